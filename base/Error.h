@@ -1,13 +1,13 @@
-// What can go wrong in a training program, by who has to act on it. The exit status of the program
-// follows from the class alone (charter, section 5): a script can tell a typing mistake from a
-// broken cluster without reading text.
+// Errors of a training program, classified by who must act. The class alone determines the exit
+// status (charter, section 5), so scripts can distinguish a typing mistake from a broken cluster
+// without parsing text.
 //
 //   UsageError  2   the command line is malformed: the user reads --help
-//   UserError   1   the command is well-formed but cannot be done: a file is missing, a number of
-//                   processes does not fit, a value is out of range
-//   Fault      70   something failed while running: a peer vanished, a disk filled up. The message
-//                   names the rank, the action and the source line.
-//   NotFinite  76   the loss or the gradient became infinite or not a number (`on_nonfinite`).
+//   UserError   1   the command is well-formed but cannot be executed: a file is missing, a number
+//                   of processes does not fit, a value is out of range
+//   Fault      70   a failure at run time: a peer vanished, a disk filled up. The message names
+//                   the rank, the action and the source line.
+//   NotFinite  76   the loss or the gradient became infinite or NaN (`on_nonfinite`).
 #pragma once
 
 #include <stdexcept>
@@ -15,7 +15,7 @@
 
 namespace titan {
 
-/// Exit statuses that are promises to scripts.
+/// Exit statuses that scripts may rely on.
 enum ExitStatus : int {
   ExitSuccess = 0,
   ExitUserError = 1,
@@ -35,11 +35,11 @@ public:
   explicit UserError(const std::string &message, bool isShared = false)
       : std::runtime_error(message), isShared(isShared) {}
 
-  const bool isShared; ///< every rank knows of it, so that one is to say it
+  const bool isShared; ///< every rank has this error, so one rank reports it
 };
 
-/// A mistake in what the user wrote, shown as the compiler would: `location` is "--set steps:1:1",
-/// `excerpt` the line with a caret below, and the remedy.
+/// A mistake in the user's input, shown like a compiler diagnostic: `location` is "--set
+/// steps:1:1", `excerpt` is the line, a caret and the remedy.
 class SourceError : public UserError {
 public:
   SourceError(const std::string &message, std::string location, std::string excerpt)
@@ -48,7 +48,7 @@ public:
   const std::string location, excerpt;
 };
 
-/// Every rank finds the same.
+/// All ranks throw it together.
 class NotFinite : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
@@ -56,9 +56,9 @@ public:
 
 class Fault : public std::runtime_error {
 public:
-  /// The rank that did not do its part in a collective.
+  /// The rank that failed in a collective.
   struct Peer {
-    int rank = -1; ///< -1: none, or not known
+    int rank = -1; ///< -1: none, or unknown
     bool hasEnded = false;
   };
   explicit Fault(const std::string &message) : std::runtime_error(message), peer() {}

@@ -1,5 +1,5 @@
 # `cmake --install` and find_package(Titan), which also finds the build tree itself
-# (-DTitan_DIR=build/lib/cmake/Titan). What is installed finds its files from its own place, so the
+# (-DTitan_DIR=build/lib/cmake/Titan). Installed files locate one another by relative paths, so the
 # prefix may be moved.
 include(CMakePackageConfigHelpers)
 set(titan_package lib/cmake/Titan)
@@ -18,7 +18,7 @@ foreach(root ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     FILES_MATCHING PATTERN *.h PATTERN *.td PATTERN *.h.inc PATTERN CMakeFiles EXCLUDE)
 endforeach()
 
-# What emitted programs link against, and load.
+# Libraries that emitted programs link against and load.
 install(TARGETS titan_runtime titan_runtime_main ARCHIVE DESTINATION lib)
 install(TARGETS titan_c10d LIBRARY DESTINATION lib)
 if(TARGET titan_runtime_cuda)

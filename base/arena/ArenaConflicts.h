@@ -1,11 +1,10 @@
-//===- ArenaConflicts.h - Which buffers must lie apart ----------*- C++ -*-===//
+//===- ArenaConflicts.h - Which allocations must be disjoint ----*- C++ -*-===//
 //
-// Two buffers that live at the same event must lie apart, except for stacks of which one is
-// produced while the other empties (StackOverlap.h): these may lie over one another as far as what
-// is alive of them stays apart.
+// Two allocations that are live at the same event must be disjoint. Stacks with a stack overlap
+// (StackOverlap.h) may share the bytes of slots that are not live at the same time.
 //
-// Sizes are in bytes, lifetimes in events of a linear order, both ends included. Buffers of no size
-// are in nobody's way.
+// Sizes are in bytes. Live ranges are inclusive ranges of events. Allocations of size 0 conflict
+// with nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,11 +49,11 @@ public:
 
   int64_t getSize(size_t i) const { return alignTo(items[i].bytes, alignment); }
 
-  /// Offsets that one item may not have, ends excluded.
+  /// A range of forbidden offsets, both ends excluded.
   struct Range {
     int64_t begin, end;
   };
-  /// Those that item `j` at `offset` keeps from `i`; none where begin is end.
+  /// The offsets of `i` that conflict with item `j` at `offset`; empty if begin equals end.
   Range getForbidden(size_t i, size_t j, int64_t offset) const {
     if (!items[i].livesWith(items[j]))
       return {offset, offset};
@@ -67,19 +66,19 @@ public:
     return {offset - getSize(i), offset + getSize(j)};
   }
 
-  /// The item that shares most bytes with `i`, and where it then lies relative to `i`. Each item is
-  /// the partner of one other; the number of items stands for none.
+  /// The item that shares the most bytes with `i`, and its offset relative to `i`. Each item is the
+  /// partner of at most one other; the number of items means none.
   struct Partner {
     size_t item;
     int64_t distance;
   };
   const Partner &getPartner(size_t i) const { return partners[i]; }
   bool hasPartner(size_t i) const { return partners[i].item < items.size(); }
-  /// The bytes that `i` and its partner have in common.
+  /// The bytes that `i` and its partner share.
   int64_t getShared(size_t i) const { return hasPartner(i) ? getShared(i, partners[i]) : 0; }
 
 private:
-  /// How far a produced stack must be above an consumed one, or below it.
+  /// The minimum distance of a produced stack above a consumed one, and below it.
   struct Distances {
     int64_t above, below;
   };
@@ -102,7 +101,7 @@ private:
     return std::max<int64_t>(0, end - begin);
   }
 
-  /// Greedily, those that share most first.
+  /// Greedy: the pairs that share the most bytes first.
   void matchPairs() {
     std::vector<std::tuple<int64_t, size_t, Partner>> matches;
     for (auto &[pair, distances] : pairs)

@@ -1,9 +1,9 @@
-//===- ArenaPlacement.h - Placing buffers one after the other ---*- C++ -*-===//
+//===- ArenaPlacement.h - First-fit placement of allocations ----*- C++ -*-===//
 //
-// Buffers are placed in a given order, each at the lowest offset where nothing lies that must be
-// apart from it (Pisarchyk and Lee, arXiv 2001.03288). Which order gives the least arena is for
-// others to find out (ArenaPlanner.h): they try thousands, so what two buffers must keep apart is
-// tabled once, and an order is given up as soon as it needs more than the best one.
+// Places allocations in a given order, each at the lowest offset without a conflict (Pisarchyk and
+// Lee, arXiv 2001.03288). ArenaPlanner.h searches for the order with the smallest arena and tries
+// thousands. All pairwise conflicts are therefore computed once, and a placement stops as soon as
+// it exceeds the best arena.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ namespace titan::arena {
 
 struct ArenaPlan {
   std::vector<int64_t> offsets; ///< one per item
-  int64_t bytes = 0;            ///< what the arena must hold
+  int64_t bytes = 0;            ///< size of the arena
 };
 
 class ArenaPlacement {
@@ -31,8 +31,8 @@ public:
         forbidden[i * count + j] = conflicts.getForbidden(i, j, 0);
   }
 
-  /// False if the order needs more than `limit`. With partners, an item's partner is placed with
-  /// it, at the distance at which they share most.
+  /// False if the placement exceeds `limit`. With partners, an item and its partner are placed
+  /// together, at the distance at which they share the most bytes.
   bool place(const std::vector<size_t> &order, bool withPartners,
              int64_t limit = std::numeric_limits<int64_t>::max()) {
     plan.offsets.assign(count, 0);
@@ -52,7 +52,7 @@ public:
     return true;
   }
 
-  /// The last order's, whole if it kept within the limit.
+  /// The last placement; incomplete if it exceeded its limit.
   const ArenaPlan &getPlan() const { return plan; }
 
 private:
@@ -68,8 +68,8 @@ private:
     put(partner, offset + distance);
   }
 
-  /// The lowest offset of `i` that is not below `least`. Those placed are met by rising offsets, so
-  /// that one look at all of them mostly suffices; stackOverlaps may want another.
+  /// The lowest offset of `i` that is at least `least`. Placed items are visited by ascending
+  /// offset, so one pass mostly suffices; stack overlaps may need another.
   int64_t findOffset(size_t i, int64_t least) const {
     const ArenaConflicts::Range *row = &forbidden[i * count];
     for (bool isFree = false; !isFree;) {
@@ -93,7 +93,8 @@ private:
 
   const ArenaConflicts &conflicts;
   size_t count;
-  std::vector<ArenaConflicts::Range> forbidden; ///< [i][j]: what j at offset 0 keeps from i
+  std::vector<ArenaConflicts::Range>
+      forbidden; ///< [i][j]: offsets of i that conflict with j at offset 0
   ArenaPlan plan;
   std::vector<bool> isPlaced;
   std::vector<std::pair<int64_t, size_t>> placed; ///< offset and item, sorted

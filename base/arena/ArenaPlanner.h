@@ -1,17 +1,17 @@
-//===- ArenaPlanner.h - Offsets for buffers with lifetimes ------*- C++ -*-===//
+//===- ArenaPlanner.h - Offsets for allocations with live ranges ----*- C++ -*-===//
 //
-// Packs buffers whose lifetimes are known into one arena. Plain data without MLIR, because two
-// parties plan: the compiler, to say how much a program needs, and the runtime, at start-up, since
-// with `auto` degrees the sizes are known only then.
+// Packs allocations with known live ranges into one arena. Plain data without MLIR, because the
+// compiler and the runtime plan: the compiler to report the memory of a program, and the runtime at
+// start-up, because sizes under `auto` degrees are known only then.
 //
-// Finding the least arena is NP-hard (it is dynamic storage allocation), so buffers are placed
-// greedily by several orders (Pisarchyk and Lee, arXiv 2001.03288), and each of these is then
-// improved step by step, for about a tenth of a second where much could be gained. Published
-// searches for accelerators go further (TelaMalloc, ASPLOS 2023; MiniMalloc, ASPLOS 2023) and take
-// as long as it takes; what is left here is a few percent.
+// Finding the smallest arena is NP-hard (dynamic storage allocation). The planner therefore places
+// allocations greedily in several orders (Pisarchyk and Lee, arXiv 2001.03288) and improves each
+// order by local search. The search takes about a tenth of a second for plans with large gaps.
+// Published searches for accelerators are unbounded in time (TelaMalloc, ASPLOS 2023; MiniMalloc,
+// ASPLOS 2023); they could gain a few percent.
 //
-// Sizes are in bytes, lifetimes in events of a linear order, both ends included. Buffers of no size
-// get offset 0.
+// Sizes are in bytes. Live ranges are inclusive ranges of events. Allocations of size 0 get offset
+// 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,14 +26,14 @@
 
 namespace titan::arena {
 
-/// The most that lives at one event, where partners share what they can: no plan without
-/// stackOverlaps is smaller.
+/// The event with the most live bytes, where partners share as much as they can. A lower bound of
+/// the arena if there are no stack overlaps.
 struct Peak {
-  int64_t bytes = 0, event = 0; ///< the first event at which so much lives
-  int64_t shared = 0; ///< what partners have in common at that event, counted once in `bytes`
+  int64_t bytes = 0, event = 0; ///< the first such event
+  int64_t shared = 0; ///< the bytes that partners share at that event; `bytes` counts them once
 };
 inline Peak findPeak(const std::vector<ArenaItem> &items, const ArenaConflicts &conflicts) {
-  std::map<int64_t, std::pair<int64_t, int64_t>> changes; // of what lives, and what is shared
+  std::map<int64_t, std::pair<int64_t, int64_t>> changes; // of live bytes and of shared bytes
   auto change = [&](int64_t first, int64_t last, int64_t bytes, int64_t shared) {
     for (auto [event, sign] : {std::pair(first, 1), std::pair(last + 1, -1)}) {
       changes[event].first += sign * bytes;
@@ -62,7 +62,7 @@ inline Peak findPeak(const std::vector<ArenaItem> &items,
   return findPeak(items, ArenaConflicts(items, stackOverlaps, alignment));
 }
 
-/// Places items in the given order, as if there were no stackOverlaps.
+/// Places items in the given order without stack overlaps.
 inline ArenaPlan placeInOrder(const std::vector<ArenaItem> &items, const std::vector<size_t> &order,
                               int64_t alignment = kArenaAlignment) {
   ArenaConflicts conflicts(items, {}, alignment);
@@ -71,14 +71,14 @@ inline ArenaPlan placeInOrder(const std::vector<ArenaItem> &items, const std::ve
   return placement.getPlan();
 }
 
-/// Looks for the order of placing that gives the least arena.
+/// Searches for the placement order with the smallest arena.
 class ArenaSearch {
 public:
   ArenaSearch(const std::vector<ArenaItem> &items, const ArenaConflicts &conflicts)
       : items(items), conflicts(conflicts), placement(items, conflicts),
         lowerBound(findPeak(items, conflicts).bytes) {}
 
-  /// The best of several orders, improved.
+  /// The best of several start orders after local search.
   ArenaPlan search(bool withPartners) {
     partners = withPartners;
     best = {};
@@ -119,10 +119,10 @@ private:
       best = candidate;
   }
 
-  /// Changes the order step by step and keeps every change that costs nothing: plateaus are wide,
-  /// and their ends are what is looked for.
+  /// Local search over orders: accepts every change that does not increase the arena, because
+  /// plateaus are wide and improvements are at their ends.
   void improve(Candidate candidate) {
-    // What is small goes where there is room, whatever the order.
+    // The order of small items does not matter: they fit into gaps.
     auto large =
         std::stable_partition(candidate.order.begin(), candidate.order.end(), [&](size_t i) {
           return conflicts.getSize(i) >= lowerBound / kLargeFraction;
@@ -148,7 +148,7 @@ private:
     keepIfBetter(candidate);
   }
 
-  /// Something that reaches highest chooses sooner.
+  /// Moves one of the items that end at the top of the arena to an earlier position.
   void advanceHighest(std::vector<size_t> &order, size_t count, const ArenaPlan &plan) {
     const size_t from = draw(count);
     for (size_t step = 0; step < count; ++step) {
@@ -161,8 +161,8 @@ private:
     }
   }
 
-  /// A number below `count`, the same ones in every search (G. Marsaglia, "Xorshift RNGs", 2003):
-  /// compiler and runtime must come to one plan.
+  /// A pseudo-random number below `count` (G. Marsaglia, "Xorshift RNGs", 2003). The sequence is
+  /// the same in every search, because compiler and runtime must compute the same plan.
   size_t draw(size_t count) {
     state ^= state << 13;
     state ^= state >> 7;
@@ -170,12 +170,12 @@ private:
     return static_cast<size_t>(state % count);
   }
 
-  /// Most orders that are tried from one start, times the square of the number of items, which is
-  /// about what one costs: some hundredths of a second.
+  /// Bounds the orders per start order: their number times the square of the number of items, which
+  /// is about the cost of one placement. This is a few hundredths of a second.
   static constexpr size_t kMaxPairChecks = 20'000'000;
-  /// Orders that are tried in any case, and bytes that are worth another one.
+  /// The minimum number of rounds, and the excess bytes per further round.
   static constexpr int64_t kMinRounds = 100, kBytesPerRound = 1024;
-  /// What is large: a thousandth of all.
+  /// An item is large if it has at least 1 / kLargeFraction of the lower bound.
   static constexpr int64_t kLargeFraction = 1000;
 
   const std::vector<ArenaItem> &items;

@@ -1,18 +1,21 @@
-//===- OffsetConstraints.h - Stacks that are produced while others empty -*- C++ -*-===//
+//===- StackOverlap.h - Stacks that share memory within a loop ----*- C++ -*-===//
 //
-// A loop reads a slot of one stack for the last time in each iteration and writes a slot of
-// another. The two need not lie apart: what is written may lie where slots have been read. Of the
-// offset difference d = offset(produced) - offset(consumed), disjointness forbids everything
-// between minus the one's size and the other's; here less of it is forbidden:
+// In each iteration, a loop reads a slot of one stack for the last time (consumes it) and writes a
+// slot of another (produces it). The two stacks may overlap: a produced slot may reuse the bytes of
+// consumed slots. Let d = offset(produced) - offset(consumed). Disjoint stacks need a d outside the
+// range from minus the size of the produced stack to the size of the consumed stack. A stack
+// overlap needs only one of these inequalities, the same one for all iterations k:
 //
 //   produced above:  d >= (s + 1) * consumed.row - t * produced.row
 //   produced below: -d >= (t + 1) * produced.row - s * consumed.row
 //
-// for all slots s that some iteration k or a later one reads and t that k or an earlier one writes:
-// one of the lines, for all of them. Slots of one iteration are taken to live through all of it.
+// for all slots s that iteration k or a later one reads, and all slots t that iteration k or an
+// earlier one writes. A row is the size of one slot. The slots of an iteration are live during the
+// whole iteration.
 //
-// Rows' sizes may be unknown, so what is kept of the pairs (s, t) are constraints (p, q) that stand
-// for p * row - q * row: those that are the greatest for some sizes of rows. Plain data.
+// Row sizes may be unknown at compile time. A pair (s, t) is therefore stored as a constraint (p,
+// q), which stands for the distance p * row - q * row. Only constraints that are the greatest for
+// some row sizes are stored. Plain data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +31,7 @@
 
 namespace titan::arena {
 
-/// What `below` must keep from `above` with rows of these sizes: the least difference of offsets.
+/// The minimum offset difference between the upper and the lower stack for these row sizes.
 inline int64_t getMinDistance(const std::vector<OffsetConstraint> &constraints, int64_t rowBelow,
                               int64_t rowAbove) {
   int64_t distance = 0;
@@ -37,17 +40,17 @@ inline int64_t getMinDistance(const std::vector<OffsetConstraint> &constraints, 
   return distance;
 }
 
-/// The constraints that count: of those that no other dominates, the lower convex chain.
+/// Removes dominated constraints; the rest is the lower convex chain.
 inline std::vector<OffsetConstraint> pruneConstraints(std::vector<OffsetConstraint> constraints) {
-  // By rows below, the most first, those with fewer rows above first.
+  // By descending `below`, then ascending `above`.
   std::sort(constraints.begin(), constraints.end(), [](OffsetConstraint a, OffsetConstraint b) {
     return a.below != b.below ? a.below > b.below : a.above < b.above;
   });
   std::vector<OffsetConstraint> chain;
   for (OffsetConstraint constraint : constraints) {
     if (!chain.empty() && constraint.above >= chain.back().above)
-      continue; // as much below, and no less above
-    // The last one lies on or over the line from the one before it to this one.
+      continue; // dominated
+    // True if the last point is not below the line between its neighbours.
     auto isRedundant = [&] {
       OffsetConstraint a = chain[chain.size() - 2], b = chain.back();
       return (a.above - b.above) * (a.below - constraint.below) <=
@@ -60,14 +63,13 @@ inline std::vector<OffsetConstraint> pruneConstraints(std::vector<OffsetConstrai
   return chain;
 }
 
-/// True where keeping the distance of `constraints` keeps that of `constraint`, whatever the rows'
-/// sizes.
+/// True if `constraints` imply `constraint` for all row sizes.
 inline bool implies(const std::vector<OffsetConstraint> &constraints, OffsetConstraint constraint) {
   for (OffsetConstraint a : constraints)
     for (OffsetConstraint b : constraints) {
       if (a.below < constraint.below || b.above > constraint.above)
         continue;
-      // A point between `a` and `b` has as much below and no more above.
+      // Some point between `a` and `b` dominates `constraint`.
       if (a.above <= constraint.above || b.below >= constraint.below ||
           (a.above - constraint.above) * (a.below - b.below) <=
               (a.below - constraint.below) * (a.above - b.above))
@@ -76,21 +78,21 @@ inline bool implies(const std::vector<OffsetConstraint> &constraints, OffsetCons
   return false;
 }
 
-/// The slot that each iteration reads for the last time or writes, in the order in which they run.
+/// The slot that each iteration consumes or produces, in execution order.
 using Slots = std::vector<std::optional<int64_t>>;
 
-/// Calls `visit(first, last, least, most)` for each iteration in which something of both stacks is
-/// alive: of the consumed one, slots `first` to `last` are read in it or later; of the produced
-/// one, `least` to `most` were written in it or earlier.
+/// Calls `visit(first, last, least, most)` for each iteration in which both stacks have live slots:
+/// the iteration or a later one reads slots `first` to `last` of the consumed stack; the iteration
+/// or an earlier one wrote slots `least` to `most` of the produced stack.
 template <typename Visitor>
 void walkStackOverlap(const Slots &read, const Slots &written, Visitor visit) {
-  using Extent = std::optional<std::pair<int64_t, int64_t>>; // the least and the greatest slot
+  using Extent = std::optional<std::pair<int64_t, int64_t>>; // smallest and greatest slot
   auto widen = [](Extent &extent, const std::optional<int64_t> &slot) {
     if (slot)
       extent = {std::min(extent.value_or(std::pair(*slot, *slot)).first, *slot),
                 std::max(extent.value_or(std::pair(*slot, *slot)).second, *slot)};
   };
-  std::vector<Extent> later(read.size() + 1); // what iteration k or a later one reads
+  std::vector<Extent> later(read.size() + 1); // slots that iteration k or a later one reads
   for (size_t k = read.size(); k-- > 0;) {
     later[k] = later[k + 1];
     widen(later[k], read[k]);
@@ -103,7 +105,7 @@ void walkStackOverlap(const Slots &read, const Slots &written, Visitor visit) {
   }
 }
 
-/// Fills in the constraints of a overlap.
+/// Computes the constraints of a stack overlap.
 inline void findConstraints(const Slots &read, const Slots &written, StackOverlap &overlap) {
   walkStackOverlap(read, written, [&](int64_t first, int64_t last, int64_t least, int64_t most) {
     overlap.producedAbove.push_back({last + 1, least});

@@ -1,11 +1,11 @@
-//===- PersistentLayout.h - Offsets for buffers that are always alive ---*- C++ -*-===//
+//===- PersistentLayout.h - Offsets of persistent allocations ----*- C++ -*-===//
 //
-// What lives from step to step lies one behind the other. Buffers that are stored by block share
-// a bucket: of each of them the first slot, then of each the second, and so on, so that what a
-// block has of all of them is one stretch of memory. Plain data without MLIR, like ArenaPlanner.h,
-// because compiler and runtime must come to one plan.
+// Persistent allocations are consecutive. Allocations that are stored block by block share a
+// bucket: it contains the first slots of all of them, then the second slots, and so on. The slots
+// of one block are therefore one contiguous range. Plain data without MLIR, like ArenaPlanner.h,
+// because compiler and runtime must compute the same layout.
 //
-// Sizes are in bytes. Every slot begins at a multiple of the alignment.
+// Sizes are in bytes. Every slot starts at a multiple of the alignment.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,28 +22,28 @@ namespace titan::arena {
 
 struct PersistentItem {
   int64_t bytes = 0;
-  std::string bucket = {}; ///< empty: lies alone, in one piece
-  int64_t slots = 1;       ///< one of each block; alike within a bucket
+  std::string bucket = {}; ///< empty: one contiguous range
+  int64_t slots = 1;       ///< one per block; equal within a bucket
 };
 
 struct PersistentLayout {
-  std::vector<int64_t> offsets; ///< of an item's first slot
-  std::vector<int64_t> strides; ///< from one slot of an item to its next; 0 for what lies alone
+  std::vector<int64_t> offsets; ///< of the first slot of an item
+  std::vector<int64_t> strides; ///< between consecutive slots of an item; 0 for a contiguous item
   int64_t bytes = 0;
 };
 
-/// What one slot takes.
+/// The aligned size of one slot.
 inline int64_t getSlotBytes(const PersistentItem &item, int64_t alignment) {
   return alignTo(item.bytes / item.slots, alignment);
 }
 
-/// What an item takes of the whole.
+/// The aligned size of an item.
 inline int64_t getPersistentBytes(const PersistentItem &item, int64_t alignment = kArenaAlignment) {
   return item.bucket.empty() ? alignTo(item.bytes, alignment)
                              : item.slots * getSlotBytes(item, alignment);
 }
 
-/// Items in their order; a bucket lies where the first of its items stands.
+/// Items keep their order; a bucket is at the position of its first item.
 inline PersistentLayout makePersistentLayout(const std::vector<PersistentItem> &items,
                                              int64_t alignment = kArenaAlignment) {
   PersistentLayout layout;

@@ -1,5 +1,5 @@
-// What both command lines, titanc's and that of emitted programs, share: options whose mistakes are
-// said in Titan's words instead of CLI11's, with the option, what it takes and what was given.
+// Shared by the command lines of titanc and of emitted programs: options with Titan's own error
+// messages instead of CLI11's, which name the option, its legal values and the given value.
 #pragma once
 
 #include "base/text/NearestName.h"
@@ -18,7 +18,7 @@ namespace titan::cli {
   throw CLI::ParseError(option + " takes " + takes + ", not `" + given + "`", 2);
 }
 
-/// An option that takes a number from `least` to `most`: whole, if `T` holds whole numbers.
+/// An option with a number from `least` to `most`; an integer if `T` is an integer type.
 template <typename T, typename Target>
 CLI::Option *addNumber(CLI::App &app, const std::string &name, T least, Target &target,
                        const std::string &help, T most = std::numeric_limits<T>::max()) {
@@ -28,7 +28,7 @@ CLI::Option *addNumber(CLI::App &app, const std::string &name, T least, Target &
     bool whole = std::numeric_limits<T>::is_integer;
     const bool isBeyond =
         (error == std::errc::result_out_of_range && text[0] != '-') || value > most;
-    // Negated, so that not-a-number is refused too.
+    // Negated to refuse NaN too.
     if (error != std::errc() || end != text.data() + text.size() || !(value >= least) ||
         value > most)
       refuse(name,
@@ -41,7 +41,7 @@ CLI::Option *addNumber(CLI::App &app, const std::string &name, T least, Target &
   return app.add_option_function<std::string>(name, read, help)->type_name("N");
 }
 
-/// An option that takes one of some words.
+/// An option with a few legal words.
 template <typename T>
 CLI::Option *addWord(CLI::App &app, const std::string &name, const std::map<std::string, T> &words,
                      T &target, const std::string &help) {
@@ -57,8 +57,8 @@ CLI::Option *addWord(CLI::App &app, const std::string &name, const std::map<std:
   return app.add_option_function<std::string>(name, read, help)->type_name(legal);
 }
 
-/// What an unset variable of a shell gives would be taken for an option that is not there.
-/// Positional arguments may be a program's own, and are looked at where they are read.
+/// Refuses empty values, since an unset shell variable would look like a missing option. Positional
+/// arguments may be a program's own and are checked where they are read.
 inline void refuseEmpty(const CLI::App &app) {
   for (const CLI::Option *option : app.get_options())
     for (const std::string &value : option->results())
@@ -66,7 +66,7 @@ inline void refuseEmpty(const CLI::App &app) {
         throw CLI::ParseError(option->get_name() + " needs a value that is not empty", 2);
 }
 
-/// The commands of an application, or all its options and theirs.
+/// The commands of an application; or all its options and those of its commands.
 inline std::vector<std::string> commandsOf(const CLI::App &app) {
   std::vector<std::string> names;
   for (const CLI::App *command : app.get_subcommands({}))
@@ -84,13 +84,13 @@ inline std::vector<std::string> optionsOf(const CLI::App &app) {
   return names;
 }
 
-/// "; did you mean `--steps`?", for a name that is none of `known`; empty where none is near.
+/// "; did you mean `--steps`?", for an unknown name; empty if no known name is near.
 inline std::string didYouMean(const std::string &name, const std::vector<std::string> &known) {
   std::string near = nearestName(name.substr(0, name.find('=')), known);
   return near.empty() ? "" : "; did you mean `" + near + "`?";
 }
 
-/// The argument of which nothing is known; empty where the mistake is another one.
+/// The unknown argument; empty for other errors.
 inline std::string unknownArgument(const CLI::ParseError &error) {
   if (!dynamic_cast<const CLI::ExtrasError *>(&error))
     return "";
@@ -99,7 +99,7 @@ inline std::string unknownArgument(const CLI::ParseError &error) {
   return arguments.substr(arguments.rfind(' ') + 1);
 }
 
-/// Any other mistake, in a sentence: unknown arguments, missing values.
+/// A message for other errors: unknown arguments, missing values.
 inline std::string explain(const CLI::ParseError &error) {
   std::string text = error.what();
   if (std::string unknown = unknownArgument(error); !unknown.empty())

@@ -1,5 +1,5 @@
-// What a run's data give its model: inputs int[batch, seq], known by their names. The compiler
-// checks a model's inputs by this list, the program fills them by it.
+// The data that a run feeds to its model: inputs int[batch, seq], identified by name. The compiler
+// checks a model's inputs against this list, and the program fills them.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace titan {
 
 enum class Feed : uint8_t {
   Tokens,
-  Labels,    ///< the token after each
-  Documents, ///< the number of its document within the sample, from 0
-  Positions  ///< its place in its document, from 0; where that began before the sample, in the
-             ///< sample
+  Labels,    ///< the next token of each
+  Documents, ///< the index of the token's document within the sample, from 0
+  Positions  ///< position within the document, from 0; within the sample, if the document starts
+             ///< before it
 };
 
 struct NamedFeed {
@@ -26,7 +26,7 @@ inline constexpr NamedFeed feeds[] = {{"tokens", Feed::Tokens},
                                       {"documents", Feed::Documents},
                                       {"positions", Feed::Positions}};
 
-/// What the data give an input of this name, if anything.
+/// The feed of an input with this name, if any.
 constexpr std::optional<Feed> findFeed(std::string_view input) {
   for (const NamedFeed &one : feeds)
     if (input == one.name)
@@ -34,7 +34,7 @@ constexpr std::optional<Feed> findFeed(std::string_view input) {
   return std::nullopt;
 }
 
-/// Whether the numbers are tokens; others are smaller than the sample is long.
+/// Whether the values are tokens; other values are smaller than the sample length.
 constexpr bool givesTokens(Feed feed) {
   return feed == Feed::Tokens || feed == Feed::Labels;
 }

@@ -20,7 +20,7 @@ template <class T> T load(std::span<const std::byte> bytes, size_t offset) {
   std::memcpy(&value, bytes.data() + offset, sizeof(T));
   return value;
 }
-/// Number `i` of a list that begins at `offset`.
+/// Number `i` of a list at `offset`.
 template <class T> T load(std::span<const std::byte> bytes, size_t offset, int64_t i) {
   return load<T>(bytes, offset + static_cast<size_t>(i) * sizeof(T));
 }
@@ -54,7 +54,7 @@ private:
         fmt::format("'{}.idx' {}", prefix, fmt::format(reason, std::forward<Args>(args)...)));
   }
 
-  /// Of the head, whose size was checked.
+  /// Reads from the header, whose size was checked.
   template <class T> T next() {
     T value = load<T>(bytes, at);
     at += sizeof(T);
@@ -89,7 +89,7 @@ private:
     }
   }
 
-  /// By division: the counts are the file's word, and their product may be anything.
+  /// By division, because the file's counts are untrusted and their product may overflow.
   void checkSize(uint64_t sequences, uint64_t documents) const {
     const uint64_t left = bytes.size() - headSize;
     const bool fits = sequences <= left / perSequence &&
@@ -97,14 +97,14 @@ private:
     if (!fits)
       refuse("lists {} sequences and {} documents, but ends after {} bytes", sequences, documents,
              bytes.size());
-    // A byte for each sequence may follow, its mode.
+    // Optional modes, one byte per sequence.
     const uint64_t end = headSize + sequences * perSequence + documents * sizeof(int64_t);
     if (bytes.size() != end && bytes.size() != end + sequences)
       refuse("lists {} sequences and {} documents, which end at byte {}, but has {} bytes",
              sequences, documents, end, bytes.size());
   }
 
-  /// Sequences that lie one behind the other and fill the file.
+  /// Checks that sequences are contiguous and fill the file.
   int64_t countTokens(int64_t sequences, int64_t width, uint64_t tokenBytes) const {
     int64_t end = 0;
     for (int64_t i = 0; i < sequences; ++i) {
@@ -115,7 +115,7 @@ private:
       if (offset != end)
         refuse("says that sequence {} begins at byte {}, but those before it end at byte {}", i,
                offset, end);
-      end += length * width; // cannot overflow: it was a file's size at most, and 2^34 are added
+      end += length * width; // no overflow: at most a file's size, plus 2^34
       if (static_cast<uint64_t>(end) > tokenBytes)
         refuse("says that sequence {} ends at byte {}, but '{}.bin' has {} bytes", i, end, prefix,
                tokenBytes);
@@ -125,8 +125,8 @@ private:
     return end / width;
   }
 
-  /// As Megatron-LM asserts: the list begins with sequence 0, and its last entry is the number of
-  /// sequences. After a merge that forgot the documents, it is not.
+  /// Megatron-LM's assertion: the list starts with sequence 0 and ends with the number of
+  /// sequences. A merge that forgot the documents violates it.
   void checkDocuments(const TokenIndex &index) const {
     constexpr const char *remedy = "write the index again with the documents of all sequences";
     int64_t before = 0;

@@ -33,15 +33,15 @@ fs::path folderOf(const std::string &path) {
   return folder.empty() ? "." : folder;
 }
 
-/// Links here are names of open files, whatever they lead to.
+/// Links in these folders name open files.
 bool isFolderOfStreams(const fs::path &folder) {
   std::error_code unknown;
   const std::string real = fs::canonical(folder, unknown).string();
   return real == "/dev" || real.starts_with("/proc/");
 }
 
-/// Whether the target is /dev/null; refuses what no file can replace. A link to a regular file or
-/// to nothing is replaced itself.
+/// Whether the target is /dev/null. Refuses targets that a file cannot replace. A link to a regular
+/// file, or a dangling link, is itself replaced.
 bool discardsContent(const std::string &path) {
   struct stat status;
   if (::lstat(path.c_str(), &status) != 0) {
@@ -88,7 +88,7 @@ void syncDirectory(const fs::path &directory) {
     failToWrite(directory.string(), errno);
   int error = ::fsync(file) == 0 ? 0 : errno;
   ::close(file);
-  // File systems without this operation keep names in their own way.
+  // File systems without this operation persist names by other means.
   if (error != 0 && error != EINVAL && error != ENOTSUP && error != EROFS)
     failToWrite(directory.string(), error);
 }
@@ -105,7 +105,7 @@ void syncStream(std::FILE *stream, const std::string &path) {
 }
 
 void createDirectories(const fs::path &directory) {
-  std::vector<fs::path> missing; // the innermost first
+  std::vector<fs::path> missing; // innermost first
   struct stat status;
   for (fs::path at = directory; !at.empty() && ::stat(at.c_str(), &status) != 0;
        at = at.parent_path()) {
@@ -118,14 +118,14 @@ void createDirectories(const fs::path &directory) {
     const fs::path &folder = missing.back();
     if (::mkdir(folder.c_str(), 0777) == 0) {
       fs::path parent = folderOf(folder.string());
-      if (::access(parent.c_str(), R_OK) == 0) // else nobody can open it to sync it
+      if (::access(parent.c_str(), R_OK) == 0) // otherwise it cannot be opened for fsync
         syncDirectory(parent);
     } else if (errno != EEXIST) {
       failToWrite(folder.string(), errno);
     }
   }
   if (::stat(directory.c_str(), &status) != 0)
-    failToWrite(directory.string(), errno); // a link to what is not there
+    failToWrite(directory.string(), errno); // a dangling link
   if (!S_ISDIR(status.st_mode))
     throw UserError(fmt::format("cannot write '{}': it is {}, not a folder", directory.string(),
                                 kindOf(status)));
@@ -190,7 +190,8 @@ void PendingFile::sync() {
     failToWrite(temporary, errno);
 }
 
-/// Another process that writes to the same target has removed this one's temporary.
+/// Whether the temporary is still ours: another process that writes the same target would have
+/// replaced it.
 static bool isStillThere(int file, const std::string &path) {
   struct stat own, there;
   return ::fstat(file, &own) == 0 && ::lstat(path.c_str(), &there) == 0 &&

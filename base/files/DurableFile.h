@@ -1,12 +1,12 @@
-// Files and folders that survive a loss of power or a crash of the system, as far as the disk keeps
-// what it acknowledged: content is written to a temporary beside the target, synced and renamed,
-// and the folder is synced. The target has its old content or the new one at every moment.
+// Durable files and folders: they survive power failures and system crashes, as far as the disk
+// keeps its promises. Content goes to a temporary in the same folder, which is synced and renamed;
+// then the folder is synced. At every moment, the target has either its old or its new content.
 //
-// Nothing is written through what somebody else may have put into the folder: a temporary is always
-// created anew (O_EXCL, O_NOFOLLOW), and a target that is a device, a pipe, a socket or a folder is
-// refused. Only /dev/null is written to, as it is.
+// Nothing follows links that others may have planted: a temporary is always created (O_EXCL,
+// O_NOFOLLOW), and a target that is a device, pipe, socket or folder is refused. Only /dev/null is
+// written directly.
 //
-// Errors name the file: a Fault where the disk is full or fails, a UserError otherwise.
+// Errors name the file: Fault if the disk is full or fails, otherwise UserError.
 #pragma once
 
 #include "base/Error.h"
@@ -19,38 +19,38 @@
 
 namespace titan {
 
-/// The end of the temporaries' names.
+/// The suffix of temporaries.
 constexpr const char *temporarySuffix = ".partial";
 
 enum class Sync {
-  No,      ///< atomic for readers alone: what is written often and is worth nothing after a crash
+  No,      ///< atomic for readers only: for frequent content that is worthless after a crash
   Content, ///< the caller syncs the folder, once for several files
   All
 };
 
-/// Writes a whole file. A reader sees the old content or the new one, never a prefix.
+/// Writes a complete file. A reader sees the old content or the new content, never a prefix.
 void writeFileAtomically(const std::string &path, std::string_view content, Sync sync = Sync::All);
 
-/// Refuses a path that no file can be written to: a device, a pipe, a socket, a folder, a link to
-/// one of them or a name of an open file (/dev/stdout, /proc/self/fd/1).
+/// Refuses a path that no file can replace: a device, pipe, socket, folder, a link to one of them,
+/// or the name of an open file (/dev/stdout, /proc/self/fd/1).
 void checkTarget(const std::string &path);
 
-/// Makes the names in a folder durable: of files that were made, renamed or removed.
+/// Makes creations, renames and removals in a folder durable.
 void syncDirectory(const std::filesystem::path &directory);
 
-/// Of the folder that a file is in. That of /dev/null needs none.
+/// Syncs the folder of a file, except for /dev/null.
 void syncParent(const std::string &path);
 
-/// Creates a folder and its missing parents; each new name is durable.
+/// Creates a folder and its missing parents durably.
 void createDirectories(const std::filesystem::path &directory);
 
-/// What was written to a stream is on the disk. A stream that is no file has nothing to sync.
+/// Syncs a stream to the disk. A stream that is not a file needs no sync.
 void syncStream(std::FILE *stream, const std::string &path);
 
-/// "cannot write 'PATH': REASON" by errno, as the class of exception that fits.
+/// "cannot write 'PATH': REASON" by errno, with the appropriate exception class.
 [[noreturn]] void failToWrite(const std::string &path, int error);
 
-/// What a run writes on its way: it cannot go on, whoever is to act on it.
+/// Runs `body` and converts UserError to Fault: during a run, a failed write is a fault.
 template <typename Body> auto asFault(Body body) {
   try {
     return body();
@@ -59,7 +59,7 @@ template <typename Body> auto asFault(Body body) {
   }
 }
 
-/// The temporary of one target. One process creates it; others can join it to write a part.
+/// The temporary of one target. One process creates it; others can join it to write other ranges.
 class PendingFile {
 public:
   enum class Role { Create, Join };
@@ -69,17 +69,17 @@ public:
   PendingFile(const PendingFile &) = delete;
   PendingFile &operator=(const PendingFile &) = delete;
 
-  /// Gives the file this size; what was not written reads as zeros.
+  /// Sets the size; unwritten ranges read as zeros.
   void resize(int64_t bytes);
-  /// At the end of what `append` has written.
+  /// Writes after the content of previous `append` calls.
   void append(std::string_view content);
   void writeAt(int64_t offset, const void *data, size_t size);
 
-  /// What was written is on the disk.
+  /// Syncs the content to the disk.
   void sync();
-  /// The target is this file from here on. `sync` comes before it, `syncDirectory` behind it.
+  /// Replaces the target. Call `sync` before, and `syncDirectory` after.
   void rename();
-  /// The descriptor, which the caller closes. Only after `rename`.
+  /// Returns the descriptor, which the caller closes. Only after `rename`.
   int release();
 
 private:

@@ -1,4 +1,4 @@
-// What something in a folder is, in words for messages.
+// Names of file kinds for messages.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace titan {
 
-/// A regular file, or a link to one. Opening anything else may wait for a writer.
+/// Whether the path is a regular file, or a link to one. Opening other kinds may block.
 inline bool isRegular(const std::string &path) {
   struct stat status;
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);

@@ -19,7 +19,7 @@ namespace {
   throw UserError("cannot read '" + path + "': " + std::strerror(error));
 }
 
-/// All that are mapped, for a handler of SIGBUS; those that find no room are not named.
+/// Mapped files, for the SIGBUS handler; excess files are not named.
 std::array<std::atomic<const MappedFile *>, 256> mapped;
 
 void replaceInTable(const MappedFile *from, const MappedFile *to) {
@@ -40,7 +40,7 @@ const char *mappedFileAt(const void *address) {
 }
 
 MappedFile::MappedFile(const std::string &path, bool checksTruncation) : filePath(path) {
-  // A pipe would wait for who writes into it.
+  // O_NONBLOCK: a pipe would block.
   int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0)
     fail(path, errno);

@@ -1,5 +1,5 @@
-// A file mapped read-only into memory, for data sets and weights: pages come in as they are used
-// and every process of a machine shares them. Errors: UserError naming the file and the reason.
+// A file mapped read-only, for data sets and weights: pages load on use, and all processes of a
+// machine share them. Errors: UserError naming the file and the reason.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace titan {
 
 class MappedFile {
 public:
-  /// `checksTruncation`: requireUntruncated() will be asked.
+  /// `checksTruncation`: requireUntruncated() will be called.
   explicit MappedFile(const std::string &path, bool checksTruncation = false);
   ~MappedFile();
   MappedFile(const MappedFile &) = delete;
@@ -18,11 +18,11 @@ public:
 
   const std::string &path() const { return filePath; }
   std::span<const std::byte> bytes() const { return {data, size}; }
-  /// Lets go of the pages that were used: they no longer count as this process's memory, and come
-  /// back from the file when they are used again. So who reads large files does not grow by them.
+  /// Releases the pages that were used: they no longer count as memory of the process, and load
+  /// again on use. So reading a large file does not grow the process.
   void release() const;
-  /// Throws Fault where the file is shorter than it was: the rest of its last page would be read as
-  /// zeros, and pages behind it end the process.
+  /// Throws Fault if the file is shorter than at the start: the rest of its last page would read as
+  /// zeros, and later pages would end the process.
   void requireUntruncated() const;
 
 private:

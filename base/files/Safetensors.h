@@ -1,11 +1,10 @@
-// Weights in the safetensors format: eight bytes of little-endian header length, a JSON header
+// The safetensors format: eight bytes of little-endian header length, a JSON header
 //   {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "__metadata__": {...}}
-// and the tensors' bytes, row-major and little-endian. The reader maps the file and trusts nothing:
-// every size, offset and type is checked before a byte of data is touched, so a truncated or
-// hostile file is an error, never a crash. Slices are read without reading the rest, so a rank
-// pays only for what it owns.
+// and the tensors' bytes, row-major and little-endian. The reader maps the file and checks every
+// size, offset and type before it accesses data. A truncated or malicious file is an error, never a
+// crash. A rank reads only its slices.
 //
-// Errors: UserError "FILE: reason"; the writer throws Fault where the disk is full or fails.
+// Errors: UserError "FILE: reason"; the writer throws Fault if the disk is full or fails.
 #pragma once
 
 #include "base/data/DType.h"
@@ -20,7 +19,7 @@
 
 namespace titan {
 
-/// One tensor of a file. `dtype` is the format's own name ("F32", "BF16", ...).
+/// One tensor of a file. `dtype` is the format's name ("F32", "BF16", ...).
 struct StoredTensor {
   std::string dtype;
   std::vector<int64_t> shape;
@@ -51,12 +50,12 @@ struct TensorSpec {
 
 class PendingFile; // DurableFile.h
 
-/// Writes one file: the layout is fixed by the specs at once, then tensors arrive in any order and
-/// in parts, from one process or several. The file appears under its name only when it is complete
-/// (finish), so that a reader never meets half of one.
+/// Writes one file: the specs fix the layout; tensors then arrive in any order and in slices, from
+/// one or several processes. The file appears under its name only when it is complete (finish), so
+/// readers never see a partial file.
 class SafetensorsWriter {
 public:
-  /// One process creates the file; the others, with the same specs, join it once it exists.
+  /// One process creates the file; others, with the same specs, join it once it exists.
   enum class Role { Create, Join };
   SafetensorsWriter(const std::string &path, const std::vector<TensorSpec> &tensors,
                     const std::map<std::string, std::string> &metadata = {},
@@ -65,10 +64,10 @@ public:
   SafetensorsWriter(const SafetensorsWriter &) = delete;
   SafetensorsWriter &operator=(const SafetensorsWriter &) = delete;
 
-  /// Bytes [byteOffset, byteOffset + data.size()) of tensor number `index` of the specs.
+  /// Writes bytes [byteOffset, byteOffset + data.size()) of tensor number `index` of the specs.
   void write(size_t index, int64_t byteOffset, std::span<const std::byte> data);
-  /// Syncs; the creator also renames into place, so it comes last. The name is durable once the
-  /// caller has synced the folder.
+  /// Syncs. The creator also renames the file, so it calls finish last. The name is durable after
+  /// the caller syncs the folder.
   void finish();
 
 private:

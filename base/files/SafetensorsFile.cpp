@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The format's own limit on headers; more is an attack or a bug.
+/// The format's limit on headers.
 constexpr uint64_t maxHeaderBytes = 100'000'000;
 
 std::optional<int64_t> bytesOf(const std::string &dtype) {
@@ -30,12 +30,12 @@ std::optional<int64_t> bytesOf(const std::string &dtype) {
   return found->second;
 }
 
-/// Parses the header of one file; every complaint begins with the file's path.
+/// Parses the header of one file; every error names the file.
 class HeaderParser {
 public:
   explicit HeaderParser(const MappedFile &file) : file(file) {}
 
-  /// Fills in the tensors, whose spans point into the mapping.
+  /// Fills in the tensors; their spans point into the mapping.
   void run(std::map<std::string, StoredTensor> &tensors,
            std::map<std::string, std::string> &metadata) {
     Json header = parseJson();
@@ -77,7 +77,7 @@ private:
     }
   }
 
-  /// JSON lets a key come twice and keeps the last one silently; here that would hide a tensor.
+  /// JSON parsers keep the last of duplicate keys silently, which would hide a tensor here.
   Json::parser_callback_t uniqueKeys() {
     return [this](int depth, Json::parse_event_t event, Json &value) {
       if (depth > 8)
@@ -135,13 +135,13 @@ private:
     return value.get<int64_t>();
   }
 
-  /// The format wants the data covered without holes, and of course without overlaps.
+  /// The format requires that tensors cover the data without gaps and overlaps.
   void checkCoverage(const std::map<std::string, StoredTensor> &tensors) const {
     std::vector<std::pair<const std::byte *, const std::string *>> order;
     for (const auto &[name, tensor] : tensors)
       order.emplace_back(tensor.bytes.data(), &name);
     std::sort(order.begin(), order.end(), [&](const auto &a, const auto &b) {
-      // Empty tensors may lie anywhere; they come before what starts at the same place.
+      // Empty tensors may be anywhere; they precede a tensor that starts at the same offset.
       return a.first != b.first
                  ? a.first < b.first
                  : tensors.at(*a.second).bytes.size() < tensors.at(*b.second).bytes.size();

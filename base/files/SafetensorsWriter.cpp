@@ -23,7 +23,7 @@ const char *formatName(DType type) {
   return "";
 }
 
-/// The header as it stands in the file, length included; fills in where each tensor begins.
+/// The file's header, including its length; fills in the offsets of the tensors.
 std::string makeHeader(const std::vector<TensorSpec> &tensors,
                        const std::map<std::string, std::string> &metadata,
                        std::vector<int64_t> &begins) {

@@ -1,13 +1,14 @@
-// How many terms of a sum are added in the elements' own type (blocked_sum.h).
+// Block sizes of sums in the element type (blocked_sum.h). The compiler includes this header too,
+// so it includes no other runtime header.
 #pragma once
 
 #include <cstdint>
 
 namespace titan {
 
-/// Terms that are added one after the other before their sum joins a total.
+/// Terms that are summed in sequence before the partial sum is added to a total.
 constexpr int64_t kSumBlock = 16;
-/// Terms of a loop whose iterations fill the lanes of vectors that are one block with any vectors.
+/// Terms of a vectorised loop that form one block for any vector width.
 constexpr int64_t kMinLaneBlock = 128;
 
 } // namespace titan

@@ -1,12 +1,12 @@
-// The error function that a compiler can vectorise, as VectorMath.h has exponentials.
+// A vectorisable error function, in the style of vector_math.h.
 //
 //   function       largest error seen (units in the last place; see VectorMathTest)
-//   verf           2       erf of what is beyond 4 (float) or 6 is 1
+//   verf           2       erf beyond 4 (float) or 6 (double) is 1
 //
-// Method: up to 1, erf(x) = x + x p(x^2); beyond, 1 - e^-q(x), where q, fitted to -ln erfc, need be
-// the less exact the less erfc is. p and q are weighted fits of least squares, whose weights were
-// raised where the error was greatest until it was even (C. Lawson, 1961; computed with mpmath).
-// Both are computed, since a vector has arguments of either kind.
+// Method: up to 1, erf(x) = x + x p(x^2). Beyond, 1 - e^-q(x), with q fitted to -ln erfc; q may be
+// less exact where erfc is smaller. p and q are weighted least-squares fits. Their weights were
+// raised where the error was largest until it was even (C. Lawson, 1961; computed with mpmath).
+// Both are computed, since a vector contains arguments of both ranges.
 #pragma once
 
 #include "base/math/VectorMath.h"
@@ -40,7 +40,7 @@ TITAN_VECTOR_INLINE double erfRatio(double z) {
   return p * z + 0x1.06eba8214db68p-3;
 }
 
-/// -ln erfc(1 + t) for t >= 0, as far as erf differs from 1.
+/// -ln erfc(1 + t) for t >= 0, in the range where erf differs from 1.
 TITAN_VECTOR_INLINE float minusLogErfc(float t) {
   float p = -0x1.86e8cp-13f;
   p = p * t + 0x1.df94bcp-10f;

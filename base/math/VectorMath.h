@@ -1,19 +1,19 @@
-// Elementary functions that a compiler can vectorise: straight-line code without calls, tables or
-// branches, for float and double, to be used in `#pragma omp simd` loops of emitted kernels. libm's
-// functions are calls, and a loop over them runs one element at a time.
+// Vectorisable elementary functions: straight-line code without calls, tables or branches, for
+// float and double, for the `#pragma omp simd` loops of emitted kernels. A loop over libm calls
+// runs one element at a time.
 //
 //   function        largest error seen over its range (units in the last place; see VectorMathTest)
-//   vexp, vexp2     1.5     overflow to infinity, underflow through subnormals to 0, NaN stays
+//   vexp, vexp2     1.5     overflow to infinity, underflow through subnormals to 0, NaN propagates
 //   vexpm1          2.5     accurate near 0
-//   vlog            1       0 gives -infinity, what is negative NaN
+//   vlog            1       -infinity at 0, NaN for negative numbers
 //   vtanh, vsigmoid 4
 //
-// Method: x = n ln 2 + r with |r| <= ln(2)/2, n from adding a large constant whose rounding does
-// the job; (e^r - 1) / r by a Chebyshev fit (computed with mpmath); the power of two by building
-// its exponent bits, in two factors so that neither end of the range is cut off. The logarithm is
-// that of x = 2^k m with m around 1, by s = (m - 1) / (m + 1) and the series of artanh, fitted
-// likewise; how its terms are added follows K. Ng (fdlibm, Sun Microsystems, 1993). Must not be
-// compiled with -ffast-math, which would fold the rounding away.
+// Method of the exponential: x = n ln 2 + r with |r| <= ln(2)/2. Adding a large constant rounds to
+// n. (e^r - 1) / r is a Chebyshev fit (computed with mpmath). The power of two is built from its
+// exponent bits, in two factors to cover both ends of the range. The logarithm writes x = 2^k m
+// with m around 1, and uses s = (m - 1) / (m + 1) and a fit of the artanh series. The order of its
+// additions follows K. Ng (fdlibm, Sun Microsystems, 1993). Do not compile with -ffast-math, which
+// would remove the rounding.
 #pragma once
 
 #include <bit>
@@ -77,13 +77,13 @@ TITAN_VECTOR_INLINE double expm1Ratio(double r) {
   return p * r + 1.0;
 }
 
-/// 2^n for n within the exponents of normal numbers.
+/// 2^n for exponents n of normal numbers.
 template <typename T> TITAN_VECTOR_INLINE T powerOfTwo(typename Constants<T>::Bits n) {
   using C = Constants<T>;
   return std::bit_cast<T>(static_cast<typename C::Bits>((n + C::bias) << C::mantissaBits));
 }
 
-/// x rounded to a whole number, as a number and as an integer.
+/// x rounded to an integer, in both representations.
 template <typename T> struct Rounded {
   T value;
   typename Constants<T>::Bits integer;
@@ -96,7 +96,7 @@ template <typename T> TITAN_VECTOR_INLINE Rounded<T> roundToInteger(T x) {
   return {shifted - C::magic, std::bit_cast<Bits>(shifted) - std::bit_cast<Bits>(C::magic)};
 }
 
-/// Written so that NaN passes through.
+/// NaN passes through.
 template <typename T> TITAN_VECTOR_INLINE T clamp(T x, T low, T high) {
   x = x < low ? low : x;
   return x > high ? high : x;
@@ -130,7 +130,7 @@ template <typename T> TITAN_VECTOR_INLINE T expm1Impl(T x) {
   T fraction = r * expm1Ratio(r); // e^r - 1
   auto half = n.integer >> 1;
   T a = powerOfTwo<T>(half), b = powerOfTwo<T>(n.integer - half);
-  // 2^n (e^r - 1) + (2^n - 1): the second bracket is exact, the first keeps what is small.
+  // 2^n (e^r - 1) + (2^n - 1): the second term is exact, the first preserves small values.
   return fraction * a * b + (a * b - T(1));
 }
 
@@ -156,10 +156,10 @@ template <typename T> TITAN_VECTOR_INLINE T logImpl(T x) {
   using C = Constants<T>;
   using Bits = typename C::Bits;
   using Unsigned = std::make_unsigned_t<Bits>;
-  // Subnormal numbers are made normal first.
+  // Normalises subnormal numbers.
   const bool isTiny = x < std::numeric_limits<T>::min();
   const T normal = isTiny ? x * powerOfTwo<T>(C::mantissaBits) : x;
-  // k + 2 bias, so that a logical shift does.
+  // k + 2 bias, so that a logical shift suffices.
   const auto bits = std::bit_cast<Unsigned>(normal);
   const auto root = std::bit_cast<Unsigned>(T(0.70710678118654752440));
   const Unsigned shifted =
@@ -233,8 +233,8 @@ TITAN_VECTOR_INLINE double vsilu(double x) {
   return x * vector_math::sigmoidImpl(x);
 }
 
-/// 2^x for x <= 0 (or -infinity), where results below the normal range may become 0: three
-/// operations cheaper than vexp2, for softmax, whose arguments have the maximum taken off.
+/// 2^x for x <= 0 (or -infinity); results below the normal range may become 0. Three operations
+/// cheaper than vexp2, for softmax, whose arguments have the maximum subtracted.
 template <typename T> TITAN_VECTOR_INLINE T vexp2NonPositive(T x) {
   using C = vector_math::Constants<T>;
   constexpr T least = -T(C::bias);

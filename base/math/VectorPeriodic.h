@@ -1,16 +1,15 @@
-// Sine and cosine that a compiler can vectorise, as VectorMath.h has exponentials and logarithms.
+// Vectorisable sine and cosine, in the style of vector_math.h.
 //
 //   function       largest error seen (units in the last place; see VectorMathTest)
-//   vcosTurns      2       cos(2 pi x), of double alone, x in [0, 1]
-//   vsin, vcos     2.5     of float up to 1e8, of double up to 3e9; beyond, where floats lie
-//                          further apart than a turn is long, some number in [-1, 1]
+//   vcosTurns      2       cos(2 pi x), double only, x in [0, 1]
+//   vsin, vcos     2.5     float up to 1e8, double up to 3e9; beyond, where adjacent floats are
+//                          more than a turn apart, some number in [-1, 1]
 //
-// Method: x is a whole number of quarter turns and a rest r, |r| <= pi/4, for which pi/2 is cut
-// into parts of so few digits that their products are exact (W. Cody, W. Waite, "Software manual
-// for the elementary functions", 1980); float is reduced in double. Sine and cosine of r by a
-// Chebyshev fit (computed with mpmath), the cosine's first terms added so that nothing is lost, as
-// K. Ng does (fdlibm, Sun Microsystems, 1993); the number of quarters says which of them, and its
-// sign.
+// Method: x is an integer number of quarter turns and a rest r, |r| <= pi/4. pi/2 is divided into
+// terms with so few digits that their products are exact (W. Cody, W. Waite, "Software manual for
+// the elementary functions", 1980); float is reduced in double. Sine and cosine of r are Chebyshev
+// fits (computed with mpmath). The first terms of the cosine are added without loss, as K. Ng does
+// (fdlibm, Sun Microsystems, 1993). The number of quarters selects the function and the sign.
 #pragma once
 
 #include "base/math/VectorMath.h"
@@ -73,7 +72,7 @@ template <typename T> struct Angle {
 
 constexpr double kQuartersPerRadian = 0.63661977236758134308;
 
-/// At most pi/4 also of numbers too large to say what is left of them; NaN of infinity.
+/// At most pi/4 even for numbers too large to reduce; NaN for infinity.
 TITAN_VECTOR_INLINE double boundRest(double r) {
   return clamp(r, -0.7854, 0.7854);
 }

@@ -1,8 +1,8 @@
-// The generator that all random numbers come from: Philox4x32-10 (J. Salmon, M. Moraes, R. Dror,
-// D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11), which makes a block of 128 bits
-// of a counter and a key and remembers nothing; and the elements of a program's random tensors.
+// The generator of all random numbers, Philox4x32-10, and the elements of a program's random
+// tensors. Philox maps a counter and a key to a block of 128 bits, without state (J. Salmon, M.
+// Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11).
 //
-// Header-only: emitted programs include it.
+// The compiler includes this header too, so it includes no other runtime header.
 #pragma once
 
 #include <array>
@@ -48,20 +48,20 @@ TITAN_RANDOM PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) {
   return counter;
 }
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo). `hash` continues an earlier one.
+/// FNV-1a, 64 bits (Fowler, Noll, Vo). `hash` continues an earlier hash.
 constexpr uint64_t fnv1a64(std::string_view text, uint64_t hash = 0xcbf29ce484222325) {
   for (char c : text)
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
 }
 
-/// An element of a random tensor of the program, by its global index, the hash of its stream's name
-/// and the keys that it depends on (the run's seed, the step, a layer): the block of Philox whose
-/// key is the stream and whose upper counter words are the keys, folded into 64 bits by the
-/// finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA'14).
+/// An element of a random tensor, given its global index, the hash of its stream's name, and the
+/// keys that it depends on (the run's seed, the step, a layer). It is the Philox block whose key is
+/// the stream and whose upper counter words are the keys, folded into 64 bits by the finaliser of
+/// SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA'14).
 namespace element {
 
-/// What names the stream of a random tensor.
+/// The hash of a random tensor's name.
 constexpr uint64_t stream(std::string_view name) {
   return fnv1a64(name, fnv1a64("tensor:"));
 }
@@ -85,7 +85,7 @@ TITAN_RANDOM PhiloxCounter bits(uint64_t stream, uint64_t index, uint64_t keys) 
                     {static_cast<uint32_t>(stream), static_cast<uint32_t>(stream >> 32)});
 }
 
-/// In [0, 1): 24 bits, which a float holds, so that all element types see the same numbers.
+/// In [0, 1): 24 bits, which a float represents, so all element types have equal numbers.
 template <typename T> TITAN_RANDOM T uniform(uint64_t stream, uint64_t index, uint64_t keys) {
   return static_cast<T>(static_cast<int32_t>(bits(stream, index, keys)[0] >> 8)) * T(0x1.0p-24);
 }

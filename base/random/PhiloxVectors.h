@@ -1,6 +1,6 @@
-// Philox for several elements at once. A word of 32 bits lies in a lane of 64, whose product is
-// then one instruction (compilers that are given the words multiply 64 bits by 64); what a lane has
-// above its word is never read, so that nothing clears it between the rounds.
+// Philox for several elements at once. Each 32-bit word occupies a 64-bit lane, so a product is one
+// instruction (for 32-bit words, compilers multiply 64 by 64 bits). The upper half of a lane is
+// never read, so it is not cleared between rounds.
 #pragma once
 
 #include "base/random/Philox.h"
@@ -14,7 +14,7 @@ namespace titan::philox_vectors {
 #if defined(__AVX512F__)
 using Lanes = uint64_t __attribute__((vector_size(64)));
 TITAN_RANDOM Lanes multiply(Lanes a, Lanes b) {
-  // The one without a mask is, to GCC 12, of something uninitialized (bug 105593).
+  // GCC 12 claims that the unmasked intrinsic reads uninitialized memory (bug 105593).
   return reinterpret_cast<Lanes>(
       _mm512_maskz_mul_epu32(0xFF, reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
 }
@@ -39,7 +39,7 @@ TITAN_RANDOM Lanes multiply(Lanes a, Lanes b) {
 
 constexpr int kLanes = sizeof(Lanes) / sizeof(uint64_t);
 
-/// The blocks of kLanes counters, as philox4x32 makes each.
+/// The blocks of kLanes counters, as philox4x32 computes them.
 TITAN_RANDOM void philox4x32(Lanes (&words)[4], PhiloxKey key) {
   constexpr Lanes zero{};
   const Lanes first = zero + 0xD2511F53, second = zero + 0xCD9E8D57;

@@ -1,16 +1,16 @@
-// Random numbers that depend on nothing but what they are for. Every value is a pure function of
-// (seed, name, element index), so a parameter starts with the same bits on one rank or on a
-// thousand, whole or sharded, whatever was drawn before it. The words of Philox are laid out as
+// Random numbers that depend only on their purpose. Every value is a pure function of (seed, name,
+// element index). So the initial bits of a parameter do not depend on the number of ranks, the
+// sharding or the order. The Philox words are
 //
 //   key     = FNV-1a-64(purpose + ":" + name), low word first
 //   counter = { index bits 0-31, index bits 32-47 | attempt << 16, seed low, seed high }
 //
-// with one block (128 bits, two doubles) an element. Everything is computed in double and rounded
-// to the element type at the end, so that f32 and f64 runs start alike.
+// with one block (128 bits, two doubles) per element. Everything is computed in double and then
+// rounded to the element type, so f32 and f64 runs start alike.
 //
-// Logarithm and cosine are the runtime's own, of operations that IEEE 754 rounds in one way: their
-// bits depend neither on a C library nor, where files are compiled with -ffp-contract=off, on the
-// processor. Header-only, because the compiler's interpreter draws from it, too.
+// Logarithm and cosine consist of operations that IEEE 754 rounds uniquely. Their bits depend
+// neither on the C library nor, if files are compiled with -ffp-contract=off, on the processor.
+// Header-only, because the compiler's interpreter uses it too.
 #pragma once
 
 #include "base/math/VectorMath.h"
@@ -23,8 +23,8 @@
 
 namespace titan {
 
-/// One stream of random values: what they are for ("init"), whose they are (the parameter's name),
-/// and the run's seed. Values are read by index, in any order.
+/// One stream of random values, identified by purpose ("init"), name (the parameter's), and the
+/// run's seed. Values are read by index, in any order.
 class RandomStream {
 public:
   RandomStream(uint64_t seed, std::string_view purpose, std::string_view name) : seed(seed) {
@@ -52,9 +52,9 @@ public:
     return gaussian(block[0], block[1], block[2], block[3]);
   }
 
-  /// Standard normal restricted to [low, high], by rejection over the attempts of one index, of
-  /// which the first so many are known to fail. Bounds with almost no probability between them end
-  /// in the midpoint after 2^16 attempts.
+  /// Standard normal restricted to [low, high], by rejection over the attempts of one index; the
+  /// first `failed` attempts are known to fail. Bounds with almost no probability between them give
+  /// the midpoint after 2^16 attempts.
   double truncatedNormal(uint64_t index, double low, double high, uint32_t failed = 0) const {
     for (uint32_t attempt = failed; attempt < (1u << 16); ++attempt) {
       double value = normal(index, attempt);
@@ -64,7 +64,7 @@ public:
     return 0.5 * (low + high);
   }
 
-  /// uniform() and normal() of so many elements from `first` on, in a form that vectorises.
+  /// uniform() and normal() of Count elements from `first`, in a form that vectorises.
   template <int Count> void uniforms(uint64_t first, double (&out)[Count]) const {
     uint64_t words[4][Count];
     bits(first, words);
@@ -79,7 +79,7 @@ public:
   }
 
 private:
-  /// The words of bits(first) and so on.
+  /// The words of bits(first), bits(first + 1), ...
   template <int Count> void bits(uint64_t first, uint64_t (&words)[4][Count]) const {
     using namespace philox_vectors;
     static_assert(Count % kLanes == 0);
@@ -94,12 +94,12 @@ private:
     }
   }
 
-  /// Of a number below 2^52, exactly; a conversion of 64 bits is an instruction on few processors.
+  /// A number below 2^52, exactly; few processors have an instruction to convert 64 bits.
   static TITAN_VECTOR_INLINE double toDouble(uint64_t number) {
     return std::bit_cast<double>(number | 0x4330000000000000) - 0x1.0p52;
   }
 
-  /// The upper 53 of 64 bits, exactly, from words of 32.
+  /// The upper 53 of 64 bits, exactly, from 32-bit words.
   static TITAN_VECTOR_INLINE double unitInterval(uint64_t high, uint64_t low) {
     return (toDouble(high) * 0x1.0p21 + toDouble(low >> 11)) * 0x1.0p-53;
   }

@@ -1,7 +1,7 @@
-// What a setting takes, and what is said of anything else. The compiler checks files and its
-// command line by this, and puts the rule into the program that it makes, which checks its own: so
-// both accept the same and complain in the same words. Plain data, header-only; it knows no MLIR
-// and no LibTorch.
+// The valid values of a setting, and the diagnostics for others. The compiler checks files and its
+// command line by these rules and stores them in the program, which checks its own settings. So
+// both accept the same values with the same messages. Plain data, header-only; without MLIR and
+// LibTorch.
 #pragma once
 
 #include <cmath>
@@ -17,13 +17,13 @@ namespace titan {
 struct SettingRule {
   enum class Type { Any, Integer, Number, Text, Word };
   Type type = Type::Any;
-  double least = 0, most = std::numeric_limits<double>::infinity(); ///< both included
-  std::vector<std::string> choices = {};                            ///< of words
-  /// Another setting, and what this one has no effect beside. No name: it always has.
+  double least = 0, most = std::numeric_limits<double>::infinity(); ///< inclusive
+  std::vector<std::string> choices = {};                            ///< for words
+  /// A setting and its value that make this one ineffective. Empty: always effective.
   std::string idleBeside = {}, idleValue = {};
 };
 
-// How the table of an emitted program says them.
+// Constructors for the table of an emitted program.
 inline SettingRule integerFrom(double least) {
   return {SettingRule::Type::Integer, least, 0x1p53};
 }
@@ -45,15 +45,15 @@ inline SettingRule idle(std::string beside, std::string value, SettingRule rule)
   return rule;
 }
 
-/// A value as it was given.
+/// A value as written.
 struct SettingValue {
   enum class Kind { Integer, Number, Text, Word, Other };
   Kind kind = Kind::Other;
   double number = 0;
-  /// Of Text without its quotes; of Other what it is called; of Integer its digits, if known.
+  /// Text without quotes; for Other its description; for Integer its digits, if known.
   std::string text;
-  std::optional<int64_t> whole = {}; ///< of Integer, unless it has more than 64 bits
-  std::string help = {};             ///< why it is not what it looks like
+  std::optional<int64_t> whole = {}; ///< Integer, unless it has more than 64 bits
+  std::string help = {};             ///< why the value is not what it looks like
 
   bool isNumber() const { return kind == Kind::Integer || kind == Kind::Number; }
 
@@ -68,7 +68,7 @@ struct SettingValue {
     std::snprintf(digits, sizeof digits, "%.12g", number);
     std::string printed = digits;
     bool looksWhole = printed.find_first_not_of("-0123456789") == std::string::npos;
-    // As it was written, lest `takes an integer, not 5` be read.
+    // As written, to avoid `takes an integer, not 5`.
     return kind == Kind::Number && looksWhole ? printed + ".0" : printed;
   }
 };
@@ -80,7 +80,7 @@ struct SettingMistake {
   std::string message, help;
 };
 
-/// "a number from 0 to 1". A bound that is as good as none is named only where `given` exceeds it.
+/// "a number from 0 to 1". A practically unlimited bound is named only if `given` exceeds it.
 inline std::string rangeText(const SettingRule &rule, long double given) {
   auto print = [](double bound) {
     char digits[32];
@@ -104,14 +104,14 @@ inline SettingMistake notTaken(SettingMistake::Code code, const std::string &pat
   return {code, "`" + path + "` takes " + takes + ", not " + value.print(), value.help};
 }
 
-/// What is wrong with a value, if anything is.
+/// The error of a value, if any.
 inline std::optional<SettingMistake> findMistake(const std::string &path, const SettingRule &rule,
                                                  const SettingValue &value) {
   using Type = SettingRule::Type;
   auto isType = [&](bool fits, const char *takes) -> std::optional<SettingMistake> {
     if (!fits)
       return notTaken(SettingMistake::Type, path, takes, value);
-    // Whole numbers are compared digit by digit: 2^53 + 1 is more than 2^53.
+    // Whole numbers are compared exactly: 2^53 + 1 is more than 2^53.
     const long double number = value.whole ? static_cast<long double>(*value.whole)
                                            : static_cast<long double>(value.number);
     bool inRange = std::isfinite(number) && number >= rule.least && number <= rule.most;
@@ -138,7 +138,7 @@ inline std::optional<SettingMistake> findMistake(const std::string &path, const 
                         "legal: " + choicesText(rule)};
 }
 
-/// What is wrong with setting this at all beside `other`, the value of `rule.idleBeside`.
+/// The error of setting this at all, given `other`, the value of `rule.idleBeside`.
 inline std::optional<SettingMistake> findIdle(const std::string &path, const SettingRule &rule,
                                               const std::string &other) {
   if (rule.idleBeside.empty() || other != rule.idleValue)

@@ -9,7 +9,7 @@ namespace titan {
 
 namespace {
 
-/// Turns the library's lines and columns, which count characters, into bytes.
+/// Converts lines and columns of toml++, which count characters, to byte offsets.
 class LocationMap {
 public:
   explicit LocationMap(std::string_view text) : text(text) {
@@ -49,8 +49,8 @@ public:
     toml::parse_result parsed = toml::parse(text);
     if (!parsed) {
       std::string why(parsed.error().description());
-      // "Error while parsing a key-value pair: cannot redefine ...": the place shows the first
-      // part.
+      // "Error while parsing a key-value pair: cannot redefine ...": the location makes the first
+      // clause redundant.
       if (size_t colon = why.find(": "); why.rfind("Error while", 0) == 0 && colon != why.npos)
         why = why.substr(colon + 2);
       refuse("this is no TOML: " + why, locations.of(parsed.error().source()));

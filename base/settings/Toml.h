@@ -1,6 +1,6 @@
-// Configuration files, for the compiler and for the programs that it makes: what a TOML file sets,
-// with the place of everything, in the order of the file. The reading is toml++'s, which takes all
-// of TOML and nothing else; what no setting can be (dates, arrays of tables) is refused here.
+// Configuration files, for the compiler and for its programs: the settings of a TOML file in order,
+// with source locations. toml++ parses TOML. Values that no setting can have (dates, arrays of
+// tables) are refused here.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace titan {
 
-/// Bytes of the file's text, on one line.
+/// A byte range of the file's text, on one line.
 struct TomlLocation {
   size_t offset = 0, length = 0;
 };
@@ -26,12 +26,12 @@ struct TomlValue {
   int64_t integer = 0;
   double number = 0;
   bool truth = false;
-  std::string text = {}; ///< of Text, without quotes and escapes
+  std::string text = {}; ///< for Text, without quotes and escapes
   std::vector<TomlValue> elements = {};
   TomlLocation location = {};
 };
 
-/// A value with the keys that lead to it, of tables or with dots.
+/// A value with its keys, from tables or dotted.
 struct TomlSetting {
   std::vector<TomlKey> path;
   TomlValue value;
@@ -39,7 +39,7 @@ struct TomlSetting {
 
 struct TomlFile {
   std::vector<TomlSetting> settings;
-  std::string mistake; ///< why the file cannot be used; empty: it can
+  std::string mistake; ///< why the file is invalid; empty: valid
   TomlLocation mistakeLocation;
 };
 

@@ -1,5 +1,5 @@
-// What is said of a setting that does not exist: the compiler and the programs that it makes give
-// the same remedy. Plain data, header-only.
+// Diagnostics for unknown settings, shared by the compiler and its programs. Plain data,
+// header-only.
 #pragma once
 
 #include "base/text/NearestName.h"
@@ -21,7 +21,8 @@ inline std::string listNames(const std::vector<std::string> &names) {
   return all;
 }
 
-/// The path of `known` that was meant by `path`: the right name in another section, or the nearest.
+/// The known path that `path` probably means: the same name in another section, or the nearest
+/// name.
 inline std::string nearestPath(const std::string &path, const std::vector<std::string> &known) {
   auto lastOf = [](const std::string &whole) { return whole.substr(whole.rfind('.') + 1); };
   std::vector<std::string> elsewhere;
@@ -29,17 +30,17 @@ inline std::string nearestPath(const std::string &path, const std::vector<std::s
     if (lastOf(one) == lastOf(path))
       elsewhere.push_back(one);
   std::string near = nearestName(path, known);
-  size_t dot = path.rfind('.') + 1; // behind the section, if there is one
+  size_t dot = path.rfind('.') + 1; // after the section, if there is one
   bool isOfSection = dot != 0 && near.compare(0, dot, path, 0, dot) == 0;
   std::string its = isOfSection ? near.substr(dot) : "";
   if (isOfSection && lastOf(path).rfind(its, 0) != 0 && nearestName(lastOf(path), {its}).empty())
-    near.clear(); // alike in nothing but the section
+    near.clear(); // only the section matches
   if (elsewhere.size() == 1 || (near.empty() && !elsewhere.empty()))
     near = elsewhere.back();
   return near;
 }
 
-/// What other trainers call by the last name of `path`, and is said otherwise; empty for others.
+/// A remedy for names that other trainers use for the last part of `path`; empty for others.
 inline std::string helpForForeign(const std::string &path) {
   const std::string name = path.substr(path.rfind('.') + 1);
   auto isOneOf = [&](std::initializer_list<const char *> names) {
@@ -59,7 +60,7 @@ inline std::string helpForForeign(const std::string &path) {
   return "";
 }
 
-/// The remedy for `path`, which is none of `known`.
+/// The remedy for an unknown `path`.
 inline std::string helpForUnknown(const std::string &path, const std::vector<std::string> &known) {
   if (std::string foreign = helpForForeign(path); !foreign.empty())
     return foreign;

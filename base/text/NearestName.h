@@ -1,5 +1,4 @@
-// Which of the names that would have been legal was meant by one that is not: for remedies, in the
-// compiler and in the programs that it makes. Plain data, header-only.
+// Suggestions for misspelled names, for the compiler and for its programs. Plain data, header-only.
 #pragma once
 
 #include <algorithm>
@@ -28,20 +27,20 @@ inline size_t editDistance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-/// The candidate with the smallest edit distance (a swap of neighbours counts as one edit), or
-/// nothing when none is near enough to be what was meant: a third of the name's length, at least 1.
+/// The candidate with the smallest edit distance (a transposition is one edit), or nothing if none
+/// is within a third of the name's length (at least 1).
 inline std::string nearestName(std::string_view name, const std::vector<std::string> &candidates) {
-  constexpr size_t longest = 64; // beyond that nobody mistypes by a letter
+  constexpr size_t longest = 64; // longer names are not misspelled by a letter
   std::string best;
   size_t bestDistance = std::max<size_t>(1, name.size() / 3) + 1, bestPrefix = 0;
-  constexpr size_t mostCandidates = 10'000; // a suggestion is not worth more time
+  constexpr size_t mostCandidates = 10'000; // bounds the time of a suggestion
   if (name.empty() || name.size() > longest || candidates.size() > mostCandidates)
     return best;
   for (const std::string &candidate : candidates) {
     if (candidate.size() > longest || candidate == name)
       continue;
     size_t distance = editDistance(name, candidate);
-    // Of two equally near names, the one that begins alike was meant.
+    // Of two equally near names, prefer the longer common prefix.
     auto end = std::mismatch(name.begin(), name.end(), candidate.begin(), candidate.end());
     size_t prefix = static_cast<size_t>(end.first - name.begin());
     bool better = distance < bestDistance ||

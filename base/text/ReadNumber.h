@@ -1,5 +1,5 @@
-// Numbers as they are written, for the compiler and for the programs that it makes: a file, a
-// command line and a configuration mean the same number to both. Header-only.
+// The syntax of numbers, for the compiler and for its programs: a file, a command line and a
+// configuration agree on it. Header-only.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,17 @@ namespace titan {
 struct NumberText {
   enum class Fault { None, NoNumber, TooLarge, TooSmall };
   Fault fault = Fault::NoNumber;
-  bool isWhole = false; ///< written without a point and without an exponent
-  int64_t integer = 0;  ///< of a whole number; one that does not fit is TooLarge
+  bool isWhole = false; ///< without a point and an exponent
+  int64_t integer = 0;  ///< of a whole number; out of range is TooLarge
   double number = 0;
-  std::string text; ///< without spaces around it, underscores and zeros in front
+  std::string text; ///< without surrounding spaces, underscores and leading zeros
 
   explicit operator bool() const { return fault == Fault::None; }
 };
 
 namespace detail {
 
-/// Reads `[0-9]('_'?[0-9])*` from `at` on. False if there is no digit.
+/// Reads `[0-9]('_'?[0-9])*` from `at`. False if there is no digit.
 inline bool readDigits(std::string_view text, size_t &at, std::string &digits) {
   auto isDigit = [&](size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
   if (!isDigit(at))
@@ -36,7 +36,7 @@ inline bool readDigits(std::string_view text, size_t &at, std::string &digits) {
   return true;
 }
 
-/// Of a number beyond float64: whether it is too large, not too small.
+/// Whether a number out of float64's range is too large, rather than too small.
 inline bool isHuge(std::string_view mantissa, std::string_view exponent) {
   if (!exponent.empty() && exponent.size() > 6)
     return exponent[0] != '-';
@@ -51,8 +51,8 @@ inline bool isHuge(std::string_view mantissa, std::string_view exponent) {
 
 } // namespace detail
 
-/// Digits with underscores between them, perhaps a point with digits on both sides, perhaps an
-/// exponent: `1_000`, `3e-4`, `-0.5`. Spaces around it do not count.
+/// Digits with optional underscores, an optional point with digits on both sides, an optional
+/// exponent: `1_000`, `3e-4`, `-0.5`. Surrounding spaces are ignored.
 inline NumberText readNumber(std::string_view text) {
   NumberText read;
   const size_t begin = text.find_first_not_of(" \t");
@@ -94,7 +94,7 @@ inline NumberText readNumber(std::string_view text) {
   return read;
 }
 
-/// Why a text that looks like a number is none, as a help; empty where nothing is known.
+/// A help text for a malformed number; empty if there is none.
 inline std::string whyNoNumber(std::string_view text) {
   switch (readNumber(text).fault) {
   case NumberText::Fault::TooSmall:

@@ -1,4 +1,4 @@
-// Reading titan-runtime.json; running compilers and programs.
+// Reads titan-runtime.json; runs compilers and programs.
 #include "compiler/driver/Toolchain.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -17,7 +17,7 @@ namespace titan::driver {
 using llvm::sys::path::append;
 using llvm::sys::path::parent_path;
 
-/// An installed file says <prefix> for the folder that it was installed to.
+/// An installed file contains <prefix> for its installation directory.
 static std::string replacePrefix(llvm::StringRef prefix, llvm::StringRef text) {
   std::string replaced = text.str();
   constexpr llvm::StringLiteral mark = "<prefix>";
@@ -48,7 +48,7 @@ static Toolchain readCpu(const llvm::json::Object &object) {
           object.getString("torch").value_or("").str()};
 }
 
-/// What the emitted lambdas and the constants of kernel_math.h need of nvcc.
+/// nvcc flags for emitted lambdas and the constants of kernel_math.h.
 static constexpr const char *kNvccFlags[] = {"--extended-lambda", "--expt-relaxed-constexpr"};
 
 static std::optional<Toolchain> readCuda(const llvm::json::Object &object,

@@ -9,8 +9,8 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::emission;
 
-/// Rows of an operation that stands alone: all loops but the innermost of those that its operands
-/// and results leave after merging. One that walks memory straight through has no rows.
+/// The rows of a single operation: all merged loops except the innermost. An operation on
+/// contiguous memory has no rows.
 static SmallVector<std::string> chooseRows(FunctionEmitter &emitter, Operation *op) {
   SmallVector<Access> accesses;
   for (Value operand : op->getOperands())

@@ -109,7 +109,7 @@ LogicalResult FunctionEmitter::emitVariant(RepeatVariant variant,
   return success();
 }
 
-/// A loop that calls the body of each iteration's variant.
+/// A loop that calls the body of the variant of each iteration.
 LogicalResult FunctionEmitter::emitRepeat(RepeatOp repeat) {
   for (auto [init, argument] :
        llvm::zip_equal(repeat.getInits(), repeat.getVariant(0).getIterArgs()))
@@ -140,7 +140,8 @@ LogicalResult FunctionEmitter::emitRepeat(RepeatOp repeat) {
   return success();
 }
 
-/// A body's own argument that it stacks: copied first, because its memory is reused.
+/// An argument of the body that is also a stacked output: copied first, because its memory is
+/// reused.
 static bool isStackedEarly(const RepeatVariant &variant, Value yielded) {
   return isa<BlockArgument>(yielded) && yielded.getParentBlock() == &variant.getBlock();
 }
@@ -151,7 +152,7 @@ void FunctionEmitter::emitEarlyStacks(RepeatVariant variant) {
       copyToAllocation(value, getSlot(stack));
 }
 
-/// Stacks come first: what is carried may overwrite their source.
+/// Stacked outputs first, because iteration arguments may overwrite their source.
 LogicalResult FunctionEmitter::emitYield(YieldOp yield) {
   RepeatVariant variant = *findVariant(yield->getBlock());
   for (auto [value, stack, operand] : variant.getStackedOutputs())

@@ -84,7 +84,7 @@ std::string ProgramTable::getAllocation(AllocationAttr allocation) {
          "}";
 }
 
-/// Stacks that are produced while others empty.
+/// A stack overlap as a row of literals.
 static std::string getStackOverlap(const arena::StackOverlap &overlap) {
   auto list = [](const auto &items, auto print) {
     std::string text;
@@ -129,7 +129,7 @@ void ProgramTable::emitMesh() {
   out.blank();
 }
 
-/// A setting as the command line would write it.
+/// A setting in command-line syntax.
 static std::string getText(Attribute value) {
   if (auto text = dyn_cast<StringAttr>(value))
     return text.str();
@@ -146,7 +146,7 @@ static std::string getText(Attribute value) {
   return "[" + list + "]";
 }
 
-/// `numberFrom(0.0)`: what a setting takes.
+/// `numberFrom(0.0)`: the rule for the type of a setting.
 static std::string getTypeRule(StringRef takes, DictionaryAttr setting) {
   auto bound = [&](StringRef name) {
     auto number = setting.getAs<FloatAttr>(name);
@@ -166,7 +166,7 @@ static std::string getTypeRule(StringRef takes, DictionaryAttr setting) {
   return "oneOf({" + choices + "})";
 }
 
-/// What the program checks a setting by that is read when it starts.
+/// The rule by which the program checks a setting at launch.
 static std::string getRule(DictionaryAttr setting) {
   auto takes = setting.getAs<StringAttr>("takes");
   if (!takes)
@@ -202,7 +202,7 @@ void ProgramTable::emitPersistent() {
   out.close(");");
 }
 
-/// `Init::...`, scales and cut of a parameter.
+/// `Init::...`, the scales and the cut of a parameter.
 static std::string getInit(InitAttr init) {
   static const char *const kinds[] = {"Constant", "Normal", "TruncatedNormal", "Uniform"};
   std::string scales;

@@ -1,4 +1,4 @@
-//===- Arguments.cpp - What a program's arguments start with --------------===//
+//===- Arguments.cpp - Initial values of a program's arguments ------------===//
 
 #include "compiler/interpreter/Arguments.h"
 
@@ -35,7 +35,8 @@ Role interpreter::getResultRole(func::FuncOp function, unsigned index) {
       return {kind, role.str()};
   if (auto updated = function.getResultAttrOfType<IntegerAttr>(index, attr::kUpdates)) {
     Role argument = getArgumentRole(function, updated.getInt());
-    return {"update", argument.name, argument.kind};
+    // A parameter `m.w` is not the moment `m` of a parameter `w`.
+    return {argument.kind == "state" ? "state" : "update", argument.name, argument.kind};
   }
   return {"value", std::to_string(index)};
 }
@@ -66,7 +67,7 @@ double draw(ir::InitAttr init, double scale, const RandomStream &stream, uint64_
   return 0;
 }
 
-/// Layer by layer where stacked, each layer by its own name and from element 0.
+/// A stacked tensor is initialised slot by slot, each slot under its own name and from element 0.
 HostTensor initialize(NamedTensorType type, ArrayRef<std::string> layers, ir::InitAttr init,
                       uint64_t seed) {
   HostTensor tensor = makeZeros(type);
@@ -81,7 +82,7 @@ HostTensor initialize(NamedTensorType type, ArrayRef<std::string> layers, ir::In
   return tensor;
 }
 
-/// From `titan.sizes`, else the size of what the inputs index.
+/// From `titan.sizes`, else the size of the dimension that the inputs index.
 int64_t findVocab(func::FuncOp function, const Settings &settings) {
   if (settings.vocab > 0)
     return settings.vocab;
@@ -99,8 +100,8 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
 }
 
 /// Documents and places in them, as data have them: a new one begins at an eighth of the positions.
-void generatePlaces(HostTensor &tensor, int64_t columns, Feed feed, uint64_t firstSample,
-                    const Settings &settings) {
+void generatePositions(HostTensor &tensor, int64_t columns, Feed feed, uint64_t firstSample,
+                       const Settings &settings) {
   RandomStream stream(settings.seed, "input", "documents");
   int64_t document = 0, begin = 0;
   for (size_t i = 0; i < tensor.data.size(); ++i) {
@@ -116,14 +117,15 @@ void generatePlaces(HostTensor &tensor, int64_t columns, Feed feed, uint64_t fir
   }
 }
 
-/// Sequences of positions + 1 tokens, of which `labels` drops the first and all else the last.
+/// Sequences of positions + 1 tokens. `labels` drops the first token, all other inputs the last
+/// one.
 FailureOr<HostTensor> generateInput(func::FuncOp function, NamedTensorType type, StringRef name,
                                     const Settings &settings, int64_t step) {
   HostTensor tensor = makeZeros(type);
   int64_t columns = type.getRank() ? type.getShape().back() : 1,
           rows = tensor.data.size() / columns;
   if (std::optional<Feed> feed = findFeed(name); feed && !givesTokens(*feed)) {
-    generatePlaces(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
+    generatePositions(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
     return tensor;
   }
   bool isInteger = type.getElementType().isInteger(64);
@@ -153,25 +155,37 @@ FailureOr<HostTensor> readLiteral(func::FuncOp function, NamedTensorType type, A
          << tensor.data.size() << " numbers for " << type;
 }
 
+/// Whether a tensor of a file that has no prefix is meant: not for state where a parameter has the
+/// same name.
+bool isFoundByName(func::FuncOp function, const Role &role) {
+  if (role.kind != "state")
+    return true;
+  return llvm::none_of(llvm::seq(function.getNumArguments()), [&](unsigned i) {
+    return function.getArgAttr(i, attr::kParam) && getArgumentRole(function, i).name == role.name;
+  });
+}
+
 /// A value from the file, also when it holds the layers of a stacked tensor one by one. What --dump
-/// wrote as an update is found too.
+/// wrote is found too.
 FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTensorType type,
                                                const Role &role, ArrayRef<std::string> layers,
                                                const Settings &settings) {
   HostTensor tensor = makeZeros(type);
+  const bool byName = isFoundByName(function, role);
+  const std::string prefix = role.kind == "state" ? "state." : "update.";
   SmallVector<std::string> names{role.name};
-  if (!settings.given.count(role.name))
+  if (!byName || !settings.given.count(role.name))
     names.assign(layers.begin(), layers.end());
   size_t size = tensor.data.size() / names.size();
-  for (auto [i, part] : llvm::enumerate(names)) {
-    auto given = settings.given.find(part);
+  for (auto [i, slotName] : llvm::enumerate(names)) {
+    auto given = byName ? settings.given.find(slotName) : settings.given.end();
     if (given == settings.given.end())
-      given = settings.given.find("update." + part);
+      given = settings.given.find(prefix + slotName);
     if (given == settings.given.end())
       return std::optional<HostTensor>();
     if (given->second.data.size() != size)
       return function.emitError("the file gives ")
-             << given->second.data.size() << " elements for " << part << ", expected " << size;
+             << given->second.data.size() << " elements for " << slotName << ", expected " << size;
     llvm::copy(given->second.data, tensor.data.begin() + i * size);
   }
   return std::optional(tensor);

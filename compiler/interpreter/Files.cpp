@@ -1,4 +1,4 @@
-//===- Files.cpp - Values in safetensors files ----------------------------===//
+//===- Files.cpp - Tensors in safetensors files ---------------------------===//
 
 #include "compiler/interpreter/Files.h"
 
@@ -22,7 +22,7 @@ template <typename T> void widen(std::span<const std::byte> bytes, std::vector<d
   }
 }
 
-/// Element types that the interpreter has; anything else fails.
+/// Converts the element types that the interpreter supports; fails for others.
 bool convert(const StoredTensor &stored, std::vector<double> &out) {
   if (stored.dtype == "F64")
     widen<double>(stored.bytes, out);

@@ -1,4 +1,4 @@
-// What a module says besides its functions: the mesh, the map, the run's settings.
+// Module attributes: the mesh, the axis rules, the settings of the run.
 #ifndef TITAN_COMPILER_LOWERING_RUNATTRIBUTES_H
 #define TITAN_COMPILER_LOWERING_RUNATTRIBUTES_H
 
@@ -9,21 +9,21 @@
 
 namespace titan::lowering {
 
-/// `dist.mesh` and one `dist.axis_rules` an axis, at the builder's insertion point.
+/// Creates `dist.mesh` and one `dist.axis_rules` per axis at the builder's insertion point.
 void addMesh(const sema::CheckedRun &run, mlir::OpBuilder &builder, const Translation &translation);
 
-/// titan.run, titan.run_name, titan.model, titan.fingerprint, titan.source, titan.sizes.
+/// Sets titan.run, titan.run_name, titan.model, titan.fingerprint, titan.source and titan.sizes.
 void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
                       mlir::ModuleOp module);
 
-/// titan.optimizer of the training function.
+/// The attribute titan.optimizer of the train function.
 mlir::DictionaryAttr optimizerAttribute(const sema::Run &run, mlir::OpBuilder &builder);
 
-/// titan.precision of a program function.
+/// The attribute titan.precision of a program function.
 mlir::DictionaryAttr precisionAttribute(const sema::Run &run, const Translation &translation,
                                         mlir::MLIRContext *context);
 
-/// How one parameter is optimized: its weight decay, and what its groups say besides.
+/// Adds the weight decay of a parameter and the settings of its parameter groups.
 void addGroupAttributes(const sema::Run &run, const sema::Parameter &parameter,
                         mlir::OpBuilder &builder,
                         llvm::SmallVectorImpl<mlir::NamedAttribute> &role);

@@ -1,4 +1,4 @@
-// Places, names and literals.
+// Locations, names and literals.
 #include "compiler/syntax/Builder.h"
 
 #include "base/text/ReadNumber.h"
@@ -10,7 +10,7 @@ Location Builder::at(const antlr4::Token &token) const {
                         token.getStopIndex() + 1 - token.getStartIndex());
 }
 
-/// From the first to the last token, without the line end that closes an entry.
+/// From the first to the last token, without the line end after an entry.
 Location Builder::at(const antlr4::ParserRuleContext &context) const {
   antlr4::Token *first = const_cast<antlr4::ParserRuleContext &>(context).getStart();
   antlr4::Token *last = const_cast<antlr4::ParserRuleContext &>(context).getStop();

@@ -53,7 +53,7 @@ std::optional<std::vector<CheckedRun>> Checker::checkAll() {
   std::vector<Symbol> runs = declared(true);
   bool good = true;
   auto add = [&](const Symbol &symbol) {
-    if (work > maxWork) // that was said
+    if (work > maxWork) // reported already
       return;
     std::optional<CheckedRun> one = checkRun(symbol);
     good &= one.has_value();
@@ -77,7 +77,7 @@ std::optional<std::vector<CheckedRun>> Checker::checkAll() {
   return checked;
 }
 
-/// A map that no run uses is checked too, as far as it can be without a run.
+/// Checks maps that no run uses, as far as possible without a run.
 bool Checker::checkUnusedMaps(const std::vector<CheckedRun> &checked) {
   size_t errorsBefore = diags.errorReports();
   std::vector<const Model *> models;
@@ -133,7 +133,8 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
   return batch || diags.errorReports() == errorsBefore;
 }
 
-/// Inference has one sample. What only losses need may not exist there, such as pairs of samples.
+/// Inference has one sample. Values that only the losses use, such as pairs of samples, may not
+/// exist there.
 bool Checker::specialiseForInference(CheckedRun &checked) {
   auto find = [](const Model &model) {
     return std::find_if(model.outputs.begin(), model.outputs.end(),
@@ -151,7 +152,7 @@ bool Checker::specialiseForInference(CheckedRun &checked) {
                                   "`logits` cannot be computed for a single sample, as text "
                                   "generation needs it");
   constexpr size_t maxNotes = 3;
-  auto isBehind = [&](const Diagnostic &each) { // what follows the output is not its cause
+  auto isBehind = [&](const Diagnostic &each) { // code after the output is not its cause
     return each.notes.empty() && each.location.file == wanted->loc.file &&
            each.location.line > wanted->loc.line;
   };
@@ -170,7 +171,7 @@ void Checker::warnUnused(const Model &model) {
                    "the loss does not depend on parameter `" + model.parameters[i].name + "`");
 }
 
-/// A run changes something.
+/// Reports a run without trained parameters and buffers.
 void Checker::checkTrains(const CheckedRun &checked) {
   std::vector<Parameter> all = checked.train.parameters;
   std::erase_if(all, [](const Parameter &one) { return one.isBuffer; });
@@ -193,7 +194,7 @@ static std::string listFeeds() {
   return listNames(names);
 }
 
-/// Every input of a run's model must come from its data, and be what they give.
+/// Checks that the data of the run provide every input of its model, with the same dimensions.
 static void checkInputs(const CheckedRun &checked, DiagnosticEngine &diags) {
   const Model &model = checked.train;
   for (const Input &input : model.inputs) {
@@ -216,7 +217,7 @@ static void checkInputs(const CheckedRun &checked, DiagnosticEngine &diags) {
   }
 }
 
-/// A loss that was declared as a value, if there is one.
+/// Notes a loss that was declared as a value, if there is one.
 static void noteLossValue(Diagnostic &diag, const Model &model) {
   auto isLoss = [](const ValueInfo &value) { return value.name == "loss"; };
   auto found = std::find_if(model.values.begin(), model.values.end(), isLoss);
@@ -227,8 +228,8 @@ static void noteLossValue(Diagnostic &diag, const Model &model) {
         .help("to minimise it write `loss = ...`, without `let`");
 }
 
-/// A model that no run gives its data is looked at with one sample of one token, unless the model
-/// needs more: a window of positions, a multiple of a block's length.
+/// Chooses sizes for a model without data: one sample of one token, unless the model needs more (a
+/// window of positions, a multiple of a block length).
 void Checker::chooseSizes(CheckedRun &checked) {
   constexpr std::pair<int64_t, int64_t> sizes[] = {{1, 1},    {1, 16},  {1, 256},
                                                    {1, 4096}, {16, 16}, {256, 256}};
@@ -240,7 +241,7 @@ void Checker::chooseSizes(CheckedRun &checked) {
     if (!givenSeq.loc.isValid())
       seq.value = Value::ofInt(size.second);
   };
-  // Where nothing fits, the size that is least to blame.
+  // If no size fits, choose the one with the fewest size errors.
   auto isSizeError = [](const Diagnostic &diag) {
     return diag.code == Code::IndexOutOfRange || diag.code == Code::BadDimensionSize;
   };

@@ -1,5 +1,5 @@
-// Semantic analysis as one call: a file and what the command line says about it in, a checked
-// program out. Everything that is wrong is in the diagnostics then.
+// Semantic analysis in one call. The input is a file with the command-line settings; the output is
+// a checked program. All errors are in the diagnostics.
 #ifndef TITAN_COMPILER_SEMA_CHECK_H
 #define TITAN_COMPILER_SEMA_CHECK_H
 
@@ -13,41 +13,41 @@ namespace titan::sema {
 
 struct CheckRequest {
   std::string file;
-  std::string train;  ///< --train: a run, or a model to look at; empty: the only one
-  std::string model;  ///< --model: a model to look at, whatever runs there are
+  std::string train;  ///< --train: a run, or a model to inspect; empty: the only one
+  std::string model;  ///< --model: a model to inspect, without a run
   std::string config; ///< --config: a TOML file of settings; empty: none
-  std::vector<std::string> overrides;  ///< --set, which wins over the file
+  std::vector<std::string> overrides;  ///< --set, which overrides the file
   std::vector<std::string> searchDirs; ///< -I, then the standard library
-  std::optional<FileId> text;          ///< the file's text, where it is not to be read
-  bool needsRun = false;               ///< a model alone, without data, is not enough
+  std::optional<FileId> text;          ///< the text of the file, if it is already loaded
+  bool needsRun = false;               ///< a model without data is an error
 };
 
-/// What the rest of the compiler needs to know of one run.
+/// The result of semantic analysis for one run.
 struct CheckedRun {
   Run run;
   Mesh mesh;
   std::string modelName; ///< as the run names it
   Model train;
-  Model logits; ///< its outputs at batch 1, for inference, as far as they exist there
+  Model logits; ///< the outputs for inference, at batch 1, as far as they exist there
 };
 
-/// Reports what `recompute` names and the model lacks.
+/// Reports names in `recompute` that the model lacks.
 void checkRecompute(const CheckedRun &checked, DiagnosticEngine &diags);
 
-/// A file's declarations, loaded. Keep it as long as what was made from it.
+/// The loaded declarations of a file. Must outlive all results.
 class Checker {
 public:
   Checker(SourceManager &sources, DiagnosticEngine &diags, const CheckRequest &request);
 
   /// Loads the file and its imports. False after an error.
   bool load();
-  /// Checks the run that the request chooses.
+  /// Checks the run that the request selects.
   std::optional<CheckedRun> check();
-  /// Checks every run, and every model that is complete without one. Gives the runs; nothing after
+  /// Checks every run, and every complete model without a run. Returns the runs, or nothing after
   /// an error.
   std::optional<std::vector<CheckedRun>> checkAll();
-  /// The complete models of a file without runs, of which `check` takes the last unless the request
-  /// names one.
+  /// The complete models of a file without runs. `check` uses the last one unless the request names
+  /// one.
   std::vector<std::string> candidateModels() const;
 
 private:
@@ -76,7 +76,7 @@ private:
   Library library;
   const Unit *unit = nullptr;
   std::vector<Override> overrides;
-  size_t work = 0; ///< of all that is elaborated
+  size_t work = 0; ///< over all elaborations
 };
 
 } // namespace titan::sema

@@ -1,4 +1,4 @@
-// Which run or model of a file is meant, and which arguments a model is given.
+// Selects the run or the model of a file, and collects the arguments of a model.
 #include "compiler/sema/check/Check.h"
 #include "compiler/sema/modules/Suggest.h"
 
@@ -10,8 +10,8 @@ using namespace syntax;
 
 static constexpr unsigned deepest = 64; ///< chain of declarations that derive from one another
 
-/// A model whose arguments are all given. What cannot be resolved counts as complete, so that it is
-/// looked at and reported.
+/// Whether all arguments of a model have values. An unresolved model counts as complete, so that it
+/// is elaborated and reported.
 bool Checker::isComplete(const Symbol &model, std::set<std::string> given, unsigned depth) const {
   if (auto *decl = model.decl->as<ModelDecl>())
     return std::all_of(decl->formals.begin(), decl->formals.end(), [&](const Formal &formal) {
@@ -25,7 +25,7 @@ bool Checker::isComplete(const Symbol &model, std::set<std::string> given, unsig
   return !isModel || depth > deepest || isComplete(base, std::move(given), depth + 1);
 }
 
-/// Runs, or else models that need no further argument, in source order.
+/// Runs, or models without open arguments, in source order.
 std::vector<Symbol> Checker::declared(bool trains) const {
   std::vector<Symbol> found;
   std::set<std::string> given; // by the command line
@@ -41,7 +41,7 @@ std::vector<Symbol> Checker::declared(bool trains) const {
   return found;
 }
 
-/// The model that a run trains; null where that cannot be found out.
+/// The model of a run; null if it cannot be resolved.
 const Decl *Checker::modelOf(Symbol run) const {
   for (unsigned depth = 0; run && depth < deepest; ++depth) {
     const TrainDecl &decl = *run.decl->as<TrainDecl>();
@@ -75,12 +75,12 @@ std::optional<Symbol> Checker::chooseModel() {
   return std::nullopt;
 }
 
-/// The least that makes a model a run.
+/// A minimal run of the model, for messages.
 static std::string exampleRun(const std::string &model) {
   return "`train NAME = " + model + " { data = text(\"FILE\") { seq = 256, batch = 8 } }`";
 }
 
-/// A model was chosen, but only a run says what is trained on, and in which batches.
+/// Reports a selected model where a run is needed for data and batches.
 void Checker::reportNoRun(const Symbol &model) {
   const Name &name = nameOf(*model.decl);
   diags

@@ -37,7 +37,7 @@ std::vector<PatternUse> listPatterns(const CheckedRun &run) {
 
 namespace {
 
-/// The parts of a parameter's name that calls gave it: where each begins, with its length.
+/// The segments of a parameter name that come from calls: start and length of each.
 std::vector<std::pair<size_t, size_t>> callSegments(const Parameter &parameter) {
   std::vector<std::pair<size_t, size_t>> segments;
   const std::string &name = parameter.name;
@@ -50,8 +50,8 @@ std::vector<std::pair<size_t, size_t>> callSegments(const Parameter &parameter) 
   return segments;
 }
 
-/// Whether an inner call of the name that the pattern begins with makes the parameter, and the
-/// pattern would match but for what comes before that.
+/// Whether an inner call with the first name of the pattern declares the parameter, and only an
+/// outer prefix prevents a match.
 bool isMissed(const std::string &pattern, const Parameter &parameter) {
   const std::string lead = pattern.substr(0, pattern.find_first_of(".*?"));
   if (matchesPattern(pattern, parameter.name))

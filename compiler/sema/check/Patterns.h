@@ -1,4 +1,4 @@
-// The patterns of a run and of its map, with the tensors that each matches.
+// The patterns of a run and of its map, with their matching tensors.
 #ifndef TITAN_COMPILER_SEMA_PATTERNS_H
 #define TITAN_COMPILER_SEMA_PATTERNS_H
 
@@ -7,17 +7,17 @@
 namespace titan::sema {
 
 struct PatternUse {
-  std::string section; ///< as it is written: "parameters", "group", "map: values", ...
+  std::string section; ///< as written: "parameters", "group", "map: values", ...
   std::string pattern;
   Location loc;
-  std::vector<std::string> matches; ///< names as patterns see them: `layers.wq`
+  std::vector<std::string> matches; ///< names as patterns match them: `layers.wq`
 };
 
-/// In the order of the text: those of the run, then those of the map.
+/// In source order: first those of the run, then those of the map.
 std::vector<PatternUse> listPatterns(const CheckedRun &run);
 
-/// Warns of `teacher*` where it matches `teacher.table`, but not `layers.teacher.w`: a reader takes
-/// it for all that calls of this name make.
+/// Warns if `teacher*` matches `teacher.table` but not `layers.teacher.w`: a reader expects all
+/// parameters of the calls of this name.
 void warnMissedNames(const CheckedRun &run, DiagnosticEngine &diags);
 
 } // namespace titan::sema

@@ -1,4 +1,4 @@
-// Whether a run's `recompute` says one thing, and finds in its model what it speaks of.
+// Checks `recompute` of a run for contradictions, and its names against the model.
 #include "compiler/sema/check/Check.h"
 #include "compiler/sema/modules/Suggest.h"
 
@@ -7,9 +7,9 @@
 
 namespace titan::sema {
 
-/// The ways to say which layers are computed again exclude one another.
+/// The options that select recomputed layers exclude one another.
 void checkPolicies(const Run &run, DiagnosticEngine &diags) {
-  // What is set to its default leaves the choice to the others.
+  // An option with its default value leaves the selection to the others.
   auto isSet = [&](const char *path) {
     const Option &option = run.options.at(path);
     return option.loc.isValid() && !(option.value == findOption(path)->initial);
@@ -36,7 +36,7 @@ void checkPolicies(const Run &run, DiagnosticEngine &diags) {
 
 namespace {
 
-/// The names of the blocks that are called, in repeats or outside of them.
+/// Collects the names of called blocks, inside and outside of repeats.
 void collectBlocks(const Region &region, bool isRepeated, std::set<std::string> &inside,
                    std::set<std::string> &outside) {
   for (const Op &op : region.ops) {

@@ -1,4 +1,4 @@
-// A call as it is elaborated: what is called, with which arguments, and whose names its body sees.
+// A call during elaboration: the callee, its arguments, and the scope of its body.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_CALL_H
 #define TITAN_COMPILER_SEMA_ELABORATION_CALL_H
 
@@ -9,27 +9,27 @@ namespace titan::sema {
 
 struct Call {
   Callee callee;
-  std::string name; ///< as messages call it
+  std::string name; ///< for messages
   Location loc;
   std::vector<Actual> args;
-  std::shared_ptr<const Callable> calleeValue = nullptr; ///< the value that is called, if it is one
+  std::shared_ptr<const Callable> calleeValue = nullptr; ///< the called value, if the callee is one
 };
 
-/// One call being elaborated: whose names a body sees, and who called.
+/// A call under elaboration: the scope of its body, and its caller.
 struct Frame {
   const syntax::Decl *decl = nullptr;
   const Unit *unit = nullptr;
   Scope *scope = nullptr;
   Frame *caller = nullptr;
   Location callSite;
-  /// Where the callee's name stands: the caller, or for a value the place where it was made. From
-  /// there a block has its dimensions.
+  /// The scope of the callee's name: the caller, or the defining frame of a value. A block resolves
+  /// its dimensions there.
   Frame *lexicalParent = nullptr;
-  unsigned id = 0; ///< no two calls have the same
+  unsigned id = 0; ///< unique
   const Callable *calleeValue = nullptr;
   std::optional<Value> returned = {};
-  std::string prefix = {};      ///< of this call's parameters: `encoder.`
-  bool declaresWrongly = false; ///< parameters, of which a mistake was reported
+  std::string prefix = {};      ///< of the names of its parameters: `encoder.`
+  bool declaresWrongly = false; ///< a parameter declaration was erroneous, as reported
 };
 
 } // namespace titan::sema

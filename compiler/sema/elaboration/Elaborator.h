@@ -1,6 +1,6 @@
-// Turns one model, with all its arguments given, into a checked program: an abstract interpreter of
-// the syntax tree in which numbers are computed and tensors are recorded. Its parts lie in
-// elaboration/, which Elaboration.h puts together.
+// Elaborates one specialised model into a checked program. An abstract interpreter of the syntax
+// tree evaluates numbers and records tensor operations. Its components are in
+// elaboration/Elaboration.h.
 #ifndef TITAN_COMPILER_SEMA_ELABORATOR_H
 #define TITAN_COMPILER_SEMA_ELABORATOR_H
 
@@ -9,36 +9,37 @@
 
 namespace titan::sema {
 
-/// A model's argument, from a specialisation, a run's `with`, or `--set`.
+/// An argument of a model, from a specialisation, a run's `with`, or `--set`.
 struct Argument {
   Value value;
   Location loc;
 };
 
-/// What a run says about a model: the dimensions that its data have, and the element types.
+/// What a run fixes for a model: arguments, dimensions of the data, and element types.
 struct Specialisation {
   std::map<std::string, Argument> arguments;
   std::map<std::string, Argument> dataDims; ///< batch, seq
   DType params = DType::F32;
   DType compute = DType::F32;
-  /// A statement that is wrong here gives nothing, and what does not need it is elaborated all the
-  /// same; losses and buffers are left out. For a model that is right at other sizes.
+  /// An erroneous statement defines nothing; statements independent of it are still elaborated.
+  /// Losses and buffers are skipped. For models that are valid at other sizes.
   bool tolerant = false;
-  size_t *work = nullptr; ///< expressions evaluated so far, by all that share the count
+  size_t *work = nullptr; ///< evaluated expressions, over all elaborations that share the counter
 };
 
-/// Expressions that one invocation of the compiler evaluates: some seconds' worth.
+/// The limit of evaluated expressions in one invocation of the compiler: a few seconds.
 inline constexpr size_t maxWork = 10'000'000;
 
-/// Makes `model` of `decl`, a model with a body. False after an error that is not tolerated.
+/// Elaborates `decl`, a model with a body, into `model`. Returns false after an error that is not
+/// tolerated.
 bool elaborate(const Symbol &decl, const Specialisation &spec, const Library &library,
                DiagnosticEngine &diags, Model &model);
 
-/// A compile-time expression outside of any model: the value of a setting.
+/// Evaluates a compile-time expression outside of any model: the value of a setting.
 Value evalConstant(const syntax::Expr &expr, const Library &library, const Unit &unit,
                    DiagnosticEngine &diags);
 
-/// How a parameter starts, said outside of any model: a number, or a distribution.
+/// Evaluates an initialiser outside of any model: a number or a distribution.
 std::optional<Initialiser> evalInitialiser(const syntax::Expr &expr, const Library &library,
                                            const Unit &unit, DiagnosticEngine &diags);
 

@@ -11,10 +11,11 @@ public:
   explicit Statements(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   void elaborate(const syntax::Body &body);
-  /// Errors, but for those whose statements were given up: where the specialisation tolerates
-  /// mistakes, what a wrong statement gives is unknown, and what does not need it goes on.
+  /// The number of errors outside of tolerated statements. If the specialisation tolerates errors,
+  /// the results of an erroneous statement are unknown, and independent statements are still
+  /// elaborated.
   size_t unhandled() const { return diags.errorReports() - handled; }
-  /// The value at hand has declared dimensions, but wrong ones, as was said.
+  /// The declared dimensions of the current value are wrong, as reported.
   bool declarationFailed = false;
 
 private:

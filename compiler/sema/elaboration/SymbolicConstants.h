@@ -1,5 +1,4 @@
-// Words that stand for themselves in expressions, where nothing else has their name: `causal`,
-// `f32`.
+// Names that denote themselves in expressions unless a declaration defines them: `causal`, `f32`.
 #ifndef TITAN_COMPILER_SEMA_SYMBOLICCONSTANTS_H
 #define TITAN_COMPILER_SEMA_SYMBOLICCONSTANTS_H
 

@@ -82,7 +82,7 @@ private:
     return decl.degree && decl.degree->is<TupleExpr>();
   }
 
-  /// The axis that was declared here, not another one of its name.
+  /// The axis of this declaration, not another one of its name.
   Axis *findAxis(const Name &name) {
     for (Axis &axis : mesh.axes)
       if (axis.loc == name.loc)
@@ -113,7 +113,7 @@ private:
     mesh.axes.push_back(std::move(axis));
   }
 
-  /// The name of a dimension, or a list of such.
+  /// A dimension name or a list of names.
   void addPads(const Expr &expr, Axis &axis) {
     if (auto *list = expr.as<ListExpr>()) {
       for (const ExprPtr &element : list->elements)
@@ -144,8 +144,8 @@ private:
       diag.help("set the options of its component axes");
   }
 
-  /// `ep = (shard, tp) splits experts` is no axis of its own: each of its parts splits this too,
-  /// after what it splits itself.
+  /// `ep = (shard, tp) splits experts` is not an axis: each component axis also splits `experts`,
+  /// after its own dimensions.
   void addProduct(const AxisDecl &decl) {
     AxisLists lists = readUse(decl.use, diags);
     for (const Setting &option : decl.options)
@@ -194,7 +194,7 @@ private:
     return nullptr;
   }
 
-  /// Appends to a list of `axis` whose places begin at `at` those of `names` that it lacks.
+  /// Appends the missing `names` to a list of `axis`, whose locations begin at `at`.
   static void addNames(Axis &axis, std::vector<std::string> &list, size_t at,
                        const std::vector<std::string> &names, const std::vector<Location> &locs,
                        size_t firstLoc) {
@@ -207,7 +207,7 @@ private:
     }
   }
 
-  /// Without an expression: `auto`.
+  /// A missing expression means `auto`.
   void setDegree(const Expr *written, Axis &axis) {
     Value degree = Value::ofWord("auto");
     if (auto given = run.degrees.find(axis.name); given != run.degrees.end()) {

@@ -1,5 +1,5 @@
-// The map against a model: every axis is laid on every tensor that the map binds, as the compiler
-// will do it, so that an indivisible dimension is found here, with its place.
+// Checks the map against a model. Assigns every axis to every constrained tensor, as the compiler
+// will, and reports indivisible dimensions with their source locations.
 #include "compiler/sema/mesh/Mesh.h"
 #include "compiler/sema/modules/Suggest.h"
 
@@ -48,7 +48,7 @@ private:
     }
   }
 
-  /// Nobody would fill what is added to an input.
+  /// Inputs cannot be padded, because nobody would supply the elements.
   void checkPads(const Input &input) {
     for (const Axis &axis : mesh.axes)
       for (size_t i = 0; i < axis.pads.size(); ++i)
@@ -74,7 +74,7 @@ private:
     suggestName(diag, at, name, known);
   }
 
-  /// What is computed at a time: of the batch, a part.
+  /// The size within a microbatch.
   int64_t sizeOf(DimId id) const {
     const Dim &dim = model.dims[id];
     return dim.name == "batch" ? dim.size / microbatches : dim.size;
@@ -90,7 +90,7 @@ private:
     }
   }
 
-  /// The first listed dimension that the tensor has takes the axis.
+  /// The axis takes the first listed dimension of the tensor.
   void checkAxes(const DimSet &dims, const std::string &what, Location at, bool isParameter,
                  const std::string &name) {
     std::map<DimId, int64_t> degrees;
@@ -120,7 +120,7 @@ private:
     if (!reported.insert({axis.name, id}).second)
       return;
     const Dim &dim = model.dims[id];
-    // A degree that does not fit often fits none of the dimensions: that is one mistake.
+    // A wrong degree often divides none of the dimensions; this is one error.
     if (auto first = indivisible.find(axis.name); first != indivisible.end()) {
       first->second->note(at, "nor are the " + std::to_string(sizeOf(id)) + " elements of `" +
                                   dim.name + "`, which " + what + " has");
@@ -149,7 +149,7 @@ private:
   DiagnosticEngine &diags;
   std::set<std::string> layers;
   std::set<std::pair<std::string, DimId>> reported;
-  std::map<std::string, Diagnostic *> indivisible; ///< what was said of an axis
+  std::map<std::string, Diagnostic *> indivisible; ///< the report for an axis
   std::set<std::string> padsReported;
 };
 

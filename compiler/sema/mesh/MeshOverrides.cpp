@@ -1,5 +1,5 @@
-// What a map says of some tensors alone: `parameters "*norm" { shard stores none }`. Patterns are
-// resolved to names here, so that no later phase knows of patterns.
+// Overrides of a map for single tensors: `parameters "*norm" { shard stores none }`. Patterns are
+// resolved to names here, so no later phase knows patterns.
 #include "compiler/sema/mesh/Mesh.h"
 #include "compiler/sema/modules/Suggest.h"
 
@@ -70,7 +70,7 @@ private:
     return false;
   }
 
-  /// As for all tensors, an axis whose degree is not known may split the batch alone.
+  /// An axis with an unknown degree may split only the batch, as in its own declaration.
   bool isFixed(const OverrideDecl::Line &line) {
     auto axis = std::find_if(mesh.axes.begin(), mesh.axes.end(),
                              [&](const Axis &each) { return each.name == line.axis.text; });
@@ -103,7 +103,7 @@ private:
   DiagnosticEngine &diags;
 };
 
-/// What an override may call the tensors of some models by, and the dimensions that each has.
+/// The names that an override may match in some models, with the dimensions of each tensor.
 class Tensors {
 public:
   explicit Tensors(const std::vector<const Model *> &models) {
@@ -205,8 +205,8 @@ void matchOverrides(Mesh &mesh, const std::vector<const Model *> &models, Diagno
   Location unmatched;
   for (MeshOverride &entry : mesh.overrides)
     if (!(entry.patternLoc == unmatched) && !matchOverride(entry, tensors, diags))
-      unmatched = entry.patternLoc; // said once for all its lines
-  // The last one decides, so an earlier one may have nothing left to say.
+      unmatched = entry.patternLoc; // reported once for all its lines
+  // The last override decides, so an earlier one may have no effect.
   using Decided = std::tuple<bool, std::string, std::string, bool>;
   std::map<Decided, Location> decided;
   for (auto entry = mesh.overrides.rbegin(); entry != mesh.overrides.rend(); ++entry) {

@@ -1,7 +1,6 @@
-// An axis that is larger than the first dimension that it splits goes on with the next one: it
-// becomes two axes, of which the first fills the one dimension and the second the other. Both split
-// whatever else the axis splits, one within the other, so tensors that have neither dimension see
-// one axis.
+// Splits an axis that is larger than the first dimension that it shards. The axis becomes two: the
+// first covers that dimension, the second shards the next dimension of the list. Both shard all
+// other dimensions of the axis, so tensors with neither dimension are sharded as by one axis.
 #include "compiler/sema/mesh/Mesh.h"
 
 #include <algorithm>
@@ -20,7 +19,7 @@ public:
     addConstraints(model.body);
   }
 
-  /// The axis as two, or nothing where it need not or cannot be.
+  /// The axis as two, or nothing if that is unnecessary or impossible.
   std::optional<std::pair<Axis, Axis>> split(const Axis &axis) const {
     for (const std::string &first : axis.splits) {
       int64_t size = sizeOf(first);
@@ -64,7 +63,7 @@ private:
                        [&](const DimSet &dims) { return has(dims, a) && has(dims, b); });
   }
 
-  /// The part of `axis` that splits `own`, and everything else but `other`.
+  /// The sub-axis of `axis` for `own`, which keeps all dimensions except `other`.
   static Axis subAxis(const Axis &axis, int64_t degree, const std::string &own,
                       const std::string &other) {
     Axis result = axis;
@@ -80,7 +79,7 @@ private:
   std::vector<DimSet> tensors;
 };
 
-/// The dimension that `axis` splits and the other part of its axis does not.
+/// The dimension that `axis` splits and the other sub-axis does not.
 std::string ownOf(const Axis &axis, const Axis &other) {
   for (const std::string &name : axis.splits)
     if (std::find(other.splits.begin(), other.splits.end(), name) == other.splits.end())
@@ -88,7 +87,7 @@ std::string ownOf(const Axis &axis, const Axis &other) {
   return "";
 }
 
-/// What an override says of the whole axis, said of one of its parts.
+/// The override of the original axis, for one of its sub-axes.
 MeshOverride overrideOf(const MeshOverride &whole, const Axis &subAxis, const Axis &other) {
   MeshOverride made = whole;
   made.axis = subAxis.name;

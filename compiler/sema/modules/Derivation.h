@@ -1,4 +1,4 @@
-// Runs and models that derive from others of their kind: the chain ends somewhere.
+// Detects cycles among runs or models that derive from one another.
 #ifndef TITAN_COMPILER_SEMA_DERIVATION_H
 #define TITAN_COMPILER_SEMA_DERIVATION_H
 
@@ -9,14 +9,14 @@
 
 namespace titan::sema {
 
-/// One declaration of a chain, each of which derives from the next.
+/// One declaration of a derivation chain.
 struct Derivation {
   const syntax::Name *name;
-  Location base; ///< where it says from what it derives
+  Location base; ///< the reference to the next declaration of the chain
 };
 
-/// Whether `next` may stand at the end of the chain, which then has it. A cycle is reported once,
-/// however many declarations lead into it: at the first of its own, with the whole of it.
+/// Appends `next` to the chain unless that closes a cycle. Reports a cycle once, at its first
+/// declaration and with all of its members. Returns false for a cycle.
 bool derives(std::vector<Derivation> &chain, Derivation next, const char *kind,
              DiagnosticEngine &diags);
 

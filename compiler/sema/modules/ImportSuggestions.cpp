@@ -1,4 +1,4 @@
-// What stands in files that were not imported, for remedies: nothing here is part of a program.
+// Searches files that were not imported, for suggestions in diagnostics.
 #include "compiler/sema/modules/Library.h"
 #include "compiler/sema/modules/Suggest.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t maxFiles = 1000; // a folder may hold anything
 
-/// The files of a folder that can be imported, in the order of their names.
+/// The importable files of a directory, sorted by name.
 std::vector<fs::path> filesIn(const fs::path &folder) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -29,7 +29,7 @@ std::vector<fs::path> filesIn(const fs::path &folder) {
   return files;
 }
 
-/// Whether a line of the file begins the declaration of a function, a block or a model.
+/// Whether the file declares a function, a block or a model of this name.
 bool declares(const fs::path &path, const std::string &name) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);)
@@ -44,7 +44,7 @@ bool declares(const fs::path &path, const std::string &name) {
 
 } // namespace
 
-/// What stands beside the file that an import names, as it would be imported from there.
+/// The importable files in the directory of a failed import, in import syntax.
 std::vector<std::string> Library::importable(const Unit &unit, const ImportDecl::Item &item) const {
   fs::path folder;
   for (size_t i = 0; !item.file && i + 1 < item.path.segments.size(); ++i)

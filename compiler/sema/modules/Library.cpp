@@ -136,8 +136,8 @@ void Library::checkFormals(const Decl &decl) {
   }
 }
 
-/// The functions that are known without an import: a standard library that has none is legal, so
-/// that the compiler works on a file alone.
+/// Adds the declarations that need no import. A standard library without a prelude is legal, so the
+/// compiler works on a single file.
 void Library::addPrelude(Unit &unit) {
   for (const std::string &dir : searchDirs) {
     fs::path path = fs::path(dir) / "std" / "prelude.titan";
@@ -246,7 +246,7 @@ void Library::import(Unit &unit, const ImportDecl::Item &item) {
     bind(unit, imported);
 }
 
-/// Names that begin with `_` are their file's own.
+/// Names that begin with `_` are private to their file.
 static bool isPrivate(const std::string &name) {
   return name[0] == '_';
 }
@@ -257,7 +257,7 @@ void Library::bind(Unit &unit, const Unit &from) {
       continue;
     auto [entry, fresh] = unit.imported.try_emplace(name, symbol);
     if (!fresh && entry->second.unit->isPrelude)
-      entry->second = symbol; // an import wins over what is known anyway
+      entry->second = symbol; // an import overrides the prelude
     else if (!fresh && entry->second.decl != symbol.decl) {
       std::vector<const Unit *> &owners = unit.ambiguous[name];
       if (owners.empty())

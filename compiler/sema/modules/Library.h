@@ -1,10 +1,8 @@
-// Files and what they declare: reads the root file and all it imports, refuses cycles, and resolves
-// names across files.
+// Loads the root file and its imports, refuses cycles, and resolves names across files.
 //
-// `import std.norm` looks for std/norm.titan beside the importing file, then in each directory
-// given with -I, then in the standard library. What it declares is then known by its own name and
-// as `norm.rms_norm`; with `as n`, as `n.rms_norm` alone. Imports are not handed on: a file sees
-// only what it imports itself.
+// `import std.norm` searches std/norm.titan in the directory of the importing file, then in each -I
+// directory, then in the standard library. Its declarations are visible by their own names and as
+// `norm.rms_norm`; with `as n`, only as `n.rms_norm`. Imports are not re-exported.
 #ifndef TITAN_COMPILER_SEMA_LIBRARY_H
 #define TITAN_COMPILER_SEMA_LIBRARY_H
 
@@ -20,22 +18,22 @@ namespace titan::sema {
 
 struct Unit;
 
-/// A declaration and the file whose names its body sees.
+/// A declaration with its file, whose names its body can use.
 struct Symbol {
   const syntax::Decl *decl = nullptr;
   const Unit *unit = nullptr;
   explicit operator bool() const { return decl; }
 };
 
-/// What a name stands for is clear from where it stands, so models (with blocks and functions),
-/// maps and runs may share a name: `train tp2 = base on tp2 with {}`.
+/// The context of a name selects its namespace, so models (with blocks and functions), maps and
+/// runs may have equal names: `train tp2 = base on tp2 with {}`.
 enum class Namespace { Code, Maps, Runs };
 Namespace namespaceOf(const syntax::Decl &decl);
 
-/// Declarations by name, one table a space.
+/// Declarations by namespace and name.
 using Names = std::map<std::pair<Namespace, std::string>, Symbol>;
 
-/// A file that another one imports, and where.
+/// An imported file and the location of its import.
 struct Import {
   const Unit *unit = nullptr;
   Location loc;
@@ -50,13 +48,13 @@ struct Unit {
   Names declared;
   Names imported;                           ///< by bare name
   std::map<std::string, Import> namespaces; ///< `norm` of `norm.rms_norm`
-  /// Bare names that several imports declare: using one asks for the qualified name.
+  /// Bare names that several imports declare. Their use needs the qualified name.
   std::map<std::pair<Namespace, std::string>, std::vector<const Unit *>> ambiguous;
 };
 
-/// Name and place of a declaration.
+/// The name and the source location of a declaration.
 const syntax::Name &nameOf(const syntax::Decl &decl);
-/// The parameters of a model, block or function; null of what has none.
+/// The parameters of a model, block or function; null for other declarations.
 const std::vector<syntax::Formal> *formalsOf(const syntax::Decl &decl);
 /// "model", "function", ...
 const char *kindOf(const syntax::Decl &decl);
@@ -66,30 +64,29 @@ public:
   Library(SourceManager &sources, DiagnosticEngine &diags, std::vector<std::string> searchDirs)
       : sources(sources), diags(diags), searchDirs(std::move(searchDirs)) {}
 
-  /// Reads a file and its imports. Null after an error in any of them, all of which are reported.
-  /// `text` is the file's, where it is at hand already.
+  /// Loads a file and its imports. Returns null after an error in any of them; all errors are
+  /// reported. `text` is the text of the file, if it is already loaded.
   const Unit *loadRoot(const std::string &path, std::optional<FileId> text = std::nullopt);
 
-  /// What a path means in a unit; nothing, without a message, if nothing is known by that name.
+  /// Resolves a path in a unit. Returns an empty symbol, without a message, for an unknown name.
   Symbol lookup(const Unit &unit, const syntax::Path &path, Namespace ns = Namespace::Code) const;
-  /// The same of a name that `names` gives, with its dot if it has one.
+  /// Resolves a name from `names`, including its qualifier if it has one.
   Symbol lookup(const Unit &unit, const std::string &name, Namespace ns = Namespace::Code) const;
-  /// What a path would mean if files told their private names, which begin with `_`.
+  /// Resolves a path as if private names (`_name`) were visible.
   Symbol lookupPrivate(const Unit &unit, const syntax::Path &path) const;
-  /// The qualified names that a bare name may mean, where several imports declare it.
+  /// The qualified names of a bare name that several imports declare.
   std::vector<std::string> ambiguous(const Unit &unit, const syntax::Path &path,
                                      Namespace ns = Namespace::Code) const;
-  /// The imports of `unit` that declare what `path` ends in, by the names that they go by.
+  /// The imports of `unit` that declare the last name of `path`, with their qualifiers.
   std::vector<std::pair<std::string, Import>> importsOf(const Unit &unit, const syntax::Path &path,
                                                         Namespace ns = Namespace::Code) const;
-  /// Shows the imports that a qualified name may mean where the name before its dot is none; false
-  /// if there are none such.
+  /// Notes the imports that a qualified name with an unknown qualifier may mean. Returns false if
+  /// there are none.
   bool noteImports(Diagnostic &diag, const Unit &unit, const syntax::Path &path,
                    Namespace ns = Namespace::Code) const;
-  /// Says which module of the library declares what a path names that nothing is known of; false if
-  /// none does.
+  /// Suggests the module of the library that declares an unknown name. Returns false if none does.
   bool suggestImport(Diagnostic &diag, const Unit &unit, const syntax::Path &path) const;
-  /// Names that `unit` can use, for suggestions.
+  /// Names visible in `unit`, for suggestions.
   std::vector<std::string> names(const Unit &unit, Namespace ns = Namespace::Code) const;
 
 private:
@@ -98,9 +95,9 @@ private:
   std::string find(const Unit &unit, const syntax::ImportDecl::Item &item,
                    std::vector<std::string> &tried) const;
   std::vector<std::string> importable(const Unit &unit, const syntax::ImportDecl::Item &item) const;
-  /// `std.norm` for `rms_norm`; nothing if no module of the library declares it.
+  /// `std.norm` for `rms_norm`; empty if no module of the library declares it.
   std::string declaringModule(const std::string &name) const;
-  /// What was meant by the path of a file that is not there.
+  /// Suggests an existing file for a missing one.
   static void suggestFile(Diagnostic &diag, const std::string &path);
   void declare(Unit &unit);
   void checkFormals(const syntax::Decl &decl);

@@ -1,10 +1,10 @@
-// The algebra of named dimensions, on plain data: what a tensor's set of dimensions is, how two
-// sets join elementwise, and what a contraction sums. It knows neither syntax nor IR, so that the
-// typing rules of the language can be read, and tested, in one place.
+// The algebra of named dimensions on plain data: the dimension set of a tensor, the elementwise
+// join of two sets, and the dimensions that a contraction sums. It depends neither on syntax nor on
+// IR, so the typing rules can be read and tested in one file.
 //
-// A dimension is an identity, not a string: two blocks may each have an `ffn`. Sizes are elements;
-// 0 means that the size is not known yet. Functions report what is wrong as data (which dimensions,
-// on which side); whoever has the source places makes the message.
+// A dimension is an identity, not a string: two blocks may each have an `ffn`. Sizes count
+// elements; 0 means unknown. Functions return errors as data (dimensions and side). The callers,
+// which know the source locations, build the messages.
 #ifndef TITAN_COMPILER_SEMA_DIMS_H
 #define TITAN_COMPILER_SEMA_DIMS_H
 
@@ -18,31 +18,31 @@ namespace titan::sema {
 using DimId = uint32_t;
 inline constexpr DimId noDim = UINT32_MAX;
 
-/// A declared dimension. `origin` is the dimension that a rename (`seq as keys`) started from, or
-/// the dimension itself: renamed dimensions inherit their origin's mesh axes.
+/// A declared dimension. `origin` is the source of a rename (`seq as keys`), or the dimension
+/// itself: renamed dimensions inherit the mesh axes of their origin.
 struct Dim {
   std::string name;
   int64_t size = 0;
   DimId origin = 0;
 };
 
-/// All dimensions of one specialised model. Ids are indices and stay valid.
+/// All dimensions of one specialised model. Ids are indices and remain valid.
 class DimTable {
 public:
   DimId add(std::string name, int64_t size);
-  /// A new dimension for an old one; `size` differs from the old one's for slices and splits.
+  /// A new dimension with this origin; its size differs for slices and splits.
   DimId derive(DimId from, std::string name, int64_t size);
   const Dim &operator[](DimId id) const { return dims[id]; }
   size_t size() const { return dims.size(); }
-  /// The name, made unique among all dimensions: `keys`, `keys_1`.
+  /// The name, unique among all dimensions: `keys`, `keys_1`.
   std::string uniqueName(DimId id) const;
 
 private:
   std::vector<Dim> dims;
 };
 
-/// A set of dimensions that remembers the order it was written in (storage order of parameters,
-/// default layout of values). The order never changes what a program means: `sameDims` ignores it.
+/// A set of dimensions in written order (the storage order of parameters, the default order of
+/// values). The order never changes the meaning of a program; `sameDims` ignores it.
 class DimSet {
 public:
   using value_type = DimId;
@@ -51,14 +51,14 @@ public:
 
   DimSet() = default;
   DimSet(std::initializer_list<DimId> ids);
-  /// False, and no change, if the dimension is there already.
+  /// Returns false, without a change, if the set contains the dimension.
   bool insert(DimId id);
   bool contains(DimId id) const;
   bool containsAll(const DimSet &other) const;
   bool sameDims(const DimSet &other) const;
   DimSet without(const DimSet &other) const;
   DimSet intersect(const DimSet &other) const;
-  /// This set's order, then what only `other` has, in its order.
+  /// The order of this set, then the additional dimensions of `other` in its order.
   DimSet unite(const DimSet &other) const;
   size_t size() const { return ids.size(); }
   bool empty() const { return ids.empty(); }
@@ -71,8 +71,8 @@ private:
   std::vector<DimId> ids;
 };
 
-/// Elementwise operators join by name, and one side's dimensions must all be on the other: anything
-/// else would be an outer product by accident.
+/// The elementwise join. The dimensions of one side must be a subset of the other: anything else
+/// would be an unintended outer product.
 struct Join {
   DimSet result;
   DimSet onlyLeft, onlyRight;
@@ -80,11 +80,11 @@ struct Join {
 };
 Join joinElementwise(const DimSet &left, const DimSet &right);
 
-/// A contraction sums exactly what both operands have and the declared result lacks.
-/// C1 `lost`: a dimension that only one operand has must be in the declared result.
+/// A contraction sums the dimensions that both operands have and the declared result lacks.
+/// C1 `lost`: a dimension of one operand alone must be in the declared result.
 /// C2 `absent`: a declared dimension must be in an operand (there is no broadcast).
 struct Contraction {
-  DimSet result; ///< the declared dimensions that the operands have, in declared order
+  DimSet result; ///< the declared dimensions that an operand has, in declared order
   DimSet summed;
   DimSet lostLeft, lostRight;
   DimSet absent;
@@ -92,8 +92,8 @@ struct Contraction {
 };
 Contraction contract(const DimSet &left, const DimSet &right, const DimSet &declared);
 
-/// Indexing `base[d: index]` replaces `d` by the dimensions of the index, joining those by name.
-/// `base` order is kept, with the index's new dimensions where `d` was.
+/// Indexing `base[d: index]` replaces `d` by the dimensions of the index; common dimensions join by
+/// name. The result has the order of `base`, with the new dimensions in the position of `d`.
 DimSet gather(const DimSet &base, DimId d, const DimSet &index);
 
 } // namespace titan::sema

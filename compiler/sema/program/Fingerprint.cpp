@@ -45,7 +45,7 @@ private:
     }
   }
 
-  /// Element types follow from the run's precision; an anchor is there for the map.
+  /// Element types follow from the precision of the run, and sharding constraints from the map.
   bool isSameValue(const Op &op) const {
     auto isFloatValue = [&](ValueId id) { return isFloat(model.values[id].type.dtype); };
     return op.kind == OpKind::ShardingConstraint ||

@@ -1,8 +1,9 @@
-// Tells models apart: whether a checkpoint is of the model that a program trains.
+// A fingerprint of the structure of a model. A resume compares it to check that a checkpoint
+// belongs to the model of the program.
 //
-// Equal for two programs whose training computes the same operations on the same tensors by name,
-// however sizes, numbers, element types, mesh, map and options of the run differ: all of these may
-// change when a run is resumed, or show in the tensors' shapes.
+// It is equal for two programs whose training applies the same operations to the same named
+// tensors. Sizes, numbers, element types, mesh, map and run options may differ: a resume may change
+// them, or the shapes of the tensors show them.
 #ifndef TITAN_COMPILER_SEMA_FINGERPRINT_H
 #define TITAN_COMPILER_SEMA_FINGERPRINT_H
 
@@ -12,7 +13,7 @@
 
 namespace titan::sema {
 
-/// What the fingerprint is of, a line for each operation that the loss needs.
+/// The hashed text: one line per operation that the loss needs.
 std::string describeStructure(const Model &model);
 
 /// 16 hexadecimal digits.

@@ -1,5 +1,5 @@
-// What a set of results needs, transitively. Lowering makes each program of only that, and a
-// parameter that the loss does not need is a mistake worth a warning.
+// The transitive operands of a set of results. Lowering emits only these into each program. A
+// parameter outside of the reach of the loss causes a warning.
 #ifndef TITAN_COMPILER_SEMA_REACHABILITY_H
 #define TITAN_COMPILER_SEMA_REACHABILITY_H
 
@@ -9,14 +9,14 @@
 
 namespace titan::sema {
 
-/// Bodies of repeats count whole: what they carry depends on all of it.
+/// The body of a repeat counts as a whole, because its iteration arguments depend on all of it.
 struct Reachability {
   std::unordered_set<ValueId> values;
   std::unordered_set<uint32_t> parameters, inputs; ///< indices
-  bool isRandom = false;                           ///< something is drawn anew in each step
-  bool updates;                                    ///< buffers get their next values
+  bool isRandom = false;                           ///< contains random numbers, new in each step
+  bool updates;                                    ///< includes the updates of buffers
 
-  /// With `updates`, what the next values of buffers need as well.
+  /// With `updates`, includes the operands of buffer updates.
   Reachability(const Model &model, const std::vector<ValueId> &roots, bool updates = false);
 
   bool needs(const Op &op) const;

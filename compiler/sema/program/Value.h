@@ -1,8 +1,8 @@
-// What an expression evaluates to while a model is elaborated. Numbers, words and lists exist at
-// compile time alone; a tensor is a reference to a value of the program under construction.
+// The result of an expression during elaboration. Numbers, words and lists exist only at compile
+// time. A tensor refers to a value of the program under construction.
 //
-// `Error` is the result of whatever was reported already: it spreads silently, so that one mistake
-// gives one message.
+// `Error` is the result of a reported error. It propagates silently, so one error gives one
+// message.
 #ifndef TITAN_COMPILER_SEMA_VALUE_H
 #define TITAN_COMPILER_SEMA_VALUE_H
 
@@ -12,7 +12,7 @@
 
 namespace titan::sema {
 
-/// Which pairs of positions attention looks at: those that every part lets through.
+/// The pairs of positions that an attention mask allows: the conjunction of its terms.
 struct Mask {
   bool causal = false;
   int64_t window = 0; ///< 0: none
@@ -29,8 +29,8 @@ struct Value {
     Float,
     Bool,
     String,
-    Word,     ///< `causal`, `f32`: a name that stands for itself
-    List,     ///< also the several results of a call
+    Word,     ///< `causal`, `f32`: a symbolic constant
+    List,     ///< also the results of a call with several
     Mask,     ///< `causal and window(64)`
     Callable, ///< a function or a block, not called
     Tensor
@@ -59,22 +59,22 @@ struct Value {
   bool isError() const { return kind == Kind::Error; }
   bool isTensor() const { return kind == Kind::Tensor; }
   bool isCallable() const { return kind == Kind::Callable; }
-  /// A list of one number at least, and of nothing else.
+  /// A non-empty list of numbers.
   bool isNumberList() const;
   bool isInt() const { return kind == Kind::Int; }
   bool isNumber() const { return kind == Kind::Int || kind == Kind::Float; }
   bool isWord(std::string_view word) const { return kind == Kind::Word && text == word; }
-  /// An integer or a float as a float.
+  /// An integer or a float, as a float.
   double number() const { return kind == Kind::Int ? static_cast<double>(integer) : real; }
   bool boolean() const { return integer != 0; }
 
-  /// Whether two values of compile time are the same; `2` and `2.0` are, and so are two names of
-  /// one function, but not two calls in part.
+  /// Equality of compile-time values. `2` equals `2.0`, and two names of one function are equal;
+  /// two partial applications are not.
   bool operator==(const Value &other) const;
 
   /// With an article: "a tensor", "an integer".
   const char *describe() const;
-  /// As it would be written: `6`, `0.02`, `"text"`, `(0.9, 0.95)`.
+  /// In source syntax: `6`, `0.02`, `"text"`, `(0.9, 0.95)`.
   std::string print() const;
 
 private:

@@ -36,7 +36,7 @@ private:
     return path;
   }
 
-  /// How many keys lead to a pattern, as in `[optimizer.group."*norm"]`; 0: there is none.
+  /// The number of keys before a pattern, as in `[optimizer.group."*norm"]`; 0: there is none.
   static size_t keysBeforePattern(const std::vector<TomlKey> &keys) {
     if (keys.size() > 2 && keys[0].text == "parameters")
       return 1;
@@ -62,7 +62,7 @@ private:
     return whole;
   }
 
-  /// TOML's own reading takes a number that is too small for 0.
+  /// Reports underflow: the TOML parser reads a too small number as 0.
   void checkNumber(const TomlValue &value) const {
     std::string_view text = sources.text(locate(value.location));
     const auto fault = readNumber(text).fault;
@@ -99,7 +99,7 @@ private:
     return list;
   }
 
-  /// A distribution is an expression, `init = "normal(0.01)"`: it is parsed where it stands.
+  /// A distribution is an expression, `init = "normal(0.01)"`: parses it at its location.
   ExprPtr initialOf(const TomlValue &value) {
     if (value.kind != TomlValue::Kind::Text)
       return valueOf(value);

@@ -1,4 +1,4 @@
-// Settings of the model: what its arguments are, and what the values of settings mean.
+// Settings of the model: its arguments, and the evaluation of setting values.
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/runs/Resolver.h"
 
@@ -11,7 +11,7 @@ using namespace syntax;
 
 namespace {
 
-/// Calls `visit` with a model, then with that which it derives from, and so on.
+/// Calls `visit` with a model, then with its base model, and so on.
 void visitModels(Symbol model, const Library &library,
                  const std::function<void(const Symbol &)> &visit) {
   constexpr size_t longest = 64; // of a chain; those that go on are refused elsewhere
@@ -22,7 +22,7 @@ void visitModels(Symbol model, const Library &library,
   }
 }
 
-/// "mlp.SwiGlu" as a path that stands where the string does; nothing for other text.
+/// "mlp.SwiGlu" as a path with the location of the string; nothing for other text.
 std::optional<Path> readPath(const StringExpr &text) {
   Path path{{}, text.loc};
   size_t begin = 0;
@@ -52,7 +52,7 @@ bool Resolver::isModelArgument(const std::string &name) const {
   return found;
 }
 
-/// Whether an argument of the model is a function or block where nobody says otherwise.
+/// Whether the default of a model argument is a function or block.
 bool Resolver::takesCallable(const std::string &name) const {
   const Expr *usual = nullptr;
   const Unit *home = nullptr;
@@ -76,7 +76,7 @@ bool Resolver::takesCallable(const std::string &name) const {
   return usual && evalConstant(*usual, library, *home, quiet).isCallable();
 }
 
-/// In a configuration file a block is a string, as all words are: `mlp = "SwiGlu"`.
+/// In a configuration file a block is a string, like all words: `mlp = "SwiGlu"`.
 Value Resolver::evaluateArgument(const std::string &name, const Expr &expr) {
   auto *text = expr.as<StringExpr>();
   if (!text || !takesCallable(name))
@@ -98,8 +98,7 @@ Value Resolver::evaluateArgument(const std::string &name, const Expr &expr) {
   return {};
 }
 
-/// The command line is read as if it stood in the run; what is not known there may be known where
-/// the model stands.
+/// Evaluates in the scope of the run, then in the scope of the model.
 Value Resolver::evaluate(const Expr &expr) {
   auto *name = expr.as<NameExpr>();
   auto *call = expr.as<CallExpr>();

@@ -9,7 +9,7 @@ namespace titan::sema {
 
 using namespace syntax;
 
-/// The option of `table` that an entry sets, or null after a report.
+/// The option of `table` for an entry, or null after a report.
 static const OptionSpec *findEntry(const Setting &entry, const std::vector<OptionSpec> &table,
                                    const char *what, DiagnosticEngine &diags) {
   const std::string name = entry.path.text();
@@ -34,7 +34,8 @@ static bool checkLimit(size_t count, const char *what, Location at, DiagnosticEn
   return count < most;
 }
 
-/// What is said of the parameters that match, each but once; to say nothing would have no effect.
+/// The entries for a pattern, each option once. Reports an empty block, because it would have no
+/// effect.
 static std::vector<const Setting *>
 entriesOf(const Setting &setting, const std::vector<OptionSpec> &table, DiagnosticEngine &diags) {
   std::vector<const Setting *> entries;
@@ -92,7 +93,7 @@ void readRule(const Setting &setting, const Library &library, const Unit &unit, 
   run.rules.push_back(std::move(rule));
 }
 
-/// A pattern that no parameter's name matches has no effect.
+/// Reports a pattern without matching parameters.
 static void reportUnmatched(const std::string &pattern, Location at, const Model &model,
                             DiagnosticEngine &diags) {
   std::vector<std::string> names;

@@ -1,6 +1,7 @@
-// What a run says of parameters by the pattern of their names: `group` of an optimizer sets their
-// weight decay, learning rate and betas, `parameters` how they start and whether they are trained.
-// Later ones win. A pattern that matches nothing is an error: it would have no effect.
+// Settings of a run for parameters by the pattern of their names. `group` of an optimizer sets
+// weight decay, learning rate and betas. `parameters` sets initial values and whether they are
+// trained. Later settings win. A pattern without matches is an error, because it would have no
+// effect.
 #ifndef TITAN_COMPILER_SEMA_PARAMETERRULES_H
 #define TITAN_COMPILER_SEMA_PARAMETERRULES_H
 
@@ -15,7 +16,7 @@ void readGroup(const syntax::Setting &setting, const Library &library, const Uni
 /// `parameters "PATTERN" { init = ..., frozen = ... }`, added to the run.
 void readRule(const syntax::Setting &setting, const Library &library, const Unit &unit, Run &run,
               DiagnosticEngine &diags);
-/// What the last group that sets `name` and matches the parameter says; null if there is none.
+/// The value of `name` in the last matching group that sets it; null if there is none.
 const Value *groupValue(const Run &run, const std::string &name, const Parameter &parameter);
 /// Does to a model's parameters what the run's rules say.
 void applyRules(const Run &run, Model &model, DiagnosticEngine &diags);

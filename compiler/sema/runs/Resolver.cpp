@@ -1,5 +1,4 @@
-// The chain of declarations that a run is made of: its own, the run that it derives from, and so
-// on.
+// Follows the derivation chain of a run.
 #include "compiler/sema/runs/Resolver.h"
 #include "compiler/sema/modules/Suggest.h"
 
@@ -19,7 +18,7 @@ void Resolver::suggest(Diagnostic &diag, const Path &path, const Unit &unit, Nam
     diag.note(nameOf(*symbol.decl).loc, "`" + near + "` is declared here");
 }
 
-/// The model that a run trains, or the run that it derives from.
+/// The model of a run, or its base run.
 Symbol Resolver::findBase(const Symbol &symbol, const TrainDecl &decl) {
   Namespace wanted = decl.derived ? Namespace::Runs : Namespace::Code;
   Namespace other = decl.derived ? Namespace::Code : Namespace::Runs;
@@ -99,7 +98,7 @@ void Resolver::addOverrides(const std::vector<Override> &overrides) {
   setHere.clear();
   for (size_t i = 0; i < overrides.size(); ++i) {
     if (i && overrides[i - 1].fromFile != overrides[i].fromFile)
-      setHere.clear(); // the command line overrides what a file says
+      setHere.clear(); // the command line overrides files
     fromConfig = overrides[i].fromFile;
     addSetting("", overrides[i].setting);
   }
@@ -120,7 +119,7 @@ void Resolver::fillDefaults(bool demandAll) {
   }
   if (missing.empty())
     return;
-  // What a run lacks, those that derive from it lack too: it is said once, of the first.
+  // A missing option is missing in all derived runs; report it once, at the first run.
   const Name &first = *chain.back().name;
   std::vector<std::string> paths;
   for (const OptionSpec *spec : missing)

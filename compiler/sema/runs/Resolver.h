@@ -1,4 +1,4 @@
-// Collects the settings of a chain of runs and of the command line into one run.
+// Collects the settings of a derivation chain of runs and of the command line into one run.
 #ifndef TITAN_COMPILER_SEMA_RESOLVER_H
 #define TITAN_COMPILER_SEMA_RESOLVER_H
 
@@ -13,11 +13,11 @@ public:
   Resolver(const Library &library, DiagnosticEngine &diags, Run &run)
       : library(library), diags(diags), run(run) {}
 
-  /// The settings of a run, those of the runs that it derives from before them. False after an
-  /// error that leaves nothing to go on with.
+  /// Adds the settings of the base runs, then those of the run. Returns false after an error that
+  /// leaves no run.
   bool addRun(const Symbol &train);
   void addOverrides(const std::vector<Override> &overrides);
-  /// Gives every option of the table a value; with `demandAll`, reports those that must be set.
+  /// Sets every option of the table. With `demandAll`, reports missing required options.
   void fillDefaults(bool demandAll);
 
 private:
@@ -45,11 +45,11 @@ private:
   const Library &library;
   DiagnosticEngine &diags;
   Run &run;
-  const Unit *unit = nullptr;              ///< whose names the settings at hand use
-  std::map<std::string, Location> setHere; ///< by the declaration at hand
+  const Unit *unit = nullptr;              ///< the scope of the current settings
+  std::map<std::string, Location> setHere; ///< paths set by the current declaration
   std::vector<Derivation> chain;
   bool fromCommandLine = false;
-  bool fromConfig = false; ///< where words are strings
+  bool fromConfig = false; ///< in a configuration file, where words are strings
   bool unknownSeen = false;
 };
 

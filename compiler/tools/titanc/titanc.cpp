@@ -1,4 +1,4 @@
-// The compiler's main. See compiler/driver for what it does.
+// The main function of the compiler; see compiler/driver.
 #include "compiler/driver/Commands.h"
 
 #include "base/cli/StandardStreams.h"

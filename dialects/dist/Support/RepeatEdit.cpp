@@ -1,4 +1,4 @@
-//===- RepeatEdit.cpp - A repeat that carries or stacks more --------------===//
+//===- RepeatEdit.cpp - Repeats with more inputs or outputs ---------------===//
 
 #include "dialects/dist/Support/RepeatEdit.h"
 #include "dialects/dist/IR/DistOps.h"
@@ -9,8 +9,8 @@ using namespace titan;
 using ir::NamedTensorType;
 using ir::RepeatOp;
 
-/// Replaces `repeat` by one that has its bodies. New carried values stand behind the old ones, and
-/// so do new stacks.
+/// Replaces `repeat` by one with the same bodies. New iteration arguments and stacked outputs
+/// follow the existing ones.
 static RepeatOp replace(RepeatOp repeat, TypeRange types, ValueRange inits, ValueRange slices,
                         const ir::VariantLists &scannedUsers,
                         const ir::VariantLists &stackedUsers) {

@@ -1,6 +1,6 @@
-//===- RepeatEdit.h - A repeat that carries or stacks more ------*- C++ -*-===//
+//===- RepeatEdit.h - Repeats with more inputs or outputs -------*- C++ -*-===//
 //
-// What passes need that move values across iterations or from one repeat to another.
+// Rebuilds repeats for passes that move values across iterations or between repeats.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,20 +11,19 @@
 
 namespace titan::dist {
 
-/// Replaces `repeat` by one that also carries `inits`, behind what it carries: each body yields
-/// what it gets.
+/// Appends iteration arguments that start as `inits`. Each body yields them unchanged.
 ir::RepeatOp addIterArgs(ir::RepeatOp repeat, mlir::ValueRange inits);
 
-/// A stack and the variant that uses it.
+/// A stack and the variant that scans it.
 using VariantStack = std::pair<mlir::Value, unsigned>;
 
-/// Replaces `repeat` by one that gives these variants slices of these stacks, behind their others.
+/// Appends these stacks as scanned inputs of these variants.
 ir::RepeatOp addScannedInputs(ir::RepeatOp repeat, llvm::ArrayRef<VariantStack> stacks);
 
-/// Replaces `repeat` by one that stacks these values of its bodies, behind its other results.
+/// Appends stacked outputs of these values of the bodies.
 ir::RepeatOp addStackedOutputs(ir::RepeatOp repeat, mlir::ValueRange values);
 
-/// The function's parameter that `value` is, or that a repeat gave it slices of; else null.
+/// The parameter of the function that `value` is or scans; null if it is something else.
 mlir::BlockArgument getParameter(mlir::Value value);
 
 } // namespace titan::dist

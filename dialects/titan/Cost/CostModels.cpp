@@ -22,8 +22,8 @@ template <typename Op> struct ElementwiseCost : Base<ElementwiseCost<Op>, Op> {
   }
 };
 
-/// The update as written in the operation's description: 4 for the moments, 1 for the scale, 7 for
-/// the parameter and its decay.
+/// The update formula in the description of the operation: 4 for the moments, 1 for the scale, 7
+/// for the parameter and its decay.
 struct AdamWCost : Base<AdamWCost, AdamWOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     return 12 * elements(op->getResult(0), degrees);
@@ -36,8 +36,8 @@ struct ReduceCost : Base<ReduceCost, ReduceOp> {
   }
 };
 
-/// Points of the index space that two tensors span together.
-double countJoined(Value lhs, Value rhs, const dist::Degrees &degrees) {
+/// Size of the joint index space of two tensors.
+double countIndexSpace(Value lhs, Value rhs, const dist::Degrees &degrees) {
   NamedTensorType left = typeOf(lhs), right = typeOf(rhs);
   double points = elements(lhs, degrees);
   if (left.getShardingOrReplicated().isFlat())
@@ -48,29 +48,30 @@ double countJoined(Value lhs, Value rhs, const dist::Degrees &degrees) {
   return points;
 }
 
-/// A multiplication and an addition for every point.
+/// A multiplication and an addition per point.
 struct ContractCost : Base<ContractCost, ContractOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
-    return 2 * countJoined(op->getOperand(0), op->getOperand(1), degrees);
+    return 2 * countIndexSpace(op->getOperand(0), op->getOperand(1), degrees);
   }
 };
 
-/// An addition for every update.
+/// An addition per update.
 struct ScatterCost : Base<ScatterCost, ScatterOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
-    return countJoined(op->getOperand(0), op->getOperand(1), degrees);
+    return countIndexSpace(op->getOperand(0), op->getOperand(1), degrees);
   }
 };
 
-/// Keys that a query sees, on average over `n` positions; documents are not known here.
+/// The average number of keys that a query attends to, of `n` positions; documents are unknown
+/// here.
 double countVisible(double n, bool causal, std::optional<int64_t> window) {
   double w = std::min(n, window ? static_cast<double>(*window) : n);
   double before = w * (w - 1) / 2 + (n - w) * (w - 1); // pairs j < i
   return (n + (causal ? 1 : 2) * before) / n;
 }
 
-/// Pairs of a query and a key that it sees, twice (a multiplication and an addition), by what the
-/// product walks besides: the heads of q and k, or v's own.
+/// Pairs of a query and a visible key, times two (a multiplication and an addition), times the
+/// remaining dimension of the product: the head of q and k, or the head of v.
 template <typename Op> struct ScoreProducts {
   ScoreProducts(Op op, const dist::Degrees &degrees) {
     NamedTensorType q = op.getQuery().getType();
@@ -91,7 +92,7 @@ struct AttentionCost : Base<AttentionCost, AttentionOp> {
   }
 };
 
-/// The scores again and the cotangents of queries and keys; those of scores and values.
+/// The recomputed scores, the cotangents of queries and keys, and those of scores and values.
 struct AttentionGradCost : Base<AttentionGradCost, AttentionGradOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     ScoreProducts products(cast<AttentionGradOp>(op), degrees);
@@ -109,14 +110,14 @@ struct TopKCost : Base<TopKCost, TopKOp> {
   }
 };
 
-/// Two multiplications and an addition for every element.
+/// Two multiplications and an addition per element.
 struct RotaryCost : Base<RotaryCost, RotaryOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     return 3 * elements(op->getResult(0), degrees);
   }
 };
 
-/// Philox works on integers: no floating-point operation but those of Box and Muller.
+/// Philox is integer arithmetic; only Box-Muller has floating-point operations.
 struct RandomCost : Base<RandomCost, RandomOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     double each = cast<RandomOp>(op).getKind() == RandomKind::Normal ? 7 : 1;

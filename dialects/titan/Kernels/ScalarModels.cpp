@@ -19,7 +19,7 @@ Type getElement(Value value) {
   return cast<NamedTensorType>(value.getType()).getElementType();
 }
 
-/// An operation that is one formula of its operands.
+/// An operation that is one formula over its operands.
 template <typename Op, typename Formula> struct FormulaModel : Base<FormulaModel<Op, Formula>, Op> {
   void evaluateElement(Operation *, ArrayRef<double> in, MutableArrayRef<double> out) const {
     out[0] = Formula::value(in);
@@ -30,7 +30,7 @@ template <typename Op, typename Formula> struct FormulaModel : Base<FormulaModel
   }
 };
 
-/// Division of integers drops the fraction, and gives 0 where the divisor is 0.
+/// Integer division truncates; division by 0 gives 0.
 struct DivModel : Base<DivModel, DivOp> {
   void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
     out[0] = formulas::Div::value(in);
@@ -88,7 +88,7 @@ struct CompareModel : Base<CompareModel, CompareOp> {
   }
 };
 
-/// What a value of C++ becomes by conversion to `element`. Floating-point values take the emitter's
+/// The C++ expression that converts a value to `element`. Floating-point values have the emitter's
 /// scalar type; bf16 is computed in float and rounded when it is stored.
 std::string getConversion(Type element, StringRef value, StringRef type) {
   if (element.isInteger(1))
@@ -128,7 +128,7 @@ struct ConstantModel : Base<ConstantModel, ConstantOp> {
 };
 
 /// Inputs: parameter, gradient, m, v, lr, step, scale. Results: parameter, m, v. The bias
-/// corrections are one double each for a whole step, which a compiler hoists out of the loop.
+/// corrections are loop-invariant doubles, which the C++ compiler hoists.
 struct AdamWModel : Base<AdamWModel, AdamWOp> {
   void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
     auto adamw = cast<AdamWOp>(op);
@@ -172,13 +172,16 @@ struct AdamWModel : Base<AdamWModel, AdamWOp> {
   }
 };
 
-/// The first input is the element's global index, the others are the keys.
+/// The first input is the global index of the element, the others are the keys.
 struct RandomModel : Base<RandomModel, RandomOp> {
   void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
     auto random = cast<RandomOp>(op);
+    size_t numKeys = random.getKeys().size();
     uint64_t keys = 0, index = static_cast<uint64_t>(in[0]);
-    for (double key : in.drop_front())
+    for (double key : in.slice(1, numKeys))
       keys = element::fold(keys, static_cast<uint64_t>(static_cast<int64_t>(key)));
+    for (auto [i, start] : llvm::enumerate(in.drop_front(1 + numKeys)))
+      index += static_cast<uint64_t>(start) * random.getStartStride(i);
     uint64_t stream = element::stream(random.getStream());
     out[0] = random.getKind() == RandomKind::Uniform ? element::uniform<double>(stream, index, keys)
                                                      : element::normal<double>(stream, index, keys);
@@ -186,9 +189,15 @@ struct RandomModel : Base<RandomModel, RandomOp> {
   std::string getElementExpression(Operation *op, ArrayRef<std::string> in, unsigned,
                                    StringRef type) const {
     auto random = cast<RandomOp>(op);
+    size_t numKeys = random.getKeys().size();
     uint64_t stream = element::stream(random.getStream());
+    std::string index = in[0];
+    for (auto [i, start] : llvm::enumerate(in.drop_front(1 + numKeys)))
+      index += " + int64_t(" + start + ") * " + std::to_string(random.getStartStride(i));
+    std::string inputs = llvm::join(in.slice(1, numKeys), ", ");
     return ("tm::" + stringifyRandomKind(random.getKind()) + "<" + type + ">(0x" +
-            llvm::utohexstr(stream, /*LowerCase=*/true) + "ull, " + llvm::join(in, ", ") + ")")
+            llvm::utohexstr(stream, /*LowerCase=*/true) + "ull, " + index + (numKeys ? ", " : "") +
+            inputs + ")")
         .str();
   }
 };

@@ -32,8 +32,8 @@ struct AttentionScratch : ScratchOpInterface::ExternalModel<AttentionScratch<Op>
   }
 };
 
-/// What groups the updates of a table by the row that they belong to: the number of each update,
-/// and where a row's numbers end.
+/// Scratch that groups the updates of a table by row: the index of each update, and the end of each
+/// row's updates.
 struct ScatterScratch : ScratchOpInterface::ExternalModel<ScatterScratch, ScatterOp> {
   llvm::SmallVector<NamedTensorType> getScratchTensors(Operation *op) const {
     auto scatter = cast<ScatterOp>(op);
@@ -48,7 +48,7 @@ struct ScatterScratch : ScratchOpInterface::ExternalModel<ScatterScratch, Scatte
   }
 
 private:
-  /// i64 of some of the dimensions, each split as there.
+  /// An i64 tensor of some dimensions of `type`, with the same sharding.
   static NamedTensorType selectDims(NamedTensorType type,
                                     llvm::function_ref<bool(DimAttr)> isSelected) {
     SmallVector<DimAttr> dims;

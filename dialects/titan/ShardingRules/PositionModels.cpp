@@ -10,13 +10,13 @@ using namespace titan::ir;
 namespace {
 
 struct IotaModel : PositionalOpInterface::ExternalModel<IotaModel, IotaOp> {
-  Value startAt(Operation *op, OpBuilder &builder, Value start) const {
+  Value startAt(Operation *op, OpBuilder &builder, Value start, DimAttr) const {
     return TensorBuilder(builder, op->getLoc()).add(op->getResult(0), start);
   }
 };
 
 struct RotaryModel : PositionalOpInterface::ExternalModel<RotaryModel, RotaryOp> {
-  Value startAt(Operation *op, OpBuilder &builder, Value start) const {
+  Value startAt(Operation *op, OpBuilder &builder, Value start, DimAttr) const {
     auto rotary = cast<RotaryOp>(op);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(op);
@@ -27,9 +27,30 @@ struct RotaryModel : PositionalOpInterface::ExternalModel<RotaryModel, RotaryOp>
   }
 };
 
+/// A chunk of a chunk starts at the sum of both starts, and is one of the same whole.
+struct RandomModel : PositionalOpInterface::ExternalModel<RandomModel, RandomOp> {
+  Value startAt(Operation *op, OpBuilder &builder, Value start, DimAttr whole) const {
+    auto random = cast<RandomOp>(op);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(op);
+    for (auto [i, dim] : llvm::enumerate(random.getWhole().getAsRange<DimAttr>()))
+      if (dim.getName() == whole.getName()) {
+        Value sum = GradientBuilder(builder, op->getLoc()).add(random.getStarts()[i], start);
+        random.getStartsMutable()[i].assign(sum);
+        return random.getResult();
+      }
+    SmallVector<Attribute> dims(random.getWhole().getValue());
+    dims.push_back(whole);
+    random.getStartsMutable().append(start);
+    random.setWholeAttr(builder.getArrayAttr(dims));
+    return random.getResult();
+  }
+};
+
 } // namespace
 
 void titan::ir::attachPositionModels(MLIRContext &context) {
   IotaOp::attachInterface<IotaModel>(context);
   RotaryOp::attachInterface<RotaryModel>(context);
+  RandomOp::attachInterface<RandomModel>(context);
 }

@@ -1,4 +1,4 @@
-//===- Programs.cpp - Finding what a program function takes and gives -----===//
+//===- Programs.cpp - Arguments and results of program functions ----------===//
 
 #include "dialects/titan/Support/Programs.h"
 

@@ -1,6 +1,6 @@
-//===- Programs.h - Finding what a program function takes and gives -*- C++ -*-===//
+//===- Programs.h - Arguments and results of program functions --*- C++ -*-===//
 //
-// Arguments and results of program functions carry their roles as attributes (docs/design.md).
+// The roles of arguments and results are attributes (docs/design.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,27 +17,27 @@ namespace titan::ir {
 /// The functions with `titan.program = "train"`.
 llvm::SmallVector<mlir::func::FuncOp> getTrainPrograms(mlir::ModuleOp module);
 
-/// Argument `index` is a parameter that is trained: it has a name and is neither frozen nor a
+/// Whether argument `index` is a trained parameter: a parameter that is neither frozen nor a
 /// buffer.
 bool isTrained(mlir::func::FuncOp function, unsigned index);
 
-/// What a step minimises is the output "loss"; where a model has losses with names it is their sum,
-/// and each is an output besides, "loss.NAME"; "loss." is the summand without a name.
+/// The name of the output for the loss `name`. A step minimises the output "loss". If a model has
+/// named losses, "loss" is the sum of the outputs "loss.NAME"; "loss." is the term without a name.
 std::string getLossOutput(llvm::StringRef name);
 bool isLossOutput(llvm::StringRef output);
 
-/// The first argument (result) whose string attribute `key` is `name`.
+/// The first argument or result whose string attribute `key` equals `name`.
 std::optional<unsigned> findArgument(mlir::func::FuncOp function, llvm::StringRef key,
                                      llvm::StringRef name);
 std::optional<unsigned> findResult(mlir::func::FuncOp function, llvm::StringRef key,
                                    llvm::StringRef name);
 
-/// Appends a result: its value to the return, its type and attributes to the function.
+/// Appends `value` to the return, and its type and attributes to the function.
 void appendResult(mlir::func::FuncOp function, mlir::Value value,
                   llvm::ArrayRef<mlir::NamedAttribute> attributes);
 
-/// Holds if each argument that `isUpdated` says is replaced by exactly one result of its type
-/// (`titan.updates`), and no other is; else an error that cites `constraint`.
+/// Checks that exactly one result of the same type replaces (`titan.updates`) each argument for
+/// which `isUpdated` is true, and none the others. An error cites `constraint`.
 mlir::LogicalResult verifyUpdates(mlir::func::FuncOp function, llvm::StringRef constraint,
                                   llvm::function_ref<bool(unsigned)> isUpdated);
 

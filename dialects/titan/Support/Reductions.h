@@ -1,6 +1,6 @@
-//===- Reductions.h - How values combine ------------------------*- C++ -*-===//
+//===- Reductions.h - Reference semantics of reductions ---------*- C++ -*-===//
 //
-// The meaning of reductions, of partial values and of collectives that reduce, in one place.
+// Shared by reductions, unreduced values and reducing collectives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 
 namespace titan::ir {
 
-/// x combined with y. A NaN stays a NaN.
+/// x combined with y; NaN propagates.
 inline double combine(dist::ReductionKind kind, double x, double y) {
   if (kind == dist::ReductionKind::Sum)
     return x + y;
@@ -24,7 +24,7 @@ inline double combine(dist::ReductionKind kind, double x, double y) {
   return kind == dist::ReductionKind::Max ? std::max(x, y) : std::min(x, y);
 }
 
-/// What a reduction of nothing gives.
+/// The result of reducing no elements.
 inline double getNeutral(dist::ReductionKind kind) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   return kind == dist::ReductionKind::Sum   ? 0.0

@@ -19,7 +19,7 @@ SmallVector<StringRef> fusion::getInnerDims(Operation *op, ArrayRef<std::string>
   return inner;
 }
 
-/// The first loop that may hold `op`.
+/// The first loop that may contain `op`.
 static unsigned getEarliest(const RowSchedule &schedule, Operation *op, ArrayRef<StringRef> dims) {
   unsigned earliest = 0;
   for (Value operand : op->getOperands()) {
@@ -33,8 +33,8 @@ static unsigned getEarliest(const RowSchedule &schedule, Operation *op, ArrayRef
   return earliest;
 }
 
-/// Moves what only later loops over its dimensions read into the first of them, which then need not
-/// keep it from one loop to the next.
+/// Moves operations that only later loops over the same dimensions read into the first of these
+/// loops, so that they need no row buffer.
 static void delay(RowSchedule &schedule, ArrayRef<Operation *> ops) {
   for (Operation *op : llvm::reverse(ops)) {
     unsigned own = schedule.innerOf[op], first = schedule.inners.size();

@@ -1,10 +1,11 @@
 //===- RowSchedule.h - Which operations of a row share a loop ---*- C++ -*-===//
 //
-// A row's operations run in a sequence of inner loops. An operation joins the first loop over its
-// dimensions that comes after everything it needs whole (what another loop reduces, or computes
-// over other dimensions), and shares a loop with what it needs element by element; but what only
-// later loops read waits for the first of them, so that no row is kept for it. Emission writes
-// these loops; the memory phase asks which of them read and write a buffer.
+// The operations of a row run in a sequence of inner loops. An operation joins the first loop over
+// its dimensions that follows the loops that it depends on as a whole: reductions, and loops over
+// other dimensions. It may share a loop with operations that it reads element by element. An
+// operation that only later loops read is delayed to the first of them, so that it needs no row
+// buffer. Emission writes these loops; the memory phase asks which loops read and write an
+// allocation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,12 +16,12 @@
 
 namespace titan::fusion {
 
-/// Names of the dimensions below the row that an operation walks: those of what it reduces, else of
-/// its result.
+/// The dimensions below the row that an operation iterates over: those of the operand of a
+/// reduction, else those of the result.
 llvm::SmallVector<llvm::StringRef> getInnerDims(mlir::Operation *op,
                                                 llvm::ArrayRef<std::string> rows);
 
-/// The tensor whose elements an operation walks.
+/// The tensor whose elements an operation iterates over.
 mlir::Value getIteratedTensor(mlir::Operation *op);
 
 struct RowSchedule {
@@ -32,10 +33,9 @@ struct RowSchedule {
   llvm::DenseMap<mlir::Operation *, unsigned> innerOf;
 };
 
-/// `ops` in program order, without those that every loop computes for itself (constants, iotas).
+/// `ops`: in program order, without constants and iotas, which every loop evaluates itself.
 RowSchedule scheduleRows(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<std::string> rows);
 
-/// The rows and the operations of a fused region, in the form that the above takes.
 llvm::SmallVector<std::string> getRows(ir::FusedOp op);
 llvm::SmallVector<mlir::Operation *> getScheduledOps(ir::FusedOp op);
 

@@ -1,4 +1,4 @@
-//===- TensorBuilder.cpp - Arithmetic of cotangents ---------------------===//
+//===- GradientBuilder.cpp - Builder of tensor arithmetic -----------------===//
 
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"
@@ -7,10 +7,10 @@
 using namespace mlir;
 using namespace titan::ir;
 
-/// The source position within `loc`, without names; `loc` itself where there is none.
+/// The source location within `loc` without names, or `loc`.
 static Location getSourceLoc(Location loc) {
-  if (auto place = loc->findInstanceOf<FileLineColLoc>())
-    return place;
+  if (auto fileLoc = loc->findInstanceOf<FileLineColLoc>())
+    return fileLoc;
   if (auto named = dyn_cast<NameLoc>(loc))
     return named.getChildLoc();
   return loc;
@@ -36,7 +36,8 @@ NamedTensorType titan::ir::joinTypes(NamedTensorType lhs, NamedTensorType rhs) {
   return NamedTensorType::get(lhs.getElementType(), dims);
 }
 
-/// What `value` repeats, if all the dimensions it adds are dimensions of `other` anyway.
+/// The operand of an expansion, if `other` has all dimensions that the expansion adds; else
+/// `value`.
 static Value skipExpand(Value value, Value other) {
   auto expand = value.getDefiningOp<ExpandOp>();
   if (!expand)
@@ -115,18 +116,19 @@ Value TensorBuilder::cast(Value value, Type elementType, bool roundBeforeReduce)
   if (type.getElementType() == elementType)
     return value;
   roundBeforeReduce &=
-      isSameOrWiderFloat(elementType, type.getElementType()); // else nothing is rounded
+      isSameOrWiderFloat(elementType, type.getElementType()); // otherwise nothing is rounded
   return create<CastOp>(type.withElementType(elementType), value, roundBeforeReduce);
 }
 
 Value TensorBuilder::fitTo(Value value, NamedTensorType type, bool roundBeforeReduce) {
-  SmallVector<DimAttr> kept;
+  SmallVector<DimAttr> common;
   bool hasAll = true;
   for (DimAttr dim : type.getDims())
-    typeOf(value).hasDim(dim.getName()) ? kept.push_back(dim) : void(hasAll = false);
-  if (static_cast<int64_t>(kept.size()) < typeOf(value).getRank()) {
+    typeOf(value).hasDim(dim.getName()) ? common.push_back(dim) : void(hasAll = false);
+  if (static_cast<int64_t>(common.size()) < typeOf(value).getRank()) {
     Type element = getWider(typeOf(value).getElementType(), type.getElementType());
-    value = create<ReduceOp>(NamedTensorType::get(element, kept), dist::ReductionKind::Sum, value);
+    value =
+        create<ReduceOp>(NamedTensorType::get(element, common), dist::ReductionKind::Sum, value);
   }
   value = cast(value, type.getElementType(), roundBeforeReduce);
   if (hasAll && typeOf(value).getDims() == type.getDims())

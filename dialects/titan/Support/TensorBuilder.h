@@ -1,10 +1,13 @@
-//===- TensorBuilder.h - Arithmetic of named tensors ------------*- C++ -*-===//
+//===- GradientBuilder.h - Builder of tensor arithmetic ---------*- C++ -*-===//
 //
-// Builds operations at one location. Operands join by dimension
-// name, so a rule reads like its formula. Three simplifications are made on the way, because every
-// program meets them at once (the seed is 1, a mean repeats its cotangent): a product with 1 is the
-// other factor, a repeated (`titan.expand`) operand is not repeated where the other operand has its
-// dimensions, and a sum over no dimension is the value itself.
+// Builds the operations of gradients at one location. Operands broadcast by dimension name, so that
+// a rule resembles its formula. The builder simplifies three common cases (the seed is 1, a mean
+// expands its cotangent):
+//
+// - A product with 1 is the other factor.
+// - An operand of `titan.expand` replaces the expanded value if the other operand has its
+//   dimensions.
+// - A sum over no dimension is its operand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,11 +19,11 @@
 
 namespace titan::ir {
 
-/// The location of a gradient: the source line of `origin`, named `d_<name of value>` where the
-/// value has a name, so that emitted code says which gradient a statement computes.
+/// The location of a gradient: that of `origin`, named `d_<name of value>` if the value has a name.
+/// Emitted code then names the gradient that a statement computes.
 mlir::Location getGradientLoc(mlir::Location origin, mlir::Value value);
 
-/// The type with all dimensions of both, those of `lhs` first unless `rhs` has them all.
+/// The type with the dimensions of both: those of `lhs` first, unless `rhs` has all of them.
 NamedTensorType joinTypes(NamedTensorType lhs, NamedTensorType rhs);
 
 class TensorBuilder {
@@ -42,14 +45,15 @@ public:
   mlir::Value scale(mlir::Value value, double factor);
   mlir::Value compare(ComparePredicate predicate, mlir::Value lhs, mlir::Value rhs);
   mlir::Value select(mlir::Value condition, mlir::Value whenTrue, mlir::Value whenFalse);
-  /// `roundBeforeReduce` as in titan.cast: a narrower partial sum is added up in its narrower type.
+  /// `roundBeforeReduce` as in titan.cast: a partial sum in a narrower type is reduced in that
+  /// type.
   mlir::Value cast(mlir::Value value, mlir::Type elementType, bool roundBeforeReduce = false);
-  /// `value` with exactly the dimensions of `type`, in its order, and with its element type: sums
-  /// over dimensions that the type lacks (the transpose of repetition), in the wider of the two
-  /// element types, and repeats along those that the value lacks.
+  /// `value` with the dimensions of `type`, in their order, and its element type. Sums over
+  /// dimensions that `type` lacks (the transpose of expansion) in the wider of the two element
+  /// types, and expands along dimensions that the value lacks.
   mlir::Value fitTo(mlir::Value value, NamedTensorType type, bool roundBeforeReduce = false);
 
-  /// Any other operation, at the current location.
+  /// Creates any other operation at the current location.
   template <typename OpT, typename... Args> OpT create(Args &&...args) {
     return builder.create<OpT>(loc, std::forward<Args>(args)...);
   }

@@ -9,7 +9,7 @@ struct Split {
   __m256i high, low;
 };
 
-/// 16 floats as sums of two bf16. Zero where they are not wanted, whatever they are.
+/// 16 floats as sums of two bf16; 0 in masked lanes, whatever the memory holds.
 Split split(const float *from, bool isValid, __mmask16 wanted) {
   const __m512 value = _mm512_maskz_loadu_ps(isValid ? wanted : 0, from);
   const __m256i high = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value));
@@ -28,7 +28,7 @@ void scale(float *block, float factor) {
     _mm512_store_ps(block + i, _mm512_mul_ps(_mm512_load_ps(block + i), factors));
 }
 
-/// A block is a step.
+/// A block is one k-step.
 class Tiles final : public MatrixUnit {
   static_assert(kUnitPanel == kPanel && kUnitBlockElements == kBlockElements &&
                 kUnitBlockElements == kStepElements);
@@ -61,11 +61,11 @@ public:
     const uint32_t wanted = firstBits(depth);
     for (int64_t row = 0; row < unitPanels(count) * kPanel; ++row)
       for (int64_t half = 0; half < 2; ++half) {
-        const Split parts = split(rows + row * kPanel + half * 16, row < count,
+        const Split terms = split(rows + row * kPanel + half * 16, row < count,
                                   static_cast<__mmask16>(wanted >> 16 * half));
-        const int64_t at = row * kPanel + half * 16; // a tile's 16 rows follow each other
-        _mm256_store_si256(reinterpret_cast<__m256i *>(to.high + at), parts.high);
-        _mm256_store_si256(reinterpret_cast<__m256i *>(to.low + at), parts.low);
+        const int64_t at = row * kPanel + half * 16; // the 16 rows of a tile are contiguous
+        _mm256_store_si256(reinterpret_cast<__m256i *>(to.high + at), terms.high);
+        _mm256_store_si256(reinterpret_cast<__m256i *>(to.low + at), terms.low);
       }
   }
 

@@ -1,6 +1,6 @@
-// Scaled dot-product attention on the CPU, forward and backward, for float, double and bf16 (which
-// is widened where it is read and rounded where it is written; all between is float), on the
-// buffers that program.h's AttentionShape describes:
+// Scaled dot-product attention on the CPU, forward and backward, for float, double and bf16. bf16
+// is widened on load and rounded on store; all arithmetic is float. AttentionShape (program.h)
+// describes the tensors:
 //
 //   q    [outer, queries, kvHeads, group, head]         out  the same with valueHead
 //   k    [outer, keys, kvHeads, head]                   shared by the `group` query heads
@@ -9,17 +9,16 @@
 //
 //   out = softmax(cap(scale * q k^T), over the visible keys) v
 //
-// Why its own kernel: general ones are slow at small head dimensions, where the exponentials weigh
-// as much as the products. Here 32 queries (16 in double) lie in vector lanes, so that maximum and
-// sum over keys are plain lane-wise operations; blocks that the mask hides are skipped, so that a
-// window costs what it shows; the probabilities never exist whole. The backward puts keys in lanes
-// and recomputes probabilities from lse. The tiling is that of T. Dao et al., "FlashAttention",
-// 2022.
+// A custom kernel, because general ones are slow at small head dimensions, where exponentials cost
+// as much as products. 32 queries (16 in double) occupy the vector lanes, so the maximum and the
+// sum over keys are lane-wise operations. Masked blocks are skipped, so a window costs only its
+// visible part. The probability matrix is never stored. The backward pass puts keys in lanes and
+// recomputes probabilities from lse. The tiling follows T. Dao et al., "FlashAttention", 2022.
 //
-// Threads share (outer, kv head) pairs and, where those are few, the queries or keys of each. Every
-// element is summed in an order that does not depend on this, so results have the same bits for any
-// number of threads. Working memory is the caller's: `scratch` has one block for each thread that
-// OpenMP may start.
+// Threads divide the (outer, kv head) pairs and, if there are few, the queries or keys of each
+// pair. The order of each sum is independent of that division, so results are bitwise equal for any
+// number of threads. The caller provides `scratch`: one block for each thread that OpenMP may
+// start.
 #pragma once
 
 #include "base/kernels/AttentionScratch.h"
@@ -27,7 +26,7 @@
 
 namespace titan::rt {
 
-/// The shape with all strides spelled out.
+/// The shape with explicit strides.
 inline AttentionShape withStrides(AttentionShape s) {
   auto rowMajor = [&](AttentionStrides &strides, int64_t positions, int64_t group, int64_t head) {
     if (strides.position == 0)
@@ -43,13 +42,12 @@ inline AttentionShape withStrides(AttentionShape s) {
   return s;
 }
 
-/// What the sizes of a thread's working memory follow from; T is the type computed with, so float
-/// where memory holds bf16.
+/// The parameters of the scratch sizes. T is the type of the arithmetic: float for bf16.
 template <typename T> attention_scratch::Sizes scratchSizes(const AttentionShape &s) {
   return {s.queries, s.keys, s.group, s.head, s.valueHead, sizeof(T)};
 }
 
-/// out and lse from q, k, v. lse may be null when no backward follows.
+/// out and lse from q, k, v. lse may be null if no backward pass follows.
 void attentionForward(const AttentionShape &shape, const float *q, const float *k, const float *v,
                       float *out, float *lse);
 void attentionForward(const AttentionShape &shape, const double *q, const double *k,
@@ -57,8 +55,8 @@ void attentionForward(const AttentionShape &shape, const double *q, const double
 void attentionForward(const AttentionShape &shape, const bf16 *q, const bf16 *k, const bf16 *v,
                       bf16 *out, float *lse);
 
-/// dq, dk, dv (overwritten) from the forward's inputs and results and the cotangents of out and,
-/// unless it is null, of lse (`lseCotangent`).
+/// dq, dk, dv (overwritten) from the forward's inputs and results, the cotangent of out, and the
+/// cotangent of lse unless it is null.
 void attentionBackward(const AttentionShape &shape, const float *q, const float *k, const float *v,
                        const float *out, const float *lse, const float *dout,
                        const float *lseCotangent, float *dq, float *dk, float *dv);

@@ -22,16 +22,16 @@ template <typename E> struct BackwardTensors {
   E *dq, *dk, *dv;
 };
 
-/// What a walk over keys and queries adds up. Where pairs are few, threads share the queries of one
-/// walk that makes dq, then the keys of one that makes dk and dv.
+/// Which gradients a pass over keys and queries computes. With few pairs, threads divide the
+/// queries of a pass for dq, then the keys of a pass for dk and dv.
 enum class Wanted { All, Queries, Keys };
 
 /// The backward pass of one (outer, kv head) pair. With p the probabilities, o the output and l the
 /// log-sum-exp:
 ///   dv_j = sum_i p_ij dout_i,  ds_ij = p_ij (dout_i . v_j - dout_i . o_i + dl_i),
 ///   dq_i = scale sum_j ds_ij k_j,  dk_j = scale sum_i ds_ij q_i
-/// A cap makes the score cap * t with t = tanh(scale q . k / cap), and ds (1 - t^2) times that.
-/// Memory holds E.
+/// With a cap, the score is cap * t with t = tanh(scale q . k / cap), and ds gains the factor 1 -
+/// t^2. Memory holds E.
 template <typename E, typename Products> class BackwardHead {
   using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
@@ -40,8 +40,8 @@ public:
   BackwardHead(const AttentionShape &shape, const BackwardTensors<E> &all)
       : s(shape), all(all), mask(shape, nullptr), products(shape, cut()) {}
 
-  /// The gradients of these queries (`Queries`) or of these blocks of keys (`Keys`) or, with both
-  /// ranges whole, of everything.
+  /// The gradients of these queries (`Queries`) or of these blocks of keys (`Keys`). With both full
+  /// ranges, all gradients.
   template <Wanted wanted> void run(int64_t pair, IndexRange someQueries, IndexRange keyBlocks) {
     load(pair);
     if (wanted != Wanted::Keys)
@@ -53,14 +53,14 @@ public:
   }
 
 private:
-  /// Cuts the planned memory into its pieces.
+  /// Divides the planned memory.
   BackwardMemory<T> cut() {
     attention_scratch::Sizes sizes = scratchSizes<T>(s);
     Scratch scratch(s.scratch, attention_scratch::backwardBytes(sizes));
     BackwardMemory<T> of;
-    T **pieces[] = {&of.queries, &of.douts,    &of.dqueries, &of.keys, &of.keysT, &of.valuesT,
-                    &of.dkeysT,  &of.dvaluesT, &lse2,        &delta,   &p,        &ds};
-    scratch.take(attention_scratch::backwardPieces(sizes), pieces);
+    T **buffers[] = {&of.queries, &of.douts,    &of.dqueries, &of.keys, &of.keysT, &of.valuesT,
+                     &of.dkeysT,  &of.dvaluesT, &lse2,        &delta,   &p,        &ds};
+    scratch.take(attention_scratch::backwardBuffers(sizes), buffers);
     return of;
   }
 
@@ -68,7 +68,7 @@ private:
     return outer * at.outer + kvHead * at.kvHead;
   }
 
-  /// Packed copies of what is multiplied, and delta_i = dout_i . out_i - dl_i.
+  /// Packs the operands, and computes delta_i = dout_i . out_i - dl_i.
   void load(int64_t pair) {
     if (pair == loaded)
       return;
@@ -96,7 +96,7 @@ private:
     delta[g * s.queries + i] = all.lseCotangent ? mean - all.lseCotangent[at(s.lse)] : mean;
   }
 
-  /// Summed in lanes, so that no addition waits for the one before.
+  /// Sums in lanes to break the dependence chain.
   template <typename Stride> T innerProduct(const E *a, const E *b, Stride stride) const {
     constexpr int64_t width = Lanes<T>::vector;
     T sums[width] = {};
@@ -120,13 +120,13 @@ private:
                             all.dq + startOf(s.q) + g * s.q.group + i * s.q.position);
   }
 
-  /// These keys, one a lane, against the queries among `some` that may see them.
+  /// One block of keys, one per lane, against the queries in `some` that may attend to them.
   template <Wanted wanted> void keyBlock(IndexRange block, IndexRange some) {
     int64_t count = block.end - block.begin;
     products.beginKeys(block);
     IndexRange seeing = mask.queriesOf(block);
     seeing = {std::max(seeing.begin, some.begin), std::min(seeing.end, some.end)};
-    // Panels of queries lie where they are; queries before the first one that sees are hidden.
+    // Panels start at multiples of `lanes`; queries before the first visible one are masked.
     const int64_t firstQuery = seeing.begin / lanes * lanes;
     for (int64_t g = 0; g < s.group; ++g)
       for (int64_t i0 = firstQuery; i0 < seeing.end; i0 += queryBlock) {
@@ -141,7 +141,7 @@ private:
                        all.dv + startOf(s.v) + block.begin * s.v.position);
   }
 
-  /// Some queries of head g.
+  /// A block of queries of head g.
   template <Wanted wanted> void queryStep(int64_t g, IndexRange queries, IndexRange block) {
     const ScoreTile at{g, queries.begin, queries.end - queries.begin, block.begin,
                        block.end - block.begin};
@@ -167,7 +167,7 @@ private:
     }
   }
 
-  /// From scores and cotangents of probabilities to probabilities and cotangents of scores.
+  /// Scores and probability cotangents become probabilities and score cotangents.
   static void differentiate(T *pRow, T *dsRow, T offset, T mean) {
 #pragma omp simd
     for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -188,8 +188,8 @@ private:
     }
   }
 
-  /// What query i does not see has no probability. Selected, since what was computed there may be
-  /// infinite.
+  /// Masked pairs get probability 0. Assigned rather than multiplied, because the masked scores may
+  /// be infinite.
   void hide(int64_t i, IndexRange block, T *pRow, T *dsRow) const {
     IndexRange seen = mask.keysOf({i, i + 1});
     if (seen.begin <= block.begin && seen.end >= block.end && !mask.hasDocuments())
@@ -214,7 +214,7 @@ private:
   T *lse2, *delta; // [rows] = [group][queries]; lse in units of log2
   T *p, *ds;       // [queryBlock][lanes]
   Products products;
-  int64_t loaded = -1, outer = 0, kvHead = 0; // the pair at hand
+  int64_t loaded = -1, outer = 0, kvHead = 0; // the loaded pair
 };
 
 template <typename Products, typename E>
@@ -225,26 +225,26 @@ void backwardBy(const AttentionShape &shape, const BackwardTensors<E> &all) {
   const int64_t queryBlocks = (shape.queries + lanes - 1) / lanes;
   const IndexRange allQueries{0, shape.queries}, allBlocks{0, blocks};
   const Tasks ofQueries(pairs, queryBlocks), ofKeys(pairs, blocks);
-  // Two walks are 7 products for 5: worth it where a thread would have nothing to do.
+  // Two passes compute 7 products instead of 5, which pays off if a thread would be idle.
   const bool isSplit = pairs < omp_get_max_threads();
 #pragma omp parallel
   {
     BackwardHead<E, Products> head(shape, all);
-    auto part = [](int64_t index, const Tasks &tasks, int64_t units) -> IndexRange {
-      int64_t at = index % tasks.parts;
-      return {at * units / tasks.parts, (at + 1) * units / tasks.parts};
+    auto chunk = [](int64_t index, const Tasks &tasks, int64_t units) -> IndexRange {
+      int64_t at = index % tasks.chunks;
+      return {at * units / tasks.chunks, (at + 1) * units / tasks.chunks};
     };
     if (isSplit) {
 #pragma omp for schedule(dynamic) nowait
       for (int64_t i = 0; i < ofQueries.count(); ++i) {
-        const IndexRange some = part(i, ofQueries, queryBlocks);
+        const IndexRange some = chunk(i, ofQueries, queryBlocks);
         head.template run<Wanted::Queries>(
-            i / ofQueries.parts, {some.begin * lanes, std::min(some.end * lanes, shape.queries)},
+            i / ofQueries.chunks, {some.begin * lanes, std::min(some.end * lanes, shape.queries)},
             allBlocks);
       }
 #pragma omp for schedule(dynamic)
       for (int64_t i = 0; i < ofKeys.count(); ++i)
-        head.template run<Wanted::Keys>(i / ofKeys.parts, allQueries, part(i, ofKeys, blocks));
+        head.template run<Wanted::Keys>(i / ofKeys.chunks, allQueries, chunk(i, ofKeys, blocks));
     } else {
 #pragma omp for schedule(dynamic)
       for (int64_t pair = 0; pair < pairs; ++pair)

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t keyBlock = attention_scratch::kKeyBlock;
 
-/// The score of what is hidden: finite, because differences of two are taken, and so low that its
-/// probability is 0 beside any that is seen. Scores count in units of log2.
+/// The score of a masked pair: finite, because scores are subtracted, and so low that its
+/// probability is 0 next to any visible one. Scores are in units of log2.
 template <typename T> constexpr T hidden = T(-1e30);
 
 template <typename E> struct ForwardTensors {
@@ -25,7 +25,7 @@ template <typename E> struct ForwardTensors {
   Accumulated<E> *lse;
 };
 
-/// The forward pass of one (outer, kv head) pair: all its query heads. Memory holds E.
+/// The forward pass of one (outer, kv head) pair, for all its query heads. Memory holds E.
 template <typename E, typename Products> class ForwardHead {
   using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
@@ -36,7 +36,7 @@ public:
   ForwardHead(const AttentionShape &shape, const ForwardTensors<E> &all)
       : s(shape), all(all), mask(shape, nullptr), products(shape, cut()) {}
 
-  /// The part of the pair's queries that begins and ends at these blocks of lanes.
+  /// Computes the queries of these blocks of lanes.
   void run(int64_t pair, IndexRange blocks) {
     load(pair);
     for (int64_t g = 0; g < s.group; ++g)
@@ -45,14 +45,14 @@ public:
   }
 
 private:
-  /// Cuts the planned memory into its pieces.
+  /// Divides the planned memory.
   ForwardMemory<T> cut() {
     attention_scratch::Sizes sizes = scratchSizes<T>(s);
     Scratch scratch(s.scratch, attention_scratch::forwardBytes(sizes));
     ForwardMemory<T> of;
-    T **pieces[] = {&of.keys, &of.values, &of.queries, &of.sums,
-                    &scores,  &highest,   &total,      &rescale};
-    scratch.take(attention_scratch::forwardPieces(sizes), pieces);
+    T **buffers[] = {&of.keys, &of.values, &of.queries, &of.sums,
+                     &scores,  &highest,   &total,      &rescale};
+    scratch.take(attention_scratch::forwardBuffers(sizes), buffers);
     return of;
   }
 
@@ -67,7 +67,7 @@ private:
     products.load(all.k + start(s.k), all.v + start(s.v));
   }
 
-  /// `lanes` queries of head g from i0 on, one a lane.
+  /// `lanes` queries of head g from i0, one per lane.
   void queryBlock(int64_t g, int64_t i0) {
     int64_t count = std::min(lanes, s.queries - i0);
     auto start = [&](const AttentionStrides &at) {
@@ -80,7 +80,7 @@ private:
     std::fill_n(sums, s.valueHead * lanes, T(0));
     IndexRange block{i0, i0 + count}, seen = mask.keysOf(block);
     isFirst = true;
-    // Panels of keys lie where they are; what is before the first key that is seen is hidden.
+    // Panels start at multiples of `lanes`; keys before the first visible one are masked.
     for (int64_t j0 = seen.begin / lanes * lanes; j0 < seen.end; j0 += keyBlock) {
       IndexRange keys{j0, std::min(j0 + keyBlock, seen.end)};
       if (!mask.isFullyMasked(block, keys))
@@ -103,7 +103,7 @@ private:
         products.sums[d * lanes + lane] *= rescale[lane];
   }
 
-  /// Adds some keys to the running maximum, sum and weighted values.
+  /// Adds a block of keys to the running maximum, sum and weighted values.
   void keyStep(IndexRange block, IndexRange keys) {
     int64_t count = keys.end - keys.begin;
     products.score(keys.begin, count, scores);
@@ -156,7 +156,7 @@ private:
     }
   }
 
-  /// Combines a block's row with all rows of scores, one after the other.
+  /// Combines the row of a block with all rows of scores in order.
   template <typename Combine>
   TITAN_VECTOR_INLINE void overKeys(int64_t count, Register (&row)[registers],
                                     Combine &&combine) const {
@@ -199,8 +199,8 @@ private:
   T *scores;                    // [keyBlock][lanes], then probabilities
   T *highest, *total, *rescale; // [lanes]
   Products products;
-  int64_t loaded = -1, outer = 0, kvHead = 0; // the pair at hand
-  bool isFirst = true;                        // no key was added to the block's sums yet
+  int64_t loaded = -1, outer = 0, kvHead = 0; // the loaded pair
+  bool isFirst = true;                        // the block has no keys yet
 };
 
 template <typename Products, typename E>
@@ -213,8 +213,9 @@ void forwardBy(const AttentionShape &shape, const ForwardTensors<E> &all) {
     ForwardHead<E, Products> head(shape, all);
 #pragma omp for schedule(dynamic)
     for (int64_t i = 0; i < tasks.count(); ++i) {
-      int64_t part = i % tasks.parts;
-      head.run(i / tasks.parts, {part * blocks / tasks.parts, (part + 1) * blocks / tasks.parts});
+      int64_t chunk = i % tasks.chunks;
+      head.run(i / tasks.chunks,
+               {chunk * blocks / tasks.chunks, (chunk + 1) * blocks / tasks.chunks});
     }
   }
 }

@@ -1,5 +1,5 @@
-// Which keys a query sees: the intersection of the mask's parts (titan.attention). Positions are
-// those of the keys; queries are numbered from the first one that this rank has.
+// Which keys a query attends to: the intersection of the terms of the mask (titan.attention).
+// Positions are key positions. Query indices start at the first query of this rank.
 #pragma once
 
 #include "titan/runtime/program.h"
@@ -8,7 +8,7 @@
 
 namespace titan::rt {
 
-/// Indices from `begin` to before `end`.
+/// The half-open range [begin, end).
 struct IndexRange {
   int64_t begin, end;
   bool isEmpty() const { return begin >= end; }
@@ -20,7 +20,7 @@ public:
   AttentionMask(const AttentionShape &shape, const int64_t *documents)
       : shape(&shape), documents(documents), stride(shape.ofDocuments.position) {}
 
-  /// Keys that some of these queries may see, documents aside.
+  /// Keys that any of these queries may attend to, ignoring documents.
   IndexRange keysOf(IndexRange queries) const {
     int64_t first = queries.begin + shape->firstQuery, last = queries.end - 1 + shape->firstQuery;
     return {shape->window ? std::max<int64_t>(0, first - shape->window + 1) : 0,
@@ -28,7 +28,7 @@ public:
                                   : shape->window ? last + shape->window
                                                   : shape->keys)};
   }
-  /// Queries that may see some of these keys.
+  /// Queries that may attend to any of these keys, ignoring documents.
   IndexRange queriesOf(IndexRange keys) const {
     int64_t first = shape->causal   ? keys.begin
                     : shape->window ? keys.begin - shape->window + 1
@@ -42,14 +42,14 @@ public:
   int64_t documentOfKey(int64_t key) const { return documents[key * stride]; }
   int64_t documentOfQuery(int64_t query) const { return documentOfKey(query + shape->firstQuery); }
 
-  /// No query sees a key here, since the numbers of their documents do not even overlap.
+  /// No query attends to a key here, because their ranges of document numbers are disjoint.
   bool isFullyMasked(IndexRange queries, IndexRange keys) const {
     if (!documents)
       return false;
     Numbers one = numbersOf(queries, shape->firstQuery), other = numbersOf(keys, 0);
     return one.highest < other.lowest || other.highest < one.lowest;
   }
-  /// Every query sees every key here.
+  /// Every query attends to every key here.
   bool isUnmasked(IndexRange queries, IndexRange keys) const {
     int64_t first = queries.begin + shape->firstQuery, last = queries.end - 1 + shape->firstQuery;
     if ((shape->causal && keys.end - 1 > first) ||

@@ -1,5 +1,5 @@
-// Attention's products on vectors: pairs of bf16, as in VectorPanels.h, 8 lines of the left operand
-// against one or two vectors of lanes.
+// GEMMs of attention on bf16 pairs, as in VectorPanels.h: 8 rows of A by one or two vectors of
+// lanes.
 #include "gemm/Avx512Vectors.h"
 #include "gemm/MatrixUnit.h"
 #include "gemm/VectorPanels.h"
@@ -8,7 +8,7 @@ namespace titan::rt::avx512 {
 
 namespace {
 
-constexpr int kBroadcastRows = 8; // whose sums stay in registers
+constexpr int kBroadcastRows = 8; // rows whose sums stay in registers
 constexpr int64_t kBlockRows = kUnitPanel, kRowPairs = kUnitPanel / 2,
                   kBlockPairs = kBlockRows * kRowPairs; // pairs
 
@@ -31,7 +31,7 @@ template <int Vectors> TITAN_INLINED void store(const Sums<Vectors> &sums, float
                       _mm512_mul_ps(sums[r][v], _mm512_set1_ps(factor)));
 }
 
-/// Sums of a block join those of the blocks before, as in Panel.h.
+/// Adds the sums of a block to those of earlier blocks, as in Panel.h.
 template <int Vectors> TITAN_INLINED void addTo(const Sums<Vectors> &sums, float *c) {
 #pragma GCC unroll 8
   for (int r = 0; r < kBroadcastRows; ++r)
@@ -42,7 +42,7 @@ template <int Vectors> TITAN_INLINED void addTo(const Sums<Vectors> &sums, float
     }
 }
 
-/// Adds a step: lines so many pairs apart, times rows of lanes, one or two to whose sum it goes.
+/// Adds one k-step: rows `Apart` pairs apart, times one or two rows of lanes.
 template <int64_t Apart, int Rows, int Vectors>
 TITAN_INLINED void addStep(Sums<Vectors> &sums, const uint32_t *broadcast,
                            const uint32_t *const (&laneRows)[Rows]) {
@@ -65,16 +65,17 @@ const uint32_t *pairsOf(const uint16_t *packed) {
   return reinterpret_cast<const uint32_t *>(packed);
 }
 
-/// 8 lines from `line` on of panels so many elements apart, whose places follow each other.
+/// Eight rows from `firstRow` in panels of `panel` elements, where the rows of a k-step are
+/// contiguous.
 const uint32_t *pairsAt(const uint16_t *packed, int64_t firstRow, int64_t panel) {
   return pairsOf(packed + firstRow / kUnitPanel * panel) + firstRow % kUnitPanel;
 }
-/// The same where a block's lines do.
+/// The same where the k-steps of a row are contiguous.
 const uint32_t *rowsAt(const uint16_t *packed, int64_t firstRow, int64_t panel) {
   return pairsOf(packed + firstRow / kUnitPanel * panel) + firstRow % kUnitPanel * kRowPairs;
 }
 
-/// A block's places: 32 lines for each of at most 16 steps.
+/// Packs a block: 32 rows for each of up to 16 k-steps.
 void packBlock(const Bfloat16Operand &from, int64_t firstRow, int64_t rows, int64_t depth,
                int64_t kCount, uint16_t *to) {
   for (int64_t offset = 0; offset < kBlockRows; offset += 16)
@@ -83,7 +84,7 @@ void packBlock(const Bfloat16Operand &from, int64_t firstRow, int64_t rows, int6
                               kBlockRows);
 }
 
-/// Whole lines, as they lie in memory.
+/// Copies K-major rows unchanged.
 void copyLines(const Bfloat16Operand &from, int64_t rows, int64_t depth, uint16_t *to) {
   const int64_t blocks = unitPanels(depth);
   for (int64_t row = 0; row < quotientUp(rows, kBroadcastRows) * kBroadcastRows; ++row)
@@ -95,7 +96,7 @@ void copyLines(const Bfloat16Operand &from, int64_t rows, int64_t depth, uint16_
     }
 }
 
-/// C += A B for 8 lines of weights and columns of one or two vectors.
+/// C += A B for 8 rows of weights and one or two vectors of columns.
 template <int Vectors>
 void addWeights(const Halves &a, int64_t firstRow, int64_t steps, const uint32_t *b, float *c) {
   const uint32_t *high = rowsAt(a.high, firstRow, kUnitBlockElements);
@@ -111,8 +112,8 @@ void addWeights(const Halves &a, int64_t firstRow, int64_t steps, const uint32_t
   addTo<Vectors>(sums, c);
 }
 
-/// A step is a pair. Blocks hold 32 places for each of 16 steps, where lines are broadcast along
-/// their depth 16 steps of each of 32 lines, which need not be turned.
+/// A k-step is a pair. A block holds 32 rows for each of 16 k-steps. For operands whose rows are
+/// broadcast along k, it holds 16 k-steps for each of 32 rows, which needs no transposition.
 class Pairs final : public MatrixUnit {
 public:
   void begin() const override {}
@@ -134,7 +135,7 @@ public:
       packBlock(from, firstRow, rows - firstRow, deep, depth - deep,
                 to + (panel * blocks + block) * kUnitBlockElements);
     };
-    if (from.isKContiguous) // in the order of memory
+    if (from.isKContiguous) // memory order
       for (int64_t panel = 0; panel < panels; ++panel)
         for (int64_t block = 0; block < blocks; ++block)
           pack(panel, block);

@@ -1,6 +1,6 @@
-// The products of attention's backward pass by a unit for packed bf16, for the layouts that it
-// takes. Every operand lies in memory as often as it is multiplied, since units want lines and
-// depth apart.
+// GEMMs of the attention backward pass on a MatrixUnit, for the layouts that it supports. Each
+// operand is packed once per product that uses it, because the products need rows and k in
+// different orders.
 #pragma once
 
 #include "PackedOperands.h"
@@ -10,7 +10,7 @@
 
 namespace titan::rt {
 
-/// Of one (outer, kv head) pair.
+/// For one (outer, kv head) pair.
 class PackedBackward : PackedProducts {
 public:
   static bool fits(const AttentionShape &s) {
@@ -35,7 +35,7 @@ public:
     packRight(k, s.k, false, keysAcross);
     packRight(v, s.v, true, values);
   }
-  /// Of query head g.
+  /// For query head g.
   void loadQueries(int64_t g, const bf16 *q, const bf16 *dout) {
     packLeft(q, s.q, true, queries, g);
     packLeft(q, s.q, false, queriesAcross, g);
@@ -76,14 +76,14 @@ public:
                scale, std::min(kUnitPanel, s.head - d), to + d, 1);
   }
 
-  /// The gradients of so many keys, times the scale, and of their values.
+  /// Stores the gradients of `count` keys, times `scale`, and of their values.
   void storeKeys(float scale, int64_t count, bf16 *dk, bf16 *dv) const {
     store(dkeys, s.head, scale, dk, rowStridesOf(s.k), count);
     store(dvalues, s.valueHead, 1, dv, rowStridesOf(s.v), count);
   }
 
 private:
-  /// The squares of this query's panel.
+  /// The blocks of this query's panel.
   float *dquery(int64_t g, int64_t i) const {
     return dqueries + (g * queryPanels + i / kUnitPanel) * headPanels * kUnitBlockElements;
   }
@@ -91,7 +91,7 @@ private:
   const AttentionShape &s;
   const int64_t queryPanels, headPanels;
   PackedOperand keys, keysAcross, values;
-  PackedOperand queries, queriesAcross, douts, doutsAcross; // of all heads of the group
+  PackedOperand queries, queriesAcross, douts, doutsAcross; // all heads of the group
   float *dkeys, *dvalues; // [head or valueHead, rounded up to panels][lanes]
   float *dqueries;        // [group][panel of queries][panel of the head][32][32]
 };

@@ -1,12 +1,11 @@
-// The products of attention's forward pass by a unit for packed bf16, for the layouts that it
-// takes.
+// GEMMs of the attention forward pass on a MatrixUnit, for the layouts that it supports.
 #pragma once
 
 #include "PackedOperands.h"
 
 namespace titan::rt {
 
-/// Of one (outer, kv head) pair.
+/// For one (outer, kv head) pair.
 class PackedForward : PackedProducts {
 public:
   static bool fits(const AttentionShape &s) { return matrixUnit() && fitsUnit({s.q, s.k, s.v}); }
@@ -27,7 +26,7 @@ public:
     packRight(q, s.q, true, queries);
   }
 
-  /// scores[count][lanes], from this key on, which begins a panel.
+  /// scores[count][lanes] from `firstKey`, which starts a panel.
   void score(int64_t firstKey, int64_t count, float *scores) const {
     unit.multiply(keys.at(firstKey), count, queries.data, s.head, scoreFactor<float>(s), scores);
   }
@@ -37,7 +36,7 @@ public:
     addWeighted(values, 0, firstKey, probabilities, count, sums);
   }
 
-  /// Rounds the sums of so many lanes.
+  /// Rounds and stores the sums of `count` lanes.
   void store(bf16 *out, int64_t count) const {
     PackedProducts::store(sums, s.valueHead, 1, out, rowStridesOf(s.out), count);
   }

@@ -1,4 +1,4 @@
-// Attention's tensors as operands of a unit that multiplies packed bf16.
+// Attention tensors as packed operands of a MatrixUnit.
 #pragma once
 
 #include "Panel.h"
@@ -11,7 +11,7 @@
 
 namespace titan::rt {
 
-/// Memory in which a unit finds lines.
+/// Whether the tensors have contiguous rows, which a MatrixUnit requires.
 inline bool fitsUnit(std::initializer_list<AttentionStrides> all) {
   bool fits = true;
   for (const AttentionStrides &at : all)
@@ -19,13 +19,13 @@ inline bool fitsUnit(std::initializer_list<AttentionStrides> all) {
   return fits;
 }
 
-/// Lines of so much depth, packed, of each of some heads.
+/// Packed rows of some heads.
 struct PackedOperand {
   int64_t rows, depth, heads = 1;
   uint16_t *data = nullptr;
 
   int64_t elements() const { return heads * elementsOfHead(); }
-  /// From a panel of lines to the next.
+  /// Elements between consecutive panels.
   int64_t stride() const { return unitPanels(depth) * kUnitBlockElements; }
   uint16_t *at(int64_t row, int64_t deep = 0, int64_t head = 0) const {
     return data + head * elementsOfHead() + row / kUnitPanel * stride() +
@@ -36,35 +36,35 @@ private:
   int64_t elementsOfHead() const { return unitPanels(rows) * stride(); }
 };
 
-/// What products by a unit have in common: the unit, memory, weights in two halves.
+/// State shared by the forward and backward products: the unit, scratch, and weights as two bf16.
 class PackedProducts {
 protected:
   explicit PackedProducts(const MatrixUnit &unit) : unit(unit) { unit.begin(); }
   ~PackedProducts() { unit.end(); }
   PackedProducts(const PackedProducts &) = delete;
 
-  struct Piece {
+  struct Segment {
     float **to;
     int64_t elements;
   };
-  /// `maxWeights` is how many lines probabilities and their gradients are at once.
+  /// `maxWeights`: the largest number of rows of probabilities or of their gradients.
   void allocate(int64_t maxWeights, std::initializer_list<PackedOperand *> operands,
-                std::initializer_list<Piece> pieces) {
+                std::initializer_list<Segment> segments) {
     const int64_t weight = kUnitPanel * unitPanels(maxWeights) * kUnitPanel;
     int64_t bytes = 2 * 2 * weight;
     for (const PackedOperand *operand : operands)
       bytes += 2 * operand->elements();
-    for (const Piece &piece : pieces)
-      bytes += 4 * piece.elements;
+    for (const Segment &segment : segments)
+      bytes += 4 * segment.elements;
     ThreadScratch &scratch = ThreadScratch::ofThread(static_cast<size_t>(bytes));
     weights = {scratch.take<uint16_t>(weight), scratch.take<uint16_t>(weight)};
     for (PackedOperand *operand : operands)
       operand->data = scratch.take<uint16_t>(operand->elements());
-    for (const Piece &piece : pieces)
-      *piece.to = scratch.take<float>(piece.elements);
+    for (const Segment &segment : segments)
+      *segment.to = scratch.take<float>(segment.elements);
   }
 
-  /// From memory where lines run along depth, or across it.
+  /// `along`: the rows are K-major.
   void packLeft(const bf16 *from, const AttentionStrides &at, bool along, const PackedOperand &to,
                 int64_t head = 0) const {
     unit.packLeft(operand(from, at, along), to.rows, to.depth, to.at(0, 0, head));
@@ -74,7 +74,7 @@ protected:
     unit.packRight(operand(from, at, along), to.rows, to.depth, to.data);
   }
 
-  /// Rounds lanes[depth][lanes], times a factor, into lines.
+  /// Rounds factor * lanes[depth][lanes] into rows.
   static void store(const float *lanes, int64_t depth, float factor, bf16 *to, RowStrides at,
                     int64_t rows) {
     if (at.element == 1)
@@ -83,7 +83,7 @@ protected:
       storeRows(lanes, depth, factor, to, at, rows);
   }
 
-  /// C[lines][lanes] += all lines of the operand, so deep, times weights[count][lanes].
+  /// C[rows][lanes] += all rows of the operand, at depth `deep`, times weights[count][lanes].
   void addWeighted(const PackedOperand &operand, int64_t head, int64_t deep, const float *rows,
                    int64_t count, float *c) {
     unit.splitDepth(rows, count, weights);

@@ -1,8 +1,8 @@
-// The inner products of the attention kernels. Queries (or keys, or head dimensions) lie in lanes:
-// contiguous, so many that they fill vectors. What they are multiplied with is broadcast, one
-// element at a time, from panels of 8 lines: element d of line i lies at d * 8 + i of its panel, so
-// that what a step needs lies side by side, whether it goes along the lines or across them. GCC's
-// vector types keep it free of intrinsics: 64 bytes are one AVX-512 register or two AVX2 ones.
+// Microkernels of the attention kernels. Queries (or keys, or head dimensions) occupy contiguous
+// vector lanes. The other operand is broadcast, one element at a time, from panels of 8 rows:
+// element d of row i is at d * 8 + i of its panel, so a step reads consecutive memory in both
+// directions. GCC vector types replace intrinsics: 64 bytes are one AVX-512 register or two AVX2
+// registers.
 #pragma once
 
 #include "Transpose.h"
@@ -25,14 +25,14 @@ constexpr int64_t kRegisterBytes = 16;
 
 template <typename T> struct Lanes {
   static constexpr int64_t vector = attention_scratch::kVectorBytes / sizeof(T);
-  static constexpr int64_t block = 2 * vector; // queries or keys that are worked on at once
+  static constexpr int64_t block = 2 * vector; // queries or keys per block
   static constexpr int64_t inRegister = kRegisterBytes / sizeof(T);
-  static constexpr int registers = block / inRegister; // of a block
+  static constexpr int registers = block / inRegister; // per block
   typedef T Register __attribute__((vector_size(kRegisterBytes), may_alias));
 };
 
-/// to[d * toStride] = from[d * fromStride] * factor. Strides of 1 are the usual case and worth
-/// loops of their own. The product is of the factor's type, whatever memory holds on either side.
+/// to[d * toStride] = from[d * fromStride] * factor. Strides of 1 are common and have their own
+/// loops. The product has the type of `factor`, whatever the types in memory.
 template <typename From, typename T, typename To>
 inline void scaleRow(const From *from, int64_t fromStride, T factor, int64_t count, To *to,
                      int64_t toStride) {
@@ -53,7 +53,7 @@ inline void scaleRow(const From *from, int64_t fromStride, T factor, int64_t cou
 
 constexpr int64_t kPanelRows = attention_scratch::kPanelRows;
 
-/// Packs lines of `depth` elements into panels; missing lines of the last one are 0.
+/// Packs rows of `depth` elements into panels; missing rows of the last panel are 0.
 template <typename E, typename T>
 void packRows(const E *from, RowStrides at, int64_t rows, int64_t depth, T *to) {
   for (int64_t row = 0; row < rows; row += kPanelRows, to += depth * kPanelRows) {
@@ -64,8 +64,7 @@ void packRows(const E *from, RowStrides at, int64_t rows, int64_t depth, T *to) 
   }
 }
 
-/// Brings at most as many lines as there are lanes into to[depth][lanes], times a factor; what is
-/// missing is 0.
+/// Transposes rows into to[depth][lanes], times `factor`; missing lanes are 0.
 template <typename E, typename T>
 void packLanes(const E *from, RowStrides at, int64_t rows, int64_t depth, T factor, T *to) {
   if (rows < Lanes<T>::block)
@@ -73,7 +72,7 @@ void packLanes(const E *from, RowStrides at, int64_t rows, int64_t depth, T fact
   transpose(from, at, rows, depth, factor, to, Lanes<T>::block);
 }
 
-/// Brings lanes[depth][lanes], times a factor, back into lines.
+/// Transposes factor * lanes[depth][lanes] back into rows.
 template <typename T, typename E>
 void storeRows(const T *lanes, int64_t depth, T factor, E *to, RowStrides at, int64_t rows) {
   if (at.element == 1)
@@ -83,7 +82,7 @@ void storeRows(const T *lanes, int64_t depth, T factor, E *to, RowStrides at, in
       to[row * at.row + d * at.element] = lanes[d * Lanes<T>::block + row] * factor;
 }
 
-/// `Rows` rows of `Registers` registers each, held over a whole sum.
+/// `Rows` rows of `Registers` registers, held in registers during a sum.
 template <typename T, int Rows, int Registers> struct Tile {
   using Register = typename Lanes<T>::Register;
 
@@ -93,12 +92,13 @@ template <typename T, int Rows, int Registers> struct Tile {
   TITAN_VECTOR_INLINE void store(T *c, int64_t ldc) {
     forEach([&](int r, int v) { reinterpret_cast<Register *>(c + r * ldc)[v] = sum[r][v]; });
   }
-  /// A block's sums join those of the blocks before: one after the other, they would all be added
-  /// to a number that grows, and lose the more digits the longer the sequence is.
+  /// Adds the sums of a block to those of earlier blocks. Adding terms one at a time would lose
+  /// more digits the longer the sequence is.
   TITAN_VECTOR_INLINE void addTo(T *c, int64_t ldc) {
     forEach([&](int r, int v) { reinterpret_cast<Register *>(c + r * ldc)[v] += sum[r][v]; });
   }
-  /// Adds one step of depth: row r gets its factor, so far from the one before, times the lanes.
+  /// Adds one k-step: row r gains its factor, `Stride` elements after the previous one, times the
+  /// lanes.
   template <int64_t Stride> TITAN_VECTOR_INLINE void add(const T *factors, const T *lanes) {
     const auto *row = reinterpret_cast<const Register *>(lanes);
     forEach([&](int r, int v) { sum[r][v] += factors[r * Stride] * row[v]; });
@@ -116,11 +116,12 @@ private:
   Register sum[Rows][Registers];
 };
 
-/// Sums of 8 rows: 16 of AVX-512's 32 registers, 8 of the 16 that other processors have.
+/// Eight rows of sums use 16 of the 32 AVX-512 registers, or 8 of the 16 registers of other
+/// processors.
 constexpr int kTileRegisters = kRegisterBytes == 64 ? 2 : 1;
 template <typename T> constexpr int64_t kTileLanes = kTileRegisters * Lanes<T>::inRegister;
 
-/// Calls body(first row, number of rows as a constant) for rows in eights, then fours, then ones.
+/// Calls body(first row, row count as a constant) for groups of eight, then four, then one row.
 template <typename Body> inline void forEachTile(int64_t rows, Body &&body) {
   int64_t row = 0;
   for (; row + 8 <= rows; row += 8)
@@ -131,7 +132,7 @@ template <typename Body> inline void forEachTile(int64_t rows, Body &&body) {
     body(row, std::integral_constant<int, 1>());
 }
 
-/// C[lines, lanes] = L A for panels that hold so many lines; C has room for whole panels.
+/// C[rows, lanes] = L A for `count` rows in panels; C holds whole panels.
 template <typename T>
 void multiplyRowPanels(const T *panels, int64_t count, int64_t depth, const T *a, T *c) {
   constexpr int64_t block = Lanes<T>::block;
@@ -145,7 +146,7 @@ void multiplyRowPanels(const T *panels, int64_t count, int64_t depth, const T *a
     }
 }
 
-/// C[depth, lanes] += L' A for so many lines, A[lines, lanes].
+/// C[depth, lanes] += L' A for `count` rows and A[rows, lanes].
 template <typename T>
 void addTransposed(const T *panels, int64_t count, int64_t depth, const T *a, T *c) {
   constexpr int64_t block = Lanes<T>::block;
@@ -167,8 +168,8 @@ void addTransposed(const T *panels, int64_t count, int64_t depth, const T *a, T 
   });
 }
 
-/// C[rows, width] += B A for B[rows, lanes], of which the first `depth` lanes count, and
-/// A[depth, width], where width is any number of registers.
+/// C[rows, width] += B A for B[rows, lanes], of which the first `depth` lanes count, and A[depth,
+/// width]. `width` is a multiple of a register.
 template <typename T>
 void addRows(const T *b, int64_t rows, int64_t depth, const T *a, int64_t width, T *c) {
   constexpr int64_t block = Lanes<T>::block;

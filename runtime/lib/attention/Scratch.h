@@ -1,5 +1,5 @@
-// Working memory of a kernel: the calling thread's block of what the caller planned, from which
-// pieces are cut off, each aligned to 64 bytes.
+// Scratch of a kernel: the calling thread's block, divided into buffers that are aligned to 64
+// bytes. The compiler plans one block per thread.
 #pragma once
 
 #include "base/kernels/AttentionScratch.h"
@@ -19,33 +19,34 @@ public:
       : next(static_cast<std::byte *>(blocks) + omp_get_thread_num() * bytes) {}
 
   template <typename T> T *take(int64_t count) {
-    T *piece = reinterpret_cast<T *>(next);
-    next += attention_scratch::pieceBytes(count, sizeof(T));
-    return piece;
+    T *buffer = reinterpret_cast<T *>(next);
+    next += attention_scratch::bufferBytes(count, sizeof(T));
+    return buffer;
   }
 
-  /// Pieces of these sizes, in order.
+  /// Takes buffers of these sizes, in order.
   template <typename T, size_t Count>
-  void take(const std::array<int64_t, Count> &sizes, T **(&pieces)[Count]) {
+  void take(const std::array<int64_t, Count> &sizes, T **(&buffers)[Count]) {
     for (size_t i = 0; i < Count; ++i)
-      *pieces[i] = take<T>(sizes[i]);
+      *buffers[i] = take<T>(sizes[i]);
   }
 
 private:
   std::byte *next;
 };
 
-/// A kernel's outermost index space: (outer, kv head) pairs, each in `parts` where there are fewer
-/// pairs than would keep the threads busy; at most one part for each of `units`.
+/// The outermost index space of an attention kernel: (outer, kv head) pairs. Each pair is divided
+/// into several tasks if there are too few pairs for the threads, with at least one of `units` per
+/// task.
 struct Tasks {
   Tasks(int64_t pairs, int64_t units) : pairs(pairs) {
-    constexpr int64_t perThread = 4; // so that unequal parts even out
+    constexpr int64_t perThread = 4; // balances unequal tasks
     int64_t wanted = perThread * omp_get_max_threads();
     if (pairs < wanted && omp_get_max_threads() > 1)
-      parts = units < wanted / pairs ? units : wanted / pairs;
+      chunks = units < wanted / pairs ? units : wanted / pairs;
   }
-  int64_t count() const { return pairs * parts; }
-  int64_t pairs, parts = 1;
+  int64_t count() const { return pairs * chunks; }
+  int64_t pairs, chunks = 1;
 };
 
 } // namespace titan::rt

@@ -1,4 +1,4 @@
-// What lies in lines brought into lanes, and back.
+// Transposition between rows and lanes.
 #pragma once
 
 #include "base/math/VectorMath.h"
@@ -10,7 +10,7 @@
 
 namespace titan::rt {
 
-/// A square of T, as many elements wide as 32 bytes hold, which any processor since AVX shuffles.
+/// A square block of T in registers, 32 bytes wide; any processor since AVX can shuffle it.
 template <typename T> class RegisterBlock {
 public:
   static constexpr int64_t size = 32 / sizeof(T);
@@ -27,8 +27,8 @@ public:
       write(to + i * stride, rows[i]);
   }
 
-  /// Exchanges the two squares off the diagonal, then those within each of the four (J. Eklundh, "A
-  /// fast computer method for matrix transposing", 1972).
+  /// Swaps the two off-diagonal quarters, then recurses into each quarter (J. Eklundh, "A fast
+  /// computer method for matrix transposing", 1972).
   TITAN_VECTOR_INLINE void transpose() {
     exchange<size / 2>();
     exchange<size / 4>();
@@ -46,7 +46,7 @@ private:
   static TITAN_VECTOR_INLINE void write(T *to, Vector row) {
     *reinterpret_cast<Unaligned *>(to) = row;
   }
-  /// Of other elements, through memory.
+  /// Other element types are converted through memory.
   template <typename From> static TITAN_VECTOR_INLINE Vector read(const From *from) {
     alignas(32) T row[size];
     for (int64_t j = 0; j < size; ++j)
@@ -75,12 +75,12 @@ private:
   Vector rows[size];
 };
 
-/// A matrix in memory: element d of line i lies at i * line + d * element.
+/// A matrix in memory: element d of row i is at i * row + d * element.
 struct RowStrides {
   int64_t row, element;
 };
 
-/// to[d * toStride + i] = element d of line i, times the factor, of whose type the product is.
+/// to[d * toStride + i] = factor * element d of row i, computed in the type of `factor`.
 template <typename From, typename T, typename To>
 void transpose(const From *from, RowStrides at, int64_t rows, int64_t depth, T factor, To *to,
                int64_t toStride) {

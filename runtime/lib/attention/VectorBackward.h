@@ -1,4 +1,4 @@
-// The products of attention's backward pass on vectors, for all elements and layouts.
+// GEMMs of the attention backward pass on vectors, for all element types and layouts.
 #pragma once
 
 #include "Panel.h"
@@ -8,7 +8,7 @@
 
 namespace titan::rt {
 
-/// Of one (outer, kv head) pair. Memory holds E.
+/// For one (outer, kv head) pair. Memory holds E.
 template <typename E> class VectorBackward {
   using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
@@ -24,7 +24,7 @@ public:
     keys = k;
     values = v;
   }
-  /// Of query head g.
+  /// For query head g.
   void loadQueries(int64_t g, const E *q, const E *dout) {
     packRows(q, rowStridesOf(s.q), s.queries, s.head, memory.queries + g * rows * s.head);
     packRows(dout, rowStridesOf(s.out), s.queries, s.valueHead,
@@ -35,7 +35,7 @@ public:
       std::fill(dquery(g, some.begin), dquery(g, some.end), T(0));
   }
 
-  /// The keys and values to multiply with from now on, whose gradients are 0 yet.
+  /// Loads a block of keys and values, and zeroes its gradients.
   void beginKeys(IndexRange block) {
     const int64_t count = block.end - block.begin;
     packLanes(keys + block.begin * s.k.position, rowStridesOf(s.k), count, s.head,
@@ -71,7 +71,7 @@ public:
     scaleRow(dquery(g, i), 1, scale, s.head, to, s.q.element);
   }
 
-  /// The gradients of so many keys, times the scale, and of their values.
+  /// Stores the gradients of `count` keys, times `scale`, and of their values.
   void storeKeys(T scale, int64_t count, E *dk, E *dv) const {
     storeRows(memory.dkeysT, s.head, scale, dk, rowStridesOf(s.k), count);
     storeRows(memory.dvaluesT, s.valueHead, T(1), dv, rowStridesOf(s.v), count);
@@ -89,7 +89,7 @@ private:
   const AttentionShape &s;
   const BackwardMemory<T> memory;
   const int64_t width; // head, rounded up to whole vectors
-  const int64_t rows;  // of a head's queries when packed
+  const int64_t rows;  // packed rows of a head's queries
   const E *keys = nullptr, *values = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// The products of attention's forward pass on vectors, for all elements and layouts.
+// GEMMs of the attention forward pass on vectors, for all element types and layouts.
 #pragma once
 
 #include "Panel.h"
@@ -6,7 +6,7 @@
 
 namespace titan::rt {
 
-/// Of one (outer, kv head) pair. Memory holds E.
+/// For one (outer, kv head) pair. Memory holds E.
 template <typename E> class VectorForward {
   using T = Accumulated<E>;
 
@@ -21,12 +21,12 @@ public:
     packRows(v, rowStridesOf(s.v), s.keys, s.valueHead, memory.values);
   }
 
-  /// queries[head][lanes], times the factor, so that scores come out right.
+  /// queries[head][lanes], times the score factor.
   void loadQueries(const E *q, int64_t count) {
     packLanes(q, rowStridesOf(s.q), count, s.head, scoreFactor<T>(s), memory.queries);
   }
 
-  /// scores[count][lanes], from this key on, which begins a panel.
+  /// scores[count][lanes] from `firstKey`, which starts a panel.
   void score(int64_t firstKey, int64_t count, T *scores) const {
     multiplyRowPanels(memory.keys + firstKey * s.head, count, s.head, memory.queries, scores);
   }
@@ -36,7 +36,7 @@ public:
     addTransposed(memory.values + firstKey * s.valueHead, count, s.valueHead, probabilities, sums);
   }
 
-  /// Rounds the sums of so many lanes.
+  /// Rounds and stores the sums of `count` lanes.
   void store(E *out, int64_t count) const {
     storeRows(sums, s.valueHead, T(1), out, rowStridesOf(s.out), count);
   }

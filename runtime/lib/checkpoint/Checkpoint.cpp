@@ -24,13 +24,13 @@ using Content = Manifest::Content;
 
 constexpr int64_t shardBytes = int64_t{2} << 30;
 
-/// Who wrote a checkpoint, where that is worth saying: another run than this one.
+/// The writer of a checkpoint, if it is another run.
 std::string writerOf(const Executor &executor, const Manifest &manifest) {
   bool isOwn = manifest.run.empty() || manifest.run == executor.program().name;
   return isOwn ? "" : "run `" + manifest.run + "`";
 }
 
-/// Whether the tensors may fit and mean something else.
+/// Whether the tensors may fit with another meaning.
 bool isOfAnotherModel(const Executor &executor, const Manifest &manifest) {
   const std::string &own = executor.program().model;
   return !own.empty() && !manifest.model.empty() && own != manifest.model;
@@ -70,14 +70,14 @@ void load(Executor &executor, const std::string &directory, const Manifest &mani
                 directory.c_str(), writer.empty() ? "" : (", which " + writer + " wrote").c_str());
 }
 
-/// Whether the path is OUT/model.safetensors, or OUT that has one.
+/// Whether the path is OUT/model.safetensors, or an OUT that contains it.
 bool isWeightsOfRun(const std::string &path) {
   std::error_code ignored;
   const char *name = "model.safetensors";
   return fs::path(path).filename() == name || fs::exists(fs::path(path) / name, ignored);
 }
 
-/// The run's checkpoints as rank 0 sees them: all ranks must try the same ones.
+/// The run's checkpoints as seen by rank 0, so that all ranks try the same ones.
 std::vector<std::string> candidates(Executor &executor, const std::string &runDirectory) {
   std::vector<int64_t> steps;
   executor.world().runCollectively([&] {
@@ -92,7 +92,7 @@ std::vector<std::string> candidates(Executor &executor, const std::string &runDi
   return directories;
 }
 
-/// The checkpoint takes its name, which is durable before anything else is moved or removed.
+/// Renames the checkpoint durably before other files are moved or removed.
 void publish(const std::string &runDirectory, const std::string &partial, int64_t step,
              int64_t keep) {
   const std::string target = checkpointOfStep(runDirectory, step);

@@ -1,5 +1,5 @@
-// Checkpoints of a run: what the manifest says (manifest/Manifest.h) and the tensors, written and
-// read by all ranks together. Any number of ranks can go on from one.
+// Checkpoints of a run: manifest (checkpoint.h) and tensors. All ranks write and read together; any
+// number of ranks can resume.
 #pragma once
 
 #include "state/Executor.h"
@@ -11,21 +11,20 @@
 
 namespace titan::rt {
 
-/// Saves parameters and optimizer state as OUT/checkpoints/step-N. Once that is durable, sets aside
-/// the checkpoints of later steps and removes all but the latest `keep` (0: none) of those whose
-/// losses are finite, and of the others. `position` says how far the run is.
+/// Saves parameters and optimizer state as OUT/checkpoints/step-N. Once durable, archives
+/// checkpoints of later steps, and removes all but the latest `keep` (0: all stay) finite ones,
+/// likewise for others. `position` describes the run's progress.
 void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifest position,
                     int64_t keep);
 
-/// Loads what to go on from. `choice` is a checkpoint's directory; auto, for the latest of the run
-/// that is not damaged and whose loss is finite, if there is one; or none. Says on the console
-/// which it is, and which were passed over. A damaged checkpoint that was asked for is refused with
-/// the file's name.
+/// Loads the checkpoint to resume from. `choice` is a checkpoint's directory, `none`, or `auto`:
+/// the latest undamaged checkpoint with a finite loss, if any. Prints which one, and which were
+/// skipped. A damaged explicit choice is refused with the file's name.
 std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDirectory,
                                    const std::string &choice);
 
-/// Loads the parameters of a user's file or directory, which may be a run's or a checkpoint's: one
-/// that is damaged is refused. Every rank calls it.
+/// Loads parameters from a file or directory, possibly of a run or checkpoint, and refuses damaged
+/// ones. Collective.
 void loadWeights(Executor &executor, const std::string &path);
 
 } // namespace titan::rt

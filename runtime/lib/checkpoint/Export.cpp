@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int64_t shardBytes = int64_t{5} << 30; // what others read in one piece without trouble
+constexpr int64_t shardBytes = int64_t{5}
+                               << 30; // a file size that other software loads without trouble
 
 std::string configOf(const Program &program, const Settings &settings) {
   nlohmann::ordered_json json = {{"model_type", "titan"},

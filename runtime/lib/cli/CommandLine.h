@@ -1,4 +1,4 @@
-// The command line of emitted programs (charter, section 5), as CLI11 options.
+// The command line of emitted programs (charter, section 5), with CLI11.
 #pragma once
 
 #include "settings/Options.h"
@@ -8,7 +8,7 @@
 
 namespace titan::rt {
 
-/// Parses; where the user asked for help it prints that and returns nothing. Errors: UsageError.
+/// Parses the arguments; for --help, prints the help and returns nothing. Errors: UsageError.
 std::optional<Options> parseCommandLine(int argc, const char *const *argv,
                                         const std::string &programName);
 

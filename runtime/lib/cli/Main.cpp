@@ -4,7 +4,7 @@
 #include "launch/WaitPolicy.h"
 #include "loop/StopSignal.h"
 
-/// A signal that comes before anybody can answer it waits until one can.
+/// Blocks signals until handlers are installed.
 __attribute__((no_sanitize("address", "thread", "undefined"))) static void
 begin(int argc, char **argv, char **environment) {
   titan::openStandardStreams();
@@ -12,7 +12,7 @@ begin(int argc, char **argv, char **environment) {
   titan::rt::shortenSpinning(argc, argv, environment);
 }
 
-// Called by the dynamic loader before the constructors of the libraries.
+// The dynamic loader calls it before the constructors of libraries.
 __attribute__((section(".preinit_array"), used)) static void (*beforeLibraries)(int, char **,
                                                                                 char **) = begin;
 

@@ -1,6 +1,5 @@
-// The whole of an emitted program's main function: command line, launch, training or generation,
-// exit status. The library titan_runtime_main holds a main() that calls it, so an emitted file need
-// not.
+// The main function of an emitted program: command line, launch, training or generation, exit
+// status. The library titan_runtime_main contains a main() that calls it.
 #pragma once
 
 namespace titan::rt {

@@ -23,12 +23,12 @@ uint64_t Background::start(const CollectiveCall &call) {
   std::unique_lock lock(mutex);
   hasDone.wait(lock, [&] { return started - done < kSlots; });
   CollectiveCall &slot = slots[started % kSlots];
-  std::vector<CollectiveBuffer> kept = std::move(slot.buffers);
-  kept.assign(call.buffers.begin(), call.buffers.end());
+  std::vector<CollectiveBuffer> reused = std::move(slot.buffers);
+  reused.assign(call.buffers.begin(), call.buffers.end());
   slot = {call.kind, call.group, call.type, call.op, call.site, {}, call.trace};
   if (slot.trace)
     slot.started = std::chrono::system_clock::now();
-  slot.buffers = std::move(kept);
+  slot.buffers = std::move(reused);
   ++started;
   hasWork.notify_one();
   return started;

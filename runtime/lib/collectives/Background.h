@@ -1,10 +1,9 @@
-// The thread that communicates while the program computes: it carries out exchanges one after the
-// other, in the order in which they were started. The order is the same on all ranks because they
-// run the same program, so no two ranks wait for each other in different groups.
+// The thread that communicates while the program computes. It executes collective calls in the
+// order of their starts. All ranks run the same program, so this order is the same on all ranks,
+// and no two ranks wait for each other in different groups.
 //
-// A ring of slots that are reused: starting an exchange allocates nothing once its slot has held as
-// many values. A fault is kept, what was started after it is left undone, and whoever waits next
-// gets it.
+// Calls are stored in a ring of slots. Starting a call allocates nothing once its slot has held as
+// many buffers. After a fault the thread skips all later calls, and the next wait throws the fault.
 #pragma once
 
 #include "comm/CollectiveCall.h"
@@ -24,16 +23,16 @@ public:
   Background(const Background &) = delete;
   Background &operator=(const Background &) = delete;
 
-  /// Starts an exchange and returns its number; waits where all slots are taken.
+  /// Starts a call and returns its number. Waits if all slots are in use.
   uint64_t start(const CollectiveCall &call);
-  /// Returns when the exchange of that number and all before it are done. Throws what went wrong.
+  /// Waits until the call of this number and all calls before it are done. Rethrows a fault.
   void waitFor(uint64_t number);
-  /// Returns when nothing is under way.
+  /// Waits until all started calls are done.
   void drain() { waitFor(started); }
 
 private:
   void loop();
-  /// Returns what went wrong, null if nothing did.
+  /// Returns the exception of a failed call, else null.
   std::exception_ptr perform(const CollectiveCall &call);
 
   static constexpr size_t kSlots = 32, kValues = 64;
@@ -41,7 +40,7 @@ private:
   Staging &staging;
   std::mutex mutex;
   std::condition_variable hasWork, hasDone;
-  uint64_t started = 0, done = 0; // `started` is written by the program's thread alone
+  uint64_t started = 0, done = 0; // only the program's thread writes `started`
   bool stops = false;
   std::exception_ptr fault;
   std::thread thread;

@@ -74,7 +74,7 @@ void Collectives::issue(const CollectiveCall &call, int channel) {
   if (channel == kAtOnce)
     return execute(call, idleStaging());
   if (call.group->size() == 1)
-    return execute(call, *staging); // a copy, and nothing to wait for
+    return execute(call, *staging); // a copy, which needs no wait
   if (channels.size() <= static_cast<size_t>(channel))
     channels.resize(channel + 1);
   Channel &slot = channels[channel];
@@ -91,7 +91,7 @@ void Collectives::issue(const CollectiveCall &call, int channel) {
 
 void Collectives::finish(int channel) {
   if (channels.size() <= static_cast<size_t>(channel))
-    return; // nothing was ever started there
+    return; // nothing was started on this channel
   Channel &slot = channels[channel];
   if (slot.group)
     slot.group->waitAsync(channel);
@@ -103,7 +103,7 @@ namespace {
 
 void issue(Context &ctx, GroupRef axes, DType type, Reduction op, CollectiveCall::Kind kind,
            const char *action, const CollectiveOperand *operands, size_t count, int channel) {
-  // Kept between calls, so that none of them allocates.
+  // Reused between calls to avoid allocation.
   thread_local std::vector<CollectiveBuffer> buffers;
   buffers.clear();
   for (const CollectiveOperand *operand = operands; operand < operands + count; ++operand)
@@ -163,19 +163,19 @@ void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out
   Group &group = ctx.collectives->group(axes);
   Site site{"all_to_all", ctx.location};
   int64_t ranks = group.size(), chunk = s / ranks, size = sizeOf(type);
-  int64_t bytes = a * chunk * b * gLocal * c * size; // what one rank sends to another
+  int64_t bytes = a * chunk * b * gLocal * c * size; // from one rank to another
   DeviceStaging &staging = ctx.collectives->idleStaging();
   std::byte *sent = staging.packed(bytes * ranks);
   std::byte *received = staging.received(bytes * ranks);
   if (ctx.preparing)
     return;
-  // A chunk keeps the order of the input's dimensions; only `s` is cut.
+  // A message keeps the order of the input's dimensions and has a chunk of `s`.
   int64_t before = gatherFirst ? a * gLocal * b : a; // dimensions outside s
   int64_t run = (gatherFirst ? chunk * c : chunk * b * gLocal * c) * size;
   for (int64_t rank = 0; rank < ranks; ++rank)
     staging.copyBlocks(at(in, rank * run), ranks * run, at(sent, rank * bytes), run, before, run);
   group.allToAll(sent, received, bytes / size, type, site);
-  // Chunks are joined along g: from each one, blocks of gLocal and what lies inside it.
+  // Messages are concatenated along g: blocks of gLocal and the dimensions inside it.
   int64_t outside = gatherFirst ? a : a * chunk * b;
   int64_t block = (gatherFirst ? gLocal * b * chunk * c : gLocal * c) * size;
   for (int64_t rank = 0; rank < ranks; ++rank)

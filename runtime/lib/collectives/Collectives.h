@@ -1,8 +1,7 @@
-// What a Context carries so that emitted code can communicate: the mesh of the run and the groups
-// of its axes over the World's transports. Emitted code names groups by mesh axes; the ranks are
-// found here, once per list of axes. An exchange happens at once, or is started on a channel and
-// waited for later: by a thread of ours where the transport needs the processor, else by the
-// transport's own queue.
+// The communication state of a Context: the mesh of the run and the groups of its axes. Emitted
+// code refers to groups by mesh axes, and the ranks of each list of axes are computed once. A
+// collective is synchronous, or starts on a channel and is waited for later. Asynchronous
+// collectives run on a background thread, or on the transport's own queue if it has one.
 #pragma once
 
 #include "comm/Comm.h"
@@ -28,15 +27,15 @@ public:
 
   const Mesh &meshOf() const { return mesh; }
   World &worldOf() { return world; }
-  /// The group that varies in these axes, in their order.
+  /// The group of the ranks that differ in these axes only, ordered by the axes.
   Group &group(GroupRef axes);
 
-  /// Makes what the exchange will need: its group is there already.
+  /// Allocates what the call will need; its group exists.
   void prepare(const CollectiveCall &call);
-  /// Carries out the exchange behind all that were started, or starts it on `channel`.
+  /// Executes the call after all calls started before, or starts it on `channel`.
   void issue(const CollectiveCall &call, int channel);
   void finish(int channel);
-  /// For an exchange that does its own packing; nothing else is under way then.
+  /// Staging memory for a caller that packs by itself. Waits until no collective is running.
   DeviceStaging &idleStaging();
 
 private:
@@ -45,16 +44,16 @@ private:
     Group *group;
   };
   struct Channel {
-    uint64_t number = 0;    ///< in the background
-    Group *group = nullptr; ///< that queues by itself
+    uint64_t number = 0;    ///< of the call in the background thread
+    Group *group = nullptr; ///< a group with its own queue, if any
   };
 
   World &world;
   Mesh mesh;
   Device &device;
-  std::vector<Known> known; // few: a linear search beats a map
+  std::vector<Known> known; // few entries, so a linear search is fastest
   std::unique_ptr<DeviceStaging> staging;
-  std::unique_ptr<Background> background; // after what it uses; made when first needed
+  std::unique_ptr<Background> background; // created on demand; destroyed before the members it uses
   std::vector<Channel> channels;
 };
 

@@ -1,14 +1,14 @@
-// Collective communication on raw buffers. A World connects the processes of a run once; a Group is
-// an ordered subset of its ranks on which collectives run. Transports hide behind the Group
-// interface, so that emitted code and the executor include no LibTorch header: shared memory where
-// all processes run on one machine, else c10d's Gloo.
+// Collective communication on raw buffers. A World connects the processes of a run; a Group is an
+// ordered subset of its ranks on which collectives run. The Group interface hides the transports,
+// so that emitted code and the executor include no LibTorch header. The transport is shared memory
+// if all processes run on one machine, else c10d's Gloo.
 //
 // All members of a group call the same operations in the same order. Buffers of one call must not
-// overlap except where it says in place. Sums of floating-point numbers are the same bits on every
-// member: each element is reduced in one place and then copied.
+// overlap unless the operation is in place. Floating-point sums have the same bits on every member,
+// because one member reduces an element and the others copy the result.
 //
-// Errors: Fault. A peer that vanished, or did not come within the timeout, ends the wait; the
-// message names this rank, the action, its source line and the group.
+// Errors: Fault. A wait ends if a peer ends or does not come within the timeout. The message names
+// this rank, the action, its source line and the group.
 #pragma once
 
 #include "RankRecord.h"
@@ -26,16 +26,16 @@
 
 namespace titan::rt {
 
-/// What a collective is for, in the user's terms: an action ("all_reduce grad of wq") and a source
-/// line ("model.titan:14"). Pointers to literals; only read when something fails.
+/// The purpose of a collective in the user's terms: an action ("all_reduce grad of wq") and a
+/// source line
+/// ("model.titan:14"). Both point to literals and are read only for error messages and profiles.
 struct Site {
   const char *action = "";
   const char *source = "";
 };
 
-/// One of several values of an exchange: `outer` rows, in each of which every member has `block`
-/// elements. Where a member has its own alone, they lie one after the other; where all have theirs
-/// together, a row has the members' blocks by position.
+/// One tensor of a coalesced collective: `outer` rows with `block` elements per member. A shard has
+/// its rows contiguous. A gathered row has the members' blocks in the order of the group.
 struct CollectiveBuffer {
   const void *in;
   void *out;
@@ -46,35 +46,34 @@ class Group {
 public:
   virtual ~Group() = default;
 
-  /// Position of this process in the group, and the ranks of all members by position.
+  /// The position of this process in the group, and the ranks of all members by position.
   int rank() const { return position; }
   int size() const { return static_cast<int>(members.size()); }
   const std::vector<int> &ranks() const { return members; }
 
   /// In place: data[0, count) becomes the reduction over all members.
   virtual void allReduce(void *data, int64_t count, DType type, Reduction op, Site site) = 0;
-  /// output[size * count]: the inputs of all members, one after the other by position.
+  /// output[size * count]: the inputs of all members in the order of the group.
   virtual void allGather(const void *input, void *output, int64_t count, DType type, Site site) = 0;
-  /// input[size * count] is reduced over the members; this one keeps chunk rank() in
+  /// Reduces input[size * count] over the members; this member receives chunk rank() in
   /// output[0, count).
   virtual void reduceScatter(const void *input, void *output, int64_t count, DType type,
                              Reduction op, Site site) = 0;
-  /// input[size * count]: chunk i goes to member i; output chunk i came from member i.
+  /// Sends chunk i of input[size * count] to member i and receives output chunk i from it.
   virtual void allToAll(const void *input, void *output, int64_t count, DType type, Site site) = 0;
-  /// In place: data of the member at `root` reaches all others.
+  /// In place: all members receive the data of the member at position `root`.
   virtual void broadcast(void *data, int64_t count, DType type, int root, Site site) = 0;
   virtual void barrier(Site site) = 0;
 
-  /// Several values as one message, where the transport takes these as they lie; else the caller
-  /// packs them. Each element is reduced as it would be alone. A reduction over all members is in
-  /// place: `in` is `out`.
+  /// Coalesced collectives, if the transport supports these buffers; else the caller packs them.
+  /// Each element is reduced in the same order as alone. All-reduce is in place: `in` equals `out`.
   virtual bool supportsUnpacked(std::span<const CollectiveBuffer>) const { return false; }
   virtual void allReduce(std::span<const CollectiveBuffer>, DType, Reduction, Site) {}
   virtual void allGather(std::span<const CollectiveBuffer>, DType, Site) {}
   virtual void reduceScatter(std::span<const CollectiveBuffer>, DType, Reduction, Site) {}
 
-  /// For transports that only queue: what follows on the program's queue does not wait for the next
-  /// collective, but what follows `waitAsync` on the same channel does.
+  /// For transports with a queue of their own. After makeNextAsync, the program's stream does not
+  /// wait for the next collective; it waits at `waitAsync` on the same channel.
   virtual void makeNextAsync(int /*channel*/) {}
   virtual void waitAsync(int /*channel*/) {}
 
@@ -89,13 +88,13 @@ private:
 struct CommOptions {
   /// How long a collective waits for its peers. TITAN_COMM_TIMEOUT (seconds) overrides.
   std::chrono::seconds timeout{300};
-  /// How long to wait at start-up until all processes are there. TITAN_CONNECT_TIMEOUT (seconds)
-  /// overrides; without it TITAN_COMM_TIMEOUT does, from 30 on.
+  /// Timeout for the connection of all processes. TITAN_CONNECT_TIMEOUT (seconds) overrides it, or
+  /// else TITAN_COMM_TIMEOUT, with 30 as the minimum.
   std::chrono::seconds connectTimeout{300};
-  /// Use sockets even between processes of one machine. TITAN_COMM=gloo sets it.
+  /// Whether to use sockets between processes of one machine. TITAN_COMM=gloo sets it.
   bool avoidSharedMemory = false;
 
-  /// The defaults, and what the environment sets. Throws UserError where that is no number or word.
+  /// The defaults with the environment's overrides. Throws UserError for invalid values.
   static CommOptions ofEnvironment();
 };
 
@@ -105,8 +104,8 @@ class World {
 public:
   virtual ~World() = default;
 
-  /// Connects all processes of the run, which agree on `record` (comm/Agreement.h); a process that
-  /// is alone needs no network.
+  /// Connects all processes of the run, which agree on `record` (comm/Agreement.h). A single
+  /// process needs no network.
   static std::unique_ptr<World> connect(const LaunchInfo &launch,
                                         const CommOptions &options = CommOptions::ofEnvironment(),
                                         RankRecord record = {});
@@ -116,26 +115,26 @@ public:
   int rank() const { return launch().rank; }
   int size() const { return launch().worldSize; }
 
-  /// The group of these ranks, in this order; made at the first call (by all its members) and kept
-  /// as long as the World. This process must be one of them.
+  /// The group of these ranks in this order, which must include this process. All members make the
+  /// first call; the World owns the group.
   virtual Group &group(const std::vector<int> &ranks) = 0;
-  /// What groups of devices are made from as well; null for a process that is alone.
+  /// Serves groups of devices as well; null for a single process.
   virtual Rendezvous *rendezvous() = 0;
   /// The group of all ranks.
   Group &worldGroup();
-  /// The message of a failure of this rank, with what the run failed of first (comm/RootCause.h).
-  /// No group can be used from then on.
+  /// The message of this rank's failure with the run's root cause (comm/RootCause.h). Closes all
+  /// groups.
   std::string withRootCause(const std::string &message, Fault::Peer peer);
-  /// Runs `body` on every rank, which may not communicate there. What one of them finds to be a
-  /// user's mistake ends all: it is a shared UserError where all find the same.
+  /// Runs `body` on every rank; `body` must not communicate. If it throws UserError on any rank,
+  /// all ranks throw. The error is marked as shared if all ranks found the same.
   void runCollectively(const std::function<void()> &body);
 
 protected:
-  /// Lets go of all groups, so that the other members' waits end.
+  /// Closes all groups, so that the other members' waits end.
   virtual void leaveGroups() = 0;
 
 private:
-  Group *all = nullptr; // once it was asked for
+  Group *all = nullptr; // created on demand
 };
 
 } // namespace titan::rt

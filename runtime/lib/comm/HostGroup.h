@@ -1,4 +1,4 @@
-// A group to which one value is a list of one: what transports on processors have in common.
+// Base class of the transports in host memory, which implement coalesced collectives only.
 #pragma once
 
 #include "Comm.h"

@@ -1,6 +1,6 @@
-// What all ranks of a run must have alike, as named values: program, settings, options, data,
-// transport. Every rank publishes its record before the first group is made (comm/Agreement.h), and
-// a difference ends the run by naming the field, the ranks and their values. Plain data.
+// Named values that all ranks of a run must have in common: program, settings, options, data,
+// transport. Each rank publishes its record before the first group is made (comm/Agreement.h). A
+// difference ends the run with the field, the ranks and their values. Plain data.
 #pragma once
 
 #include <map>
@@ -15,9 +15,9 @@ struct RankRecord {
     std::string name, value;
   };
   std::vector<Field> fields;
-  /// Of this rank alone, and not compared: its process, and the address that others reach it at.
+  /// Not compared: this rank's process, and the address at which others reach it.
   std::string process, address;
-  /// What keeps this rank from starting at all; other fields mean nothing then.
+  /// An error that keeps this rank from starting; the other fields are meaningless then.
   std::string mistake;
 
   void add(std::string name, std::string value) {
@@ -25,19 +25,18 @@ struct RankRecord {
   }
 };
 
-/// As text for the store: a line for each value, with the rank.
+/// Encodes a record for the store: one line per value, and the rank.
 std::string encodeRecord(int rank, const RankRecord &record);
 
 struct ReceivedRecord {
   int rank;
   RankRecord record;
 };
-/// Nothing where the text is no record, or one of another version of the format: anybody may have
-/// written it.
+/// Empty if the text is not a record of this format's version; the text is untrusted.
 std::optional<ReceivedRecord> decodeRecord(const std::string &text);
 
-/// "optimizer.lr: 0.001 on rank 0, 0.1 on rank 1; ...": the fields in which records differ, most
-/// of them; empty where they do not.
+/// "optimizer.lr: 0.001 on rank 0, 0.1 on rank 1; ...": most of the fields in which records differ;
+/// empty if there are none.
 std::string describeDifferences(const std::map<int, RankRecord> &records);
 
 } // namespace titan::rt

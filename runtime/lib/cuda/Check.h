@@ -1,4 +1,4 @@
-// Turns the error codes of CUDA's libraries into faults that say what was tried.
+// Converts CUDA error codes to faults that name the failed action.
 #pragma once
 
 #include "base/Error.h"

@@ -12,7 +12,7 @@ BatchReader::BatchReader(Executor &executor, const std::string &function)
       continue;
     ShardLayout layout = executor.layoutOf(tensor->info);
     Target target{feed, executor.dataOf(*tensor), layout.localElements(), {}, {}};
-    // A stretch of the [batch, seq] tensor may go over several rows.
+    // A run of the [batch, seq] tensor may span several rows.
     layout.forEachRun([&](const ShardRun &run) {
       for (int64_t done = 0; done < run.count;) {
         int64_t column = (run.global + done) % sequence;

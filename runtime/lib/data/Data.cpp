@@ -11,8 +11,8 @@ namespace titan::rt {
 
 namespace {
 
-/// Tokens of a storage that could hold numbers that the model has no row for: each is looked at
-/// when it is read, so that none reads foreign memory.
+/// Tokens of a storage type that exceeds the vocabulary. Each token is checked when it is read, so
+/// that no kernel reads out of bounds.
 class BoundedTokens final : public TokenStream {
 public:
   BoundedTokens(std::unique_ptr<TokenStream> stream, std::string path, int64_t bound)
@@ -46,7 +46,7 @@ private:
     const int64_t least = stream->leastToken();
     if (least < INT32_MIN || token == -100)
       return reason;
-    // What a type without a sign would hold in its place.
+    // The value that an unsigned type would hold.
     if (const int64_t wrapped = token - 2 * least; wrapped < bound)
       reason += fmt::format("; it may be {}, stored in a type that is too narrow", wrapped);
     return reason;
@@ -57,8 +57,8 @@ private:
   int64_t bound;
 };
 
-/// What is looked through before a run begins: about a second's reading. A wrong vocabulary shows
-/// there; a stray token behind it is found when it is read.
+/// The tokens checked before a run starts: about a second of reading. That reveals a wrong
+/// vocabulary; a single bad token after them is found when it is read.
 constexpr int64_t scannedTokens = int64_t(1) << 30;
 
 void scanTokens(const TokenStream &stream) {

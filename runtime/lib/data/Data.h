@@ -1,4 +1,4 @@
-// The data of a run, opened and looked through.
+// Opens and checks the data of a run.
 #pragma once
 
 #include "state/Executor.h"
@@ -10,8 +10,8 @@
 namespace titan::rt {
 
 /// Samples of the program's sequence length from a file of this format (openTokens). Refuses tokens
-/// that the model has no row for, most when the file is opened, all before they are used. `shuffle`
-/// false keeps the order of the file.
+/// outside of the model's vocabulary: most when the file is opened, all before use. `shuffle` false
+/// keeps the file order.
 DataSource openData(const Program &program, const std::string &format, const std::string &path,
                     uint64_t seed, bool shuffle);
 

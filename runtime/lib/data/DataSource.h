@@ -1,13 +1,13 @@
-// Training data as a stream of tokens cut into samples of one length. What the program sees is
-// order-free: sample g of a run is a function of (seed, g) alone, so every mesh trains on the same
-// batches, any rank reads just its rows, and resuming needs one number.
+// Training data: a stream of tokens divided into samples of equal length. Sample g of a run is a
+// function of (seed, g) only. So every mesh trains on the same batches, any rank reads just its
+// rows, and one number suffices to resume.
 //
-// TokenStream hides the storage: the bytes of a text, each a token, or the tokens of an indexed
-// file. SampleOrder is the arithmetic of the order alone.
+// TokenStream abstracts the storage: the bytes of a text, one token each, or the tokens of an
+// indexed file. SampleOrder is the arithmetic of the order.
 //
-// Sample of length S: window w covers tokens [w * S, w * S + S], S + 1 of them; inputs are the
-// first S, labels the last S, so label t is the token after input t. Windows do not overlap but for
-// that one token, and each is used exactly once an epoch.
+// With sample length S, window w covers the S + 1 tokens [w * S, w * S + S]. Inputs are the first S
+// and labels the last S, so label t is the token after input t. Windows overlap only in that token,
+// and an epoch uses each exactly once.
 //
 // Errors: UserError naming file and reason.
 #pragma once
@@ -27,32 +27,30 @@ public:
   virtual ~TokenStream() = default;
   /// Number of tokens.
   virtual int64_t size() const = 0;
-  /// The least number that the storage can hold: below 0 where it has a sign.
+  /// The least token that the storage can represent: negative for signed types.
   virtual int64_t leastToken() const = 0;
-  /// One more than the largest id that the storage can hold (256 for bytes).
+  /// One more than the largest token that the storage can represent (256 for bytes).
   virtual int64_t vocabulary() const = 0;
-  /// Copies tokens [first, first + count) to out. The range lies within the stream.
+  /// Copies tokens [first, first + count) to out. The range must be within the stream.
   virtual void read(int64_t first, int64_t count, int64_t *out) const = 0;
-  /// Where the first document begins behind this position; size() if none does.
+  /// The start of the first document after this position; size() if there is none.
   virtual int64_t nextDocument(int64_t position) const = 0;
 };
 
-/// The bytes of a file, memory-mapped: nothing is read before it is used.
+/// The bytes of a memory-mapped file; nothing is read before use.
 std::unique_ptr<TokenStream> openTextBytes(const std::string &path);
 
-/// The tokens of PREFIX.bin, memory-mapped, after all of PREFIX.idx was checked
-/// (base/data/TokenIndex.h). `path` is the prefix or one of the files. Documents follow one another
-/// as they lie.
+/// The tokens of PREFIX.bin, memory-mapped, after a check of all of PREFIX.idx (token_index.h).
+/// `path` is the prefix or one of the two files. Documents keep the order of the file.
 std::unique_ptr<TokenStream> openIndexedTokens(const std::string &path);
 
-/// By the name of a format, `text` or `indexed`.
+/// `format` is `text` or `indexed`.
 std::unique_ptr<TokenStream> openTokens(const std::string &format, const std::string &path);
 
-/// Which window the run's sample number g is: epoch e = g / windows, and within it a permutation
-/// seeded by (seed, e).
+/// The window of the run's sample g: epoch e = g / windows, permuted within the epoch by (seed, e).
 class SampleOrder {
 public:
-  /// `shuffle` false keeps the order of the file in every epoch.
+  /// `shuffle` false keeps the file order in every epoch.
   SampleOrder(int64_t windows, uint64_t seed, bool shuffle = true)
       : windowCount(windows), seed(seed), shuffle(shuffle) {}
 
@@ -77,7 +75,7 @@ public:
   int64_t vocabulary() const { return stream->vocabulary(); }
   const SampleOrder &order() const { return samples; }
 
-  /// What stands in columns [firstColumn, firstColumn + columns) of a sample.
+  /// Writes columns [firstColumn, firstColumn + columns) of a sample.
   void row(int64_t sample, int64_t firstColumn, int64_t columns, Feed feed, int64_t *out) const;
 
 private:

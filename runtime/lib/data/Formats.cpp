@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Numbers of 2 or 4 bytes, taken for text, train without an error and to no purpose.
+/// Refuses token files as text: their bytes would train without an error and without use.
 void refuseTokensAsText(const std::string &path) {
   const std::string prefix = tokenFilePrefix(path);
   if (prefix != path && fs::exists(prefix + ".idx") && fs::exists(prefix + ".bin"))

@@ -1,12 +1,11 @@
-// A seeded permutation of [0, n) that needs no table: position -> element in constant time and
-// memory, so that a data set of any size is shuffled without loading an index, and any rank finds
-// any sample.
+// A seeded permutation of [0, n) without a table: position -> element in constant time and memory.
+// So a data set of any size is shuffled without an index, and any rank finds any sample.
 //
-// A balanced Feistel network over the smallest even number of bits that holds n, six rounds, whose
-// round function is Philox (base/random/Philox.h) under the key `seed` with counter {half, round,
-// tweak low, tweak high}; values that fall outside [0, n) are sent through again ("cycle walking":
-// J. Black and P. Rogaway, "Ciphers with arbitrary finite domains", 2002). At most four values are
-// tried on average, since the domain is less than four times n.
+// A balanced Feistel network over the smallest even number of bits that holds n, with six rounds.
+// The round function is Philox (philox.h) with key `seed` and counter {half, round, tweak low,
+// tweak high}. Values outside [0, n) are encrypted again ("cycle walking": J. Black and P. Rogaway,
+// "Ciphers with arbitrary finite domains", 2002). On average at most four values are tried, since
+// the domain is less than four times n.
 #pragma once
 
 #include "base/random/Philox.h"
@@ -17,7 +16,7 @@ namespace titan::rt {
 
 class Permutation {
 public:
-  /// `tweak` tells permutations of one seed apart: the epoch. n >= 1.
+  /// `tweak` distinguishes permutations of one seed: the epoch. n >= 1.
   Permutation(uint64_t n, uint64_t seed, uint64_t tweak)
       : n(n), key{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}, tweak(tweak) {
     while (halfBits < 32 && (uint64_t{1} << (2 * halfBits)) < n)

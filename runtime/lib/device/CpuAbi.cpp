@@ -1,4 +1,4 @@
-// What emitted functions call (program.h), in terms of the kernels.
+// The kernels of the program ABI (program.h).
 #include "attention/Attention.h"
 #include "gemm/Gemm.h"
 #include "titan/runtime/program.h"

@@ -1,14 +1,13 @@
-// What files are, in a line of text: to compare those of several machines without reading them
-// whole.
+// One-line digests, to compare files of several machines without reading them completely.
 #pragma once
 
 #include <string>
 
 namespace titan::rt {
 
-/// "58392 bytes, CRC-32C 1b2c3d4e": of the whole file up to 16 MiB, above that of 256 blocks evenly
-/// spread over it, the first and the last among them ("of samples"). Of a directory, its files'
-/// names with these. What cannot be read says why.
+/// "58392 bytes, CRC-32C 1b2c3d4e": of the complete file up to 16 MiB, else of 256 evenly spaced
+/// blocks that include the first and the last ("of samples"). For a directory: names and digests of
+/// its files. For an unreadable file: the reason.
 std::string digestOf(const std::string &path);
 
 } // namespace titan::rt

@@ -11,12 +11,12 @@
 
 namespace titan::rt::amx {
 
-// Apart from the kernels, because it runs on every processor.
+// Not compiled for AMX, because it runs on every processor.
 bool isAvailable() {
 #if defined(__x86_64__) && defined(__linux__) && defined(TITAN_AMX)
   static const bool available = [] {
     constexpr int requestPermission = 0x1023, tileData = 18;     // ARCH_REQ_XCOMP_PERM, XTILEDATA
-    constexpr unsigned bf16OnTiles = 1u << 22, tiles = 1u << 24; // without names in clang 14
+    constexpr unsigned bf16OnTiles = 1u << 22, tiles = 1u << 24; // clang 14 has no names for them
     unsigned a = 0, b = 0, c = 0, d = 0;
     const Bfloat16Request asked = requestForBfloat16();
     if (asked == Bfloat16Request::Vectors || asked == Bfloat16Request::Widen)
@@ -32,7 +32,7 @@ bool isAvailable() {
 #endif
 }
 
-#ifndef TITAN_AMX // nor does the compiler know them, so that nobody gets here
+#ifndef TITAN_AMX // unreachable: isAvailable() is false
 size_t scratchBytes(const Extents &) {
   return 0;
 }

@@ -1,5 +1,4 @@
-// The processor's tiles (AMX), where it has them and the system grants them: they multiply bf16,
-// and f32 as sums of three bf16.
+// GEMM on AMX tiles: bf16 operands directly, f32 operands as sums of three bf16.
 #pragma once
 
 #include "Operands.h"
@@ -11,20 +10,19 @@
 
 namespace titan::rt::amx {
 
-/// The processor has them, the system lets this process use them, and TITAN_BF16 does not ask to do
-/// without.
+/// The processor has AMX, the system grants it to this process, and TITAN_BF16 does not disable it.
 bool isAvailable();
 
-/// Extent of the blocks that products are made of, in rows, columns and depth.
+/// Rows, columns and k of one block of C.
 constexpr int64_t kPanel = 32;
 
 using Operand = Bfloat16Operand;
 
-/// Working memory of a product of bf16, aligned to 64 bytes.
+/// Scratch bytes of one bf16 product, aligned to 64 bytes.
 size_t scratchBytes(const Extents &extents);
 
-/// C[m, n] = A[m, k] B[k, n], added to C or not, on the calling thread. Sums are made in float,
-/// each in an order that depends on k alone; numbers below the normal range count as 0.
+/// C[m, n] = A[m, k] B[k, n] (or +=) on the calling thread. Sums are in float, in an order that
+/// depends only on k. Subnormal inputs count as 0.
 void multiply(const Operand &a, const Operand &b, const Extents &extents, bool accumulate, float *c,
               int64_t ldc, void *scratch);
 void multiply(const Operand &a, const Operand &b, const Extents &extents, bool accumulate, bf16 *c,

@@ -6,8 +6,8 @@ namespace titan::rt::amx {
 
 namespace {
 
-/// Most steps between loads and stores of sums: of a panel of A so much stays in the first cache
-/// while B passes from the second.
+/// The most k-steps between loads and stores of sums: that much of a panel of A stays in L1 while B
+/// streams from L2.
 constexpr int64_t kChunk = 5;
 
 int64_t least(int64_t a, int64_t b) {
@@ -17,9 +17,9 @@ int64_t quotient(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// A finished square on its way to C.
+/// A finished block that is being stored to C.
 struct PendingStore {
-  /// One of `parts` parts of its rows.
+  /// Stores one of `slices` slices of its rows.
   void storeSlice(int64_t slice, int64_t slices) const {
     for (int64_t r = slice * height / slices; r < (slice + 1) * height / slices; ++r) {
       const float *row = from + r * kPanel;
@@ -35,7 +35,7 @@ struct PendingStore {
   const float *from;
   float *to;
   int64_t ldc, height;
-  uint32_t mask; // of the columns
+  uint32_t mask; // columns
   bool accumulate;
 };
 
@@ -45,12 +45,14 @@ int64_t panelElements(int64_t depth) {
   return quotient(depth, kPanel) * kTerms<float> * kStepElements;
 }
 
-void packLeft(const FloatOperand &from, const Slice &part, uint16_t *to) {
-  packPanels<true>(from, part.firstRow, part.rows, part.firstK, part.kCount, to);
+void packLeft(const FloatOperand &from, const Slice &operandSlice, uint16_t *to) {
+  packPanels<true>(from, operandSlice.firstRow, operandSlice.rows, operandSlice.firstK,
+                   operandSlice.kCount, to);
 }
 
-void packRight(const FloatOperand &from, const Slice &part, uint16_t *to) {
-  packPanels<false>(from, part.firstRow, part.rows, part.firstK, part.kCount, to);
+void packRight(const FloatOperand &from, const Slice &operandSlice, uint16_t *to) {
+  packPanels<false>(from, operandSlice.firstRow, operandSlice.rows, operandSlice.firstK,
+                    operandSlice.kCount, to);
 }
 
 void multiplyPanels(const uint16_t *a, const uint16_t *b, const Extents &e, bool accumulate,
@@ -65,7 +67,7 @@ void multiplyPanels(const uint16_t *a, const uint16_t *b, const Extents &e, bool
     const int64_t offset = begin * kTerms<float> * kStepElements;
     auto storePrevious = [&](int64_t step) { pending.storeSlice(step, size); };
     for (int64_t i = 0; i < e.m; i += kPanel)
-      for (int64_t j = 0; j < e.n; j += kPanel) { // along rows of C, which lie in few pages
+      for (int64_t j = 0; j < e.n; j += kPanel) { // along rows of C, which span few pages
         loadSums(nullptr);
         addPanels<float>(a + i / kPanel * panel + offset, b + j / kPanel * panel + offset, size,
                          storePrevious);
@@ -73,7 +75,7 @@ void multiplyPanels(const uint16_t *a, const uint16_t *b, const Extents &e, bool
         pending = {finished,           c + i * ldc + j,        ldc, least(kPanel, e.m - i),
                    firstBits(e.n - j), accumulate || chunk > 0};
       }
-    pending.storeSlice(0, 1); // what the next chunk adds to
+    pending.storeSlice(0, 1); // before the next chunk adds to it
     pending.height = 0;
   }
   _tile_release();

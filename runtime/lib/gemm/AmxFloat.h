@@ -1,28 +1,28 @@
-// Products of floats on tiles: each number is multiplied as the sum of three bf16. Operands are
-// packed by panels, which threads may share, and multiplied part by part of the result.
+// f32 GEMM on AMX tiles. Each f32 element is the sum of three bf16 terms. Operands are packed into
+// panels, which threads may share; C is computed tile by tile.
 //
-// Three bf16 hold all 24 bits of a float, but for numbers near the ends of the range. Of the nine
-// products of such parts six are made; the others are about 2^-26 of the whole, where rounding it
-// may be off by 2^-24 (G. Henry, P. Tang, A. Heinecke, "Leveraging the bfloat16 Artificial
-// Intelligence Datatype For Higher-Precision Computations", 2019). A tile adds up 32 terms before
-// they join the others, so that sums are rounded less often than a product of floats rounds them:
-// the results are closer to the true ones than BLAS's (docs/rationale/kernels.md).
+// Three bf16 hold all 24 significant bits of a float, except near the ends of the exponent range.
+// Six of the nine term products are computed. The omitted ones contribute about 2^-26 of the
+// result, and rounding alone contributes up to 2^-24 (G. Henry, P. Tang, A. Heinecke, "Leveraging
+// the bfloat16 Artificial Intelligence Datatype For Higher-Precision Computations", 2019). A tile
+// adds 32 terms before it rounds the sum, so the results are more accurate than those of BLAS
+// (docs/rationale/kernels.md).
 //
-// What is infinite, or beyond bf16's largest number, makes its row or column infinite or NaN.
+// An infinite element, or one beyond the largest bf16, makes its row or column infinite or NaN.
 #pragma once
 
 #include "Amx.h"
 
 namespace titan::rt::amx {
 
-/// Elements of bf16 of a packed panel: 32 lines, so many of depth.
+/// bf16 elements of one packed panel: 32 rows of `depth`.
 int64_t panelElements(int64_t depth);
 
-void packLeft(const FloatOperand &from, const Slice &part, uint16_t *to);
-void packRight(const FloatOperand &from, const Slice &part, uint16_t *to);
+void packLeft(const FloatOperand &from, const Slice &operandSlice, uint16_t *to);
+void packRight(const FloatOperand &from, const Slice &operandSlice, uint16_t *to);
 
-/// C[m, n] = A B, added to C or not, from packed panels of a depth k > 0, on the calling thread. An
-/// element's sum is a function of its row, its column and k alone.
+/// C[m, n] = A B (or +=) from packed panels with k > 0, on the calling thread. The sum of an
+/// element depends only on its row, its column and k.
 void multiplyPanels(const uint16_t *a, const uint16_t *b, const Extents &extents, bool accumulate,
                     float *c, int64_t ldc);
 

@@ -1,15 +1,15 @@
-// The blocking is that of K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix
-// Multiplication", 2008: of two panels one stays in the first cache while those of a block of the
-// other operand pass from the second. C is read and written once, its sums between in scratch.
+// The blocking follows K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix
+// Multiplication", 2008: one panel stays in L1 while the panels of the other operand stream from
+// L2. C is read and written once; scratch holds its sums in between.
 #include "AmxTiles.h"
 
 namespace titan::rt::amx {
 
 namespace {
 
-// What is packed at once, with its sums, is what the second cache holds.
-constexpr int64_t kChunk = 24;     // most steps, and between loads and stores of sums
-constexpr int64_t kMaxPanels = 16; // panels of either operand
+// The packed panels and their sums fit in L2.
+constexpr int64_t kChunk = 24;     // the most k-steps between loads and stores of sums
+constexpr int64_t kMaxPanels = 16; // of either operand
 
 int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
@@ -18,7 +18,7 @@ int64_t quotient(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// How the depth is cut: chunks of equal numbers of steps.
+/// Division of k into chunks of equal numbers of k-steps.
 struct Depth {
   explicit Depth(int64_t k)
       : k(k), chunks(quotient(k > 0 ? k : 1, kChunk * kPanel)),
@@ -33,7 +33,7 @@ int64_t panelsOf(int64_t rows) {
   return least(quotient(rows, kPanel), kMaxPanels);
 }
 
-/// Elements of the pieces of scratch.
+/// Elements of the scratch regions.
 struct ScratchSizes {
   explicit ScratchSizes(const Extents &e) {
     const Depth depth(e.k);
@@ -44,7 +44,7 @@ struct ScratchSizes {
   int64_t a, b, sums;
 };
 
-/// Stores 32 numbers of which some are there, or adds them to what memory holds.
+/// Stores 32 masked numbers, or adds them to memory.
 void store(__m512 low, __m512 high, uint32_t mask, bool accumulate, float *to) {
   const auto first = static_cast<__mmask16>(mask), second = static_cast<__mmask16>(mask >> 16);
   if (accumulate) {
@@ -97,9 +97,9 @@ private:
     const int64_t panelsA = quotient(rows, kPanel), panelsB = quotient(columns, kPanel);
     const bool isLast = chunk + 1 == depth.chunks;
     for (int64_t i = 0; i < panelsA; ++i)
-      for (int64_t j = 0; j < panelsB; ++j) { // along rows of C, which lie in few pages
+      for (int64_t j = 0; j < panelsB; ++j) { // along rows of C, which span few pages
         float *sum = sums + (i * panelsB + j) * kBlockElements;
-        if (steps == 0) // an empty sum: there is no step to do it beside
+        if (steps == 0) // k = 0: no k-step overlaps the store
           pending.storeSlice(0, 1);
         auto storePrevious = [&](int64_t step) { pending.storeSlice(step, steps); };
         loadSums(chunk == 0 ? nullptr : sum);
@@ -113,9 +113,9 @@ private:
     pending.height = 0;
   }
 
-  /// A finished square on its way to C.
+  /// A finished block that is being stored to C.
   struct PendingStore {
-    /// One of `parts` parts of its rows.
+    /// Stores one of `slices` slices of its rows.
     void storeSlice(int64_t slice, int64_t slices) const {
       for (int64_t r = slice * height / slices; r < (slice + 1) * height / slices; ++r)
         store(_mm512_load_ps(from + r * kPanel), _mm512_load_ps(from + r * kPanel + 16), mask,
@@ -124,7 +124,7 @@ private:
     const float *from;
     To *to;
     int64_t ldc, height;
-    uint32_t mask; // of the columns
+    uint32_t mask; // columns
     bool accumulate;
   };
 
@@ -138,7 +138,7 @@ private:
   To *const c;
   const int64_t ldc;
   const Depth depth;
-  uint16_t *packedA, *packedB; // panels of a chunk: [panel][step]
+  uint16_t *packedA, *packedB; // panels of a chunk: [panel][k-step]
   float *sums;                 // [panel of A][panel of B][32][32]
   int64_t row, rows, column, columns;
   PendingStore pending{};

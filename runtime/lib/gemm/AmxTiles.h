@@ -1,16 +1,16 @@
-// Matrix products on AMX's tiles: packing of operands and the innermost product. For
-// translation units that are compiled for AMX and run where amx::isAvailable() alone. Everything is
-// static, lest the linker take a function compiled for this processor for one that others call.
+// AMX microkernel and packing. Include this header only in translation units that are compiled for
+// AMX and run where amx::isAvailable(). All functions are static: the linker must not pick an AMX
+// copy for another caller.
 //
-// A tile is 16 rows of 64 bytes. TDPBF16PS adds to C[16, 16] in float the product of A[16, 32] in
-// rows and of B[32, 16], of which a row holds 16 pairs that follow each other in depth. Eight tiles
-// make C[32, 32] from two of A and two of B, so that each loaded tile is used twice: four
-// loads of 8 cycles are hidden behind four products of 16 (Intel 64 and IA-32 Architectures
-// Optimization Reference Manual, chapter on AMX, which the packing follows too).
+// A tile is 16 rows of 64 bytes. TDPBF16PS adds to C[16, 16] (float) the product of A[16, 32] and
+// B[32, 16]; each row of B holds 16 pairs of consecutive k. Eight tiles form C[32, 32] from two
+// tiles of A and two of B, so each loaded tile is used twice: four loads of 8 cycles overlap four
+// products of 16 (Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter on AMX,
+// which the packing follows too).
 //
-// Packed, 32 lines (rows of A or columns of B) are a panel: for each step of 32 in depth, and each
-// part of a step's numbers, the tile of the first 16 lines and that of the others. What is missing
-// is 0.
+// A packed panel has 32 rows (of A, or of B transposed). For each k-step of 32 and each bf16 term,
+// it stores the tile of the first 16 rows and the tile of the other 16. Elements beyond the operand
+// are 0.
 #pragma once
 
 #include "Amx.h"
@@ -21,10 +21,10 @@
 
 namespace titan::rt::amx {
 
-constexpr int64_t kTileRows = 16, kTileElements = 512; // bf16 a tile
-constexpr int64_t kStepElements = 2 * kTileElements;   // of a part of a panel
+constexpr int64_t kTileRows = 16, kTileElements = 512; // bf16 elements per tile
+constexpr int64_t kStepElements = 2 * kTileElements;   // per bf16 term of a panel
 
-/// How many bf16 an element is the sum of.
+/// The number of bf16 terms per element.
 template <typename E> constexpr int64_t kTerms = 1;
 template <> inline constexpr int64_t kTerms<float> = 3;
 
@@ -33,10 +33,10 @@ struct alignas(64) TileConfig {
   uint16_t bytesPerRow[16] = {64, 64, 64, 64, 64, 64, 64, 64};
   uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
-static constexpr TileConfig kAllFull; // what the intrinsic reads must lie in memory already
+static constexpr TileConfig kAllFull; // in memory, because the intrinsic reads it from there
 
-/// One tile from (line, depth) of the operand on; `lines` and `depths` are left there. The left
-/// operand wants lines in its rows, the right one pairs in depth.
+/// Packs one tile from (firstRow, firstK); `rows` and `kCount` remain from there. The left operand
+/// is stored by rows, the right one by pairs of k.
 template <bool isLeft>
 TITAN_INLINED void packTile(const Operand &from, int64_t firstRow, int64_t rows, int64_t firstK,
                             int64_t kCount, uint16_t *to) {
@@ -57,7 +57,7 @@ TITAN_INLINED void packTile(const Operand &from, int64_t firstRow, int64_t rows,
     _mm512_store_si512(to + 32 * i, row[i]);
 }
 
-/// The same of floats, of which each part has its tile.
+/// The same for floats: one tile per bf16 term.
 template <bool isLeft>
 TITAN_INLINED void packTile(const FloatOperand &from, int64_t firstRow, int64_t rows,
                             int64_t firstK, int64_t kCount, uint16_t *to) {
@@ -99,7 +99,7 @@ TITAN_INLINED void packTile(const FloatOperand &from, int64_t firstRow, int64_t 
     }
 }
 
-/// Panels of the operand's `lines` from `line` on, each of the `depths` from `depth` on.
+/// Packs panels of `rows` rows from `firstRow` and `kCount` elements of k from `firstK`.
 template <bool isLeft, typename E>
 static void packPanels(const OperandOf<E> &from, int64_t firstRow, int64_t rows, int64_t firstK,
                        int64_t kCount, uint16_t *to) {
@@ -112,7 +112,7 @@ static void packPanels(const OperandOf<E> &from, int64_t firstRow, int64_t rows,
       tile += kTileElements;
     }
   };
-  if (from.isKContiguous) // in the order of memory
+  if (from.isKContiguous) // memory order
     for (int64_t panel = 0; panel < panels; ++panel)
       for (int64_t step = 0; step < steps; ++step)
         packStep(panel, step);
@@ -122,13 +122,13 @@ static void packPanels(const OperandOf<E> &from, int64_t firstRow, int64_t rows,
         packStep(panel, step);
 }
 
-/// A block C[32, 32] of sums.
+/// Elements of a block C[32, 32] of sums.
 constexpr int64_t kBlockElements = kPanel * kPanel;
 
-/// The tiles of sums, from memory or 0.
+/// Loads the accumulator tiles, or zeroes them.
 TITAN_INLINED void loadSums(const float *from) {
   constexpr int64_t stride = kPanel * sizeof(float), below = kTileRows * kPanel;
-  asm volatile("" ::: "memory"); // loads of tiles do not tell GCC that they read memory
+  asm volatile("" ::: "memory"); // GCC does not know that tile loads read memory
   if (from) {
     _tile_loadd(0, from, stride);
     _tile_loadd(1, from + kTileRows, stride);
@@ -167,7 +167,7 @@ TITAN_INLINED void addLoaded() {
   _tile_dpbf16ps(3, 5, 7);
 }
 
-/// A step of bf16. Each load stands as near to its first use as the others let it.
+/// One k-step of bf16. Each load is as close to its first use as the other loads allow.
 TITAN_INLINED void addStep(const uint16_t *a, const uint16_t *b) {
   _tile_stream_loadd(6, b, 64);
   _tile_loadd(4, a, 64);
@@ -179,8 +179,7 @@ TITAN_INLINED void addStep(const uint16_t *a, const uint16_t *b) {
   _tile_dpbf16ps(3, 5, 7);
 }
 
-/// A step of floats: the six products of parts that count, in an order in which the next one
-/// exchanges the parts of one side only.
+/// One k-step of floats: six term products, ordered so that consecutive ones share an operand.
 TITAN_INLINED void addFloatStep(const uint16_t *a, const uint16_t *b) {
   loadRight(b);
   loadLeft(a + 2 * kStepElements);
@@ -197,9 +196,9 @@ TITAN_INLINED void addFloatStep(const uint16_t *a, const uint16_t *b) {
   addLoaded();
 }
 
-/// Adds A B to the tiles of sums for panels of so many steps of bf16, or of floats. The panel of A
-/// is to stay in the first cache from call to call, those of B pass through. `beside(step)` is work
-/// for the vector units, which have nothing else to do meanwhile.
+/// Adds A B to the accumulator tiles over `steps` k-steps of bf16 or float panels. The panel of A
+/// stays in L1 across calls; the panels of B stream through. `beside(step)` is work for the
+/// otherwise idle vector units.
 template <typename E = uint16_t, typename Beside>
 TITAN_INLINED void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps, Beside &&beside) {
   constexpr int64_t stride = kTerms<E> * kStepElements;

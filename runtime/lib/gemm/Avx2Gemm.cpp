@@ -3,7 +3,7 @@
 
 namespace titan::rt::avx2 {
 
-// Sums are as long as on vectors of 512 bits, so that both have the same bits.
+// Sums are as long as on 512-bit vectors, for bitwise equal results.
 constexpr int64_t kSteps = 384, kColumns = 128;
 
 const FloatVectors *floatVectors() {

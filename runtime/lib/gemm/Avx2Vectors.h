@@ -1,5 +1,5 @@
-// Vectors of 256 bits, as VectorPanels.h wants them. They know no masks for 16 bits, and store what
-// is masked slowly: lines that are not whole take a way of their own.
+// 256-bit vectors for VectorPanels.h. AVX2 has no 16-bit masks and its masked stores are slow, so
+// partial vectors take a separate path.
 #pragma once
 
 #include "VectorUnit.h"
@@ -12,15 +12,14 @@ namespace titan::rt {
 
 struct Avx2 {
   using Floats = __m256;
-  using Words = __m256i;                   // what is packed, 32 bits each
-  static constexpr int64_t width = 8;      // of a vector, in either
-  static constexpr int64_t maxRows = 6;    // whose sums, two vectors each, registers hold
-  static constexpr int64_t fewVectors = 4; // that registers hold of three rows' sums
+  using Words = __m256i;                   // packed 32-bit elements
+  static constexpr int64_t width = 8;      // lanes per vector, of both types
+  static constexpr int64_t maxRows = 6;    // MR: sums of two vectors per row fit in registers
+  static constexpr int64_t fewVectors = 4; // vectors whose sums for three rows fit in registers
 
-  // Of A that are multiplied by one panel of B: 24 KiB of it stay in the first cache, these panels
-  // in the second.
+  // Panels of A per panel of B: the 24 KiB panel of B stays in L1, these panels of A in L2.
   static constexpr int64_t panelsAtOnce = 16;
-  using Valid = int64_t; // how many elements are there, from the first on
+  using Valid = int64_t; // number of valid lanes, from the first
   TITAN_INLINED Valid firstLanes(int64_t count) { return count; }
 
   TITAN_INLINED Floats zero() { return _mm256_setzero_ps(); }
@@ -30,7 +29,7 @@ struct Avx2 {
     _mm256_store_si256(static_cast<Words *>(to), words);
   }
 
-  /// Exchanges rows and columns of 8 x 8 elements of 32 bits.
+  /// Transposes 8 x 8 32-bit elements.
   TITAN_INLINED void transpose(Words (&row)[width]) {
     Floats pairs[8], quads[8];
 #pragma GCC unroll 4
@@ -41,7 +40,7 @@ struct Avx2 {
 #pragma GCC unroll 2
     for (int i = 0; i < 8; i += 4)
 #pragma GCC unroll 2
-      for (int j = 0; j < 2; ++j) { // of rows i .. i + 3, column 2j (then 2j + 1) of each half
+      for (int j = 0; j < 2; ++j) { // rows i .. i + 3, column 2j (then 2j + 1) of each half
         quads[i + 2 * j] = _mm256_shuffle_ps(pairs[i + j], pairs[i + 2 + j], 0x44);
         quads[i + 2 * j + 1] = _mm256_shuffle_ps(pairs[i + j], pairs[i + 2 + j], 0xee);
       }
@@ -52,14 +51,14 @@ struct Avx2 {
     }
   }
 
-  /// Eight elements that follow each other, as P; what is not there is 0.
+  /// Eight consecutive elements, converted to P; invalid lanes are 0.
   template <typename P> TITAN_INLINED Words loadContiguous(const float *at, Valid valid) {
     return _mm256_castps_si256(loadSome(at, valid));
   }
   template <typename P> TITAN_INLINED Words loadContiguous(const uint16_t *at, Valid valid) {
     return _mm256_slli_epi32(_mm256_cvtepu16_epi32(loadSome(at, valid)), 16);
   }
-  /// A step of depth of lines that lie side by side; of the depth, something is there.
+  /// One k-step of adjacent rows; at least one element of k is valid.
   template <typename P, typename E>
   TITAN_INLINED Words loadStep(const E *at, int64_t, int64_t, Valid valid) {
     return loadContiguous<P>(at, valid);
@@ -69,7 +68,7 @@ struct Avx2 {
     return _mm256_fmadd_ps(_mm256_set1_ps(row), columns, sum);
   }
 
-  /// Adds sums to what they join, and stores them.
+  /// Adds the previous value where asked, and stores.
   template <typename P>
   TITAN_INLINED void store(Floats sum, Valid valid, const Destination<float> &c) {
     if (c.adds)
@@ -90,9 +89,9 @@ struct Avx2 {
 
 private:
   TITAN_INLINED __m256i mask(Valid valid) {
-    const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const int count = valid > 0 ? static_cast<int>(valid) : 0;
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), places);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lanes);
   }
   TITAN_INLINED Floats loadSome(const float *at, Valid valid) {
     return valid >= width ? _mm256_loadu_ps(at) : _mm256_maskload_ps(at, mask(valid));
@@ -114,7 +113,7 @@ private:
       std::memcpy(to, some, static_cast<size_t>(valid) * sizeof(uint16_t));
   }
 
-  /// As bf16 does.
+  /// Rounds like bf16.
   TITAN_INLINED __m128i round(Floats sum) {
     const Words bits = _mm256_castps_si256(sum), upper = _mm256_srli_epi32(bits, 16);
     const Words odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));

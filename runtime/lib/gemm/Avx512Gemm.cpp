@@ -1,11 +1,11 @@
-// Compiled for pairs of bf16 as well; what multiplies floats uses none, and runs without them.
+// Compiled for AVX512_BF16 too; the float kernels use none of its instructions and run without it.
 #include "Avx512Vectors.h"
 #include "VectorProducts.h"
 
 namespace titan::rt::avx512 {
 
-// Sums of floats are as long as MKL's, for longer ones err more; those of pairs, whose products are
-// exact, as long as the caches like.
+// Sums of floats are as long as MKL's; longer ones lose accuracy. Products of pairs are exact, so
+// only the caches limit their sums.
 constexpr int64_t kFloatSteps = 384, kPairSteps = 512, kColumns = 256;
 
 const FloatVectors *floatVectors() {

@@ -1,6 +1,6 @@
-// Squares of 16 x 16 elements of 32 bits in registers: numbers in float, or pairs of bf16 that
-// follow each other in depth. For translation units that are compiled for AVX-512 and run where the
-// processor has it alone.
+// Blocks of 16 x 16 32-bit elements in registers: floats, or pairs of bf16 with consecutive k.
+// Include this header only in translation units that are compiled for AVX-512 and run where the
+// processor has it.
 #pragma once
 
 #include "Inlined.h"
@@ -10,12 +10,12 @@
 
 namespace titan::rt {
 
-/// A mask of the first so many lanes.
+/// A mask of the first `count` lanes.
 TITAN_INLINED uint32_t firstBits(int64_t count) {
   return count >= 32 ? ~uint32_t{0} : count <= 0 ? 0 : (uint32_t{1} << count) - 1;
 }
 
-/// Exchanges rows and columns of 16 x 16 elements of 32 bits.
+/// Transposes 16 x 16 32-bit elements.
 TITAN_INLINED void transpose(__m512i (&row)[16]) {
   __m512i pairs[16], quads[16];
 #pragma GCC unroll 8
@@ -26,7 +26,7 @@ TITAN_INLINED void transpose(__m512i (&row)[16]) {
 #pragma GCC unroll 4
   for (int i = 0; i < 16; i += 4)
 #pragma GCC unroll 2
-    for (int j = 0; j < 2; ++j) { // of rows i .. i + 3, column 2j (then 2j + 1) of each lane
+    for (int j = 0; j < 2; ++j) { // rows i .. i + 3, column 2j (then 2j + 1) of each lane
       quads[i + 2 * j] = _mm512_unpacklo_epi64(pairs[i + j], pairs[i + 2 + j]);
       quads[i + 2 * j + 1] = _mm512_unpackhi_epi64(pairs[i + j], pairs[i + 2 + j]);
     }
@@ -43,8 +43,8 @@ TITAN_INLINED void transpose(__m512i (&row)[16]) {
   }
 }
 
-/// 16 lines of bf16 that run along depth, from `at` on, each so far as 16 elements of 32 bits hold
-/// it. What is missing of lines and depths is 0.
+/// 16 K-major rows of bf16 from `at`, each with up to 16 32-bit elements. Elements beyond `rows`
+/// and `kCount` are 0.
 TITAN_INLINED void loadRows(const uint16_t *at, int64_t ld, int64_t rows, int64_t kCount,
                             __m512i (&row)[16]) {
   const uint32_t mask = firstBits(kCount);
@@ -53,7 +53,7 @@ TITAN_INLINED void loadRows(const uint16_t *at, int64_t ld, int64_t rows, int64_
     row[i] = _mm512_maskz_loadu_epi16(i < rows ? mask : 0, at + i * ld);
 }
 
-/// A step of depth, two numbers, of 16 lines that lie side by side, of which some are there.
+/// One k-step (two elements) of 16 adjacent rows, masked.
 TITAN_INLINED __m512i loadStep(const uint16_t *at, int64_t ld, int64_t kCount, __mmask16 mask) {
   const __m256i even = _mm256_maskz_loadu_epi16(kCount > 0 ? mask : 0, at);
   const __m256i odd = _mm256_maskz_loadu_epi16(kCount > 1 ? mask : 0, at + ld);
@@ -70,14 +70,14 @@ struct alignas(64) Interleaving {
 };
 static constexpr Interleaving kInterleaving;
 
-/// Two rows of 16 bf16 that follow each other as one, x[i] and y[i] side by side.
+/// Interleaves two vectors of 16 bf16: x[i] next to y[i].
 TITAN_INLINED __m512i interleave(__m512bh both) {
   return _mm512_permutexvar_epi16(_mm512_load_si512(&kInterleaving),
                                   reinterpret_cast<__m512i>(both));
 }
 
-/// Takes the next part off 2 x 16 floats: row[i], the parts of x before those of y, or of each x
-/// beside that of its y.
+/// Splits the next bf16 term off 2 x 16 floats. The result holds the terms of x before those of y,
+/// or interleaves them.
 template <bool isInterleaved> TITAN_INLINED __m512i takeBf16(__m512 &x, __m512 &y) {
   const __m512bh both = _mm512_cvtne2ps_pbh(y, x);
   const __m512i pairs = interleave(both);

@@ -1,4 +1,4 @@
-// Vectors of 512 bits, as VectorPanels.h wants them.
+// 512-bit vectors for VectorPanels.h.
 #pragma once
 
 #include "Avx512Packing.h"
@@ -8,15 +8,15 @@ namespace titan::rt {
 
 struct Avx512 {
   using Floats = __m512;
-  using Words = __m512i;                   // what is packed, 32 bits each
-  static constexpr int64_t width = 16;     // of a vector, in either
-  static constexpr int64_t maxRows = 14;   // whose sums, two vectors each, registers hold
-  static constexpr int64_t fewVectors = 8; // that registers hold of three rows' sums
+  using Words = __m512i;                   // packed 32-bit elements
+  static constexpr int64_t width = 16;     // lanes per vector, of both types
+  static constexpr int64_t maxRows = 14;   // MR: sums of two vectors per row fit in registers
+  static constexpr int64_t fewVectors = 8; // vectors whose sums for three rows fit in registers
 
-  // Of A that are multiplied by one panel of B, of which 48 KiB are too much for the first cache:
-  // A's stays there instead.
+  // Panels of A per panel of B. A 48 KiB panel of B exceeds L1, so the panel of A stays in L1
+  // instead.
   static constexpr int64_t panelsAtOnce = 1;
-  using Valid = uint32_t; // which elements are there
+  using Valid = uint32_t; // mask of the valid lanes
   TITAN_INLINED Valid firstLanes(int64_t count) { return firstBits(count); }
 
   TITAN_INLINED Floats zero() { return _mm512_setzero_ps(); }
@@ -25,7 +25,7 @@ struct Avx512 {
   TITAN_INLINED void store(void *to, Words words) { _mm512_store_si512(to, words); }
   TITAN_INLINED void transpose(Words (&row)[width]) { titan::rt::transpose(row); }
 
-  /// As many elements that follow each other as a vector of P holds; what is not there is 0.
+  /// As many consecutive elements as a vector of P holds; invalid lanes are 0.
   template <typename P> TITAN_INLINED Words loadContiguous(const float *at, Valid valid) {
     return _mm512_maskz_loadu_epi32(static_cast<__mmask16>(valid), at);
   }
@@ -35,7 +35,7 @@ struct Avx512 {
     else
       return widen(_mm256_maskz_loadu_epi16(static_cast<__mmask16>(valid), at));
   }
-  /// A step of depth of lines that lie side by side; of the depth, something is there.
+  /// One k-step of adjacent rows; at least one element of k is valid.
   template <typename P>
   TITAN_INLINED Words loadStep(const float *at, int64_t, int64_t, Valid valid) {
     return loadContiguous<P>(at, valid);
@@ -57,7 +57,7 @@ struct Avx512 {
                             reinterpret_cast<__m512bh>(columns));
   }
 
-  /// Adds sums of products of P to what they join, and stores them.
+  /// Adds the previous value where asked, and stores.
   template <typename P>
   TITAN_INLINED void store(Floats sum, Valid valid, const Destination<float> &c) {
     const auto lanes = static_cast<__mmask16>(valid);
@@ -79,7 +79,7 @@ private:
   TITAN_INLINED Words widen(__m256i numbers) {
     return _mm512_slli_epi32(_mm512_cvtepu16_epi32(numbers), 16);
   }
-  /// As bf16 does; only who multiplies pairs has an instruction for it.
+  /// Rounds like bf16; only processors with bf16 pair products have an instruction for that.
   template <typename P> TITAN_INLINED __m256i round(Floats sum) {
     if constexpr (kDepthOfStep<P> == 2)
       return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(sum));

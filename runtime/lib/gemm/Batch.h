@@ -1,4 +1,4 @@
-// What matrix products of every element type share: the walk over a batch, and BLAS's integers.
+// Shared by the GEMMs of all element types: iteration over the batch, and BLAS integers.
 #pragma once
 
 #include "Gemm.h"
@@ -11,7 +11,7 @@
 
 namespace titan::rt {
 
-/// As BLAS's integers, which have 32 bits.
+/// Converts to the 32-bit integers of BLAS.
 inline int narrow(int64_t value) {
   if (value < 0 || value > INT_MAX)
     throw Fault("a matrix product has an extent or leading dimension of " + std::to_string(value) +
@@ -19,7 +19,7 @@ inline int narrow(int64_t value) {
   return static_cast<int>(value);
 }
 
-/// Where the operands of one product of a batch begin.
+/// Offsets of the operands of one product of the batch.
 struct BatchOffsets {
   int64_t a = 0, b = 0, c = 0;
 };
@@ -36,8 +36,8 @@ inline BatchOffsets offsetsOf(std::span<const BatchDim> batch, int64_t index) {
   return at;
 }
 
-/// Calls product(offsets) for the whole batch, on all threads where the products, of so many
-/// multiplications each, are small or many; otherwise in order, and each may use all threads.
+/// Calls product(offsets) for every batch index. Small or numerous products (of `multiplications`
+/// each) run in parallel over the batch. Others run in order, and each may use all threads.
 template <typename Product>
 void forEachOfBatch(std::span<const BatchDim> batch, int64_t multiplications, Product &&product) {
   int64_t count = 1;

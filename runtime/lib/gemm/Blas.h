@@ -1,12 +1,12 @@
-// Products of the BLAS within LibTorch (MKL in the official builds), by its Fortran interface:
-// column-major, everything by address.
+// GEMM of the BLAS in LibTorch (MKL in the official builds) through its Fortran interface:
+// column-major, arguments by address.
 #pragma once
 
 #include <cstdint>
 
 namespace titan::rt {
 
-/// C = alpha * op(A) op(B) + beta * C; op by the letters "N" and "T".
+/// C = alpha * op(A) op(B) + beta * C; the letters "N" and "T" select op.
 template <typename Factor, typename Sum = Factor>
 using BlasProduct = void(const char *transA, const char *transB, const int *m, const int *n,
                          const int *k, const Sum *alpha, const Factor *a, const int *lda,
@@ -15,10 +15,10 @@ using BlasProduct = void(const char *transA, const char *transB, const int *m, c
 struct Blas {
   BlasProduct<float> *sgemm;
   BlasProduct<double> *dgemm;
-  BlasProduct<uint16_t, float> *gemmBf16; ///< MKL's own; null in a LibTorch over another BLAS
+  BlasProduct<uint16_t, float> *gemmBf16; ///< MKL only; null with another BLAS
 };
 
-/// The first call loads LibTorch. Throws Fault where it cannot: not to be made within a parallel
+/// The first call loads LibTorch, and throws Fault on failure. Do not call it first in a parallel
 /// region.
 const Blas &blas();
 

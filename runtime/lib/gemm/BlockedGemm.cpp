@@ -1,7 +1,7 @@
-// The blocking is that of K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix
-// Multiplication", 2008: of the packed operands one panel of A stays in the first cache, a block of
-// B in the second. All threads pack, then all multiply; on vectors each packs what it needs of B
-// itself, since what another core packed lies in that core's cache.
+// The blocking follows K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix
+// Multiplication", 2008: one packed panel of A stays in L1, a packed block of B in L2. All threads
+// pack, then all multiply. On vectors each thread packs its own columns of B, because the L2 of
+// another core would hold shared ones.
 #include "BlockedGemm.h"
 
 #include "Amx.h"
@@ -18,7 +18,7 @@ namespace titan::rt {
 
 namespace {
 
-/// One product; every thread of a team goes through all of its steps.
+/// One GEMM; every thread of the team runs all its phases.
 template <typename Policy, typename To> class BlockedProduct {
   using Operand = OperandOf<typename Policy::Element>;
   using Packed = typename Policy::Packed;
@@ -28,7 +28,8 @@ public:
                  const Extents &e, const Destination<To> &c)
       : policy(unit, a, e), a(a), b(b), c(c), depth(e.k, policy.depth, Policy::kStep),
         rows(e.m, Policy::rows, policy.panelRows),
-        columns(e.n, Policy::sharesRight || hasSums() ? Policy::columns : std::max<int64_t>(1, e.n),
+        columns(e.n,
+                Policy::hasSharedRight || hasSums() ? Policy::columns : std::max<int64_t>(1, e.n),
                 Policy::panelColumns) {
     const int64_t panelsA = policy.packsLeft ? rows.size / policy.panelRows : 0;
     const int64_t elementsA = panelsA * policy.leftElements(depth.size);
@@ -42,10 +43,10 @@ public:
     sums = scratch.take<float>(elementsSums);
   }
 
-  /// Parts of the depth follow each other where their sums stay: in C, or in a block's own place.
+  /// Blocks of k follow one another where their sums stay: in C, or in the sums of a block.
   void run(Team team) const {
     Packed *const packBuffer =
-        takePackBuffer(); // by every thread, also one that comes too late this time
+        takePackBuffer(); // also by a thread that is too late for this product
     for (int64_t outer = 0; outer < (hasSums() ? 1 : depth.blocks); ++outer)
       for (int64_t row = 0; row < rows.blocks; ++row)
         for (int64_t column = 0; column < columns.blocks; ++column)
@@ -57,18 +58,18 @@ public:
   }
 
 private:
-  /// Whether what is rounded must wait for more.
+  /// Whether partial sums must stay unrounded.
   bool hasSums() const { return !std::is_same_v<To, float> && depth.blocks > 1; }
 
   int64_t sharedElements() const {
-    if constexpr (Policy::sharesRight)
+    if constexpr (Policy::hasSharedRight)
       return columns.size / Policy::panelColumns * Policy::rightElements(depth.size);
     return 0;
   }
 
-  /// Where the calling thread packs what it does not share.
+  /// Where the calling thread packs columns that it does not share.
   Packed *takePackBuffer() const {
-    if constexpr (Policy::sharesRight)
+    if constexpr (Policy::hasSharedRight)
       return nullptr;
     else {
       const int64_t elements = policy.packBufferElements(depth.size);
@@ -96,8 +97,8 @@ private:
     }
   }
 
-  /// Some panels of an operand, of so many rows, which are packed at a time: several, since a line
-  /// of memory across them may belong to three.
+  /// Panels of an operand that one task packs: several, because a cache line across them may belong
+  /// to three.
   struct PackTasks {
     PackTasks(const Slice &all, int64_t rows, int64_t threads)
         : all(all), rows(rows), panels(quotient(all.rows, rows)),
@@ -117,14 +118,14 @@ private:
     const PackTasks tasksA(left, policy.panelRows, team.size());
     const PackTasks tasksB(right, Policy::panelColumns, team.size());
     const int64_t countA = packsLeft && policy.packsLeft ? tasksA.count() : 0;
-    if (!Policy::sharesRight && countA == 0)
+    if (!Policy::hasSharedRight && countA == 0)
       return;
-    team.parallelFor(countA + (Policy::sharesRight ? tasksB.count() : 0), [&](int64_t index) {
+    team.parallelFor(countA + (Policy::hasSharedRight ? tasksB.count() : 0), [&](int64_t index) {
       if (index < countA)
         return policy.packLeft(a, tasksA[index],
                                packedA +
                                    tasksA.firstPanel(index) * policy.leftElements(left.kCount));
-      if constexpr (Policy::sharesRight)
+      if constexpr (Policy::hasSharedRight)
         policy.packRight(b, tasksB[index - countA],
                          packedB +
                              tasksB.firstPanel(index - countA) * policy.rightElements(left.kCount));
@@ -149,7 +150,7 @@ private:
       if (policy.packsLeft)
         panels = packedA + row / policy.panelRows * policy.leftElements(left.kCount);
       Packed *columns = packBuffer;
-      if constexpr (Policy::sharesRight)
+      if constexpr (Policy::hasSharedRight)
         columns = packedB + column / Policy::panelColumns * Policy::rightElements(left.kCount);
       policy.multiply(a, rowsOf, panels, b, columnsOf, columns, packedColumn == column,
                       to.at(row, column));
@@ -160,13 +161,12 @@ private:
   const Policy policy;
   const Operand a, b;
   const Destination<To> c;
-  const Blocking depth, rows, columns; // what is packed at once
+  const Blocking depth, rows, columns; // cache blocks
   Packed *packedA, *packedB;           // panels
-  float *sums;                         // of a block
+  float *sums;                         // of a block of C
 };
 
-/// Every thread makes some columns of its own: where rows are few, packing them is cheaper than
-/// meeting.
+/// Each thread computes its own columns: with few rows, packing them is cheaper than a barrier.
 template <typename Policy, typename To>
 void multiplyByColumns(const typename Policy::Unit &unit,
                        const OperandOf<typename Policy::Element> &a,
@@ -186,13 +186,13 @@ template <typename Policy, typename To>
 void multiply(const typename Policy::Unit &unit, const OperandOf<typename Policy::Element> &a,
               const OperandOf<typename Policy::Element> &b, const Extents &e,
               const Destination<To> &c) {
-  if (e.n == 1 && e.m > 1 && c.ld == 1) // A column lies as a row does.
+  if (e.n == 1 && e.m > 1 && c.ld == 1) // A column with stride 1 is a row.
     return multiply<Policy>(unit, b, a, Extents{1, e.m, e.k}, Destination<To>{c.to, e.m, c.adds});
   const bool isShared = !omp_in_parallel() && e.m * e.n * e.k >= int64_t{1} << 18;
   const int threads = isShared ? omp_get_max_threads() : 1;
-  if (threads == 1) // for such a team libgomp would ask for memory
+  if (threads == 1) // libgomp would allocate a team of one thread
     return BlockedProduct<Policy, To>(unit, a, b, e, c).run({});
-  if constexpr (!Policy::sharesRight)
+  if constexpr (!Policy::hasSharedRight)
     if (!Policy::hasManyRows(e))
       return multiplyByColumns<Policy>(unit, a, b, e, c, threads);
   const BlockedProduct<Policy, To> product(unit, a, b, e, c);
@@ -206,8 +206,9 @@ void multiply(const typename Policy::Unit &unit, const OperandOf<typename Policy
 FloatBackend chooseFloatBackend(const Extents &e) {
   if (isBlasForced())
     return FloatBackend::Blas;
-  // Packing a factor costs as much as multiplying it by some 50 rows, and a smaller product leaves
-  // the squares at its edges half empty (measured against MKL, see docs/rationale/kernels.md).
+  // Packing an operand costs as much as multiplying it by about 50 rows. Register tiles at the
+  // edges of a smaller product are half empty (measured against MKL, see
+  // docs/rationale/kernels.md).
   constexpr int64_t fewest = 128, shallowest = 64;
   if (amx::isAvailable() && std::min(e.m, e.n) >= fewest && e.k >= shallowest)
     return FloatBackend::Amx;

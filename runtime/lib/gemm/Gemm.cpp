@@ -16,7 +16,7 @@ namespace {
 template <typename T>
 void multiplyByBlas(const OperandOf<T> &a, const OperandOf<T> &b, const Extents &e,
                     const Destination<T> &c) {
-  // BLAS insists on leading dimensions of at least a row, also where there is only one row.
+  // BLAS requires a leading dimension of at least one row, even for a single row.
   const int lda = narrow(std::max({a.ld, a.isKContiguous ? e.k : e.m, int64_t{1}}));
   const int ldb = narrow(std::max({b.ld, b.isKContiguous ? e.k : e.n, int64_t{1}}));
   const int ldc = narrow(std::max(c.ld, e.n));
@@ -31,7 +31,7 @@ void multiplyByBlas(const OperandOf<T> &a, const OperandOf<T> &b, const Extents 
                  c.to, &ldc);
 }
 
-/// BLAS adds up the terms of a thin product, a matrix times a vector, in a few lanes.
+/// BLAS sums a matrix-vector product in only a few lanes.
 int64_t maxDepthOf(const Extents &e) {
   constexpr int64_t thin = 16, ofLanes = 512;
   const bool isThin = std::min(e.m, e.n) < thin;
@@ -70,7 +70,7 @@ void batched(std::span<const BatchDim> batch, Trans transA, Trans transB, const 
              const T *a, int64_t lda, const T *b, int64_t ldb, bool accumulate, T *c, int64_t ldc) {
   if (e.m == 0 || e.n == 0)
     return;
-  narrow(std::max({e.m, e.n, e.k, lda, ldb, ldc})); // throw here, not inside the parallel region
+  narrow(std::max({e.m, e.n, e.k, lda, ldb, ldc})); // throw here, not in the parallel region
   if (std::is_same_v<T, double> || chooseFloatBackend(e) == FloatBackend::Blas)
     blas();
   forEachOfBatch(batch, e.m * e.n * e.k, [&](BatchOffsets at) {
@@ -80,10 +80,10 @@ void batched(std::span<const BatchDim> batch, Trans transA, Trans transB, const 
 }
 
 template <typename T> double dotImpl(int64_t count, const T *a, const T *b) {
-  constexpr int parts = 64;
-  int64_t chunk = std::max<int64_t>(4096, (count + parts - 1) / parts);
+  constexpr int maxChunks = 64;
+  int64_t chunk = std::max<int64_t>(4096, (count + maxChunks - 1) / maxChunks);
   int64_t chunks = (count + chunk - 1) / chunk;
-  double partial[parts] = {};
+  double partial[maxChunks] = {};
   auto sumChunk = [&](int64_t i) {
     int64_t end = std::min(count, (i + 1) * chunk);
     double sum = 0;
@@ -92,7 +92,7 @@ template <typename T> double dotImpl(int64_t count, const T *a, const T *b) {
       sum += static_cast<double>(a[j]) * static_cast<double>(b[j]);
     partial[i] = sum;
   };
-  if (chunks == 1) { // a team of one thread would have libgomp ask for memory, see kernel_loops.h
+  if (chunks == 1) { // libgomp would allocate a team of one thread, see kernel_loops.h
     sumChunk(0);
   } else {
 #pragma omp parallel for schedule(static)

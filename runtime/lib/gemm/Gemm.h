@@ -1,18 +1,17 @@
-// Matrix products on raw buffers, row-major, for emitted code, behind one signature for all
-// elements.
+// Row-major GEMM on raw buffers for emitted code, with one signature for all element types.
 //
-//   C[m, n] = op(A)[m, k] @ op(B)[k, n], or that added to C
+//   C[m, n] = op(A)[m, k] @ op(B)[k, n], or added to C
 //
-// op is the identity or the transpose; a leading dimension is the distance in elements between rows
-// as stored, so views into larger tensors need no copy. C is not read unless it is added to.
-// Threads are OpenMP's; inside a parallel region a product runs on its one thread.
+// op is the identity or the transpose. A leading dimension is the distance between stored rows in
+// elements, so views need no copy. C is read only if the product is added to it. Threads are
+// OpenMP's; inside a parallel region, a product uses only the calling thread.
 //
-// Products of floats are made on the processor's tiles (AMX) where it has them and they are large,
-// else on its vectors (AVX-512), else by LibTorch's BLAS (MKL in the official builds), which makes
-// those of doubles, too. `TITAN_F32=blas` leaves all to BLAS. But by BLAS, an element's sum is a
-// function of the extents, on vectors of the depth alone: not of threads, nor of its place.
+// f32 backends: AMX for large products, else vectors (AVX-512, AVX2), else LibTorch's BLAS (MKL in
+// the official builds), which also computes f64. `TITAN_F32=blas` selects BLAS. Except with BLAS,
+// the sum of an element depends only on the extents (on vectors, only on k), not on threads or on
+// the element's position.
 //
-// Errors: Fault, if an extent does not fit the BLAS's 32-bit integers.
+// Errors: Fault, if an extent exceeds BLAS's 32-bit integers.
 #pragma once
 
 #include "titan/runtime/bfloat16.h"
@@ -24,8 +23,8 @@ namespace titan::rt {
 
 enum class Trans : bool { No = false, Yes = true };
 
-/// One dimension of a batch: how often, and how far each operand moves in elements. A stride of 0
-/// shares an operand (or, in C that is added to, sums over the dimension).
+/// One batch dimension: its size, and the stride of each operand in elements. A stride of 0 shares
+/// an operand; in an accumulated C it sums over the dimension.
 struct BatchDim {
   int64_t count = 1;
   int64_t strideA = 0;
@@ -33,9 +32,9 @@ struct BatchDim {
   int64_t strideC = 0;
 };
 
-/// The product for every index of the batch dimensions, outer first. Many small products share the
-/// threads among them, few large ones use all threads each. Products whose strideC is 0 in some
-/// dimension run one after the other in order.
+/// Computes the product for every index of the batch dimensions, outer first. Many small products
+/// divide the threads; few large products use all threads each. Products with strideC 0 in some
+/// dimension run in order.
 void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
                  int64_t k, const float *a, int64_t lda, const float *b, int64_t ldb,
                  bool accumulate, float *c, int64_t ldc);
@@ -43,13 +42,11 @@ void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, in
                  int64_t k, const double *a, int64_t lda, const double *b, int64_t ldb,
                  bool accumulate, double *c, int64_t ldc);
 
-/// Products of bf16, summed in float and, into bf16, rounded once. Where the processor has tiles
-/// (AMX), they are made there, where it multiplies bf16 in vectors (AVX-512) faster than floats
-/// (not Intel's), in these; elsewhere the operands are widened, since float is faster there than
-/// emulation: where floats are multiplied on vectors while they are packed, else whole, for BLAS.
-/// The choice is made at the first call. `TITAN_BF16=vectors` does without tiles, for floats too,
-/// but with vectors of bf16 whose ever they are, `widen` widens everywhere, `native` never: MKL
-/// emulates what the processor lacks.
+/// bf16 products, summed in float; a bf16 result is rounded once. Backends: AMX; else vectors with
+/// bf16 pair products, if they are faster than float (not on Intel); else widening, because float
+/// is faster than emulated bf16. Vectors widen while packing; BLAS needs widened copies. The first
+/// call selects the backend. TITAN_BF16 overrides it: `vectors` disables AMX (for f32 too) and uses
+/// bf16 vectors on any vendor; `widen` always widens; `native` uses MKL, which may emulate bf16.
 void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
                  int64_t k, const bf16 *a, int64_t lda, const bf16 *b, int64_t ldb, bool accumulate,
                  float *c, int64_t ldc);
@@ -57,8 +54,8 @@ void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, in
                  int64_t k, const bf16 *a, int64_t lda, const bf16 *b, int64_t ldb, bool accumulate,
                  bf16 *c, int64_t ldc);
 
-/// Inner product, accumulated in double in an order that depends on `count` alone, so that any
-/// number of threads gives the same bits.
+/// Inner product in double, in an order that depends only on `count`, so it is bitwise equal for
+/// any number of threads.
 double dot(int64_t count, const float *a, const float *b);
 double dot(int64_t count, const double *a, const double *b);
 

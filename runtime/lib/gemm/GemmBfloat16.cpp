@@ -1,6 +1,5 @@
-// Products of bf16. Their terms are exact in float, so the ways to make them, on the processor's
-// tiles or vectors, by MKL, and widened, differ in the order of sums alone (and tiles and vectors
-// of pairs in numbers below the normal range, which they take for 0).
+// bf16 GEMM. Term products are exact in float, so the backends (AMX, vectors, MKL, widening) differ
+// only in the order of sums. AMX and pair products also take subnormals for 0.
 #include "Amx.h"
 #include "Batch.h"
 #include "Blas.h"
@@ -21,7 +20,7 @@ namespace titan::rt {
 
 namespace {
 
-/// On tiles; on vectors by pairs, or widened while they are packed; by MKL; widened for BLAS.
+/// AMX; vectors with pairs; vectors that widen while packing; MKL; widen first, then f32 GEMM.
 enum class Backend { Amx, Pairs, WidenWhilePacking, Mkl, WidenFirst };
 
 Backend chooseBackend() {
@@ -39,7 +38,7 @@ Backend backend() {
   return chosen;
 }
 
-/// A matrix of `rows` stored rows of `columns` elements.
+/// A stored matrix of `rows` rows and `columns` columns.
 struct Matrix {
   const bf16 *data;
   int64_t ld, rows, columns;
@@ -55,13 +54,13 @@ struct Product {
 Product makeProduct(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, const bf16 *a,
                     int64_t lda, const bf16 *b, int64_t ldb) {
   bool ta = transA == Trans::Yes, tb = transB == Trans::Yes;
-  // BLAS insists on leading dimensions of at least a row, also where there is only one row.
+  // BLAS requires a leading dimension of at least one row, even for a single row.
   Matrix left{a, std::max(lda, ta ? m : k), ta ? k : m, ta ? m : k, ta};
   Matrix right{b, std::max(ldb, tb ? k : n), tb ? n : k, tb ? k : n, tb};
   return {left, right, m, n, k};
 }
 
-/// Of some rows and columns of the result, and a part of the depth.
+/// The product of some rows and columns over a slice of k.
 Product sliceProduct(Product p, const Slice &rows, const Slice &columns) {
   auto take = [](Matrix &matrix, int64_t row, int64_t rowCount, int64_t column, int64_t count) {
     if (matrix.transposed) {
@@ -77,7 +76,7 @@ Product sliceProduct(Product p, const Slice &rows, const Slice &columns) {
   return {p.a, p.b, rows.rows, columns.rows, rows.kCount};
 }
 
-/// The product without all rows of the result but `count` from `first` on.
+/// The product of `count` rows from `first`.
 Product takeRows(Product p, int64_t first, int64_t count) {
   p.a.data += p.a.transposed ? first : first * p.a.ld;
   (p.a.transposed ? p.a.columns : p.a.rows) = count;
@@ -85,7 +84,7 @@ Product takeRows(Product p, int64_t first, int64_t count) {
   return p;
 }
 
-struct WidenedOperands; // has its memory while floats are multiplied
+struct WidenedOperands; // scratch that is in use during the f32 GEMM
 
 const float *widen(const Matrix &matrix, ThreadScratch &scratch) {
   float *wide = scratch.take<float>(matrix.rows * matrix.columns);
@@ -101,7 +100,7 @@ size_t sizeWidened(const Matrix &matrix) {
   return ThreadScratch::roundUp(static_cast<size_t>(matrix.rows * matrix.columns) * sizeof(float));
 }
 
-/// What `multiply` takes from the scratch.
+/// The scratch that `multiply` takes.
 size_t sizeScratch(const Product &p) {
   return backend() == Backend::Mkl ? 0 : sizeWidened(p.a) + sizeWidened(p.b);
 }
@@ -124,21 +123,21 @@ void gemmFallback(const Product &p, bool accumulate, float *c, int64_t ldc) {
   multiply(p, accumulate, c, ldc, ThreadScratch::ofThread<WidenedOperands>(sizeScratch(p)));
 }
 
-/// In blocks of rows that keep the unrounded sums within 64 MiB.
+/// In blocks of rows that keep the unrounded sums below 64 MiB.
 void gemmFallback(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
   constexpr int64_t most = int64_t{64} << 20, fewest = 256;
   const int64_t rows = std::min(p.m, std::max<int64_t>(fewest, most / 4 / p.n));
   const size_t sums = ThreadScratch::roundUp(static_cast<size_t>(rows * p.n) * sizeof(float));
   for (int64_t first = 0; first < p.m; first += rows) {
     const int64_t count = std::min(rows, p.m - first);
-    const Product part = takeRows(p, first, count);
-    ThreadScratch &scratch = ThreadScratch::ofThread<WidenedOperands>(sums + sizeScratch(part));
+    const Product slice = takeRows(p, first, count);
+    ThreadScratch &scratch = ThreadScratch::ofThread<WidenedOperands>(sums + sizeScratch(slice));
     float *sum = scratch.take<float>(count * p.n);
     bf16 *to = c + first * ldc;
     if (accumulate)
       for (int64_t i = 0; i < count; ++i)
         std::copy_n(to + i * ldc, p.n, sum + i * p.n);
-    multiply(part, accumulate, sum, p.n, scratch);
+    multiply(slice, accumulate, sum, p.n, scratch);
     tm::detail::parallelFor(count, count * p.n, [&](int64_t i) {
 #pragma omp simd
       for (int64_t j = 0; j < p.n; ++j)
@@ -147,7 +146,7 @@ void gemmFallback(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
   }
 }
 
-/// Also of no elements, which lie nowhere.
+/// Also for empty operands, which have no memory.
 Bfloat16Operand operandOf(const Matrix &matrix, bool isKContiguous) {
   return {reinterpret_cast<const uint16_t *>(matrix.data), matrix.ld, isKContiguous};
 }
@@ -168,11 +167,11 @@ template <typename To> void productOnTiles(const Product &p, bool accumulate, To
   auto takeScratch = [&] {
     return ThreadScratch::ofThread(static_cast<size_t>(bytes)).take<std::byte>(bytes);
   };
-  if (grid.tiles == 1) // a team of one thread would have libgomp ask for memory
+  if (grid.tiles == 1) // libgomp would allocate a team of one thread
     return makeTile(0, takeScratch());
 #pragma omp parallel
   {
-    std::byte *scratch = takeScratch(); // also for who comes too late this time
+    std::byte *scratch = takeScratch(); // also by a thread that is too late for this product
 #pragma omp for schedule(dynamic)
     for (int64_t index = 0; index < grid.tiles; ++index)
       makeTile(index, scratch);
@@ -210,7 +209,7 @@ void batched(std::span<const BatchDim> batch, const Product &p, bool accumulate,
              int64_t ldc) {
   if (p.m == 0 || p.n == 0)
     return;
-  narrow(std::max({p.m, p.n, p.k, p.a.ld, p.b.ld, ldc})); // throw here, not in a parallel region
+  narrow(std::max({p.m, p.n, p.k, p.a.ld, p.b.ld, ldc})); // throw here, not in the parallel region
   if (backend() == Backend::Mkl || backend() == Backend::WidenFirst)
     blas();
   forEachOfBatch(batch, p.m * p.n * p.k, [&](BatchOffsets at) {

@@ -1,5 +1,5 @@
-// For what headers define for one kind of vectors: each translation unit has its own, lest the
-// linker take a function that is compiled for some processors for one that others call.
+// For functions of headers that several instruction sets compile: each translation unit has its own
+// copy. The linker must not pick a copy that needs an instruction set the caller lacks.
 #pragma once
 
 #define TITAN_INLINED [[gnu::always_inline]] static inline

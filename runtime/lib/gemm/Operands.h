@@ -1,18 +1,18 @@
-// What a matrix product is given, whoever makes it.
+// Operands of a GEMM, shared by all backends.
 #pragma once
 
 #include <cstdint>
 
 namespace titan::rt {
 
-/// A factor: an element of line i (row of a left operand, column of a right one) and depth d lies
-/// at i * ld + d if lines run along depth, and at d * ld + i otherwise.
+/// A GEMM operand as a matrix of rows and k: A, or B transposed. Element (row, k) is at row * ld +
+/// k if the operand is K-major, else at k * ld + row.
 template <typename E> struct OperandOf {
-  /// (Inlined always, since files for other processors have it, too.)
+  /// (Always inlined: translation units of other instruction sets use it too.)
   [[gnu::always_inline]] const E *at(int64_t row, int64_t k) const {
     return data + (isKContiguous ? row * ld + k : k * ld + row);
   }
-  /// The operand without the lines before this one.
+  /// The operand without the rows before `row`.
   OperandOf from(int64_t row) const { return {at(row, 0), ld, isKContiguous}; }
   const E *data;
   int64_t ld;
@@ -25,14 +25,14 @@ struct Extents {
   int64_t m, n, k;
 };
 
-/// Which lines of a factor, and which of their depth.
+/// A range of rows and of k of an operand.
 struct Slice {
   int64_t firstRow, rows, firstK, kCount;
 };
 
-/// Where a product goes: C, with what it is added to before it is rounded, which is what C holds,
-/// and sums that are not rounded yet; those go with bf16 alone. (`at` is inlined always, since
-/// files for other processors have it, too.)
+/// The destination of a product: C, whether to add to its old value, and, for bf16, unrounded
+/// partial sums to add. (`at` is always inlined: translation units of other instruction sets use it
+/// too.)
 template <typename To> struct Destination {
   [[gnu::always_inline]] Destination at(int64_t row, int64_t column) const {
     return {to + row * ld + column, ld, adds, sums ? sums + row * ldSums + column : nullptr,

@@ -5,7 +5,8 @@
 namespace titan::rt {
 
 Bfloat16Request requestForBfloat16() {
-  static constexpr std::string_view words[] = {"vectors", "widen", "native"}; // as enumerated
+  static constexpr std::string_view words[] = {"vectors", "widen",
+                                               "native"}; // in the order of the enumerators
   static const int asked = wordOf("TITAN_BF16", words);
   return static_cast<Bfloat16Request>(asked + 1);
 }

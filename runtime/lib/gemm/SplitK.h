@@ -1,7 +1,7 @@
-// Products whose depth is so great that the sums over it would lose digits: a kernel adds up some
-// 400 terms and then these sums, one after the other, in float. Here at most kMaxDepth terms are
-// left to a kernel, and its sums are added in double, for a block of C at a time. Their memory is
-// the calling thread's (ThreadScratch.h); a product of usual depth goes to the kernel as it is.
+// Split-K for GEMMs whose sums would lose digits in float: a kernel sums about 400 terms and adds
+// these sums in float. Here a kernel sums at most kMaxDepth terms, and its results are added in
+// double, one block of C at a time. Scratch belongs to the calling thread (ThreadScratch.h). A GEMM
+// of usual depth goes to the kernel directly.
 #pragma once
 
 #include "Grid.h"
@@ -15,16 +15,16 @@
 
 namespace titan::rt {
 
-/// Terms whose sum a kernel makes.
+/// The largest number of terms that one kernel call sums.
 constexpr int64_t kMaxDepth = 8192;
 
-/// Of C, what is summed at once.
+/// The largest block of C.
 struct SplitK {
   static constexpr int64_t kRows = 1024, kColumns = 1024;
 };
 
-/// C = A B, or that added to C, by multiply(rows, columns, sums, ld): the product of some rows of
-/// either operand and at most `most` terms of their depth, into floats.
+/// C = A B (or +=) by multiply(rows, columns, sums, ld), which computes the product of some rows
+/// and columns over at most `most` terms into floats.
 template <typename To, typename Multiply>
 void multiplySplitK(const Extents &e, const Destination<To> &c, Multiply &&multiply,
                     int64_t most = kMaxDepth) {
@@ -40,7 +40,7 @@ void multiplySplitK(const Extents &e, const Destination<To> &c, Multiply &&multi
     for (int64_t column = 0; column < columns.blocks; ++column) {
       Slice left{rows.begin(row), rows.sizeOf(row), 0, 0};
       Slice right{columns.begin(column), columns.sizeOf(column), 0, 0};
-      // Within a parallel region, libgomp would ask for memory for a team of one thread.
+      // In a parallel region, libgomp would allocate a team of one thread.
       const int64_t work = omp_in_parallel() ? 0 : left.rows * right.rows;
       for (int64_t at = 0; at < depth.blocks; ++at) {
         left.firstK = right.firstK = depth.begin(at);
@@ -61,7 +61,7 @@ void multiplySplitK(const Extents &e, const Destination<To> &c, Multiply &&multi
     }
 }
 
-/// Whether a product is better made so.
+/// Whether a GEMM needs split-K.
 inline bool needsSplitK(const Extents &e, int64_t most = kMaxDepth) {
   return e.k > 2 * most;
 }

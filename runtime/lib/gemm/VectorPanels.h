@@ -1,6 +1,6 @@
-// Packing of operands for vectors, and their product. For translation units that are compiled for
-// V (Avx512Vectors.h, Avx2Vectors.h) and run where the processor has it alone; everything is
-// static, lest the linker take a function compiled for this processor for one that others call.
+// Packing and microkernels on vectors. Include this header only in translation units that are
+// compiled for V (Avx512Vectors.h, Avx2Vectors.h) and run where the processor has it. All functions
+// are static: the linker must not pick a copy for another instruction set.
 #pragma once
 
 #include "VectorUnit.h"
@@ -18,19 +18,19 @@ static inline int64_t quotientUp(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-constexpr int64_t kCacheLine = 64; // bytes of the caches
+constexpr int64_t kCacheLine = 64; // bytes
 template <typename V> constexpr int64_t kPanelColumns = 2 * V::width;
 
-/// Lines of memory that a product asks for while it goes on: so many behind each of its rows, each
-/// so many bytes from where those of the row before begin.
+/// Cache lines that a microkernel prefetches: `cacheLines` after each of its rows; `stride` bytes
+/// between rows.
 struct Prefetch {
   const void *from = nullptr;
   int64_t cacheLines = 0, stride = 0;
 };
 
-/// At most as many steps of as many lines from `at` on as a vector has elements; the places of a
-/// step are so many elements before those of the next. (Scalars, since GCC would read an operand's
-/// anew for each row.)
+/// Packs one register block: up to V::width k-steps of up to V::width rows from `at`. `stride`
+/// elements separate consecutive k-steps. (Scalar parameters, because GCC would reload an operand's
+/// fields for each row.)
 template <typename V, typename E, typename P>
 TITAN_INLINED void packRegisterBlock(const E *at, int64_t ld, bool isKContiguous, int64_t rows,
                                      int64_t kCount, P *to, int64_t stride) {
@@ -55,8 +55,8 @@ TITAN_INLINED void packRegisterBlock(const E *at, int64_t ld, bool isKContiguous
   }
 }
 
-/// Asks for a line of memory of each of so many rows, for the first cache; or the second, where
-/// rows are so far apart that those of a square do not find room for themselves in the first.
+/// Prefetches one cache line per row into L1; into L2 if rows are so far apart that a register
+/// block does not fit in L1.
 template <typename E> TITAN_INLINED void prefetchRows(const E *at, int64_t ld, int64_t rows) {
   if (ld * int64_t{sizeof(E)} % 2048 == 0)
     for (int64_t i = 0; i < rows; ++i)
@@ -66,41 +66,41 @@ template <typename E> TITAN_INLINED void prefetchRows(const E *at, int64_t ld, i
       __builtin_prefetch(at + i * ld);
 }
 
-/// Panels of `lines` lines, in as many places as some vectors have. All panels' next steps come
-/// before those after them, so that rows of memory that go across them are read along; places
-/// without a line then hold what follows in memory, where there is something, as whole vectors are
-/// loaded faster than parts.
+/// Packs panels of `rows` rows, padded to PaddedRows. Non-K-major operands are packed k-step by
+/// k-step across all panels, to read memory in order. Padding rows then hold adjacent memory where
+/// it exists, since full vectors load faster than partial ones.
 template <typename V, int64_t PaddedRows, typename E, typename P>
-static void packPanels(const OperandOf<E> &from, const Slice &part, int64_t rows, P *to) {
+static void packPanels(const OperandOf<E> &from, const Slice &slice, int64_t rows, P *to) {
   constexpr int64_t blockDepth = V::width * kDepthOfStep<P>;
-  const int64_t panel = quotientUp(part.kCount, kDepthOfStep<P>) * PaddedRows;
+  const int64_t panel = quotientUp(slice.kCount, kDepthOfStep<P>) * PaddedRows;
   auto packSteps = [=](int64_t row, int64_t depth, P *steps) {
-    const E *at = from.at(part.firstRow + row, part.firstK + depth);
+    const E *at = from.at(slice.firstRow + row, slice.firstK + depth);
     if (from.isKContiguous)
-      prefetchRows(at + 2 * blockDepth, from.ld, least(PaddedRows, part.rows - row));
-    else if (part.kCount - depth > blockDepth)
+      prefetchRows(at + 2 * blockDepth, from.ld, least(PaddedRows, slice.rows - row));
+    else if (slice.kCount - depth > blockDepth)
       prefetchRows(at + blockDepth * from.ld, from.ld, blockDepth);
     for (int64_t offset = 0; offset < PaddedRows; offset += V::width) {
-      const int64_t rest = part.rows - row - offset;
-      packRegisterBlock<V>(from.at(part.firstRow + row + offset, part.firstK + depth), from.ld,
+      const int64_t rest = slice.rows - row - offset;
+      packRegisterBlock<V>(from.at(slice.firstRow + row + offset, slice.firstK + depth), from.ld,
                            from.isKContiguous,
                            from.isKContiguous ? least(rows - offset, rest) : rest,
-                           part.kCount - depth, steps + offset, PaddedRows);
+                           slice.kCount - depth, steps + offset, PaddedRows);
     }
   };
   if (from.isKContiguous)
-    for (int64_t row = 0; row < part.rows; row += rows, to += panel)
-      for (int64_t depth = 0; depth < part.kCount; depth += blockDepth)
+    for (int64_t row = 0; row < slice.rows; row += rows, to += panel)
+      for (int64_t depth = 0; depth < slice.kCount; depth += blockDepth)
         packSteps(row, depth, to + depth / kDepthOfStep<P> * PaddedRows);
   else
-    for (int64_t depth = 0; depth < part.kCount; depth += blockDepth, to += V::width * PaddedRows) {
+    for (int64_t depth = 0; depth < slice.kCount;
+         depth += blockDepth, to += V::width * PaddedRows) {
       P *steps = to;
-      for (int64_t row = 0; row < part.rows; row += rows, steps += panel)
+      for (int64_t row = 0; row < slice.rows; row += rows, steps += panel)
         packSteps(row, depth, steps);
     }
 }
 
-/// What a row of a panel's sums is added to and stored in.
+/// Prefetches the row of C (and of partial sums) that a panel's sums go to.
 template <typename V, typename To>
 TITAN_INLINED void prefetchRow(const Destination<To> &c, int64_t row) {
   constexpr int64_t last = kPanelColumns<V> - 1;
@@ -112,15 +112,15 @@ TITAN_INLINED void prefetchRow(const Destination<To> &c, int64_t row) {
   }
 }
 
-/// A panel of a left operand, packed: the rows of a step side by side.
+/// A packed panel of A: the rows of a k-step are contiguous.
 template <typename V, typename P> struct PackedRows {
   PackedRows(const P *a, int64_t) : at(a) {}
   TITAN_MEMBER P operator[](int row) const { return at[row]; }
   TITAN_MEMBER void step() { at += V::width; }
 
-  /// From a panel to the next.
+  /// Elements between consecutive panels.
   static int64_t stride(int64_t, int64_t steps, int64_t) { return steps * V::width; }
-  /// How a panel is shared out among products of so many rows.
+  /// The slice of the next panel that one of `tiles` microkernel calls prefetches.
   static Prefetch prefetchSlice(const P *panel, int64_t steps, int64_t tile, int64_t tiles,
                                 int64_t rows, int64_t) {
     constexpr int64_t inLine = kCacheLine / int64_t{sizeof(P)};
@@ -132,9 +132,8 @@ private:
   const P *at;
 };
 
-/// Rows as they lie in memory, along the depth, where an element is packed as it lies there. (Three
-/// of them are what an address and the distance between rows reach, and there are not enough
-/// registers for an address each.)
+/// Unpacked K-major rows, where packing would not change an element. (An address and the row
+/// distance reach three rows; there are too few registers for one address per row.)
 template <typename V, typename E, typename P> struct UnpackedRows {
   UnpackedRows(const P *a, int64_t ld) : ld(ld) {
 #pragma GCC unroll 5
@@ -166,10 +165,9 @@ private:
   int64_t ld;
 };
 
-/// C[Rows, so many vectors] from a panel of either side, of whose columns some may be missing. Rows
-/// of C, and what comes next, are asked for one after the other, late enough to be still there and
-/// early enough to be there in time: all at once they would take the places of the caches' own
-/// traffic, and panels wait behind them.
+/// C[Rows, Vectors] from one panel of each operand; some columns may be missing. Rows of C and the
+/// next panel are prefetched one at a time, late enough to stay in the cache and early enough to
+/// arrive. All at once, they would compete with the panel loads.
 template <typename V, typename Left, int Rows, int Vectors, typename P, typename To>
 static void microkernel(const P *a, int64_t lda, const P *b, int64_t steps, int64_t columns,
                         Prefetch prefetch, const Destination<To> &c) {
@@ -215,7 +213,7 @@ template <typename P, typename To>
 using Microkernel = void(const P *a, int64_t lda, const P *b, int64_t steps, int64_t columns,
                          Prefetch prefetch, const Destination<To> &c);
 
-/// The products of any number of rows that fits with 1 or 2 vectors of columns.
+/// Microkernels for every row count that fits, with 1 or 2 vectors of columns.
 template <typename V, typename Left, typename P, typename To> struct MicrokernelTable {
   template <int... Rows>
   constexpr MicrokernelTable(std::integer_sequence<int, Rows...>)
@@ -225,9 +223,9 @@ template <typename V, typename Left, typename P, typename To> struct Microkernel
   Microkernel<P, To> *of[V::maxRows][2];
 };
 
-/// Some panels of A by each of B's in turn. One of them by all of B's goes along rows of C, which
-/// lie in few pages. Meanwhile the panels that come next are brought from memory, or from where
-/// another thread packed them.
+/// The macrokernel: each panel of B in turn with panelsAtOnce panels of A. Consecutive calls follow
+/// the rows of C, which span few pages. Meanwhile the next panels of A are prefetched from memory
+/// or from the thread that packed them.
 template <typename V, typename Left, typename P, typename To>
 static void macrokernel(const P *a, int64_t lda, int64_t rows, const P *b, const Extents &e,
                         const Destination<To> &c) {

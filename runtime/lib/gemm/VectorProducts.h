@@ -1,4 +1,4 @@
-// The products of a kind of vectors. For translation units as VectorPanels.h is.
+// GEMM on vectors of one instruction set. The restrictions of VectorPanels.h apply.
 #pragma once
 
 #include "VectorPanels.h"
@@ -7,13 +7,14 @@
 namespace titan::rt {
 
 template <typename V, typename E, typename P, typename To>
-static void multiplyWith(const LeftRows<E, P> &left, const OperandOf<E> &b, const Slice &part,
-                         const PackBuffer<P> &packBuffer, const Destination<To> &c) {
-  const Extents extents{left.slice.rows, part.rows, part.kCount};
+static void multiplyWith(const LeftRows<E, P> &left, const OperandOf<E> &b,
+                         const Slice &operandSlice, const PackBuffer<P> &packBuffer,
+                         const Destination<To> &c) {
+  const Extents extents{left.slice.rows, operandSlice.rows, operandSlice.kCount};
   if (left.panelRows <= kSkinnyRows)
-    return multiplySkinny<V>(left.packed, extents.m, b, part, c);
+    return multiplySkinny<V>(left.packed, extents.m, b, operandSlice, c);
   if (!packBuffer.isPacked)
-    packPanels<V, kPanelColumns<V>>(b, part, kPanelColumns<V>, packBuffer.panels);
+    packPanels<V, kPanelColumns<V>>(b, operandSlice, kPanelColumns<V>, packBuffer.panels);
   if constexpr (kReadsUnpacked<E, P>)
     if (!left.packed) {
       const E *rows = left.operand.at(left.slice.firstRow, left.slice.firstK);
@@ -24,18 +25,19 @@ static void multiplyWith(const LeftRows<E, P> &left, const OperandOf<E> &b, cons
   macrokernel<V, PackedRows<V, P>>(left.packed, 0, left.panelRows, packBuffer.panels, extents, c);
 }
 
-/// What a unit of either kind does.
+/// Shared by the units of all element types.
 template <typename V, typename E, typename P, typename Unit> class VectorUnitOf : public Unit {
 public:
   constexpr VectorUnitOf(int64_t maxSteps, int64_t maxColumns)
       : Unit({V::maxRows, V::width, maxSteps, maxColumns}) {}
-  void packLeft(const OperandOf<E> &from, const Slice &part, int64_t rows, P *to) const override {
-    packPanels<V, V::width>(from, part, rows, to);
+  void packLeft(const OperandOf<E> &from, const Slice &operandSlice, int64_t rows,
+                P *to) const override {
+    packPanels<V, V::width>(from, operandSlice, rows, to);
   }
   using Unit::multiply;
-  void multiply(const LeftRows<E, P> &left, const OperandOf<E> &b, const Slice &part,
+  void multiply(const LeftRows<E, P> &left, const OperandOf<E> &b, const Slice &operandSlice,
                 const PackBuffer<P> &packBuffer, const Destination<float> &c) const override {
-    multiplyWith<V>(left, b, part, packBuffer, c);
+    multiplyWith<V>(left, b, operandSlice, packBuffer, c);
   }
 
 protected:
@@ -54,9 +56,10 @@ public:
   using Base = VectorUnitOf<V, uint16_t, P, Bfloat16Vectors<P>>;
   using Base::Base;
   using Base::multiply;
-  void multiply(const LeftRows<uint16_t, P> &left, const Bfloat16Operand &b, const Slice &part,
-                const PackBuffer<P> &packBuffer, const Destination<bf16> &c) const override {
-    multiplyWith<V>(left, b, part, packBuffer, c);
+  void multiply(const LeftRows<uint16_t, P> &left, const Bfloat16Operand &b,
+                const Slice &operandSlice, const PackBuffer<P> &packBuffer,
+                const Destination<bf16> &c) const override {
+    multiplyWith<V>(left, b, operandSlice, packBuffer, c);
   }
 };
 

@@ -1,16 +1,16 @@
-// Products of a few rows. Packing their columns would take longer than multiplying them, so these
-// come from memory as they lie. The sums are those of panels.
+// GEMM with few rows of A. Packing B would cost more than the product, so B is read unpacked. The
+// order of sums equals that of packed panels.
 #pragma once
 
 #include "VectorPanels.h"
 
 namespace titan::rt {
 
-/// How many vectors of columns are worked on at once: a few lines of memory, or a piece of each.
+/// Vectors of columns per pass: a few cache lines, or part of each.
 template <typename V, bool KContiguous>
 constexpr int kVectorsAtOnce = KContiguous ? 2 : V::fewVectors;
 
-/// A step of depth of a vector of columns for every row.
+/// One k-step of a vector of columns for every row.
 template <typename V, int Rows, typename P>
 TITAN_INLINED void addStep(typename V::Floats (&sum)[Rows], const P *rows,
                            typename V::Words columns) {
@@ -19,7 +19,7 @@ TITAN_INLINED void addStep(typename V::Floats (&sum)[Rows], const P *rows,
     sum[r] = V::addProduct(sum[r], rows[r], V::asFloats(columns));
 }
 
-/// As many steps as a vector has elements of columns that run along depth, or as are there.
+/// Up to V::width k-steps of K-major columns.
 template <typename V, int Rows, int Vectors, typename E, typename P>
 TITAN_INLINED void addAlongK(typename V::Floats (&sum)[Vectors][Rows], const P *a, const E *b,
                              int64_t ld, int64_t columns, int64_t kCount) {
@@ -43,7 +43,7 @@ TITAN_INLINED void addAlongK(typename V::Floats (&sum)[Vectors][Rows], const P *
   }
 }
 
-/// As many steps of columns that lie side by side.
+/// Up to V::width k-steps of adjacent columns.
 template <typename V, int Rows, int Vectors, typename E, typename P>
 TITAN_INLINED void addAcrossK(typename V::Floats (&sum)[Vectors][Rows], const P *a, const E *b,
                               int64_t ld, int64_t columns, int64_t kCount) {
@@ -58,7 +58,7 @@ TITAN_INLINED void addAcrossK(typename V::Floats (&sum)[Vectors][Rows], const P 
     }
 }
 
-/// C[Rows, columns] of the vectors at once, from a packed panel and B from `b` on.
+/// C[Rows, columns] for `vectors` vectors of columns, from a packed panel of A and from B at `b`.
 template <typename V, bool KContiguous, int Rows, typename E, typename P, typename To>
 static void multiplyRows(const P *a, const E *b, int64_t ld, int64_t kCount, int64_t columns,
                          const Destination<To> &c) {
@@ -84,26 +84,26 @@ static void multiplyRows(const P *a, const E *b, int64_t ld, int64_t kCount, int
 }
 
 template <typename V, bool KContiguous, typename E, typename P, typename To>
-static void multiplyAcross(const P *a, int64_t m, const OperandOf<E> &b, const Slice &part,
+static void multiplyAcross(const P *a, int64_t m, const OperandOf<E> &b, const Slice &slice,
                            const Destination<To> &c) {
   constexpr int64_t group = V::width * kVectorsAtOnce<V, KContiguous>;
   auto multiply = m == 1   ? multiplyRows<V, KContiguous, 1, E, P, To>
                   : m == 2 ? multiplyRows<V, KContiguous, 2, E, P, To>
                            : multiplyRows<V, KContiguous, 3, E, P, To>;
-  for (int64_t j = 0; j < part.rows; j += group) {
-    // What has no depth lies nowhere.
-    const E *columns = part.kCount > 0 ? b.at(part.firstRow + j, part.firstK) : nullptr;
-    multiply(a, columns, b.ld, part.kCount, part.rows - j, c.at(0, j));
+  for (int64_t j = 0; j < slice.rows; j += group) {
+    // With k = 0, B has no memory.
+    const E *columns = slice.kCount > 0 ? b.at(slice.firstRow + j, slice.firstK) : nullptr;
+    multiply(a, columns, b.ld, slice.kCount, slice.rows - j, c.at(0, j));
   }
 }
 
 template <typename V, typename E, typename P, typename To>
-static void multiplySkinny(const P *a, int64_t m, const OperandOf<E> &b, const Slice &part,
+static void multiplySkinny(const P *a, int64_t m, const OperandOf<E> &b, const Slice &slice,
                            const Destination<To> &c) {
   if (b.isKContiguous)
-    multiplyAcross<V, true>(a, m, b, part, c);
+    multiplyAcross<V, true>(a, m, b, slice, c);
   else
-    multiplyAcross<V, false>(a, m, b, part, c);
+    multiplyAcross<V, false>(a, m, b, slice, c);
 }
 
 } // namespace titan::rt

@@ -1,4 +1,4 @@
-// Apart from the kernels, because it runs on every processor.
+// Not compiled for vectors, because it runs on every processor.
 #include "VectorUnit.h"
 
 #include "MatrixUnit.h"
@@ -28,8 +28,8 @@ bool hasVectors512() {
 int64_t l1Associativity() {
   constexpr int64_t usual = 8;
 #ifdef _SC_LEVEL1_DCACHE_ASSOC
-  static const int64_t ways = sysconf(_SC_LEVEL1_DCACHE_ASSOC);
-  return ways > 0 ? ways : usual; // some systems do not know
+  static const int64_t associativity = sysconf(_SC_LEVEL1_DCACHE_ASSOC);
+  return associativity > 0 ? associativity : usual; // unknown on some systems
 #else
   return usual;
 #endif
@@ -51,7 +51,7 @@ const Bfloat16Vectors<float> *wideningVectors(int maxBits) {
 const Bfloat16Vectors<uint32_t> *pairVectors() {
   static const bool pays = [] {
     const Bfloat16Request asked = requestForBfloat16();
-    // Intel's (to Emerald Rapids) take four times as long for a pair's as for a float's.
+    // Intel processors up to Emerald Rapids take four times as long for a pair as for a float.
     const bool areFast = !__builtin_cpu_is("intel") || asked == Bfloat16Request::Vectors;
     return hasVectors512() && __builtin_cpu_supports("avx512bf16") && areFast &&
            asked != Bfloat16Request::Widen;
@@ -60,7 +60,7 @@ const Bfloat16Vectors<uint32_t> *pairVectors() {
 }
 #endif
 
-// What the compiler does not know, so that nobody gets there.
+// Unreachable: the compiler does not support these instruction sets.
 #ifndef TITAN_AVX2
 const FloatVectors *avx2::floatVectors() {
   return nullptr;

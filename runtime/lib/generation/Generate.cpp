@@ -46,7 +46,7 @@ public:
   }
 
 private:
-  /// A dimension of the logits: its size, and how far apart its elements lie in the whole tensor.
+  /// A dimension of the logits: its size, and its stride in the global tensor.
   struct Axis {
     int64_t size = 1, stride = 1;
     int64_t at(int64_t element) const { return element / stride % size; }
@@ -67,11 +67,11 @@ private:
     for (auto dim = dims.rbegin(); dim != dims.rend(); stride *= dim++->size)
       if (dim->name == std::string("seq"))
         rows = {dim->size, stride};
-      else if (dim->name != std::string("batch")) // of which there is one
+      else if (dim->name != std::string("batch")) // the only such dimension
         columns = {dim->size, stride};
   }
 
-  /// Every sample is the same.
+  /// All samples are equal.
   template <class Number> void load(const Tensor &input, Number at) {
     HostView host = executor.view(input, HostView::Access::Write);
     executor.layoutOf(input.info).forEachRun([&](const ShardRun &run) {
@@ -80,7 +80,7 @@ private:
     });
   }
 
-  /// Row `position` of the logits, put together from the ranks that hold parts of it.
+  /// Row `position` of the logits, gathered from the ranks that hold its shards.
   std::vector<double> collect(int64_t position) {
     std::vector<double> row(columns.size);
     ShardLayout layout = executor.layoutOf(logits->info);
@@ -111,11 +111,10 @@ private:
   Executor &executor;
   const Tensor *tokens, *logits;
   Axis rows, columns;
-  int64_t length; // of the sequence the program was compiled for
+  int64_t length; // compiled sequence length
 };
 
-/// Tokens as a person writes and reads them: bytes of a text, or numbers where nothing is known of
-/// what they stand for.
+/// Tokens as text: bytes, or numbers if their meaning is unknown.
 class Spelling {
 public:
   Spelling(bool isText, int64_t vocabulary) : isText(isText), vocabulary(vocabulary) {}
@@ -135,7 +134,7 @@ public:
   std::string write(int64_t token) const {
     if (!isText)
       return fmt::format(" {}", token);
-    return token < 256 ? std::string(1, static_cast<char>(token)) : "\uFFFD"; // is no byte
+    return token < 256 ? std::string(1, static_cast<char>(token)) : "\uFFFD"; // not a byte
   }
 
 private:
@@ -183,9 +182,9 @@ int generate(Executor &executor, const Options &options, const Settings &setting
   if (options.dryRun)
     return 0;
 
-  auto print = [&](const std::string &part) {
+  auto print = [&](const std::string &fragment) {
     if (executor.isFirst())
-      std::fwrite(part.data(), 1, part.size(), stdout);
+      std::fwrite(fragment.data(), 1, fragment.size(), stdout);
     flushOutput();
   };
   RandomStream random(static_cast<uint64_t>(settings.integer("seed", 0)), "generate", "");

@@ -1,5 +1,5 @@
-// Text from a trained model with a vocabulary of bytes: the program's "logits" entry point is run
-// on the whole prefix for every new token, padded to the sequence length it was compiled for.
+// Text generation. For every new token, the program's "logits" function runs on the complete
+// prefix, padded to the compiled sequence length.
 #pragma once
 
 #include "settings/Options.h"
@@ -8,7 +8,7 @@
 
 namespace titan::rt {
 
-/// Prints the prompt and what follows it on rank 0's standard output.
+/// Prints the prompt and its continuation on rank 0's standard output.
 int generate(Executor &executor, const Options &options, const Settings &settings);
 
 } // namespace titan::rt

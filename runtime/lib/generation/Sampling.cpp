@@ -8,7 +8,7 @@ namespace titan::rt {
 
 namespace {
 
-/// Takes the weight from all tokens but those that the draw is among; what is left in all.
+/// Zeroes the weights of all tokens outside of the selection; returns the remaining total.
 double restrict(std::vector<double> &weight, const Sampling &sampling) {
   std::vector<size_t> order(weight.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -19,13 +19,13 @@ double restrict(std::vector<double> &weight, const Sampling &sampling) {
   double candidates = 0;
   for (size_t i = 0; i < most; ++i)
     candidates += weight[order[i]];
-  double kept = 0;
+  double cumulative = 0;
   for (size_t i = 0; i < order.size(); ++i)
-    if (i < most && (i == 0 || kept < sampling.topP * candidates))
-      kept += weight[order[i]];
+    if (i < most && (i == 0 || cumulative < sampling.topP * candidates))
+      cumulative += weight[order[i]];
     else
       weight[order[i]] = 0;
-  return kept;
+  return cumulative;
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// The next token of a text from its logits.
+// Selection of the next token from its logits.
 #pragma once
 
 #include "settings/Options.h"
@@ -9,9 +9,9 @@
 namespace titan::rt {
 
 /// The largest logit (the lowest index of several), or at a temperature above 0 a draw with the
-/// uniform number given. Of equal logits at the edge of topK or topP, the lower indices count as
-/// more likely. topP is A. Holtzman et al., "The Curious Case of Neural Text Degeneration", 2020,
-/// section 3.1, of what topK leaves.
+/// given uniform number. Ties at the limit of topK or topP favour lower indices. topP follows A.
+/// Holtzman et al., "The Curious Case of Neural Text Degeneration", 2020, section 3.1, applied
+/// after topK.
 int64_t chooseToken(const std::vector<double> &logits, const Sampling &sampling, double uniform);
 
 } // namespace titan::rt

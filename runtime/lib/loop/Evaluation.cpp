@@ -24,7 +24,7 @@ std::string pathOf(const Settings &settings) {
   return path;
 }
 
-/// Full batches of the set, at most `most` where that is not 0.
+/// Full batches of the data set, at most `most` unless that is 0.
 int64_t countBatches(const Program &program, const DataSource &data, const std::string &path,
                      int64_t most) {
   int64_t all = data.order().windows() / program.batch;
@@ -34,7 +34,7 @@ int64_t countBatches(const Program &program, const DataSource &data, const std::
   return most == 0 ? all : std::min(all, most);
 }
 
-/// Opened by all ranks, and seen to hold a batch.
+/// Opens the data set on all ranks, and checks that it holds a batch.
 DataSource openSet(Executor &executor, const Settings &settings) {
   std::optional<DataSource> set;
   executor.world().runCollectively([&] {
@@ -54,7 +54,7 @@ void add(NamedLosses &sums, const NamedLosses &losses) {
       sums[i].second += losses[i].second;
 }
 
-/// Takes the loss without a name out of `losses`, if it is there.
+/// Removes the unnamed loss from `losses`, if it is there.
 std::optional<double> takeUnnamed(NamedLosses &losses) {
   auto unnamed =
       std::find_if(losses.begin(), losses.end(), [](auto &one) { return one.first.empty(); });
@@ -65,7 +65,7 @@ std::optional<double> takeUnnamed(NamedLosses &losses) {
   return value;
 }
 
-/// " (balance 0.01, z 0.002)"; nothing where no loss has a name.
+/// " (balance 0.01, z 0.002)"; empty without named losses.
 std::string listOf(const NamedLosses &losses, int digits) {
   std::string all;
   for (const auto &[name, value] : losses)
@@ -85,7 +85,7 @@ Evaluation::Evaluation(Executor &executor, const Settings &settings)
       batches(countBatches(executor.program(), data, pathOf(settings),
                            settings.integer("eval.batches", 0))),
       reader(executor, function) {
-  executor.prepare(function); // beside a run, before its first step
+  executor.prepare(function); // in a training run, before its first step
 }
 
 std::optional<EvaluationResult> Evaluation::run(const std::function<bool()> &isStopped) {

@@ -1,6 +1,6 @@
-// The loss on data that a run does not learn from. A set is gone through in the order of its file,
-// in batches of the training's size; a last one that is not full is left out. So the number is a
-// function of weights, set and batch alone, on any mesh up to the order of sums.
+// The loss on held-out data. The data set is read in file order, in batches of the training size,
+// without a last partial batch. So the loss depends only on weights, data and batch size, on any
+// mesh up to the order of sums.
 #pragma once
 
 #include "data/BatchReader.h"
@@ -17,9 +17,8 @@ namespace titan::rt {
 
 struct EvaluationResult {
   double loss = 0;
-  NamedLosses losses; ///< those with names
-  /// Of the loss without a name, or of the only one; none where several have names and none has
-  /// not.
+  NamedLosses losses; ///< named losses only
+  /// From the unnamed loss, or the only loss; none if all of several losses are named.
   std::optional<double> perplexity;
   int64_t tokens = 0;
   double seconds = 0;
@@ -27,13 +26,13 @@ struct EvaluationResult {
 
 class Evaluation {
 public:
-  /// The set is eval.data.path.
+  /// The data set is eval.data.path.
   Evaluation(Executor &executor, const Settings &settings);
 
   /// Steps between evaluations of a run; 0: never.
   int64_t every() const { return interval; }
-  /// Asks `isStopped` after every batch, which all ranks must answer alike; nothing where it ended
-  /// the evaluation.
+  /// Calls `isStopped` after every batch, with equal answers on all ranks; returns nothing if
+  /// stopped.
   std::optional<EvaluationResult> run(const std::function<bool()> &isStopped);
 
 private:
@@ -44,7 +43,7 @@ private:
   BatchReader reader;
 };
 
-/// True if the program was compiled with an entry point for evaluation.
+/// Whether the program was compiled with an entry point for evaluation.
 bool canEvaluate(Executor &executor);
 
 /// `EXE eval`: prints loss and perplexity of --init-from's weights.

@@ -11,8 +11,12 @@ namespace titan::rt {
 
 namespace {
 
-/// How often a skipped step is told of.
+/// The number of skipped steps that are reported.
 constexpr int maxReports = 10;
+
+/// Steps in a row whose update may be skipped. Nothing but the data differs between them, so what
+/// is wrong after so many is not a sample.
+constexpr int maxSkipsInRow = 100;
 
 OnNonFinite policyOf(const Settings &settings) {
   const std::string word = settings.text("on_nonfinite", "stop");
@@ -60,8 +64,13 @@ std::string FiniteCheck::describe() const {
 
 void FiniteCheck::setResult(int64_t step, bool isFinite) {
   begin(step, isFinite);
+  inRow = finite ? 0 : inRow + 1;
   if (!finite)
     problem = describe();
+}
+
+bool FiniteCheck::mayNotGoOn() const {
+  return policy == OnNonFinite::Stop || (policy == OnNonFinite::Skip && inRow >= maxSkipsInRow);
 }
 
 bool FiniteCheck::isFinite(int64_t step) {
@@ -73,7 +82,8 @@ bool FiniteCheck::isFinite(int64_t step) {
 }
 
 bool FiniteCheck::isUnreported(int64_t step) const {
-  return checkedStep == step && !finite && reports < (policy == OnNonFinite::Warn ? 1 : maxReports);
+  return checkedStep == step && !finite &&
+         (mayNotGoOn() || reports < (policy == OnNonFinite::Warn ? 1 : maxReports));
 }
 
 std::string FiniteCheck::describeGood() const {
@@ -86,6 +96,11 @@ void FiniteCheck::handleNonFinite(int64_t step, Reporter &report) {
     throw NotFinite(fmt::format("step {}: {}, so the run stops (`on_nonfinite`); {}go on with a "
                                 "lower `optimizer.lr`, or with `clip`",
                                 step, problem, describeGood()));
+  if (mayNotGoOn())
+    throw NotFinite(fmt::format("step {}: {}, as in all of the last {} steps, whose updates were "
+                                "skipped, so the run stops (`on_nonfinite`); {}look for samples or "
+                                "weights that are not finite, or go on with a lower `optimizer.lr`",
+                                step, problem, maxSkipsInRow, describeGood()));
   if (!isUnreported(step))
     return;
   ++reports;

@@ -1,4 +1,4 @@
-// What a run does about a loss or a gradient that is infinite or not a number (`on_nonfinite`).
+// The reaction to an infinite or NaN loss or gradient (`on_nonfinite`).
 #pragma once
 
 #include "Reporter.h"
@@ -10,8 +10,8 @@
 namespace titan::rt {
 
 enum class OnNonFinite {
-  Stop, ///< the run ends with a status of its own
-  Skip, ///< the program leaves out the update of the step
+  Stop, ///< the run ends with its own exit status
+  Skip, ///< the program skips the update of the step
   Warn
 };
 
@@ -19,22 +19,22 @@ class FiniteCheck {
 public:
   FiniteCheck(Executor &executor, const Settings &settings, std::string runDirectory);
 
-  /// A run begins after this step.
+  /// The run starts after this step.
   void begin(int64_t step, bool isFinite);
 
-  /// Whether loss and norm of the latest step are finite on this rank. On processors, where it asks
-  /// for no memory; a device must have ended the step. Before another function of the program runs,
-  /// which overwrites both.
+  /// Whether loss and gradient norm of the latest step are finite on this rank. Does not allocate
+  /// on CPUs. A device must have completed the step. Call it before another function overwrites the
+  /// values.
   bool readsFinite() const;
-  /// What all ranks have agreed on of the latest step, which reads as it was.
+  /// Records the collective result for the latest step, whose values are still readable.
   void setResult(int64_t step, bool isFinite);
-  /// Of the latest step, the same on all ranks, which all call it. A device is waited for.
+  /// Whether the latest step is finite on all ranks. Collective; waits for a device.
   bool isFinite(int64_t step);
 
-  /// Whether the latest step is known not to be finite, and that is worth saying.
+  /// Whether the latest step is known to be non-finite and still to be reported.
   bool isUnreported(int64_t step) const;
   /// Whether the latest step is the run's end. All ranks call it.
-  bool endsRun(int64_t step) { return policy == OnNonFinite::Stop && !isFinite(step); }
+  bool endsRun(int64_t step) { return !isFinite(step) && mayNotGoOn(); }
   /// Of a step that is not finite: throws NotFinite where it ends the run, else says so.
   void handleNonFinite(int64_t step, Reporter &report);
 
@@ -45,6 +45,8 @@ private:
   };
   Scalar find(const char *name) const;
   double read(const Scalar &scalar) const;
+  /// Of a run whose latest step is not finite.
+  bool mayNotGoOn() const;
   std::string describe() const;
   std::string describeGood() const;
 
@@ -53,10 +55,11 @@ private:
   const std::string runDirectory;
   const Scalar loss, norm;
 
-  int64_t checkedStep = 0; // the step that is known of
+  int64_t checkedStep = 0; // the step of `finite`
   bool finite = true;      // that step
-  std::string problem;     // of the latest step that was not
+  std::string problem;     // of the latest non-finite step
   int reports = 0;
+  int inRow = 0; // steps that were not finite, up to the latest that is known of
 };
 
 } // namespace titan::rt

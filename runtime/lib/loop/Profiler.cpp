@@ -9,7 +9,7 @@
 
 namespace titan::rt {
 
-/// The first steps of a process are not like others.
+/// The first steps of a process are slower.
 static constexpr int64_t skipped = 2;
 
 void Profiler::beforeStep() {

@@ -1,4 +1,4 @@
-// Takes a profile of some steps of a run (`--profile`) and writes it to the run's directory.
+// Profiles some steps of a run (`--profile`) and writes the profile to the run's directory.
 #pragma once
 
 #include "state/Executor.h"
@@ -13,7 +13,7 @@ namespace titan::rt {
 
 class Profiler {
 public:
-  /// Of `steps` steps (0: none). The first two of a process are left out.
+  /// Profiles `steps` steps (0: none), after the first two of the process.
   Profiler(Executor &executor, std::string runDirectory, int64_t steps)
       : executor(executor), runDirectory(std::move(runDirectory)), steps(steps) {}
 
@@ -21,7 +21,7 @@ public:
   void beforeStep();
   void finish();
 
-  /// Does the work, as a span of the profile.
+  /// Runs `work` as a span of the profile.
   template <typename Work> void during(const char *name, Work work) {
     if (!trace)
       return work();
@@ -34,8 +34,8 @@ private:
   Executor &executor;
   std::string runDirectory;
   int64_t steps;
-  int64_t seen = 0;           // steps that have begun
-  std::optional<Trace> trace; // while a profile is being taken
+  int64_t seen = 0;           // steps that have started
+  std::optional<Trace> trace; // while a profile is taken
 };
 
 } // namespace titan::rt

@@ -12,12 +12,12 @@ double secondsSince(Progress::Clock::time_point begin) {
   return std::chrono::duration<double>(Progress::Clock::now() - begin).count();
 }
 
-/// The sign of NaN says nothing.
+/// Removes the meaningless sign of NaN.
 double withoutSign(double value) {
   return std::isnan(value) ? std::abs(value) : value;
 }
 
-/// Of one rank's device, in TFLOP/s, where it is said or published.
+/// The peak of one rank's device in TFLOP/s, if it is configured or published.
 std::optional<double> peakTflopsOf(Executor &executor, const Settings &settings) {
   if (double said = settings.number("metrics.peak_tflops", 0); said > 0)
     return said;

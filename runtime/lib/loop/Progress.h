@@ -1,4 +1,4 @@
-// How far a run is and how fast: rows of metrics from what a step gives and from the time it took.
+// Progress and speed of a run: metrics rows from the outputs and times of steps.
 #pragma once
 
 #include "settings/Settings.h"
@@ -15,23 +15,23 @@ class Progress {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// `last` is the step to end after.
+  /// `last` is the final step.
   Progress(Executor &executor, const Settings &settings, int64_t last);
 
-  /// Starts the clocks, before the step after this one.
+  /// Starts the clocks before step `step` + 1.
   void begin(int64_t step);
-  /// Of the time since the row before, what went into reading data.
+  /// The time spent reading data since the previous row.
   double dataSeconds() const { return readingSeconds; }
   void addDataSeconds(double seconds) { readingSeconds += seconds; }
 
-  /// What a row tells of the latest step. All ranks call it, after the device has ended the step.
+  /// The row of the latest step. Collective; the device must have completed the step.
   MetricsRow row(int64_t step, double rate, double secondsSinceRow);
-  /// Since the row before.
+  /// Since the previous row.
   double secondsSinceRow() const;
-  /// The row is written.
+  /// Call it after the row is written.
   void endRow(int64_t step);
 
-  double seconds() const; ///< since the beginning
+  double seconds() const; ///< since the start
   double secondsLeft(int64_t step) const;
 
 private:

@@ -13,7 +13,7 @@ namespace titan::rt {
 
 namespace {
 
-/// Of this rank's elements in the order of its memory. Padding is nobody's business.
+/// Checksum of this rank's elements in the order of its memory, without padding.
 uint32_t checksumOf(Executor &executor, const Tensor &tensor) {
   Executor::Slots slots = executor.slotsOf(tensor);
   ShardLayout layout = executor.layoutOf(slots.info);
@@ -32,7 +32,7 @@ uint32_t checksumOf(Executor &executor, const Tensor &tensor) {
 } // namespace
 
 std::optional<std::pair<size_t, size_t>> findDifference(std::span<const HeldShard> held) {
-  std::map<int64_t, size_t> first; // the rank that has a part first
+  std::map<int64_t, size_t> first; // the first rank with each shard
   for (size_t rank = 0; rank < held.size(); ++rank) {
     size_t other = first.try_emplace(held[rank].shard, rank).first->second;
     if (held[rank].checksum != held[other].checksum)

@@ -17,8 +17,8 @@ constexpr double gibibyte = 1 << 30;
 
 using Scalars = std::vector<std::pair<std::string, double>>;
 
-/// An arena is reserved once, whole, and is in use as long: both are one number. There are no
-/// retries of an allocation to count, and one that fails ends the program.
+/// The arena is reserved once and used throughout, so both numbers are equal. There are no
+/// allocation retries to count: a failed allocation ends the program.
 void addMemory(Scalars &scalars, const std::string &section, Device &device) {
   const auto bytes = static_cast<double>(device.peakMemoryBytes());
   const auto total = static_cast<double>(device.totalMemoryBytes());
@@ -44,8 +44,8 @@ void Reporter::begin(int64_t step) {
   events.emplace((folder / "tensorboard").string(), step);
 }
 
-/// The tags are TorchTitan's, and so is what they count: throughput, tflops and mfu are of one
-/// device, the latter two by its formula.
+/// Tags and definitions are TorchTitan's: throughput, tflops and mfu are per device, the latter two
+/// by its formula.
 void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, double dataSeconds) {
   if (!executor.isFirst())
     return;

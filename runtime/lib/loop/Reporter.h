@@ -1,5 +1,5 @@
-// What a run tells while it goes: rows of metrics.jsonl, events for TensorBoard, lines on the
-// console, status.json. Rank 0 writes; on the others every call is nothing.
+// Reports of a run: metrics.jsonl, TensorBoard events, console lines, status.json. Rank 0 writes;
+// other ranks do nothing.
 #pragma once
 
 #include "Evaluation.h"
@@ -18,26 +18,26 @@ namespace titan::rt {
 
 class Reporter {
 public:
-  /// `last` is the step to end after, `horizon` that of the schedule.
+  /// `last` is the final step, `horizon` the last step of the schedule.
   Reporter(Executor &executor, std::string directory, int64_t last, int64_t horizon)
       : executor(executor), directory(std::move(directory)), last(last), horizon(horizon) {}
   ~Reporter();
   Reporter(const Reporter &) = delete;
   Reporter &operator=(const Reporter &) = delete;
 
-  /// Opens the files; what they say about steps after `step` is dropped.
+  /// Opens the files, and drops content about steps after `step`.
   void begin(int64_t step);
-  /// `dataSeconds`: of the time since the row before, what went into reading data.
+  /// `dataSeconds`: time spent reading data since the previous row.
   void row(const MetricsRow &row, double secondsLeft, double seconds, double dataSeconds);
-  /// What was told up to now survives a loss of power: before a checkpoint from which a run goes on
-  /// behind these rows, and at the end.
+  /// Makes the reports so far survive a power failure: before a checkpoint, whose resumed run
+  /// continues them, and at the end.
   void sync();
-  /// What the status says from here on of the weights that the run has written.
+  /// The weights that the status describes from now on.
   void weights(RunStatus::Weights written) { finalWeights = written; }
   void evaluation(int64_t step, const EvaluationResult &result);
-  /// Throws UserError where a run that begins cannot write it; later it is no reason to end.
+  /// Throws UserError if the first status cannot be written; later failures do not end the run.
   void status(RunStatus status);
-  /// Cheap, once a step.
+  /// Cheap; once per step.
   void stepEnded(int64_t step) {
     if (statusFile)
       statusFile->noteStep(step);

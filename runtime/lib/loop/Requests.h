@@ -1,4 +1,5 @@
-// What a training run does after a step must be the same on all ranks, whoever of them was asked.
+// Collective agreement on the signals of a step: all ranks must act alike, whichever rank received
+// the signal.
 #pragma once
 
 #include "state/Executor.h"
@@ -6,14 +7,14 @@
 namespace titan::rt {
 
 struct Requests {
-  int stop = 0;      ///< the signal that asks to stop, or 0
-  bool save = false; ///< SIGUSR1 has come
+  int stop = 0;      ///< the stop signal, or 0
+  bool save = false; ///< SIGUSR1 was received
   bool isFinite = true;
 };
 
-/// One exchange of a few numbers. `isFinite`: of this rank; all must find it. All ranks call it.
+/// Exchanges a few numbers. `isFinite` holds only if it holds on all ranks. Collective.
 Requests agreeOnRequests(Executor &executor, bool isFinite);
-/// The signal that asks to stop, alone: whether to save is left for after the next step.
+/// Agrees only on the stop signal; a save request waits for the next step.
 int agreeOnStop(Executor &executor);
 
 } // namespace titan::rt

@@ -23,11 +23,11 @@ constexpr int stopping[] = {SIGTERM, SIGINT,    SIGHUP,  SIGQUIT, SIGUSR2, SIGXC
                             SIGALRM, SIGVTALRM, SIGPROF, SIGIO,   SIGPWR,  SIGSTKFLT};
 constexpr int64_t sameRequest = 10, sameKey = 2, sameSave = 5; // seconds
 
-std::atomic<int> received = 0; // the signal that asks to stop
+std::atomic<int> received = 0; // the stop signal
 std::atomic<int64_t> receivedAt = 0;
-std::atomic<int64_t> deadline = 0;     // when the process ends unless the request was answered
-std::atomic<int> saves = 0;            // SIGUSR1 that have come
-std::atomic<int64_t> answeredAt = -60; // when a save was last agreed on
+std::atomic<int64_t> deadline = 0;     // when the process ends without an answer
+std::atomic<int> saves = 0;            // number of SIGUSR1
+std::atomic<int64_t> answeredAt = -60; // time of the last agreed save
 int answered = 0;                      // of `saves`
 
 std::atomic<StopPhase> phase = StopPhase::Starting;
@@ -39,7 +39,7 @@ int orphanSignal() {
   return SIGRTMIN + 1;
 }
 
-/// Seconds of a clock that is never set.
+/// Seconds of a monotonic clock.
 int64_t now() {
   timespec time = {};
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -69,7 +69,7 @@ void arm() {
 
 extern "C" void rememberStop(int signal) {
   if (signal == orphanSignal()) {
-    if (getppid() == parent) // it was a thread of the launcher that ended
+    if (getppid() == parent) // only a thread of the launcher ended
       return;
     signal = SIGTERM;
   }
@@ -84,7 +84,7 @@ extern "C" void rememberStop(int signal) {
   const int64_t since = now() - receivedAt;
   if (since > (signal == SIGINT ? sameKey : sameRequest)) {
     std::signal(signal, SIG_DFL);
-    raise(signal); // when this handler has returned
+    raise(signal); // after this handler returns
   }
 }
 
@@ -93,7 +93,7 @@ extern "C" void rememberSave(int) {
     ++saves;
 }
 
-/// Has `handler` answer a signal that nobody ignores or answers yet.
+/// Installs `handler` for a signal that is neither ignored nor handled.
 void installHandler(int signal, void (*handler)(int)) {
   struct sigaction inherited = {};
   sigaction(signal, nullptr, &inherited);
@@ -118,7 +118,7 @@ int64_t timeoutOf(const char *text) {
 
 } // namespace
 
-// No memory may be asked for, and a sanitizer is not ready yet.
+// Must not allocate, and sanitizers are not initialised yet.
 __attribute__((no_sanitize("address", "thread", "undefined"))) void blockStopSignals() {
   uint64_t mask = uint64_t{1} << (SIGUSR1 - 1);
   for (int signal : stopping)
@@ -149,7 +149,7 @@ void stopWithParent() {
   parent = getppid();
   installHandler(orphanSignal(), rememberStop);
   prctl(PR_SET_PDEATHSIG, orphanSignal());
-  if (getppid() != parent) // it ended meanwhile
+  if (getppid() != parent) // the parent has ended meanwhile
     raise(SIGTERM);
 }
 

@@ -1,48 +1,49 @@
-// Signals that ask a training run for something, remembered until the loop looks at them.
+// Signals to a training run. Handlers record them, and the loop acts on them.
 //
 //   SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR2, SIGXCPU   save and end with status 75; so do
 //   SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT  the other signals that would end it
-//   SIGUSR1                                              save and go on
-//   SIGPIPE, SIGXFSZ                                     ignored: who writes gets the error
+//   SIGUSR1                                              save and continue
+//   SIGPIPE, SIGXFSZ                                     ignored: the writer gets an error
 //
-// What was ignored at the start stays ignored (nohup). Launchers pass a signal on that the system
-// has delivered already, so more signals within 10 seconds are the same request; a later one ends
-// the process at once, and so does SIGINT, which people send from the keyboard, after 2 seconds.
+// Signals that were ignored at the start stay ignored (nohup). Launchers forward signals that the
+// system has already delivered, so further signals within 10 seconds belong to the same request. A
+// later one ends the process immediately, and so does SIGINT, which comes from the keyboard, after
+// 2 seconds.
 //
-// A request that is not answered in time (a step that hangs) ends the process all the same: 60
-// seconds, or TITAN_STOP_TIMEOUT seconds, after the signal, or three times the longest step so far.
-// Saving may take ten times as long.
+// An unanswered request (a step that hangs) ends the process 60 seconds (TITAN_STOP_TIMEOUT) after
+// the signal, or after three times the longest step if that is later. Saving may take ten times as
+// long.
 #pragma once
 
 #include <string>
 
 namespace titan::rt {
 
-/// The training command calls it once, before it waits for other processes. Throws UserError where
-/// TITAN_STOP_TIMEOUT is no number of seconds.
+/// The training command calls it once, before it waits for other processes. Throws UserError if
+/// TITAN_STOP_TIMEOUT is not a number of seconds.
 void catchStopSignals();
-/// Other commands: signals have the system's effect, also those that came until now.
+/// For other commands: signals have their default effect, including pending ones.
 void unblockStopSignals();
-/// Before the C library is ready, by system calls alone: signals wait until one of the above.
+/// Blocks the signals until one of the above, by system calls only, before the C library is ready.
 void blockStopSignals();
 
-/// Has the process stop as by SIGTERM when the process that started it ends.
+/// Stops the process, as by SIGTERM, when its parent ends.
 void stopWithParent();
 
-/// The signal that asks to stop, or 0.
+/// The stop signal, or 0.
 int stopSignal();
 /// "SIGTERM".
 std::string signalName(int signal);
 
-/// Whether SIGUSR1 has come since the last answer. The answer holds for what ranks that were told
-/// alike receive within the next seconds.
+/// Whether SIGUSR1 was received since the last acknowledgement. An acknowledgement also covers
+/// signals of the next seconds, which other ranks receive later.
 bool saveSignal();
 void acknowledgeSaveSignal();
 
-/// What the process is doing, which says how long it may take to answer.
+/// The activity of the process, which determines the time limit of a request.
 enum class StopPhase { Starting, Running, Saving };
 void enterStopPhase(StopPhase phase);
-/// A step has ended.
+/// Call it after every step.
 void noteStep(double seconds);
 
 } // namespace titan::rt

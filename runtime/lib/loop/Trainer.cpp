@@ -58,11 +58,11 @@ public:
     }
     directory.open();
     try {
-      loadState();                // what cannot be gone on from is left as it is
-    } catch (const UserError &) { // of which all ranks know, each with its own words
+      loadState();                // a directory that cannot be resumed stays unchanged
+    } catch (const UserError &) { // all ranks know of it, each with its own message
       directory.removeNew();
       executor.barrier(
-          "removing a run's directory"); // who ends first has a launcher end the others
+          "removing a run's directory"); // the launcher ends the others when the first rank exits
       throw;
     } catch (const std::exception &) {
       directory.removeNew();
@@ -102,7 +102,7 @@ private:
 
   uint64_t seed() const { return static_cast<uint64_t>(settings.integer("seed", 0)); }
 
-  /// What a user might not expect of files that are there.
+  /// Explains unexpected effects of existing files.
   void explainBeginning() {
     if (saved < 0)
       if (std::string archive = archiveRun(directory.path()); !archive.empty())
@@ -116,7 +116,7 @@ private:
   void beginFiles() {
     if (executor.isFirst()) {
       explainBeginning();
-      if (std::error_code absent; saved < 0) // before the settings beside them are others
+      if (std::error_code absent; saved < 0) // before the settings beside them change
         fs::remove(directory.file("metrics.jsonl"), absent);
       writeFileAtomically(directory.file("config.toml"), settings.toToml(), Sync::Content);
       writeFileAtomically(directory.file("program.titan"), executor.program().source,
@@ -134,7 +134,7 @@ private:
           schedule.warmup, schedule.steps);
   }
 
-  /// A checkpoint wins over --init-from, that over fresh values.
+  /// Precedence: checkpoint, --init-from, initial values.
   void loadState() {
     if (std::optional<Manifest> found = resumeFrom(executor, directory.path(), options.resume)) {
       if (!options.initFrom.empty())
@@ -165,7 +165,7 @@ private:
     sample = found.sample;
   }
 
-  /// Who moves the end of a schedule moves the learning rate of the next step.
+  /// Moving the end of the schedule changes the learning rate of the next step.
   void explainSchedule(const Manifest &found) {
     if (found.horizon == 0 || found.horizon == schedule.steps || schedule.decay == "constant")
       return;
@@ -210,7 +210,7 @@ private:
 
   int finished() {
     if (last < schedule.steps && step > firstStep)
-      saveRun(); // --stop-at: to be continued
+      saveRun(); // --stop-at: the run will continue
     compareReplicas();
     enterStopPhase(StopPhase::Saving);
     const std::string weights = directory.file("model.safetensors");
@@ -226,7 +226,7 @@ private:
     return ExitSuccess;
   }
 
-  /// Saves, and gives the signal that came meanwhile.
+  /// Saves, and returns a signal received meanwhile.
   int saveBetweenSteps(bool asked) {
     saveRun();
     if (asked)
@@ -234,7 +234,7 @@ private:
     return agreeOnStop(executor);
   }
 
-  /// Whether the loss is finite is part of it where that is known without waiting for a device.
+  /// Includes whether the loss is finite, if that is known without waiting for a device.
   Requests agreeAfterStep() {
     if (!executor.device().isHost())
       return agreeOnRequests(executor, true);
@@ -275,14 +275,14 @@ private:
     position.isFinite = check.isFinite(step);
     position.horizon = schedule.steps;
     profiler.during("checkpoint", [&] {
-      report.sync(); // a run goes on behind these rows
+      report.sync(); // a resumed run continues after these rows
       asFault([&] {
         saveCheckpoint(executor, directory.path(), position,
                        settings.integer("checkpoint.keep", 0));
       });
     });
     enterStopPhase(StopPhase::Running);
-    // What was the end is not any more, and would be taken for it.
+    // The final weights of an earlier end are no longer final.
     std::error_code absent;
     if (executor.isFirst())
       fs::remove(directory.file("model.safetensors"), absent);
@@ -303,12 +303,12 @@ private:
     return ExitStoppedBySignal;
   }
 
-  /// All ranks evaluate, unless a signal asks to stop (`stop`, which one may become meanwhile); the
-  /// first one writes.
+  /// All ranks evaluate, unless a signal asks to stop (`stop`, which the evaluation may set); rank
+  /// 0 writes.
   void log(bool evaluates, int &stop) {
-    executor.device().synchronize(); // what a device still computes is time of these steps
+    executor.device().synchronize(); // include the device time of these steps
     const double seconds = progress.secondsSinceRow();
-    // First, since an evaluation overwrites the step's outputs.
+    // Before an evaluation overwrites the step's outputs.
     MetricsRow row = progress.row(step, rate, seconds);
     const bool ends = check.endsRun(step);
     std::optional<EvaluationResult> result;
@@ -341,7 +341,7 @@ private:
   const Settings &settings;
   Schedule schedule;
   RunDirectory directory;
-  int64_t last;      // the step to end after
+  int64_t last;      // the final step
   int64_t saveEvery; // steps between checkpoints; 0: only when stopped
   double peakRate;
   Progress progress;
@@ -352,7 +352,7 @@ private:
   std::optional<DataSource> data;
   std::optional<Evaluation> evaluation;
 
-  int64_t step = 0, firstStep = 0; // done so far; done before this process began
+  int64_t step = 0, firstStep = 0; // completed; completed before this process started
   int64_t saved = -1;              // the step of the latest checkpoint
   int64_t sample = 0;              // the first that was not trained on
   double rate = 0;

@@ -1,5 +1,5 @@
-// The training loop: data in, one call of the program's step, metrics out, until the last step or a
-// signal. It owns the run's directory:
+// The training loop: read data, run the step, report metrics, until the last step or a signal. It
+// owns the run's directory:
 //   metrics.jsonl  status.json  config.toml  program.titan  model.safetensors  checkpoints/step-N/
 #pragma once
 
@@ -9,8 +9,7 @@
 
 namespace titan::rt {
 
-/// Trains as the options and settings say; returns the exit status (0, or 75 when a signal stopped
-/// the run after it was saved).
+/// Trains; returns the exit status (0, or 75 if a signal stopped the run after it was saved).
 int train(Executor &executor, const Options &options, const Settings &settings);
 
 /// The directory of the run: --out, or runs/ and the run's name.

@@ -85,8 +85,8 @@ std::string checkpointOfStep(const std::string &runDirectory, int64_t step) {
   return (fs::path(runDirectory) / "checkpoints" / fmt::format("step-{}", step)).string();
 }
 
-/// Whether there is a folder; an error where there is something that is none, or cannot be reached.
-/// Only a name that does not exist means that there is none.
+/// Whether a folder exists; an error if the path is something else or unreachable. Only a missing
+/// name means no folder.
 static bool hasFolder(const fs::path &path) {
   struct stat entry, folder;
   if (::lstat(path.c_str(), &entry) != 0 && errno == ENOENT)

@@ -1,4 +1,4 @@
-// How a manifest is spelled in JSON.
+// JSON names of the manifest.
 #pragma once
 
 #include "Manifest.h"
@@ -19,7 +19,7 @@ inline const char *nameOf(Manifest::Content content) {
   return content == Manifest::Content::Parameters ? "parameters" : "optimizer";
 }
 
-/// Of everything but the checksum itself.
+/// Checksum of everything except the checksum itself.
 uint32_t checksumOf(Json json);
 
 } // namespace titan::rt::manifest

@@ -22,10 +22,10 @@ using manifest::Json;
 
 constexpr size_t longestManifest = size_t{64} << 20;
 constexpr int maxDepth = 8; // of nested values
-/// Steps and samples are counted on from here, without overflow.
+/// Steps and samples continue from here without overflow.
 constexpr uint64_t maxCount = uint64_t{1} << 62;
 
-/// A value and its name, "files[2].bytes". Every complaint names it.
+/// A value and its name, "files[2].bytes". Every error names it.
 class Field {
 public:
   Field(const Json &json, std::string name) : json(json), name(std::move(name)) {}
@@ -49,7 +49,7 @@ public:
     return json.get<bool>();
   }
 
-  /// Text of one line, such as a name.
+  /// Single-line text, such as a name.
   std::string word() const {
     constexpr size_t longest = 255;
     if (!json.is_string())
@@ -77,7 +77,7 @@ public:
                     (name.empty() ? "it " + problem : fmt::format("`{}` {}", name, problem)));
   }
 
-  /// The value, cut where it is long.
+  /// The value, truncated if it is long.
   std::string shown() const {
     constexpr size_t most = 60;
     std::string text = json.dump(-1, ' ', /*ensure_ascii=*/true);
@@ -89,7 +89,7 @@ private:
   std::string name;
 };
 
-/// In the checkpoint's own directory.
+/// A file name within the checkpoint's directory.
 std::string fileNameOf(const Field &field) {
   std::string name = field.word();
   if (name.empty() || name == "." || name == ".." || fs::path(name).filename() != name)

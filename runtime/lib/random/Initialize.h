@@ -1,7 +1,7 @@
-// Initial values of parameters. A parameter's distribution is plain data that the compiler writes
-// down; filling takes any box of the global tensor, so that a rank fills just the part it stores.
+// Initial values of parameters. The compiler describes a parameter's distribution as plain data.
+// The functions fill any box of the global tensor, so a rank fills just its shard.
 //
-// Element i (row-major in the global tensor) of parameter `name` takes, with the scale s,
+// Element i (row-major in the global tensor) of parameter `name` with scale s is
 //   Constant          s
 //   Uniform           s * (2 U(i) - 1)      in [-s, s)
 //   Normal            s * Z(i)              mean 0, standard deviation s
@@ -20,7 +20,7 @@ namespace titan::rt {
 struct Initializer {
   Init kind = Init::Constant;
   double scale = 0;
-  double cut = 0; ///< in standard deviations; of TruncatedNormal alone
+  double cut = 0; ///< in standard deviations; TruncatedNormal only
 };
 
 /// Fills elements [first, first + count) of the flattened global tensor into out, on the calling
@@ -28,8 +28,8 @@ struct Initializer {
 void initializeRange(const Initializer &init, uint64_t seed, std::string_view name, int64_t first,
                      int64_t count, DType type, void *out);
 
-/// Fills the box [offset, offset + extent) of a global tensor of this shape into out, which holds
-/// the box alone, row-major. All three spans have the tensor's rank.
+/// Fills the box [offset, offset + extent) of a global tensor of this shape into out, row-major.
+/// All three spans have the tensor's rank.
 void initializeBox(const Initializer &init, uint64_t seed, std::string_view name,
                    std::span<const int64_t> shape, std::span<const int64_t> offset,
                    std::span<const int64_t> extent, DType type, void *out);

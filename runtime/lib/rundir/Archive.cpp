@@ -29,7 +29,7 @@ void warnOfRest(const fs::path &path, const std::string &reason) {
                path.c_str(), reason.c_str());
 }
 
-/// Whether everything is gone.
+/// Whether everything was removed.
 bool removeTree(const fs::path &path) {
   std::error_code error;
   fs::remove_all(path, error);
@@ -38,7 +38,7 @@ bool removeTree(const fs::path &path) {
   return !error;
 }
 
-/// The name goes first, so that no half of a checkpoint has one.
+/// Renames first, so that no partial checkpoint has the final name.
 void removeCheckpoint(const fs::path &directory) {
   fs::path doomed = directory.string() + ".removed" + temporarySuffix;
   if (std::rename(directory.c_str(), doomed.c_str()) != 0)
@@ -52,7 +52,7 @@ void moveTo(const fs::path &from, const fs::path &to) {
     failToWrite(to.string(), errno);
 }
 
-/// The name, or NAME.2 and so on where it is taken.
+/// The name, or NAME.2 and so on if it exists.
 fs::path freeName(const fs::path &name) {
   fs::path free = name;
   for (int number = 2; isThere(free); ++number)
@@ -100,7 +100,7 @@ void archiveCheckpoint(const std::string &runDirectory, int64_t step, const std:
   try {
     createDirectories(to.parent_path());
     moveTo(from, to);
-  } catch (const UserError &) { // a folder that is not to be written to keeps its parent
+  } catch (const UserError &) { // a read-only folder cannot be moved to another parent
     to = freeName(from.string() + ".replaced");
     moveTo(from, to);
   }

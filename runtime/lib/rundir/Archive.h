@@ -1,6 +1,6 @@
-// What a run leaves behind: checkpoints that are old, were passed over or given up, and the results
-// of a run that another one replaces. Only old checkpoints are deleted; everything else moves to
-// OUT/replaced. Rank 0 calls these.
+// Retired results of a run: old, skipped or superseded checkpoints, and the results of a replaced
+// run. Only old checkpoints are deleted; everything else moves to OUT/replaced. Rank 0 calls these
+// functions.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,23 @@
 
 namespace titan::rt {
 
-/// Removes what a run that ended while it saved has left. What cannot be removed is a warning.
+/// Removes partial checkpoints of a run that ended while it saved. Failures are warnings.
 void removeUnfinishedCheckpoints(const std::string &runDirectory);
 
-/// Moves the weights, checkpoints and metrics of a run that another one replaces to OUT/replaced,
-/// where they take the place of those of the run that was replaced before: nothing goes on from
-/// them unasked. Gives that folder; empty where there was nothing to keep.
+/// Moves weights, checkpoints and metrics of a replaced run to OUT/replaced, so that no run resumes
+/// from them by accident. Overwrites those of an earlier replaced run. Returns that folder; empty
+/// if there was nothing to keep.
 std::string archiveRun(const std::string &runDirectory);
 
-/// Moves a checkpoint to OUT/replaced/step-N, or step-N.2 and so on: it was passed over or given
-/// up, and may be wanted again. Says so.
+/// Moves a skipped or superseded checkpoint to OUT/replaced/step-N, or step-N.2 and so on, and
+/// prints a note.
 void archiveCheckpoint(const std::string &runDirectory, int64_t step, const std::string &why);
 
-/// Sets aside the checkpoints of later steps than `step`: the next to go on here would take them
-/// for its own.
+/// Archives checkpoints of steps after `step`, because the next resume would take them for its own.
 void archiveLaterCheckpoints(const std::string &runDirectory, int64_t step);
 
-/// Removes all but the latest `keep` checkpoints (0: none) of finite losses, and of others. One
-/// that cannot be removed is a warning, and is tried again at the next call.
+/// Removes all but the latest `keep` (0: all stay) finite checkpoints, and likewise for others. A
+/// failure is a warning, and the next call tries again.
 void pruneCheckpoints(const std::string &runDirectory, int64_t keep);
 
 } // namespace titan::rt

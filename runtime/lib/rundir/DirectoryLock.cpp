@@ -23,7 +23,7 @@ std::string hostName() {
   return host;
 }
 
-/// Who holds the lock, as it wrote there: the whole first line, or nothing.
+/// The holder of the lock, as it wrote itself: the complete first line, or nothing.
 std::string readLine(int file) {
   char text[400] = "";
   ssize_t length = ::pread(file, text, sizeof text - 1, 0);
@@ -36,8 +36,7 @@ bool isOfThisHost(const std::string &holder) {
   return holder.ends_with(" on " + hostName());
 }
 
-/// Whether the line can be that of who holds the lock now: a process that does not exist any more
-/// holds none.
+/// Whether the line can describe the current holder: a process that no longer exists holds no lock.
 bool isCurrent(const std::string &holder) {
   int process = 0;
   if (holder.empty() || std::sscanf(holder.c_str(), "process %d on ", &process) != 1)
@@ -45,7 +44,7 @@ bool isCurrent(const std::string &holder) {
   return !isOfThisHost(holder) || ::kill(process, 0) == 0 || errno == EPERM;
 }
 
-/// Who has just locked the file may not have written its line yet.
+/// A process that has just locked the file may not have written its line yet.
 std::string readHolder(int file) {
   std::string holder;
   for (int tries = 0; tries < 50; ++tries) {
@@ -60,12 +59,12 @@ std::string readHolder(int file) {
 void writeHolder(int file) {
   std::string text = fmt::format("process {} on {}\n", getpid(), hostName());
   auto length = static_cast<off_t>(text.size());
-  // In this order: the first line is that of the one before or this one, never a part.
+  // In this order, the first line is that of the previous or of this holder, never a mixture.
   if (::pwrite(file, text.data(), text.size(), 0) < 0 || ::ftruncate(file, length) != 0)
-    return; // it is locked all the same
+    return; // it is locked anyway
 }
 
-/// Nothing is written through a link, or to what is no file.
+/// Never follows a link or opens a special file.
 int openLock(const std::string &path) {
   int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
   struct stat status;
@@ -81,7 +80,7 @@ int openLock(const std::string &path) {
 
 [[noreturn]] void refuse(const std::string &directory, const std::string &path,
                          const std::string &holder) {
-  // A file server may not have noticed that another machine went down.
+  // A file server may not have noticed that another machine failed.
   std::string remedy = holder.empty() || isOfThisHost(holder)
                            ? ""
                            : fmt::format("; if its machine went down, remove '{}'", path);
@@ -97,8 +96,8 @@ DirectoryLock::DirectoryLock(const std::string &directory) {
   const std::string path = directory + "/.lock";
   file = openLock(path);
   if (file < 0)
-    return; // what must be written says why it cannot
-  // A file system without locks keeps nobody out.
+    return; // the first write will report the reason
+  // A file system without locks excludes nobody.
   if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     std::string holder = readHolder(file);
     ::close(file);

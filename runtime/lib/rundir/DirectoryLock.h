@@ -1,4 +1,5 @@
-// A run's directory has one run: two at once would take each other's checkpoints and rows.
+// Exclusive access to a run's directory: two concurrent runs would overwrite each other's
+// checkpoints and rows.
 #pragma once
 
 #include <string>
@@ -7,8 +8,8 @@ namespace titan::rt {
 
 class DirectoryLock {
 public:
-  /// Refuses a directory that a process which still lives has locked. The system unlocks what a
-  /// process held when it ends, however it ends.
+  /// Refuses a directory that a live process has locked. The system releases the lock when its
+  /// process ends in any way.
   explicit DirectoryLock(const std::string &directory);
   ~DirectoryLock();
   DirectoryLock(const DirectoryLock &) = delete;

@@ -21,13 +21,14 @@ void checkOutput(const std::string &path, const std::string &runDirectory) {
   const bool isRunDirectory =
       fs::weakly_canonical(folder, unknown) == fs::weakly_canonical(runDirectory, unknown);
   if (!folder.empty() && !fs::is_directory(folder, unknown) &&
-      !isRunDirectory) // which the run makes
+      !isRunDirectory) // the run creates it
     throw UserError(
         fmt::format("cannot write '{}': there is no directory '{}'", path, folder.string()));
   checkTarget(path);
 }
 
-/// The folder can be made or written to, and what it has of the run's names are files.
+/// Checks that the directory can be created or written, and that files with the run's names are
+/// regular.
 void checkRunDirectory(const std::string &directory) {
   std::error_code ignored;
   fs::path there = fs::absolute(directory);

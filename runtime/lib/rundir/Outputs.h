@@ -1,4 +1,4 @@
-// What a run will write, looked at before it begins.
+// Checks of a run's output paths before it starts.
 #pragma once
 
 #include "settings/Options.h"
@@ -8,7 +8,7 @@
 
 namespace titan::rt {
 
-/// Refuses what cannot be written, as far as that shows without writing. All ranks call it.
+/// Refuses paths that cannot be written, as far as that is visible without writing. Collective.
 void checkOutputs(Executor &executor, const Options &options, const std::string &runDirectory);
 
 } // namespace titan::rt

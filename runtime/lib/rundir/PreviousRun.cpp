@@ -18,13 +18,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// `checkpoint.every` of config.toml; 0 where it does not say.
+/// `checkpoint.every` of config.toml; 0 if it is absent.
 int64_t savedEvery(const fs::path &config) {
   constexpr size_t longest = size_t{16} << 20;
   TomlFile file;
   try {
     file = readToml(readWholeFile(config.string(), longest));
-  } catch (const UserError &) { // there is none
+  } catch (const UserError &) { // absent
     return 0;
   }
   if (!file.mistake.empty())
@@ -42,7 +42,7 @@ int64_t stepOfRow(std::string_view line) {
   return hasStep ? row["step"].get<int64_t>() : 0;
 }
 
-/// The greatest step that has a row; 0 where there is none.
+/// The largest step with a row; 0 if there is none.
 int64_t lastRow(const fs::path &metrics) {
   int64_t last = 0;
   std::string line;
@@ -50,7 +50,7 @@ int64_t lastRow(const fs::path &metrics) {
     line.append(reinterpret_cast<const char *>(chunk.data()), chunk.size());
     for (size_t end; (end = line.find('\n')) != std::string::npos; line.erase(0, end + 1))
       last = std::max(last, stepOfRow(std::string_view(line).substr(0, end)));
-    return line.size() < size_t{1} << 20; // else these are no rows
+    return line.size() < size_t{1} << 20; // longer lines are not rows
   });
   return last;
 }
@@ -61,7 +61,7 @@ std::string lostCheckpoints(const std::string &runDirectory) {
   const fs::path run(runDirectory);
   const int64_t every = savedEvery(run / "config.toml");
   const int64_t last = every > 0 ? lastRow(run / "metrics.jsonl") : 0;
-  if (every <= 0 || last <= every) // killed while it saved the first, perhaps
+  if (every <= 0 || last <= every) // perhaps killed while it saved the first
     return "";
   return fmt::format("'{}' has rows up to step {} of a run that saved a checkpoint every {} steps, "
                      "but '{}' has none: is a file system not mounted? Pass another --out DIR, or "

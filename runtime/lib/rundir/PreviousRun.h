@@ -1,14 +1,13 @@
-// What a run folder says of the run that wrote to it before.
+// Traces of a previous run in its run directory.
 #pragma once
 
 #include <string>
 
 namespace titan::rt {
 
-/// What tells that the run folder had checkpoints, where it has none now: its config.toml says that
-/// they were saved every so many steps, and metrics.jsonl has rows of later steps. They may be on a
-/// file system that is not mounted; beginning anew would replace the run's results. Empty where
-/// nothing tells it.
+/// Evidence that the run directory lost its checkpoints: its config.toml enables checkpoints, and
+/// metrics.jsonl has rows of later steps. A file system may not be mounted, and a new run would
+/// replace the results. Empty without evidence.
 std::string lostCheckpoints(const std::string &runDirectory);
 
 } // namespace titan::rt

@@ -21,14 +21,14 @@ void RunDirectory::open() {
       newFolders.push_back(folder);
     makeDirectory(name, "the run's directory");
     lock.emplace(name);
-    removeUnfinishedCheckpoints(name); // they may be what fills the disk
+    removeUnfinishedCheckpoints(name); // they may fill the disk
   });
 }
 
 void RunDirectory::removeNew() {
-  std::error_code ignored; // a folder that somebody has put something into stays
+  std::error_code ignored; // a folder with other content stays
   if (!newFolders.empty())
-    fs::remove(file(".lock"), ignored); // while it is ours
+    fs::remove(file(".lock"), ignored); // while we hold it
   lock.reset();
   for (const fs::path &folder : newFolders)
     fs::remove(folder, ignored);

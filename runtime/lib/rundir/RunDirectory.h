@@ -1,5 +1,5 @@
-// The directory that a run writes: made and locked by rank 0 before the first step, and removed
-// again where the run cannot begin.
+// The directory that a run writes. Rank 0 creates and locks it before the first step, and removes
+// it if the run cannot start.
 #pragma once
 
 #include "DirectoryLock.h"
@@ -20,17 +20,17 @@ public:
   /// DIRECTORY/name.
   std::string file(const char *name) const;
 
-  /// Makes the directory, locks it, and removes what a run that ended while it saved has left. All
-  /// ranks call it.
+  /// Creates and locks the directory, and removes partial checkpoints of an interrupted run.
+  /// Collective.
   void open();
-  /// Removes what open() has made: no run begins here.
+  /// Removes the directories that open() created, because no run starts here.
   void removeNew();
 
 private:
   Executor &executor;
   std::string name;
   std::optional<DirectoryLock> lock;             // of rank 0
-  std::vector<std::filesystem::path> newFolders; // which rank 0 has made, the innermost first
+  std::vector<std::filesystem::path> newFolders; // created by rank 0, innermost first
 };
 
 } // namespace titan::rt

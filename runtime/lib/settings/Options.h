@@ -1,4 +1,4 @@
-// What the command line asks for, as plain data. cli/ fills it in.
+// Parsed command line options. cli/ fills them in.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct Options {
   int64_t logEvery = 10;
   bool dryRun = false;
   bool checkReplicas = false;
-  int64_t profile = 0; ///< how many steps; 0: none
+  int64_t profile = 0; ///< number of steps; 0: none
   std::string saveInitial;
   std::string saveGradients;
 

@@ -72,7 +72,7 @@ SettingText readPair(const std::string &pair, const std::string &option) {
 
 namespace {
 
-/// The line that a place is on, and where.
+/// The line of a location, and the range within it.
 TextLocation locationIn(const std::string &name, const std::string &text,
                         const TomlLocation &location) {
   size_t begin = text.rfind('\n', location.offset == 0 ? 0 : location.offset - 1);
@@ -84,7 +84,7 @@ TextLocation locationIn(const std::string &name, const std::string &text,
           location.length};
 }
 
-/// A key as it is written in a path: with quotes where it has more than letters.
+/// A key as written in a path: quoted unless it is a bare key.
 std::string written(const std::string &key) {
   bool isBare = std::all_of(key.begin(), key.end(), [](unsigned char c) {
     return std::isalnum(c) || c == '_' || c == '-';
@@ -101,7 +101,7 @@ std::string written(const TomlValue &value, const std::string &text) {
     return value.truth ? "true" : "false";
   case Kind::Text:
     return '"' + value.text + '"';
-  case Kind::Number: { // digit by digit: 5.0 is no integer
+  case Kind::Number: { // exactly as written: 5.0 is not an integer
     std::string number = text.substr(value.location.offset, value.location.length);
     return number[0] == '+' ? number.substr(1) : number;
   }
@@ -114,7 +114,7 @@ std::string written(const TomlValue &value, const std::string &text) {
   return "[" + list + "]";
 }
 
-/// No configuration is longer; a device has no end.
+/// Longer than any configuration; a device has no end.
 constexpr size_t kLongestConfig = size_t{16} << 20;
 
 std::string readText(const std::string &path) {
@@ -135,7 +135,7 @@ std::string readText(const std::string &path) {
 
 namespace {
 
-/// A file that a configuration names is relative to it, as for the compiler.
+/// A file name in a configuration is relative to it, as for the compiler.
 std::string relativeToConfig(const std::string &config, const std::string &path,
                              const std::string &value) {
   const std::string file = unquoted(value);

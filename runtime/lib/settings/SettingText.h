@@ -1,5 +1,5 @@
-// Settings as they are written, on the command line or in a configuration file, with the place of
-// each, so that a mistake is shown where it is.
+// Settings as written on the command line or in a configuration file, with their source locations
+// for diagnostics.
 #pragma once
 
 #include "base/settings/SettingRule.h"
@@ -10,36 +10,35 @@
 
 namespace titan::rt {
 
-/// A part of a line.
+/// A range of one line.
 struct TextLocation {
   std::string name; ///< "--set steps", "run.toml"
   std::string line;
-  size_t number = 1;             ///< of the line, from 1
+  size_t number = 1;             ///< line number, from 1
   size_t column = 0, length = 0; ///< from 0
 };
 
 struct SettingText {
-  std::string path, value; ///< the value as it is written, with its quotes
+  std::string path, value; ///< the value as written, with its quotes
   TextLocation pathLocation, valueLocation;
 };
 
-/// "path=value", as `option` takes it.
+/// Parses "path=value", the argument of `option`.
 SettingText readPair(const std::string &pair, const std::string &option);
 
-/// The settings of a TOML file, keys joined by dots. What is no TOML throws SourceError.
+/// The settings of a TOML file, with dotted keys. Invalid TOML throws SourceError.
 std::vector<SettingText> readConfig(const std::string &path);
 
-/// Whether the setting is the name of a file.
+/// Whether the setting is a file name.
 bool namesFile(const std::string &path);
 
-/// A number as the language writes it (base/text/ReadNumber.h); nothing if it is none.
+/// A number in the language's syntax (read_number.h), if it is one.
 std::optional<double> parseNumber(const std::string &text);
 
-/// A string without its quotes, if it has any.
+/// The string without its quotes, if any.
 std::string unquoted(const std::string &text);
 
-/// What a text stands for. Where a string is meant, one without quotes is one too, as shells take
-/// quotes away.
+/// The value of a text. A string may lack quotes, because shells remove them.
 SettingValue readValue(const std::string &text, bool isString);
 
 /// Throws SourceError.

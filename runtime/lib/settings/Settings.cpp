@@ -16,12 +16,12 @@ namespace titan::rt {
 
 namespace {
 
-/// As the language writes lists, `(0.9, 0.95)`, or TOML, `[0.9, 0.95]`.
+/// A list in the syntax of the language, `(0.9, 0.95)`, or of TOML, `[0.9, 0.95]`.
 bool isList(const std::string &text) {
   return text.size() >= 2 && (text.front() == '(' || text.front() == '[');
 }
 
-/// Numbers and words: no list has lists.
+/// Elements are numbers and words; lists are not nested.
 std::vector<std::string> elementsOf(const std::string &list) {
   std::vector<std::string> elements;
   std::string inner = list.substr(1, list.size() - 2), element;
@@ -42,7 +42,7 @@ bool sameValue(const std::string &a, const std::string &b) {
   return x && y ? *x == *y : a == b;
 }
 
-/// As a shell takes it for one word, unless it has quotes of its kind.
+/// Quotes a word for the shell, if necessary.
 std::string forShell(const std::string &word) {
   const bool isPlain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
     return std::isalnum(c) ||
@@ -52,13 +52,13 @@ std::string forShell(const std::string &word) {
 }
 
 std::string rebuildHelp(const SettingText &text) {
-  // The compiler takes a text in quotes, as its language does.
+  // The compiler requires quotes around text, like its language.
   const bool isName = namesFile(text.path) && text.value.rfind('"', 0) != 0;
   return "rebuild to change it: `titanc build FILE.titan --set " +
          forShell(text.path + "=" + (isName ? '"' + text.value + '"' : text.value)) + "`";
 }
 
-/// What the compiler takes beside its options: arguments of the model, and rules for parameters.
+/// Settings of the compiler that are not options: model arguments, and rules for parameters.
 bool isOfModel(const std::string &path) {
   for (const char *beginning : {"model.", "parameters.", "optimizer.group."})
     if (path.rfind(beginning, 0) == 0)
@@ -66,13 +66,13 @@ bool isOfModel(const std::string &path) {
   return false;
 }
 
-/// Words that a program takes only if it was built with them.
+/// Words that a program accepts only if it was compiled with them.
 bool isCompiledIn(const SettingText &text) {
   const std::string word = unquoted(text.value);
   return text.path == "on_nonfinite" && (word == "skip" || word == "warn");
 }
 
-/// With the code of the compiler's diagnostic.
+/// The message with the code of the compiler's diagnostic.
 std::string withCode(const SettingMistake &mistake) {
   return fmt::format("{} [T{:04}]", mistake.message, static_cast<int>(mistake.code));
 }
@@ -168,7 +168,7 @@ std::map<std::string, std::string> Settings::canonical() const {
 
 namespace {
 
-/// A number, a truth, a word or a list of them, as TOML has it.
+/// A number, boolean, word or a list of them in TOML syntax.
 std::string inToml(const std::string &text) {
   if (isList(text)) {
     std::string list;
@@ -191,7 +191,7 @@ std::string inToml(const std::string &text) {
   return '"' + quoted + '"';
 }
 
-/// Whether it is UTF-8, as all of a TOML file must be.
+/// Whether the text is UTF-8, as TOML requires.
 bool isUtf8(const std::string &text) {
   for (size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
@@ -217,7 +217,7 @@ bool isUtf8(const std::string &text) {
   return true;
 }
 
-/// With `\xe9` for each byte that is no ASCII character to be printed.
+/// With `\xe9` for each byte that is not printable ASCII.
 std::string inAscii(const std::string &text) {
   std::string ascii;
   for (unsigned char byte : text)
@@ -226,15 +226,15 @@ std::string inAscii(const std::string &text) {
   return ascii;
 }
 
-/// What the compiler has for a setting that nobody made.
+/// The compiler's value of an unset setting.
 bool isNothing(const std::string &text) {
   return text.empty() || text == "0" || (isList(text) && elementsOf(text).empty());
 }
 
 } // namespace
 
-/// Whether the setting says something that may be said again. In TOML `recompute` and
-/// `recompute.every` cannot both be there; nor is more than one of them in force.
+/// Whether the setting can be repeated in TOML. TOML does not allow both `recompute` and
+/// `recompute.every`, and at most one of them is in effect.
 bool Settings::isInForce(const std::string &path, const Value &value) const {
   if (value.compileTime && isNothing(value.text))
     return false;
@@ -247,7 +247,7 @@ bool Settings::isInForce(const std::string &path, const Value &value) const {
 }
 
 std::string Settings::toToml() const {
-  // Whoever reads it may be elsewhere.
+  // The reader may use another working directory.
   auto whole = [](const std::string &path, const std::string &text) {
     return namesFile(path) && !text.empty()
                ? std::filesystem::absolute(text).lexically_normal().string()
@@ -256,7 +256,7 @@ std::string Settings::toToml() const {
   std::string toml;
   for (const auto &[path, value] : values) {
     const std::string text = whole(path, value.text);
-    if (!isUtf8(text)) // which nothing can be in TOML
+    if (!isUtf8(text)) // TOML cannot represent it
       toml += fmt::format("# {} = {} # is not UTF-8: set it when the program starts\n", path,
                           inAscii(text));
     else

@@ -1,9 +1,9 @@
-// The settings of a run at launch: what the file said (Program::settings), overridden by the
+// The launch-time settings of a run: the values of the file (Program::settings), overridden by the
 // configuration file, overridden by the command line. Paths are those of the compiler's option
-// table (optimizer.lr, schedule.warmup, data.path, steps, seed, ...). What was fixed at compile
-// time can be repeated but not changed: the emitted code depends on it.
+// table (optimizer.lr, schedule.warmup, data.path, steps, seed, ...). Compile-time settings may be
+// repeated but not changed, since the emitted code depends on them.
 //
-// Errors: SourceError, at what was written; an unknown path names the nearest one.
+// Errors: SourceError at the source location; an unknown path names the nearest one.
 #pragma once
 
 #include "titan/runtime/program.h"
@@ -21,7 +21,7 @@ public:
   explicit Settings(const Program &program);
 
   void set(const SettingText &text);
-  /// When all is set: refuses what has no effect beside the rest.
+  /// Refuses settings that have no effect next to the others. Call it after all `set`.
   void check() const;
 
   bool has(const std::string &path) const { return values.count(path) != 0; }
@@ -29,12 +29,12 @@ public:
   int64_t integer(const std::string &path, int64_t fallback) const;
   double number(const std::string &path, double fallback) const;
 
-  /// All settings in force, as text by path.
+  /// All effective settings, as text by path.
   std::map<std::string, std::string> all() const;
-  /// The same in one spelling: numbers that are equal are the same text.
+  /// The same in canonical form: equal numbers have equal texts.
   std::map<std::string, std::string> canonical() const;
-  /// All as TOML (dotted keys), which --config takes again; what would be refused or is not
-  /// said at all is in comments.
+  /// All settings as TOML (dotted keys), a valid input of --config. Settings that --config would
+  /// refuse, or that have no value, are comments.
   std::string toToml() const;
 
 private:
@@ -42,7 +42,7 @@ private:
     std::string text;
     bool compileTime;
     SettingRule rule;
-    TextLocation setAt = {}; // at launch, else without a name
+    TextLocation setAt = {}; // where it was set at launch, else without a name
   };
   bool isInForce(const std::string &path, const Value &value) const;
   [[noreturn]] void refuseUnknown(const SettingText &text) const;
@@ -50,9 +50,8 @@ private:
 };
 
 /// The learning rate of a step (from 1) as a multiple of its peak: linear warm-up, so that step 1
-/// has 1 / warmup, then from there to the last step a decay to the fraction `to`. One step more
-/// than the rest is counted, so that the last step still learns (TorchTitan's schedule with a decay
-/// that begins right after the warm-up).
+/// has 1 / warmup, then decay to the fraction `to`. The decay counts one step more than the rest,
+/// so that the last step still learns (TorchTitan's schedule with a decay right after the warm-up).
 struct Schedule {
   int64_t steps = 1;
   int64_t warmup = 0;

@@ -1,7 +1,7 @@
-// The one block of memory that a rank's program works in. All offsets are known before the first
-// step: persistent buffers one after the other or block by block (PersistentLayout.h), then one
-// region that the functions' transient buffers share, since only one function runs at a time. Pages
-// are zero when first touched.
+// The single memory block of a rank's program. All offsets are fixed before the first step:
+// persistent allocations in their layout (PersistentLayout.h), then one region for transient
+// allocations. The functions share that region, because only one function runs at a time. Pages are
+// zero at their first access.
 #pragma once
 
 #include "device/Device.h"
@@ -22,9 +22,9 @@ public:
   std::byte *base() const { return memory; }
   int64_t bytes() const { return size; }
   int64_t persistentBytes() const { return persistentEnd; }
-  /// Byte offsets from base(); of what is in a bucket, that of its first slot.
+  /// Byte offsets from base(); for an allocation in a bucket, the offset of its first slot.
   const std::vector<int64_t> &persistent() const { return persistentOffsets; }
-  /// Bytes from slot to slot of a persistent buffer that is in a bucket; 0 for others.
+  /// Bytes between consecutive slots of a persistent allocation in a bucket; 0 for others.
   int64_t slotStride(size_t persistent) const { return slotStrides[persistent]; }
   const std::vector<int64_t> &transient(size_t function) const {
     return transientOffsets[function];

@@ -117,7 +117,7 @@ void Executor::prepare(const std::string &name) {
   context.preparing = true;
   runFunction(index);
   context.preparing = false;
-  ownDevice->synchronize(); // shows what failed
+  ownDevice->synchronize(); // reports failures
   prepared[index] = true;
 }
 
@@ -172,7 +172,7 @@ void Executor::writeScalar(const std::string &name, double value) {
   for (const Tensor &tensor : info.tensors) {
     if (tensor.role != Role::Scalar || tensor.name != name)
       continue;
-    // One element on every rank: `view` would lay it out, and ask for memory in every step.
+    // One element on every rank: `view` would compute its layout and allocate in every step.
     HostView host(*ownDevice, dataOf(tensor), sizeOf(tensor.info.dtype), HostView::Access::Write);
     std::byte *data = host.data();
     switch (tensor.info.dtype) {

@@ -1,5 +1,5 @@
-// One rank's running program: its tensors in the arena, its place in the mesh, and the way to call
-// its functions. Training and generation are written on top of it.
+// One rank's program: its tensors in the arena, its mesh coordinates, and the calls of its
+// functions. Training and generation build on it.
 #pragma once
 
 #include "Arena.h"
@@ -18,11 +18,11 @@ namespace titan::rt {
 
 class Executor {
 public:
-  /// `degrees` are resolved (resolveDegrees), and divide what they split.
+  /// `degrees` are resolved (resolveDegrees) and divide the sizes that they shard.
   Executor(Program program, std::vector<int64_t> degrees, World &world,
            std::unique_ptr<Device> device);
 
-  /// Complains of sizes that degrees do not divide.
+  /// Throws UserError for sizes that the degrees do not divide.
   static void checkDivisibility(const Program &program, const std::vector<int64_t> &degrees);
 
   const Program &program() const { return info; }
@@ -31,52 +31,51 @@ public:
   const Mesh &mesh() const { return collectives.meshOf(); }
   bool isFirst() { return world().rank() == 0; }
 
-  /// Null if the program has none. `function` also matches tensors that all functions share.
+  /// Null if the program has none. `function` also matches shared tensors.
   const Tensor *find(Role role, const std::string &name, const std::string &function) const;
-  /// Where a tensor lies. What a function gives is there until another one runs.
+  /// The memory of a tensor. An output is valid until another function runs.
   std::byte *dataOf(const Tensor &tensor) const;
   Device &device() const { return *ownDevice; }
-  /// A tensor's parts that files know: a stacked one's for each iteration, or the whole.
+  /// The slots of a tensor that files store separately: one per iteration of a stacked tensor, else
+  /// one.
   struct Slots {
-    TensorInfo info; ///< of one
+    TensorInfo info; ///< of one slot
     int64_t count;
-    int64_t bytes;  ///< of one on this rank
-    int64_t stride; ///< bytes from one to the next, between which others may lie
+    int64_t bytes;  ///< of one slot on this rank
+    int64_t stride; ///< bytes between slots; other tensors may be in between
   };
   Slots slotsOf(const Tensor &tensor) const;
-  /// The host's view of this rank's part of a tensor that lies in one piece.
+  /// The host's view of this rank's shard of a contiguous tensor.
   HostView view(const Tensor &tensor, HostView::Access access) const;
   ShardLayout layoutOf(const TensorInfo &tensor) const;
 
-  /// What the running function sees; names the place it has come to.
+  /// The context of the running function, with the current source location.
   const Context &running() const { return context; }
-  /// Where functions mark what they do from now on; null: nowhere.
+  /// Where functions record their operations from now on; null: nowhere.
   void setTrace(Trace *trace) { context.trace = trace; }
   bool hasFunction(const std::string &name) const;
-  /// Makes what a function will use of a device and of the ranks' devices, so that its first run
-  /// does what every other one does: queue work. On processors there is nothing to make. Runs do it
-  /// themselves unless it was done before.
+  /// Creates the device and communication resources of a function, so that even its first run only
+  /// queues work. On CPUs there is nothing to create. `run` does it if necessary.
   void prepare(const std::string &function);
-  /// Runs a function of the program on this rank's data; an exception names the source line.
+  /// Runs a function on this rank's data; an exception names the source line.
   void run(const std::string &function);
 
-  /// A rank-0 tensor as a number; NaN if the program has none of this name.
+  /// A rank-0 tensor as a number; NaN if there is none of this name.
   double readScalar(const std::string &name, const std::string &function) const;
-  /// The losses with names that a function gives; of evaluation also the one that has none, as "",
-  /// beside others.
+  /// The named losses of a function; for evaluation also the unnamed one, as "", if there are named
+  /// ones.
   NamedLosses readLosses(const std::string &function) const;
-  /// The greatest that the ranks' mean would be if each of them alone made it: what a rank adds to
-  /// the output, times the number of ranks that do. Nothing where the ranks have no summands. All
-  /// ranks call it.
+  /// The maximum over ranks of an unreduced mean: this rank's term times the number of terms. Empty
+  /// if the output is not unreduced. Collective.
   std::optional<double> readMaxUnreduced(const std::string &name, const std::string &function);
   void writeScalar(const std::string &name, double value);
 
-  /// The greatest of what the ranks have, for each of a few small whole numbers. All ranks call it.
+  /// Maximum over ranks of each of a few small integers. Collective.
   void maxOverRanks(std::span<float> values);
   int maxOverRanks(int value);
-  /// True on every rank if it is true on any.
+  /// True on every rank if it is true on any. Collective.
   bool anyRank(bool value);
-  /// The value that rank 0 has.
+  /// Rank 0's value, on all ranks. Collective.
   int64_t broadcastFromFirst(int64_t value);
   void barrier(const char *action);
 
@@ -91,7 +90,7 @@ private:
   Collectives collectives;
   Arena memory;
   Context context;
-  std::vector<bool> prepared; // by function
+  std::vector<bool> prepared; // per function
 };
 
 } // namespace titan::rt

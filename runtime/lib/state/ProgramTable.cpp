@@ -4,7 +4,7 @@ namespace titan::rt {
 
 namespace {
 
-/// What each row becomes.
+/// Conversions from rows.
 Allocation fromRow(const AllocationRow &row) {
   return {row.name, row.bytes, row.first, row.last, row.bucket, row.slots};
 }

@@ -9,7 +9,7 @@ namespace titan::rt {
 
 namespace {
 
-/// Product of the axes' degrees and this rank's position among them, the last axis fastest.
+/// Product of the axes' degrees, and this rank's position in their group, the last axis fastest.
 std::pair<int64_t, int64_t> positionOf(const std::vector<int> &axes,
                                        std::span<const int64_t> degree,
                                        std::span<const int64_t> coordinate) {
@@ -73,7 +73,7 @@ void ShardLayout::forEachRun(const std::function<void(const ShardRun &)> &visit)
 
 void ShardLayout::visitRange(int64_t outerGlobal, int64_t outerLocal, int64_t from, int64_t to,
                              const std::function<void(const ShardRun &)> &visit) const {
-  // Trailing dimensions that are neither cut nor padded join into one contiguous run.
+  // Trailing dimensions that are neither sharded nor padded form one contiguous run.
   size_t split = extents.size();
   int64_t run = 1;
   while (split > flatFrom) {
@@ -82,7 +82,7 @@ void ShardLayout::visitRange(int64_t outerGlobal, int64_t outerLocal, int64_t fr
     if (extents[split].local != extents[split].size || extents[split].offset != 0)
       break;
   }
-  // The dimension at `split` is inside the run; the ones before it count runs.
+  // The dimension at `split` is part of the run; dimensions before it enumerate runs.
   int64_t inside = 1;
   for (size_t d = split + 1; d < extents.size(); ++d)
     inside *= extents[d].size;
@@ -102,7 +102,7 @@ void ShardLayout::visitRange(int64_t outerGlobal, int64_t outerLocal, int64_t fr
       real = std::min(real, extents[split].real() * inside);
     }
     int64_t count = std::min(run - within, to - position);
-    // Behind what is real in the run, there is padding.
+    // Padding follows the real elements of the run.
     if (int64_t visited = std::min(count, real - within); visited > 0)
       visit({outerLocal + position, outerGlobal + index * inside + within, visited});
     position += count;
@@ -119,16 +119,16 @@ TensorInfo layerInfo(const TensorInfo &stacked, size_t levels) {
 std::string layerName(const Tensor &tensor, std::span<const int64_t> iterations) {
   const std::string &name = tensor.name;
   const int prefixSegments = tensor.role == Role::State ? 1 : 0; // "m"
-  auto partOf = [&](size_t repeat) {
+  auto segmentOf = [&](size_t repeat) {
     return prefixSegments + (tensor.repeatSegments.empty() ? static_cast<int>(repeat)
                                                            : tensor.repeatSegments[repeat]);
   };
   std::string result;
   size_t from = 0, next = 0;
-  for (int part = 0; next < iterations.size(); ++part) {
+  for (int segment = 0; next < iterations.size(); ++segment) {
     size_t dot = std::min(name.find('.', from), name.size());
     result += name.substr(from, dot - from);
-    if (part == partOf(next))
+    if (segment == segmentOf(next))
       result += fmt::format(".{}", iterations[next++]);
     if (dot == name.size())
       return result;

@@ -1,13 +1,13 @@
-// Which elements of a global tensor a rank holds, and where: the one function from local to global
-// index that initial values, weights, checkpoints and data share. Plain data, no communication.
+// The elements of a global tensor that a rank stores. This local-to-global index serves initial
+// values, weights, checkpoints and data. Plain data, no communication.
 //
-// A rank's part is first cut along the dimensions that mesh axes split, then, where the tensor is
-// stored flat, everything below the first `flatFrom` dimensions is flattened, padded and cut into
-// equal chunks (program.h, TensorInfo). It is walked as runs: stretches that are contiguous both
-// in the rank's memory and in the global tensor (row-major, without padding).
+// Mesh axes first shard the dimensions. In flat storage, the dimensions from number `flatFrom` on
+// are then flattened, padded and sharded into equal chunks (program.h, TensorInfo). A shard is
+// visited as runs, which are contiguous both in the rank's memory and in the global tensor
+// (row-major, without padding).
 //
-// `degree` and `coordinate` hold one number per mesh axis. Sizes must be divisible by their axes'
-// degrees (checkDivisible says which are not).
+// `degree` and `coordinate` hold one number per mesh axis. Degrees must divide the sizes of the
+// dimensions that they shard (checkDivisible).
 #pragma once
 
 #include "titan/runtime/program.h"
@@ -19,7 +19,7 @@
 
 namespace titan::rt {
 
-/// One run of `count` elements: from `local` in the rank's memory, from `global` in the tensor.
+/// A run of `count` elements: from index `local` of the shard and index `global` of the tensor.
 struct ShardRun {
   int64_t local;
   int64_t global;
@@ -31,56 +31,55 @@ public:
   ShardLayout(const TensorInfo &info, std::span<const int64_t> degree,
               std::span<const int64_t> coordinate);
 
-  /// Elements that this rank's buffer holds, padding included.
+  /// Elements of the shard, padding included.
   int64_t localElements() const { return outerCount * chunk; }
   /// Elements of the global tensor, without padding.
   int64_t globalElements() const { return global; }
-  /// Calls `visit` for every run, in the order of local memory. Padding belongs to no run.
+  /// Calls `visit` for each run in the order of local memory, without padding.
   void forEachRun(const std::function<void(const ShardRun &)> &visit) const;
 
-  /// Of the ranks that hold the same part, one writes it: the one with coordinate 0 on every axis
-  /// that does not cut this tensor.
+  /// Whether this rank writes the shard. Of the ranks with the same shard, it is the one with
+  /// coordinate 0 on all axes that do not shard the tensor.
   bool isWriter() const { return writer; }
-  /// The number of the part that this rank holds: the same on ranks that hold the same.
+  /// The index of the shard; equal on ranks with equal shards.
   int64_t shardIndex() const { return number; }
 
 private:
-  /// Visits local flat positions [from, to) below the outer dimensions as global runs.
+  /// Visits local flat positions [from, to) of one outer index as global runs.
   void visitRange(int64_t outerGlobal, int64_t outerLocal, int64_t from, int64_t to,
                   const std::function<void(const ShardRun &)> &visit) const;
 
   struct Extent {
     int64_t size;   // global, without padding
-    int64_t local;  // after the mesh axes' cut, padding included
-    int64_t offset; // of this rank's part
-    /// How many of the rank's elements are no padding.
+    int64_t local;  // local, padding included
+    int64_t offset; // shard offset
+    /// Elements of the shard without padding.
     int64_t real() const { return std::clamp<int64_t>(size - offset, 0, local); }
   };
   std::vector<Extent> extents;
-  size_t flatFrom;        // dimensions before it index chunks
-  int64_t outerCount = 1; // their product, locally
-  int64_t rest = 1;       // local elements below them, without padding
-  int64_t chunk = 1;      // of these, what one rank holds
+  size_t flatFrom;        // first flattened dimension
+  int64_t outerCount = 1; // local elements of the dimensions before it
+  int64_t rest = 1;       // local elements of the others, without padding
+  int64_t chunk = 1;      // those in the chunk of one rank
   int64_t chunkStart = 0;
   int64_t global = 1;
   bool writer = true;
   int64_t number = 0;
 };
 
-/// For a stacked tensor, one layer's part of its info: without the first dimension, or the first
-/// `levels` where repeats stand in repeats.
+/// The info of one slot of a stacked tensor: without its leading dimension, or without `levels` of
+/// them for nested repeats.
 TensorInfo layerInfo(const TensorInfo &stacked, size_t levels = 1);
 
-/// The name of one iteration's tensor: {3} of "layers.wq" is "layers.3.wq", {1, 3} of a repeat in a
-/// repeat, "outer.inner.wq", is "outer.1.inner.3.wq", and {3} of the state "m.layers.wq" is
-/// "m.layers.3.wq".
+/// The name of one slot: {3} of "layers.wq" is "layers.3.wq". For nested repeats, {1, 3} of
+/// "outer.inner.wq" is "outer.1.inner.3.wq". {3} of the state "m.layers.wq" is "m.layers.3.wq".
 std::string layerName(const Tensor &tensor, std::span<const int64_t> iterations);
 
-/// For each leading dimension of a stacked tensor, the iterations that its slots belong to; nothing
-/// for any other tensor.
+/// Per leading dimension of a stacked tensor, the iterations of its slots; empty for other tensors.
 std::vector<std::vector<int64_t>> stackedIterations(const Tensor &tensor);
 
-/// An empty text, or what is not divisible: "batch = 8 cannot be split by shard = 3 ...".
+/// An error text for a size that degrees do not divide: "batch = 8 cannot be split by shard = 3
+/// ...".
 std::string checkDivisible(const TensorInfo &info, std::span<const Axis> mesh,
                            std::span<const int64_t> degree);
 

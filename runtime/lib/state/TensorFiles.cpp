@@ -14,17 +14,17 @@ namespace titan::rt {
 
 namespace {
 
-/// A tensor as files know it: a whole one, or one layer of a stacked one.
+/// A tensor as stored in files: a complete one, or one layer of a stacked one.
 struct FileTensor {
   std::string name;
   TensorInfo info;
-  std::byte *data; // of this rank's part, on the device
+  std::byte *data; // this rank's shard, on the device
   int64_t bytes;
   const Tensor *tensor;
   int64_t layer; // 0 if not stacked
 };
 
-/// Visits the slots of a stacked tensor as they lie, row by row.
+/// Visits the slots of a stacked tensor in row-major order.
 template <typename Visit>
 void forEachSlot(const std::vector<std::vector<int64_t>> &levels, const Visit &visit,
                  std::vector<int64_t> iterations = {}) {
@@ -74,7 +74,7 @@ int64_t bytesOf(const TensorInfo &info) {
   return bytes;
 }
 
-/// Every rank writes its part of these tensors at its place in the file.
+/// Every rank writes its shards of these tensors.
 void writeFile(Executor &executor, const std::string &path, std::span<const FileTensor> fileTensors,
                const std::map<std::string, std::string> &metadata) {
   std::vector<TensorSpec> specs;
@@ -118,7 +118,7 @@ void makeDirectory(const std::string &path, const char *what) {
 }
 
 void initializeParameters(Executor &executor, uint64_t seed) {
-  constexpr int64_t longest = 4096; // of a stretch, so that threads share the work evenly
+  constexpr int64_t longest = 4096; // elements per task, to balance threads
   constexpr Role roles[] = {Role::Parameter};
   for (const FileTensor &fileTensor : fileTensorsOf(executor, roles)) {
     std::vector<ShardRun> work;
@@ -171,11 +171,11 @@ std::vector<Shard> saveShards(Executor &executor, const std::string &directory,
   std::vector<size_t> ends = cutIntoShards(sizes, shardBytes);
   std::vector<Shard> shards;
   for (size_t begin = 0, number = 1; number <= ends.size(); begin = ends[number - 1], ++number) {
-    std::span<const FileTensor> part(fileTensors.data() + begin, ends[number - 1] - begin);
+    std::span<const FileTensor> shardTensors(fileTensors.data() + begin, ends[number - 1] - begin);
     Shard shard{fmt::format("{}-{:05}-of-{:05}.safetensors", stem, number, ends.size()), {}};
-    for (const FileTensor &fileTensor : part)
+    for (const FileTensor &fileTensor : shardTensors)
       shard.tensors.push_back({fileTensor.name, bytesOf(fileTensor.info)});
-    writeFile(executor, (std::filesystem::path(directory) / shard.file).string(), part,
+    writeFile(executor, (std::filesystem::path(directory) / shard.file).string(), shardTensors,
               {{"format", "pt"}});
     shards.push_back(std::move(shard));
   }

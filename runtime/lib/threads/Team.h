@@ -1,4 +1,4 @@
-// Threads that work on one product.
+// The threads of one GEMM.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,14 @@
 
 namespace titan::rt {
 
-/// Pieces of work that are dealt out to threads, round after round, a range of neighbours to each:
-/// it takes its own from the front, and when they are gone others' from the back, so that nobody
-/// waits long for a thread that is slower, or late. Rounds are counted by who takes: a range that
-/// nobody touched in this one is whole.
+/// Work stealing: each round assigns a contiguous range of items to each thread. A thread takes
+/// items from the front of its own range, then from the back of other ranges. So a slow or late
+/// thread delays the others only briefly. A state with an older round number is an untouched range.
 class WorkQueues {
 public:
-  static constexpr int64_t kMaxRanges = 64, kMaxItems = int64_t{1} << 20; // of a round
+  static constexpr int64_t kMaxRanges = 64, kMaxItems = int64_t{1} << 20; // per round
 
-  /// An item of range `index` of `ranges`, if there is one left of the round's `count`.
+  /// An item of range `index` of `ranges`, if the round's `count` items are not exhausted.
   std::optional<int64_t> take(uint64_t round, int64_t count, int64_t index, int64_t ranges,
                               bool fromFront) {
     std::atomic<uint64_t> &state = states[index].state;
@@ -38,7 +37,7 @@ private:
   struct Range {
     int64_t begin, end;
   };
-  static constexpr int kBits = 21; // a range's end is at most kMaxItems
+  static constexpr int kBits = 21; // the end of a range is at most kMaxItems
   static constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
   static uint64_t roundOf(uint64_t state) { return state >> (2 * kBits); }
   static Range rangeOf(uint64_t state) {
@@ -55,8 +54,8 @@ private:
   State states[kMaxRanges];
 };
 
-/// The calling thread among those that work on a product. A product within another's parallel
-/// region has one thread.
+/// The calling thread within the team of a GEMM. A GEMM inside another parallel region has a team
+/// of one.
 class Team {
 public:
   Team() = default;
@@ -64,8 +63,8 @@ public:
       : threads(threads), ranges(std::min(threads, WorkQueues::kMaxRanges)), own(thread % ranges),
         queues(&queues) {}
   int64_t size() const { return threads; }
-  /// Calls work(i) for each i below `count` on one of the threads, all of which deal out the same,
-  /// and returns when all is done.
+  /// Runs work(i) once for each i < `count`, distributed over the team. All threads call it with
+  /// the same count; it returns when all items are done.
   template <typename Work> void parallelFor(int64_t count, Work &&work) {
     if (threads == 1) {
       for (int64_t i = 0; i < count; ++i)

@@ -1,6 +1,6 @@
-// Working memory of a kernel: one block per thread that grows to the largest request and stays, so
-// that a step after the first allocates nothing. Pieces are cut off it, each aligned to 64 bytes.
-// What calls another kernel while it needs its pieces has a block of its own, named by a type.
+// Scratch of a kernel: one block per thread that grows to the largest request and persists, so that
+// steps after the first allocate nothing. Buffers are aligned to 64 bytes. A kernel that calls
+// another while it uses its buffers owns a separate block, selected by a tag type.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace titan::rt {
 
 class ThreadScratch {
 public:
-  /// This thread's block with room for `bytes` in pieces; what an earlier call cut off is void.
+  /// This thread's block with at least `bytes`; buffers of earlier calls are invalid.
   template <typename Owner = void> static ThreadScratch &ofThread(size_t bytes) {
     thread_local ThreadScratch scratch;
     scratch.reserve(bytes);
@@ -21,12 +21,12 @@ public:
   }
 
   template <typename T> T *take(int64_t count) {
-    T *piece = reinterpret_cast<T *>(block + used);
+    T *buffer = reinterpret_cast<T *>(block + used);
     used += roundUp(static_cast<size_t>(count) * sizeof(T));
-    return piece;
+    return buffer;
   }
 
-  /// What a piece of so many bytes takes.
+  /// The size of a buffer in the block.
   static constexpr size_t roundUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 private:

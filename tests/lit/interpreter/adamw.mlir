@@ -1,19 +1,19 @@
 // RUN: titan-interpret %s --lr 0.5 --steps 2 | FileCheck %s
 // RUN: titan-interpret %s --lr 0.5 --steps 2 --warmup 2 | FileCheck %s --check-prefix=WARM
 
-// The moments' bias corrections cancel in the first step, so the parameter moves by lr against the
-// gradient's sign after decaying by lr * decay: 2 * (1 - 0.05) - 0.5. With a constant gradient the
-// corrected moments stay 1, so the second step does the same. State is fed back, `step` counts.
+// The bias corrections cancel in the first step: the parameter decays by lr * decay and moves by lr
+// against the sign of the gradient: 2 * (1 - 0.05) - 0.5. With a constant gradient the corrected
+// moments stay 1, so the second step is equal. States feed back, `step` counts.
 !x = !titan.tensor<f64[]>
 // CHECK:      step 1
 // CHECK-NEXT: update p = 1.39999{{9+}}
-// CHECK-NEXT: update m.p = 0.09999{{9+}}
-// CHECK-NEXT: update v.p = 0.010000
+// CHECK-NEXT: state m.p = 0.09999{{9+}}
+// CHECK-NEXT: state v.p = 0.010000
 // CHECK-NEXT: step 2
 // CHECK-NEXT: update p = 0.82999{{9+}}
 // CHECK-NEXT: update m.p = 0.18999{{9+}}
 // CHECK-NEXT: update v.p = 0.019900
-// Warming up over two steps, the first has half the rate: 2 * (1 - 0.025) - 0.25.
+// With a warmup of two steps, the first has half the rate: 2 * (1 - 0.025) - 0.25.
 // WARM:       step 1
 // WARM-NEXT:  update p = 1.7
 // WARM:       step 2
@@ -28,12 +28,12 @@ func.func @train(%p: !x {titan.param = "p", titan.init = #titan.init<constant, [
   return %p1, %m1, %v1 : !x, !x, !x
 }
 
-// With `skips_nan`, a scale that is not a number leaves everything as it is.
+// With `skips_nan`, a NaN scale leaves all values unchanged.
 // RUN: titan-interpret %s --program skip --lr 0.5 --steps 2 | FileCheck %s --check-prefix=SKIP
 // SKIP:      step 2
 // SKIP-NEXT: update p = 2{{$}}
-// SKIP-NEXT: update m.p = 0{{$}}
-// SKIP-NEXT: update v.p = 0{{$}}
+// SKIP-NEXT: state m.p = 0{{$}}
+// SKIP-NEXT: state v.p = 0{{$}}
 func.func @skip(%p: !x {titan.param = "p", titan.init = #titan.init<constant, [2.0]>}, %m: !x {titan.state = "m.p"},
                 %v: !x {titan.state = "v.p"}, %lr: !x {titan.scalar = "lr"}, %step: !titan.tensor<i64[]> {titan.scalar = "step"})
     -> (!x {titan.updates = 0 : i64}, !x {titan.updates = 1 : i64}, !x {titan.updates = 2 : i64}) {

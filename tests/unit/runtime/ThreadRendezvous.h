@@ -1,4 +1,4 @@
-// A rendezvous of threads that stand for ranks, with one store for all of them.
+// A rendezvous of threads that act as ranks, with a common store.
 #pragma once
 
 #include "comm/Rendezvous.h"
@@ -18,7 +18,7 @@ public:
   std::map<std::string, std::string> values;
 };
 
-/// One rank's.
+/// The view of one rank.
 class ThreadRendezvous final : public rt::Rendezvous {
 public:
   explicit ThreadRendezvous(ThreadStore &all) : all(all) {}

@@ -1,4 +1,4 @@
-//===- Planner.cpp - Gives the values of a function their buffers ---------===//
+//===- Planner.cpp - Assigns an allocation to every value of a function ---===//
 
 #include "dialects/titan/Transforms/Memory/Planner.h"
 #include "dialects/titan/Support/Views.h"
@@ -19,7 +19,7 @@ LogicalResult Planner::run() {
   if (failed(assignArguments()) || failed(preferResults()) ||
       failed(planBlock(function.getBody().front())) || failed(verifyReturn()))
     return failure();
-  // Only now is it known how long each buffer lives, and which are padded.
+  // Live ranges and padding of allocations are final only after the walk.
   function.walk([&](RepeatOp repeat) { planStackOverlaps(repeat); });
   writeAttributes();
   return success();
@@ -40,7 +40,7 @@ Planner::Allocation &Planner::getAllocation(AllocRefAttr ref) {
 
 int64_t Planner::getLiveUntil(AllocRefAttr ref) {
   int64_t last = -1;
-  // What another variant's body reads is not there while this one runs.
+  // Reads in another variant's body do not matter: an iteration runs one variant.
   for (Value value : getAllocation(ref).values)
     if (value.getParentRegion()->isAncestor(current))
       last = std::max(last, liveness.getLastUse(value));
@@ -67,8 +67,8 @@ AllocRefAttr Planner::makeAllocation(Value value, int64_t first, int64_t last) {
   return makeAllocation(getSourceName(value), cast<NamedTensorType>(value.getType()), first, last);
 }
 
-/// The value in flight that `value` is waited for as; null for others, and where room for padding
-/// may be needed, which only a buffer of its own has.
+/// The started collective result that `value` waits for. Null for other values and for all-gathers,
+/// which need an allocation that can be padded.
 static Value getFlight(Value value) {
   auto wait = value.getDefiningOp<dist::WaitOp>();
   if (!wait)

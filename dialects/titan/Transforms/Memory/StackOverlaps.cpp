@@ -1,4 +1,4 @@
-//===- StackOverlaps.cpp - Stacks that may lie over one another ---------------===//
+//===- StackOverlaps.cpp - Stacks that may share memory -------------------===//
 
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 

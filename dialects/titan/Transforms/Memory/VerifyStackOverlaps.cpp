@@ -1,8 +1,9 @@
-//===- VerifyStackOverlaps.cpp - Do stacks stay apart as promised? ------------===//
+//===- VerifyStackOverlaps.cpp - Do stack overlaps keep live slots disjoint? ---===//
 //
-// For every buffer that a repeat hands over: which slot does each iteration touch, by the places of
-// all that its body reads and writes? Then, iteration by iteration: do the distances that the plan
-// keeps hold what is still to be read and what has been written apart?
+// For every allocation of a stack overlap, finds the slot that each iteration accesses. The slot
+// follows from the allocation references of all values that the body reads and writes. Then checks,
+// iteration by iteration, that the offset constraints separate the slots that are still to be read
+// from the slots that have been written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,32 +20,32 @@ using namespace titan::ir;
 
 namespace {
 
-/// What a repeat's bodies do with one of its function's buffers.
+/// The accesses of a repeat's bodies to one transient allocation.
 class AllocationUse {
 public:
   AllocationUse(RepeatOp repeat, int64_t allocation)
       : repeat(repeat), allocation(allocation), level(memory::getLevel(repeat)) {}
 
-  /// The slot that each iteration touches, in the order in which they run.
+  /// The slot that each iteration accesses, in execution order.
   FailureOr<arena::Slots> findSlots(bool mayWrite) {
     for (Value init : repeat.getInits())
       if (isInAllocation(memory::getAllocRef(init)))
         return repeat.emitError("carries a value in allocation ")
                << allocation << ", which has a stack overlap";
-    SmallVector<std::optional<AllocRefAttr>> touched;
+    SmallVector<std::optional<AllocRefAttr>> accessed;
     for (RepeatVariant body : repeat.getVariants()) {
       ref = std::nullopt;
       if (failed(visitBody(body, mayWrite)))
         return failure();
-      touched.push_back(ref);
+      accessed.push_back(ref);
     }
     arena::Slots slots;
     IterationTable table = repeat.getIterations();
     for (int64_t iteration = 0; iteration < table.getNumIterations(); ++iteration) {
       const int64_t variant = table.getVariant(iteration);
       slots.emplace_back();
-      if (touched[variant]) {
-        ArrayRef<int64_t> users = touched[variant]->getLevelUsers(0);
+      if (accessed[variant]) {
+        ArrayRef<int64_t> users = accessed[variant]->getLevelUsers(0);
         slots.back() = users.empty() ? iteration : table.getSlots(users)[iteration];
       }
     }
@@ -63,13 +64,13 @@ private:
       unsigned number = stack.getResultNumber() - repeat.getNumIterArgs();
       AllocRefAttr whole = memory::getAllocRef(stack);
       if (isInAllocation(whole) &&
-          failed(touch(body.getYield(),
-                       whole.getSlot(level, repeat, repeat.getStackedUsers(number)), mayWrite)))
+          failed(access(body.getYield(),
+                        whole.getSlot(level, repeat, repeat.getStackedUsers(number)), mayWrite)))
         return failure();
     }
     auto visitArguments = [&](Region &region, Operation *op) {
       return llvm::all_of(region.getArguments(), [&](Value argument) {
-        return succeeded(touch(op, memory::getAllocRef(argument)));
+        return succeeded(access(op, memory::getAllocRef(argument)));
       });
     };
     if (!visitArguments(body.getRegion(), repeat))
@@ -86,20 +87,20 @@ private:
 
   LogicalResult visitOp(Operation *op, bool mayWrite) {
     for (Value operand : op->getOperands())
-      if (failed(touch(op, memory::getAllocRef(operand))))
+      if (failed(access(op, memory::getAllocRef(operand))))
         return failure();
     for (Value result : op->getResults())
-      if (failed(touch(op, memory::getAllocRef(result), mayWrite || ir::isView(op))))
+      if (failed(access(op, memory::getAllocRef(result), mayWrite || ir::isView(op))))
         return failure();
     if (auto scratch = op->getAttrOfType<ArrayAttr>(memory::kScratch))
       for (auto at : scratch.getAsRange<AllocRefAttr>())
-        if (failed(touch(op, at, mayWrite)))
+        if (failed(access(op, at, mayWrite)))
           return failure();
     return success();
   }
 
-  /// `op` reads or writes what is at `at`.
-  LogicalResult touch(Operation *op, AllocRefAttr at, bool isAllowed = true) {
+  /// `op` reads or writes `at`.
+  LogicalResult access(Operation *op, AllocRefAttr at, bool isAllowed = true) {
     if (!isInAllocation(at))
       return success();
     if (!isAllowed)
@@ -124,7 +125,7 @@ private:
 
   RepeatOp repeat;
   int64_t allocation, level;
-  std::optional<AllocRefAttr> ref; ///< what the body touches
+  std::optional<AllocRefAttr> ref; ///< the slot that the body accesses
 };
 
 class Verifier {

@@ -15,14 +15,14 @@ namespace titan::ir {
 using namespace mlir;
 using namespace titan::ir;
 
-/// What data are checked for when they are read.
+/// The bound that the runtime enforces when it reads tokens.
 static std::optional<int64_t> getVocabulary(ModuleOp module) {
   auto sizes = module->getAttrOfType<DictionaryAttr>("titan.sizes");
   auto vocab = sizes ? sizes.getAs<IntegerAttr>("vocab") : IntegerAttr();
   return vocab ? std::optional(vocab.getInt()) : std::nullopt;
 }
 
-/// The iterations of a repeat are counted in a register, where nothing can be checked.
+/// The index of an iteration has no memory that a check could read, so it is copied.
 static Value inMemory(TensorBuilder &builder, Value index) {
   return isa<BlockArgument>(index) && findVariant(index.getParentBlock()) &&
                  findVariant(index.getParentBlock())->getIndex() == index
@@ -30,7 +30,7 @@ static Value inMemory(TensorBuilder &builder, Value index) {
              : index;
 }
 
-/// `table` has the dimension that `indices` index.
+/// Checks `indices` against the size of dimension `along` of `table`.
 static void check(Operation *op, OpOperand &indices, NamedTensorType table, StringAttr along,
                   IndexRanges &ranges) {
   int64_t size = table.getDims()[table.indexOf(along)].getSize();

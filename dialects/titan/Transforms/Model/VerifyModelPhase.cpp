@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace titan::ir;
 
 namespace {
-/// Where a parameter was met first, to hold its other occurrences against.
+/// The first occurrence of a parameter; the others must equal it.
 struct Parameter {
   func::FuncOp function;
   unsigned index;

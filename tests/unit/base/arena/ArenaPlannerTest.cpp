@@ -1,4 +1,4 @@
-//===- ArenaPlannerTest.cpp - Buffers that live together do not overlap ---===//
+//===- ArenaPlannerTest.cpp - Live allocations do not overlap -------------===//
 
 #include "base/arena/ArenaPlanner.h"
 
@@ -20,7 +20,8 @@ std::vector<ArenaItem> makeItems(std::mt19937 &random, size_t count, int64_t eve
   return items;
 }
 
-/// Some order of placing at the lowest offset gives the least arena: that of a best plan's offsets.
+/// The smallest arena: a best plan is the first-fit placement in the order of its offsets, so all
+/// orders are tried.
 int64_t findLeast(const std::vector<ArenaItem> &items) {
   std::vector<size_t> order(items.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -34,7 +35,7 @@ bool overlap(int64_t a, int64_t aBytes, int64_t b, int64_t bBytes) {
   return a < b + bBytes && b < a + aBytes;
 }
 
-// No two buffers that live at the same event share a byte, in 300 random instances.
+// Allocations that are live at the same event share no byte, in 300 random instances.
 TEST(ArenaPlanner, KeepsLiveBuffersApart) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
@@ -52,7 +53,7 @@ TEST(ArenaPlanner, KeepsLiveBuffersApart) {
   }
 }
 
-// The peak is the first event at which the most lives.
+// The peak is the first event with the most live bytes.
 TEST(ArenaPlanner, FindsThePeak) {
   std::vector<ArenaItem> items = {{64, 0, 9}, {100, 2, 4}, {128, 4, 6}, {256, 7, 7}, {0, 3, 3}};
   EXPECT_EQ(findPeak(items).bytes, 64 + 128 + 128);
@@ -60,8 +61,8 @@ TEST(ArenaPlanner, FindsThePeak) {
   EXPECT_EQ(findPeak({}).bytes, 0);
 }
 
-// On instances small enough to try every order, the plan is never far from the least arena, and
-// mostly equal to it.
+// On instances small enough for all orders, the plan is near the smallest arena, and mostly equal
+// to it.
 TEST(ArenaPlanner, ComesNearTheLeastArena) {
   std::mt19937 random(2);
   int equal = 0, rounds = 100;
@@ -75,7 +76,7 @@ TEST(ArenaPlanner, ComesNearTheLeastArena) {
   EXPECT_GE(equal, 90);
 }
 
-// A plan is improved until it has no gaps, or cannot be.
+// Local search continues until the plan has no gaps, or until it cannot improve.
 TEST(ArenaPlanner, ImprovesItsOrder) {
   std::mt19937 random(3);
   int64_t planned = 0, sorted = 0;
@@ -92,7 +93,7 @@ TEST(ArenaPlanner, ImprovesItsOrder) {
   EXPECT_LT(2 * planned, sorted);
 }
 
-// Where much is to be gained more is tried: gaps of megabytes are a tenth of what sorting leaves.
+// Larger gaps get more rounds: gaps of megabytes shrink to a tenth of those after sorting.
 TEST(ArenaPlanner, LooksLongerForMore) {
   std::mt19937 random(4);
   int64_t planned = 0, sorted = 0;
@@ -111,14 +112,14 @@ TEST(ArenaPlanner, LooksLongerForMore) {
   EXPECT_LT(10 * planned, sorted);
 }
 
-// Compiler and runtime come to the same offsets.
+// Compiler and runtime compute the same offsets.
 TEST(ArenaPlanner, AlwaysFindsTheSamePlan) {
   std::mt19937 random(5);
   std::vector<ArenaItem> items = makeItems(random, 80, 60);
   EXPECT_EQ(planArena(items).offsets, planArena(items).offsets);
 }
 
-// Buffers that follow one another share memory; sizes are rounded up to cache lines.
+// Allocations with successive live ranges share memory; sizes are rounded up to cache lines.
 TEST(ArenaPlanner, SharesMemoryOverTime) {
   ArenaPlan plan = planArena({{100, 0, 1}, {60, 2, 3}, {64, 1, 2}});
   EXPECT_EQ(plan.bytes, 192);
@@ -126,7 +127,7 @@ TEST(ArenaPlanner, SharesMemoryOverTime) {
   EXPECT_EQ(plan.offsets[2], 128);
 }
 
-// Nothing to place needs nothing.
+// An empty plan needs no memory.
 TEST(ArenaPlanner, TakesNothing) {
   EXPECT_EQ(planArena({}).bytes, 0);
   EXPECT_EQ(planArena({{0, 0, 5}}).bytes, 0);

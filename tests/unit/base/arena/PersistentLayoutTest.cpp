@@ -1,4 +1,4 @@
-//===- PersistentLayoutTest.cpp - What lives from step to step --------------------===//
+//===- PersistentLayoutTest.cpp - The layout of persistent allocations ----===//
 
 #include "base/arena/PersistentLayout.h"
 
@@ -10,8 +10,8 @@ using namespace titan::arena;
 
 namespace {
 
-// Two parameters of a repeat with three iterations, one of 100 bytes a block and one of 64, and
-// between them in the list a table that lies alone.
+// Two parameters of a repeat with three iterations, of 100 and 64 bytes per block, and a contiguous
+// table between them in the list.
 TEST(PersistentLayout, PutsWhatABlockHasTogether) {
   PersistentLayout plan = makePersistentLayout({{300, "layers", 3}, {1000}, {192, "layers", 3}});
   EXPECT_EQ(plan.offsets, (std::vector<int64_t>{0, 3 * 192, 128}));
@@ -31,7 +31,7 @@ TEST(PersistentLayout, HasNothingForNothing) {
   EXPECT_EQ(makePersistentLayout({}).bytes, 0);
 }
 
-/// The first byte and the length of every slot.
+/// First byte and length of every slot.
 std::vector<std::pair<int64_t, int64_t>> findSlots(const std::vector<PersistentItem> &items,
                                                    const PersistentLayout &plan) {
   std::vector<std::pair<int64_t, int64_t>> slots;
@@ -55,10 +55,10 @@ TEST(PersistentLayout, KeepsSlotsApartAndAligned) {
           {slotsOf[where] * bytes(random), where ? std::to_string(where) : "", slotsOf[where]});
     }
     const PersistentLayout plan = makePersistentLayout(items);
-    std::vector<std::pair<int64_t, int64_t>> places = findSlots(items, plan);
-    std::sort(places.begin(), places.end());
+    std::vector<std::pair<int64_t, int64_t>> found = findSlots(items, plan);
+    std::sort(found.begin(), found.end());
     int64_t end = 0;
-    for (auto [begin, length] : places) {
+    for (auto [begin, length] : found) {
       EXPECT_EQ(begin % kArenaAlignment, 0);
       EXPECT_GE(begin, end);
       end = begin + length;

@@ -1,4 +1,4 @@
-//===- StackOverlapTest.cpp - What is alive of two stacks stays apart ---------===//
+//===- StackOverlapTest.cpp - Constraints keep live slots disjoint --------===//
 
 #include "base/arena/ArenaPlanner.h"
 
@@ -12,22 +12,22 @@ using testing::ElementsAre;
 
 namespace {
 
-/// A loop's iterations as bytes: with the produced stack at `distance` from the consumed one, is a
-/// slot written over one that the same iteration or a later one reads?
+/// Simulates a loop with the produced stack at `distance` from the consumed one: does an iteration
+/// overwrite a slot that it or a later iteration reads?
 bool collide(const Slots &read, const Slots &written, int64_t from, int64_t to, int64_t distance) {
   for (size_t k = 0; k < read.size(); ++k)
     for (size_t later = k; later < read.size(); ++later)
       for (size_t earlier = 0; earlier <= k; ++earlier) {
         if (!read[later] || !written[earlier])
           continue;
-        int64_t kept = *read[later] * from, put = distance + *written[earlier] * to;
-        if (kept < put + to && put < kept + from)
+        int64_t live = *read[later] * from, put = distance + *written[earlier] * to;
+        if (live < put + to && put < live + from)
           return true;
       }
   return false;
 }
 
-/// Slots in some order; with `holes`, some iterations have none.
+/// Slots in random order; with `holes`, some iterations have none.
 Slots makeSlots(std::mt19937 &random, int64_t iterations, bool holes) {
   std::vector<int64_t> order;
   Slots slots(static_cast<size_t>(iterations));
@@ -56,8 +56,8 @@ StackOverlap makeOverlap(const Slots &read, const Slots &written) {
   return overlap;
 }
 
-// Of a loop over layers backwards there are two constraints, however many layers: the first
-// iteration and the last. Below nothing is gained.
+// A reversed loop over layers has two constraints for any number of layers: those of the first and
+// the last iteration. The produced stack cannot overlap from below.
 TEST(StackOverlap, HasTwoConstraintsBackwards) {
   for (int64_t layers : {2, 12, 60}) {
     Slots slots;
@@ -68,20 +68,21 @@ TEST(StackOverlap, HasTwoConstraintsBackwards) {
                 ElementsAre(OffsetConstraint{layers, layers - 1}, OffsetConstraint{1, 0}));
     EXPECT_THAT(overlap.producedBelow, ElementsAre(OffsetConstraint{layers, 0}));
   }
-  // Rows of 10 that empty, of 7 that are produced: the first iteration's are the last to be apart.
+  // With consumed rows of 10 and produced rows of 7, the constraint of the first iteration
+  // dominates.
   EXPECT_EQ(getMinDistance({{12, 11}, {1, 0}}, 10, 7), 12 * 10 - 11 * 7);
   EXPECT_EQ(getMinDistance({{12, 11}, {1, 0}}, 7, 10), 7);
 }
 
-// In ascending order it is the other way round.
+// In ascending order, the produced stack can overlap from below.
 TEST(StackOverlap, GainsBelowForwards) {
   StackOverlap overlap = makeOverlap({0, 1, 2, 3}, {0, 1, 2, 3});
   EXPECT_THAT(overlap.producedAbove, ElementsAre(OffsetConstraint{4, 0}));
   EXPECT_THAT(overlap.producedBelow, ElementsAre(OffsetConstraint{4, 3}, OffsetConstraint{1, 0}));
 }
 
-// At the distances that the constraints ask for, no slot is written over one that is still read, in
-// whatever order and with whatever holes; a byte nearer, where order is, one is.
+// At the minimum distances, no slot is overwritten before its last read, for any order and holes.
+// In ordered loops, one byte less is too near.
 TEST(StackOverlap, KeepsSlotsApart) {
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {
@@ -105,7 +106,7 @@ TEST(StackOverlap, KeepsSlotsApart) {
                         getMinDistance(overlap.producedAbove, from, to) - 1));
 }
 
-// Corners cover another exactly when they ask for as much whatever the rows' sizes.
+// A constraint is implied if and only if the others require its distance for all row sizes.
 TEST(StackOverlap, CoversWhatIsNoFarther) {
   std::mt19937 random(2);
   for (int round = 0; round < 2000; ++round) {
@@ -131,10 +132,10 @@ TEST(StackOverlap, CoversWhatIsNoFarther) {
 struct Loop {
   std::vector<ArenaItem> items;
   std::vector<StackOverlap> stackOverlaps;
-  std::vector<std::pair<Slots, Slots>> slots; ///< of each overlap
+  std::vector<std::pair<Slots, Slots>> slots; ///< of each stack overlap
 };
 
-/// A forward loop, a backward one from event 10 to 20, and buffers beside them.
+/// A forward loop, a backward loop from event 10 to 20, and further allocations.
 Loop makeLoop(std::mt19937 &random) {
   Loop loop;
   int64_t layers = 1 + random() % 8;
@@ -159,8 +160,8 @@ Loop makeLoop(std::mt19937 &random) {
   return loop;
 }
 
-// In a plan, all that lives together is apart, but for stacks that are handed over, whose slots
-// are; and that takes less than keeping the stacks apart.
+// In a plan, live allocations are disjoint, except overlapping stacks, whose live slots are
+// disjoint. The plan is smaller than one without overlaps.
 TEST(StackOverlap, MakesPlansSmaller) {
   std::mt19937 random(3);
   int64_t apart = 0, together = 0;
@@ -193,7 +194,7 @@ TEST(StackOverlap, MakesPlansSmaller) {
   EXPECT_LT(together, apart * 95 / 100);
 }
 
-// Each consumed stack has one that lies over it; the peak counts once what they share.
+// Each consumed stack has a partner; the peak counts shared bytes once.
 TEST(StackOverlap, PairsStacks) {
   Slots backwards = {3, 2, 1, 0};
   StackOverlap overlap = makeOverlap(backwards, backwards);

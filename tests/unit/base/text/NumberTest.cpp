@@ -6,7 +6,7 @@ using titan::NumberText;
 using titan::readNumber;
 using NumberFault = NumberText::Fault;
 
-// What the language's grammar takes for a number, and nothing else.
+// Accepts exactly the numbers of the language's grammar.
 TEST(Number, Forms) {
   for (const char *text : {"0", "1_000", "3e-4", "3.0e-4", "0.5", "-1", "+2.5", "1E5", " 1e-4 "})
     EXPECT_TRUE(readNumber(text)) << text;
@@ -27,7 +27,7 @@ TEST(Number, Values) {
   EXPECT_EQ(readNumber("4.9e-324").number, 4.9e-324);
 }
 
-// Nothing is rounded to 0 or to infinity without a word.
+// Nothing is silently rounded to 0 or infinity.
 TEST(Number, Range) {
   for (const char *text : {"1e400", "9223372036854775808", "1e99999999999", "-2e308"})
     EXPECT_EQ(readNumber(text).fault, NumberFault::TooLarge) << text;

@@ -47,7 +47,7 @@ protected:
   OwningOpRef<ModuleOp> module;
 };
 
-// Every unary function has its value and its text.
+// The value and the text of every unary function.
 TEST_F(ScalarModels, Unary) {
   struct Case {
     const char *op;
@@ -67,7 +67,7 @@ TEST_F(ScalarModels, Unary) {
   }
 }
 
-// Every binary function has its value and its text.
+// The value and the text of every binary function.
 TEST_F(ScalarModels, Binary) {
   struct Case {
     const char *op;
@@ -86,7 +86,7 @@ TEST_F(ScalarModels, Binary) {
   }
 }
 
-// A NaN is not hidden by a maximum, on either side.
+// A maximum propagates NaN from either side.
 TEST_F(ScalarModels, MaximumKeepsNaN) {
   auto op = parse("%r = titan.maximum %x, %y : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> "
                   "!titan.tensor<f32[]>");
@@ -95,7 +95,7 @@ TEST_F(ScalarModels, MaximumKeepsNaN) {
   EXPECT_TRUE(std::isnan(evaluate(op, {1, NAN})));
 }
 
-// Integer division drops the fraction.
+// Integer division truncates.
 TEST_F(ScalarModels, IntegerDivision) {
   auto op = parse("%r = titan.div %i, %i : (!titan.tensor<i64[]>, !titan.tensor<i64[]>) -> "
                   "!titan.tensor<i64[]>");
@@ -123,7 +123,8 @@ TEST_F(ScalarModels, Compare) {
   }
 }
 
-// A cast to an integer drops the fraction, to a boolean asks for zero; text names the target.
+// A cast to an integer truncates, a cast to a boolean compares with zero; the text names the
+// target.
 TEST_F(ScalarModels, Cast) {
   auto op = parse("%r = titan.cast %x : !titan.tensor<f32[]> -> !titan.tensor<i64[]>");
   ASSERT_TRUE(op);
@@ -136,7 +137,7 @@ TEST_F(ScalarModels, Cast) {
   EXPECT_EQ(op.getElementExpression({"a"}, 0, "double"), "double(a)");
 }
 
-// Constants are written so that they read back exactly, infinities included.
+// The text of a constant reads back exactly, infinities included.
 TEST_F(ScalarModels, Constant) {
   auto op = parse("%r = titan.constant 1.0e-05 : !titan.tensor<f32[]>");
   ASSERT_TRUE(op);
@@ -150,7 +151,7 @@ TEST_F(ScalarModels, Constant) {
   EXPECT_EQ(op.getElementExpression({}, 0, "float"), "true");
 }
 
-// select, expand and iota pass one of their inputs through.
+// select, expand and iota return one of their inputs.
 TEST_F(ScalarModels, PassThrough) {
   auto op = parse("%r = titan.select %b, %x, %y : (!titan.tensor<i1[]>, !titan.tensor<f32[]>, "
                   "!titan.tensor<f32[]>) -> !titan.tensor<f32[]>");
@@ -164,7 +165,7 @@ TEST_F(ScalarModels, PassThrough) {
   EXPECT_EQ(op.getElementExpression({"i"}, 0, "float"), "i");
 }
 
-// The first step of AdamW moves by lr in the gradient's direction, after decay.
+// The first step of AdamW moves by lr against the gradient, after decay.
 TEST_F(ScalarModels, AdamW) {
   auto op = parse("%p, %m, %v = titan.adamw %x, %x, %x, %x, %x, %i, %x {beta1 = 0.9, beta2 = 0.99, "
                   "eps = 0.0, decay = 0.1} : (!titan.tensor<f32[]>, !titan.tensor<f32[]>, "
@@ -180,7 +181,7 @@ TEST_F(ScalarModels, AdamW) {
             "(float(0.9) * m + float(1.0 - 0.9) * (g * s))");
 }
 
-// Literals are the shortest decimals that read back, and look like floating point.
+// Literals are the shortest decimals that read back, in floating-point notation.
 TEST(ScalarText, Literals) {
   EXPECT_EQ(getLiteral(1), "1.0");
   EXPECT_EQ(getLiteral(0.1), "0.1");

@@ -1,4 +1,4 @@
-//===- TensorBuilderTest.cpp - What the arithmetic of cotangents builds -===//
+//===- GradientBuilderTest.cpp - Tests of the tensor arithmetic builder ---===//
 
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/registration/RegisterAll.h"
@@ -38,7 +38,7 @@ protected:
   OwningOpRef<ModuleOp> module;
 };
 
-// The wider type decides the order of dimensions; what only one side has comes behind.
+// The type with more dimensions determines the order; the other's own dimensions follow.
 TEST_F(TensorBuilderTest, JoinsByName) {
   DimAttr a = dim("a", 2), b = dim("b", 3), c = dim("c", 4);
   EXPECT_EQ(joinTypes(type({a}), type({b, a})), type({b, a}));
@@ -46,7 +46,7 @@ TEST_F(TensorBuilderTest, JoinsByName) {
   EXPECT_EQ(joinTypes(type({a, b}), type({c, b})), type({a, b, c}));
 }
 
-// The seed of reverse mode is one, however often it is repeated; no product is built with it.
+// The seed of reverse mode is one, possibly expanded; no product with it is built.
 TEST_F(TensorBuilderTest, LeavesOutProductsWithOne) {
   TensorBuilder build(ops, loc);
   Value x = value(type({dim("a", 2)}));
@@ -55,7 +55,7 @@ TEST_F(TensorBuilderTest, LeavesOutProductsWithOne) {
   EXPECT_EQ(build.mul(x, build.fitTo(one, type({dim("a", 2)}))), x);
 }
 
-// A repetition that would add dimensions of its own is kept.
+// An expansion remains if it adds dimensions of its own.
 TEST_F(TensorBuilderTest, KeepsRepetitionThatIsNeeded) {
   TensorBuilder build(ops, loc);
   Value x = value(type({dim("a", 2)}));
@@ -64,7 +64,7 @@ TEST_F(TensorBuilderTest, KeepsRepetitionThatIsNeeded) {
   EXPECT_EQ(product.getType(), type({dim("b", 3), dim("a", 2)}));
 }
 
-// A value is summed over what the type lacks, then repeated along what it lacks itself.
+// A value is summed over dimensions that the type lacks, then expanded along those that it lacks.
 TEST_F(TensorBuilderTest, FitsToAType) {
   TensorBuilder build(ops, loc);
   DimAttr a = dim("a", 2), b = dim("b", 3), c = dim("c", 4);
@@ -75,7 +75,7 @@ TEST_F(TensorBuilderTest, FitsToAType) {
   EXPECT_EQ(reduce.getResult().getType(), type({b}));
 }
 
-// A value that fits already is left alone; one in another order is brought into order.
+// A value of the right type stays unchanged; another order of dimensions is transposed.
 TEST_F(TensorBuilderTest, FitsOrder) {
   TensorBuilder build(ops, loc);
   DimAttr a = dim("a", 2), b = dim("b", 3);
@@ -84,7 +84,7 @@ TEST_F(TensorBuilderTest, FitsOrder) {
   EXPECT_EQ(build.fitTo(x, type({b, a})).getType(), type({b, a}));
 }
 
-// Gradients are named after their value and keep the operation's line.
+// Gradients have the name of their value and the line of the operation.
 TEST_F(TensorBuilderTest, NamesGradients) {
   Location line = FileLineColLoc::get(&context, "m.titan", 3, 1);
   OpBuilder at(ops);
