@@ -64,7 +64,7 @@ static LogicalResult checkInsertions(ModuleOp module, const PhaseRun &run) {
   const Phase *last = findPhase(run.stopAfter);
   for (const Insertion &insertion : run.insertions)
     if (last && findPhase(insertion.phase) > last)
-      return emitError(module.getLoc(), "pass `") << insertion.pass << "` stands after phase `"
+      return emitError(module.getLoc(), "pass `") << insertion.pass << "` must follow phase `"
                                                   << insertion.phase << "`, which does not run";
   return success();
 }
