@@ -1,5 +1,5 @@
-// The libFuzzer entry point. Parsing, checking and `titanc info` must not crash on any text; formatting
-// must be stable and preserve the syntax tree.
+// The libFuzzer entry point. Parsing, checking and `titanc info` must not crash on any text;
+// formatting must be stable and preserve the syntax tree.
 #include "compiler/driver/RunSummary.h"
 #include "compiler/syntax/Format.h"
 

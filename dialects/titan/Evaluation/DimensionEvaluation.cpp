@@ -42,7 +42,7 @@ FailureOr<Range> getRange(Operation *op, Value whole, const HostTensor &wholeTen
   for (size_t i = 0; i < wholeTensor.shape.size(); ++i) {
     if (static_cast<int64_t>(i) == at)
       continue;
-    if (wholeTensor.shape[i] != partTensor.shape[i])
+    if (wholeTensor.shape[i] != sliceTensor.shape[i])
       return op->emitOpError("has different shards of dimension ")
              << wholeType.getDims()[i].getName();
     (static_cast<int64_t>(i) < at ? range.outer : range.inner) *= wholeTensor.shape[i];

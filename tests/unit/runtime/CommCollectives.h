@@ -33,7 +33,7 @@ private:
 /// A tensor of `outer` rows with `block` elements per member.
 struct Value {
   int64_t outer, block;
-  std::vector<double> part, whole; ///< a shard, and the gathered tensor
+  std::vector<double> shard, whole; ///< a shard, and the gathered tensor
 };
 
 /// Rank r's element j of row i of member m's block of tensor v; sums are exact.

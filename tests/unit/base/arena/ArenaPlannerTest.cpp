@@ -120,7 +120,7 @@ TEST(ArenaPlanner, AlwaysFindsTheSamePlan) {
 }
 
 // Allocations with successive live ranges share memory; sizes are rounded up to cache lines.
-TEST(ArenaPlanner, SharesMemoryOverTime) {
+TEST(ArenaPlanner, ReusesMemoryOverTime) {
   ArenaPlan plan = planArena({{100, 0, 1}, {60, 2, 3}, {64, 1, 2}});
   EXPECT_EQ(plan.bytes, 192);
   EXPECT_EQ(plan.offsets[0], plan.offsets[1]);
