@@ -126,7 +126,7 @@ int64_t getGemmBytes(ir::ContractOp contract, const dist::Degrees &degrees,
   return bytes;
 }
 
-/// True if the contraction calls BLAS, which inner products do not (runtime/lib/kernels/Gemm*.cpp).
+/// True if the contraction calls BLAS, which inner products do not (runtime/lib/gemm/Gemm*.cpp).
 bool usesBlas(ir::ContractOp contract, const Processor &processor) {
   auto lhs = cast<ir::NamedTensorType>(contract.getLhs().getType()),
        rhs = cast<ir::NamedTensorType>(contract.getRhs().getType());

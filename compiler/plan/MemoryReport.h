@@ -1,5 +1,5 @@
 // The memory of a rank before anything runs. The arena is exact: the program computes the same plan
-// at start-up (compiler/support/ArenaPlanner.h). The memory of libraries is measured; tests/memory
+// at start-up (base/arena/ArenaPlanner.h). The memory of libraries is measured; tests/memory
 // compares both with the operating system's figures.
 #ifndef TITAN_COMPILER_PLAN_MEMORYREPORT_H
 #define TITAN_COMPILER_PLAN_MEMORYREPORT_H
@@ -33,7 +33,7 @@ constexpr int64_t kLibraries = 7'000'000;
 constexpr int64_t kLibrariesWithLibTorch = 78'000'000;
 /// Pack buffers. MKL: per thread for large matrices, and for bf16. AMX kernels: per thread for
 /// bf16, in total for f32. Vector kernels, at most: in total, per thread, and for sums before their
-/// rounding to bf16 (runtime/lib/kernels/AmxGemm.cpp, BlockedGemm.cpp).
+/// rounding to bf16 (runtime/lib/gemm/AmxGemm.cpp, BlockedGemm.cpp).
 constexpr int64_t kPackingPerThread = 21'000'000;
 constexpr int64_t kNarrowPackingPerThread = 10'000'000;
 constexpr int64_t kTilePackingPerThread = 2'621'440;

@@ -19,7 +19,7 @@ from pathlib import Path
 TREES = ("base", "dialects", "compiler", "runtime")
 SOURCES = (".h", ".cpp", ".cu", ".cuh", ".def", ".td")
 ROOTS = ("", "runtime/include", "runtime/lib")  # of quoted names, behind the file's own folder
-HEADING = "## Who may include what"
+HEADING = "## Dependencies"
 INCLUDE = re.compile(r'\s*#?\s*include "([^"]+)"')
 
 

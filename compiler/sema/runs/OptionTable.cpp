@@ -249,6 +249,12 @@ const OptionSpec *findOption(const std::vector<OptionSpec> &table, const std::st
   return nullptr;
 }
 
+const std::string &currentPath(const std::string &path) {
+  static const std::map<std::string, std::string> renamed = {{"loss_parts", "loss_chunks"}};
+  auto found = renamed.find(path);
+  return found == renamed.end() ? path : found->second;
+}
+
 const OptionSpec *findOption(const std::string &path) {
   return findOption(optionTable(), path);
 }

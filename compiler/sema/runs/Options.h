@@ -52,6 +52,8 @@ const std::vector<OptionSpec> &ruleOptions();
 /// Null if there is no such option.
 const OptionSpec *findOption(const std::string &path);
 const OptionSpec *findOption(const std::vector<OptionSpec> &table, const std::string &path);
+/// The present name of an option that was renamed; any other path itself.
+const std::string &currentPath(const std::string &path);
 /// Two or more values that the option can have, as they are written. So whoever lists the options
 /// can also show, and test, what each of them changes.
 std::vector<std::string> samplesOf(const OptionSpec &spec);

@@ -97,7 +97,11 @@ void Resolver::unknown(const std::string &path, Location at) {
                                     : helpForUnknown(path, paths));
 }
 
-void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) {
+void Resolver::set(const std::string &written, Location pathLoc, const Expr &expr) {
+  const std::string &path = currentPath(written);
+  if (path != written)
+    diags.report(Code::RenamedOption, pathLoc, "`" + written + "` is now named `" + path + "`")
+        .fix(pathLoc, path);
   if (!setsOnce(setHere, path, pathLoc, diags))
     return;
   auto under = [&](const char *section) { return path.rfind(section, 0) == 0; };

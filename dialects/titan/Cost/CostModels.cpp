@@ -9,14 +9,15 @@ using namespace titan::ir;
 
 namespace {
 
-template <typename Model, typename Op> using Base = CostOpInterface::ExternalModel<Model, Op>;
+template <typename Model, typename Op>
+using CostModelBase = CostOpInterface::ExternalModel<Model, Op>;
 
 double elements(Value value, const dist::Degrees &degrees) {
   return static_cast<double>(dist::getLocalNumElements(typeOf(value), degrees));
 }
 
 /// One operation per element of the result.
-template <typename Op> struct ElementwiseCost : Base<ElementwiseCost<Op>, Op> {
+template <typename Op> struct ElementwiseCost : CostModelBase<ElementwiseCost<Op>, Op> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     return elements(op->getResult(0), degrees);
   }
@@ -24,13 +25,13 @@ template <typename Op> struct ElementwiseCost : Base<ElementwiseCost<Op>, Op> {
 
 /// The update formula in the description of the operation: 4 for the moments, 1 for the scale, 7
 /// for the parameter and its decay.
-struct AdamWCost : Base<AdamWCost, AdamWOp> {
+struct AdamWCost : CostModelBase<AdamWCost, AdamWOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     return 12 * elements(op->getResult(0), degrees);
   }
 };
 
-struct ReduceCost : Base<ReduceCost, ReduceOp> {
+struct ReduceCost : CostModelBase<ReduceCost, ReduceOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     return elements(op->getOperand(0), degrees);
   }
@@ -49,14 +50,14 @@ double countIndexSpace(Value lhs, Value rhs, const dist::Degrees &degrees) {
 }
 
 /// A multiplication and an addition per point.
-struct ContractCost : Base<ContractCost, ContractOp> {
+struct ContractCost : CostModelBase<ContractCost, ContractOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     return 2 * countIndexSpace(op->getOperand(0), op->getOperand(1), degrees);
   }
 };
 
 /// An addition per update.
-struct ScatterCost : Base<ScatterCost, ScatterOp> {
+struct ScatterCost : CostModelBase<ScatterCost, ScatterOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     return countIndexSpace(op->getOperand(0), op->getOperand(1), degrees);
   }
@@ -85,7 +86,7 @@ template <typename Op> struct ScoreProducts {
   double overHead, overValueHead;
 };
 
-struct AttentionCost : Base<AttentionCost, AttentionOp> {
+struct AttentionCost : CostModelBase<AttentionCost, AttentionOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     ScoreProducts products(cast<AttentionOp>(op), degrees);
     return products.overHead + products.overValueHead;
@@ -93,7 +94,7 @@ struct AttentionCost : Base<AttentionCost, AttentionOp> {
 };
 
 /// The recomputed scores, the cotangents of queries and keys, and those of scores and values.
-struct AttentionGradCost : Base<AttentionGradCost, AttentionGradOp> {
+struct AttentionGradCost : CostModelBase<AttentionGradCost, AttentionGradOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     ScoreProducts products(cast<AttentionGradOp>(op), degrees);
     return 3 * products.overHead + 2 * products.overValueHead;
@@ -101,7 +102,7 @@ struct AttentionGradCost : Base<AttentionGradCost, AttentionGradOp> {
 };
 
 /// k passes over each row.
-struct TopKCost : Base<TopKCost, TopKOp> {
+struct TopKCost : CostModelBase<TopKCost, TopKOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     auto topK = cast<TopKOp>(op);
     NamedTensorType input = topK.getInput().getType();
@@ -111,14 +112,14 @@ struct TopKCost : Base<TopKCost, TopKOp> {
 };
 
 /// Two multiplications and an addition per element.
-struct RotaryCost : Base<RotaryCost, RotaryOp> {
+struct RotaryCost : CostModelBase<RotaryCost, RotaryOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     return 3 * elements(op->getResult(0), degrees);
   }
 };
 
 /// Philox is integer arithmetic; only Box-Muller has floating-point operations.
-struct RandomCost : Base<RandomCost, RandomOp> {
+struct RandomCost : CostModelBase<RandomCost, RandomOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     double each = cast<RandomOp>(op).getKind() == RandomKind::Normal ? 7 : 1;
     return each * elements(op->getResult(0), degrees);

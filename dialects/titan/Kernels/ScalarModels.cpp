@@ -13,14 +13,16 @@ using namespace titan::ir;
 
 namespace {
 
-template <typename Model, typename Op> using Base = ScalarOpInterface::ExternalModel<Model, Op>;
+template <typename Model, typename Op>
+using ScalarModelBase = ScalarOpInterface::ExternalModel<Model, Op>;
 
 Type getElement(Value value) {
   return cast<NamedTensorType>(value.getType()).getElementType();
 }
 
 /// An operation that is one formula over its operands.
-template <typename Op, typename Formula> struct FormulaModel : Base<FormulaModel<Op, Formula>, Op> {
+template <typename Op, typename Formula>
+struct FormulaModel : ScalarModelBase<FormulaModel<Op, Formula>, Op> {
   void evaluateElement(Operation *, ArrayRef<double> in, MutableArrayRef<double> out) const {
     out[0] = Formula::value(in);
   }
@@ -31,7 +33,7 @@ template <typename Op, typename Formula> struct FormulaModel : Base<FormulaModel
 };
 
 /// Integer division truncates; division by 0 gives 0.
-struct DivModel : Base<DivModel, DivOp> {
+struct DivModel : ScalarModelBase<DivModel, DivOp> {
   void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
     out[0] = formulas::Div::value(in);
     if (getElement(op->getResult(0)).isInteger())
@@ -44,7 +46,7 @@ struct DivModel : Base<DivModel, DivOp> {
   }
 };
 
-struct CompareModel : Base<CompareModel, CompareOp> {
+struct CompareModel : ScalarModelBase<CompareModel, CompareOp> {
   static bool compare(ComparePredicate predicate, double x, double y) {
     switch (predicate) {
     case ComparePredicate::EQ:
@@ -96,7 +98,7 @@ std::string getConversion(Type element, StringRef value, StringRef type) {
   return ((element.isInteger() ? StringRef("int64_t") : type) + "(" + value + ")").str();
 }
 
-struct CastModel : Base<CastModel, CastOp> {
+struct CastModel : ScalarModelBase<CastModel, CastOp> {
   void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
     Type element = getElement(op->getResult(0));
     out[0] = element.isInteger(1) ? in[0] != 0 : element.isInteger() ? std::trunc(in[0]) : in[0];
@@ -107,7 +109,7 @@ struct CastModel : Base<CastModel, CastOp> {
   }
 };
 
-struct ConstantModel : Base<ConstantModel, ConstantOp> {
+struct ConstantModel : ScalarModelBase<ConstantModel, ConstantOp> {
   void evaluateElement(Operation *op, ArrayRef<double>, MutableArrayRef<double> out) const {
     out[0] = cast<ConstantOp>(op).getValue().convertToDouble();
   }
@@ -129,7 +131,7 @@ struct ConstantModel : Base<ConstantModel, ConstantOp> {
 
 /// Inputs: parameter, gradient, m, v, lr, step, scale. Results: parameter, m, v. The bias
 /// corrections are loop-invariant doubles, which the C++ compiler hoists.
-struct AdamWModel : Base<AdamWModel, AdamWOp> {
+struct AdamWModel : ScalarModelBase<AdamWModel, AdamWOp> {
   void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
     auto adamw = cast<AdamWOp>(op);
     double beta1 = adamw.getBeta1().convertToDouble(), beta2 = adamw.getBeta2().convertToDouble();
@@ -173,7 +175,7 @@ struct AdamWModel : Base<AdamWModel, AdamWOp> {
 };
 
 /// The first input is the global index of the element, the others are the keys.
-struct RandomModel : Base<RandomModel, RandomOp> {
+struct RandomModel : ScalarModelBase<RandomModel, RandomOp> {
   void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
     auto random = cast<RandomOp>(op);
     size_t numKeys = random.getKeys().size();

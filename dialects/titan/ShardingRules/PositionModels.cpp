@@ -35,7 +35,7 @@ struct RandomModel : PositionalOpInterface::ExternalModel<RandomModel, RandomOp>
     builder.setInsertionPoint(op);
     for (auto [i, dim] : llvm::enumerate(random.getWhole().getAsRange<DimAttr>()))
       if (dim.getName() == whole.getName()) {
-        Value sum = GradientBuilder(builder, op->getLoc()).add(random.getStarts()[i], start);
+        Value sum = TensorBuilder(builder, op->getLoc()).add(random.getStarts()[i], start);
         random.getStartsMutable()[i].assign(sum);
         return random.getResult();
       }

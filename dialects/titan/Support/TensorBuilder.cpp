@@ -1,4 +1,4 @@
-//===- GradientBuilder.cpp - Builder of tensor arithmetic -----------------===//
+//===- TensorBuilder.cpp - Builder of tensor arithmetic -------------------===//
 
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"

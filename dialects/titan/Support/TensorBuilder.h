@@ -1,4 +1,4 @@
-//===- GradientBuilder.h - Builder of tensor arithmetic ---------*- C++ -*-===//
+//===- TensorBuilder.h - Builder of tensor arithmetic -----------*- C++ -*-===//
 //
 // Builds the operations of gradients at one location. Operands broadcast by dimension name, so that
 // a rule resembles its formula. The builder simplifies three common cases (the seed is 1, a mean

@@ -11,8 +11,8 @@
 // CHECK-NEXT: state v.p = 0.010000
 // CHECK-NEXT: step 2
 // CHECK-NEXT: update p = 0.82999{{9+}}
-// CHECK-NEXT: update m.p = 0.18999{{9+}}
-// CHECK-NEXT: update v.p = 0.019900
+// CHECK-NEXT: state m.p = 0.18999{{9+}}
+// CHECK-NEXT: state v.p = 0.019900
 // With a warmup of two steps, the first has half the rate: 2 * (1 - 0.025) - 0.25.
 // WARM:       step 1
 // WARM-NEXT:  update p = 1.7

@@ -2,7 +2,7 @@
 //
 // A repeat that consumes one stack while it produces another needs less memory than both stacks.
 // `--titan-plan-memory` lists such pairs of stacks on the repeat, with the offset constraints that
-// keep live slots disjoint for all slot sizes (compiler/support/StackOverlap.h):
+// keep live slots disjoint for all slot sizes (base/arena/OffsetConstraints.h):
 //
 //   titan.stack_overlaps = [{consumed = array<i64: 3, 4>, produced = array<i64: 9>,
 //                            slots = array<i64: 6, 6>, above = array<i64: 6, 5, 1, 0>,

@@ -12,8 +12,8 @@ using testing::SizeIs;
 namespace {
 
 /// Fixed if it has a sharding.
-FactorTensor makeSharded(std::vector<FactorDim> dims, int dim) {
-  return {std::move(dims), {dim}, 0, dim != kReplicated};
+FactorTensor makeSharded(std::vector<FactorDim> dims, int axis) {
+  return {std::move(dims), {axis}, 0, axis != kReplicated};
 }
 
 /// x2 = x[seq, embed] + x, and y[seq, ffn] = x2 w[embed, ffn]: the sharding of x reaches the
