@@ -2,7 +2,7 @@
 // (compiler/syntax/PrepareTokens.h), so this file stays a plain list. Words that only mean something in one
 // place (`auto`, `causal`, `params`, `group`) are no keywords: they are good names for
 // dimensions and settings.
-// `buffer`, `update` and `loss` are tokens of their own only before a name (lex()): elsewhere they
+// `buffer`, `update`, `loss`, `optimizer`, `state` and `option` are tokens of their own only before a name (lex()): elsewhere they
 // are names.
 // Input is bytes, not code points: text outside ASCII occurs in comments and strings alone.
 lexer grammar TitanLexer;
@@ -13,6 +13,7 @@ IMPORT: 'import';
 MODEL: 'model';
 BLOCK: 'block';
 FN: 'fn';
+OPTIMIZER: 'optimizer';
 PARALLEL: 'parallel';
 TRAIN: 'train';
 DIMS: 'dims';
@@ -20,6 +21,8 @@ PARAM: 'param';
 BUFFER: 'buffer';
 UPDATE: 'update';
 LOSS: 'loss';
+STATE: 'state';
+OPTION: 'option';
 INPUT: 'input';
 OUTPUT: 'output';
 LET: 'let';

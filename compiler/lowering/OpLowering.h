@@ -30,6 +30,8 @@ public:
 
   void lower(const sema::Region &region);
   mlir::Value operator[](sema::ValueId id) const { return values.lookup(id); }
+  /// The value with its dimensions in the order of `type`.
+  mlir::Value inOrder(mlir::Value value, ir::NamedTensorType type, mlir::Location loc);
   /// The value as a sharding constraint of this name in this order of dimensions; itself if it is
   /// one already, as any is where the name is empty.
   mlir::Value constrained(mlir::Value value, ir::NamedTensorType type, mlir::Location loc,
@@ -48,8 +50,6 @@ private:
                      ir::NamedTensorType type);
   mlir::Value dropout(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
   mlir::Operation *multiResult(const sema::Op &op, mlir::Location loc);
-  /// The value with its dimensions in the order of `type`.
-  mlir::Value inOrder(mlir::Value value, ir::NamedTensorType type, mlir::Location loc);
   void repeat(const sema::Op &op, mlir::Location loc);
   /// By parameter, the bodies of a repeat that take a slice of it.
   using VariantsByParameter = llvm::MapVector<uint32_t, llvm::SmallVector<int64_t>>;

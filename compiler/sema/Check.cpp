@@ -294,11 +294,13 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   checkMesh(checked.mesh, checked.train, checked.run["accumulate"].integer, diags);
   checkShardingOptions(checked.run, checked.mesh, diags);
   checkGroups(checked.run, checked.train, diags);
+  checkGroupOptions(checked.run, checked.train, diags);
   if (isTrain)
     checkRecompute(checked, diags);
   if (isTrain && checked.train.loss) {
     warnUnused(checked.train);
     checkTrains(checked);
+    checked.updates = elaborateOptimizers(checked.run, checked.train, library, diags);
   }
   if (diags.errorReports() != errorsBefore || !specialiseForInference(checked))
     return std::nullopt;

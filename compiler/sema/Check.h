@@ -6,6 +6,7 @@
 #include "compiler/sema/Derivation.h"
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/Mesh.h"
+#include "compiler/sema/Optimizers.h"
 
 #include <set>
 
@@ -28,7 +29,8 @@ struct CheckedRun {
   Mesh mesh;
   std::string modelName; ///< as the run names it
   Model train;
-  Model logits; ///< its outputs at batch 1, for inference, as far as they exist there
+  Model logits;    ///< its outputs at batch 1, for inference, as far as they exist there
+  Updates updates; ///< of the parameters of `train`
 };
 
 /// Reports what `recompute` names and the model lacks.

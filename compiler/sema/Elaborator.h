@@ -21,6 +21,8 @@ struct Specialisation {
   std::map<std::string, Argument> dataDims; ///< batch, seq
   DType params = DType::F32;
   DType compute = DType::F32;
+  /// Of an optimizer: the values of its options.
+  std::map<std::string, Value> options = {};
   /// A statement that is wrong here gives nothing, and what does not need it is elaborated all the
   /// same; losses and buffers are left out. For a model that is right at other sizes.
   bool tolerant = false;
@@ -33,6 +35,21 @@ inline constexpr size_t maxWork = 10'000'000;
 /// Makes `model` of `decl`, a model with a body. False after an error that is not tolerated.
 bool elaborate(const Symbol &decl, const Specialisation &spec, const Library &library,
                DiagnosticEngine &diags, Model &model);
+
+/// An optimizer takes at most so many arguments: parameter, gradient, learning rate, step.
+inline constexpr size_t optimizerArguments = 4;
+
+/// What an optimizer is elaborated for.
+struct OptimizerRequest {
+  std::map<std::string, Value> options; ///< a value for each
+  TensorType parameter;                 ///< in the element type that the update is computed in
+};
+
+/// Makes `function` of an optimizer. Its inputs are the declared arguments, then the states; its
+/// outputs the new parameter and the new states. `function.dims` holds the parameter's dimensions.
+/// False after an error.
+bool elaborateOptimizer(const Symbol &decl, const OptimizerRequest &request, const Library &library,
+                        DiagnosticEngine &diags, Model &function);
 
 /// A compile-time expression outside of any model: the value of a setting.
 Value evalConstant(const syntax::Expr &expr, const Library &library, const Unit &unit,

@@ -28,8 +28,8 @@ struct Symbol {
 };
 
 /// What a name stands for is clear from where it stands, so models (with blocks and functions),
-/// maps and runs may share a name: `train tp2 = base on tp2 with {}`.
-enum class Namespace { Code, Maps, Runs };
+/// maps, runs and optimizers may share a name: `train tp2 = base on tp2 with {}`.
+enum class Namespace { Code, Maps, Runs, Optimizers };
 Namespace namespaceOf(const syntax::Decl &decl);
 
 /// Declarations by name, one table a space.
@@ -105,6 +105,7 @@ private:
   void declare(Unit &unit);
   void checkFormals(const syntax::Decl &decl);
   void addPrelude(Unit &unit);
+  void addPrelude(Unit &unit, const char *name);
   void bind(Unit &unit, const Unit &from);
   bool reportCycle(const std::string &path, Location at);
 

@@ -26,6 +26,7 @@ rt::SettingRule typeRule(const OptionSpec &spec) {
   case OptionType::Pair:
   case OptionType::Words:
   case OptionType::Bool:
+  case OptionType::Optimizer:
     break;
   }
   return {};
@@ -99,8 +100,6 @@ Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
       {"fp16", "f16"},    {"bfloat16", "bf16"}, {"bfloat", "bf16"}};
   if (auto theirs = foreign.find(given); isElementType(spec) && theirs != foreign.end())
     given = theirs->second;
-  if (spec.path == "optimizer.name" && (given == "adam" || given == "Adam"))
-    mistake->help = "write `adamw`: without weight decay, the default, it is Adam";
   if (given != "f16" || !isElementType(spec)) {
     bool isMeant = std::count(spec.choices.begin(), spec.choices.end(), given) != 0;
     if (isMeant)
@@ -111,6 +110,19 @@ Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
   return {};
 }
 
+/// "numbers from 0 to below 1".
+std::string pairText(const OptionSpec &spec) {
+  auto print = [](double bound) { return Value::ofFloat(bound).print(); };
+  const double above = std::nextafter(spec.most, std::numeric_limits<double>::infinity());
+  const bool isBelow = std::trunc(above) == above && above != spec.most;
+  std::string text = "numbers";
+  if (std::isfinite(spec.least))
+    text += " from " + print(spec.least);
+  if (std::isfinite(spec.most))
+    text += " to " + (isBelow ? "below " + print(above) : print(spec.most));
+  return text;
+}
+
 Value checkPair(const OptionSpec &spec, const Value &value, Location at, DiagnosticEngine &diags) {
   if (value.kind != Value::Kind::List || value.elements.size() != 2 ||
       !value.elements[0].isNumber() || !value.elements[1].isNumber())
@@ -118,7 +130,7 @@ Value checkPair(const OptionSpec &spec, const Value &value, Location at, Diagnos
   std::vector<Value> pair;
   for (const Value &element : value.elements) {
     if (!inRange(spec, element.number()))
-      return refuse(Code::OptionValue, spec, "numbers from 0 to below 1", value, at, diags);
+      return refuse(Code::OptionValue, spec, pairText(spec), value, at, diags);
     pair.push_back(Value::ofFloat(element.number()));
   }
   return Value::ofList(std::move(pair));
@@ -178,6 +190,8 @@ const char *spelling(OptionType type) {
     return "boolean";
   case OptionType::Initialiser:
     return "number or distribution";
+  case OptionType::Optimizer:
+    return "name of an optimizer";
   case OptionType::Choice:
     break;
   }
@@ -201,6 +215,8 @@ std::vector<std::string> samplesOf(const OptionSpec &spec) {
     return {"1", "[0, 1]"};
   case OptionType::Bool:
     return {"true", "false"};
+  case OptionType::Optimizer:
+    return {"adamw", "sgd"};
   case OptionType::Initialiser:
     return {"0.5", "normal(0.5)"};
   case OptionType::Words:
@@ -242,6 +258,8 @@ Value checkOption(const OptionSpec &spec, const Value &value, Location at,
   case OptionType::Bool:
     if (value.kind != Value::Kind::Bool)
       return refuse(Code::OptionType, spec, "true or false", value, at, diags);
+    return value;
+  case OptionType::Optimizer: // was found by its name
     return value;
   case OptionType::String:
   case OptionType::Integer:

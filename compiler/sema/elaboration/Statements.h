@@ -11,6 +11,8 @@ public:
   explicit Statements(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   void elaborate(const syntax::Body &body);
+  /// The body of an optimizer, for a parameter of this type.
+  void optimizer(const syntax::OptimizerDecl &decl, const TensorType &parameter);
   /// Errors, but for those whose statements were given up: where the specialisation tolerates
   /// mistakes, what a wrong statement gives is unknown, and what does not need it goes on.
   size_t unhandled() const { return diags.errorReports() - handled; }
@@ -33,6 +35,13 @@ private:
   void branch(const syntax::IfStmt &stmt);
   void island(const syntax::IslandStmt &stmt);
   void returnValues(const syntax::ReturnStmt &stmt);
+  // OptimizerBody.cpp
+  bool belongsHere(const syntax::Stmt &stmt);
+  void option(const syntax::OptionStmt &stmt);
+  void state(const syntax::StateStmt &stmt);
+  void optimizerInput(const syntax::Name &name, const TensorType &type, const char *what);
+  void optimizerOutput(const Value &value, const Input &replaced, Location at,
+                       const std::string &what);
   // Assignments.cpp
   void assign(const syntax::AssignStmt &stmt);
   void assignTo(const syntax::Name &name, Value value, Location valueLoc);

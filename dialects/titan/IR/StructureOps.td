@@ -3,6 +3,7 @@
 #ifndef TITAN_STRUCTURE_OPS_TD
 #define TITAN_STRUCTURE_OPS_TD
 
+include "mlir/IR/SymbolInterfaces.td"
 include "dialects/titan/IR/TitanOpBase.td"
 
 /// For each slice or stack the variants that use it; an empty list stands for all.
@@ -105,10 +106,11 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
   }];
 }
 
-def Titan_YieldOp : Titan_Op<"yield", [Pure, Terminator, ParentOneOf<["RepeatOp", "FusedOp"]>]> {
-  let summary = "ends the body of a repeat or of fused operations";
+def Titan_YieldOp : Titan_Op<"yield", [Pure, Terminator, ParentOneOf<["RepeatOp", "FusedOp", "ScalarFunctionOp"]>]> {
+  let summary = "ends the body of a repeat, of fused operations or of a scalar function";
   let description = [{
-    In a repeat: next carried values, then the values to stack. In a fused region: its results. Example: `titan.yield %n, %c : T, T`
+    In a repeat: next carried values, then the values to stack. In a fused region or a scalar function: its results.
+    Example: `titan.yield %n, %c : T, T`
   }];
   let arguments = (ins Variadic<Titan_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
@@ -142,6 +144,37 @@ def Titan_FusedOp : Titan_Op<"fused", [RecursivelySpeculatable, RecursiveMemoryE
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     YieldOp getYield();
+  }];
+}
+
+def Titan_ScalarFunctionOp : Titan_Op<"scalar_function", [IsolatedFromAbove, Symbol, SingleBlock]> {
+  let summary = "a function of numbers";
+  let description = [{
+    Elementwise operations on tensors of rank 0, which `titan.apply` evaluates at every index of its
+    operands. A symbol of the module and not a region of its users: it has no dimensions, no sharding and
+    no allocation, so passes over program functions need not know of it.
+
+    Constraints:
+    - (C1) arguments and all results of operations have rank 0.
+    - (C2) every operation is elementwise, has one result, and does not depend on an index.
+
+    Example:
+    ```mlir
+    titan.scalar_function @descent {
+    ^bb0(%p: !titan.tensor<f32[]>, %g: !titan.tensor<f32[]>):
+      %next = titan.sub %p, %g : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+      titan.yield %next : !titan.tensor<f32[]>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    YieldOp getYield();
+    /// Its operations in order, without the yield.
+    ::llvm::SmallVector<::mlir::Operation *> getSteps();
   }];
 }
 

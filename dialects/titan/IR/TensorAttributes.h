@@ -13,8 +13,6 @@
 namespace titan::ir {
 
 namespace attr {
-/// On parameters: the decay rates of their moments, two f64, instead of the optimizer's.
-inline constexpr llvm::StringLiteral kBetas = "titan.betas";
 /// On sharding constraints: what the user's map may call the value by. Its cotangent has the same
 /// name.
 inline constexpr llvm::StringLiteral kName = "titan.name";

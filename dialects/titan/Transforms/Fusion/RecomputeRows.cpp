@@ -17,7 +17,7 @@ namespace {
 /// What a loop over the elements may compute again: it is made of its operands' elements alone.
 bool isCheap(Operation *op) {
   return op && op->hasTrait<Elementwise>() && op->getNumResults() == 1 &&
-         !isa<ConstantOp, IotaOp, RandomOp, AdamWOp>(op);
+         !isa<ConstantOp, IotaOp, RandomOp, ApplyOp>(op);
 }
 
 class Recompute {

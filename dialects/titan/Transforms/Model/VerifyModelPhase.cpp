@@ -104,8 +104,10 @@ static LogicalResult verifyTraining(func::FuncOp function) {
   auto isBuffer = [&](unsigned i) { return bool(function.getArgAttr(i, attr::kBuffer)); };
   if (failed(verifyUpdates(function, "M4", isBuffer)))
     return failure();
-  if (!function->getAttr(attr::kOptimizer))
-    return function.emitOpError("(M5) has no `") << attr::kOptimizer << '`';
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (isTrained(function, i) && !function.getArgAttr(i, attr::kOptimizer))
+      return function.emitOpError("(M5) parameter ")
+             << function.getArgAttr(i, attr::kParam) << " has no `" << attr::kOptimizer << '`';
   return success();
 }
 

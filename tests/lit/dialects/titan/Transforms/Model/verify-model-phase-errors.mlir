@@ -4,7 +4,7 @@
 
 // (M1) An argument that is neither data nor a parameter.
 // expected-error @below {{(M1) argument 0 has 0 roles, expected 1}}
-func.func @train(%x: !s) -> (!s {titan.output = "loss"}) attributes {titan.program = "train", titan.optimizer = {}} {
+func.func @train(%x: !s) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   return %x : !s
 }
 
@@ -15,7 +15,7 @@ func.func @train(%x: !s) -> (!s {titan.output = "loss"}) attributes {titan.progr
 // (M1) Optimizer state comes with the optimizer.
 // expected-error @below {{(M1) argument 0 has `titan.state` already}}
 func.func @train(%m: !s {titan.state = "m.w"}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return %m : !s
 }
 
@@ -26,7 +26,7 @@ func.func @train(%m: !s {titan.state = "m.w"}) -> (!s {titan.output = "loss"})
 // (M2) A parameter that nothing initialises.
 // expected-error @below {{(M2) parameter "w" has no `titan.init`}}
 func.func @train(%w: !s {titan.param = "w"}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return %w : !s
 }
 
@@ -38,7 +38,7 @@ func.func @train(%w: !s {titan.param = "w"}) -> (!s {titan.output = "loss"})
 // expected-error @below {{(M2) has two parameters "w"}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>},
                  %v: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return %w : !s
 }
 
@@ -49,7 +49,7 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 
 // expected-note @below {{there it is argument 0}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return %w : !s
 }
 
@@ -66,7 +66,7 @@ func.func @logits(%w: !t {titan.param = "w", titan.init = #titan.init<constant, 
 
 // expected-note @below {{there it is argument 0}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return %w : !s
 }
 
@@ -84,7 +84,7 @@ func.func @logits(%w: !s {titan.param = "w", titan.init = #titan.init<constant, 
 // (M4) A training step without a loss.
 // expected-error @below {{(M4) has no result titan.output = "loss"}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return
 }
 
@@ -95,7 +95,7 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 // (M4) A result that nobody called a loss.
 // expected-error @below {{(M4) has a result that is neither a loss nor the next value of a buffer: 0}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> !s
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return %w : !s
 }
 
@@ -107,7 +107,7 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 // expected-error @below {{(M4) updates argument 0 0 times, expected 1}}
 func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.init<constant, [1.0]>},
                  %w: !titan.tensor<f32[]> {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
-    -> (!titan.tensor<f32[]> {titan.output = "loss"}) attributes {titan.program = "train", titan.optimizer = {}} {
+    -> (!titan.tensor<f32[]> {titan.output = "loss"}) attributes {titan.program = "train"} {
   return %w : !titan.tensor<f32[]>
 }
 
@@ -118,7 +118,7 @@ func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.in
 // (M4) An update of a parameter, which is the optimizer's.
 // expected-error @below {{(M4) updates argument 0 1 times, expected 0}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
-    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train", titan.optimizer = {}} {
+    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train"} {
   return %w, %w : !s, !s
 }
 
@@ -131,7 +131,7 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 // expected-error @below {{(M4) result 1 of type '!titan.tensor<f32[]>' updates argument 0 of type '!titan.tensor<f32[seq = 2]>'}}
 func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.init<constant, [1.0]>},
                  %w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
-    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train", titan.optimizer = {}} {
+    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train"} {
   return %w, %w : !s, !s
 }
 
@@ -141,7 +141,7 @@ func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.in
 
 // expected-note @below {{there it is argument 0}}
 func.func @train(%b: !s {titan.param = "b", titan.buffer, titan.init = #titan.init<constant, [1.0]>})
-    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train", titan.optimizer = {}} {
+    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train"} {
   return %b, %b : !s, !s
 }
 
@@ -159,7 +159,7 @@ func.func @logits(%b: !s {titan.param = "b", titan.init = #titan.init<constant, 
 // (M4) A part of the loss without the whole.
 // expected-error @below {{(M4) has no result titan.output = "loss"}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
-    -> (!s {titan.output = "loss.z"}) attributes {titan.program = "train", titan.optimizer = {}} {
+    -> (!s {titan.output = "loss.z"}) attributes {titan.program = "train"} {
   return %w : !s
 }
 
@@ -171,7 +171,7 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 // expected-error @below {{(M4) has two results titan.output = "loss.z"}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
     -> (!s {titan.output = "loss"}, !s {titan.output = "loss.z"}, !s {titan.output = "loss.z"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return %w, %w, %w : !s, !s, !s
 }
 
@@ -182,7 +182,7 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 // (M4) A loss per token is no loss.
 // expected-error @below {{(M4) has a loss of type '!titan.tensor<f32[seq = 2]>', expected a floating-point scalar}}
 func.func @train(%w: !t {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!t {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return %w : !t
 }
 
@@ -191,7 +191,7 @@ func.func @train(%w: !t {titan.param = "w", titan.init = #titan.init<constant, [
 !s = !titan.tensor<f32[]>
 
 // (M5) Nothing says how to update.
-// expected-error @below {{(M5) has no `titan.optimizer`}}
+// expected-error @below {{(M5) parameter "w" has no `titan.optimizer`}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {
   return %w : !s
@@ -215,6 +215,6 @@ func.func @shape(%x: !t) -> !t {
 // (M1) What random tensors depend on is nothing else besides.
 // expected-error @below {{(M1) argument 0 has 2 roles, expected 1}}
 func.func @train(%step: !i {titan.scalar = "step", titan.input = "step"}) -> (!i {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return %step : !i
 }
