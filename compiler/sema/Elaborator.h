@@ -39,10 +39,21 @@ bool elaborate(const Symbol &decl, const Specialisation &spec, const Library &li
 /// An optimizer takes at most so many arguments: parameter, gradient, learning rate, step.
 inline constexpr size_t optimizerArguments = 4;
 
+/// The dimensions of a parameter that contractions use as a matrix.
+struct MatrixDims {
+  DimSet outputs, inputs;
+  bool operator==(const MatrixDims &) const = default;
+};
+
 /// What an optimizer is elaborated for.
 struct OptimizerRequest {
   std::map<std::string, Value> options; ///< a value for each
   TensorType parameter;                 ///< in the element type that the update is computed in
+  /// The two groups of dimensions of a parameter that is a matrix: what a contraction with it
+  /// gives, and what that sums.
+  std::optional<MatrixDims> matrix;
+  Location loc;     ///< of the parameter
+  std::string name; ///< of the parameter
 };
 
 /// Makes `function` of an optimizer. Its inputs are the declared arguments, then the states; its

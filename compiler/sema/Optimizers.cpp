@@ -220,12 +220,16 @@ void checkGroupOptions(const Run &run, const Model &model, DiagnosticEngine &dia
 namespace {
 
 /// Equal for parameters that one function updates.
-std::string keyOf(const Optimizer &optimizer, const Parameter &parameter) {
+std::string keyOf(const Optimizer &optimizer, const Parameter &parameter,
+                  const std::optional<MatrixDims> &matrix) {
   std::string key = std::to_string(reinterpret_cast<uintptr_t>(optimizer.symbol.decl));
   for (const auto &[name, value] : optimizer.options)
     key += " " + name + "=" + value.print();
   for (DimId dim : parameter.type.dims)
     key += " " + std::to_string(dim);
+  if (matrix)
+    for (DimId dim : matrix->inputs)
+      key += " in " + std::to_string(dim);
   return key;
 }
 
@@ -238,6 +242,59 @@ DType updateType(const Run &run) {
 }
 
 } // namespace
+
+namespace {
+
+/// Finds out how the operations of a model use one parameter.
+class MatrixUse {
+public:
+  MatrixUse(const Model &model, uint32_t parameter) : model(model), parameter(parameter) {
+    visit(model.body);
+  }
+  std::optional<MatrixDims> dims() const { return isMatrix ? found : std::nullopt; }
+
+private:
+  void visit(const Region &region) {
+    for (const Op &op : region.ops) {
+      if (op.kind == OpKind::Parameter && op.index == parameter)
+        same.insert(op.results[0]);
+      for (ValueId operand : op.operands)
+        if (same.count(operand))
+          use(op, operand);
+      for (const Region &body : op.body)
+        visit(body);
+    }
+  }
+
+  /// All uses must be contractions that sum the same dimensions.
+  void use(const Op &op, ValueId operand) {
+    if (op.kind == OpKind::Cast || op.kind == OpKind::StopGradient) {
+      same.insert(op.results[0]);
+      return;
+    }
+    isMatrix &= op.kind == OpKind::Contract;
+    if (!isMatrix)
+      return;
+    const DimSet &own = dimsOf(operand), &result = dimsOf(op.results[0]);
+    MatrixDims dims{own.intersect(result), own.without(result)};
+    isMatrix = !dims.outputs.empty() && !dims.inputs.empty() && (!found || *found == dims);
+    found = dims;
+  }
+
+  const DimSet &dimsOf(ValueId value) const { return model.values[value].type.dims; }
+
+  const Model &model;
+  uint32_t parameter;
+  std::set<ValueId> same; ///< the parameter, perhaps in another element type
+  std::optional<MatrixDims> found;
+  bool isMatrix = true;
+};
+
+} // namespace
+
+std::optional<MatrixDims> matrixDims(const Model &model, uint32_t parameter) {
+  return MatrixUse(model, parameter).dims();
+}
 
 Updates elaborateOptimizers(const Run &run, const Model &model, const Library &library,
                             DiagnosticEngine &diags) {
@@ -252,14 +309,24 @@ Updates elaborateOptimizers(const Run &run, const Model &model, const Library &l
     Optimizer optimizer = optimizerOf(run, parameter);
     if (!optimizer.symbol || wrong.count(optimizer.symbol.decl))
       continue;
-    auto [entry, isNew] = known.try_emplace(keyOf(optimizer, parameter), updates.functions.size());
+    std::optional<MatrixDims> matrix = matrixDims(model, static_cast<uint32_t>(i));
+    auto [entry, isNew] =
+        known.try_emplace(keyOf(optimizer, parameter, matrix), updates.functions.size());
     updates.functionOf[i] = entry->second;
     if (!isNew)
       continue;
     Updates::Function &function = updates.functions.emplace_back();
     function.model.dims = model.dims;
-    function.argumentCount = declOf(optimizer.symbol).formals.size();
-    OptimizerRequest request{optimizer.options, {updateType(run), parameter.type.dims}};
+    const std::vector<Formal> &formals = declOf(optimizer.symbol).formals;
+    function.argumentCount =
+        static_cast<size_t>(std::count_if(formals.begin(), formals.end(), [](const Formal &formal) {
+          return formal.kind == FormalKind::Value;
+        }));
+    OptimizerRequest request{optimizer.options,
+                             {updateType(run), parameter.type.dims},
+                             matrix,
+                             parameter.loc,
+                             parameter.name};
     if (!elaborateOptimizer(optimizer.symbol, request, library, diags, function.model))
       wrong.insert(optimizer.symbol.decl);
   }

@@ -4,6 +4,7 @@
 #ifndef TITAN_COMPILER_SEMA_OPTIMIZERS_H
 #define TITAN_COMPILER_SEMA_OPTIMIZERS_H
 
+#include "compiler/sema/Elaborator.h"
 #include "compiler/sema/Program.h"
 #include "compiler/sema/Run.h"
 
@@ -46,6 +47,9 @@ Optimizer optimizerOf(const Run &run, const Parameter &parameter);
 
 /// Reports what groups set and no optimizer of a matching parameter has.
 void checkGroupOptions(const Run &run, const Model &model, DiagnosticEngine &diags);
+
+/// The dimensions of a parameter that all its uses contract alike; nothing of any other.
+std::optional<MatrixDims> matrixDims(const Model &model, uint32_t parameter);
 
 /// The functions that update a model's parameters.
 struct Updates {

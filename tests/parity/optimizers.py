@@ -10,6 +10,7 @@ with that fails. Without --all, a case is shown on both at once, and one on ever
 
 import importlib
 import json
+import math
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
@@ -83,6 +84,43 @@ class Bounded(torch.optim.Optimizer):
                 p.sub_(group["lr"] * (p.grad / size).clamp(-bound, bound))
 
 
+# Of a matrix of the model, how many of its dimensions behind `layers` are contracted; the others: 1.
+INPUTS = {"layers.wo": 3}
+
+
+def orthogonal(x):
+    """Five steps of the Newton-Schulz iteration on the last two dimensions (Jordan et al.)."""
+    a, b, c = 3.4445, -4.7750, 2.0315
+    x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
+    tall = x.shape[-2] > x.shape[-1]
+    x = x.mT if tall else x
+    for _ in range(5):
+        square = x @ x.mT
+        x = a * x + (b * square + c * square @ square) @ x
+    return x.mT if tall else x
+
+
+class Muon(torch.optim.Optimizer):
+    """torch.optim.Muon with the rate adjusted as its `original`, for stacks of matrices in float64."""
+
+    def __init__(self, names, groups, lr, momentum=0.95, weight_decay=0.0):
+        super().__init__(groups, dict(lr=lr, momentum=momentum, weight_decay=weight_decay))
+        self.names = names
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            mu, lr = group["momentum"], group["lr"]
+            for p in group["params"]:
+                v = self.state[p].setdefault("v", torch.zeros_like(p))
+                v.lerp_(p.grad, 1 - mu)
+                taken = p.grad.lerp(v, mu)
+                inputs = math.prod(p.shape[1:1 + INPUTS.get(self.names[p], 1)])
+                matrix = taken.reshape(p.shape[0], inputs, -1).mT  # outputs x inputs
+                rate = lr * max(1.0, matrix.shape[-2] / matrix.shape[-1]) ** 0.5
+                p.mul_(1 - lr * group["weight_decay"]).sub_(rate * orthogonal(matrix).mT.reshape(p.shape))
+
+
 def torch_optimizer(name: str, **options) -> Callable:
     return lambda groups: getattr(torch.optim, name)(groups, lr=LR, foreach=False, **options)
 
@@ -115,6 +153,9 @@ CASES = {
     "two of them": Case('optimizer { group "layers.*" { optimizer = sgd { momentum = 0.5 } } }',
                         torch_optimizer("AdamW", **ADAMW), "layers.*",
                         torch_optimizer("SGD", momentum=0.5), everywhere=True),
+    "muon": Case('optimizer { group "layers.w*" { optimizer = muon { weight_decay = 0.1 }, lr_scale = 2 } }',
+                 torch_optimizer("AdamW", **ADAMW), "layers.w*",
+                 lambda groups, names: Muon(names, groups, 2 * LR, weight_decay=0.1), everywhere=True),
     "one's own": Case("optimizer = bounded { bound = 0.75 }",
                       lambda groups: Bounded(groups, LR, bound=0.75), decays=False),
 }
@@ -130,8 +171,10 @@ def make_optimizers(case: Case, parameters: dict, undecayed) -> list[torch.optim
         chosen = {n: p for n, p in parameters.items() if has(n)}
         kept = [p for n, p in chosen.items() if any(fnmatch(n, u) for u in undecayed)]
         others = [p for p in chosen.values() if all(p is not q for q in kept)]
-        made.append(make([{"params": kept, "weight_decay": 0.0}, {"params": others}]
-                         if case.decays else [{"params": list(chosen.values())}]))
+        groups = ([{"params": kept, "weight_decay": 0.0}, {"params": others}]
+                  if case.decays else [{"params": list(chosen.values())}])
+        names = {p: n for n, p in chosen.items()}
+        made.append(make(groups, names) if make.__code__.co_argcount == 2 else make(groups))
     return made
 
 

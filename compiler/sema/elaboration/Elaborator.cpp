@@ -87,7 +87,7 @@ bool elaborateOptimizer(const Symbol &symbol, const OptimizerRequest &request,
   function.name = decl.name.text;
   function.loc = decl.name.loc;
   Elaboration elaboration(library, diags, function, spec, top);
-  elaboration.statements.optimizer(decl, request.parameter);
+  elaboration.statements.optimizer(decl, request);
   return diags.errorReports() == errorsBefore;
 }
 

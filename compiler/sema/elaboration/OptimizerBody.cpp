@@ -86,24 +86,64 @@ void Statements::optimizerOutput(const Value &value, const Input &replaced, Loca
       {replaced.name, elaboration.recorder.converted(value.tensor, replaced.type.dtype, at), at});
 }
 
-void Statements::optimizer(const OptimizerDecl &decl, const TensorType &parameter) {
-  const std::vector<Formal> &formals = decl.formals;
-  auto isPlain = [](const Formal &formal) {
-    return formal.kind == FormalKind::Value && !formal.defaultValue && !formal.type.dims &&
-           !formal.type.dtype;
+/// `over outputs, over inputs`: the two groups of a matrix's dimensions. In an expression the name
+/// of a group is how many elements it has.
+bool Statements::optimizerDims(const OptimizerDecl &decl, const OptimizerRequest &request) {
+  std::vector<const Formal *> groups;
+  for (const Formal &formal : decl.formals)
+    if (formal.kind == FormalKind::Over)
+      groups.push_back(&formal);
+  if (groups.empty())
+    return true;
+  if (!request.matrix) {
+    report(Code::NotAMatrix, request.loc,
+           "parameter `" + request.name + "` is no matrix, which optimizer `" + decl.name.text +
+               "` needs")
+        .note(decl.name.loc, "its dimensions are `over " + groups[0]->name.text +
+                                 "`, which a "
+                                 "contraction gives, and those which it sums")
+        .help("a group gives it another one: `group \"" + request.name + "\" { optimizer = ... }`");
+    return false;
+  }
+  const DimSet *sets[] = {&request.matrix->outputs, &request.matrix->inputs};
+  for (size_t i = 0; i < groups.size(); ++i) {
+    std::vector<DimId> ids(sets[i]->begin(), sets[i]->end());
+    int64_t size = 1;
+    for (DimId id : ids)
+      size *= model.dims[id].size;
+    context.frame->scope->define(groups[i]->name.text,
+                                 {Value::ofInt(size), ids, true, groups[i]->name.loc, "dimension"});
+  }
+  return true;
+}
+
+void Statements::optimizer(const OptimizerDecl &decl, const OptimizerRequest &request) {
+  const TensorType &parameter = request.parameter;
+  std::vector<const Formal *> values;
+  size_t groups = 0;
+  for (const Formal &formal : decl.formals)
+    if (formal.kind == FormalKind::Value)
+      values.push_back(&formal);
+    else
+      groups += formal.kind == FormalKind::Over ? 1 : optimizerArguments;
+  auto isPlain = [](const Formal *formal) {
+    return !formal->defaultValue && !formal->type.dims && !formal->type.dtype;
   };
-  if (formals.size() < 2 || formals.size() > optimizerArguments ||
-      !std::all_of(formals.begin(), formals.end(), isPlain)) {
+  if (values.size() < 2 || values.size() > optimizerArguments || (groups != 0 && groups != 2) ||
+      !std::all_of(values.begin(), values.end(), isPlain)) {
     report(Code::BadArgument, decl.name.loc,
            "optimizer `" + decl.name.text +
                "` takes names for a parameter, its gradient, the learning rate and the number of "
                "the step, in this order; the last ones may be missing")
         .help("write `optimizer " + decl.name.text +
-              "(p, g, lr, step)`; what a run may set is an `option` in the body");
+              "(p, g, lr, step)`, of matrices `(p, g, lr, step, over outputs, over inputs)`; what "
+              "a run may set is an `option` in the body");
     return;
   }
-  for (size_t i = 0; i < formals.size(); ++i)
-    optimizerInput(formals[i].name, i < 2 ? parameter : TensorType{parameter.dtype, {}},
+  if (!optimizerDims(decl, request))
+    return;
+  for (size_t i = 0; i < values.size(); ++i)
+    optimizerInput(values[i]->name, i < 2 ? parameter : TensorType{parameter.dtype, {}},
                    "argument");
   elaborate(decl.body);
   if (!context.frame->returned) {
@@ -112,7 +152,7 @@ void Statements::optimizer(const OptimizerDecl &decl, const TensorType &paramete
     return;
   }
   optimizerOutput(*context.frame->returned, model.inputs[0], decl.name.loc, "the new parameter");
-  for (size_t i = formals.size(); i < model.inputs.size(); ++i)
+  for (size_t i = values.size(); i < model.inputs.size(); ++i)
     optimizerOutput(lookup({model.inputs[i].name, {}})->value, model.inputs[i], model.inputs[i].loc,
                     "the new `" + model.inputs[i].name + "`");
   for (const Parameter &made : model.parameters)

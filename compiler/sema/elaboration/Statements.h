@@ -12,7 +12,7 @@ public:
 
   void elaborate(const syntax::Body &body);
   /// The body of an optimizer, for a parameter of this type.
-  void optimizer(const syntax::OptimizerDecl &decl, const TensorType &parameter);
+  void optimizer(const syntax::OptimizerDecl &decl, const OptimizerRequest &request);
   /// Errors, but for those whose statements were given up: where the specialisation tolerates
   /// mistakes, what a wrong statement gives is unknown, and what does not need it goes on.
   size_t unhandled() const { return diags.errorReports() - handled; }
@@ -39,6 +39,7 @@ private:
   bool belongsHere(const syntax::Stmt &stmt);
   void option(const syntax::OptionStmt &stmt);
   void state(const syntax::StateStmt &stmt);
+  bool optimizerDims(const syntax::OptimizerDecl &decl, const OptimizerRequest &request);
   void optimizerInput(const syntax::Name &name, const TensorType &type, const char *what);
   void optimizerOutput(const Value &value, const Input &replaced, Location at,
                        const std::string &what);

@@ -96,6 +96,8 @@ bool OptimizerFunction::isElementwise() const {
     return false;
   Block &body = function.getBody().front();
   return llvm::all_of(body.without_terminator(), [&](Operation &op) {
+    if (isa<ShardingConstraintOp>(op))
+      return true;
     return op.hasTrait<Elementwise>() && !isa<IotaOp, RandomOp>(op) &&
            llvm::all_of(op.getOperands(), isOfElement) && isOfElement(op.getResult(0));
   });
@@ -105,7 +107,8 @@ bool OptimizerFunction::isElementwise() const {
 /// those of the stack come before a value's own where an operand has them.
 Operation *OptimizerFunction::cloneStep(OpBuilder &builder, Operation *step, IRMapping &mapping,
                                         bool asNumbers) const {
-  if (asNumbers && isa<ExpandOp>(step)) {
+  // Declared dimensions were checked; how values of an update are laid, propagation says.
+  if (isa<ShardingConstraintOp>(step) || (asNumbers && isa<ExpandOp>(step))) {
     mapping.map(step->getResult(0), mapping.lookup(step->getOperand(0)));
     return nullptr;
   }
