@@ -41,22 +41,21 @@ LogicalResult OptimizerFunction::read(func::FuncOp program, unsigned index) {
 }
 
 LogicalResult OptimizerFunction::readArguments() {
-  std::optional<unsigned> operands[2];
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     if (auto name = function.getArgAttrOfType<StringAttr>(i, attr::kState))
       states.push_back({name, i});
-    for (auto [role, place] : {std::pair("lr", &lr), std::pair("step", &step)})
-      if (function.getArgAttr(i, attr::kScalar) == StringAttr::get(function.getContext(), role))
-        *place = i;
   }
-  for (auto [role, place] :
-       llvm::zip_equal(ArrayRef<StringRef>{"parameter", "gradient"}, operands)) {
-    place = findArgument(function, attr::kOperand, role);
-    if (!place)
+  lr = findArgument(function, attr::kScalar, "lr");
+  step = findArgument(function, attr::kScalar, "step");
+  auto find = [&](StringRef role, unsigned &index) -> LogicalResult {
+    std::optional<unsigned> found = findArgument(function, attr::kOperand, role);
+    if (!found)
       return function.emitOpError("has no argument ") << attr::kOperand << " = \"" << role << '"';
-  }
-  parameter = *operands[0];
-  gradient = *operands[1];
+    index = *found;
+    return success();
+  };
+  if (failed(find("parameter", parameter)) || failed(find("gradient", gradient)))
+    return failure();
   return success();
 }
 

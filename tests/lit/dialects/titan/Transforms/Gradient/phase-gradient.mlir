@@ -91,8 +91,8 @@ func.func @train(
   // The table is used at both ends of the model; its gradient is the sum.
   // CHECK: %[[LOOKUP:.*]] = titan.scatter
   // CHECK: %[[DTABLE:.*]] = titan.add %[[HEAD]], %[[LOOKUP]]
-  // CHECK: titan.adamw %{{.*}}, %[[DTABLE]],
-  // CHECK-COUNT-4: titan.adamw
+  // CHECK: titan.apply @adamw.update(%{{.*}}, %[[DTABLE]],
+  // CHECK-COUNT-4: titan.apply @adamw.update(
   // CHECK: return
   return %loss : !scalar
 }
