@@ -5,6 +5,7 @@
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Stacked.h"
+#include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -91,7 +92,7 @@ private:
       else
         addGroupAttributes(run.run, parameter, builder, role);
       if (needs.updates && run.updates.functionOf[i])
-        set(ir::attr::kOptimizer, optimizers[*run.updates.functionOf[i]]);
+        set(ir::attr::kUpdatedBy, optimizers[*run.updates.functionOf[i]]);
       if (!parameter.repeats.empty())
         set(ir::attr::kStacked,
             ir::getStackedAttr(builder, parameter.iterations, parameter.repeatSegments));

@@ -297,10 +297,11 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   checkGroupOptions(checked.run, checked.train, diags);
   if (isTrain)
     checkRecompute(checked, diags);
+  if (checked.train.loss)
+    checked.updates = elaborateOptimizers(checked.run, checked.train, library, diags);
   if (isTrain && checked.train.loss) {
     warnUnused(checked.train);
     checkTrains(checked);
-    checked.updates = elaborateOptimizers(checked.run, checked.train, library, diags);
   }
   if (diags.errorReports() != errorsBefore || !specialiseForInference(checked))
     return std::nullopt;

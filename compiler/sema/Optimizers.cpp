@@ -148,6 +148,11 @@ void useOptimizer(const Symbol &optimizer, Run &run, const Library &library,
   run.optimizerOptions = optionsOf(optimizer, library, diags);
   for (OptionSpec &spec : run.optimizerOptions)
     spec.path = section + spec.path;
+  for (Group &group : run.groups)
+    std::erase_if(group.values,
+                  [&](const auto &entry) { return !findGroupOption(run, group, entry.first); });
+  std::erase_if(run.groups,
+                [](const Group &group) { return group.values.empty() && !group.optimizer; });
 }
 
 std::optional<OptionSpec> findGroupOption(const Run &run, const Group &group,
@@ -307,7 +312,13 @@ Updates elaborateOptimizers(const Run &run, const Model &model, const Library &l
     if (parameter.frozen || parameter.isBuffer)
       continue;
     Optimizer optimizer = optimizerOf(run, parameter);
-    if (!optimizer.symbol || wrong.count(optimizer.symbol.decl))
+    if (!optimizer.symbol) {
+      diags.report(Code::UnknownDeclaration, run.loc,
+                   "the standard library, which declares the optimizer of run `" + run.name +
+                       "`, was not found");
+      return updates;
+    }
+    if (wrong.count(optimizer.symbol.decl))
       continue;
     std::optional<MatrixDims> matrix = matrixDims(model, static_cast<uint32_t>(i));
     auto [entry, isNew] =

@@ -84,8 +84,8 @@ class Bounded(torch.optim.Optimizer):
                 p.sub_(group["lr"] * (p.grad / size).clamp(-bound, bound))
 
 
-# Of a matrix of the model, how many of its dimensions behind `layers` are contracted; the others: 1.
-INPUTS = {"layers.wo": 3}
+# Of a matrix of the model, how many of its leading dimensions are contracted; of the others 1 is.
+INPUTS = {"wo": 3}
 
 
 def orthogonal(x):
@@ -101,7 +101,7 @@ def orthogonal(x):
 
 
 class Muon(torch.optim.Optimizer):
-    """torch.optim.Muon with the rate adjusted as its `original`, for stacks of matrices in float64."""
+    """torch.optim.Muon with the rate adjusted as its `original`, in float64."""
 
     def __init__(self, names, groups, lr, momentum=0.95, weight_decay=0.0):
         super().__init__(groups, dict(lr=lr, momentum=momentum, weight_decay=weight_decay))
@@ -115,9 +115,9 @@ class Muon(torch.optim.Optimizer):
                 v = self.state[p].setdefault("v", torch.zeros_like(p))
                 v.lerp_(p.grad, 1 - mu)
                 taken = p.grad.lerp(v, mu)
-                inputs = math.prod(p.shape[1:1 + INPUTS.get(self.names[p], 1)])
-                matrix = taken.reshape(p.shape[0], inputs, -1).mT  # outputs x inputs
-                rate = lr * max(1.0, matrix.shape[-2] / matrix.shape[-1]) ** 0.5
+                inputs = math.prod(p.shape[:INPUTS.get(self.names[p].split(".")[-1], 1)])
+                matrix = taken.reshape(inputs, -1).mT  # outputs x inputs
+                rate = lr * max(1.0, matrix.shape[0] / matrix.shape[1]) ** 0.5
                 p.mul_(1 - lr * group["weight_decay"]).sub_(rate * orthogonal(matrix).mT.reshape(p.shape))
 
 
@@ -154,7 +154,7 @@ CASES = {
                         torch_optimizer("AdamW", **ADAMW), "layers.*",
                         torch_optimizer("SGD", momentum=0.5), everywhere=True),
     "muon": Case('optimizer { group "layers.w*" { optimizer = muon { weight_decay = 0.1 }, lr_scale = 2 } }',
-                 torch_optimizer("AdamW", **ADAMW), "layers.w*",
+                 torch_optimizer("AdamW", **ADAMW), "layers.*.w*",
                  lambda groups, names: Muon(names, groups, 2 * LR, weight_decay=0.1), everywhere=True),
     "one's own": Case("optimizer = bounded { bound = 0.75 }",
                       lambda groups: Bounded(groups, LR, bound=0.75), decays=False),

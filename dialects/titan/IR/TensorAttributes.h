@@ -13,6 +13,8 @@
 namespace titan::ir {
 
 namespace attr {
+/// On trained parameters of @train, until the gradient phase: the optimizer that updates it.
+inline constexpr llvm::StringLiteral kUpdatedBy = "titan.updated_by";
 /// On sharding constraints: what the user's map may call the value by. Its cotangent has the same
 /// name.
 inline constexpr llvm::StringLiteral kName = "titan.name";

@@ -88,12 +88,13 @@ struct CompareModel : Base<CompareModel, CompareOp> {
   }
 };
 
-/// What a value of C++ becomes by conversion to `element`. Floating-point values take the emitter's
-/// scalar type; bf16 is computed in float and rounded when it is stored.
-std::string getConversion(Type element, StringRef value, StringRef type) {
+/// What a value of C++ becomes by conversion to `element`. bf16 is computed in float and rounded
+/// when it is stored. The type is the result's: the operand's may be wider.
+std::string getConversion(Type element, StringRef value) {
   if (element.isInteger(1))
     return ("(" + value + " != 0)").str();
-  return ((element.isInteger() ? StringRef("int64_t") : type) + "(" + value + ")").str();
+  StringRef type = element.isInteger() ? "int64_t" : element.isF64() ? "double" : "float";
+  return (type + "(" + value + ")").str();
 }
 
 struct CastModel : Base<CastModel, CastOp> {
@@ -102,8 +103,8 @@ struct CastModel : Base<CastModel, CastOp> {
     out[0] = element.isInteger(1) ? in[0] != 0 : element.isInteger() ? std::trunc(in[0]) : in[0];
   }
   std::string getElementExpression(Operation *op, ArrayRef<std::string> in, unsigned,
-                                   StringRef type) const {
-    return getConversion(getElement(op->getResult(0)), in[0], type);
+                                   StringRef) const {
+    return getConversion(getElement(op->getResult(0)), in[0]);
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"
+#include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Transforms/Gradient/OptimizerFunction.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
@@ -250,7 +251,7 @@ LogicalResult OptimizerBuilder::run() {
   insertOutputs(norm);
   for (const Trained &one : trained) {
     update(one, scale);
-    function.removeArgAttr(one.parameter, attr::kOptimizer);
+    function.removeArgAttr(one.parameter, attr::kUpdatedBy);
   }
   return success();
 }

@@ -3,6 +3,7 @@
 #include "dialects/titan/Transforms/Gradient/OptimizerFunction.h"
 
 #include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/IR/IRMapping.h"
@@ -11,7 +12,7 @@ using namespace mlir;
 using namespace titan::ir;
 
 FailureOr<OptimizerFunction> OptimizerFunction::get(func::FuncOp program, unsigned index) {
-  auto name = program.getArgAttrOfType<FlatSymbolRefAttr>(index, attr::kOptimizer);
+  auto name = program.getArgAttrOfType<FlatSymbolRefAttr>(index, attr::kUpdatedBy);
   auto parameter = program.getArgAttrOfType<StringAttr>(index, attr::kParam);
   if (!name)
     return program.emitOpError("names no optimizer of parameter ") << parameter;

@@ -21,7 +21,7 @@ namespace titan::ir {
 
 class OptimizerFunction {
 public:
-  /// The optimizer that the argument `index` of `program` names by `titan.optimizer`; fails with
+  /// The optimizer that the argument `index` of `program` names by `titan.updated_by`; fails with
   /// an error at the program where there is none, or where its signature does not fit.
   static mlir::FailureOr<OptimizerFunction> get(mlir::func::FuncOp program, unsigned index);
 

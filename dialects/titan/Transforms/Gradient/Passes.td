@@ -179,7 +179,7 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
   let summary = "Adds clipping and the optimizer's update of every parameter";
   let description = [{
     Needs the gradients as results (`--titan-differentiate`), and the name of an optimizer
-    (`titan.optimizer`) on each trained parameter: a private function of parameter, gradient, states,
+    (`titan.updated_by`) on each trained parameter: a private function of parameter, gradient, states,
     learning rate and step (OptimizerFunction.h), in which the update is written.
     Behind the other arguments come, for each parameter, the optimizer's states (`titan.state`, named
     `<state>.<parameter>`, in the element type `optimizer` of `titan.precision` where that is
@@ -207,7 +207,7 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
       %next = titan.sub %p, %d : (T, T) -> T
       return %next : T
     }
-    func.func @train(%w: T {titan.param = "w", titan.optimizer = @descent})
+    func.func @train(%w: T {titan.param = "w", titan.updated_by = @descent})
         -> (S {titan.output = "loss"}, T {titan.gradient = "w"}) attributes {titan.program = "train"} {
       ...
       return %loss, %d_w : S, T

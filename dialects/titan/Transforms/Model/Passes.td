@@ -18,7 +18,7 @@ def TitanVerifyModelPhase : Pass<"titan-verify-model-phase", "::mlir::ModuleOp">
     - (M4) one result is the loss: `titan.output = "loss"`, floating-point, without dimensions; others
       are losses with names, `"loss.NAME"`, or the next value of a buffer (`titan.buffer`), of which
       each has one (`titan.updates`);
-    - (M5) `titan.optimizer` of each trained parameter names the function that updates it.
+    - (M5) `titan.updated_by` of each trained parameter names the function that updates it.
     In the module:
     - (M6) no tensor is mapped to the machine yet: no type has a sharding.
   }];

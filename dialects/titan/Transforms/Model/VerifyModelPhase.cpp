@@ -1,6 +1,6 @@
 //===- VerifyModelPhase.cpp - What holds after the model phase ------------===//
 
-#include "dialects/titan/IR/Titan.h"
+#include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -105,9 +105,9 @@ static LogicalResult verifyTraining(func::FuncOp function) {
   if (failed(verifyUpdates(function, "M4", isBuffer)))
     return failure();
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (isTrained(function, i) && !function.getArgAttr(i, attr::kOptimizer))
+    if (isTrained(function, i) && !function.getArgAttr(i, attr::kUpdatedBy))
       return function.emitOpError("(M5) parameter ")
-             << function.getArgAttr(i, attr::kParam) << " has no `" << attr::kOptimizer << '`';
+             << function.getArgAttr(i, attr::kParam) << " has no `" << attr::kUpdatedBy << '`';
   return success();
 }
 

@@ -24,7 +24,7 @@ protected:
     context.allowUnregisteredDialects();
   }
 
-  /// Parses `body` after definitions of %x, %y (f32), %i (i64), %b (i1); returns its last
+  /// Parses `body` after definitions of %x, %y (f32), %i (i64), %b (i1), %d (f64); returns its last
   /// operation.
   ScalarOpInterface parse(llvm::StringRef body) {
     std::string text = R"(
@@ -32,6 +32,7 @@ protected:
       %y = "test.value"() : () -> !titan.tensor<f32[]>
       %i = "test.value"() : () -> !titan.tensor<i64[]>
       %b = "test.value"() : () -> !titan.tensor<i1[]>
+      %d = "test.value"() : () -> !titan.tensor<f64[]>
     )" + body.str();
     module = parseSourceString<ModuleOp>(text, &context);
     return module ? dyn_cast<ScalarOpInterface>(module->getBody()->back()) : nullptr;
@@ -133,7 +134,9 @@ TEST_F(ScalarModels, Cast) {
   EXPECT_EQ(evaluate(op, {-2.5}), 1);
   EXPECT_EQ(op.getElementExpression({"a"}, 0, "float"), "(a != 0)");
   op = parse("%r = titan.cast %b : !titan.tensor<i1[]> -> !titan.tensor<f32[]>");
-  EXPECT_EQ(op.getElementExpression({"a"}, 0, "double"), "double(a)");
+  EXPECT_EQ(op.getElementExpression({"a"}, 0, "float"), "float(a)");
+  op = parse("%r = titan.cast %d : !titan.tensor<f64[]> -> !titan.tensor<f32[]>");
+  EXPECT_EQ(op.getElementExpression({"a"}, 0, "double"), "float(a)"); // not the operand's type
 }
 
 // Constants are written so that they read back exactly, infinities included.

@@ -15,7 +15,7 @@ func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"}, !s 
 
 // An optimizer is a function of the module.
 // expected-error @below {{asks for the optimizer @magic of parameter "x", but no function with `titan.optimizer` has this name}}
-func.func @train(%x: !s {titan.param = "x", titan.optimizer = @magic}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
+func.func @train(%x: !s {titan.param = "x", titan.updated_by = @magic}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
     attributes {titan.program = "train"} {
   return %x, %x : !s, !s
 }
@@ -29,7 +29,7 @@ func.func @train(%x: !s {titan.param = "x", titan.optimizer = @magic}) -> (!s {t
 func.func private @still(%p: !s {titan.operand = "parameter"}) -> (!s {titan.updates = 0 : i64}) attributes {titan.optimizer} {
   return %p : !s
 }
-func.func @train(%x: !s {titan.param = "x", titan.optimizer = @still}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
+func.func @train(%x: !s {titan.param = "x", titan.updated_by = @still}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
     attributes {titan.program = "train"} {
   return %x, %x : !s, !s
 }
@@ -44,7 +44,7 @@ func.func private @still(%p: !s {titan.operand = "parameter"}, %g: !s {titan.ope
     -> (!s {titan.updates = 0 : i64}) attributes {titan.optimizer} {
   return %p : !s
 }
-func.func @train(%x: !s {titan.param = "x", titan.optimizer = @still}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
+func.func @train(%x: !s {titan.param = "x", titan.updated_by = @still}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
     attributes {titan.program = "train"} {
   return %x, %x : !s, !s
 }
@@ -61,7 +61,7 @@ func.func private @sum(%p: !t {titan.operand = "parameter"}, %g: !t {titan.opera
   %s = titan.reduce sum %p : !t -> !s
   return %s : !s
 }
-func.func @train(%x: !t {titan.param = "x", titan.optimizer = @sum}) -> (!s {titan.output = "loss"}, !t {titan.gradient = "x"})
+func.func @train(%x: !t {titan.param = "x", titan.updated_by = @sum}) -> (!s {titan.output = "loss"}, !t {titan.gradient = "x"})
     attributes {titan.program = "train"} {
   %s = titan.reduce sum %x : !t -> !s
   return %s, %x : !s, !t
@@ -78,7 +78,7 @@ func.func private @still(%p: !t {titan.operand = "parameter"}, %g: !t {titan.ope
   return %p : !t
 }
 // expected-error @below {{updates parameter "x" of type '!titan.tensor<f32[]>' by @still, which takes '!titan.tensor<f32[seq = 8]>'}}
-func.func @train(%x: !s {titan.param = "x", titan.optimizer = @still}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
+func.func @train(%x: !s {titan.param = "x", titan.updated_by = @still}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
     attributes {titan.program = "train"} {
   return %x, %x : !s, !s
 }

@@ -54,8 +54,8 @@ func.func private @momentum(%p: !t {titan.operand = "parameter"}, %g: !t {titan.
   %p1 = titan.sub %p, %d : (!t, !t) -> !t
   return %p1, %m1 : !t, !t
 }
-func.func @train(%a: !t {titan.param = "a", titan.optimizer = @momentum}, %f: !t {titan.param = "f", titan.frozen},
-                 %b: !u {titan.param = "b", titan.optimizer = @momentum, titan.stacked, titan.lr_scale = 0.25 : f64})
+func.func @train(%a: !t {titan.param = "a", titan.updated_by = @momentum}, %f: !t {titan.param = "f", titan.frozen},
+                 %b: !u {titan.param = "b", titan.updated_by = @momentum, titan.stacked, titan.lr_scale = 0.25 : f64})
     -> (!s {titan.output = "loss"}, !t {titan.gradient = "a"}, !u {titan.gradient = "b", titan.stacked})
     attributes {titan.program = "train", titan.clip = 2.5 : f64} {
   %loss = titan.reduce sum %a : !t -> !s
@@ -78,10 +78,10 @@ func.func @train(%a: !t {titan.param = "a", titan.optimizer = @momentum}, %f: !t
 // CHECK-NOT: titan.cast
 // CHECK: titan.scalar_function @descent.update_0 {
 // CHECK-NEXT: ^bb0(%[[P:.*]]: !titan.tensor<f32[]>, %[[G:.*]]: !titan.tensor<f32[]>):
-// CHECK-DAG: %[[PW:.*]] = titan.cast %[[P]] : !titan.tensor<f32[]> -> !titan.tensor<f64[]>
+// CHECK-DAG: %[[PW:.*]] = titan.cast %[[P]] : <f32[]> -> <f64[]>
 // CHECK-DAG: %[[GW:.*]] = titan.cast %[[G]]
 // CHECK: %[[NEXT:.*]] = titan.sub %[[PW]], %[[GW]]
-// CHECK: %[[STORED:.*]] = titan.cast %[[NEXT]] : !titan.tensor<f64[]> -> !titan.tensor<f32[]>
+// CHECK: %[[STORED:.*]] = titan.cast %[[NEXT]] : <f64[]> -> <f32[]>
 // CHECK: titan.yield %[[STORED]]
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: !titan.tensor<f64[]> {titan.scalar = "lr"}
@@ -97,7 +97,7 @@ func.func private @descent(%p: !t {titan.operand = "parameter"}, %g: !t {titan.o
   %p1 = titan.sub %p, %g : (!t, !t) -> !t
   return %p1 : !t
 }
-func.func @train(%a: !t {titan.param = "a", titan.optimizer = @descent}, %b: !h {titan.param = "b", titan.optimizer = @descent})
+func.func @train(%a: !t {titan.param = "a", titan.updated_by = @descent}, %b: !h {titan.param = "b", titan.updated_by = @descent})
     -> (!s {titan.output = "loss"}, !t {titan.gradient = "a"}, !h {titan.gradient = "b"})
     attributes {titan.program = "train"} {
   %loss = titan.reduce sum %a : !t -> !s
@@ -117,7 +117,7 @@ func.func @train(%a: !t {titan.param = "a", titan.optimizer = @descent}, %b: !h 
 // CHECK-LABEL: func.func @train
 // CHECK: %[[TWO:.*]] = titan.constant 2.0
 // CHECK: %[[RATE:.*]] = titan.mul %{{.*}}, %[[TWO]] : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
-// CHECK: %[[MOST:.*]] = titan.reduce max %{{.*}} : !titan.tensor<f32[layers = 2, rows = 8, columns = 4]> -> !titan.tensor<f32[layers = 2, rows = 8]>
+// CHECK: %[[MOST:.*]] = titan.reduce max %{{.*}} : <f32[layers = 2, rows = 8, columns = 4]> -> <f32[layers = 2, rows = 8]>
 // CHECK: %[[D:.*]] = titan.div %{{.*}}, %[[MOST]] : (!titan.tensor<f32[layers = 2, rows = 8, columns = 4]>, !titan.tensor<f32[layers = 2, rows = 8]>) -> !titan.tensor<f32[layers = 2, rows = 8, columns = 4]>
 // CHECK: titan.mul %[[RATE]], %[[D]]
 func.func private @rows(%p: !t {titan.operand = "parameter"}, %g: !t {titan.operand = "gradient"}, %lr: !s {titan.scalar = "lr"})
@@ -130,7 +130,7 @@ func.func private @rows(%p: !t {titan.operand = "parameter"}, %g: !t {titan.oper
   %p1 = titan.sub %p, %step : (!t, !t) -> !t
   return %p1 : !t
 }
-func.func @train(%a: !u {titan.param = "a", titan.optimizer = @rows, titan.stacked})
+func.func @train(%a: !u {titan.param = "a", titan.updated_by = @rows, titan.stacked})
     -> (!s {titan.output = "loss"}, !u {titan.gradient = "a", titan.stacked})
     attributes {titan.program = "train"} {
   %loss = titan.reduce sum %a : !u -> !s
@@ -172,7 +172,7 @@ func.func private @descent(%p: !t {titan.operand = "parameter"}, %g: !t {titan.o
   %p1 = titan.sub %p, %g : (!t, !t) -> !t
   return %p1 : !t
 }
-func.func @train(%a: !t {titan.param = "a", titan.optimizer = @descent}, %count: !i {titan.param = "count", titan.buffer})
+func.func @train(%a: !t {titan.param = "a", titan.updated_by = @descent}, %count: !i {titan.param = "count", titan.buffer})
     -> (!s {titan.output = "loss"}, !t {titan.gradient = "a"}, !i {titan.updates = 1})
     attributes {titan.program = "train", titan.skip_nonfinite} {
   %sum = titan.reduce sum %a : !t -> !d

@@ -17,8 +17,8 @@
 // CHECK: %[[DY:.*]] = titan.cast %{{.*}} : <f32[seq = 8, out = 2]> -> <bf16[seq = 8, out = 2]>
 // CHECK-DAG: titan.reduce sum %[[DY]] : <bf16[seq = 8, out = 2]> -> <f64[out = 2]>
 // CHECK-DAG: titan.contract %{{.*}}, %[[DY]] {titan.grad_kind = "wgrad"} : (!titan.tensor<bf16[seq = 8, in = 4]>, !titan.tensor<bf16[seq = 8, out = 2]>) -> !titan.tensor<f64[in = 4, out = 2]>
-// CHECK: titan.apply @descent.update{{[_0-9]*}}(%{{.*}} -> (!titan.tensor<f32[in = 4, out = 2]>, !titan.tensor<bf16[in = 4, out = 2]>, !titan.tensor<bf16[in = 4, out = 2]>)
-func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w", titan.optimizer = @descent}, %b: !b {titan.param = "b", titan.optimizer = @descent})
+// CHECK: titan.apply @descent.update{{[_0-9]*}}(%{{.*}} -> (!titan.tensor<f32[in = 4, out = 2]>, !titan.tensor<bf16[in = 4, out = 2]>)
+func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w", titan.updated_by = @descent}, %b: !b {titan.param = "b", titan.updated_by = @descent})
     -> (!s {titan.output = "loss"})
     attributes {titan.program = "train",
                 titan.precision = {compute = bf16, reduce = f64, activations_reduce = bf16, optimizer = bf16}} {
@@ -47,7 +47,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w", titan.op
 // CHECK: titan.repeat <layers = 3> reverse
 // CHECK: ^bb0({{.*}}, %[[KEPT:[^:]*]]: !titan.tensor<bf16[to = 8]>, %{{[^:]*}}: !titan.tensor<bf16[seq = 8]>):
 // CHECK: titan.cast %[[KEPT]] : <bf16[to = 8]> -> <f32[to = 8]>
-func.func @keeps_what_is_narrow(%x: !x1 {titan.input = "x"}, %w: !ws {titan.param = "w", titan.optimizer = @descent})
+func.func @keeps_what_is_narrow(%x: !x1 {titan.input = "x"}, %w: !ws {titan.param = "w", titan.updated_by = @descent})
     -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {
   %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!x1, !ws) -> !x1 {
@@ -74,7 +74,7 @@ func.func @keeps_what_is_narrow(%x: !x1 {titan.input = "x"}, %w: !ws {titan.para
 // CHECK: %[[SUM:.*]] = titan.reduce sum %{{.*}} : <f32[seq = 8, embed = 4]> -> <f32[embed = 4]>
 // CHECK: titan.cast round_before_reduce %[[SUM]] : <f32[embed = 4]> -> <bf16[embed = 4]>
 // CHECK-NOT: round_before_reduce
-func.func @narrow_sums(%x: !h {titan.input = "x"}, %w: !e {titan.param = "w", titan.optimizer = @descent}) -> (!s {titan.output = "loss"})
+func.func @narrow_sums(%x: !h {titan.input = "x"}, %w: !e {titan.param = "w", titan.updated_by = @descent}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train",
                 titan.precision = {compute = bf16, reduce = bf16, activations_reduce = bf16, optimizer = f32}} {
   %0 = titan.mul %x, %w : (!h, !e) -> !h

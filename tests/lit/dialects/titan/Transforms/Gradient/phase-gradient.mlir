@@ -27,11 +27,11 @@
 // CHECK-SAME: {titan.updates = 2 : i64}
 func.func @train(
     %tokens: !ids {titan.input = "tokens"}, %labels: !ids {titan.input = "labels"},
-    %table: !table {titan.param = "table", titan.optimizer = @adamw},
-    %norm: !titan.tensor<f32[layers = 2, embed = 16]> {titan.param = "layers.norm", titan.optimizer = @adamw, titan.stacked},
-    %up: !weights {titan.param = "layers.up", titan.optimizer = @adamw, titan.stacked},
-    %gate: !weights {titan.param = "layers.gate", titan.optimizer = @adamw, titan.stacked},
-    %down: !backs {titan.param = "layers.down", titan.optimizer = @adamw, titan.stacked})
+    %table: !table {titan.param = "table", titan.updated_by = @adamw},
+    %norm: !titan.tensor<f32[layers = 2, embed = 16]> {titan.param = "layers.norm", titan.updated_by = @adamw, titan.stacked},
+    %up: !weights {titan.param = "layers.up", titan.updated_by = @adamw, titan.stacked},
+    %gate: !weights {titan.param = "layers.gate", titan.updated_by = @adamw, titan.stacked},
+    %down: !backs {titan.param = "layers.down", titan.updated_by = @adamw, titan.stacked})
     -> (!scalar {titan.output = "loss"})
     attributes {titan.program = "train",
                 titan.clip = 1.0 : f64} {

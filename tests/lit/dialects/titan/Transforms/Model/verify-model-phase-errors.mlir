@@ -48,14 +48,14 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 !t = !titan.tensor<f32[seq = 2]>
 
 // expected-note @below {{there it is argument 0}}
-func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
+func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {
   return %w : !s
 }
 
 // (M3) The same name, another type.
 // expected-error @below {{(M3) parameter "w" has another type than in @train}}
-func.func @logits(%w: !t {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> !t
+func.func @logits(%w: !t {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> !t
     attributes {titan.program = "logits"} {
   return %w : !t
 }
@@ -65,14 +65,14 @@ func.func @logits(%w: !t {titan.param = "w", titan.init = #titan.init<constant, 
 !s = !titan.tensor<f32[]>
 
 // expected-note @below {{there it is argument 0}}
-func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
+func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {
   return %w : !s
 }
 
 // (M3) Trained in one program, frozen in the other.
 // expected-error @below {{(M3) parameter "w" has another titan.frozen than in @train}}
-func.func @logits(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>, titan.frozen}) -> !s
+func.func @logits(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>, titan.frozen}) -> !s
     attributes {titan.program = "logits"} {
   return %w : !s
 }
@@ -83,7 +83,7 @@ func.func @logits(%w: !s {titan.param = "w", titan.init = #titan.init<constant, 
 
 // (M4) A training step without a loss.
 // expected-error @below {{(M4) has no result titan.output = "loss"}}
-func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
+func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
     attributes {titan.program = "train"} {
   return
 }
@@ -94,7 +94,7 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 
 // (M4) A result that nobody called a loss.
 // expected-error @below {{(M4) has a result that is neither a loss nor the next value of a buffer: 0}}
-func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> !s
+func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> !s
     attributes {titan.program = "train"} {
   return %w : !s
 }
@@ -106,7 +106,7 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 // (M4) A buffer that nothing updates.
 // expected-error @below {{(M4) updates argument 0 0 times, expected 1}}
 func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.init<constant, [1.0]>},
-                 %w: !titan.tensor<f32[]> {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
+                 %w: !titan.tensor<f32[]> {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
     -> (!titan.tensor<f32[]> {titan.output = "loss"}) attributes {titan.program = "train"} {
   return %w : !titan.tensor<f32[]>
 }
@@ -117,7 +117,7 @@ func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.in
 
 // (M4) An update of a parameter, which is the optimizer's.
 // expected-error @below {{(M4) updates argument 0 1 times, expected 0}}
-func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
+func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
     -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train"} {
   return %w, %w : !s, !s
 }
@@ -130,7 +130,7 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 // (M4) A next value of another type.
 // expected-error @below {{(M4) result 1 of type '!titan.tensor<f32[]>' updates argument 0 of type '!titan.tensor<f32[seq = 2]>'}}
 func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.init<constant, [1.0]>},
-                 %w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
+                 %w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
     -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train"} {
   return %w, %w : !s, !s
 }
@@ -158,7 +158,7 @@ func.func @logits(%b: !s {titan.param = "b", titan.init = #titan.init<constant, 
 
 // (M4) A part of the loss without the whole.
 // expected-error @below {{(M4) has no result titan.output = "loss"}}
-func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
+func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
     -> (!s {titan.output = "loss.z"}) attributes {titan.program = "train"} {
   return %w : !s
 }
@@ -169,7 +169,7 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 
 // (M4) Two losses of one name.
 // expected-error @below {{(M4) has two results titan.output = "loss.z"}}
-func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
+func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
     -> (!s {titan.output = "loss"}, !s {titan.output = "loss.z"}, !s {titan.output = "loss.z"})
     attributes {titan.program = "train"} {
   return %w, %w, %w : !s, !s, !s
@@ -181,7 +181,7 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 
 // (M4) A loss per token is no loss.
 // expected-error @below {{(M4) has a loss of type '!titan.tensor<f32[seq = 2]>', expected a floating-point scalar}}
-func.func @train(%w: !t {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!t {titan.output = "loss"})
+func.func @train(%w: !t {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> (!t {titan.output = "loss"})
     attributes {titan.program = "train"} {
   return %w : !t
 }

@@ -27,18 +27,18 @@
 
 func.func @train(%tokens: !tokens {titan.input = "tokens"},
     %labels: !tokens {titan.input = "labels"},
-    %table: !table {titan.param = "table", titan.optimizer = @adamw, titan.init = #titan.init<normal, [0.5]>},
-    %norm: !embed {titan.param = "norm", titan.optimizer = @adamw, titan.init = #titan.init<normal, [0.5]>},
-    %unembed: !unembed {titan.param = "unembed", titan.optimizer = @adamw, titan.init = #titan.init<normal, [0.5]>},
-    %an: !layers_embed {titan.param = "layers.an", titan.optimizer = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
-    %wq: !layers_wq {titan.param = "layers.wq", titan.optimizer = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
-    %wk: !layers_wkv {titan.param = "layers.wk", titan.optimizer = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
-    %wv: !layers_wkv {titan.param = "layers.wv", titan.optimizer = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
-    %wo: !layers_wo {titan.param = "layers.wo", titan.optimizer = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
-    %fn: !layers_embed {titan.param = "layers.fn", titan.optimizer = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
-    %w1: !layers_up {titan.param = "layers.w1", titan.optimizer = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
-    %w3: !layers_up {titan.param = "layers.w3", titan.optimizer = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
-    %w2: !layers_down {titan.param = "layers.w2", titan.optimizer = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train", titan.clip = 1.0 : f64} {
+    %table: !table {titan.param = "table", titan.updated_by = @adamw, titan.init = #titan.init<normal, [0.5]>},
+    %norm: !embed {titan.param = "norm", titan.updated_by = @adamw, titan.init = #titan.init<normal, [0.5]>},
+    %unembed: !unembed {titan.param = "unembed", titan.updated_by = @adamw, titan.init = #titan.init<normal, [0.5]>},
+    %an: !layers_embed {titan.param = "layers.an", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %wq: !layers_wq {titan.param = "layers.wq", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %wk: !layers_wkv {titan.param = "layers.wk", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %wv: !layers_wkv {titan.param = "layers.wv", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %wo: !layers_wo {titan.param = "layers.wo", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %fn: !layers_embed {titan.param = "layers.fn", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %w1: !layers_up {titan.param = "layers.w1", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %w3: !layers_up {titan.param = "layers.w3", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %w2: !layers_down {titan.param = "layers.w2", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train", titan.clip = 1.0 : f64} {
   %v1 = titan.gather %table along "vocab" at %tokens : (!table, !tokens) -> !x
   %v2 = titan.sharding_constraint %v1 : !x -> !x
   %y3 = titan.repeat <layers = 2> iter_args(%v2) scanned(%an, %wq, %wk, %wv, %wo, %fn, %w1, %w3, %w2) : (!x, !layers_embed, !layers_wq, !layers_wkv, !layers_wkv, !layers_wo, !layers_embed, !layers_up, !layers_up, !layers_down) -> !x {

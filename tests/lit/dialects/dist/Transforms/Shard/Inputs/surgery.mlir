@@ -24,13 +24,13 @@
 !s = !titan.tensor<f32[]>
 
 func.func @train(%tokens: !tokens {titan.input = "tokens"}, %labels: !tokens {titan.input = "labels"},
-    %table: !table {titan.param = "table", titan.optimizer = @adamw, titan.init = #titan.init<normal, [0.5]>},
-    %scale: !s {titan.param = "scale", titan.optimizer = @adamw, titan.init = #titan.init<constant, [0.5]>},
-    %wq: !layers_w {titan.param = "layers.wq", titan.optimizer = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
-    %wk: !layers_w {titan.param = "layers.wk", titan.optimizer = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
-    %wo: !layers_wo {titan.param = "layers.wo", titan.optimizer = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
-    %b: !layers_b {titan.param = "layers.b", titan.optimizer = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
-    %gain: !layers_gain {titan.param = "layers.gain", titan.optimizer = @adamw, titan.stacked, titan.init = #titan.init<constant, [0.7]>})
+    %table: !table {titan.param = "table", titan.updated_by = @adamw, titan.init = #titan.init<normal, [0.5]>},
+    %scale: !s {titan.param = "scale", titan.updated_by = @adamw, titan.init = #titan.init<constant, [0.5]>},
+    %wq: !layers_w {titan.param = "layers.wq", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %wk: !layers_w {titan.param = "layers.wk", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %wo: !layers_wo {titan.param = "layers.wo", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %b: !layers_b {titan.param = "layers.b", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %gain: !layers_gain {titan.param = "layers.gain", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<constant, [0.7]>})
     -> (!s {titan.output = "loss"})
     attributes {titan.program = "train", titan.clip = 1.0 : f64} {
   %0 = titan.gather %table along "vocab" at %tokens : (!table, !tokens) -> !x
