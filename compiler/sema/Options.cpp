@@ -110,16 +110,23 @@ Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
   return {};
 }
 
-/// "numbers from 0 to below 1".
-std::string pairText(const OptionSpec &spec) {
-  auto print = [](double bound) { return Value::ofFloat(bound).print(); };
+/// The number that all legal ones are below; nothing where the greatest is legal itself.
+std::optional<double> boundAbove(const OptionSpec &spec) {
   const double above = std::nextafter(spec.most, std::numeric_limits<double>::infinity());
-  const bool isBelow = std::trunc(above) == above && above != spec.most;
-  std::string text = "numbers";
+  bool isBelow = std::trunc(above) == above && std::trunc(spec.most) != spec.most;
+  return isBelow ? std::optional(above) : std::nullopt;
+}
+
+/// " from 0 to below 1".
+std::string boundsText(const OptionSpec &spec) {
+  auto print = [](double bound) { return Value::ofFloat(bound).print(); };
+  std::string text;
   if (std::isfinite(spec.least))
     text += " from " + print(spec.least);
-  if (std::isfinite(spec.most))
-    text += " to " + (isBelow ? "below " + print(above) : print(spec.most));
+  if (std::optional<double> above = boundAbove(spec))
+    text += " to below " + print(*above);
+  else if (std::isfinite(spec.most))
+    text += " to " + print(spec.most);
   return text;
 }
 
@@ -130,7 +137,7 @@ Value checkPair(const OptionSpec &spec, const Value &value, Location at, Diagnos
   std::vector<Value> pair;
   for (const Value &element : value.elements) {
     if (!inRange(spec, element.number()))
-      return refuse(Code::OptionValue, spec, pairText(spec), value, at, diags);
+      return refuse(Code::OptionValue, spec, "numbers" + boundsText(spec), value, at, diags);
     pair.push_back(Value::ofFloat(element.number()));
   }
   return Value::ofList(std::move(pair));
@@ -267,6 +274,9 @@ Value checkOption(const OptionSpec &spec, const Value &value, Location at,
   case OptionType::Initialiser:
     break;
   }
+  const bool isNumber = spec.type == OptionType::Float && value.isNumber();
+  if (isNumber && boundAbove(spec) && !inRange(spec, value.number()))
+    return refuse(Code::OptionValue, spec, "a number" + boundsText(spec), value, at, diags);
   if (auto mistake = findMistake(spec.path, ruleOf(spec), asSetting(value)))
     return report(*mistake, at, diags);
   bool isFloat = spec.type == OptionType::Float;

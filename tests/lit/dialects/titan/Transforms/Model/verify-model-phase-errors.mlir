@@ -191,7 +191,7 @@ func.func @train(%w: !t {titan.param = "w", titan.updated_by = @descent, titan.i
 !s = !titan.tensor<f32[]>
 
 // (M5) Nothing says how to update.
-// expected-error @below {{(M5) parameter "w" has no `titan.optimizer`}}
+// expected-error @below {{(M5) parameter "w" has no `titan.updated_by`}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {
   return %w : !s
