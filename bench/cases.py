@@ -1,4 +1,4 @@
-"""What the benchmark trains: a Titan program and the same model for PyTorch."""
+"""The models of the benchmark: a Titan program and the same model for PyTorch."""
 
 from dataclasses import dataclass
 from pathlib import Path

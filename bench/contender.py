@@ -1,8 +1,7 @@
-"""A training program that takes turns with others, a few steps at a time.
+"""A training program that alternates with others, a few steps at a time.
 
-A machine that others use is faster and slower by the minute, more than what programs differ by. So
-programs that are compared run in turns, step by step: all but one are stopped, and a program's clock
-stands while it is.
+The speed of a shared machine varies by the minute, more than programs differ. So compared programs run in
+turn, step by step: all but one are stopped, and the clock of a stopped program stops too.
 """
 
 import ctypes
@@ -15,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-LOOK = 0.005  # seconds between two looks at a file
+LOOK = 0.005  # seconds between checks of a file
 
 
 PR_SET_PDEATHSIG = 1
@@ -23,13 +22,13 @@ LIBC = ctypes.CDLL(None)
 
 
 def die_with_parent() -> None:
-    """In a child: it ends when this program does, however that ends. A stopped process would be left for
-    ever."""
+    """In a child: ends it when this program ends in any way. A stopped process would stay for ever."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def end_by_exception() -> None:
-    """Signals that would end this program end it through its `finally`s, which end what it started."""
+    """Signals that would end this program raise an exception, so that its `finally` blocks end their
+    processes."""
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, lambda *_: sys.exit("error: stopped"))
 
@@ -40,7 +39,7 @@ class Contender:
     def __init__(self, command: list[str], metrics: Path, threads: int, prints_metrics: bool):
         self.command, self.metrics = command, metrics
         self.rows: list[dict] = []
-        self.times: list[float] = []  # of its clock, when each row appeared
+        self.times: list[float] = []  # on its own clock, when each row appeared
         self.clock = 0.0
         self.status = self.usage = None  # once it has ended
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
@@ -50,7 +49,7 @@ class Contender:
                                             start_new_session=True, preexec_fn=die_with_parent)
 
     def run_until(self, steps: int) -> None:
-        """Lets it run until it has so many rows, or has ended."""
+        """Lets it run until it has this many rows, or has ended."""
         self.signal(signal.SIGCONT)
         begun = time.perf_counter() - self.clock
         while len(self.rows) < steps and self.usage is None:
@@ -61,21 +60,21 @@ class Contender:
         self.clock = time.perf_counter() - begun
 
     def finish(self) -> None:
-        """Lets it run to its end, which must be a success."""
+        """Lets it run to its end, which must be successful."""
         self.run_until(sys.maxsize)
         if self.status != 0:
             sys.exit(f"error: {' '.join(self.command)} ended with {self.status} after "
                      f"{len(self.rows)} steps; its output is in {self.metrics.parent}")
 
     def end(self) -> None:
-        """Ends it, however far it is."""
+        """Ends it, whatever its progress."""
         self.signal(signal.SIGKILL)
 
     def signal(self, number: int) -> None:
         if self.usage is None:
             try:
                 os.killpg(self.process.pid, number)
-            except ProcessLookupError:  # it has ended, and is waited for
+            except ProcessLookupError:  # it has ended and was waited for
                 pass
 
     def look_for_end(self) -> None:
@@ -93,7 +92,7 @@ class Contender:
 
 
 def take_turns(starts: list[Callable[[], Contender]], alone: int, steps: int) -> list[Contender]:
-    """Each one's first `alone` steps by itself, then a step each in turn, then to their ends."""
+    """Runs `alone` steps of each by itself, then one step of each in turn, then each to its end."""
     contenders = []
     try:
         for start in starts:

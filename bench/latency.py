@@ -1,4 +1,4 @@
-"""How long one waits before anything trains: see bench/latency."""
+"""Latencies before training: see bench/latency."""
 
 import argparse
 import os
@@ -14,11 +14,11 @@ from cases import CASES, ROOT
 
 LARGE = ROOT / "bench" / "programs" / "llama3_405b.titan"
 FEWER = ["--set", "model.layers=21"]  # of 126
-LOOK = 0.002  # seconds between two looks at a file
+LOOK = 0.002  # seconds between checks of a file
 
 
 class Waits:
-    """Runs commands with a cache of compiled programs that is empty at first."""
+    """Runs commands with an initially empty cache of compiled programs."""
 
     def __init__(self, titanc: str, folder: Path, rounds: int):
         self.titanc, self.folder, self.rounds = titanc, folder, rounds
@@ -30,7 +30,7 @@ class Waits:
         return {**os.environ, "XDG_CACHE_HOME": str(self.cache)}
 
     def compile(self, *arguments: str, keeps: bool = False) -> tuple[float, int]:
-        """Seconds, and bytes of titanc itself or of the greatest of the compilers that it starts."""
+        """Seconds, and the memory of titanc or of the largest compiler that it starts."""
         if not keeps:
             shutil.rmtree(self.cache, ignore_errors=True)
         output = self.folder / "output"
@@ -45,7 +45,7 @@ class Waits:
         return seconds, usage.ru_maxrss * 1024
 
     def start(self, command: list) -> float:
-        """Seconds until the files of a run are there, which are written when its first step begins."""
+        """Seconds until the files of a run exist, which are written when its first step starts."""
         run = self.folder / "run"
         shutil.rmtree(run, ignore_errors=True)
         begun = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Two network namespaces on one machine, and between them a line of a given rate."""
+"""Two network namespaces on one machine, connected at a given rate."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ def call(*command: str) -> None:
 
 
 class Network:
-    """Both ends let through `rate` (as tc writes it: 200mbit) of what they send."""
+    """Both ends limit their traffic to `rate` (in tc's syntax: 200mbit)."""
 
     ADDRESSES = ("10.77.0.1", "10.77.0.2")
     INTERFACE = "line"  # in both namespaces
@@ -42,5 +42,5 @@ class Network:
             subprocess.run(["ip", "netns", "del", name], check=False)
 
     def inside(self, end: int) -> list[str]:
-        """What a command begins with that runs at this end."""
+        """The prefix of a command that runs at this end."""
         return ["ip", "netns", "exec", self.names[end]]

@@ -1,4 +1,4 @@
-"""With communication beside computation, and without: see bench/overlap."""
+"""Training with and without overlap of communication: see bench/overlap."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ from network import Network
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / "bench" / "programs" / "overlap.titan"
 KINDS = {"beside": "always", "in turn": "never"}  # values of sharding.overlap
-WARMUP = 3  # steps that do not count
+WARMUP = 3  # warm-up steps
 PORT = 29765
 OPERATIONS, LOOP, COMMUNICATION = range(3)  # lanes of a profile
 BLOCKING = {"wait", "all_gather", "all_reduce", "reduce_scatter", "all_to_all"}
@@ -24,7 +24,7 @@ BLOCKING = {"wait", "all_gather", "all_reduce", "reduce_scatter", "all_to_all"}
 
 @dataclass
 class Measured:
-    """One number a run, in seconds; of what was communicated, the shares that were not waited for."""
+    """One number per run, in seconds; for communication, the shares without waiting."""
 
     step: list[float] = field(default_factory=list)
     communicated: list[float] = field(default_factory=list)
@@ -47,7 +47,7 @@ def length(spans: list[tuple[float, float]]) -> float:
 
 
 def common(a: list[tuple[float, float]], b: list[tuple[float, float]]) -> float:
-    """How long both go on, of spans that do not touch one another."""
+    """The total overlap of two lists of disjoint spans."""
     total, i, j = 0.0, 0, 0
     while i < len(a) and j < len(b):
         total += max(0.0, min(a[i][1], b[j][1]) - max(a[i][0], b[j][0]))
@@ -56,14 +56,14 @@ def common(a: list[tuple[float, float]], b: list[tuple[float, float]]) -> float:
 
 
 def shares(profile: Path, steps: int) -> tuple[float, float]:
-    """Seconds a step in which something was communicated, and the share of them in which the program
-    went on: it neither waited nor carried out a collective itself."""
+    """Communication time per step, and its share in which the program continued: it neither waited nor
+    executed a collective itself."""
     events = [e for e in json.loads(profile.read_text())["traceEvents"] if e["ph"] == "X"]
     spans = lambda chosen: [(e["ts"], e["ts"] + e["dur"]) for e in chosen]
     blocked = [e for e in events if e["tid"] == OPERATIONS and e["name"].split()[-1] in BLOCKING]
     carried = [e for e in events if e["tid"] == COMMUNICATION]
     started = {(e["name"], e["args"]["started"]) for e in carried}
-    # A collective that was started is another thread's.
+    # A started collective runs in another thread.
     own = [e for e in blocked if not e["name"].endswith(" wait") and not any(
         e["name"] == name and e["ts"] <= at <= e["ts"] + e["dur"] for name, at in started)]
     communicating = union(spans(carried + own))
@@ -123,7 +123,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=12)
     parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE")
     arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("error: stopped"))  # takes the network down
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("error: stopped"))  # removes the network
     out = ROOT / "out" / "overlap"
     out.mkdir(parents=True, exist_ok=True)
     text = out / "text"

@@ -1,7 +1,7 @@
-"""Titan against PyTorch: see bench/run.
+"""Titan compared with PyTorch: see bench/run.
 
-Speed is counted from outside, the same way for all: by when each step's line appears, on a clock
-that stands while others have their turn (contender.py).
+Speed is measured from outside, equally for all: by the time at which each step's line appears, on a clock
+that stops while others have their turn (contender.py).
 """
 
 import argparse
@@ -17,12 +17,12 @@ from cases import CASES, ROOT
 from contender import Contender, end_by_exception, take_turns
 
 PEER = ROOT / "bench" / "peers" / "train.py"
-WARMUP = 5  # steps that do not count: caches, threads, compilation
+WARMUP = 5  # warm-up steps: caches, threads, compilation
 
 
 @dataclass
 class Measured:
-    """Of one kind: one number a run."""
+    """Of one kind: one number per run."""
 
     tokens_per_second: list[float] = field(default_factory=list)
     first_step: list[float] = field(default_factory=list)  # seconds from start to step 1's line
@@ -62,7 +62,7 @@ def make_data(folder: Path) -> Path:
 
 
 def build(titanc: str, case: str, dtype: str, folder: Path, data: Path) -> None:
-    """With the text that it is measured on: the one that the program names does not lie beside it."""
+    """With the measured text, because the program's own text is not in its folder."""
     options = ["--set", f'data.path="{data.resolve()}"']
     options += ["--set", f"precision.compute={dtype}"] if dtype != "f32" else []
     subprocess.run([titanc, "build", "-Werror", str(CASES[case].program), *options, "-o",
@@ -87,7 +87,7 @@ def start(kind: str, case: str, dtype: str, turn: int, a) -> Contender:
 
 
 def measure(case: str, dtype: str, kinds: list[str], a) -> dict[str, Measured]:
-    """All kinds in turns, so that what changes on the machine meanwhile meets all of them."""
+    """All kinds in turn, so that changes of the machine affect all of them."""
     if "titan" in kinds:
         build(a.titanc, case, dtype, a.folder, a.data)
     results = {kind: Measured() for kind in kinds}

@@ -1,7 +1,7 @@
-# CUDA for the runtime, where an nvcc is found: headers and libraries of the environment that holds
-# LibTorch (nvidia/cu13, nvidia/nccl), so that no system toolkit is needed but for nvcc, which may
-# come from that environment too (scripts/setup --cuda). nvcc is called directly: CMake 3.25 does not
-# know this CUDA and would insist on compiling for devices that it has dropped.
+# CUDA for the runtime, if an nvcc is found. Headers and libraries come from the environment of LibTorch
+# (nvidia/cu13, nvidia/nccl), so no system toolkit is needed except nvcc, which may also come from that
+# environment (scripts/setup --cuda). nvcc is called directly, because CMake 3.25 does not know this CUDA
+# and would compile for devices that it no longer supports.
 get_filename_component(titan_site_packages ${TITAN_TORCH_DIR} DIRECTORY)
 find_program(TITAN_NVCC nvcc HINTS ${titan_site_packages}/nvidia/cu13/bin PATHS /usr/local/cuda/bin)
 find_path(TITAN_NCCL_INCLUDE nccl.h HINTS ${titan_site_packages}/nvidia/nccl/include)

@@ -1,5 +1,5 @@
 # `cmake --install` and find_package(Titan), which also finds the build tree itself
-# (-DTitan_DIR=build/lib/cmake/Titan). What is installed finds its files from its own place, so the
+# (-DTitan_DIR=build/lib/cmake/Titan). Installed files locate one another by relative paths, so the
 # prefix may be moved.
 include(CMakePackageConfigHelpers)
 set(titan_package lib/cmake/Titan)
@@ -8,7 +8,7 @@ set(MLIR_VERSION_REQUIRED 19.1)
 install(TARGETS titanc titan-opt titan-translate titan-interpret RUNTIME DESTINATION bin)
 set_target_properties(titanc titan-opt titan-translate titan-interpret titan_dialects PROPERTIES
   INSTALL_RPATH "$ORIGIN/../lib" INSTALL_RPATH_USE_LINK_PATH ON)
-install(TARGETS titan_dialects titan_sharding titan_mlir titan_warnings EXPORT TitanTargets
+install(TARGETS titan_base titan_dialects titan_sharding titan_mlir titan_warnings EXPORT TitanTargets
   LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
 install(DIRECTORY stdlib/ DESTINATION share/titan/stdlib FILES_MATCHING PATTERN *.titan PATTERN *.txt)
 
@@ -18,13 +18,14 @@ foreach(root ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     FILES_MATCHING PATTERN *.h PATTERN *.td PATTERN *.h.inc PATTERN CMakeFiles EXCLUDE)
 endforeach()
 
-# What emitted programs link against, and load.
+# Libraries that emitted programs link against and load.
 install(TARGETS titan_runtime titan_runtime_main ARCHIVE DESTINATION lib)
 install(TARGETS titan_c10d LIBRARY DESTINATION lib)
 if(TARGET titan_runtime_cuda)
   install(TARGETS titan_runtime_cuda ARCHIVE DESTINATION lib)
 endif()
 install(DIRECTORY runtime/include/ DESTINATION include)
+install(DIRECTORY base DESTINATION include/titan FILES_MATCHING PATTERN *.h)
 install(FILES ${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/installed/titan-runtime.json DESTINATION lib)
 
 install(EXPORT TitanTargets NAMESPACE Titan:: DESTINATION ${titan_package})

@@ -3,8 +3,8 @@
 find_package(MLIR 19.1 REQUIRED CONFIG PATHS /usr/lib/llvm-19/lib/cmake/mlir)
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
 set(MLIR_BINARY_DIR ${CMAKE_BINARY_DIR}) # else mlir-doc writes to /docs
-# LLVM's rules name generated files as Ninja knows them already; renamed again, as CMake does since
-# 3.20, each of them would be made in every build.
+# LLVM's rules use Ninja's names of generated files. CMake since 3.20 would rename them again, and every
+# build would regenerate them.
 cmake_policy(SET CMP0116 OLD)
 include(TableGen)
 include(AddLLVM)

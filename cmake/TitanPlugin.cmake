@@ -1,8 +1,8 @@
 # titan_add_plugin(NAME SOURCES FILE... [DIALECT NAME TD FILE.td]): a library for
 # titanc --load-pass-plugin=libNAME.so. With TD, classes of a dialect and its operations are
 # generated: FILEDialect.h.inc and .cpp.inc, FILE.h.inc and .cpp.inc.
-# LLVM's rules name generated files as Ninja knows them already; renamed again, as CMake does since
-# 3.20, each of them would be made in every build.
+# LLVM's rules use Ninja's names of generated files. CMake since 3.20 would rename them again, and every
+# build would regenerate them.
 cmake_policy(SET CMP0116 OLD)
 include(TableGen)
 include(AddLLVM)

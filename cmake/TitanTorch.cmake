@@ -1,6 +1,6 @@
-# LibTorch: -DTITAN_TORCH_DIR if given, else what `scripts/setup --torch` chose, else the one in the
-# project's virtual environment. Targets of our own instead of find_package(Torch), whose CUDA
-# module insists on a toolkit even for a CPU program.
+# LibTorch: -DTITAN_TORCH_DIR, else the choice of `scripts/setup --torch`, else the one in the virtual
+# environment of the project. Own targets replace find_package(Torch), whose CUDA module requires a
+# toolkit even for a CPU program.
 set(TITAN_TORCH_DIR "" CACHE PATH "the torch/ folder of a LibTorch installation")
 # The environment may have been made anew since the last configuration.
 if(NOT TITAN_TORCH_DIR OR NOT EXISTS "${TITAN_TORCH_DIR}/lib/libtorch_cpu.so")

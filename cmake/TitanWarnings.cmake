@@ -1,5 +1,5 @@
-# Warnings are errors in code of our own; generated code and other people's headers are exempt. So is
-# clang, which finds fault with the headers of GCC's library.
+# Warnings are errors in the sources of Titan; generated code and external headers are exempt. So is
+# clang, which warns about headers of GCC's library.
 add_library(titan_warnings INTERFACE)
 target_compile_options(titan_warnings INTERFACE
   -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Werror> -Wno-unused-parameter)

@@ -1,10 +1,9 @@
-// Titan's tokens. Line ends are tokens here; which of them end a statement is decided afterwards
-// (compiler/syntax/PrepareTokens.h), so this file stays a plain list. Words that only mean something in one
-// place (`auto`, `causal`, `params`, `group`) are no keywords: they are good names for
-// dimensions and settings.
-// `buffer`, `update`, `loss`, `optimizer`, `state` and `option` are tokens of their own only before a name (lex()): elsewhere they
-// are names.
-// Input is bytes, not code points: text outside ASCII occurs in comments and strings alone.
+// The tokens of Titan. Line ends are tokens here; token preparation (compiler/syntax/PrepareTokens.h)
+// decides which of them end a statement. Words with a meaning in one context (`auto`, `causal`,
+// `params`, `group`) are not keywords, so they may name dimensions and settings.
+// `buffer`, `update`, `loss`, `optimizer`, `state` and `option` are keywords only before a name (lex());
+// elsewhere they are names.
+// The input consists of bytes; text outside ASCII occurs only in comments and strings.
 lexer grammar TitanLexer;
 
 channels { COMMENTS }
@@ -85,7 +84,7 @@ COMMENT: '#' ~[\r\n]* -> channel(COMMENTS);
 SPACE: [ \t]+ -> skip;
 BYTE_ORDER_MARK: '\u00EF\u00BB\u00BF' -> skip;
 
-// What follows is no token of the language; each becomes a diagnostic of its own.
+// Invalid tokens; each causes its own diagnostic.
 OPEN_STRING: '"' (~["\\\r\n] | '\\' ~[\r\n])*;
 STRAY: .;
 

@@ -1,14 +1,14 @@
-// Titan's grammar. docs/language.md shows every construct with an example.
+// The grammar of Titan. docs/language.md shows every construct with an example.
 //
-// What the layout pass guarantees, and this grammar relies on: brackets match; a NEWLINE stands
-// wherever a statement ends (also before every `}` and at the end of the file) and nowhere else.
-// So every entry of a block ends in a terminator of its own, and recovery skips to that.
+// Token preparation guarantees that brackets match, and that a NEWLINE occurs exactly where a
+// statement ends (also before every `}` and at the end of the file). Every entry of a block thus
+// ends in its own terminator, and error recovery skips to it.
 //
-// Rules such as dimName and newName are separate although both are an identifier: error messages
-// name the rule that was expected ("a dimension name"). Left to the tree builder, which gives better
-// messages: `a < b < c`, positions of arguments, what may stand before `as`. And what only a look at
-// everything that follows could decide, which takes quadratic time: in `sum(x, over a, b)`, b is an
-// argument here.
+// Rules such as dimName and newName are separate, although both are an identifier, because error
+// messages name the expected rule ("a dimension name"). The tree builder checks `a < b < c`, the
+// order of arguments and the operands of `as`, with better messages. It also resolves constructs
+// that would need unlimited lookahead and quadratic time: in `sum(x, over a, b)`, b is an argument
+// here.
 parser grammar TitanParser;
 
 options { tokenVocab = TitanLexer; }
@@ -157,7 +157,7 @@ bracket: LBRACKET (bracketItem (COMMA bracketItem)* COMMA?)? RBRACKET;
 bracketItem: dimName (COLON index)? (AS newDim)?;
 index: expr (RANGE expr?)? | RANGE expr?;
 
-// Names. A keyword may follow a dot or be a key: there it cannot be mistaken.
+// Names. A keyword may follow a dot or be a key, where it is unambiguous.
 
 path: IDENT (DOT word)*;
 dimName: path;

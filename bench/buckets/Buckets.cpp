@@ -1,15 +1,15 @@
-// How long it takes to gather a layer's parameters and to reduce and scatter its gradients, for
-// four ways of storing a layer's shards (docs/rationale/communication.md):
-//   by block    every parameter in equal chunks that lie behind one another (what Titan does)
-//   each flat   every parameter in equal chunks, each somewhere else
-//   one buffer  the whole layer in equal chunks: one value, which nothing is copied in or out of
-//   copied      every parameter in equal chunks that lie behind one another, exchanged as one value
-//               and copied between there and where each parameter is whole
-// Build the target bench-buckets and start it with a launcher on a quiet machine, also with
+// Times of gathering a layer's parameters and reduce-scattering its gradients, for four layouts of
+// a layer's shards (docs/rationale/communication.md):
+//   by block    every parameter in equal shards that are contiguous per rank (Titan's layout)
+//   each flat   every parameter in equal shards, each in a separate allocation
+//   one buffer  the concatenated layer in equal shards: one operand, without copies
+//   copied      every parameter in equal shards that are contiguous per rank, as one operand, with
+//               copies to and from the full parameters
+// Build the target bench-buckets and start it with a launcher on an idle machine, also with
 // TITAN_COMM=gloo:
 //   torchrun --no-python --nproc-per-node 2 build/bin/bench-buckets
-// Turns go through them forwards and backwards; medians of 26 are printed.
-#include "titan/runtime/collectives.h"
+// Variants run in alternating order; the medians of 26 turns are printed.
+#include "collectives/Collectives.h"
 
 #include "comm/CollectiveCall.h"
 #include "device/Device.h"
@@ -22,13 +22,14 @@
 #include <numeric>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
 
 using Sizes = std::vector<int64_t>; // elements of each parameter of a layer
 
-/// A layer's parameters, whole behind one another, and this rank's chunks of them.
+/// The full parameters of a layer, contiguous, and this rank's shards of them.
 class Layer {
 public:
   Layer(Collectives &collectives, Group &group, Sizes parameters)
@@ -71,15 +72,15 @@ private:
     return {from.data(), to.data(), 1, sum() / group.size()};
   }
 
-  /// Chunks `apart` elements from one another.
+  /// Shards `apart` elements from one another.
   std::vector<CollectiveBuffer> eachFlat(CollectiveCall::Kind kind, int64_t apart) {
     std::vector<CollectiveBuffer> list;
     int64_t at = 0;
     for (int64_t size : sizes) {
       float *all = &whole[at];
-      float *part = &own[at / group.size() + static_cast<int64_t>(list.size()) * apart];
+      float *shard = &own[at / group.size() + static_cast<int64_t>(list.size()) * apart];
       const bool gathers = kind == CollectiveCall::AllGather;
-      list.push_back({gathers ? part : all, gathers ? all : part, 1, size / group.size()});
+      list.push_back({gathers ? shard : all, gathers ? all : shard, 1, size / group.size()});
       at += size;
     }
     return list;
@@ -125,7 +126,7 @@ void measure(World &world, Collectives &collectives, const char *name, Sizes siz
                                       {"scattered, copied", &Layer::scatterCopied}}};
   for (size_t turn = 0; turn < 27; ++turn)
     for (size_t i = 0; i < variants.size(); ++i) {
-      // Forwards and backwards: what one leaves in the caches counts for the next.
+      // In alternating order, because a variant changes the caches for the next.
       Variant &variant = variants[turn % 2 ? i : variants.size() - 1 - i];
       world.worldGroup().barrier({"measuring", ""});
       const auto begin = std::chrono::steady_clock::now();
@@ -147,7 +148,7 @@ int main() {
   std::unique_ptr<World> world = World::connect(detectLaunch());
   const std::unique_ptr<Device> device = makeDevice(world->launch());
   Collectives collectives(*world, Mesh({{"shard", world->size()}}), *device);
-  // Norms, q, k, v, o and the feed-forward's three.
+  // Norms, q, k, v, o and the three matrices of the feed-forward network.
   measure(
       *world, collectives, "a layer of Llama 134 M",
       {768, 768 * 768, 768 * 256, 768 * 256, 768 * 768, 768, 768 * 2048, 768 * 2048, 2048 * 768});

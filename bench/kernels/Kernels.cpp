@@ -1,9 +1,9 @@
-// Rates of the processor's kernels, at the sizes of the benchmark's models: build the target
-// bench-kernels and run it on a quiet machine, with OMP_NUM_THREADS, with TITAN_BF16=vectors for
-// what processors without tiles have, with TITAN_BF16=widen for bf16 as processors without products
-// of it have it, and with TITAN_F32=blas for BLAS's products of f32. The best of some runs counts.
-#include "titan/runtime/attention.h"
-#include "titan/runtime/gemm.h"
+// Rates of the CPU kernels at the sizes of the benchmark's models. Build the target bench-kernels
+// and run it on an idle machine with OMP_NUM_THREADS. TITAN_BF16=vectors measures processors
+// without AMX, TITAN_BF16=widen those without bf16 products, and TITAN_F32=blas the f32 GEMM of
+// BLAS. The best of several runs counts.
+#include "attention/Attention.h"
+#include "gemm/Gemm.h"
 #include "titan/runtime/kernel_loops.h"
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <string_view>
 #include <sys/mman.h>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -29,7 +30,7 @@ template <typename Run> double secondsOf(Run &&run) {
   return best;
 }
 
-/// Numbers between -1 and 1 in pages as the arena has them.
+/// Numbers between -1 and 1, in pages like the arena's.
 template <typename T> class Numbers {
 public:
   explicit Numbers(int64_t count) {
@@ -105,7 +106,7 @@ void measureSum() {
   const int64_t count = 32 << 20;
   Numbers<float> numbers(count);
   float total = 0, *from = numbers.get();
-  alignas(64) static char nowhere[64]; // loops look at their context on devices only
+  alignas(64) static char nowhere[64]; // loops use their context only on devices
   double seconds = secondsOf([&] {
     tm::sum(reinterpret_cast<Context &>(nowhere), &total, count,
             [=](int64_t i) { return from[i] * from[i]; });

@@ -1,4 +1,4 @@
-"""GPT-2 as one writes it in PyTorch, with the fused functions it has."""
+"""GPT-2 in idiomatic PyTorch, with its fused functions."""
 
 from dataclasses import dataclass
 

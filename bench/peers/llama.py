@@ -1,4 +1,4 @@
-"""A Llama 3 decoder as one writes it in PyTorch, with the fused functions it has."""
+"""A Llama 3 decoder in idiomatic PyTorch, with its fused functions."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Sizes:
 
 
 def rotary(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Turns x[batch, heads, seq, head], neighbouring features being a pair; keeps x's dtype."""
+    """Rotates x[batch, heads, seq, head], where adjacent features are a pair; keeps x's dtype."""
     even, odd = x[..., 0::2], x[..., 1::2]
     turned = torch.stack((even * cos - odd * sin, even * sin + odd * cos), -1)
     return turned.flatten(-2).type_as(x)

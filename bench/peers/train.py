@@ -1,9 +1,9 @@
-"""The peer of the benchmark: a training step as one writes it in PyTorch, fused where it can be.
+"""The benchmark's peer: an idiomatic PyTorch training step, fused where possible.
 
     train.py eager|compile CASE --data TEXT [--steps N] [--threads N] [--dtype f32|bf16]
 
-bf16 is autocast: parameters, optimizer and reductions stay in float32. Prints one JSON object a
-step: step, loss, and seconds, the step's own time.
+bf16 is autocast: parameters, optimizer and reductions stay in float32. Prints one JSON object per step:
+step, loss, and seconds, the step's own time.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def make_model(case: Case) -> nn.Module:
 
 
 def make_optimizer(model: nn.Module, rate: float) -> torch.optim.Optimizer:
-    """Weight decay on matrices alone."""
+    """Weight decay for matrices only."""
     groups = [{"params": [p for p in model.parameters() if p.dim() > 1], "weight_decay": 0.1},
               {"params": [p for p in model.parameters() if p.dim() == 1], "weight_decay": 0.0}]
     return torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95), eps=1e-8, fused=True)

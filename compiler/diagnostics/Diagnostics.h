@@ -1,15 +1,15 @@
-// Diagnostics: what a user reads when something is wrong, so they are part of the language.
+// Diagnostics. Their texts belong to the language.
 //
-// One is a code (see Codes.def), a place, one sentence, notes at the *other* places involved, and,
-// where there is one, the remedy. They are collected rather than printed at once, so that a tool
-// can choose text or JSON, sort them, and report several independent mistakes of one file.
+// A diagnostic has a code (Codes.def), a location, one sentence, notes at *other* locations, and a
+// remedy if there is one. Diagnostics are collected, so a tool can print text or JSON, sort them,
+// and report several independent errors of one file.
 //
 //   diags.report(Code::UnknownDimension, loc, "no dimension is named `heds` here")
 //       .note(declLoc, "`heads` is declared here")
 //       .fix(loc, "heads");
 //
-// Messages: lower case, no full stop, source text in `backquotes`, and they say what would be
-// legal.
+// Messages are lower case, without a full stop, with source text in `backquotes`, and say what
+// would be legal.
 #ifndef TITAN_COMPILER_DIAGNOSTICS_DIAGNOSTICS_H
 #define TITAN_COMPILER_DIAGNOSTICS_DIAGNOSTICS_H
 
@@ -21,13 +21,13 @@ namespace titan {
 
 enum class Severity { Note, Warning, Error };
 
-/// Every diagnostic's code; the enumerator's value is the number in T0123.
+/// The codes of all diagnostics; the value is the number in T0123.
 enum class Code : uint16_t {
 #define TITAN_DIAGNOSTIC(number, name, severity, title, explanation) name = number,
 #include "compiler/diagnostics/Codes.def"
 };
 
-/// What is known of a code beforehand; `titanc explain` and docs/errors.md print it.
+/// The static description of a code, for `titanc explain` and docs/errors.md.
 struct CodeInfo {
   Code code;
   Severity severity;
@@ -39,12 +39,12 @@ struct CodeInfo {
 /// All codes in the order of Codes.def.
 const std::vector<CodeInfo> &allCodes();
 const CodeInfo &codeInfo(Code code);
-/// Accepts "T0123"; returns null for anything that is no code.
+/// Accepts "T0123"; returns null for other text.
 const CodeInfo *findCode(std::string_view text);
 /// "T0123".
 std::string codeText(Code code);
 
-/// A second place, and what it has to do with the first. A note without a place is printed too.
+/// A second location with its relation to the first. A note may lack a location.
 struct Note {
   Location location;
   std::string message;
@@ -69,7 +69,7 @@ struct Diagnostic {
   Diagnostic &note(Location at, std::string text);
   Diagnostic &note(std::string text) { return note(Location(), std::move(text)); }
   Diagnostic &help(std::string text);
-  /// Adds a replacement; prints as `help: replace by ...` unless help() gave better words.
+  /// Adds a replacement, printed as `help: replace by ...` unless help() gave a text.
   Diagnostic &fix(Location at, std::string replacement);
 };
 
@@ -84,7 +84,7 @@ public:
   /// memory.
   Diagnostic &report(Code code, Location location, std::string message);
 
-  /// Brings those reported since there were `first` into the order of the text.
+  /// Sorts the diagnostics from number `first` on by source location.
   void sort(size_t first = 0);
 
   void setWarningsAsErrors(bool on) { warningsAsErrors = on; }
@@ -111,7 +111,7 @@ public:
 private:
   const SourceManager &sources;
   std::deque<Diagnostic> diagnostics;
-  std::optional<Diagnostic> dropped; // receives what lies past the limit
+  std::optional<Diagnostic> dropped; // receives diagnostics past the limit
   size_t errors = 0;
   size_t reports = 0;
   size_t warnings = 0;

@@ -1,4 +1,4 @@
-// The printed forms of diagnostics: clang's for people, JSON lines for programs.
+// The printed forms of diagnostics: clang's form for people, JSON lines for programs.
 #include "compiler/diagnostics/Diagnostics.h"
 
 #include "llvm/Support/ConvertUTF.h"
@@ -58,14 +58,14 @@ bool isContinuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
-/// How many columns a terminal gives the text; malformed text counts by bytes.
+/// The number of terminal columns of a text; invalid text counts by bytes.
 size_t columns(std::string_view text) {
   int width = llvm::sys::unicode::columnWidthUTF8(llvm::StringRef(text.data(), text.size()));
   return width < 0 ? text.size() : static_cast<size_t>(width);
 }
 
-/// Whether a terminal may see a character: none that moves the cursor, sets colours, or turns the
-/// direction of writing.
+/// Whether a character is safe on a terminal: it moves no cursor, sets no colours, and does not
+/// change the writing direction.
 bool isHarmless(uint32_t c) {
   bool control = (c < 0x20 && c != '\t') || (c >= 0x7f && c < 0xa0);
   bool turns =
@@ -73,8 +73,7 @@ bool isHarmless(uint32_t c) {
   return !control && !turns;
 }
 
-/// The text with a `?` for each character that a terminal should not see, and for each byte that is
-/// no UTF-8.
+/// The text with a `?` for each unsafe character and each invalid byte.
 std::string printable(std::string_view text) {
   std::string out;
   const auto *at = reinterpret_cast<const llvm::UTF8 *>(text.data()), *end = at + text.size();
@@ -92,7 +91,7 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-/// The part of the line that is shown: all of it, or a window around the caret.
+/// The visible range of the line: all of it, or a window around the caret.
 struct Snippet {
   std::string_view text;
   size_t caret; // byte in `text`
@@ -122,7 +121,7 @@ void printCaret(std::ostream &os, const Palette &colors, const SourceManager &so
   const char *dots = "...";
   os << (shown.cutBefore ? dots : "") << printable(shown.text) << (shown.cutAfter ? dots : "")
      << '\n';
-  // A tab before the caret is repeated, so that the caret stands right for any tab width.
+  // Repeats a tab before the caret, so the caret position is correct for any tab width.
   std::string pad = shown.cutBefore ? "   " : "";
   for (size_t at = 0; at < before.size();) {
     size_t next = std::min(before.find('\t', at), before.size());

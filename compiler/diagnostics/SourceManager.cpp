@@ -11,11 +11,10 @@
 
 namespace titan {
 
-// A device or a pipe may have no end, and no program is as large as that.
+// A device or a pipe may be endless; no program is this large.
 static constexpr size_t maxBytes = size_t{1} << 28;
 
-/// What comes out of a pipe; `error` where nothing does. It does not wait for somebody to open the
-/// other end.
+/// Reads a pipe; sets `error` if it is empty. Does not wait for a writer.
 static std::string readPipe(const std::string &path, std::string &error) {
   std::string text;
   error.clear();

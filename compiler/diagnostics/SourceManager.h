@@ -1,10 +1,10 @@
-// Where text lives: every .titan file, and every `--set` argument or configuration value, is a
-// buffer here, so that a diagnostic can point into any of them in the same way.
+// Owns source texts. Every .titan file, `--set` argument and configuration value is a buffer here,
+// so diagnostics treat them alike.
 //
-// A Location is small, plain and self-describing (line and column, no offset): it travels into MLIR
-// FileLineCol locations and emitted C++ comments unchanged. Lines and columns count from 1; columns
-// and lengths are in bytes of UTF-8, as clang's are. A length may reach over line ends; printing
-// underlines what lies on the first line.
+// A Location is small, plain and self-describing (line and column, no offset). MLIR FileLineCol
+// locations and emitted C++ comments use it unchanged. Lines and columns count from 1; columns and
+// lengths are bytes of UTF-8, as in clang. A length may span line ends; printing underlines only
+// the first line.
 #ifndef TITAN_COMPILER_DIAGNOSTICS_SOURCEMANAGER_H
 #define TITAN_COMPILER_DIAGNOSTICS_SOURCEMANAGER_H
 

@@ -1,11 +1,11 @@
 // `titanc build` and `titanc run`.
 #include "compiler/driver/Build.h"
+#include "base/data/TokenIndex.h"
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Output.h"
 #include "compiler/driver/Processes.h"
 #include "compiler/emission/EmitCpp.h"
 #include "dialects/dist/IR/AutoAxis.h"
-#include "titan/runtime/token_index.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -22,18 +22,18 @@ namespace path = llvm::sys::path;
 
 constexpr const char *kDataSections[] = {"data", "eval.data"};
 
-/// The files that the data of a section are read from.
+/// The data files of a section.
 static std::vector<std::string> listFiles(const sema::CheckedRun &run, const std::string &section) {
   const std::string &path = run.run.options.at(section + ".path").value.text;
   if (path.empty())
     return {};
   if (run.run.options.at(section + ".format").value.text != "indexed")
     return {path};
-  const std::string prefix = rt::tokenFilePrefix(path);
+  const std::string prefix = tokenFilePrefix(path);
   return {prefix + ".idx", prefix + ".bin"};
 }
 
-/// Reports the files that a run names and that are not there.
+/// Reports missing data files of a run.
 static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &diags) {
   for (const std::string section : kDataSections) {
     auto files = listFiles(run, section);
@@ -49,8 +49,8 @@ static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &
   }
 }
 
-/// The checked run; nothing after an error. Data that are not there are reported under the code
-/// `missingData`, if one is given.
+/// The checked run; nothing after an error. Missing data are reported with the code `missingData`,
+/// if it is given.
 static std::optional<sema::CheckedRun> checkRun(CompilerInstance &instance,
                                                 std::optional<Code> missingData) {
   std::optional<sema::CheckedRun> run = instance.checkRun();
@@ -77,7 +77,7 @@ std::optional<std::string> emitSource(CompilerInstance &instance, const sema::Ch
   return source;
 }
 
-/// `-arch=sm_90` becomes what the command line asks for.
+/// Replaces `-arch=sm_90` by the requested architecture.
 static void chooseArch(Toolchain &toolchain, const std::string &arch) {
   for (std::string &flag : toolchain.compile)
     if (!arch.empty() && llvm::StringRef(flag).starts_with("-arch="))
@@ -88,14 +88,14 @@ static std::string stemOf(const CommonOptions &options) {
   return path::stem(options.file).str();
 }
 
-/// What is written where the command line does not say.
+/// The default output path.
 static std::string nameOutput(const CommonOptions &options, const BuildOptions &build) {
   if (build.emit != EmitKind::Cpp)
     return stemOf(options);
   return stemOf(options) + (build.target == emission::Target::Cuda ? ".cu" : ".cpp");
 }
 
-/// All that a build reads, and the program after it: Titan files, the one of settings, data.
+/// All inputs of a build and of its program: Titan files, the configuration file, data.
 static std::vector<std::string> listInputs(const CompilerInstance &instance,
                                            const sema::CheckedRun &run) {
   std::vector<std::string> files;
@@ -106,8 +106,7 @@ static std::vector<std::string> listInputs(const CompilerInstance &instance,
   return files;
 }
 
-/// Whether `output` is none of the inputs, which would be lost; an error if it is. A device may be
-/// read and written.
+/// Checks that `output` does not overwrite an input. A device may be read and written.
 static bool sparesInputs(CompilerInstance &instance, const sema::CheckedRun &run,
                          const std::string &output) {
   std::vector<std::string> inputs = listInputs(instance, run);
@@ -121,7 +120,7 @@ static bool sparesInputs(CompilerInstance &instance, const sema::CheckedRun &run
   return false;
 }
 
-/// Writes to `output`; false after an error, which is reported.
+/// Writes to `output`. Returns false after a reported error.
 static bool put(llvm::StringRef content, const std::string &output, bool isExecutable,
                 DiagnosticEngine &diags) {
   std::error_code error = writeOutput(content, output, isExecutable);
@@ -157,7 +156,7 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   chooseArch(*toolchain, build.cudaArch);
   if (build.emit == EmitKind::Project)
     return instance.finish(writeProject(*source, name, output, *toolchain, instance.diags) ? 0 : 1);
-  // By the file's name as `run` does, whatever the output's is: what one made the other finds.
+  // Named after the input file, as in `run`, so both commands share cache entries.
   std::string executable = buildCached(*source, name, *toolchain, instance.diags);
   if (executable.empty())
     return instance.finish(1);
@@ -169,7 +168,7 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   return instance.finish();
 }
 
-/// How the program is started; empty after an error.
+/// The launch command; empty after an error.
 static std::vector<std::string> launchCommand(const Toolchain &toolchain, int64_t processes,
                                               const std::string &executable,
                                               DiagnosticEngine &diags) {
@@ -187,8 +186,8 @@ static std::vector<std::string> launchCommand(const Toolchain &toolchain, int64_
           executable};
 }
 
-/// Whether the program's own arguments leave it at the training that the file says: they may name
-/// other data, or another command.
+/// Whether the program's arguments leave the training of the file unchanged: they may name other
+/// data or another command.
 static bool trainsOnFile(const RunOptions &run) {
   return llvm::none_of(run.arguments, [](llvm::StringRef argument) {
     return argument.starts_with("--data") || argument.starts_with("--config") ||

@@ -27,13 +27,13 @@ static std::error_code lastError() {
   return {errno, std::generic_category()};
 }
 
-/// What a file's record says.
+/// The content of the record of a file.
 static std::string describe(llvm::StringRef content) {
   return "titan executable\nbytes " + std::to_string(content.size()) + "\nxxh3 " +
          llvm::utohexstr(llvm::xxh3_64bits(content), /*LowerCase=*/true) + "\n";
 }
 
-/// A regular file's content; null for all else, and nothing is waited for.
+/// The content of a regular file; null for other files. Does not block.
 static std::unique_ptr<llvm::MemoryBuffer> readRegular(const std::string &file) {
   struct stat status;
   if (::lstat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
@@ -55,8 +55,9 @@ std::string findCached(const Cache &cache, llvm::StringRef key, const std::strin
   return executable;
 }
 
-/// Opens a folder and locks it; waits for the lock if `waits` is given. -1 with `error` otherwise.
-/// Where there are no locks, as on some networks' file systems, it goes without.
+/// Opens a directory and locks it; waits for the lock if `waits` is given. Otherwise returns -1
+/// with `error`. On file systems without locks, such as some network file systems, it works
+/// without.
 static int lockFolder(const std::string &folder, llvm::function_ref<void()> *waits,
                       std::error_code &error) {
   int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -77,7 +78,7 @@ static int lockFolder(const std::string &folder, llvm::function_ref<void()> *wai
   return -1;
 }
 
-/// Whether the folder that was opened is still the one of this name: it may have been evicted.
+/// Whether the open directory still has this name; it may have been evicted.
 static bool isStill(int opened, const std::string &folder) {
   struct stat here, named;
   return ::fstat(opened, &here) == 0 && ::lstat(folder.c_str(), &named) == 0 &&
@@ -144,7 +145,7 @@ std::string CacheEntry::saveSource(const std::string &file) {
   return fs::rename(file, saved) ? file : saved;
 }
 
-/// Sizes and times of an entry's files.
+/// Reads the size and the times of the files of an entry.
 static void measure(const std::string &folder, Cache::Entry &entry) {
   std::error_code error;
   for (fs::recursive_directory_iterator file(folder, error, /*follow_symlinks=*/false), end;

@@ -1,13 +1,13 @@
 // The cache of executables: `titan` in $XDG_CACHE_HOME, else in ~/.cache, else /tmp/titan-UID.
 //
-//   KEY/            what one source and toolchain make; who builds holds a lock on it
+//   KEY/            output of one source and toolchain; its builder holds a lock on it
 //     NAME          an executable
 //     NAME.cpp      its source
 //     NAME.sum      its size and checksum, written last; its time is that of the last use
-//     building-*/   where it is compiled; left by a build that was killed, until the next one
+//     building-*/   a build directory; an interrupted build leaves it until the next one
 //
-// What is executed from here must be this user's own: the folder belongs to the user and nobody
-// else may write to it. An executable that does not fit its record is as good as none.
+// Executables from the cache must be the user's own: the directory belongs to the user and nobody
+// else may write to it. An executable that does not match its record is ignored.
 #ifndef TITAN_COMPILER_DRIVER_CACHE_H
 #define TITAN_COMPILER_DRIVER_CACHE_H
 
@@ -24,25 +24,24 @@ class Cache {
 public:
   using Time = std::chrono::system_clock::time_point;
 
-  /// What one key has.
+  /// The content of one key.
   struct Entry {
     std::string folder, name; ///< the executable's; empty where there is none
     uint64_t bytes = 0;
     Time used;
   };
 
-  /// The user's cache, made if it is not there. Nothing after an error, which is reported.
+  /// The user's cache, created if necessary. Nothing after an error, which is reported.
   static std::optional<Cache> open(DiagnosticEngine &diags);
-  /// Where the environment says that it is.
+  /// The location that the environment selects.
   static std::string directory();
 
   const std::string &root() const { return folder; }
-  /// All that is there, most recently used first.
+  /// All entries, most recently used first.
   std::vector<Entry> entries() const;
-  /// Removes an entry unless it is being built. False if it is.
+  /// Removes an entry. Returns false if it is being built.
   static bool remove(const Entry &entry);
-  /// Removes what was not used for `days` days, and what was used longest ago until the rest fits
-  /// into so many bytes.
+  /// Removes entries unused for `days` days, then the least recently used until the rest fits.
   void evict(Time now, int days = 30, uint64_t most = uint64_t{4} << 30) const;
 
 private:
@@ -51,23 +50,23 @@ private:
   std::string folder;
 };
 
-/// The folder of one key, locked until the end: nobody else builds or removes what is there.
+/// The directory of one key, locked: no other process builds or removes it.
 class CacheEntry {
 public:
-  /// Waits for who holds the lock; `waits` is called before that.
+  /// Waits for the lock; calls `waits` before it waits.
   CacheEntry(const Cache &cache, llvm::StringRef key, llvm::function_ref<void()> waits);
   ~CacheEntry();
   CacheEntry(const CacheEntry &) = delete;
   CacheEntry &operator=(const CacheEntry &) = delete;
 
-  /// Why it cannot be used.
+  /// Why the entry cannot be used.
   std::error_code error() const { return failure; }
   const std::string &path() const { return folder; }
-  /// A new folder to build in, which goes with this object.
+  /// A new build directory, removed with this object.
   std::string makeBuildFolder();
-  /// Puts the executable and the source `FILE` of the build folder into the entry.
+  /// Moves the executable and the source `FILE` from the build directory into the entry.
   std::error_code publish(const std::string &name, const std::string &sourceSuffix);
-  /// Moves the source alone there, of what does not compile.
+  /// Moves only the source, if it does not compile.
   std::string saveSource(const std::string &file);
 
 private:
@@ -76,8 +75,8 @@ private:
   std::error_code failure;
 };
 
-/// The executable of this key and name, whole as it was made; empty if there is none. It counts as
-/// used now.
+/// The intact executable of this key and name; empty if there is none. Updates its time of last
+/// use.
 std::string findCached(const Cache &cache, llvm::StringRef key, const std::string &name);
 
 } // namespace titan::driver

@@ -1,4 +1,4 @@
-// `titanc cache`: what the cache has, and emptying it.
+// `titanc cache`: lists and empties the cache.
 #include "compiler/driver/Cache.h"
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/TextTable.h"

@@ -1,4 +1,4 @@
-// Where the cache is, and whether its folder may be trusted.
+// Locates the cache directory and checks that it is trustworthy.
 #include "compiler/driver/Cache.h"
 #include "compiler/driver/Output.h"
 #include "compiler/driver/Paths.h"
@@ -16,7 +16,7 @@ namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
 std::string Cache::directory() {
-  // A relative path is invalid there, says the XDG specification, and is ignored.
+  // The XDG specification requires an absolute path and ignores others.
   if (auto cache = llvm::sys::Process::GetEnv("XDG_CACHE_HOME"); cache && path::is_absolute(*cache))
     return driver::join(*cache, "titan");
   llvm::SmallString<256> home;
@@ -25,7 +25,7 @@ std::string Cache::directory() {
   return "/tmp/titan-" + std::to_string(::getuid());
 }
 
-/// What keeps a folder from being this user's own; empty if it is.
+/// The reason why a directory is not exclusively this user's; empty if it is.
 static std::string findFault(const std::string &folder) {
   struct stat status;
   if (::lstat(folder.c_str(), &status) != 0)

@@ -19,7 +19,7 @@ public:
     hash.update(std::to_string(text.size()) + ":"); // lest two texts read as two others
     hash.update(text);
   }
-  /// The word, and of a file its size and time.
+  /// Adds a path and the size and time of the file.
   void addFile(llvm::StringRef path) {
     add(path);
     fs::file_status status;
@@ -28,7 +28,7 @@ public:
     add(std::to_string(status.getSize()));
     add(std::to_string(status.getLastModificationTime().time_since_epoch().count()));
   }
-  /// The file that runs by this name.
+  /// Adds the program of this name in PATH.
   void addProgram(const std::string &name) {
     auto found = llvm::sys::findProgramByName(name);
     addFile(found ? *found : name);
@@ -62,7 +62,8 @@ std::string cacheKey(llvm::StringRef source, const Toolchain &toolchain,
   hash.add(source);
   hash.addProgram(toolchain.compiler);
   hash.addProgram(toolchain.linker); // nvcc compiles the host's part with it
-  for (const auto *list : {&toolchain.include, &toolchain.compile, &toolchain.link}) {
+  for (const auto *list :
+       {&toolchain.headers, &toolchain.include, &toolchain.compile, &toolchain.link}) {
     hash.add(std::to_string(list->size()));
     for (const std::string &word : *list)
       hash.addFile(word);

@@ -1,11 +1,11 @@
 // The command line of titanc.
+#include "base/cli/Arguments.h"
+#include "base/settings/UnknownSetting.h"
 #include "compiler/driver/Build.h"
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/Completion.h"
 #include "compiler/driver/Plugins.h"
 #include "compiler/pipelines/Phases.h"
-#include "runtime/lib/cli/Arguments.h"
-#include "titan/runtime/unknown_setting.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -15,7 +15,7 @@
 namespace titan::driver {
 namespace {
 
-/// Everything that the command line can say.
+/// All options of the command line.
 struct Arguments {
   CommonOptions common;
   PrintOptions print;
@@ -51,7 +51,7 @@ void addCommon(CLI::App &app, CommonOptions &options, bool fileRequired) {
       ->type_name("DIR")
       ->take_all()
       ->allow_extra_args(false);
-  // As compilers spell it: CLI11 reads `-Werror` as `-W` with the value `error`.
+  // The spelling of compilers: CLI11 parses `-Werror` as `-W` with the value `error`.
   cli::addWord<bool>(app, "-W", {{"error", true}}, options.warningsAsErrors,
                      "-Werror: treat warnings as errors");
   app.add_flag("--Werror", options.warningsAsErrors, "the same");
@@ -77,7 +77,7 @@ void addTarget(CLI::App &app, emission::Target &target) {
                                  target, "what the program runs on");
 }
 
-/// As nvcc writes them: 90, 90a, 100f.
+/// In the syntax of nvcc: 90, 90a, 100f.
 bool isComputeCapability(llvm::StringRef text) {
   llvm::StringRef number = text.take_while(llvm::isDigit);
   llvm::StringRef suffix = text.drop_front(number.size());
@@ -187,7 +187,7 @@ void addAll(CLI::App &app, Arguments &args) {
   addCache(app, args);
 }
 
-/// Who takes an option that stands in the wrong place; empty for what is no option.
+/// The commands that accept a misplaced option; empty for unknown options.
 std::string optionHint(const CLI::App &app, const std::string &option) {
   if (option[0] != '-')
     return "";
@@ -196,11 +196,11 @@ std::string optionHint(const CLI::App &app, const std::string &option) {
     if (command->get_option_no_throw(option))
       commands.push_back(command->get_name());
   if (!commands.empty())
-    return "; it is an option of " + rt::listNames(commands);
+    return "; it is an option of " + listNames(commands);
   return app.get_option_no_throw(option) ? "; it is used without a command" : "";
 }
 
-/// Wrong usage, and what was probably meant.
+/// Reports wrong usage with a suggestion.
 int refuse(const CLI::App &app, const CLI::ParseError &error, int argc, char **argv) {
   std::string message = cli::explain(error), first = argc > 1 ? argv[1] : "", near;
   if (std::string unknown = cli::unknownArgument(error); !unknown.empty()) {
@@ -221,7 +221,7 @@ int refuse(const CLI::App &app, const CLI::ParseError &error, int argc, char **a
   return 2;
 }
 
-/// No command was given, only a word that was taken for a file.
+/// Reports a missing command before a file.
 int askForCommand(const CLI::App &app, const std::string &word) {
   if (word.empty()) {
     std::cerr << app.help();
@@ -237,7 +237,7 @@ int askForCommand(const CLI::App &app, const std::string &word) {
   return 2;
 }
 
-/// An option in front of a command that does not look at it.
+/// Refuses an option that the command does not use.
 void refuseIdle(const CLI::App &app) {
   for (const CLI::App *command : app.get_subcommands())
     for (const CLI::Option *option : app.get_options())
@@ -246,7 +246,7 @@ void refuseIdle(const CLI::App &app) {
             "`" + option->get_name() + "` cannot be used with `" + command->get_name() + "`", 2);
 }
 
-/// `titanc help build`, as other tools have it, is `titanc build --help`.
+/// `titanc help build`, as in other tools, means `titanc build --help`.
 std::vector<char *> readHelp(const CLI::App &app, int argc, char **argv) {
   static std::string flag = "--help";
   std::vector<char *> words(argv, argv + argc);
@@ -260,7 +260,7 @@ std::vector<char *> readHelp(const CLI::App &app, int argc, char **argv) {
   return words;
 }
 
-/// Parses alone; nothing where a command is to run.
+/// Parses only; nothing if a command must run.
 std::optional<int> parse(CLI::App &app, int argc, char **argv) {
   try {
     std::vector<char *> words = readHelp(app, argc, argv);
@@ -279,7 +279,7 @@ std::optional<int> parse(CLI::App &app, int argc, char **argv) {
 
 } // namespace
 
-/// What is printed is a command's result: it failed if nobody received it.
+/// A command fails if its output could not be written.
 static int finishOutput(int status) {
   llvm::outs().flush();
   std::cout.flush();

@@ -18,7 +18,7 @@ CompilerContext::CompilerContext() : context(makeRegistry()) {
   context.printOpOnDiagnostic(false); // users wrote no operations
 }
 
-/// Where in a source buffer an operation came from; invalid for what no text brought forth.
+/// The source location of an operation; invalid for operations without source text.
 static Location findSource(const SourceManager &sources, mlir::Location location) {
   auto at = location->findInstanceOf<mlir::FileLineColLoc>();
   if (!at)
@@ -29,8 +29,8 @@ static Location findSource(const SourceManager &sources, mlir::Location location
   return {};
 }
 
-/// Whether the checks said something of `place`: they find a parameter that nothing uses, whose
-/// gradient is zero then.
+/// Whether semantic analysis already reported this location: it reports unused parameters, whose
+/// gradient is zero.
 static bool isKnown(const DiagnosticEngine &diags, const Location &location) {
   return location.isValid() && llvm::any_of(diags.all(), [&](const Diagnostic &known) {
            return known.code != Code::PhaseWarns && known.location.file == location.file &&

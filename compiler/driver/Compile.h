@@ -1,4 +1,4 @@
-// From a checked file to IR at a phase: what print, info and build share.
+// Lowers a checked run to the IR of a phase, for print, info and build.
 #ifndef TITAN_COMPILER_DRIVER_COMPILE_H
 #define TITAN_COMPILER_DRIVER_COMPILE_H
 
@@ -18,8 +18,7 @@ public:
   mlir::MLIRContext context;
 };
 
-/// While it lives, what MLIR reports is shown at the place in the .titan file that the operation
-/// came from.
+/// During its lifetime, MLIR diagnostics are reported at the .titan location of their operation.
 class DiagnosticScope {
 public:
   DiagnosticScope(CompilerInstance &instance, mlir::MLIRContext &context);
@@ -28,9 +27,8 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-/// Lowers the run and takes it through the phases, for any `auto` degree or for the one given. What
-/// passes report is shown like any other diagnostic, at the place in the .titan file that the
-/// operation came from. Null after an error.
+/// Lowers the run and runs the phases, for any `auto` degree or for a given one. Diagnostics of
+/// passes are reported like others, at the .titan location of the operation. Null after an error.
 mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema::CheckedRun &run,
                                           mlir::MLIRContext &context,
                                           const pipelines::PhaseRun &phases,

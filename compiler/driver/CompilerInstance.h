@@ -1,10 +1,9 @@
-// One invocation of titanc: what the command line says, the sources read, what was diagnosed, and
-// how it is reported. Commands get a CompilerInstance and return an exit status: 0; 1 with
-// diagnostics; 2 for wrong usage.
+// One invocation of titanc: options, sources, diagnostics and their output. Commands use an
+// instance and return an exit status: 0; 1 with errors; 2 for wrong usage.
 #ifndef TITAN_COMPILER_DRIVER_COMPILERINSTANCE_H
 #define TITAN_COMPILER_DRIVER_COMPILERINSTANCE_H
 
-#include "compiler/sema/Check.h"
+#include "compiler/sema/check/Check.h"
 
 namespace titan::driver {
 
@@ -12,11 +11,11 @@ namespace titan::driver {
 struct CommonOptions {
   std::string file;
   std::string train;
-  std::string model;                   ///< --model: look at this model, whatever runs the file has
+  std::string model;                   ///< --model: inspect this model, without a run
   std::string config;                  ///< --config FILE.toml
   std::vector<std::string> overrides;  ///< --set PATH=VALUE
   std::vector<std::string> searchDirs; ///< -I
-  std::optional<std::string> text;     ///< the file's, where it is not to be read
+  std::optional<std::string> text;     ///< the text of the file, if it is already loaded
   std::vector<std::string> plugins;    ///< --load-pass-plugin
   std::vector<std::string> insertions; ///< --insert-pass
   bool warningsAsErrors = false;
@@ -29,16 +28,16 @@ class CompilerInstance {
 public:
   explicit CompilerInstance(const CommonOptions &options);
 
-  /// Loads and checks the run that the command line chooses. Nothing after an error.
+  /// Loads and checks the selected run. Nothing after an error.
   std::optional<sema::CheckedRun> check();
-  /// The same for what is to train: a file's models alone are an error.
+  /// Likewise for training: a model without a run is an error.
   std::optional<sema::CheckedRun> checkRun();
-  /// Loads the file and checks everything in it that can be checked without compiling it. Gives the
-  /// runs; nothing after an error.
+  /// Loads the file and checks all of it without compilation. Returns the runs; nothing after an
+  /// error.
   std::optional<std::vector<sema::CheckedRun>> checkAll();
-  /// The models among which `check` chose the last, since nobody said which.
+  /// The models from which `check` selected the last one by default.
   std::vector<std::string> candidateModels() const { return checker.candidateModels(); }
-  /// Prints the diagnostics; 1 if there was an error, else `status`.
+  /// Prints the diagnostics. Returns 1 if there was an error, else `status`.
   int finish(int status = 0);
   /// Prints the differences between the diagnostics and the expectations in the sources' comments;
   /// 1 if there is one.
@@ -55,7 +54,7 @@ private:
   sema::Checker checker;
 };
 
-/// The standard library's directory: beside the installed program, or that of the source tree.
+/// The directory of the standard library: beside the installed program, or in the source tree.
 std::string standardLibraryDir();
 
 } // namespace titan::driver

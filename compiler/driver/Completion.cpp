@@ -1,6 +1,6 @@
 #include "compiler/driver/Completion.h"
 #include "compiler/diagnostics/Diagnostics.h"
-#include "compiler/sema/Options.h"
+#include "compiler/sema/runs/Options.h"
 
 #include "CLI/CLI.hpp"
 
@@ -26,7 +26,7 @@ std::string optionsOf(const CLI::App &app) {
   return words.substr(1);
 }
 
-/// What stands after an option: `word)` of a `case`, and how it is completed.
+/// The completion of the value of an option, as a `word)` of a `case`.
 std::string valuesOf(const CLI::Option &option) {
   std::string type = option.get_type_name(), names, complete;
   for (const std::string &name : spellings(option))

@@ -1,5 +1,5 @@
-// `titanc --completion SHELL`: what makes a shell complete titanc's arguments, made from the
-// command line's own description, so that no option can be forgotten.
+// `titanc --completion SHELL`: generates a completion script from the description of the command
+// line, so it covers every option.
 #ifndef TITAN_COMPILER_DRIVER_COMPLETION_H
 #define TITAN_COMPILER_DRIVER_COMPLETION_H
 
@@ -11,7 +11,7 @@ namespace titan::driver {
 
 enum class Shell { None, Bash, Zsh };
 
-/// Prints a script to be sourced: `source <(titanc --completion bash)`. Returns the exit status.
+/// Prints a script for `source <(titanc --completion bash)`. Returns the exit status.
 int printCompletion(const CLI::App &app, Shell shell);
 
 } // namespace titan::driver

@@ -1,4 +1,4 @@
-// From emitted source to an executable in the cache.
+// Compiles emitted source to an executable in the cache.
 #include "compiler/driver/Build.h"
 #include "compiler/driver/Cache.h"
 #include "compiler/driver/CacheKey.h"
@@ -16,7 +16,7 @@ namespace titan::driver {
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// Says what takes seconds, on a terminal, for as long as it does.
+/// Shows a slow operation on a terminal while it runs.
 class Notice {
 public:
   explicit Notice(const llvm::Twine &text) : isShown(llvm::errs().is_displayed()) {
@@ -32,7 +32,7 @@ private:
   bool isShown;
 };
 
-/// Compiles; once more without GCC's vectorisers where these fail by a fault of their own.
+/// Compiles; again without GCC's vectorisers if these crash.
 static bool compileObject(std::vector<std::string> compile, const std::string &object,
                           DiagnosticEngine &diags) {
   const std::string errors = object + ".errors";
@@ -57,8 +57,9 @@ static bool compileProgram(const std::string &file, const std::string &output,
                            const Toolchain &toolchain, DiagnosticEngine &diags) {
   std::string object = output + ".o";
   std::vector<std::string> compile{toolchain.compiler};
-  for (const std::string &include : toolchain.include)
-    compile.push_back("-I" + include);
+  for (const auto *folders : {&toolchain.headers, &toolchain.include})
+    for (const std::string &folder : *folders)
+      compile.push_back("-I" + folder);
   compile.insert(compile.end(), toolchain.compile.begin(), toolchain.compile.end());
   compile.insert(compile.end(), {"-c", file, "-o", object});
   std::vector<std::string> link{toolchain.linker, object, "-o", output};
@@ -70,7 +71,7 @@ static bool compileProgram(const std::string &file, const std::string &output,
   return succeeded;
 }
 
-/// The folder of these that has hardly any room left, with what is left; empty if all have.
+/// The nearly full directory among these, with its free space; empty if there is none.
 static std::string describeFullFolder(llvm::ArrayRef<llvm::StringRef> folders) {
   constexpr uint64_t enough = uint64_t{64} << 20; // for all that compilers write of one program
   for (llvm::StringRef folder : folders)
@@ -79,7 +80,7 @@ static std::string describeFullFolder(llvm::ArrayRef<llvm::StringRef> folders) {
   return "";
 }
 
-/// What is emitted must compile, unless there is no room for what comes of it.
+/// Emitted source must compile, unless the disk is full.
 static void reportFailure(llvm::StringRef source, DiagnosticEngine &diags) {
   llvm::SmallString<128> temporary;
   path::system_temp_directory(/*erasedOnReboot=*/true, temporary);
@@ -93,7 +94,7 @@ static void reportFailure(llvm::StringRef source, DiagnosticEngine &diags) {
               "XDG_CACHE_HOME");
 }
 
-/// Compiles in a folder of its own, and puts what comes of it into the entry.
+/// Compiles in a build directory and publishes the result.
 static std::string buildEntry(CacheEntry &entry, const std::string &source, const std::string &name,
                               const Toolchain &toolchain, DiagnosticEngine &diags) {
   std::string folder = entry.makeBuildFolder();

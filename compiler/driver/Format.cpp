@@ -14,8 +14,8 @@ namespace titan::driver {
 
 namespace fs = llvm::sys::fs;
 
-/// Writes beside the file and renames, so that an interrupted run leaves the old text or the new.
-/// A link stays one, and permissions stay as they are.
+/// Writes a sibling file and renames it, so an interruption leaves the old or the new text.
+/// Preserves links and permissions.
 static std::error_code replaceFile(const std::string &path, const std::string &text) {
   llvm::SmallString<128> real, temporary;
   if (std::error_code error = fs::real_path(path, real))

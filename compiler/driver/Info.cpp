@@ -1,7 +1,7 @@
-// `titanc info`: report parameters, memory, arithmetic and communication of a run.
+// `titanc info`: reports parameters, memory, arithmetic and communication of a run.
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/RunSummary.h"
-#include "compiler/sema/Suggest.h"
+#include "compiler/sema/modules/Suggest.h"
 
 namespace titan::driver {
 

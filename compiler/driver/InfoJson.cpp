@@ -1,6 +1,6 @@
-// `titanc info --json`: all that is known of a run, for programs to read.
+// `titanc info --json`: the summary of a run for other programs.
 #include "compiler/driver/RunSummary.h"
-#include "compiler/sema/Patterns.h"
+#include "compiler/sema/check/Patterns.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -25,7 +25,7 @@ const plan::TensorLayout *findLayout(const RunSummary &summary, const std::strin
   return nullptr;
 }
 
-/// What the map binds besides parameters, by the names that an override can use.
+/// Constrained values other than parameters, by the names of overrides.
 llvm::json::Array valuesJson(const RunSummary &summary) {
   llvm::json::Array values;
   for (const plan::TensorLayout &layout : summary.sharding.layouts)
@@ -98,7 +98,7 @@ llvm::json::Array settingsJson(const sema::Run &run) {
   return settings;
 }
 
-/// What was asked for, and what became of it.
+/// The requested and the effective value of each option.
 llvm::json::Array optionsJson(const sema::Run &run) {
   llvm::json::Array options;
   for (const sema::OptionSpec &spec : run.allOptions())

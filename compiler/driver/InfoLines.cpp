@@ -1,4 +1,4 @@
-// `titanc info --by-line`: what each line of the source costs.
+// `titanc info --by-line`: the costs of each source line.
 #include "compiler/driver/RunSummary.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -8,7 +8,7 @@
 
 namespace titan::driver {
 
-/// The line as it is written; empty for what no line stands for.
+/// The text of the line; empty for costs without a line.
 static std::string_view textOf(const SourceManager &sources, const plan::LineCost &cost) {
   for (size_t i = 0; i < sources.bufferCount(); ++i)
     if (auto file = static_cast<FileId>(i); sources.name(file) == cost.file)

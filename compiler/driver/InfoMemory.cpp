@@ -1,4 +1,4 @@
-// `titanc info`: what a rank's memory will hold.
+// `titanc info`: the memory of a rank.
 #include "compiler/driver/RunSummary.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -31,7 +31,7 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   };
   out << "\nmemory per rank in bytes, ranks: " << summary.ranks << ", " << summary.processor.threads
       << (summary.processor.threads == 1 ? " thread" : " threads") << " each:\n";
-  // Each block in one stretch of memory.
+  // The contiguous storage of each block.
   auto blocks = [&](bool ofState) {
     for (const plan::StoredBlocks &stored : report.blocks)
       if (stored.isState == ofState)
@@ -44,7 +44,7 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   line("optimizer state", report.optimizer);
   blocks(/*ofState=*/true);
   line("learning rate, step", report.scalars);
-  // One program runs at a time, so they lie in the same memory.
+  // Program functions run one at a time and reuse the same memory.
   for (const plan::ProgramMemory &memory : report.programs) {
     line(llvm::formatv("while `{0}` runs", memory.program).str(), memory.bytes);
     line("  gradients", memory.gradients);

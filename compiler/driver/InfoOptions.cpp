@@ -1,6 +1,6 @@
-// `titanc info --options`: every path that can be set, and what it takes.
+// `titanc info --options`: every settable path with its type.
 #include "compiler/driver/Commands.h"
-#include "compiler/sema/Check.h"
+#include "compiler/sema/check/Check.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -12,7 +12,7 @@
 namespace titan::driver {
 namespace {
 
-/// One path. All kinds of paths are listed by it, so that none can be settable and unknown.
+/// One path. All kinds of paths are listed through it, so every settable path is listed.
 struct Path {
   std::string name, type;
   std::vector<std::string> choices;
@@ -34,7 +34,7 @@ Path pathOf(const std::string &prefix, const sema::OptionSpec &spec) {
           spec.needs};
 }
 
-/// An argument has no declared range: values of the kind that it has.
+/// Sample values for an argument, by its kind: it has no declared range.
 std::vector<std::string> samplesOf(const sema::Model::Argument &argument) {
   if (argument.kind == "integer")
     return {"3", "5"};
@@ -57,7 +57,7 @@ void collectBlocks(const sema::Region &region, bool isRepeated, std::set<std::st
   }
 }
 
-/// Arguments of the model, degrees of the map's axes, and what is set by the name of a parameter.
+/// Adds arguments of the model, degrees of the axes, and settings of parameters by name.
 void addPathsOf(const sema::CheckedRun &run, std::vector<Path> &paths) {
   for (const sema::Model::Argument &argument : run.train.arguments)
     paths.push_back({"model." + argument.name,

@@ -1,7 +1,7 @@
-// What `titanc info` prints to be read.
+// The text output of `titanc info`.
 #include "compiler/driver/RunSummary.h"
 #include "compiler/driver/TextTable.h"
-#include "compiler/sema/Patterns.h"
+#include "compiler/sema/check/Patterns.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -26,7 +26,7 @@ void printCosts(const RunSummary &summary) {
   dist::printCollectives(llvm::outs(), summary.collectives);
 }
 
-/// By the names that the map's overrides use; parameters first.
+/// Uses the names of overrides; parameters first.
 void printLayouts(const RunSummary &summary) {
   llvm::outs() << "\nlayouts (dimension / axis that shards it, over the axes that store it in "
                   "shards):\n";
@@ -36,7 +36,7 @@ void printLayouts(const RunSummary &summary) {
   table.print(llvm::outs());
 }
 
-/// What the map's order of dimensions decided.
+/// Decisions by the order of dimensions in the map.
 void printConflicts(const std::vector<dist::ConflictUse> &conflicts) {
   if (conflicts.empty())
     return;

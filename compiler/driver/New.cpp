@@ -1,4 +1,4 @@
-// `titanc new DIR`: a small project to start from, copied from stdlib/start.
+// `titanc new DIR`: creates a small project from stdlib/start.
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/Paths.h"
 

@@ -34,7 +34,7 @@ static std::error_code writeAll(int file, llvm::StringRef content) {
   return {};
 }
 
-/// Writes, syncs where that is possible, and closes.
+/// Writes, syncs if possible, and closes.
 static std::error_code writeAndClose(int file, llvm::StringRef content, bool isFile) {
   std::error_code error = writeAll(file, content);
   if (!error && isFile && ::fsync(file) != 0)
@@ -59,7 +59,7 @@ std::error_code sync(const std::string &path) {
   return error;
 }
 
-/// A device, or a pipe with a reader: opening one without would wait for it.
+/// Writes to a device or a pipe with a reader; opening a pipe without one would block.
 static std::error_code writeInPlace(const std::string &output, llvm::StringRef content) {
   int opened = ::open(output.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   if (opened < 0)

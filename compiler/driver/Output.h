@@ -1,4 +1,4 @@
-// What titanc writes: files replaced as a whole, or not at all.
+// Writes output files atomically.
 #ifndef TITAN_COMPILER_DRIVER_OUTPUT_H
 #define TITAN_COMPILER_DRIVER_OUTPUT_H
 
@@ -10,12 +10,12 @@
 
 namespace titan::driver {
 
-/// Puts `content` at `output`. A file, and a link, is replaced by a synced and renamed file, so
-/// that a program that runs is not overwritten and an old file stays where the disk is full. A
-/// device and a pipe that somebody reads are written to; a pipe that nobody reads is an error.
+/// Writes `content` to `output`. A file or link is replaced by a synced and renamed file, so a
+/// running program is not overwritten, and a full disk preserves the old file. A device and a pipe
+/// with a reader are written in place; a pipe without a reader is an error.
 std::error_code writeOutput(llvm::StringRef content, const std::string &output, bool isExecutable);
 
-/// Writes a synced file that did not exist, with these permissions as far as the umask lets them.
+/// Writes a synced new file with these permissions, restricted by the umask.
 std::error_code writeNewFile(const std::string &file, llvm::StringRef content, unsigned mode);
 
 /// Syncs a file or a directory.

@@ -1,4 +1,4 @@
-// Files whose names nobody else has.
+// Creates files with unique names.
 #include "compiler/driver/Paths.h"
 
 #include "llvm/ADT/StringExtras.h"

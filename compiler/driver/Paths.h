@@ -1,4 +1,4 @@
-// Names of files.
+// File names.
 #ifndef TITAN_COMPILER_DRIVER_PATHS_H
 #define TITAN_COMPILER_DRIVER_PATHS_H
 
@@ -11,16 +11,16 @@
 
 namespace titan::driver {
 
-/// The name of what lies in a directory.
+/// The path of a file in a directory.
 inline std::string join(llvm::StringRef directory, const llvm::Twine &name) {
   llvm::SmallString<256> file(directory);
   llvm::sys::path::append(file, name);
   return file.str().str();
 }
 
-/// A new file in the folder of `path`, called as that and `ending` with a random number between,
-/// and opened for writing with permissions `mode` less the umask. (LLVM's createUniqueFile replaces
-/// every `%` of the path, too.)
+/// Creates a file in the directory of `path`: its name, a random number and `ending`. Opens it for
+/// writing with permissions `mode` less the umask. (LLVM's createUniqueFile also replaces every `%`
+/// in the path.)
 std::error_code createSibling(llvm::StringRef path, llvm::StringRef ending, int &file,
                               llvm::SmallVectorImpl<char> &name, unsigned mode = 0666);
 

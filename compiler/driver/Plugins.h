@@ -1,4 +1,4 @@
-// Passes of other people on titanc's command line.
+// Pass plugins on the command line of titanc.
 #ifndef TITAN_COMPILER_DRIVER_PLUGINS_H
 #define TITAN_COMPILER_DRIVER_PLUGINS_H
 
@@ -10,11 +10,10 @@ class App;
 
 namespace titan::driver {
 
-/// --load-pass-plugin and --insert-pass, of commands that run the phases.
+/// --load-pass-plugin and --insert-pass, for commands that run the phases.
 void addPlugins(CLI::App &app, CommonOptions &options);
 
-/// Makes the passes of plugins known, and sees that what is to be inserted can be. False, and said
-/// why, if not.
+/// Loads the plugins and checks the passes to insert. Returns false after a report.
 bool loadPlugins(const CommonOptions &options);
 
 } // namespace titan::driver

@@ -1,5 +1,4 @@
-// How many processes a mesh is for: known when a program is compiled, but for an axis that is
-// `auto`.
+// The number of processes of a mesh, which is a compile-time constant unless an axis is `auto`.
 #ifndef TITAN_COMPILER_DRIVER_PROCESSES_H
 #define TITAN_COMPILER_DRIVER_PROCESSES_H
 
@@ -7,12 +6,12 @@
 
 namespace titan::driver {
 
-/// The least number of processes that can run the mesh: the product of its fixed degrees.
+/// The minimum number of processes for the mesh: the product of its fixed degrees.
 int64_t leastProcesses(const sema::Mesh &mesh);
-/// The degree that `auto` gets when so many processes are started, 1 where no axis is `auto`. Zero,
-/// once reported, where they do not fit the mesh.
+/// The degree of `auto` for a number of processes, 1 without an `auto` axis. Zero, after a report,
+/// if they do not fit the mesh.
 int64_t autoDegree(const sema::Mesh &mesh, int64_t processes, DiagnosticEngine &diags);
-/// The same, and zero, too, where the model's dimensions cannot be split so.
+/// Likewise, and zero if the degree does not divide the dimensions of the model.
 int64_t autoDegree(CompilerInstance &instance, const sema::CheckedRun &run, int64_t processes);
 
 } // namespace titan::driver

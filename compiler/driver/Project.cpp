@@ -1,4 +1,4 @@
-// `titanc build --emit=project`: a directory that needs neither titanc nor this tree to build.
+// `titanc build --emit=project`: a project that builds without titanc and this tree.
 #include "compiler/driver/Build.h"
 #include "compiler/driver/Paths.h"
 
@@ -25,13 +25,13 @@ static std::error_code put(const std::string &file, llvm::StringRef content) {
   return error;
 }
 
-/// The headers that emitted source includes; copyHeaders() finds those that these include.
-static constexpr llvm::StringLiteral kIncluded[] = {"kernel_cuda.h", "kernel_loops.h",
-                                                    "program_table.h"};
+/// The headers that emitted source includes; copyHeaders() finds their includes.
+static constexpr llvm::StringLiteral kIncluded[] = {
+    "titan/runtime/kernel_cuda.h", "titan/runtime/kernel_loops.h", "titan/runtime/program_table.h"};
 
-/// The headers of the runtime that a header includes.
+/// The headers that a header includes by quoted names: all of these are Titan's.
 static std::vector<std::string> listIncludes(llvm::StringRef text) {
-  constexpr llvm::StringLiteral begin = "#include \"titan/runtime/";
+  constexpr llvm::StringLiteral begin = "#include \"";
   std::vector<std::string> headers;
   llvm::SmallVector<llvm::StringRef> lines;
   text.split(lines, '\n');
@@ -41,10 +41,16 @@ static std::vector<std::string> listIncludes(llvm::StringRef text) {
   return headers;
 }
 
+/// The text of a header, from the first of the folders that has it.
+static llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> readHeader(const Toolchain &toolchain,
+                                                                     const std::string &header) {
+  for (const std::string &folder : toolchain.headers)
+    if (auto text = llvm::MemoryBuffer::getFile(join(folder, header)))
+      return text;
+  return std::make_error_code(std::errc::no_such_file_or_directory);
+}
+
 static std::error_code copyHeaders(const Toolchain &toolchain, const std::string &directory) {
-  std::string target = join(directory, "include/titan/runtime");
-  if (std::error_code error = fs::create_directories(target))
-    return error;
   std::vector<std::string> left(std::begin(kIncluded), std::end(kIncluded));
   std::set<std::string> copied;
   while (!left.empty()) {
@@ -52,20 +58,23 @@ static std::error_code copyHeaders(const Toolchain &toolchain, const std::string
     left.pop_back();
     if (!copied.insert(header).second)
       continue;
-    auto text = llvm::MemoryBuffer::getFile(join(toolchain.include[0], "titan/runtime/" + header));
+    auto text = readHeader(toolchain, header);
     if (!text)
       return text.getError();
-    if (std::error_code error = put(join(target, header), (*text)->getBuffer()))
+    const std::string target = join(directory, "include/" + header);
+    if (std::error_code error = fs::create_directories(path::parent_path(target)))
+      return error;
+    if (std::error_code error = put(target, (*text)->getBuffer()))
       return error;
     llvm::append_range(left, listIncludes((*text)->getBuffer()));
   }
   return {};
 }
 
-/// Begins variables in every project's CMakeLists.txt, by which it is known again.
+/// The prefix of variables in every generated CMakeLists.txt, which identifies a project.
 static constexpr llvm::StringLiteral kLibraries = "TITAN_LIBRARIES_";
 
-/// Whether a project replaces nothing here but an earlier one.
+/// Whether a project would replace nothing or only an earlier project.
 static bool isFree(const std::string &directory) {
   std::error_code error;
   fs::directory_iterator first(directory, error);
@@ -75,7 +84,7 @@ static bool isFree(const std::string &directory) {
   return earlier && (*earlier)->getBuffer().contains(kLibraries);
 }
 
-/// `text` as one argument of a CMake command, whatever is in it.
+/// `text` as one argument of a CMake command, with any content.
 static std::string quote(const llvm::Twine &text) {
   std::string quoted = "\"";
   for (char c : text.str()) {
@@ -86,7 +95,7 @@ static std::string quote(const llvm::Twine &text) {
   return quoted + "\"";
 }
 
-/// A path below a directory that a CMake variable names.
+/// A path in the directory of a CMake variable.
 static std::string below(const llvm::Twine &variable, const llvm::Twine &path) {
   return ("\"${" + variable + "}/" + llvm::StringRef(quote(path)).drop_front()).str();
 }
@@ -94,8 +103,8 @@ static std::string below(const llvm::Twine &variable, const llvm::Twine &path) {
 static constexpr llvm::StringLiteral kSource = "CMAKE_CURRENT_SOURCE_DIR",
                                      kBinary = "CMAKE_CURRENT_BINARY_DIR";
 
-/// A name for files that needs no quoting in any tool. (CMake, make and ninja each treat other
-/// characters in their own ways.)
+/// A file name that needs no quoting in any tool. (CMake, make and ninja treat other characters
+/// differently.)
 static std::string nameFiles(llvm::StringRef stem) {
   std::string name;
   for (char c : stem)
@@ -105,9 +114,9 @@ static std::string nameFiles(llvm::StringRef stem) {
   return name.empty() ? "program" : name;
 }
 
-/// The words of the link line: static libraries are copied into the project; LibTorch's and CUDA's
-/// directories are named by variables, which CMake may be told anew. What the program loads lies
-/// beside it, wherever that is.
+/// The words of the link line. Static libraries are copied into the project. CMake variables name
+/// the directories of LibTorch and CUDA, so they can be changed. Libraries that the program loads
+/// are installed beside it.
 static std::string getLibraries(const Toolchain &toolchain, std::string &variables) {
   std::string words, rpath = "$ORIGIN";
   std::vector<std::string> directories{toolchain.torch};
@@ -140,16 +149,15 @@ static std::string getLibraries(const Toolchain &toolchain, std::string &variabl
   return words;
 }
 
-/// The target's name. The program's, which may be one that CMake keeps for itself, is that of its
-/// files.
+/// The name of the target. The name of the program, which CMake may reserve, is that of its files.
 static constexpr llvm::StringLiteral kTarget = "titan_program";
 
-/// nvcc is called directly, since older versions of CMake do not know newer ones of CUDA.
+/// Calls nvcc directly, since older versions of CMake do not know newer versions of CUDA.
 static std::string getCudaRule(const std::string &name, const Toolchain &toolchain,
                                const std::string &flags) {
   std::string includes = " \"-I${" + kSource.str() + "}/include\"";
-  for (size_t i = 1; i < toolchain.include.size(); ++i)
-    includes += " " + quote("-I" + toolchain.include[i]);
+  for (const std::string &include : toolchain.include)
+    includes += " " + quote("-I" + include);
   const std::string source = below(kSource, name + ".cu"), object = quote(name + ".o");
   return "find_program(NVCC nvcc HINTS " + quote(path::parent_path(toolchain.compiler)) +
          " REQUIRED)\nadd_custom_command(OUTPUT " + object + "\n  COMMAND \"${NVCC}\"" + flags +
@@ -192,7 +200,7 @@ bool writeProject(const std::string &source, llvm::StringRef stem, const std::st
   auto attempt = [&]() -> std::error_code {
     if (std::error_code error = fs::create_directories(join(directory, "lib")))
       return error;
-    // First, so that what is not written to its end is known as a project, too.
+    // First, so an incomplete project is still recognised as one.
     if (std::error_code error = put(join(directory, "CMakeLists.txt"), makeCMake(name, toolchain)))
       return error;
     std::vector<std::string> copied = toolchain.loads;

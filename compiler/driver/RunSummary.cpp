@@ -29,7 +29,7 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
   dist::Degrees degrees;
   if (dist::MeshOp mesh = dist::MeshOp::lookup(*module)) {
     degrees = dist::getDegrees(mesh, degree);
-    // What the executable runs then is compiled for this degree (emission/EmitCpp.h).
+    // The executable then runs the code for degree 1 (emission/EmitCpp.h).
     if (degree == 1 && dist::findAutoAxis(mesh))
       if (!(module = compile(instance, run, compiler.context, {}, 1)))
         return {};

@@ -1,4 +1,4 @@
-// Cells in columns, for what titanc prints to be read.
+// Text in aligned columns.
 #ifndef TITAN_COMPILER_DRIVER_TEXTTABLE_H
 #define TITAN_COMPILER_DRIVER_TEXTTABLE_H
 
@@ -9,15 +9,15 @@
 
 namespace titan::driver {
 
-/// Each column is as wide as its widest cell; two spaces stand before every column.
+/// Each column has the width of its widest cell; two spaces precede every column.
 class TextTable {
 public:
   enum class Side { Left, Right };
 
-  /// The side on which each column's cells are flush.
+  /// The alignment of each column.
   explicit TextTable(std::vector<Side> sides) : sides(std::move(sides)) {}
 
-  /// One line, with a cell for every column.
+  /// Adds a line with one cell per column.
   void add(std::vector<std::string> cells) { lines.push_back(std::move(cells)); }
 
   void print(llvm::raw_ostream &out) const;

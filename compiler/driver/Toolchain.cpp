@@ -1,4 +1,4 @@
-// Reading titan-runtime.json; running compilers and programs.
+// Reads titan-runtime.json; runs compilers and programs.
 #include "compiler/driver/Toolchain.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -17,7 +17,7 @@ namespace titan::driver {
 using llvm::sys::path::append;
 using llvm::sys::path::parent_path;
 
-/// An installed file says <prefix> for the folder that it was installed to.
+/// An installed file contains <prefix> for its installation directory.
 static std::string replacePrefix(llvm::StringRef prefix, llvm::StringRef text) {
   std::string replaced = text.str();
   constexpr llvm::StringLiteral mark = "<prefix>";
@@ -41,13 +41,14 @@ static Toolchain readCpu(const llvm::json::Object &object) {
           compiler,
           compiler,
           readList(object, "include"),
+          {},
           readList(object, "compile"),
           readList(object, "link"),
           readList(object, "loads"),
           object.getString("torch").value_or("").str()};
 }
 
-/// What the emitted lambdas and the constants of kernel_math.h need of nvcc.
+/// nvcc flags for emitted lambdas and the constants of kernel_math.h.
 static constexpr const char *kNvccFlags[] = {"--extended-lambda", "--expt-relaxed-constexpr"};
 
 static std::optional<Toolchain> readCuda(const llvm::json::Object &object,
@@ -63,8 +64,7 @@ static std::optional<Toolchain> readCuda(const llvm::json::Object &object,
   toolchain.compiler = cuda->getString("nvcc")->str();
   toolchain.compile = readList(*cuda, "compile");
   toolchain.link = readList(*cuda, "link");
-  for (std::string &include : readList(*cuda, "include"))
-    toolchain.include.push_back(include);
+  toolchain.include = readList(*cuda, "include");
   toolchain.compile.insert(toolchain.compile.end(), std::begin(kNvccFlags), std::end(kNvccFlags));
   return toolchain;
 }

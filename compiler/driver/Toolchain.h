@@ -1,6 +1,6 @@
-// How emitted programs are compiled and linked on this machine: read from titan-runtime.json, which
-// the build writes beside the runtime's libraries, so that titanc works from the build tree and
-// from an installation alike.
+// The commands to compile and link emitted programs. They come from titan-runtime.json, which the
+// build writes beside the libraries of the runtime. titanc therefore works from the build tree and
+// from an installation.
 #ifndef TITAN_COMPILER_DRIVER_TOOLCHAIN_H
 #define TITAN_COMPILER_DRIVER_TOOLCHAIN_H
 
@@ -15,26 +15,28 @@ namespace titan::driver {
 
 struct Toolchain {
   emission::Target target = emission::Target::Cpu;
-  std::string compiler;                            ///< of emitted source: a C++ compiler, or nvcc
-  std::string linker;                              ///< always a C++ compiler
-  std::vector<std::string> include, compile, link; ///< `link` begins with what programs link first
-  std::vector<std::string> loads; ///< libraries of Titan's that programs load when they run
-  std::string torch;              ///< the folder of LibTorch's libraries
+  std::string compiler;                   ///< of emitted source: a C++ compiler, or nvcc
+  std::string linker;                     ///< always a C++ compiler
+  std::vector<std::string> headers;       ///< folders of Titan's headers
+  std::vector<std::string> include;       ///< of others'
+  std::vector<std::string> compile, link; ///< `link` begins with what programs link first
+  std::vector<std::string> loads;         ///< libraries of Titan that programs load at run time
+  std::string torch;                      ///< the directory of the libraries of LibTorch
 
-  /// The toolchain of this titanc. Reports why and returns nothing where it cannot be read, or
-  /// where the runtime was not built for `target`.
+  /// The toolchain of this titanc. Nothing, after a report, if the file is unreadable or the
+  /// runtime was not built for `target`.
   static std::optional<Toolchain> find(emission::Target target, DiagnosticEngine &diags);
-  /// What emitted files are called.
+  /// The suffix of emitted files.
   const char *sourceSuffix() const { return target == emission::Target::Cuda ? ".cu" : ".cpp"; }
-  /// torchrun of the environment whose LibTorch programs load, else the one on the path; empty:
-  /// none.
+  /// torchrun of the environment whose LibTorch programs load, else the one in PATH; empty if there
+  /// is none.
   std::string findTorchrun() const;
 };
 
-/// Runs a program with the terminal's output; its exit status, or 127 with a message. What it says
-/// to the standard error goes to the file `errors`, where one is named.
+/// Runs a program on the terminal; returns its exit status, or 127 with a message. Its standard
+/// error goes to the file `errors`, if one is given.
 int runProgram(const std::vector<std::string> &command, llvm::StringRef errors = {});
-/// Runs a program in the place of this one; returns only where it cannot, with 127 and a message.
+/// Replaces this process by a program. Returns only after a failure, with 127 and a message.
 int execProgram(const std::vector<std::string> &command);
 
 } // namespace titan::driver

@@ -1,4 +1,4 @@
-//===- CollectiveEmitter.cpp - One value of a collective ------------------===//
+//===- CollectiveEmitter.cpp - Emission of one collective operand ---------===//
 
 #include "compiler/emission/CollectiveEmitter.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
@@ -13,8 +13,8 @@ int64_t CollectiveEmitter::getSplitDim(NamedTensorType a, NamedTensorType b) {
                                         b.getShardingOrReplicated().getDimAxes()))
     if (x.size() > y.size())
       return i;
-  // Chunks of chunks: what is flat is the last dimension of what lies in memory. The shard phase
-  // splits it further where nothing is padded alone.
+  // A chunk of a chunk: flat storage is the last local dimension. The shard phase shards it further
+  // only if it has no padding.
   dist::ShardingAttr x = a.getShardingOrReplicated(), y = b.getShardingOrReplicated();
   return y.isFlat() && x.getFlatAxes().size() > y.getFlatAxes().size() ? x.getFlatFrom() : -1;
 }
@@ -130,7 +130,7 @@ LogicalResult CollectiveEmitter::localSlice() {
   return success();
 }
 
-/// In [a, s, b, gLocal, c] -> [a, s / ranks, b, g, c], or with g before s.
+/// Converts [a, s, b, gLocal, c] to [a, s / ranks, b, g, c], or the same with g before s.
 LogicalResult CollectiveEmitter::allToAll() {
   int64_t gathered = getSplitDim(from, to), split = getSplitDim(to, from);
   if (gathered < 0 || split < 0 || from.getShardingOrReplicated().isFlat() ||
@@ -174,7 +174,7 @@ std::string CollectiveEmitter::getPadded() {
   return emitter.getScratch(op, index, to.getElementType());
 }
 
-/// The padding takes part in the sum and stays 0.
+/// Fills the padding with 0, which the reduction preserves.
 void CollectiveEmitter::padRow(const std::string &source, const std::string &padded,
                                const SizeExpr &whole, const SizeExpr &shard) {
   if (!padded.empty())

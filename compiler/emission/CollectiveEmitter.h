@@ -1,7 +1,7 @@
-//===- CollectiveEmitter.h - One value of a collective ----------*- C++ -*-===//
+//===- CollectiveEmitter.h - Emission of one collective operand -*- C++ -*-===//
 //
-// What the runtime is told of one value that a collective moves or that a rank converts by itself,
-// and what must be written before and after the call: padding of flat storage, copies.
+// Emits the arguments of one operand of a collective or local conversion, and the code around the
+// call: padding of flat storage, and copies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,23 +12,23 @@
 
 namespace titan::emission {
 
-/// What one collective moves: block `[outer, d, inner]` of a dimension, or rows of flat storage.
+/// The shape of a transfer: `outer` blocks `[d, inner]` of a dimension, or rows of flat storage.
 struct Blocks {
   SizeExpr outer, inner;
-  SizeExpr d; ///< the split dimension's local size on the side where it is split
+  SizeExpr d; ///< the local size of the sharded dimension
 };
 
-/// What the runtime is told of one value that a collective moves.
+/// One operand of a collective call.
 struct CollectiveOperand {
   std::string in, out;
   Blocks blocks;
-  std::string after; ///< a line that comes behind the call
+  std::string after; ///< a line to emit after the call
 };
 
 /// `in, out, outer, d, inner`
 std::string getArguments(const CollectiveOperand &operand);
 
-/// One value of a collective or of a local conversion.
+/// Emits one operand of a collective, or a local conversion.
 class CollectiveEmitter {
 public:
   CollectiveEmitter(FunctionEmitter &emitter, mlir::Operation *op, unsigned i)
@@ -37,22 +37,22 @@ public:
         to(mlir::cast<ir::NamedTensorType>(result.getType())),
         axes(op->getAttrOfType<mlir::ArrayAttr>("axes")) {}
 
-  /// Writes what must come before, and returns what the call needs.
+  /// Emits the code before the call and returns the call's operand.
   mlir::FailureOr<CollectiveOperand> gather();
   mlir::FailureOr<CollectiveOperand> scatter();
   mlir::FailureOr<CollectiveOperand> reduce();
-  /// Flat storage below rows that are stored one by one: a call for each.
+  /// Flat storage of stacked rows: one call per row.
   bool hasRows() const;
   mlir::LogicalResult gatherRows();
   mlir::LogicalResult scatterRows();
   mlir::LogicalResult allToAll();
   mlir::LogicalResult localSlice();
   mlir::LogicalResult makePartial();
-  /// The call up to the values: `allGather(ctx, over<mesh::tp>(), DType::F32`.
+  /// The call up to its operands: `allGather(ctx, over<mesh::tp>(), DType::F32`.
   std::string start();
 
 private:
-  /// The dimension whose axis list differs and is longer in `a`; -1 where only flat axes differ.
+  /// The dimension with more axes in `a` than in `b`; -1 if only flat axes differ.
   static int64_t getSplitDim(ir::NamedTensorType a, ir::NamedTensorType b);
   Blocks getBlocks(ir::NamedTensorType split, int64_t dim);
   std::string getReduction();
@@ -60,13 +60,13 @@ private:
   ir::NamedTensorType getFlat() const {
     return from.getShardingOrReplicated().isFlat() ? from : to;
   }
-  /// Elements of a row of flat storage, whole and this rank's part.
+  /// The elements of a row of flat storage: gathered, and of this rank's shard.
   void getRow(SizeExpr &rows, SizeExpr &whole, SizeExpr &shard);
-  /// A buffer for a padded row; empty where the value's own has room.
+  /// Scratch for a padded row; empty if the value's allocation has room for the padding.
   std::string getPadded();
   void padRow(const std::string &source, const std::string &padded, const SizeExpr &whole,
               const SizeExpr &shard);
-  /// Opens a loop over the rows above flat storage and returns its variable; empty for one row.
+  /// Opens a loop over the rows of flat storage and returns its variable; empty for a single row.
   std::string openRows(const SizeExpr &rows);
 
   FunctionEmitter &emitter;

@@ -1,9 +1,9 @@
 //===- EmitAttention.cpp - Calls of the runtime's attention ---------------===//
 //
-// The runtime walks tensors by strides along (outer, position, kv head, group, head): dimensions
-// that queries and keys share make up outer and kv head, those of queries alone the group.
-// Neighbouring dimensions that all tensors walk as one are merged; if more than two shared ones are
-// left, the others are loops around the call.
+// The runtime accesses tensors by strides along (outer, position, kv head, group, head). Dimensions
+// of both queries and keys form outer and kv head; those of queries alone form the group.
+// Contiguous dimensions are merged. If more than two common ones remain, the others become loops
+// around the call.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ public:
   }
 
   LogicalResult arrange(Value query);
-  /// `tensors`: accesses in the order of the call's arguments; null for what is not there.
+  /// `tensors`: accesses in argument order; null for absent ones.
   void emit(StringRef function, ArrayRef<const Access *> tensors);
 
   FunctionEmitter &emitter;
@@ -72,7 +72,7 @@ private:
 
 } // namespace
 
-/// Sorts q's dimensions; fails where those of queries alone lie among the others.
+/// Classifies the dimensions of q; fails if those of queries alone are not contiguous.
 LogicalResult AttentionCall::arrange(Value query) {
   auto type = cast<NamedTensorType>(query.getType());
   SmallVector<Index> shared, own;
@@ -115,8 +115,7 @@ std::string AttentionCall::at(const Access &access) const {
   return access.pointer + (offset == "0" ? "" : " + " + offset);
 }
 
-/// The strides of a tensor as a field of the call, or nothing if it lies row-major in the order
-/// that the runtime takes for granted.
+/// The strides of a tensor as a field of the call, or nothing for the default row-major order.
 std::string AttentionCall::getStrides(StringRef field, const Access &access,
                                       const SizeExpr &positions, const SizeExpr &groups,
                                       const Index &last) const {

@@ -9,7 +9,7 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::emission;
 
-/// The condition under which a collective on a repeat's next slices happens; empty where always.
+/// The condition under which a prefetch runs; empty if it always does.
 static std::string getGuard(FunctionEmitter &emitter, Operation *op) {
   dist::LayerOp layer = dist::getLayer(op);
   if (!layer || !layer.getIndex() || layer.getOffset() == 0)
@@ -47,7 +47,7 @@ static void emitCall(FunctionEmitter &emitter, Operation *op, ArrayRef<Collectiv
     out.unindent();
 }
 
-/// Where a value is stored among the persistent buffers; -1 for what lies elsewhere.
+/// The index of a value's persistent allocation; -1 for other values.
 static int64_t getStoragePosition(Value value) {
   if (auto layer = value.getDefiningOp<dist::LayerOp>())
     value = layer.getStack();
@@ -55,7 +55,8 @@ static int64_t getStoragePosition(Value value) {
   return ref && ref.getSpace() == MemorySpace::Persistent ? ref.getIndex() : -1;
 }
 
-/// Operands as they lie in a block's bucket, so that a transport can take them as one stretch.
+/// Operands in the order of the persistent layout, so that a transport can send them as one
+/// message.
 static SmallVector<unsigned> getStorageOrder(Operation *op) {
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq(op->getNumOperands()));
   llvm::stable_sort(order, [&](unsigned a, unsigned b) {
@@ -88,7 +89,8 @@ static LogicalResult emitCollectiveCall(FunctionEmitter &emitter, Operation *op)
   return success();
 }
 
-/// What a repeat carries in flight is copied to where it is used, so that the next can land.
+/// Waits, and copies iteration arguments in flight to their uses, so that the next collective may
+/// write.
 static LogicalResult emitWait(FunctionEmitter &emitter, dist::WaitOp wait) {
   emitter.out().line("finish(ctx, " + std::to_string(wait.getChannel()) + ");");
   for (auto [flight, result] : llvm::zip_equal(wait.getFlights(), wait.getResults()))

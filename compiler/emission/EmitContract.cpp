@@ -7,7 +7,7 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::emission;
 
-/// Dimensions of both operands, without repetition.
+/// The union of the dimensions of both operands.
 static SmallVector<Index> getCombinedSpace(const GemmOperand &a, const GemmOperand &b) {
   SmallVector<Index> space = a.dims;
   for (const Index &dim : b.dims)
@@ -16,7 +16,7 @@ static SmallVector<Index> getCombinedSpace(const GemmOperand &a, const GemmOpera
   return space;
 }
 
-/// True if some dimension is of one operand and the result: without that, there is no matrix.
+/// Whether some dimension belongs to one operand and the result; without one there is no matrix.
 static bool hasFreeDimension(const GemmOperand &a, const GemmOperand &b) {
   auto isIn = [](const GemmOperand &operand, const Index &dim) {
     return dim.size.isOne() || operand.access.strides.count(dim.key);
@@ -51,7 +51,7 @@ static void emitGemm(FunctionEmitter &emitter, GemmPlan &plan, const GemmOperand
     std::string offset = getOffset(operand.access, plan.loops);
     return operand.access.pointer + (offset == "0" ? "" : " + " + offset);
   };
-  // The first of the products that are summed starts the sum, unless they join a tensor.
+  // The first product initialises the sum, unless it accumulates into a tensor.
   std::string accumulate = accumulates ? "true" : "";
   for (const Loop &loop : plan.loops)
     if (!accumulates && !c.access.strides.count(loop.getKey()))

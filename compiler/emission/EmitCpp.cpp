@@ -24,7 +24,7 @@ static void declareTables(RepeatOp repeat, LocalSizes &sizes) {
         getSlotTable(sizes, repeat, users);
 }
 
-/// Declares every size that the function's types have, so that local names can avoid them.
+/// Declares every size in the types of the function, so local names can avoid them.
 static void declareSizes(func::FuncOp function, ProgramState &state) {
   LocalSizes &sizes = state.sizes;
   auto declare = [&](Type type) {
@@ -91,8 +91,7 @@ static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
   out.blank();
 }
 
-/// The functions of `module` and what the runtime must know of them. The caller's `scope` has what
-/// may not name a function.
+/// Emits the functions of `module` and their tables. `scope` contains reserved function names.
 static LogicalResult emitPrograms(ModuleOp module, ProgramTable &table, Target target,
                                   NameScope scope, Writer &out) {
   if (!module->hasAttr(memory::kPersistent))

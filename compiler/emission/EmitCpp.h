@@ -1,10 +1,10 @@
 //===- EmitCpp.h - From planned IR to C++ source ----------------*- C++ -*-===//
 //
-// The last phase: a module whose values have places (`--titan-plan-memory`) becomes one C++ file
-// that defines what runtime/include/titan/runtime/program.h asks for. Emission decides nothing
-// about memory or communication; it chooses names, loops and calls.
+// The last phase. Converts a module with allocations (`--titan-plan-memory`) to one C++ file that
+// defines the functions declared in runtime/include/titan/runtime/program.h. Emission decides
+// nothing about memory or communication; it chooses names, loops and calls.
 //
-// Fails with a diagnostic on what it cannot express; nothing is left out silently.
+// An operation that cannot be expressed fails with a diagnostic; nothing is omitted silently.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +18,11 @@ namespace titan::emission {
 
 enum class Target { Cpu, Cuda };
 
-/// For `Target::Cuda` the file is CUDA C++ (.cu): the same functions, their loops as kernels.
+/// For `Target::Cuda` the file is CUDA C++ (.cu): the same functions, with loops as kernels.
 ///
-/// `degreeOne` is the same program compiled for the degree 1 of the axis that is `auto` in
-/// `module`, or null. The file then holds both and takes this one where the launch gives that
-/// degree: what moves nothing needs neither a collective nor a place for what it would have moved.
+/// `degreeOne` is the same program compiled for degree 1 of the `auto` axis, or null. The file then
+/// contains both programs and runs this one if the launch gives degree 1: it needs neither
+/// collectives nor their allocations.
 mlir::LogicalResult emitCpp(mlir::ModuleOp module, mlir::ModuleOp degreeOne, llvm::raw_ostream &out,
                             Target target);
 

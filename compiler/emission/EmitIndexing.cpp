@@ -12,7 +12,7 @@ using namespace titan::emission;
 
 namespace {
 
-/// Emits one rotation. The loops walk everything but the pairs of `dim`.
+/// Emits one rotation. The loops iterate over all dimensions except the pairs of `dim`.
 class Rotation {
 public:
   Rotation(FunctionEmitter &emitter, RotaryOp op);
@@ -65,7 +65,7 @@ Rotation::Rotation(FunctionEmitter &emitter, RotaryOp op)
     frequencies = emitter.names().pick("frequencies");
 }
 
-/// The table that getAngle() refers to, where theta does not say it all.
+/// The table for getAngle(), if theta alone does not determine the frequencies.
 void Rotation::emitFrequencies() {
   if (frequencies.empty())
     return;
@@ -75,7 +75,7 @@ void Rotation::emitFrequencies() {
   out.line("const double " + frequencies + "[] = {" + llvm::join(literals, ", ") + "};");
 }
 
-/// Position and frequencies, as the first arguments of the runtime's functions.
+/// Position and frequencies, as the first arguments of the runtime functions.
 std::string Rotation::getAngle() {
   return along.variable + (offset.empty() ? "" : " + " + offset) + ", " +
          (frequencies.empty() ? ir::getLiteral(op.getTheta()->convertToDouble()) : frequencies);
@@ -142,7 +142,7 @@ LogicalResult emission::emitRotary(FunctionEmitter &emitter, RotaryOp op) {
   return success();
 }
 
-/// The result is a view of the operand, so that the indices are contiguous in one allocation.
+/// The result is a view of the operand, so the indices are contiguous in one allocation.
 LogicalResult emission::emitCheckIndex(FunctionEmitter &emitter, CheckIndexOp op) {
   emitter.out().line("tm::checkIndices(ctx, " + emitter.getPointer(op.getInput()) + ", " +
                      emitter.sizes().getCount(op.getInput().getType()).str() + ", " +

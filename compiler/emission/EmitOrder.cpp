@@ -8,7 +8,7 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::emission;
 
-/// Runs `emitRow` for each index of `rows`, a thread each.
+/// Runs `emitRow` for each index of `rows`, one thread each.
 static void emitForRows(FunctionEmitter &emitter, MutableArrayRef<Loop> rows, const SizeExpr &work,
                         function_ref<void()> emitRow) {
   Writer &out = emitter.out();
@@ -26,7 +26,7 @@ static void emitForRows(FunctionEmitter &emitter, MutableArrayRef<Loop> rows, co
     closeScope(out, rows);
 }
 
-/// The dimensions of `value` without `along`, whose size goes to `size`.
+/// The dimensions of `value` without `along`; `size` receives the size of `along`.
 static SmallVector<Index> getRowSpace(FunctionEmitter &emitter, Value value, StringRef along,
                                       SizeExpr &size) {
   SmallVector<Index> space;

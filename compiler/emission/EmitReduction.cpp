@@ -1,8 +1,7 @@
 //===- EmitReduction.cpp - Sums over dimensions ---------------------------===//
 //
-// Reductions that stand alone, and contractions that are not matrix products: sums of products of
-// one or two tensors. Their order never depends on the number of threads, so that replicas stay
-// equal bit by bit.
+// Separate reductions, and contractions that are not matrix products: sums of products of one or
+// two tensors. Their order never depends on the number of threads, so replicas stay bitwise equal.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +15,7 @@ using namespace titan::emission;
 
 namespace {
 
-/// Emits one reduction; the loops are named before.
+/// Emits one reduction with named loops.
 class ReductionEmitter {
 public:
   ReductionEmitter(FunctionEmitter &emitter, Reduction &reduction)
@@ -73,8 +72,8 @@ SizeExpr ReductionEmitter::getCount() {
   return count;
 }
 
-/// Sums of a tensor or of the products of two, as they lie: calls of one function each, which is
-/// compiled once for all tensors.
+/// Contiguous sums of a tensor or of the product of two: calls of one function, compiled once for
+/// all tensors.
 bool ReductionEmitter::emitPlainSum() {
   auto isPlain = [&](const Access &factor) { return getOffset(factor, all) == all[0].variable; };
   if (r.kind != dist::ReductionKind::Sum || !llvm::all_of(r.factors, isPlain))
@@ -87,7 +86,7 @@ bool ReductionEmitter::emitPlainSum() {
   return true;
 }
 
-/// Everything becomes one number, in chunks whose sizes depend on the shape alone.
+/// Reduces to one number, in chunks whose sizes depend only on the shape.
 void ReductionEmitter::emitFullReduction() {
   if (emitPlainSum())
     return;
@@ -98,7 +97,7 @@ void ReductionEmitter::emitFullReduction() {
            ", [=] TM_LAMBDA(int64_t " + all[0].variable + ") { return " + getTerm(all) + "; });");
 }
 
-/// The innermost dimension is parallel: blocks of it are reduced side by side.
+/// The innermost dimension is parallel: reduces blocks of it side by side.
 void ReductionEmitter::emitColumns() {
   Loop last = parallel.pop_back_val();
   emitParallel(out, parallel.size() + 1, getCount());
@@ -136,7 +135,7 @@ void ReductionEmitter::emitColumnSums(const std::string &column, ArrayRef<Loop> 
   closeLoops(out, outer);
 }
 
-/// What is not rounded: greatest and least elements, and sums of integers.
+/// Exact reductions: maxima, minima, and sums of integers.
 void ReductionEmitter::emitColumnExtremes(const std::string &loop, const std::string &element,
                                           ArrayRef<Loop> at) {
   out.line(r.type + " total[64];");
@@ -149,7 +148,7 @@ void ReductionEmitter::emitColumnExtremes(const std::string &loop, const std::st
   closeLoops(out, reduced);
 }
 
-/// The innermost dimension is reduced: one result at a time.
+/// The innermost dimension is reduced: computes one result at a time.
 void ReductionEmitter::emitPoints() {
   emitParallel(out, parallel.size(), getCount());
   openScope(out, parallel);
@@ -182,7 +181,7 @@ void ReductionEmitter::emitPoints() {
   closeScope(out, parallel);
 }
 
-/// On a device: a thread for each result, which sums in order.
+/// On a device: one thread per result, which sums in order.
 void ReductionEmitter::emitThreads() {
   openKernel(out, parallel);
   bool isSum = isRoundedSum();

@@ -2,15 +2,15 @@
 
 #include "compiler/emission/Rows.h"
 
-#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+#include "dialects/titan/Support/RowSchedule.h"
 
 using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 using namespace titan::emission;
 
-/// Rows of an operation that stands alone: all loops but the innermost of those that its operands
-/// and results leave after merging. One that walks memory straight through has no rows.
+/// The rows of a single operation: all merged loops except the innermost. An operation on
+/// contiguous memory has no rows.
 static SmallVector<std::string> chooseRows(FunctionEmitter &emitter, Operation *op) {
   SmallVector<Access> accesses;
   for (Value operand : op->getOperands())

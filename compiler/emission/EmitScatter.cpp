@@ -1,4 +1,4 @@
-//===- EmitScatter.cpp - Sums into places that an integer tensor names ----===//
+//===- EmitScatter.cpp - Sums into elements selected by an integer tensor -===//
 
 #include "compiler/emission/FunctionEmitter.h"
 
@@ -7,7 +7,7 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::emission;
 
-/// The dimensions of updates and indices together, those that the result lacks first.
+/// The union of the dimensions of updates and indices, with those that the result lacks first.
 static SmallVector<Index> getScatterSpace(FunctionEmitter &emitter, ScatterOp op) {
   Access result = makeAccess("", emitter.getSpace(op.getResult()));
   SmallVector<Index> summed, parallel;
@@ -22,10 +22,10 @@ static SmallVector<Index> getScatterSpace(FunctionEmitter &emitter, ScatterOp op
 
 namespace {
 
-/// result[..., at, ...] += updates, so that no two threads write one element and sums keep their
-/// order. Indices are grouped by the row of the result that they name, a row being all elements
-/// that differ in dimensions that the indices lack (its columns): then the terms of an element
-/// are summed at once, in blocks. A few terms are added where they belong.
+/// result[..., at, ...] += updates, such that no two threads write one element and sums have a
+/// fixed order. Indices are grouped by the row of the result that they select. A row consists of
+/// all elements that differ only in dimensions that the indices lack (its columns). The terms of an
+/// element are then summed at once, in blocks. Few terms are added directly.
 class Scatter {
 public:
   Scatter(FunctionEmitter &emitter, ScatterOp op);
@@ -43,8 +43,8 @@ private:
   Writer &out;
   Access updates, at, result;
   SmallVector<Loop> loops;
-  /// Loops of the indices, of those the ones that the result has, too; of the result's columns; and
-  /// of what only updates have.
+  /// Loops of the indices; those of them that the result also has; loops of the columns of the
+  /// result; and loops that only updates have.
   SmallVector<Loop> indices, parallel, columns, others;
   bool hasFewTerms;
   std::string along, offset, type, order, ends;
@@ -82,12 +82,12 @@ Scatter::Scatter(FunctionEmitter &emitter, ScatterOp op)
            emitter.getScratch(op, 1, integer) + ";");
 }
 
-/// The element of the result at the loops' indices and `at`.
+/// The element of the result for the indices of the loops and `at`.
 std::string Scatter::getElement() {
   return result.pointer + "[" + getOffset(result, loops) + " + " + scale("at", stride) + "]";
 }
 
-/// Threads share all dimensions that the result has but `along`.
+/// Threads divide all dimensions of the result except `along`.
 void Scatter::emitTerms(bool isCuda) {
   SmallVector<Loop> shared, summed;
   for (const Loop &loop : loops)
@@ -110,7 +110,7 @@ void Scatter::emitTerms(bool isCuda) {
     closeScope(out, shared);
 }
 
-/// The number of the row, of the loops that indices and result share and `at`.
+/// The row number, from the common loops of indices and result, and `at`.
 static std::string getRow(ArrayRef<Loop> parallel, const SizeExpr &size) {
   std::string row = "at";
   SizeExpr below = size;
@@ -139,7 +139,7 @@ void Scatter::emitGrouping() {
   out.close(");");
 }
 
-/// The indices' loops, but for those that are known, from the number that an expression gives.
+/// Computes the index loops, except known ones, from the number in an expression.
 void Scatter::splitIndices(const std::string &number, ArrayRef<Loop> known) {
   std::string name = indices.size() == 1 ? indices[0].variable : "index";
   if (number != name)
@@ -148,7 +148,8 @@ void Scatter::splitIndices(const std::string &number, ArrayRef<Loop> known) {
     splitIndex(out, indices, known);
 }
 
-/// Threads share the columns, by blocks of the innermost ones, since most terms may be of one row.
+/// Threads divide the columns in blocks of the innermost ones, since most terms may belong to one
+/// row.
 void Scatter::emitRows() {
   SmallVector<Loop> shared = columns;
   // Without columns, there is one.
@@ -185,7 +186,7 @@ void Scatter::emitRows() {
   closeLoops(out, shared);
 }
 
-/// A thread for each element.
+/// One thread per element.
 void Scatter::emitRowsOnDevice() {
   SmallVector<Loop> shared = parallel;
   shared.push_back(getAlong());
@@ -215,7 +216,7 @@ void Scatter::emit(bool isCuda) {
     emitRows();
 }
 
-/// What the sums begin with: zeros or a tensor.
+/// The initial values of the sums: zeros or a tensor.
 static void emitBeginning(FunctionEmitter &emitter, ScatterOp op) {
   NamedTensorType type = op.getResult().getType();
   if (op.getInto())

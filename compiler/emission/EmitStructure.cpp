@@ -1,6 +1,7 @@
 //===- EmitStructure.cpp - Functions, repeats, yields ---------------------===//
 
 #include "compiler/emission/FunctionEmitter.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,7 +38,7 @@ LogicalResult FunctionEmitter::emitFunction(StringRef name, Block &block) {
 }
 
 LogicalResult FunctionEmitter::emitOp(Operation *op) {
-  if ((memory::isView(op) && !isa<CheckIndexOp>(op)) || isa<dist::LayerOp>(op) ||
+  if ((ir::isView(op) && !isa<CheckIndexOp>(op)) || isa<dist::LayerOp>(op) ||
       (op->getNumResults() && memory::isInline(op->getResult(0))))
     return success();
   for (Type type : op->getResultTypes())
@@ -108,7 +109,7 @@ LogicalResult FunctionEmitter::emitVariant(RepeatVariant variant,
   return success();
 }
 
-/// A loop that calls the body of each iteration's variant.
+/// A loop that calls the body of the variant of each iteration.
 LogicalResult FunctionEmitter::emitRepeat(RepeatOp repeat) {
   for (auto [init, argument] :
        llvm::zip_equal(repeat.getInits(), repeat.getVariant(0).getIterArgs()))
@@ -139,7 +140,8 @@ LogicalResult FunctionEmitter::emitRepeat(RepeatOp repeat) {
   return success();
 }
 
-/// A body's own argument that it stacks: copied first, because its memory is reused.
+/// An argument of the body that is also a stacked output: copied first, because its memory is
+/// reused.
 static bool isStackedEarly(const RepeatVariant &variant, Value yielded) {
   return isa<BlockArgument>(yielded) && yielded.getParentBlock() == &variant.getBlock();
 }
@@ -150,7 +152,7 @@ void FunctionEmitter::emitEarlyStacks(RepeatVariant variant) {
       copyToAllocation(value, getSlot(stack));
 }
 
-/// Stacks come first: what is carried may overwrite their source.
+/// Stacked outputs first, because iteration arguments may overwrite their source.
 LogicalResult FunctionEmitter::emitYield(YieldOp yield) {
   RepeatVariant variant = *findVariant(yield->getBlock());
   for (auto [value, stack, operand] : variant.getStackedOutputs())

@@ -3,6 +3,7 @@
 #include "compiler/emission/FunctionEmitter.h"
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 #include "llvm/Support/Path.h"
@@ -131,7 +132,7 @@ std::string FunctionEmitter::getAllocPointer(AllocRefAttr ref, Type element,
   bool persistent = ref.getSpace() == MemorySpace::Persistent;
   std::string text = (persistent ? "persistent<" : "transient<") + getElementType(element) +
                      ">(ctx, " + std::to_string(ref.getIndex()) + ")";
-  // Slots are row-major in the enclosing repeats' indices; of those, the innermost varies fastest.
+  // Slots are row-major in the indices of the enclosing repeats: the innermost varies fastest.
   SizeExpr stride = distance;
   size_t depth = ref.getLevels().size();
   for (int64_t level : llvm::reverse(ref.getLevels())) {
@@ -150,8 +151,8 @@ std::string FunctionEmitter::getAllocPointer(AllocRefAttr ref, Type element,
 }
 
 std::string FunctionEmitter::getPointer(Value value) {
-  std::string wanted = memory::getSourceName(value);
-  value = memory::getRoot(value);
+  std::string wanted = ir::getSourceName(value);
+  value = ir::getRoot(value);
   auto [entry, isNew] = pointers.try_emplace(value);
   if (!isNew)
     return entry->second;
@@ -234,7 +235,7 @@ void FunctionEmitter::emitSourceLine(Operation *op) {
   body.line(comment(line));
 }
 
-/// `contract wgrad` of a `titan.contract` that is part of the weight gradient.
+/// `contract wgrad` for a `titan.contract` of the weight gradient.
 static std::string getAction(Operation *op) {
   std::string action = op->getName().stripDialect().str();
   if (auto kind = op->getAttrOfType<StringAttr>(attr::kGradKind))
@@ -265,7 +266,7 @@ void FunctionEmitter::copyTo(Value value, StringRef target) {
   body.line("tm::copy(ctx, " + target + ", " + getPointer(value) + ", " + count + ");");
 }
 
-/// Slot by slot where these lie apart on either side.
+/// Slot by slot if the slots are strided on either side.
 void FunctionEmitter::copyToAllocation(Value value, AllocRefAttr target) {
   auto type = cast<NamedTensorType>(value.getType());
   AllocRefAttr source = memory::getAllocRef(value);

@@ -1,8 +1,8 @@
 //===- FunctionEmitter.h - One emitted function -----------------*- C++ -*-===//
 //
-// Writes the body of one C++ function: a program, or the body of a repeat. A value is a pointer
-// into the arena, declared where it is first needed and named as in the source; where it points was
-// decided by the memory phase. What an operation becomes is in the Emit*.cpp files, one a kind.
+// Emits the body of one C++ function: a program function, or the body of a repeat. A value is a
+// pointer into the arena, declared at its first use and named as in the source. The memory phase
+// determined its offset. The Emit*.cpp files emit the operations, one kind each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,20 +17,20 @@
 
 namespace titan::emission {
 
-/// What the functions of one program share.
+/// The shared state of the functions of one program.
 struct ProgramState {
   ProgramState(mlir::ModuleOp module, Target target);
-  /// The size of the bucket in which `place` is, in elements: from one slot of a buffer to the
-  /// next. None for other places.
+  /// The size of the bucket that contains this reference, in elements: the stride between the slots
+  /// of an allocation. None outside of buckets.
   std::optional<SizeExpr> getBucket(ir::AllocRefAttr ref);
   Target target;
   llvm::SmallVector<ir::AllocationAttr> persistent;
   LocalSizes sizes;
   NameScope functionNames;
-  std::string functions; ///< text of the finished ones, callees first
+  std::string functions; ///< text of the finished functions, callees first
 };
 
-/// A repeat around the function's code: its index is a parameter.
+/// An enclosing repeat, whose index is a parameter of the function.
 struct EnclosingRepeat {
   std::string index;
   ir::RepeatOp repeat;
@@ -49,23 +49,23 @@ public:
   LocalSizes &sizes() { return program.sizes; }
   bool isCuda() const { return program.target == Target::Cuda; }
   NameScope &names() { return scope; }
-  /// The pointer variable of `value`, declared if need be.
+  /// The pointer variable of `value`, declared if necessary.
   std::string getPointer(mlir::Value value);
   /// A pointer to the scratch buffer `index` of `op`, as elements of `type`.
   std::string getScratch(mlir::Operation *op, unsigned index, mlir::Type type);
-  /// Row-major access of the value's local part.
+  /// Row-major access of the shard of the value.
   Access getAccess(mlir::Value value);
-  /// The same with the names that the dimensions have in `space`.
+  /// Likewise, with the dimension names of `space`.
   Access getAccess(mlir::Value value, llvm::ArrayRef<Index> space);
-  /// Elements between a value of this type at `place` and the one in the next slot.
+  /// The stride in elements between the slots of a value of this type.
   SizeExpr getSlotStride(ir::AllocRefAttr ref, ir::NamedTensorType type);
-  /// Elements between the rows of a flat value: its slots, which lie apart in a bucket.
+  /// The stride between the rows of a flat value: its slots, which are strided in a bucket.
   SizeExpr getRowStride(mlir::Value flat);
-  /// The access of an iota, whose elements need no memory: they are where they are.
+  /// The access of an iota, whose elements need no memory: each equals its index.
   Access getIndexAccess(ir::IotaOp iota);
   llvm::SmallVector<Index> getSpace(mlir::Value value);
-  /// The expression of a value that has no memory and does not vary over elements (a constant, a
-  /// repeat's index); empty for others.
+  /// The expression of a value without memory that is equal for all elements (a constant, the index
+  /// of a repeat); empty for others.
   std::string getInlineScalar(mlir::Value value);
   /// Global index at which this rank's part of dimension `dim` starts, as a variable that is
   /// declared here; empty if it is 0.
@@ -74,9 +74,9 @@ public:
   void emitTrace(mlir::Operation *op);
   /// Copies `value` to `target`, a pointer expression.
   void copyTo(mlir::Value value, llvm::StringRef target);
-  /// `distance`: elements from one slot of the place's buffer to the next.
+  /// `distance`: the stride in elements between the slots of the allocation.
   std::string getAllocPointer(ir::AllocRefAttr ref, mlir::Type element, const SizeExpr &distance);
-  /// A `constexpr` array of mesh axes and the GroupRef of it.
+  /// Emits a `constexpr` array of mesh axes; returns its GroupRef.
   std::string getGroup(mlir::ArrayAttr axes);
 
 private:
@@ -88,7 +88,7 @@ private:
                                   llvm::ArrayRef<EnclosingRepeat> enclosing, std::string &name);
   void emitEarlyStacks(ir::RepeatVariant variant);
   std::string getLayerPointer(dist::LayerOp layer);
-  /// Copies where the memory phase could not make the value's place the one it must have.
+  /// Copies a value if the memory phase could not give it this allocation.
   void copyToAllocation(mlir::Value value, ir::AllocRefAttr target);
   /// The slot of a stack of the innermost repeat.
   ir::AllocRefAttr getSlot(mlir::OpResult stack);
@@ -101,22 +101,22 @@ private:
   llvm::DenseMap<mlir::Value, std::string> pointers;
   llvm::StringMap<std::string> rankOffsets; ///< variable by expression
   std::string line;                         ///< source line of the last comment
-  std::string lastTrace;                    ///< the last call of `at`
+  std::string lastTrace;                    ///< the last call of `trace`
 };
 
-/// The table that says which variant an iteration runs, and the one of the slots that `users` have
-/// (none: all variants, whose slots are the iterations).
+/// The table of the variant of each iteration, and the table of the slots of `users` (empty: all
+/// variants, whose slots are the iterations).
 std::string getVariantTable(LocalSizes &sizes, ir::RepeatOp repeat);
 std::string getSlotTable(LocalSizes &sizes, ir::RepeatOp repeat, llvm::ArrayRef<int64_t> users);
 
-/// `file:line` of an operation's location; empty where it has none.
+/// `file:line` of the location of an operation; empty without one.
 std::string getSourceLine(mlir::Location location);
 
-/// The C++ type of elements in memory; empty for those that cannot be emitted.
+/// The C++ type of elements in memory; empty for types that cannot be emitted.
 std::string getElementType(mlir::Type type);
-/// The C++ type in which such elements are computed with: float for bf16.
+/// The C++ type in which such elements are computed: float for bf16.
 std::string getRegisterType(mlir::Type type);
-/// `DType::F32` and so on.
+/// The enumerator, such as `DType::F32`.
 std::string getDType(mlir::Type type);
 /// float or double: the type in which an operation computes, as wide as its widest operand or
 /// result.
@@ -127,7 +127,7 @@ std::string getScalarType(mlir::Operation *op);
 mlir::LogicalResult emitRows(FunctionEmitter &emitter, mlir::Operation *op);
 mlir::LogicalResult emitFused(FunctionEmitter &emitter, ir::FusedOp op);
 mlir::LogicalResult emitReduce(FunctionEmitter &emitter, ir::ReduceOp op);
-/// Before the sums of an operation join a tensor: that tensor, where they will be.
+/// If an operation accumulates into a tensor: copies that tensor to the allocation of the result.
 void emitAccumulator(FunctionEmitter &emitter, mlir::Operation *op);
 mlir::LogicalResult emitContract(FunctionEmitter &emitter, ir::ContractOp op);
 mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::ScatterOp op);
@@ -147,29 +147,30 @@ struct Reduction {
   llvm::SmallVector<Access> factors;
   Access result;
   dist::ReductionKind kind;
-  std::string type;         ///< in which it is summed, in C++
-  bool accumulates = false; ///< sums are added to what lies in `result`
+  std::string type;         ///< the C++ type of the sum
+  bool accumulates = false; ///< sums are added to the content of `result`
 };
 void emitReduction(FunctionEmitter &emitter, Reduction reduction);
 
-/// Writes `#pragma omp parallel for ...` before a nest of `depth` loops over `count` elements,
-/// unless it is known to be too little work to share.
+/// Emits `#pragma omp parallel for ...` before a nest of `depth` loops over `count` elements,
+/// unless the work is known to be too small.
 void emitParallel(Writer &out, int depth, const SizeExpr &count);
 /// `for (int64_t v = 0; v < size; ++v) {` for each loop; the caller closes them.
 void openLoops(Writer &out, llvm::ArrayRef<Loop> loops);
 void closeLoops(Writer &out, llvm::ArrayRef<Loop> loops);
-/// The same, but a block of its own where there are no loops: what is declared inside stays there.
+/// Likewise, but a block if there are no loops, so that declarations inside are local.
 void openScope(Writer &out, llvm::ArrayRef<Loop> loops);
 void closeScope(Writer &out, llvm::ArrayRef<Loop> loops);
-/// Opens a kernel (a lambda on the device) that runs once for every index of `loops`, a thread
-/// each; `closeKernel` ends it. Without loops it runs once.
+/// Opens a kernel (a lambda on the device) with one thread per index of `loops`; `closeKernel` ends
+/// it. Without loops it runs once.
 void openKernel(Writer &out, llvm::ArrayRef<Loop> loops);
-/// Likewise, with a block of threads for each index.
+/// Likewise, with a block of threads per index.
 void openRowKernel(Writer &out, llvm::ArrayRef<Loop> loops);
 void closeKernel(Writer &out);
-/// The loops' variables from the variable `index`, the last loop's fastest, but for `known` ones.
+/// Computes the loop variables from the variable `index`, the last loop fastest, except `known`
+/// ones.
 void splitIndex(Writer &out, llvm::ArrayRef<Loop> loops, llvm::ArrayRef<Loop> known = {});
-/// Gives loops without a name one of i, j, k, ...
+/// Names unnamed loops i, j, k, ...
 void nameLoops(llvm::MutableArrayRef<Loop> loops, int first = 0);
 
 } // namespace titan::emission

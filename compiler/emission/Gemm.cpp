@@ -17,7 +17,7 @@ std::optional<SizeExpr> getStride(const Access &access, const Loop &loop) {
   return it == access.strides.end() ? std::nullopt : std::optional<SizeExpr>(it->second);
 }
 
-/// Dimensions of one class are merged in the order of the result, or of the left operand for k.
+/// Merges dimensions of one class in the order of the result, or of the left operand for k.
 Classes classify(const GemmOperand &a, const GemmOperand &b, const GemmOperand &c) {
   llvm::SmallVector<Index> batch, m, n, k;
   for (const Index &dim : c.dims) {
@@ -31,8 +31,8 @@ Classes classify(const GemmOperand &a, const GemmOperand &b, const GemmOperand &
   return {makeLoops(batch, all), makeLoops(m, all), makeLoops(n, all), makeLoops(k, all)};
 }
 
-/// A matrix needs unit stride along `row` or `column`. Absent loops (size 1) fit anywhere. The
-/// leading dimension is the other stride; where that dimension has size 1, any legal number.
+/// A matrix needs unit stride along `row` or `column`. Absent loops (size 1) always fit. The
+/// leading dimension is the other stride, or any legal number if that dimension has size 1.
 bool fits(const Access &access, const Loop *row, const Loop *column, bool &transposed,
           SizeExpr &leading) {
   if (!column || getStride(access, *column)->isOne()) {
@@ -49,7 +49,7 @@ bool fits(const Access &access, const Loop *row, const Loop *column, bool &trans
   return false;
 }
 
-/// Tries one choice of matrix dimensions; null pointers stand for size 1.
+/// Tries one choice of matrix dimensions; null pointers mean size 1.
 bool tryChoice(const GemmOperand &a, const GemmOperand &b, const GemmOperand &c, const Loop *m,
                const Loop *n, const Loop *k, GemmPlan &plan) {
   bool transposeC = false;
@@ -66,7 +66,7 @@ bool tryChoice(const GemmOperand &a, const GemmOperand &b, const GemmOperand &c,
   return true;
 }
 
-/// The candidates of one class: each of its loops, the innermost first.
+/// The candidates of one class: its loops, innermost first.
 llvm::SmallVector<const Loop *> getCandidates(llvm::ArrayRef<Loop> loops) {
   llvm::SmallVector<const Loop *> candidates;
   for (const Loop &loop : llvm::reverse(loops))
@@ -82,7 +82,7 @@ void addRemaining(llvm::ArrayRef<Loop> loops, const Loop *taken, GemmPlan &plan)
       plan.loops.push_back(loop);
 }
 
-/// One batch loop goes into the product: the innermost one.
+/// The innermost batch loop becomes the batch of the product.
 void addBatch(llvm::ArrayRef<Loop> loops, const GemmOperand &a, const GemmOperand &b,
               const GemmOperand &c, GemmPlan &plan) {
   if (loops.empty())

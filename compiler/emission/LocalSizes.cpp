@@ -1,9 +1,9 @@
-//===- LocalSizes.cpp - What a rank holds, as named constants ------------------===//
+//===- LocalSizes.cpp - Sizes of local tensors as named constants ---------===//
 
 #include "compiler/emission/LocalSizes.h"
 
+#include "base/arena/ArenaConflicts.h"
 #include "compiler/emission/FunctionEmitter.h"
-#include "compiler/support/ArenaConflicts.h"
 
 using namespace mlir;
 using namespace titan;
@@ -78,7 +78,7 @@ std::string LocalSizes::getShardIndex(ArrayAttr axes) {
 SizeFactor LocalSizes::getSize(ir::DimAttr dim, ArrayAttr axes) {
   StringRef name = dim.getName().getValue();
   SizeFactor whole;
-  // Two sizes of one name (another program's batch) are two constants.
+  // Two sizes of one name (a batch of another program) are two constants.
   std::string key = (name + "=" + Twine(dim.getSize())).str();
   auto [entry, isNew] = known.try_emplace(key);
   if (isNew) {
@@ -149,7 +149,7 @@ SizeFactor LocalSizes::getBucket(StringRef name, ArrayRef<ir::NamedTensorType> b
     const auto bytes = static_cast<int64_t>(type.getElementType().getIntOrFloatBitWidth() / 8);
     text += (text.empty() ? "" : " + ") +
             ("tm::aligned<" + getElementType(type.getElementType()) + ">(" + shard.name + ")");
-    total += support::alignTo(shard.value * bytes, support::kArenaAlignment) / bytes;
+    total += arena::alignTo(shard.value * bytes, arena::kArenaAlignment) / bytes;
     isKnown &= shard.value != 0;
   }
   return declare((name + "_bucket").str(), text, isKnown ? total : 0);
@@ -164,7 +164,7 @@ SizeExpr LocalSizes::getCount(ir::NamedTensorType type) {
 
 SmallVector<std::string> LocalSizes::takeVariables() {
   SmallVector<std::string> lines;
-  // In the order of their making, since one may be defined by another.
+  // In order of creation, since one may use another.
   for (auto &[definition, name] : variables)
     if (llvm::is_contained(used, definition))
       lines.push_back("const int64_t " + name + " = " + definition.str() + ";");

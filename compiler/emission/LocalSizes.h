@@ -1,8 +1,8 @@
-//===- LocalSizes.h - What a rank holds, as named constants ----------*- C++ -*-===//
+//===- LocalSizes.h - Sizes of local tensors as named constants -*- C++ -*-===//
 //
-// Local sizes of tensors in terms of constants that the emitted source declares: `seq` for a whole
-// dimension, `seq_tp` for one that is split over a mesh axis. Sizes that an `auto` degree divides
-// are not constants of the program but variables of the function, declared from `ctx.degree`.
+// Local sizes of tensors in terms of constants in the emitted source: `seq` for an unsharded
+// dimension, `seq_tp` for one that a mesh axis shards. Sizes that depend on an `auto` degree are
+// variables of the function, computed from `ctx.degree`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@
 
 namespace titan::emission {
 
-/// A dimension of a local tensor: the name by which operations find it, and its local size. Flat
-/// storage has one dimension, kFlat, in place of those that are flattened.
+/// A dimension of a local tensor: the name that operations use, and its local size. Flat storage
+/// has one dimension, kFlat, instead of the flattened ones.
 inline constexpr llvm::StringLiteral kFlat = "flat storage"; // no dimension has this name
 struct LocalDim {
   std::string key;
@@ -31,37 +31,38 @@ public:
 
   llvm::SmallVector<LocalDim> getDims(ir::NamedTensorType type);
   SizeExpr getCount(ir::NamedTensorType type);
-  /// Elements without flat storage: what all ranks of the flat axes hold together.
+  /// The number of elements before flat sharding: those of all ranks of the flat axes.
   SizeExpr getCountBeforeFlat(ir::NamedTensorType type);
-  /// Elements of a bucket in which these buffers lie: from one slot of a buffer to its next.
+  /// The number of elements in a bucket of these allocations: the stride between the slots of one.
   SizeFactor getBucket(llvm::StringRef name, llvm::ArrayRef<ir::NamedTensorType> buffers);
   /// Size of dimension `dim` split over `axes` (an array of names).
   SizeFactor getSize(ir::DimAttr dim, mlir::ArrayAttr axes);
   /// Product of the degrees of `axes`, as an expression.
   SizeFactor getDegree(mlir::ArrayAttr axes);
-  /// This rank's index among the parts into which `axes` split something, outer to inner.
+  /// This rank's index among the shards of `axes`, outer to inner.
   std::string getShardIndex(mlir::ArrayAttr axes);
-  /// Index of an axis in the mesh.
+  /// The index of an axis in the mesh.
   int64_t getAxis(mlir::StringAttr name);
-  /// The axis as a constant of emitted code, which is its index: `mesh::tp_`.
+  /// The constant of the axis in emitted code, which is its index: `mesh::tp_`.
   std::string getAxisName(mlir::StringAttr axis) const { return getAxisName(mesh, axis); }
   static std::string getAxisName(dist::MeshOp mesh, mlir::StringAttr axis);
   /// Its name inside the namespace `mesh`.
   static std::string getConstant(dist::MeshOp mesh, mlir::StringAttr axis);
   bool isAuto(mlir::ArrayAttr axes);
 
-  /// A constant array of these numbers, as its name; equal ones are one.
+  /// A constant array of these numbers, by its name; equal arrays are merged.
   std::string getTable(llvm::StringRef wanted, llvm::ArrayRef<int64_t> numbers);
 
   /// `constexpr` lines for the program.
   llvm::ArrayRef<std::string> getConstants() const { return constants; }
-  /// Starts a function; `takeVariables` then returns the lines that declare what it used.
+  /// Starts a function; `takeVariables` then returns the declarations of the variables that it
+  /// used.
   void startFunction() { used.clear(); }
   llvm::SmallVector<std::string> takeVariables();
-  /// What the current function used so far, to come back to it after another one.
+  /// The variables that the current function used so far, to be restored after another function.
   llvm::SmallVector<std::string> takeUsed() { return std::move(used); }
   void restoreUsed(llvm::SmallVector<std::string> saved) { used = std::move(saved); }
-  /// All names that are declared so far; a function's own must differ from them.
+  /// Reserves all declared names, so that local names differ from them.
   void reserveNames(NameScope &scope);
 
 private:

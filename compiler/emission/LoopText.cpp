@@ -5,7 +5,7 @@
 using namespace titan;
 using namespace titan::emission;
 
-/// Below this many elements, starting threads costs more than it saves.
+/// Below this number of elements, starting threads costs more than it saves.
 static constexpr int64_t kMinParallelWork = 16384;
 
 void emission::emitParallel(Writer &out, int depth, const SizeExpr &count) {

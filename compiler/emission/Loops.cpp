@@ -17,7 +17,7 @@ Access titan::emission::makeAccess(std::string pointer, llvm::ArrayRef<Index> di
   return access;
 }
 
-/// True if walking `outer` then `inner` is, for every access, one walk.
+/// Whether `outer` and `inner` are contiguous in every access.
 static bool canMerge(llvm::StringRef outer, const Index &inner,
                      llvm::ArrayRef<const Access *> accesses) {
   return llvm::all_of(accesses, [&](const Access *access) {
@@ -53,7 +53,7 @@ std::string titan::emission::getOffset(const Access &access, llvm::ArrayRef<Loop
   return offset.empty() ? "0" : offset;
 }
 
-/// A sum, without superfluous zeros.
+/// A sum without zero terms.
 static std::string add(const std::string &a, const std::string &b) {
   if (a.empty() || a == "0")
     return b;

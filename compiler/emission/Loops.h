@@ -1,7 +1,7 @@
-//===- Loops.h - Index spaces and what walks them ---------------*- C++ -*-===//
+//===- Loops.h - Index spaces and loops over them ---------------*- C++ -*-===//
 //
-// An index space is a list of named dimensions; tensors are accessed in it by a stride per
-// dimension they have. Neighbouring dimensions that every access walks as one are merged, so that
+// An index space is a list of named dimensions. A tensor is accessed in it by one stride for each
+// of its dimensions. Neighbouring dimensions that are contiguous in every access are merged, so
 // most loop nests become one or two long loops. Plain data, without IR.
 //
 //===----------------------------------------------------------------------===//
@@ -17,12 +17,12 @@
 
 namespace titan::emission {
 
-/// How a tensor is addressed: a pointer and a stride for each of its dimensions, by name.
+/// The address of a tensor element: a pointer and a stride for each dimension, by name.
 struct Access {
   std::string pointer;
   llvm::StringMap<SizeExpr> strides;
-  bool isNarrow = false; ///< elements are bf16: computed with as float, rounded by a store
-  /// No memory: an element is its own offset, counted from `pointer`, a number (empty: 0).
+  bool isNarrow = false; ///< elements are bf16: computed as float, rounded by a store
+  /// Without memory: an element is its own offset, counted from `pointer`, a number (empty: 0).
   bool isIndex = false;
 };
 
@@ -43,21 +43,21 @@ struct Loop {
 /// The row-major access of a tensor with these dimensions.
 Access makeAccess(std::string pointer, llvm::ArrayRef<Index> dims);
 
-/// Loops over `space`, outer to inner, merged where all accesses allow it. Dimensions of size 1 are
-/// dropped. Variables are left empty.
+/// Loops over `space`, outer to inner, merged if all accesses allow it. Dimensions of size 1 are
+/// dropped. Variables are empty.
 llvm::SmallVector<Loop> makeLoops(llvm::ArrayRef<Index> space,
                                   llvm::ArrayRef<const Access *> accesses);
 
-/// The access that starts `offset`, an expression, further on.
+/// Adds `offset`, an expression, to the access.
 void advance(Access &access, const std::string &offset);
 
-/// `a + b * stride + ...` of the loops that the access has; `0` where it has none.
+/// `a + b * stride + ...` for the loops of the access; `0` without any.
 std::string getOffset(const Access &access, llvm::ArrayRef<Loop> loops);
 
-/// `pointer[offset]`, or the offset itself where the access has no memory.
+/// `pointer[offset]`, or the offset itself if the access has no memory.
 std::string getElementAt(const Access &access, const std::string &offset);
 std::string getElement(const Access &access, llvm::ArrayRef<Loop> loops);
-/// The element as a number to compute with: `float(pointer[offset])` of narrow ones.
+/// The element as an operand: `float(pointer[offset])` for narrow ones.
 std::string getLoadedAt(const Access &access, const std::string &offset);
 std::string getLoaded(const Access &access, llvm::ArrayRef<Loop> loops);
 

@@ -31,7 +31,7 @@ std::string emission::quote(llvm::StringRef text) {
       quoted += {'\\', static_cast<char>(c)};
     else if (llvm::isPrint(c))
       quoted += static_cast<char>(c);
-    else // three digits, so that a digit behind it is not taken for another
+    else // three digits, so a following digit is not part of it
       quoted += {'\\', static_cast<char>('0' + (c >> 6)), static_cast<char>('0' + (c >> 3 & 7)),
                  static_cast<char>('0' + (c & 7))};
   }

@@ -1,11 +1,11 @@
-//===- Names.h - Text of others in emitted C++ ------------------*- C++ -*-===//
+//===- Names.h - User text in emitted C++ -----------------------*- C++ -*-===//
 //
-// Whatever a user can choose (names, file names, settings) enters emitted source here: as an
-// identifier, as a string literal or in a comment.
+// Inserts text that users choose (names, file names, settings) into emitted source: as an
+// identifier, a string literal or a comment.
 //
-// Identifiers of users have a namespace of their own: they end with an underscore, and nothing else
-// does, neither what the emitter itself declares nor a keyword, a macro or a function of a header.
-// So `at` is the runtime's and `at_` the user's, and no list of reserved names is needed.
+// User identifiers end with an underscore. Nothing else does: no declaration of the emitter, no
+// keyword, macro or function of a header. So `at` belongs to the runtime and `at_` to the user, and
+// no list of reserved names is needed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,24 +19,24 @@
 
 namespace titan::emission {
 
-/// `name` as an identifier: letters and digits of ASCII with single underscores between them, a
-/// letter first and an underscore last. (Identifiers with two adjacent underscores, or one in
-/// front, are reserved for implementations of C++.)
+/// `name` as an identifier: ASCII letters and digits with single underscores between them,
+/// beginning with a letter and ending with an underscore. (C++ reserves identifiers with two
+/// adjacent underscores or a leading one.)
 std::string makeIdentifier(llvm::StringRef name);
 
-/// `text` as a C++ string literal with its quotes. All but printable ASCII is escaped by number, so
-/// that no line end, no encoding and no trigraph can end or change it.
+/// `text` as a C++ string literal with quotes. All but printable ASCII is escaped by number, so no
+/// line end, encoding or trigraph can end or change it.
 std::string quote(llvm::StringRef text);
 
-/// `// text` on one line: what is not printable ASCII, and backslashes, which could join the next
-/// line to it, become question marks.
+/// `// text` on one line. Question marks replace non-printable characters and backslashes, which
+/// could join the next line.
 std::string comment(llvm::StringRef text);
 
 /// The names of one scope.
 class NameScope {
 public:
   void reserve(llvm::StringRef name) { taken.insert(name); }
-  /// An identifier like `name` that nothing else in the scope has: `x_`, `x_1_`, ...
+  /// An identifier like `name` that is unique in the scope: `x_`, `x_1_`, ...
   std::string pick(llvm::StringRef name);
 
 private:

@@ -84,8 +84,8 @@ std::string ProgramTable::getAllocation(AllocationAttr allocation) {
          "}";
 }
 
-/// Stacks that are produced while others empty.
-static std::string getStackOverlap(const support::StackOverlap &overlap) {
+/// A stack overlap as a row of literals.
+static std::string getStackOverlap(const arena::StackOverlap &overlap) {
   auto list = [](const auto &items, auto print) {
     std::string text;
     for (const auto &item : items)
@@ -93,7 +93,7 @@ static std::string getStackOverlap(const support::StackOverlap &overlap) {
     return "{" + text + "}";
   };
   auto number = [](size_t allocation) { return std::to_string(allocation); };
-  auto constraint = [](support::OffsetConstraint at) {
+  auto constraint = [](arena::OffsetConstraint at) {
     return "{" + std::to_string(at.below) + ", " + std::to_string(at.above) + "}";
   };
   return "{" + list(overlap.consumed, number) + ", " + list(overlap.produced, number) + ", " +
@@ -129,7 +129,7 @@ void ProgramTable::emitMesh() {
   out.blank();
 }
 
-/// A setting as the command line would write it.
+/// A setting in command-line syntax.
 static std::string getText(Attribute value) {
   if (auto text = dyn_cast<StringAttr>(value))
     return text.str();
@@ -146,7 +146,7 @@ static std::string getText(Attribute value) {
   return "[" + list + "]";
 }
 
-/// `numberFrom(0.0)`: what a setting takes.
+/// `numberFrom(0.0)`: the rule for the type of a setting.
 static std::string getTypeRule(StringRef takes, DictionaryAttr setting) {
   auto bound = [&](StringRef name) {
     auto number = setting.getAs<FloatAttr>(name);
@@ -166,7 +166,7 @@ static std::string getTypeRule(StringRef takes, DictionaryAttr setting) {
   return "oneOf({" + choices + "})";
 }
 
-/// What the program checks a setting by that is read when it starts.
+/// The rule by which the program checks a setting at launch.
 static std::string getRule(DictionaryAttr setting) {
   auto takes = setting.getAs<StringAttr>("takes");
   if (!takes)
@@ -202,7 +202,7 @@ void ProgramTable::emitPersistent() {
   out.close(");");
 }
 
-/// `Init::...`, scales and cut of a parameter.
+/// `Init::...`, the scales and the cut of a parameter.
 static std::string getInit(InitAttr init) {
   static const char *const kinds[] = {"Constant", "Normal", "TruncatedNormal", "Uniform"};
   std::string scales;
@@ -285,13 +285,13 @@ void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
   for (auto allocation :
        function->getAttrOfType<ArrayAttr>(memory::kTransient).getAsRange<AllocationAttr>())
     out.line(getAllocation(allocation) + ",");
-  std::vector<support::StackOverlap> stackOverlaps = memory::getStackOverlaps(function);
+  std::vector<arena::StackOverlap> stackOverlaps = memory::getStackOverlaps(function);
   out.close(", " + std::to_string(events.getInt()) + ", " + name +
             (stackOverlaps.empty() ? "::run});" : "::run, {"));
   if (stackOverlaps.empty())
     return;
   out.indent();
-  for (const support::StackOverlap &overlap : stackOverlaps)
+  for (const arena::StackOverlap &overlap : stackOverlaps)
     out.line(getStackOverlap(overlap) + ",");
   out.close("});");
 }

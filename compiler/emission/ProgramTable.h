@@ -1,8 +1,9 @@
 //===- ProgramTable.h - The description of a program ------------*- C++ -*-===//
 //
-// Emits `programMesh()` and `program(degree)`: what the runtime must know before it can call the
-// functions. Sizes are expressions of the degrees, since `auto` ones are fixed at launch. What the
-// degrees decide is in functions `describe`, one for each way in which the program was compiled.
+// Emits `programMesh()` and `program(degree)`, the tables that the runtime needs before it calls
+// the functions. Sizes are expressions of the degrees, since `auto` degrees are fixed at launch.
+// `describe` functions contain the degree-dependent data, one for each compiled variant of the
+// program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,11 +20,11 @@ namespace titan::emission {
 class ProgramTable {
 public:
   ProgramTable(mlir::ModuleOp module, Writer &out);
-  /// `describe`: buffers, tensors and functions. `namespaces`: that of each function, in order.
+  /// `describe`: allocations, tensors and functions. `namespaces`: that of each function, in order.
   void emitDescription(llvm::ArrayRef<mlir::func::FuncOp> functions,
                        llvm::ArrayRef<std::string> namespaces);
-  /// The rest. `degreeOne`: the namespace that is for the degree 1 of the `auto` axis, or empty.
-  /// `checksum` is that of all that was emitted before.
+  /// The rest. `degreeOne`: the namespace for degree 1 of the `auto` axis, or empty. `checksum`
+  /// covers all earlier text.
   void emit(llvm::StringRef degreeOne, llvm::StringRef checksum);
 
 private:
@@ -34,23 +35,23 @@ private:
   void emitTensors(mlir::func::FuncOp function);
   void emitTensor(mlir::func::FuncOp function, mlir::DictionaryAttr attributes,
                   ir::NamedTensorType type, ir::AllocRefAttr ref);
-  /// What a degree of the `auto` axis must divide besides the tensors' dimensions.
+  /// Dimensions that the `auto` degree must divide, besides those of the tensors.
   void emitDivisibility(llvm::ArrayRef<mlir::func::FuncOp> functions);
   void emitFunction(mlir::func::FuncOp function, llvm::StringRef name);
   std::string getAllocation(ir::AllocationAttr allocation);
   /// `unpadded`: the sizes without padding, or null.
   std::string getInfo(ir::NamedTensorType type, mlir::DenseI64ArrayAttr unpadded);
   std::string getAxes(mlir::ArrayAttr axes);
-  /// Elements on a rank, as an expression of `degree`.
+  /// The number of elements per rank, as an expression of `degree`.
   std::string getCount(ir::NamedTensorType type);
 
   mlir::ModuleOp module;
   dist::MeshOp mesh;
   Writer &out;
-  /// Places that already have a tensor; those of no function are shared.
+  /// Allocations that already have a tensor; shared ones have no function.
   llvm::DenseSet<std::pair<mlir::Operation *, ir::AllocRefAttr>> described;
   int64_t parameters = 0;
-  mlir::Type parameterType; ///< element type of the first parameter; null where there is none
+  mlir::Type parameterType; ///< the element type of the first parameter; null without one
 };
 
 } // namespace titan::emission

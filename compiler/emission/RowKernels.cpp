@@ -1,7 +1,7 @@
 //===- RowKernels.cpp - Rows on a device ----------------------------------===//
 //
-// The nests of Rows.cpp as CUDA kernels. A row belongs to a block of threads, which share its inner
-// loops; a reduction is summed by each thread and then over the block in a fixed order.
+// The nests of Rows.cpp as CUDA kernels. A block of threads computes a row and divides its inner
+// loops. Each thread sums a reduction, and the block combines the sums in a fixed order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ void RowNest::emitDevice() {
   bool reduces = llvm::any_of(ops, [](Operation *op) { return isa<ReduceOp>(op); });
   isElementKernel = inners.size() == 1 && !reduces;
   if (isElementKernel) {
-    // Rows and what lies below them are one index space.
+    // Rows and inner dimensions form one index space.
     SmallVector<Loop> loops = makeLoops(inners[0].space, getAccesses(inners[0]));
     nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
     SmallVector<Loop> all = rowLoops;
@@ -39,7 +39,7 @@ void RowNest::emitDevice() {
 void RowNest::openDeviceLoops(const Inner &inner, ArrayRef<Loop> loops) {
   if (isElementKernel)
     return;
-  // What other threads wrote below this row is read from here on.
+  // The following code reads values that other threads wrote in this row.
   text.line("__syncthreads();");
   if (loops.empty())
     return;
@@ -64,7 +64,7 @@ void RowNest::openBlockLoops(ArrayRef<Loop> loops, bool isSerial) {
 void RowNest::openSums(ArrayRef<Loop> loops) {
   if (!inRows)
     return openLoops(text, loops);
-  // Where the sums go, threads may still read what was there.
+  // Threads may still read the old content of the result.
   text.line("__syncthreads();");
   if (loops.empty())
     return text.open("if (threadIdx.x == 0)");

@@ -1,6 +1,7 @@
 //===- RowOps.cpp - Statements of a row -----------------------------------===//
 
 #include "compiler/emission/Rows.h"
+#include "dialects/titan/Support/Views.h"
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
@@ -19,7 +20,7 @@ bool RowNest::isNarrow(Value value) {
   return cast<NamedTensorType>(value.getType()).getElementType().isBF16();
 }
 
-/// Gives one of its operands, or what has no more digits than they have.
+/// Whether the result is one of the operands, or has no more digits than they have.
 static bool isExact(Operation *op) {
   if (auto convert = dyn_cast<CastOp>(op)) {
     Type from = convert.getInput().getType().getElementType();
@@ -31,7 +32,7 @@ static bool isExact(Operation *op) {
              ConstantOp>(op);
 }
 
-/// Without the parentheses around a whole expression.
+/// Removes parentheses around a whole expression.
 static StringRef strip(StringRef text) {
   if (!text.starts_with("(") || !text.ends_with(")"))
     return text;
@@ -102,7 +103,7 @@ void RowNest::define(Value value, std::string expression) {
     expressions[value] = std::move(expression);
     return;
   }
-  // Several stores may overwrite what the others read, so everything is computed before.
+  // One store may overwrite an operand of another, so all values are computed first.
   if (isStored && uses == 0 && !isRowScalar && countStores(inners[inner]) == 1) {
     store(value, stored);
     if (!targets.count(value))
@@ -110,7 +111,7 @@ void RowNest::define(Value value, std::string expression) {
                        ";");
     return;
   }
-  std::string name = emitter.names().pick(memory::getSourceName(value) + "_at");
+  std::string name = emitter.names().pick(ir::getSourceName(value) + "_at");
   text.line("const " + getType(value) + " " + name + " = " + strip(expression) + ";");
   (isRowScalar ? scalars : expressions)[value] = name;
   store(value, name);
@@ -147,7 +148,7 @@ void RowNest::emitElementwise(Operation *op) {
 }
 
 std::string RowNest::defineLocal(Value value, StringRef expression) {
-  std::string name = emitter.names().pick(memory::getSourceName(value) + "_at");
+  std::string name = emitter.names().pick(ir::getSourceName(value) + "_at");
   text.line("const " + getType(value) + " " + name + " = " + strip(expression) + ";");
   return name;
 }
@@ -201,7 +202,7 @@ std::string RowNest::getOneHot(ScatterOp op) {
 }
 
 std::string RowNest::getPad(PadOp op) {
-  // The operand's dimension at that place may have another name.
+  // The corresponding dimension of the operand may have another name.
   int64_t dim = op.getType().indexOf(op.getDimAttr());
   StringRef inner = op.getInput().getType().getDims()[dim].getName().getValue();
   std::string index = getIndex(op.getDim()), from = std::to_string(op.getOffset());
@@ -244,9 +245,9 @@ bool RowNest::isLongSum(ReduceOp op) {
   return !areFewTerms(terms);
 }
 
-/// A number: summed in blocks where it has many terms, by each thread of a device's block.
+/// A scalar: summed in blocks if it has many terms, by each thread of a block on a device.
 void RowNest::startScalar(ReduceOp op, ArrayRef<Loop> loops) {
-  std::string name = emitter.names().pick(memory::getSourceName(op.getResult()));
+  std::string name = emitter.names().pick(ir::getSourceName(op.getResult()));
   std::string type = getType(op.getResult());
   scalars[op.getResult()] = name;
   bool isSum = op.getKind() == dist::ReductionKind::Sum && isRounded(type);
@@ -261,7 +262,7 @@ void RowNest::startScalar(ReduceOp op, ArrayRef<Loop> loops) {
   blockedSums[op.getResult()] = sum;
 }
 
-/// Elements of a buffer, which is the memory that they go to where sums can be made there.
+/// An array of sums, in the memory of the result if the sums can be computed there.
 void RowNest::startBuffer(ReduceOp op) {
   auto it = targets.find(op.getResult());
   if (isLongSum(op))
@@ -317,8 +318,8 @@ void RowNest::finishReduce(ReduceOp op) {
 void RowNest::finishScalar(ReduceOp op) {
   const std::string &name = scalars[op.getResult()];
   StringRef kind = op.getKind() == dist::ReductionKind::Sum   ? "Plus"
-                   : op.getKind() == dist::ReductionKind::Max ? "Most"
-                                                              : "Least";
+                   : op.getKind() == dist::ReductionKind::Max ? "Max"
+                                                              : "Min";
   auto combineBlock = [&](const std::string &value) {
     return "tm::reduceBlock<tm::" + kind.str() + ">(" + value + ")";
   };
@@ -347,8 +348,7 @@ void RowNest::finishScalar(ReduceOp op) {
               name + ";");
 }
 
-/// Sums that were made in a buffer of the row go where they are wanted, and lose the digits that
-/// their type has no room for.
+/// Stores sums from a row buffer to their targets, rounded to the element type.
 void RowNest::finishBuffer(ReduceOp op) {
   Access sums = accesses[op.getResult()];
   SmallVector<Access> all;

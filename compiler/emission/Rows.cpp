@@ -1,8 +1,9 @@
 //===- Rows.cpp - Loop nests of elementwise operations --------------------===//
 
 #include "compiler/emission/Rows.h"
+#include "dialects/titan/Support/Views.h"
 
-#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+#include "dialects/titan/Support/RowSchedule.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
 using namespace mlir;
@@ -44,7 +45,7 @@ bool RowNest::isUsedLater(Value value, unsigned inner) {
   });
 }
 
-/// Dimensions whose index itself is computed with must not be merged with others.
+/// Dimensions whose index is an operand must not be merged with others.
 static SmallVector<std::string> getNeededIndices(Operation *op) {
   SmallVector<std::string> keys;
   if (auto scatter = dyn_cast<ScatterOp>(op))
@@ -57,15 +58,14 @@ static SmallVector<std::string> getNeededIndices(Operation *op) {
 }
 
 /// Row-major in the whole tensor, of which this rank holds a part.
-static Access makeGlobalAccess(Value value) {
+static Access makeGlobalAccess(RandomOp op) {
   SmallVector<Index> space;
-  for (DimAttr dim : cast<NamedTensorType>(value.getType()).getDims())
-    space.push_back(
-        {dim.getName().str(), SizeFactor{std::to_string(dim.getSize()), dim.getSize()}});
+  for (auto [dim, size] : llvm::zip_equal(op.getType().getDims(), op.getWholeShape()))
+    space.push_back({dim.getName().str(), SizeFactor{std::to_string(size), size}});
   return makeAccess("", space);
 }
 
-/// An iota is known without being read, also where it has memory.
+/// An iota is computed without a load, also if it has memory.
 Access RowNest::getOperandAccess(Value operand) {
   if (auto iota = operand.getDefiningOp<IotaOp>())
     return emitter.getIndexAccess(iota);
@@ -76,8 +76,8 @@ void RowNest::prepareAccesses() {
   for (Operation *op : ops) {
     for (const std::string &key : getNeededIndices(op))
       indexAccesses[key] = Access{"", {}}, indexAccesses[key].strides[key] = SizeExpr();
-    if (isa<RandomOp>(op))
-      globalIndices[op->getResult(0)] = makeGlobalAccess(op->getResult(0));
+    if (auto random = dyn_cast<RandomOp>(op))
+      globalIndices[random] = makeGlobalAccess(random);
     if (!innerOf.count(op))
       continue;
     for (Value operand : op->getOperands())
@@ -140,7 +140,7 @@ SizeExpr RowNest::getWork() {
   return work * largest;
 }
 
-/// Rows are walked in the order of the first tensor that has them all.
+/// Rows follow the order of the first tensor that has all of them.
 SmallVector<Index> RowNest::getRowSpace() {
   for (Operation *op : ops) {
     SmallVector<Index> space;
@@ -178,7 +178,7 @@ LogicalResult RowNest::emit() {
   return success();
 }
 
-/// What does not vary below the row is read once, before anything is written.
+/// Loads values that are constant inside the row once, before any store.
 void RowNest::emitRowScalars() {
   current = rowLoops;
   for (Operation *op : ops) {
@@ -192,7 +192,7 @@ void RowNest::emitRowScalars() {
       });
       if (varies)
         continue;
-      std::string name = emitter.names().pick(memory::getSourceName(operand) + "_at");
+      std::string name = emitter.names().pick(ir::getSourceName(operand) + "_at");
       Type element = cast<NamedTensorType>(operand.getType()).getElementType();
       text.line("const " + getRegisterType(element) + " " + name + " = " +
                 getLoaded(it->second, rowLoops) + ";");
@@ -209,7 +209,7 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
       continue;
     auto acc = scalars.find(reduce.getResult());
     if (acc == scalars.end()) {
-      // Elements of a buffer are summed: safe side by side only along a dimension that is kept.
+      // Vectorising sums of array elements is safe only along a dimension of the result.
       auto access = accesses.find(reduce.getResult());
       if (access == accesses.end() || !access->second.strides.count(loops.back().getKey()))
         return "";
@@ -222,7 +222,7 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
     const std::string &name = blocked == blockedSums.end() ? acc->second : blocked->second.block;
     sums += (" reduction(" + sign + ":" + name + ")").str();
   }
-  // Loops around the last one step from slot to slot of what is stored by block.
+  // Outer loops iterate over the slots of block-wise storage.
   bool isParallel = rowLoops.empty() && sums.empty() && inners.size() == 1;
   std::optional<int64_t> work = loops.back().size.getValue();
   if (isParallel && (!work || *work >= 16384))
@@ -230,7 +230,7 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
   return "#pragma omp simd" + sums;
 }
 
-/// What later loops need is kept for the row, unless it goes to memory anyway.
+/// Values for later loops get a row buffer, unless they are stored anyway.
 void RowNest::prepareInner(unsigned index) {
   for (Operation *op : inners[index].ops) {
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
@@ -305,7 +305,7 @@ void RowNest::declareBuffer(Value value, StringRef type, StringRef suffix) {
       space.push_back(dim);
       size = size * dim.size;
     }
-  std::string name = emitter.names().pick((memory::getSourceName(value) + suffix).str());
+  std::string name = emitter.names().pick((ir::getSourceName(value) + suffix).str());
   text.line((inRows ? "__shared__ " : "alignas(64) ") + type + " " + name + "[" + size.str() +
             "];");
   accesses[value] = makeAccess(name, space);

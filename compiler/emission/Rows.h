@@ -1,10 +1,9 @@
 //===- Rows.h - Loop nests of elementwise operations ------------*- C++ -*-===//
 //
-// Emits operations that are computed together row by row (`titan.fused`), or one that stands alone.
-// The dimensions `rows` are walked by an outer, parallel loop. Below it, operations over the same
-// inner dimensions share an inner loop unless one needs what another reduces. A value that later
-// inner loops use is kept in a buffer of the row, on the stack; one that only its own loop uses is
-// an expression.
+// Emits operations that are fused row by row (`titan.fused`), or a single one. A parallel outer
+// loop iterates over the dimensions `rows`. Inside, operations over equal inner dimensions share a
+// loop unless one needs the reduction of another. A value for later inner loops is stored in a row
+// buffer on the stack; a value of one loop is an expression.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +20,7 @@ class RowNest {
 public:
   RowNest(FunctionEmitter &emitter, llvm::ArrayRef<mlir::Operation *> ops,
           llvm::ArrayRef<std::string> rows);
-  /// `value`, computed by one of the operations, is wanted in the memory of `target`.
+  /// `value`, computed by one of the operations, is also stored to the memory of `target`.
   void addOutput(mlir::Value value, mlir::Value target) { outputs[value].push_back(target); }
   mlir::LogicalResult emit();
 
@@ -36,12 +35,13 @@ private:
   void prepareAccesses();
   bool isUsedLater(mlir::Value value, unsigned inner);
   void emitRowScalars();
-  /// The nest as kernels: one thread an element where nothing is shared, else one block a row.
+  /// The nest as kernels: a thread per element if nothing is shared, else a block of threads per
+  /// row.
   void emitDevice();
   void openDeviceLoops(const Inner &inner, llvm::ArrayRef<Loop> loops);
-  /// Loops whose innermost is shared by a block's threads, or done by the first one alone.
+  /// Loops whose innermost is distributed over the threads of a block, or run by the first thread.
   void openBlockLoops(llvm::ArrayRef<Loop> loops, bool isSerial);
-  /// Loops over the elements of a buffer of sums, before and after they are summed.
+  /// Loops over the elements of an array of sums, before and after the summation.
   void openSums(llvm::ArrayRef<Loop> loops);
   void closeSums(llvm::ArrayRef<Loop> loops);
   void prepareInner(unsigned index);
@@ -59,11 +59,11 @@ private:
   void finishReduce(ir::ReduceOp op);
   void finishScalar(ir::ReduceOp op);
   void finishBuffer(ir::ReduceOp op);
-  /// True if the sum is kept in double while it is made: it has many terms.
+  /// Whether the sum accumulates in double, because it has many terms.
   bool isLongSum(ir::ReduceOp op);
-  /// The scalar sums of these operations that are made in blocks.
+  /// The scalar sums of these operations that are computed in blocks.
   llvm::SmallVector<SumNames> getBlockedSums(const Inner &inner);
-  /// The dimensions of a reduction's result below the row.
+  /// The dimensions of the result of a reduction inside the row.
   llvm::SmallVector<Index> getParallelSpace(ir::ReduceOp op);
   Access getOperandAccess(mlir::Value operand);
   std::string getGather(ir::GatherOp op);
@@ -72,7 +72,7 @@ private:
   /// The expression of an operand inside the current loops.
   std::string getOperand(mlir::Value value);
   std::string getGlobalIndex(mlir::Value value);
-  /// Elements that the loop writes per iteration.
+  /// The number of elements that the loop stores per iteration.
   int64_t countStores(const Inner &inner);
   void define(mlir::Value value, std::string expression);
   void store(mlir::Value value, llvm::StringRef text);
@@ -82,8 +82,8 @@ private:
   llvm::SmallVector<const Access *> getAccesses(const Inner &inner);
   bool isRow(llvm::StringRef key) const { return llvm::is_contained(rows, key); }
   bool isInside(mlir::Value value) const;
-  /// Elements are bf16: in a register a value is a float of bf16's few digits, so that it does not
-  /// matter whether it was in memory between.
+  /// Elements are bf16. A register holds a float rounded to bf16, so the result does not depend on
+  /// intermediate stores.
   static bool isNarrow(mlir::Value value);
   llvm::SmallVector<Index> getRowSpace();
   SizeExpr getWork();
@@ -91,13 +91,13 @@ private:
   FunctionEmitter &emitter;
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::SmallVector<std::string> rows;
-  /// In the order in which they were added, which decides names.
+  /// In insertion order, which determines names.
   llvm::MapVector<mlir::Value, llvm::SmallVector<mlir::Value>> outputs;
   llvm::SmallVector<Inner> inners;
   llvm::DenseMap<mlir::Operation *, unsigned> innerOf;
   llvm::DenseMap<mlir::Value, Access> accesses; ///< external values, buffers of the row
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Access>> targets;
-  /// Per random value: where its elements lie in the whole tensor.
+  /// For each random value: the global index of its elements.
   llvm::MapVector<mlir::Value, Access> globalIndices;
   llvm::StringMap<Access> indexAccesses;                ///< one per dimension whose index is needed
   llvm::DenseMap<mlir::Value, std::string> scalars;     ///< values of the row
@@ -105,8 +105,8 @@ private:
   llvm::DenseMap<mlir::Value, std::string> expressions; ///< values of the current inner loop
   llvm::SmallVector<Loop> rowLoops, current;            ///< `current` includes the rows
   llvm::SmallVector<std::string> stores;                ///< written at the end of the inner loop
-  bool inRows = false;                                  ///< inside a kernel with a block a row
-  bool isElementKernel = false; ///< inside a kernel with a thread an element
+  bool inRows = false;          ///< inside a kernel with one block of threads per row
+  bool isElementKernel = false; ///< inside a kernel with one thread per element
   Writer text;
 };
 

@@ -1,8 +1,8 @@
-//===- SizeExpr.h - Sizes as products of named factors ------------*- C++ -*-===//
+//===- SizeExpr.h - Sizes as products of named factors ----------*- C++ -*-===//
 //
-// A size or stride in emitted code is a product such as `batch_shard * seq * embed`, written with
-// names so that the source reads like the model and a depth of 6 or 60 changes one constant. Values
-// that are fixed at launch (`auto` degrees) have a name but no number. Plain data, without IR.
+// A size or stride in emitted code is a product such as `batch_shard * seq * embed`. Named factors
+// make the source resemble the model, and a depth of 6 or 60 changes only one constant. Sizes fixed
+// at launch (`auto` degrees) have a name but no number. Plain data, without IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,21 +29,21 @@ public:
   SizeExpr(SizeFactor factor) : factors{std::move(factor)} {}
 
   SizeExpr operator*(const SizeExpr &other) const;
-  /// Equal for every degree: the same names of launch-time factors and the same product of others.
+  /// Equality for every degree: the same launch-time factors and the same product of the others.
   bool operator==(const SizeExpr &other) const;
   bool isOne() const { return *this == SizeExpr(); }
-  /// The number, where it is known.
+  /// The number, if it is known.
   std::optional<int64_t> getValue() const;
   /// `a * b * c`; `1` for the empty product.
   std::string str() const;
-  /// `str()` in parentheses where it is a product, for use as a factor.
+  /// `str()`, in parentheses if it is a product, for use as a factor.
   std::string atom() const;
 
 private:
   std::vector<SizeFactor> factors;
 };
 
-/// `index * extent`, without what is superfluous.
+/// `index * extent`, simplified.
 std::string scale(llvm::StringRef index, const SizeExpr &extent);
 
 } // namespace titan::emission

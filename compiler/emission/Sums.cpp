@@ -2,7 +2,7 @@
 
 #include "compiler/emission/Sums.h"
 
-#include "runtime/include/titan/runtime/sum_blocks.h"
+#include "base/kernels/SumBlocks.h"
 
 using namespace titan;
 using namespace titan::emission;
@@ -13,11 +13,11 @@ static bool isAtMost(const SizeExpr &size, int64_t most) {
 }
 
 bool emission::areFewTerms(const SizeExpr &count) {
-  return isAtMost(count, rt::tm::kSumBlock);
+  return isAtMost(count, kSumBlock);
 }
 
 static bool isOneBlock(const Loop &inner) {
-  return isAtMost(inner.size, rt::tm::kMinLaneBlock);
+  return isAtMost(inner.size, kMinLaneBlock);
 }
 
 bool emission::needsBlocks(llvm::ArrayRef<Loop> loops) {

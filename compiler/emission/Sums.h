@@ -1,8 +1,8 @@
 //===- Sums.h - Sums in emitted loops ---------------------------*- C++ -*-===//
 //
-// How emitted loops add many terms: in blocks, whose sums are added in double, so that the error
-// does not grow with the number of terms (runtime/include/titan/runtime/blocked_sum.h). This
-// file emits the sum of one scalar over an innermost loop. `tm::ColumnSums` adds several columns at
+// Long sums in emitted loops are computed in blocks, whose sums are added in double, so the error
+// does not grow with the number of terms (runtime/include/titan/runtime/blocked_sum.h). This file
+// emits the sum of one scalar over an innermost loop. `tm::ColumnSums` sums several columns at
 // once, and `tm::Sum` is the accumulator of one device thread.
 //
 //===----------------------------------------------------------------------===//
@@ -15,26 +15,25 @@
 
 namespace titan::emission {
 
-/// A sum: the total's name, the name of a block's sum, and the terms' C++ type.
+/// A sum: the name of the total, the name of the sum of a block, and the C++ type of the terms.
 struct SumNames {
   std::string total, block, type;
 };
 
-/// True if the order of additions matters: sums of numbers that are rounded.
+/// Whether the order of additions matters: sums of rounded numbers.
 inline bool isRounded(llvm::StringRef type) {
   return type == "float" || type == "double";
 }
 
-/// True if sums over all of `count` indices may be made without blocks: so few are known to be
-/// there.
+/// Whether sums over `count` indices need no blocks, because few terms are known to exist.
 bool areFewTerms(const SizeExpr &count);
 
-/// True if a scalar that a nest of these loops sums needs blocks: the innermost loop is long, or it
-/// is run several times.
+/// Whether a scalar sum over these loops needs blocks: the innermost loop is long, or runs several
+/// times.
 bool needsBlocks(llvm::ArrayRef<Loop> loops);
 
-/// Before and after the innermost loop of such a nest, which `openBlock` opens: blocks of it, each
-/// with sums of its own.
+/// Code before and after the innermost loop of such a nest, which `openBlock` opens: blocks with
+/// their own sums.
 void openBlocks(Writer &out, const Loop &inner, llvm::ArrayRef<SumNames> sums);
 void openBlock(Writer &out, const Loop &inner);
 void closeBlocks(Writer &out, const Loop &inner, llvm::ArrayRef<SumNames> sums);

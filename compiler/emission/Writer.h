@@ -1,7 +1,7 @@
 //===- Writer.h - Indented lines of source ----------------------*- C++ -*-===//
 //
-// Collects emitted source as text, two spaces a level. Text is gathered in memory, because a
-// function's declarations are known only after its body has been written.
+// Collects emitted source, with two spaces per level. The text is held in memory, because the
+// declarations of a function are known only after its body.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ public:
     text += std::string(2 * level, ' ') + content.str() + "\n";
   }
   void blank() { text += "\n"; }
-  /// A line that stands at the margin, such as a pragma's continuation or a directive.
+  /// A line without indentation, such as the continuation of a pragma or a directive.
   void raw(const llvm::Twine &content) { text += content.str(); }
   /// Writes `content {` and indents; `close` ends it.
   void open(const llvm::Twine &content) {

@@ -1,20 +1,21 @@
-//===- ArenaMemory.cpp - Values in the buffers of the memory phase --------===//
+//===- ArenaMemory.cpp - Values in a planned arena ------------------------===//
 //
-// One block of bytes: the function's transient buffers, packed by their lifetimes as the runtime
-// packs them, and behind them the persistent ones. It starts as NaN, and a buffer becomes NaN again
-// after the last event of its lifetime; of stacks that a repeat hands over, a slot is NaN when the
-// iteration that writes it begins, or when the one that reads it is over. Values without a place
-// (inline ones and those inside of fused operations) have room of their own.
+// One block of bytes: the transient allocations of the function, packed as the runtime packs them,
+// then the persistent allocations. The block starts as NaN. An allocation becomes NaN again after
+// its live range. In a stack overlap, a slot becomes NaN when the iteration that produces it
+// starts, and when the iteration that consumes it ends. Inline values and values inside fused
+// operations have their own tensors.
 //
 //===----------------------------------------------------------------------===//
 
+#include "base/arena/ArenaPlanner.h"
+#include "base/arena/PersistentLayout.h"
 #include "compiler/interpreter/ElementBytes.h"
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
 #include "compiler/interpreter/OverlappedStacks.h"
-#include "compiler/support/ArenaPlanner.h"
-#include "compiler/support/PersistentLayout.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
@@ -34,7 +35,7 @@ using ir::typeOf;
 
 namespace {
 
-/// Bytes of the arena, end excluded.
+/// A byte range of the arena, end excluded.
 struct Range {
   int64_t begin, end;
   bool overlaps(const Range &other) const { return begin < other.end && other.begin < end; }
@@ -52,7 +53,7 @@ public:
   TensorRef readSlot(Value stack, int64_t slot, NamedTensorType type) const override;
   void beginStack(Value stack) override;
   LogicalResult storeSlot(OpResult stack, int64_t slot, Value value) override;
-  LogicalResult assign(ValueRange arguments, ValueRange carried) override;
+  LogicalResult assign(ValueRange arguments, ValueRange sources) override;
   LogicalResult checkOverlap(Operation *op) const override;
   void begun(ir::RepeatOp repeat) override { poison(liveness.getStart(repeat)); }
   void beginIteration() override { poison(overlappedStacks.getProduced(loops)); }
@@ -64,10 +65,10 @@ private:
     Range range;
     std::string name;
     int64_t last;
-    int64_t stride = 0; ///< from slot to slot in its bucket; 0 for what lies in one piece
+    int64_t stride = 0; ///< between slots in a bucket; 0 for a contiguous allocation
   };
 
-  /// Null for values that have room of their own.
+  /// Null for values with their own tensors.
   static AllocRefAttr getAllocRef(Value value) {
     AllocRefAttr ref = memory::getAllocRef(value);
     return ref && ref.getSpace() != ir::MemorySpace::Inline ? ref : AllocRefAttr();
@@ -80,13 +81,13 @@ private:
     return dist::getLocalNumElements(type, mesh.getDegrees()) *
            getElementBytes(type.getElementType());
   }
-  /// From the beginning of a value of this type to that of the one in the next slot.
+  /// The distance between two consecutive values of this type.
   int64_t getDistance(const Allocation &allocation, NamedTensorType type) const {
     return allocation.stride ? allocation.stride * memory::countSlots(type) : getBytes(type);
   }
-  /// From the first byte to the last one; between the slots of a bucket lie those of others.
+  /// From the first byte to the last; in a bucket, slots of other allocations are in between.
   Range getRange(AllocRefAttr ref, NamedTensorType type) const;
-  /// Calls `visit` with each stretch of the value, in order.
+  /// Calls `visit` for each contiguous range of the value, in order.
   template <typename Visit>
   void forEachStretch(AllocRefAttr ref, NamedTensorType type, Visit visit) const;
   LogicalResult store(AllocRefAttr ref, NamedTensorType type, const HostTensor &tensor,
@@ -107,7 +108,7 @@ private:
   llvm::DenseMap<Value, TensorRef> values;
 };
 
-/// Bytes of a buffer on every rank.
+/// Bytes of an allocation per rank.
 int64_t getAllocationBytes(ir::AllocationAttr allocation, const RankMesh &mesh) {
   auto type = cast<NamedTensorType>(allocation.getType());
   int64_t elements = dist::getLocalNumElements(type, mesh.getDegrees());
@@ -121,12 +122,12 @@ int64_t getAllocationBytes(ir::AllocationAttr allocation, const RankMesh &mesh) 
 LogicalResult ArenaMemory::plan() {
   if (failed(memory::verifyAllocRefs(function, /*isComplete=*/false)))
     return failure();
-  std::vector<support::ArenaItem> items;
+  std::vector<arena::ArenaItem> items;
   auto planned = function->getAttrOfType<ArrayAttr>(memory::kTransient);
   for (auto allocation : planned.getAsRange<ir::AllocationAttr>())
     items.push_back(
         {getAllocationBytes(allocation, mesh), allocation.getFirst(), allocation.getLast()});
-  support::ArenaPlan plan = support::planArena(items, memory::getStackOverlaps(function));
+  arena::ArenaPlan plan = arena::planArena(items, memory::getStackOverlaps(function));
   for (auto [i, allocation] : llvm::enumerate(planned.getAsRange<ir::AllocationAttr>()))
     transients.push_back({{plan.offsets[i], plan.offsets[i] + items[i].bytes},
                           allocation.getName().str(),
@@ -135,12 +136,12 @@ LogicalResult ArenaMemory::plan() {
       function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(memory::kPersistent);
   if (!persistent)
     return function.emitError("the module lists no persistent allocations");
-  std::vector<support::PersistentItem> persistentItems;
+  std::vector<arena::PersistentItem> persistentItems;
   for (auto allocation : persistent.getAsRange<ir::AllocationAttr>())
     persistentItems.push_back(
         memory::getPersistentItem(allocation, getAllocationBytes(allocation, mesh)));
-  support::PersistentLayout persistentLayout = support::makePersistentLayout(persistentItems);
-  const int64_t begin = support::alignTo(plan.bytes, support::kArenaAlignment);
+  arena::PersistentLayout persistentLayout = arena::makePersistentLayout(persistentItems);
+  const int64_t begin = arena::alignTo(plan.bytes, arena::kArenaAlignment);
   for (auto [i, allocation] : llvm::enumerate(persistent.getAsRange<ir::AllocationAttr>())) {
     auto [size, bucket, slots] = persistentItems[i];
     int64_t first = begin + persistentLayout.offsets[i], stride = persistentLayout.strides[i];
@@ -151,7 +152,7 @@ LogicalResult ArenaMemory::plan() {
   return success();
 }
 
-/// Slots are row-major in the enclosing repeats' indices.
+/// Slots are row-major in the indices of the enclosing repeats.
 Range ArenaMemory::getRange(AllocRefAttr ref, NamedTensorType type) const {
   const Allocation &allocation = getAllocation(ref);
   int64_t begin = allocation.range.begin, stride = getDistance(allocation, type);
@@ -215,7 +216,7 @@ LogicalResult ArenaMemory::write(Value value, TensorRef tensor) {
   return success();
 }
 
-/// Nothing is copied: the plan must say that the argument is that part of the whole.
+/// Copies nothing: the plan must give the argument the memory of that slot.
 LogicalResult ArenaMemory::loadSlot(BlockArgument argument, Value whole, int64_t slot) {
   AllocRefAttr wholeRef = getAllocRef(whole), ref = getAllocRef(argument);
   Range range = ref ? getRange(ref, typeOf(argument)) : Range{0, 0};
@@ -270,25 +271,25 @@ LogicalResult ArenaMemory::storeSlot(OpResult stack, int64_t, Value value) {
   return store(slot, typeOf(value), *read(value), value.getLoc());
 }
 
-/// One value after the other, as the emitted program copies them.
-LogicalResult ArenaMemory::assign(ValueRange arguments, ValueRange carried) {
-  for (auto [argument, value] : llvm::zip_equal(arguments, carried))
+/// In sequence, like the emitted program.
+LogicalResult ArenaMemory::assign(ValueRange arguments, ValueRange sources) {
+  for (auto [argument, value] : llvm::zip_equal(arguments, sources))
     if (failed(write(argument, read(value))))
       return failure();
   return success();
 }
 
-/// Element i of the result depends on element i of the operands alone, or nothing moves at all. A
-/// fused region reads and writes row by row; in which order within a row is the planner's concern.
+/// True if element i of the result depends only on element i of the operands, or nothing moves.
+/// Fused regions work row by row; the planner is responsible for the order within a row.
 static bool worksInPlace(Operation *op) {
-  return op->hasTrait<ir::Elementwise>() || memory::isView(op) ||
+  return op->hasTrait<ir::Elementwise>() || ir::isView(op) ||
          isa<ir::FusedOp, ir::RotaryOp, dist::AllReduceOp, dist::MakePartialOp, dist::WaitOp>(op);
 }
 
-/// Where several values are exchanged at once, each may only take the place of its own operand.
-static bool mayShare(Operation *op, size_t result, size_t operand) {
-  if (Value joined = ir::getAccumulator(op))
-    return op->getOperand(operand) == joined;
+/// A coalesced collective may overwrite only the operand of the same index.
+static bool mayOverwrite(Operation *op, size_t result, size_t operand) {
+  if (Value accumulator = ir::getAccumulator(op))
+    return op->getOperand(operand) == accumulator;
   return worksInPlace(op) && (!isa<dist::DistDialect>(op->getDialect()) || result == operand);
 }
 
@@ -306,10 +307,10 @@ LogicalResult ArenaMemory::checkOverlap(Operation *op) const {
         continue;
       if (to.getSpace() == ir::MemorySpace::Persistent && from.getSpace() == to.getSpace() &&
           to.getIndex() != from.getIndex())
-        continue; // in one bucket they lie between one another
+        continue; // slots of a bucket are interleaved
       Range written = getRange(to, typeOf(result)), readRange = getRange(from, typeOf(operand));
       bool same = written.begin == readRange.begin && written.end == readRange.end;
-      if (written.overlaps(readRange) && !(same && mayShare(op, result.getResultNumber(), i)))
+      if (written.overlaps(readRange) && !(same && mayOverwrite(op, result.getResultNumber(), i)))
         return op->emitOpError("overwrites what it reads: its result is in allocation \"")
                << getAllocation(to).name << "\", an operand in \"" << getAllocation(from).name
                << '"';

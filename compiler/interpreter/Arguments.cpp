@@ -1,13 +1,13 @@
-//===- Arguments.cpp - What a program's arguments start with --------------===//
+//===- Arguments.cpp - Initial values of a program's arguments ------------===//
 
 #include "compiler/interpreter/Arguments.h"
 
+#include "base/data/Feed.h"
+#include "base/random/RandomStream.h"
 #include "compiler/interpreter/Padding.h"
 #include "compiler/interpreter/Rounding.h"
 #include "dialects/titan/IR/Stacked.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "titan/runtime/feed.h"
-#include "titan/runtime/random_stream.h"
 
 using namespace mlir;
 using namespace titan;
@@ -35,7 +35,8 @@ Role interpreter::getResultRole(func::FuncOp function, unsigned index) {
       return {kind, role.str()};
   if (auto updated = function.getResultAttrOfType<IntegerAttr>(index, attr::kUpdates)) {
     Role argument = getArgumentRole(function, updated.getInt());
-    return {"update", argument.name, argument.kind};
+    // A parameter `m.w` is not the moment `m` of a parameter `w`.
+    return {argument.kind == "state" ? "state" : "update", argument.name, argument.kind};
   }
   return {"value", std::to_string(index)};
 }
@@ -49,7 +50,7 @@ static HostTensor makeZeros(NamedTensorType type) {
 
 namespace {
 
-double draw(ir::InitAttr init, double scale, const rt::RandomStream &stream, uint64_t index) {
+double draw(ir::InitAttr init, double scale, const RandomStream &stream, uint64_t index) {
   double cut = init.getCut() ? init.getCut().getValueAsDouble() : 0;
   switch (init.getKind()) {
   case ir::InitKind::Constant:
@@ -66,14 +67,14 @@ double draw(ir::InitAttr init, double scale, const rt::RandomStream &stream, uin
   return 0;
 }
 
-/// Layer by layer where stacked, each layer by its own name and from element 0.
+/// A stacked tensor is initialised slot by slot, each slot under its own name and from element 0.
 HostTensor initialize(NamedTensorType type, ArrayRef<std::string> layers, ir::InitAttr init,
                       uint64_t seed) {
   HostTensor tensor = makeZeros(type);
   int64_t size = type.getNumElements() / layers.size();
   ArrayRef<double> scales = init.getScale().asArrayRef();
   for (auto [layer, name] : llvm::enumerate(layers)) {
-    rt::RandomStream stream(seed, "init", name);
+    RandomStream stream(seed, "init", name);
     double scale = scales.empty() ? 0 : scales[scales.size() == 1 ? 0 : layer];
     for (int64_t i = 0; i < size; ++i)
       tensor.data[layer * size + i] = draw(init, scale, stream, i);
@@ -81,7 +82,7 @@ HostTensor initialize(NamedTensorType type, ArrayRef<std::string> layers, ir::In
   return tensor;
 }
 
-/// From `titan.sizes`, else the size of what the inputs index.
+/// From `titan.sizes`, else the size of the dimension that the inputs index.
 int64_t findVocab(func::FuncOp function, const Settings &settings) {
   if (settings.vocab > 0)
     return settings.vocab;
@@ -99,9 +100,9 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
 }
 
 /// Documents and places in them, as data have them: a new one begins at an eighth of the positions.
-void generatePlaces(HostTensor &tensor, int64_t columns, rt::Feed feed, uint64_t firstSample,
-                    const Settings &settings) {
-  rt::RandomStream stream(settings.seed, "input", "documents");
+void generatePositions(HostTensor &tensor, int64_t columns, Feed feed, uint64_t firstSample,
+                       const Settings &settings) {
+  RandomStream stream(settings.seed, "input", "documents");
   int64_t document = 0, begin = 0;
   for (size_t i = 0; i < tensor.data.size(); ++i) {
     const int64_t column = static_cast<int64_t>(i) % columns;
@@ -112,18 +113,19 @@ void generatePlaces(HostTensor &tensor, int64_t columns, rt::Feed feed, uint64_t
       ++document;
       begin = column;
     }
-    tensor.data[i] = static_cast<double>(feed == rt::Feed::Documents ? document : column - begin);
+    tensor.data[i] = static_cast<double>(feed == Feed::Documents ? document : column - begin);
   }
 }
 
-/// Sequences of positions + 1 tokens, of which `labels` drops the first and all else the last.
+/// Sequences of positions + 1 tokens. `labels` drops the first token, all other inputs the last
+/// one.
 FailureOr<HostTensor> generateInput(func::FuncOp function, NamedTensorType type, StringRef name,
                                     const Settings &settings, int64_t step) {
   HostTensor tensor = makeZeros(type);
   int64_t columns = type.getRank() ? type.getShape().back() : 1,
           rows = tensor.data.size() / columns;
-  if (std::optional<rt::Feed> feed = rt::findFeed(name); feed && !rt::givesTokens(*feed)) {
-    generatePlaces(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
+  if (std::optional<Feed> feed = findFeed(name); feed && !givesTokens(*feed)) {
+    generatePositions(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
     return tensor;
   }
   bool isInteger = type.getElementType().isInteger(64);
@@ -131,7 +133,7 @@ FailureOr<HostTensor> generateInput(func::FuncOp function, NamedTensorType type,
   if (isInteger && vocab <= 0)
     return function.emitError("cannot generate input \"")
            << name << "\": the module has no `titan.sizes` with a vocab; pass --vocab";
-  rt::RandomStream stream(settings.seed, "input", isInteger ? "tokens" : name.str());
+  RandomStream stream(settings.seed, "input", isInteger ? "tokens" : name.str());
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column) {
       int64_t sample = (step - 1) * rows + row;
@@ -153,25 +155,37 @@ FailureOr<HostTensor> readLiteral(func::FuncOp function, NamedTensorType type, A
          << tensor.data.size() << " numbers for " << type;
 }
 
+/// Whether a tensor of a file that has no prefix is meant: not for state where a parameter has the
+/// same name.
+bool isFoundByName(func::FuncOp function, const Role &role) {
+  if (role.kind != "state")
+    return true;
+  return llvm::none_of(llvm::seq(function.getNumArguments()), [&](unsigned i) {
+    return function.getArgAttr(i, attr::kParam) && getArgumentRole(function, i).name == role.name;
+  });
+}
+
 /// A value from the file, also when it holds the layers of a stacked tensor one by one. What --dump
-/// wrote as an update is found too.
+/// wrote is found too.
 FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTensorType type,
                                                const Role &role, ArrayRef<std::string> layers,
                                                const Settings &settings) {
   HostTensor tensor = makeZeros(type);
+  const bool byName = isFoundByName(function, role);
+  const std::string prefix = role.kind == "state" ? "state." : "update.";
   SmallVector<std::string> names{role.name};
-  if (!settings.given.count(role.name))
+  if (!byName || !settings.given.count(role.name))
     names.assign(layers.begin(), layers.end());
   size_t size = tensor.data.size() / names.size();
-  for (auto [i, part] : llvm::enumerate(names)) {
-    auto given = settings.given.find(part);
+  for (auto [i, slotName] : llvm::enumerate(names)) {
+    auto given = byName ? settings.given.find(slotName) : settings.given.end();
     if (given == settings.given.end())
-      given = settings.given.find("update." + part);
+      given = settings.given.find(prefix + slotName);
     if (given == settings.given.end())
       return std::optional<HostTensor>();
     if (given->second.data.size() != size)
       return function.emitError("the file gives ")
-             << given->second.data.size() << " elements for " << part << ", expected " << size;
+             << given->second.data.size() << " elements for " << slotName << ", expected " << size;
     llvm::copy(given->second.data, tensor.data.begin() + i * size);
   }
   return std::optional(tensor);

@@ -1,12 +1,12 @@
-//===- Arguments.h - What a program's arguments start with ------*- C++ -*-===//
+//===- Arguments.h - Initial values of a program's arguments ----*- C++ -*-===//
 //
-// Global values of a function's arguments by their role attributes: parameters by the same Philox
-// streams as the runtime's, state zero, inputs from a file or drawn from the seed, scalars from the
-// options. An argument may instead carry its value in the IR (`titan.value`, a dense attribute of
-// one row-major dimension), which is how tests write numbers that can be checked by hand.
+// The role of an argument determines its global value. Parameters use the same Philox streams as
+// the runtime, states are zero, inputs come from a file or from the seed, scalars from the options.
+// A test may instead set a value in the IR: `titan.value`, a dense attribute with one row-major
+// dimension.
 //
-// Generated tokens depend on seed, step, sample and position only, labels are the tokens one
-// position further; so every mesh sees the same data.
+// Generated tokens depend only on seed, step, sample and position; labels are the tokens shifted by
+// one position. Therefore every mesh gets the same data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,14 +24,14 @@ namespace titan::interpreter {
 struct Settings {
   uint64_t seed = 0;
   double lr = 1e-3;
-  int64_t warmup = 0; ///< steps over which lr rises linearly; 0: none
-  int64_t vocab = 0;  ///< bound of generated tokens; 0: what the program says
+  int64_t warmup = 0; ///< steps of the linear warmup of lr; 0: none
+  int64_t vocab = 0;  ///< bound of generated tokens; 0: that of the program
   std::map<std::string, ir::HostTensor> given; ///< values by role name, read from a file
 };
 
-/// A function's arguments or results have a kind and a name: "param layers.wq", "input tokens",
-/// "state m.table", "scalar lr", "output loss", "gradient table", "update layers.wq"; where there
-/// is no role attribute, "value 0".
+/// The kind and the name of an argument or result: "param layers.wq", "input tokens", "state
+/// m.table", "scalar lr", "output loss", "gradient table", "update layers.wq". Without a role
+/// attribute: "value 0".
 struct Role {
   std::string kind, name;
   std::string of = {}; ///< the kind of the argument that an update replaces
@@ -43,7 +43,8 @@ struct Role {
 Role getArgumentRole(mlir::func::FuncOp function, unsigned index);
 Role getResultRole(mlir::func::FuncOp function, unsigned index);
 
-/// The global value of argument `index` at `step` (from 1). Parameters and state: their start.
+/// The global value of argument `index` at `step` (from 1). For parameters and states: the initial
+/// value.
 mlir::FailureOr<ir::HostTensor> makeArgument(mlir::func::FuncOp function, unsigned index,
                                              const Settings &settings, int64_t step);
 

@@ -1,10 +1,10 @@
-//===- Collectives.cpp - What collectives do to local parts ---------------===//
+//===- Collectives.cpp - Semantics of collectives on shards ---------------===//
 
 #include "compiler/interpreter/Collectives.h"
 
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Rounding.h"
-#include "dialects/titan/Evaluation/Reductions.h"
+#include "dialects/titan/Support/Reductions.h"
 
 using namespace mlir;
 using namespace titan;
@@ -30,7 +30,7 @@ std::vector<int64_t> interpreter::getParticipants(Operation *op, const RankMesh 
 
 namespace {
 
-/// The values of global elements as a group knows them.
+/// The values of the global elements that a group holds.
 struct Known {
   std::vector<double> values;
   std::vector<bool> present;

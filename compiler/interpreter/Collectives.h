@@ -1,9 +1,10 @@
-//===- Collectives.h - What collectives do to local parts -------*- C++ -*-===//
+//===- Collectives.h - Semantics of collectives on shards -------*- C++ -*-===//
 //
-// Defined by global elements, not by bytes: an operation that moves parts gives each rank the
-// elements that its result type says it holds, taken from whichever rank of the group has them; one
-// that reduces combines the group's values of the same element, in the group's order. An element
-// that nobody in the group has is an error, so a collective over the wrong axes cannot pass.
+// Collectives are defined on global elements, not on bytes. A collective that moves elements gives
+// each rank the elements of its result type, from any rank of the group that holds them. A
+// collective that reduces combines the group's values of each element in the order of the group. It
+// is an error if no rank of the group holds an element; a collective over wrong axes therefore
+// fails.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,19 +15,19 @@
 
 namespace titan::interpreter {
 
-/// What tests put on an all-reduce or reduce-scatter, for all of its values or with the number of
-/// one: every rank keeps its own part, as if the reduction had been forgotten. Comparisons of
-/// programs are tested by it.
+/// Tests set this attribute on an all-reduce or reduce-scatter, for all its values or with the
+/// number of one. Every rank then keeps its unreduced value. The comparison of programs must detect
+/// that.
 constexpr llvm::StringLiteral kDroppedReduction = "dist.dropped";
 
-/// True for operations in which ranks exchange something.
+/// Whether ranks communicate in this operation.
 bool isCollective(mlir::Operation *op);
 
-/// The ranks that take part when `rank` executes `op` (a collective or another conversion of the
-/// `dist` dialect): all ranks for a reshard, `rank` alone for local operations.
+/// The ranks that take part when `rank` executes `op`, a conversion of the `dist` dialect: all
+/// ranks for a reshard, the group for a collective, `rank` alone for a local operation.
 std::vector<int64_t> getParticipants(mlir::Operation *op, const RankMesh &mesh, int64_t rank);
 
-/// Result `i` of the participants of `op`, in their order, from their operands `i`.
+/// Result `i` of each participant of `op`, computed from their operands `i`.
 mlir::FailureOr<std::vector<ir::HostTensor>>
 evaluateConversion(mlir::Operation *op, unsigned i, const RankMesh &mesh,
                    llvm::ArrayRef<int64_t> group, llvm::ArrayRef<const ir::HostTensor *> inputs);

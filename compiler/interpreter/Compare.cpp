@@ -1,4 +1,4 @@
-//===- Compare.cpp - Two programs that must mean the same -----------------===//
+//===- Compare.cpp - Comparison of two programs' results ------------------===//
 
 #include "compiler/interpreter/Compare.h"
 

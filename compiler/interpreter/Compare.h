@@ -1,9 +1,9 @@
-//===- Compare.h - Two programs that must mean the same ---------*- C++ -*-===//
+//===- Compare.h - Comparison of two programs' results ----------*- C++ -*-===//
 //
-// A pass is right when the program computes the same before and after it. Results are compared by
-// role, as global values, in the 2-norm: sums may be reordered, so bits may differ. A value that is
-// nothing but rounding (the gradient of a bias that cancels) is measured by its kin: all gradients,
-// all parameters, all moments of one sort.
+// A pass is correct if the program computes equal results before and after it. Results are compared
+// by role, as global values, in the 2-norm, since reordered sums change bits. A value may consist
+// of rounding errors only, such as the gradient of a bias that cancels. Its deviation is therefore
+// relative to its family, too: all gradients, all parameters, or all moments of one kind.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,17 +14,19 @@
 
 namespace titan::interpreter {
 
-/// |a - b| / (|b| + |kin| / 100) in the 2-norm, 0 where a equals b; NaN where either has one.
+/// |a - b| / (|b| + |kin| / 100) in the 2-norm; 0 if a equals b, NaN if either contains one. `kin`
+/// is the norm of the family.
 double getDeviation(const ir::HostTensor &a, const ir::HostTensor &b, double kin = 0);
 
 struct Comparison {
   unsigned compared = 0;
   double greatest = 0;              ///< NaN counts as infinite
   std::string where;                ///< the role of the greatest deviation
-  std::vector<std::string> missing; ///< roles that only one of the two has
+  std::vector<std::string> missing; ///< roles that only one of the programs has
 };
 
-/// Compares the last step's results. Tensors of one role and different sizes deviate infinitely.
+/// Compares the results of the last step. Tensors of one role but different sizes deviate
+/// infinitely.
 Comparison compareResults(const Session &a, const Session &b);
 
 } // namespace titan::interpreter

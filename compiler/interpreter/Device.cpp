@@ -17,11 +17,11 @@ using ir::NamedTensorType;
 using ir::typeOf;
 
 std::string interpreter::describeLocation(Location location) {
-  auto place = location->findInstanceOf<FileLineColLoc>();
-  if (!place)
+  auto fileLoc = location->findInstanceOf<FileLineColLoc>();
+  if (!fileLoc)
     return "?";
-  return (llvm::sys::path::filename(place.getFilename()) + ":" + llvm::Twine(place.getLine()) +
-          ":" + llvm::Twine(place.getColumn()))
+  return (llvm::sys::path::filename(fileLoc.getFilename()) + ":" + llvm::Twine(fileLoc.getLine()) +
+          ":" + llvm::Twine(fileLoc.getColumn()))
       .str();
 }
 
@@ -51,7 +51,7 @@ std::string Device::describePosition() const {
 }
 
 FailureOr<bool> Device::run() {
-  // Whatever an operation complains about, say where this rank stands.
+  // Adds this rank's position to every diagnostic.
   ScopedDiagnosticHandler handler(function.getContext(), [&](Diagnostic &diagnostic) {
     diagnostic.attachNote() << "on rank " << rank << ": " << describePosition();
     return failure();
@@ -69,7 +69,7 @@ FailureOr<bool> Device::run() {
   return false;
 }
 
-/// Goes on behind the operation that is done. Inside of a fused region nothing has a place.
+/// Moves to the next operation. Values in a fused region have no allocation.
 void Device::advance() {
   Operation *op = &*frames.back().next++;
   if (!isa<ir::FusedOp>(op->getParentOp()))
@@ -121,7 +121,7 @@ LogicalResult Device::evaluate(Operation *op) {
   }
   auto evaluable = dyn_cast<ir::EvaluableOpInterface>(op);
   if (!evaluable)
-    return op->emitOpError("has no reference meaning (EvaluableOpInterface)");
+    return op->emitOpError("has no reference semantics (EvaluableOpInterface)");
   SmallVector<HostTensor> computed;
   for (Value result : op->getResults())
     computed.push_back(makePoisoned(typeOf(result), mesh));
@@ -158,14 +158,15 @@ LogicalResult Device::enter(ir::RepeatOp repeat) {
   return success();
 }
 
-/// Whether a repeat stacks one of its body's own arguments: these are copied before the body runs,
-/// because it may reuse their memory.
+/// Whether a stacked output is an argument of its body. Such slots are stored before the body runs,
+/// because the body may reuse the argument's memory.
 static bool isStackedEarly(const ir::RepeatVariant &body, Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   return argument && argument.getOwner() == &body.getBlock();
 }
 
-/// Sets the index and the slices of an iteration and stacks what is known already.
+/// Sets the index and the scanned inputs of an iteration and stores the slots that are known
+/// already.
 LogicalResult Device::startIteration() {
   Frame &frame = frames.back();
   ir::RepeatVariant body = getVariant(frame);
@@ -201,18 +202,18 @@ LogicalResult Device::storeStackedOutputs(bool early) {
 
 LogicalResult Device::yield(ir::YieldOp yield) {
   Frame &frame = frames.back();
-  OperandRange carried = getVariant(frame).getYieldedIterArgs();
+  OperandRange next = getVariant(frame).getYieldedIterArgs();
   if (failed(storeStackedOutputs(/*early=*/false)))
     return failure();
   bool isLast = frame.iteration + 1 == ir::RepeatOp(frame.repeat).getDim().getSize();
   frame.iteration += !isLast;
-  if (failed(memory->assign(getVariant(frame).getIterArgs(), carried)))
+  if (failed(memory->assign(getVariant(frame).getIterArgs(), next)))
     return failure();
   memory->finished(yield);
   return isLast ? leave() : startIteration();
 }
 
-/// Row by row or operation by operation, a fused region means the same.
+/// A fused region computes the same values row by row and operation by operation.
 LogicalResult Device::leaveFused(ir::YieldOp yield) {
   frames.pop_back();
   Operation *fused = &*frames.back().next;

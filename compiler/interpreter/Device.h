@@ -1,9 +1,9 @@
 //===- Device.h - One virtual rank --------------------------------*- C++ -*-===//
 //
-// A rank with its own program counter: a stack of frames, one for the function and one for every
-// repeat or fused region that it is in. It runs until it calls a collective, waits for one,
-// returns, or fails; the interpreter then lets another rank run. So ranks may run different
-// functions, and who waits for whom is real.
+// A rank with its own program counter: a stack of frames, one for the function and one per
+// enclosing repeat or fused region. A device runs until it calls a collective, waits for one,
+// returns or fails; then the interpreter runs another device. Ranks may run different functions,
+// and waiting is real.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,43 +20,43 @@ class Device {
 public:
   enum class State { Running, Waiting, Finished };
 
-  /// A device at the start of `function`, which keeps its values in `memory`.
+  /// A device at the start of `function`, with its values in `memory`.
   Device(int64_t rank, const RankMesh &mesh, mlir::func::FuncOp function,
          std::unique_ptr<Memory> memory);
 
-  /// Sets the function's arguments to this rank's local parts.
+  /// Sets the function's arguments to the shards of this rank.
   mlir::LogicalResult setArguments(const std::vector<TensorRef> &arguments);
 
-  /// A collective that the device has called, and what it gave to it.
+  /// A called collective and its operands.
   struct Call {
     mlir::Operation *op;
     std::vector<TensorRef> operands;
     std::string position;
   };
 
-  /// Runs until the next collective is called or waited for, or to the end. Returns true where one
-  /// was called. Errors are emitted at the failing operation.
+  /// Runs to the next call of or wait for a collective, or to the end. True if a collective was
+  /// called. Errors are emitted at the failing operation.
   mlir::FailureOr<bool> run();
 
   State getState() const { return state; }
   int64_t getRank() const { return rank; }
-  /// What was called and is not done, in order.
+  /// The calls in flight, in order.
   const std::deque<Call> &getCalls() const { return calls; }
-  /// The first of these is done; a device that waits for it goes on.
+  /// Completes the first of these; resumes the device if it waits for that call.
   mlir::LogicalResult complete(std::vector<ir::HostTensor> results);
 
-  /// "train, layers = 1, model.mlir:12:3"
+  /// For example "train, layers = 1, model.mlir:12:3".
   std::string describePosition() const;
 
-  /// What the function returned.
+  /// The function's results.
   const std::vector<TensorRef> &getResults() const { return results; }
 
 private:
   struct Frame {
     mlir::Block *block;
     mlir::Block::iterator next;
-    ir::RepeatOp repeat;   ///< null in a function's or a fused region's frame
-    int64_t iteration = 0; ///< counts from 0 also when the repeat is reversed
+    ir::RepeatOp repeat;   ///< null in the frame of a function or fused region
+    int64_t iteration = 0; ///< counts from 0, also in a reversed repeat
   };
 
   void advance();
@@ -72,7 +72,7 @@ private:
   mlir::LogicalResult leave();
   mlir::LogicalResult leaveFused(ir::YieldOp yield);
   int64_t getIndex(const Frame &frame) const;
-  /// The body that the frame's iteration runs.
+  /// The variant of the frame's iteration.
   ir::RepeatVariant getVariant(const Frame &frame) const;
   mlir::LogicalResult storeStackedOutputs(bool early);
 
@@ -87,7 +87,7 @@ private:
   std::vector<TensorRef> results;
 };
 
-/// "model.mlir:12:3", or "?" where an operation has no such place.
+/// For example "model.mlir:12:3"; "?" for an operation without a file location.
 std::string describeLocation(mlir::Location location);
 
 } // namespace titan::interpreter

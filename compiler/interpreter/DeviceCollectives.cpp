@@ -1,4 +1,4 @@
-//===- DeviceCollectives.cpp - What a virtual rank does with others ---------===//
+//===- DeviceCollectives.cpp - Collectives of a virtual rank --------------===//
 
 #include "compiler/interpreter/Device.h"
 
@@ -11,14 +11,14 @@ using namespace titan::interpreter;
 using ir::HostTensor;
 using ir::typeOf;
 
-/// A collective that starts on a layer that there is not does not happen.
+/// A collective does not happen if it starts on a layer that does not exist.
 static bool isMissing(Operation *op, ArrayRef<Memory::Loop> loops) {
   dist::LayerOp layer = dist::getLayer(op);
   return layer && !layer.exists(loops.empty() ? 0 : loops.back().index);
 }
 
-/// Until they arrive, and for ever where nothing was sent, the results are not to be used. A repeat
-/// carries them all the same.
+/// Results are undefined until the collective completes, or forever if it does not happen. A repeat
+/// may pass them on nevertheless.
 LogicalResult Device::poisonResults(Operation *op) {
   for (Value result : op->getResults()) {
     auto poison = std::make_shared<HostTensor>(makePoisoned(typeOf(result), mesh));
@@ -32,7 +32,7 @@ FailureOr<bool> Device::call(Operation *op) {
   if (failed(memory->checkOverlap(op)))
     return failure();
   bool isStart = dist::getStartChannel(op).has_value();
-  // Results may lie where operands lie, which are therefore read first.
+  // A result may share memory with an operand, so the operands are read first.
   std::vector<TensorRef> operands;
   for (Value operand : op->getOperands())
     operands.push_back(memory->read(operand));

@@ -1,4 +1,4 @@
-//===- Driver.cpp - What titan-interpret does -----------------------------===//
+//===- Driver.cpp - The driver of titan-interpret -------------------------===//
 
 #include "compiler/interpreter/Driver.h"
 
@@ -19,7 +19,7 @@ using namespace titan::interpreter;
 
 namespace {
 
-/// A module with its text, which diagnostics quote.
+/// A module and its text, which diagnostics quote.
 struct Loaded {
   llvm::SourceMgr sources;
   std::unique_ptr<SourceMgrDiagnosticHandler> handler;
@@ -36,8 +36,8 @@ LogicalResult load(MLIRContext &context, const std::string &file, bool float64, 
   return success();
 }
 
-/// Results by name for --dump. Stacked tensors are written layer by layer, as weights are
-/// exchanged.
+/// Results by name for --dump. Stacked tensors are written slot by slot, as weight files store
+/// them.
 std::map<std::string, ir::HostTensor> collect(Session &session) {
   std::map<std::string, ir::HostTensor> tensors;
   func::FuncOp function = session.getFunction();
@@ -54,12 +54,12 @@ std::map<std::string, ir::HostTensor> collect(Session &session) {
     SmallVector<std::string> layers = ir::getSlotNames(result.role.name, stack, isState);
     size_t size = result.global.data.size() / layers.size();
     for (auto [layer, name] : llvm::enumerate(layers)) {
-      ir::HostTensor part;
-      part.shape.assign(result.global.shape.begin() + stack.iterations.size(),
-                        result.global.shape.end());
+      ir::HostTensor slotTensor;
+      slotTensor.shape.assign(result.global.shape.begin() + stack.iterations.size(),
+                              result.global.shape.end());
       auto first = result.global.data.begin() + layer * size;
-      part.data.assign(first, first + size);
-      tensors[prefix + name] = std::move(part);
+      slotTensor.data.assign(first, first + size);
+      tensors[prefix + name] = std::move(slotTensor);
     }
   }
   return tensors;

@@ -1,7 +1,7 @@
-//===- Driver.h - What titan-interpret does ---------------------*- C++ -*-===//
+//===- Driver.h - The driver of titan-interpret -----------------*- C++ -*-===//
 //
-// Loads one or two modules and runs, prints, compares or checks them. Apart from the tool's main,
-// so that unit tests and other tools can do the same.
+// Loads one or two modules and runs, prints, compares or checks them. Separate from the tool's
+// main, so that unit tests and other tools can call it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,12 +20,12 @@ struct DriverOptions {
   std::string inputs, dump; ///< safetensors files; empty: none
   Settings settings;
   int64_t autoDegree = 1, steps = 1;
-  int64_t ranks = 0; ///< how many a mapped program must have; 0: any number
+  int64_t ranks = 0; ///< the required number of ranks of a sharded program; 0: any
   double tolerance = 1e-12;
   bool float64 = false, gather = false, local = false, checkGradients = false;
 };
 
-/// Does what the options say; results go to `stream`, complaints to stderr.
+/// Executes the options. Results go to `stream`, errors to stderr.
 mlir::LogicalResult drive(mlir::MLIRContext &context, DriverOptions options,
                           llvm::raw_ostream &stream);
 

@@ -1,4 +1,4 @@
-//===- ElementBytes.cpp - Values as bytes ---------------------------------===//
+//===- ElementBytes.cpp - Memory format of elements -----------------------===//
 
 #include "compiler/interpreter/ElementBytes.h"
 
@@ -23,7 +23,7 @@ struct BFloat16 {
   explicit operator double() const { return std::bit_cast<float>(uint32_t{bits} << 16); }
 };
 
-/// A poisoned integer is the least one, which is no index and no count.
+/// A poisoned integer is the least one, which is no valid index or count.
 template <typename T> T convert(double value) {
   if constexpr (std::is_same_v<T, int64_t>)
     if (std::isnan(value))

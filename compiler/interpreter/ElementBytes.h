@@ -1,7 +1,7 @@
-//===- ElementBytes.h - Values as bytes -------------------------*- C++ -*-===//
+//===- ElementBytes.h - Memory format of elements ---------------*- C++ -*-===//
 //
-// How elements lie in memory in the emitted program: IEEE numbers in the machine's order, integers
-// of eight bytes, booleans of one.
+// The format of the emitted program: IEEE numbers in native byte order, integers of eight bytes,
+// booleans of one byte.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,10 @@
 
 namespace titan::interpreter {
 
-/// Bytes of one element; 0 for a type that has no place in memory.
+/// Bytes of one element; 0 for types without a memory format.
 int64_t getElementBytes(mlir::Type type);
 
-/// Converts between doubles, already rounded to `type`, and bytes.
+/// Convert between bytes and doubles that are already rounded to `type`.
 void storeElements(mlir::Type type, const std::vector<double> &values, std::byte *to);
 void loadElements(mlir::Type type, const std::byte *from, std::vector<double> &values);
 

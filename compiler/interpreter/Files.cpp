@@ -1,9 +1,9 @@
-//===- Files.cpp - Values in safetensors files ----------------------------===//
+//===- Files.cpp - Tensors in safetensors files ---------------------------===//
 
 #include "compiler/interpreter/Files.h"
 
-#include "titan/runtime/error.h"
-#include "titan/runtime/safetensors.h"
+#include "base/Error.h"
+#include "base/files/Safetensors.h"
 
 #include <bit>
 #include <cstring>
@@ -22,8 +22,8 @@ template <typename T> void widen(std::span<const std::byte> bytes, std::vector<d
   }
 }
 
-/// Element types that the interpreter has; anything else fails.
-bool convert(const rt::StoredTensor &stored, std::vector<double> &out) {
+/// Converts the element types that the interpreter supports; fails for others.
+bool convert(const StoredTensor &stored, std::vector<double> &out) {
   if (stored.dtype == "F64")
     widen<double>(stored.bytes, out);
   else if (stored.dtype == "F32")
@@ -48,7 +48,7 @@ bool convert(const rt::StoredTensor &stored, std::vector<double> &out) {
 FailureOr<std::map<std::string, HostTensor>> interpreter::readTensors(const std::string &path) {
   std::map<std::string, HostTensor> tensors;
   try {
-    rt::SafetensorsFile file(path);
+    SafetensorsFile file(path);
     for (const auto &[name, stored] : file.tensors()) {
       HostTensor tensor;
       tensor.shape.assign(stored.shape.begin(), stored.shape.end());
@@ -72,10 +72,10 @@ FailureOr<std::map<std::string, HostTensor>> interpreter::readTensors(const std:
 LogicalResult interpreter::writeTensors(const std::string &path,
                                         const std::map<std::string, HostTensor> &tensors) {
   try {
-    std::vector<rt::TensorSpec> specs;
+    std::vector<TensorSpec> specs;
     for (const auto &[name, tensor] : tensors)
-      specs.push_back({name, rt::DType::F64, {tensor.shape.begin(), tensor.shape.end()}});
-    rt::SafetensorsWriter writer(path, specs);
+      specs.push_back({name, DType::F64, {tensor.shape.begin(), tensor.shape.end()}});
+    SafetensorsWriter writer(path, specs);
     size_t index = 0;
     for (const auto &entry : tensors)
       writer.write(index++, 0, std::as_bytes(std::span(entry.second.data)));

@@ -1,7 +1,7 @@
-//===- Files.h - Values in safetensors files --------------------*- C++ -*-===//
+//===- Files.h - Tensors in safetensors files -------------------*- C++ -*-===//
 //
-// Inputs and initial values may come from a file, and results go to one, in float64 or in whatever
-// type the file has, so that the runtime and PyTorch can take part in comparisons.
+// Inputs and initial values may come from a file in any supported type; results are written as
+// float64. Comparisons with the runtime and PyTorch use these files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 
 namespace titan::interpreter {
 
-/// All tensors of a file by name; prints what is wrong with the file and fails.
+/// All tensors of a file by name. Prints an error and fails if the file is invalid.
 mlir::FailureOr<std::map<std::string, ir::HostTensor>> readTensors(const std::string &path);
 
 /// Writes tensors as F64.

@@ -1,4 +1,4 @@
-//===- Flights.cpp - What a rank has started and not waited for -----------===//
+//===- Flights.cpp - Collectives in flight on one rank --------------------===//
 
 #include "compiler/interpreter/Flights.h"
 

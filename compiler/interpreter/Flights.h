@@ -1,8 +1,8 @@
-//===- Flights.h - What a rank has started and not waited for ---*- C++ -*-===//
+//===- Flights.h - Collectives in flight on one rank ------------*- C++ -*-===//
 //
-// Between its start and its wait, a collective may read its operands and write its results at any
-// moment. So what it gives is kept apart until the wait, the results hold nothing (NaN) meanwhile,
-// and the wait complains if an operand changed or something else was written into a result.
+// A collective may read its operands and write its results at any time between its start and its
+// wait. The interpreter therefore keeps the results aside until the wait and poisons the result
+// values with NaN. The wait reports an error if an operand or a poisoned result has changed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,16 +18,16 @@ namespace titan::interpreter {
 
 class Flights {
 public:
-  /// `op` has started; `operands` is what it was given, and its results hold poison.
+  /// `op` has started with `operands`; its result values are poisoned.
   mlir::LogicalResult start(mlir::Operation *op, std::vector<TensorRef> operands,
                             const Memory &memory);
-  /// What `op` started has come.
+  /// The results of `op` have arrived.
   void land(mlir::Operation *op, std::vector<ir::HostTensor> results);
-  /// True when `wait` can go on; an error where it never will.
+  /// Whether `wait` can proceed; an error if it never will.
   mlir::FailureOr<bool> isReady(dist::WaitOp wait) const;
-  /// Gives `wait` its results.
+  /// Assigns the results to those of `wait`.
   mlir::LogicalResult finish(dist::WaitOp wait, Memory &memory);
-  /// Complains at `op` if anything is still in flight.
+  /// Reports an error at `op` if a collective is in flight.
   mlir::LogicalResult checkNone(mlir::Operation *op) const;
 
 private:

@@ -14,7 +14,7 @@ std::string interpreter::format(double value) {
   return text;
 }
 
-/// Elements from `at` on of the dimensions from `dim` on; advances `at`.
+/// Formats the elements from `at` on along the dimensions from `dim` on; advances `at`.
 static void formatFrom(const HostTensor &tensor, size_t dim, size_t &at, std::string &text) {
   if (dim == tensor.shape.size()) {
     text += interpreter::format(tensor.data[at++]);

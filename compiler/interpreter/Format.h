@@ -1,7 +1,6 @@
 //===- Format.h - Numbers as text -------------------------------*- C++ -*-===//
 //
-// Numbers are printed with 17 digits, so that two runs print the same text exactly when they
-// computed the same doubles.
+// Numbers have 17 digits. Two runs print the same text exactly if they computed the same doubles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +11,7 @@
 
 namespace titan::interpreter {
 
-/// A double with 17 digits, and a tensor as nested lists of them.
+/// A double with 17 digits; a tensor as nested lists.
 std::string format(double value);
 std::string format(const ir::HostTensor &tensor);
 

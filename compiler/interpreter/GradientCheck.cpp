@@ -1,9 +1,9 @@
-//===- GradientCheck.cpp - Gradients against differences ------------------===//
+//===- GradientCheck.cpp - Gradients against finite differences -----------===//
 
 #include "compiler/interpreter/GradientCheck.h"
 
+#include "base/random/RandomStream.h"
 #include "compiler/interpreter/Report.h"
-#include "titan/runtime/random_stream.h"
 
 #include <algorithm>
 #include <array>
@@ -14,9 +14,9 @@ using namespace titan;
 using namespace titan::interpreter;
 using ir::HostTensor;
 
-/// Components +-1/sqrt(n): no element is left out, and none weighs more.
+/// Components +-1/sqrt(n): every element has the same weight.
 static std::vector<double> drawDirection(StringRef name, size_t size) {
-  rt::RandomStream stream(0, "direction", name.str());
+  RandomStream stream(0, "direction", name.str());
   std::vector<double> direction(size);
   for (size_t i = 0; i < size; ++i)
     direction[i] = (stream.uniform(i) < 0.5 ? -1 : 1) / std::sqrt(static_cast<double>(size));
@@ -60,12 +60,12 @@ struct Check {
 };
 
 const std::array<double, 3> kDistances{1e-3, 1e-5, 1e-7};
-constexpr double kRoundingOfNearest = 1e-8; // of a slope over the last of them: 1e-15 over it
+constexpr double kRoundingOfNearest = 1e-8; // of a slope at the smallest distance: 1e-15 / 1e-7
 
 /// Whether the slopes come to `expected` as fast as the distance goes to 0. They do where both
 /// sides of the parameter have the same slope and curve differently; of a smooth loss they are
 /// there at once, and from a wrong gradient they stay away.
-bool bends(const std::array<double, 3> &slopes, double expected) {
+bool differsInCurvature(const std::array<double, 3> &slopes, double expected) {
   std::array<double, 3> errors{};
   for (auto [slope, error] : llvm::zip_equal(slopes, errors))
     error = std::abs(slope - expected);
@@ -75,7 +75,7 @@ bool bends(const std::array<double, 3> &slopes, double expected) {
 /// Whether the loss takes a step where the parameter is, found without the gradient. Over a
 /// hundredth of the distance what has a slope changes by a hundredth; a step stays. Rounding makes
 /// some 1e-15.
-bool jumps(const std::array<double, 3> &slopes) {
+bool isDiscontinuous(const std::array<double, 3> &slopes) {
   double far = slopes[1] * kDistances[1], near = slopes[2] * kDistances[2];
   return std::abs(near) > 1e-9 && std::abs(near) > 0.1 * std::abs(far);
 }
@@ -83,9 +83,9 @@ bool jumps(const std::array<double, 3> &slopes) {
 
 /// Whether the loss has different slopes on both sides of the parameter, and `expected` lies
 /// between them: any such is a gradient there (a subgradient, where the loss is convex).
-static FailureOr<bool> liesInKink(Session &session, unsigned index, const HostTensor &start,
-                                  const std::vector<double> &direction, double expected,
-                                  double allowed) {
+static FailureOr<bool> isAtKink(Session &session, unsigned index, const HostTensor &start,
+                                const std::vector<double> &direction, double expected,
+                                double allowed) {
   const double h = kDistances.back();
   std::array<double, 3> losses{};
   for (auto [distance, loss] : llvm::zip_equal(std::array{-h, 0.0, h}, losses)) {
@@ -99,7 +99,7 @@ static FailureOr<bool> liesInKink(Session &session, unsigned index, const HostTe
   return greatest - least > 10 * slack && expected > least - slack && expected < greatest + slack;
 }
 
-/// Holds the gradient of argument `index` against the slope along a direction.
+/// Compares the gradient of argument `index` with the slope along a direction.
 static FailureOr<Check> checkGradient(Session &session, unsigned index, StringRef name,
                                       const HostTensor &gradient, double tolerance) {
   FailureOr<HostTensor> start = session.getArgument(index);
@@ -121,13 +121,13 @@ static FailureOr<Check> checkGradient(Session &session, unsigned index, StringRe
       return check;
     }
   }
-  FailureOr<bool> inKink = liesInKink(session, index, *start, direction, check.expected, allowed);
+  FailureOr<bool> inKink = isAtKink(session, index, *start, direction, check.expected, allowed);
   if (failed(inKink))
     return failure();
-  check.verdict = jumps(slopes)                   ? Verdict::Jumps
-                  : *inKink                       ? Verdict::AtKink
-                  : bends(slopes, check.expected) ? Verdict::AtBend
-                                                  : Verdict::Differs;
+  check.verdict = isDiscontinuous(slopes)                      ? Verdict::Jumps
+                  : *inKink                                    ? Verdict::AtKink
+                  : differsInCurvature(slopes, check.expected) ? Verdict::AtBend
+                                                               : Verdict::Differs;
   return check;
 }
 
@@ -136,11 +136,11 @@ static StringRef getWord(Verdict verdict) {
   case Verdict::Agrees:
     return "agrees";
   case Verdict::AtBend:
-    return "is what differences come to";
+    return "is the limit of the differences";
   case Verdict::AtKink:
-    return "lies between the slopes of a kink";
+    return "is between the slopes of a kink";
   case Verdict::Jumps:
-    return "is not there, the loss jumps";
+    return "does not exist, the loss jumps";
   case Verdict::Differs:
     return "DIFFERS";
   }

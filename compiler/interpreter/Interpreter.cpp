@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::interpreter;
 
-/// What must be equal on all ranks of a group. Types need not be: stages may run different
+/// The properties that the calls of a group must share. Types may differ: stages may run different
 /// programs.
 static Call describeCall(const Device &device, const RankMesh &mesh) {
   const Device::Call &call = device.getCalls().back();
@@ -30,7 +30,7 @@ static Call describeCall(const Device &device, const RankMesh &mesh) {
   return {getParticipants(call.op, mesh, device.getRank()), what, call.position};
 }
 
-/// Carries out the collective that is next on `device` and its group.
+/// Executes the next collective of `device` on its group.
 static LogicalResult meet(Device &device, std::vector<Device> &devices, const RankMesh &mesh) {
   Operation *op = device.getCalls().front().op;
   std::vector<int64_t> group = getParticipants(op, mesh, device.getRank());
@@ -51,8 +51,7 @@ static LogicalResult meet(Device &device, std::vector<Device> &devices, const Ra
   return success();
 }
 
-/// Runs a device up to the next collective that it calls or waits for, or to its end, and reports
-/// it there.
+/// Runs a device to its next call of or wait for a collective, or to its end, and posts the call.
 static LogicalResult advance(Device &device, Rendezvous &rendezvous, const RankMesh &mesh) {
   FailureOr<bool> called = device.run();
   if (failed(called))
@@ -66,7 +65,7 @@ static LogicalResult advance(Device &device, Rendezvous &rendezvous, const RankM
   return success();
 }
 
-/// A device for every rank, its arguments set.
+/// Creates a device per rank and sets its arguments.
 static FailureOr<std::vector<Device>>
 makeDevices(ArrayRef<func::FuncOp> functions, const RankMesh &mesh, const RankTensors &arguments) {
   std::vector<Device> devices;
@@ -120,7 +119,7 @@ FailureOr<RankTensors> interpreter::interpret(ArrayRef<func::FuncOp> functions,
   return results;
 }
 
-/// Elements are doubles here: 2 GiB of them.
+/// Elements are doubles: at most 2 GiB per value.
 static constexpr int64_t kMostElements = int64_t{1} << 28;
 
 static LogicalResult checkSize(Location location, ir::NamedTensorType type) {
@@ -141,11 +140,11 @@ LogicalResult interpreter::checkTypes(func::FuncOp function, const RankMesh &mes
       return failure();
     for (auto [dim, axes] :
          llvm::zip_equal(tensor.getDims(), tensor.getShardingOrReplicated().getDimAxes()))
-      if (int64_t parts = dist::getDegreeProduct(axes, mesh.getDegrees());
-          dim.getSize() % parts != 0)
+      if (int64_t degreeProduct = dist::getDegreeProduct(axes, mesh.getDegrees());
+          dim.getSize() % degreeProduct != 0)
         return emitError(location, "dimension ")
-               << dim.getName() << " of size " << dim.getSize() << " is split into " << parts
-               << " parts, which do not divide it";
+               << dim.getName() << " of size " << dim.getSize() << " is sharded into "
+               << degreeProduct << " shards, which do not divide it";
     return success();
   };
   WalkResult walk = function.walk([&](Operation *op) {

@@ -1,7 +1,7 @@
 //===- Interpreter.h - Runs a program on virtual ranks ----------*- C++ -*-===//
 //
-// Lets each rank run until it waits, carries out collectives whose groups are complete, and stops
-// with an error when calls do not match or nobody can go on.
+// Runs each rank until it waits, and executes collectives whose groups are complete. Stops with an
+// error if calls do not match or no rank can proceed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,16 +12,16 @@
 
 namespace titan::interpreter {
 
-/// Local tensors by rank, then by position among a function's arguments or results.
+/// Shards by rank, then by number among a function's arguments or results.
 using RankTensors = std::vector<std::vector<TensorRef>>;
 
-/// Runs functions[rank % size] on each rank with its arguments; returns the ranks' results. Errors
-/// are emitted as diagnostics.
+/// Runs functions[rank % size] on each rank; returns the results of all ranks. Errors are
+/// diagnostics.
 mlir::FailureOr<RankTensors> interpret(llvm::ArrayRef<mlir::func::FuncOp> functions,
                                        const RankMesh &mesh, const RankTensors &arguments);
 
-/// Refuses a value whose dimension the mesh does not divide (only storage is ever padded), or that
-/// is too large to be interpreted.
+/// Rejects a value with a dimension that the mesh does not divide (only storage is padded) and a
+/// value that is too large to interpret.
 mlir::LogicalResult checkTypes(mlir::func::FuncOp function, const RankMesh &mesh);
 
 } // namespace titan::interpreter

@@ -1,10 +1,10 @@
-//===- Layout.cpp - Local parts and the global value ----------------------===//
+//===- Layout.cpp - Shards and global values ------------------------------===//
 
 #include "compiler/interpreter/Layout.h"
 
 #include "compiler/interpreter/Format.h"
 
-#include "dialects/titan/Evaluation/Reductions.h"
+#include "dialects/titan/Support/Reductions.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
@@ -26,7 +26,7 @@ int64_t multiply(ArrayRef<int64_t> sizes) {
   return product;
 }
 
-/// The dimensions' part of a layout: a box of the global tensor.
+/// The shard of the dimensions: a box of the global tensor.
 struct Box {
   SmallVector<int64_t> shape, offset, global;
 
@@ -34,13 +34,13 @@ struct Box {
     MeshShardOffsets offsets(mesh, rank);
     dist::ShardingAttr sharding = type.getShardingOrReplicated();
     for (int64_t d = 0; d < type.getRank(); ++d) {
-      int64_t parts = dist::getDegreeProduct(sharding.getDimAxes()[d], mesh.getDegrees());
-      shape.push_back(llvm::divideCeil(global[d], parts));
+      int64_t degreeProduct = dist::getDegreeProduct(sharding.getDimAxes()[d], mesh.getDegrees());
+      shape.push_back(llvm::divideCeil(global[d], degreeProduct));
       offset.push_back(offsets.getOffset(type, d));
     }
   }
 
-  /// The global index of the box's element `at` (row-major), -1 beyond the global tensor.
+  /// The global index of the box's element `at` (row-major); -1 outside the global tensor.
   int64_t locate(int64_t at) const {
     int64_t index = 0, stride = 1;
     for (size_t d = shape.size(); d-- > 0; at /= shape[d], stride *= global[d]) {
@@ -59,7 +59,7 @@ std::vector<int64_t> interpreter::getGlobalIndices(NamedTensorType type, const R
                                                    int64_t rank) {
   Box box(type, mesh, rank);
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
-  // Rows of the box, each cut into chunks; without flat storage, one row and one chunk.
+  // rows of the box, each in `chunks`; one row and one chunk without flat storage
   int64_t rows = 1, chunks = 1, chunk = 0;
   if (sharding.isFlat()) {
     rows = multiply(ArrayRef(box.shape).take_front(sharding.getFlatFrom()));
@@ -84,14 +84,14 @@ HostTensor interpreter::makePoisoned(NamedTensorType type, const RankMesh &mesh)
 
 HostTensor interpreter::getShard(NamedTensorType type, const RankMesh &mesh, int64_t rank,
                                  const HostTensor &global) {
-  HostTensor part = makePoisoned(type, mesh);
+  HostTensor shard = makePoisoned(type, mesh);
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   bool isZero = sharding.getPartialKind() == dist::ReductionKind::Sum &&
                 mesh.getGroupIndex(rank, sharding.getPartialAxes()) != 0;
   std::vector<int64_t> indices = getGlobalIndices(type, mesh, rank);
-  for (auto [value, index] : llvm::zip_equal(part.data, indices))
+  for (auto [value, index] : llvm::zip_equal(shard.data, indices))
     value = index < 0 || isZero ? 0.0 : global.data[index];
-  return part;
+  return shard;
 }
 
 /// The rank at coordinate 0 of all axes that the sharding does not name.
@@ -117,7 +117,7 @@ static LogicalResult checkReplica(const HostTensor &one, const HostTensor &other
 }
 
 FailureOr<HostTensor> interpreter::assemble(NamedTensorType type, const RankMesh &mesh,
-                                            ArrayRef<const HostTensor *> parts,
+                                            ArrayRef<const HostTensor *> shards,
                                             function_ref<InFlightDiagnostic()> emitError) {
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   HostTensor global;
@@ -127,13 +127,13 @@ FailureOr<HostTensor> interpreter::assemble(NamedTensorType type, const RankMesh
   for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank) {
     int64_t representative = getRepresentative(sharding, mesh, rank);
     if (representative != rank) {
-      if (failed(
-              checkReplica(*parts[representative], *parts[rank], representative, rank, emitError)))
+      if (failed(checkReplica(*shards[representative], *shards[rank], representative, rank,
+                              emitError)))
         return failure();
       continue;
     }
     std::vector<int64_t> indices = getGlobalIndices(type, mesh, rank);
-    for (auto [value, index] : llvm::zip_equal(parts[rank]->data, indices)) {
+    for (auto [value, index] : llvm::zip_equal(shards[rank]->data, indices)) {
       if (index < 0)
         continue;
       double &target = global.data[index];

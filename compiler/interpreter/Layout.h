@@ -1,8 +1,8 @@
-//===- Layout.h - Local parts and the global value --------------*- C++ -*-===//
+//===- Layout.h - Shards and global values ----------------------*- C++ -*-===//
 //
-// One function says which global element every local element is; cutting a global value into parts,
-// assembling it again, and the meaning of every collective follow from it. So a sharding means one
-// thing everywhere.
+// getGlobalIndices() defines the local-to-global index of every element. Slicing a global value
+// into shards, assembling it, and the semantics of all collectives use this function, so that a
+// sharding has one meaning.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,22 +13,23 @@
 
 namespace titan::interpreter {
 
-/// For every element that `rank` holds of a value, in memory order, its row-major index in the
-/// global tensor, or -1 for padding.
+/// The global row-major index of every element of the rank's shard, in memory order; -1 for
+/// padding.
 std::vector<int64_t> getGlobalIndices(ir::NamedTensorType type, const RankMesh &mesh, int64_t rank);
 
-/// A tensor of the local shape of `type`, all NaN: nothing is read that was not written.
+/// A tensor of the local shape of `type` with NaN in all elements, which reveals uninitialised
+/// reads.
 ir::HostTensor makePoisoned(ir::NamedTensorType type, const RankMesh &mesh);
 
-/// What `rank` holds of a global value: zeros where padded; of a partial sum the first rank along
-/// the partial axes has the value and the others 0; partial maxima and minima are held by all.
+/// The rank's shard of a global value; padding is zero. Of a partial sum, the first rank along the
+/// partial axes has the value and the others 0; partial maxima and minima are equal on all ranks.
 ir::HostTensor getShard(ir::NamedTensorType type, const RankMesh &mesh, int64_t rank,
                         const ir::HostTensor &global);
 
-/// The global value, partial values combined, from the parts of all ranks. Ranks that must hold the
-/// same bits and do not are an error: "ranks 0 and 1 differ at element 3: 0.5 and 0.25".
+/// The global value from the shards of all ranks, partial values reduced. Replicas must have equal
+/// bits; otherwise an error such as "ranks 0 and 1 differ at element 3: 0.5 and 0.25".
 mlir::FailureOr<ir::HostTensor> assemble(ir::NamedTensorType type, const RankMesh &mesh,
-                                         llvm::ArrayRef<const ir::HostTensor *> parts,
+                                         llvm::ArrayRef<const ir::HostTensor *> shards,
                                          llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 } // namespace titan::interpreter

@@ -1,8 +1,8 @@
-//===- Memory.h - Where a virtual rank keeps its values ---------*- C++ -*-===//
+//===- Memory.h - The memory of a virtual rank ------------------*- C++ -*-===//
 //
-// Before the memory phase every value has room of its own. After it, values lie in buffers of an
-// arena, which they share: then nothing may be read that was overwritten, so a plan that lets two
-// live values meet computes wrong numbers here as it would in the emitted program.
+// Before the memory phase, every value has its own tensor. After it, values share the allocations
+// of an arena. A plan in which two live values share memory then computes wrong numbers, as the
+// emitted program would.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,32 +23,32 @@ public:
   virtual ~Memory() = default;
 
   virtual TensorRef read(mlir::Value value) const = 0;
-  /// Stores `tensor` as `value`. Errors are emitted at the value.
+  /// Stores `tensor` as `value`. Emits errors at the location of the value.
   virtual mlir::LogicalResult write(mlir::Value value, TensorRef tensor) = 0;
 
-  /// Makes a repeat's argument slice `slot` of a value outside.
+  /// Sets an argument of a repeat's body to slot `slot` of a scanned input.
   virtual mlir::LogicalResult loadSlot(mlir::BlockArgument argument, mlir::Value whole,
                                        int64_t slot) = 0;
-  /// Slice `slot` of a stack, which is `type`.
+  /// Reads slot `slot` of a stack, of type `type`.
   virtual TensorRef readSlot(mlir::Value stack, int64_t slot, ir::NamedTensorType type) const = 0;
-  /// Starts a stacked result with nothing in it; puts `value` into `slot` of it.
+  /// Starts an empty stacked output; then stores `value` into its slot `slot`.
   virtual void beginStack(mlir::Value stack) = 0;
   virtual mlir::LogicalResult storeSlot(mlir::OpResult stack, int64_t slot, mlir::Value value) = 0;
-  /// Makes `values` the next values of a repeat's carried `arguments` (or its results).
+  /// Assigns `values` to the iteration arguments (or results) `arguments` of a repeat.
   virtual mlir::LogicalResult assign(mlir::ValueRange arguments, mlir::ValueRange values) = 0;
 
-  /// Complains where an operation would overwrite an operand that it still reads.
+  /// Emits an error if `op` would overwrite an operand that it still reads.
   virtual mlir::LogicalResult checkOverlap(mlir::Operation *op) const = 0;
-  /// The rank has begun a repeat, or has finished any other operation: what lives no longer is
-  /// gone.
+  /// Called when the rank starts a repeat or finishes any other operation: poisons dead
+  /// allocations.
   virtual void begun(ir::RepeatOp) {}
-  /// An iteration of the innermost repeat begins.
+  /// Called when an iteration of the innermost repeat starts.
   virtual void beginIteration() {}
   virtual void finished(mlir::Operation *) {}
-  /// What the function returns.
+  /// The operands of the return.
   virtual mlir::FailureOr<std::vector<TensorRef>> returnFrom(mlir::func::ReturnOp op) = 0;
 
-  /// The repeats that the rank is in, outermost first.
+  /// The repeats that the rank is executing, outermost first.
   struct Loop {
     int64_t index;
     ir::RepeatOp repeat;
@@ -56,15 +56,15 @@ public:
   std::vector<Loop> loops;
 };
 
-/// Room of its own for every value.
+/// A memory with one tensor per value.
 std::unique_ptr<Memory> makeValueMemory(const RankMesh &mesh);
 
-/// The buffers that `function` was given by the memory phase, laid into one arena. Arguments must
-/// be written before the start.
+/// A memory with the planned allocations of `function` in one arena. Arguments must be written
+/// before the function starts.
 mlir::FailureOr<std::unique_ptr<Memory>> makeArenaMemory(mlir::func::FuncOp function,
                                                          const RankMesh &mesh);
 
-/// Whether the memory phase has planned `function`.
+/// True if `function` has a memory plan.
 bool isPlanned(mlir::func::FuncOp function);
 
 } // namespace titan::interpreter

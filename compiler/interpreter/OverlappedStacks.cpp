@@ -1,4 +1,4 @@
-//===- OverlappedStacks.cpp - Slots that change hands in an iteration -----------===//
+//===- OverlappedStacks.cpp - Stacks that share memory within a repeat ----===//
 
 #include "compiler/interpreter/OverlappedStacks.h"
 

@@ -1,8 +1,8 @@
-//===- OverlappedStacks.h - Slots that change hands in an iteration ---*- C++ -*-===//
+//===- OverlappedStacks.h - Stacks that share memory within a repeat ----*- C++ -*-===//
 //
-// Of stacks that a repeat hands over (titan.stack_overlaps), memory changes its owner slot by slot:
-// a slot that is produced begins to live with the iteration that writes it, one that is consumed is
-// gone with the iteration that reads it.
+// The slots of overlapping stacks (titan.stack_overlaps) have their own live ranges. A produced
+// slot is live from the start of the iteration that writes it; a consumed slot is dead after the
+// iteration that reads it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,12 +17,12 @@ class OverlappedStacks {
 public:
   explicit OverlappedStacks(mlir::func::FuncOp function);
 
-  /// The slot that an iteration has in a stack.
+  /// The slot of one iteration in a stack.
   struct Slot {
     ir::AllocRefAttr ref;
     ir::NamedTensorType type;
   };
-  /// What the running iteration of the innermost of `loops` empties, and what it fills.
+  /// The slots that the current iteration of the innermost of `loops` consumes and produces.
   llvm::SmallVector<Slot> getConsumed(llvm::ArrayRef<Memory::Loop> loops) const {
     return getSlots(consumed, loops);
   }
@@ -30,7 +30,7 @@ public:
     return getSlots(produced, loops);
   }
 
-  /// The repeat that empties or fills a transient buffer; null where none does.
+  /// The repeat that consumes or produces a transient allocation; null if none does.
   mlir::Operation *getConsumer(int64_t allocation) const { return consumers.lookup(allocation); }
   mlir::Operation *getProducer(int64_t allocation) const { return producers.lookup(allocation); }
 

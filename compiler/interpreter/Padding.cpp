@@ -20,8 +20,8 @@ NamedTensorType interpreter::getUnpadded(NamedTensorType type, Attribute unpadde
   return NamedTensorType::get(type.getElementType(), dims, type.getSharding());
 }
 
-/// The index in a tensor of the sizes `inner` of element `at` of one of the sizes `outer`; -1
-/// beyond.
+/// The index, in a tensor of the sizes `inner`, of element `at` of a tensor of the sizes `outer`;
+/// -1 outside.
 static int64_t locate(int64_t at, ArrayRef<int64_t> outer, ArrayRef<int64_t> inner) {
   int64_t index = 0, stride = 1;
   for (size_t d = outer.size(); d-- > 0; at /= outer[d], stride *= inner[d]) {
@@ -47,13 +47,13 @@ HostTensor interpreter::addPadding(const HostTensor &tensor, ArrayRef<int64_t> s
 
 FailureOr<HostTensor> interpreter::removePadding(const HostTensor &tensor, ArrayRef<int64_t> shape,
                                                  function_ref<InFlightDiagnostic()> emitError) {
-  HostTensor cut;
-  cut.shape.assign(shape.begin(), shape.end());
+  HostTensor unpadded;
+  unpadded.shape.assign(shape.begin(), shape.end());
   for (auto [at, value] : llvm::enumerate(tensor.data)) {
     if (locate(at, tensor.shape, shape) >= 0)
-      cut.data.push_back(value);
+      unpadded.data.push_back(value);
     else if (value != 0)
       return emitError() << "padding must be 0, but element " << at << " is " << format(value);
   }
-  return cut;
+  return unpadded;
 }

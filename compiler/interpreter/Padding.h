@@ -1,7 +1,7 @@
 //===- Padding.h - Tensors with and without padding -------------*- C++ -*-===//
 //
-// Arguments and results that the shard phase made longer (`titan.unpadded`) start, and are
-// compared, as they would be without; their padding must hold zeros.
+// The shard phase pads arguments and results (`titan.unpadded`). Their initial values and
+// comparisons ignore the padding, which must remain zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,14 +12,14 @@
 
 namespace titan::interpreter {
 
-/// `type` with the sizes that `unpadded`, an argument's or result's `titan.unpadded`, says; itself
-/// where that is null.
+/// `type` with the sizes of `unpadded`, the `titan.unpadded` of an argument or result; `type`
+/// itself if the attribute is null.
 ir::NamedTensorType getUnpadded(ir::NamedTensorType type, mlir::Attribute unpadded);
 
-/// `tensor` in a tensor of the sizes `shape`, at the start of every dimension; the rest is 0.
+/// `tensor` padded with zeros at the end of every dimension to the sizes `shape`.
 ir::HostTensor addPadding(const ir::HostTensor &tensor, llvm::ArrayRef<int64_t> shape);
 
-/// The reverse. Fails, with a diagnostic, where anything but 0 would be lost.
+/// The inverse. Fails with a diagnostic if the padding is not zero.
 mlir::FailureOr<ir::HostTensor>
 removePadding(const ir::HostTensor &tensor, llvm::ArrayRef<int64_t> shape,
               llvm::function_ref<mlir::InFlightDiagnostic()> emitError);

@@ -56,15 +56,16 @@ std::vector<int64_t> RankMesh::getGroup(int64_t rank, ArrayAttr axes) const {
 }
 
 int64_t RankMesh::getGroupIndex(int64_t rank, ArrayAttr axes) const {
-  int64_t part = 0;
+  int64_t groupIndex = 0;
   for (auto axis : axes.getAsRange<StringAttr>())
     if (auto degree = degrees.find(axis.getValue()); degree != degrees.end())
-      part = part * degree->second + getCoordinate(rank, axis.getValue());
-  return part;
+      groupIndex = groupIndex * degree->second + getCoordinate(rank, axis.getValue());
+  return groupIndex;
 }
 
 int64_t MeshShardOffsets::getOffset(ir::NamedTensorType type, int64_t dim) const {
   ArrayAttr axes = type.getShardingOrReplicated().getDimAxes()[dim];
-  int64_t parts = dist::getDegreeProduct(axes, mesh.getDegrees());
-  return mesh.getGroupIndex(rank, axes) * llvm::divideCeil(type.getDims()[dim].getSize(), parts);
+  int64_t degreeProduct = dist::getDegreeProduct(axes, mesh.getDegrees());
+  return mesh.getGroupIndex(rank, axes) *
+         llvm::divideCeil(type.getDims()[dim].getSize(), degreeProduct);
 }

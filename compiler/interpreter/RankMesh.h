@@ -1,8 +1,8 @@
 //===- RankMesh.h - Virtual ranks and their coordinates ---------*- C++ -*-===//
 //
-// The module's mesh with all degrees known: who stands where, who forms a group, which part of a
-// split value a rank holds. Ranks are numbered row-major, the last axis fastest. A module without a
-// mesh has one rank; an axis that the mesh does not have counts as one of degree 1.
+// The module's mesh with all degrees known: coordinates, groups, shard offsets. Ranks are numbered
+// row-major, the last axis fastest. A module without a mesh has one rank; an axis that the mesh
+// lacks has degree 1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,15 +15,15 @@ namespace titan::interpreter {
 
 class RankMesh {
 public:
-  /// `mesh` may be null. `autoDegree` is what an axis of degree `auto` becomes.
+  /// `mesh` may be null. `autoDegree` is the degree of axes declared `auto`.
   RankMesh(dist::MeshOp mesh, int64_t autoDegree);
 
   int64_t getNumRanks() const;
   const dist::Degrees &getDegrees() const { return degrees; }
   int64_t getCoordinate(int64_t rank, llvm::StringRef axis) const;
 
-  /// The ranks that differ from `rank` only along `axes`, in the order in which a dimension split
-  /// over `axes` has its parts (the last axis fastest).
+  /// The ranks that differ from `rank` only along `axes`, in the order of the shards of a dimension
+  /// sharded over `axes` (the last axis fastest).
   std::vector<int64_t> getGroup(int64_t rank, mlir::ArrayAttr axes) const;
 
   /// The position of `rank` in its group.
@@ -36,7 +36,7 @@ private:
   dist::Degrees degrees;
 };
 
-/// Where one rank's parts of values start.
+/// The shard offsets of one rank.
 class MeshShardOffsets : public ir::ShardOffsets {
 public:
   MeshShardOffsets(const RankMesh &mesh, int64_t rank) : mesh(mesh), rank(rank) {}

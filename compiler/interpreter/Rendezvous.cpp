@@ -1,4 +1,4 @@
-//===- Rendezvous.cpp - Where collectives meet ----------------------------===//
+//===- Rendezvous.cpp - Matches the collectives of ranks ------------------===//
 
 #include "compiler/interpreter/Rendezvous.h"
 
@@ -30,7 +30,7 @@ std::optional<std::string> Rendezvous::post(int64_t rank, Call call) {
   return calls[rank].size() == 1 ? compare(rank) : std::nullopt;
 }
 
-/// What is wrong between the next call of `rank` and those of the other ranks of its group.
+/// The mismatch between the next call of `rank` and the next calls in its group, if any.
 std::optional<std::string> Rendezvous::compare(int64_t rank) const {
   const Call &call = calls[rank].front();
   for (int64_t member : call.group) {
@@ -66,7 +66,7 @@ std::optional<std::string> Rendezvous::release(int64_t rank) {
 }
 
 std::string Rendezvous::describeDeadlock() const {
-  std::string text = "deadlock: no rank can go on";
+  std::string text = "deadlock: no rank can proceed";
   for (size_t rank = 0; rank < calls.size(); ++rank) {
     text += "\n  ";
     if (!calls[rank].empty())

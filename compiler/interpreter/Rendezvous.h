@@ -1,12 +1,12 @@
-//===- Rendezvous.h - Where collectives meet --------------------*- C++ -*-===//
+//===- Rendezvous.h - Matches the collectives of ranks ----------*- C++ -*-===//
 //
-// A collective happens when all ranks of its group have come to it. A rank may call several before
-// it waits for the first; they happen in the order of its calls, one after the other, as a
-// communication thread does them. Real libraries match the ranks' calls by group and order alone,
-// so calls that do not belong together meet all the same, and the program hangs or computes
-// nonsense. Here they are compared first, and a standstill is found.
+// A collective happens when all ranks of its group have called it. A rank may call several before
+// it waits for the first. They happen in the order of its calls, one after the other, as on a
+// communication thread. Communication libraries match calls by group and order only: with wrong
+// calls a program hangs or computes nonsense. The interpreter compares the calls and detects
+// deadlocks.
 //
-// Plain data: what meets is a description, so this knows nothing of the IR.
+// Plain data: a call is a description, independent of the IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,33 +23,33 @@ namespace titan::interpreter {
 
 /// A rank's call of a collective.
 struct Call {
-  std::vector<int64_t> group; ///< in the order in which parts are numbered
-  std::string what;           ///< everything that must be equal: operation, element type, size
-  std::string position;       ///< for messages: where the rank stands in its program
+  std::vector<int64_t> group; ///< in the order of the shards
+  std::string what;           ///< must be equal on all ranks: operation, element type, size
+  std::string position;       ///< of the rank in its program, for messages
 };
 
 class Rendezvous {
 public:
   explicit Rendezvous(int64_t numRanks) : calls(numRanks), finished(numRanks, false) {}
 
-  /// Rank `rank` calls `call`, behind what it called before. Returns an error message where it is
-  /// next and another call of that group is next on another rank.
+  /// Appends `call` to the calls of `rank`. Returns an error message if the next calls of its group
+  /// differ.
   std::optional<std::string> post(int64_t rank, Call call);
 
-  /// Rank `rank` has come to the end of its program.
+  /// Rank `rank` has reached the end of its program.
   void finish(int64_t rank) { finished[rank] = true; }
 
-  /// True when the next call of `rank` is the next of all ranks of its group.
+  /// Whether the next call of `rank` is the next call of all ranks in its group.
   bool isComplete(int64_t rank) const;
 
   bool isWaiting(int64_t rank) const { return !calls[rank].empty(); }
   const Call &getCall(int64_t rank) const { return calls[rank].front(); }
 
-  /// The completed call of `rank` is done on all its ranks. Returns an error message as `post` does
-  /// for the calls that are next now.
+  /// Removes the completed call of `rank` on all its ranks. Returns an error message like post()
+  /// about the next calls.
   std::optional<std::string> release(int64_t rank);
 
-  /// What each rank waits for, once none can go on.
+  /// Lists what each rank waits for in a deadlock.
   std::string describeDeadlock() const;
 
 private:

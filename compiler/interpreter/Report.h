@@ -1,6 +1,6 @@
 //===- Report.h - Results as text -------------------------------*- C++ -*-===//
 //
-// What a run computed, by role: for people, and for tests that compare text.
+// Prints the results of a run by role, for people and for tests that compare text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +15,11 @@ namespace titan::interpreter {
 /// The 2-norm of all elements.
 double getNorm(const std::vector<double> &values);
 
-/// One line a result: a number as "output loss = 2.5", else "gradient table: norm 1.5, sum 0.25";
-/// with `gather`, the value follows as nested lists.
+/// One line per result: a scalar as "output loss = 2.5", else "gradient table: norm 1.5, sum 0.25".
+/// With `gather`, the values follow as nested lists.
 void printResults(const Session &session, bool gather, llvm::raw_ostream &stream);
 
-/// One line a result and rank with what the rank holds: "rank 1 value 0 = [3, 4]".
+/// One line per result and rank with the rank's shard: "rank 1 value 0 = [3, 4]".
 void printLocalResults(const Session &session, llvm::raw_ostream &stream);
 
 } // namespace titan::interpreter

@@ -1,4 +1,4 @@
-//===- Rounding.cpp - Element types ---------------------------------------===//
+//===- Rounding.cpp - Rounding to element types ---------------------------===//
 
 #include "compiler/interpreter/Rounding.h"
 
@@ -10,7 +10,7 @@
 
 using namespace titan;
 
-/// Adds half of the last kept place, or a little less when the kept part is even.
+/// Adds half a unit in the last place, or a little less if the truncated value is even.
 static float roundToBFloat16(float value) {
   if (std::isnan(value))
     return value;

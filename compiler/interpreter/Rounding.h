@@ -1,7 +1,7 @@
-//===- Rounding.h - Element types ------------------------------*- C++ -*-===//
+//===- Rounding.h - Rounding to element types -------------------*- C++ -*-===//
 //
-// Values are held as doubles and rounded to their element type after every operation, to nearest
-// even, as the emitted program's stores do.
+// Values are doubles. After every operation they are rounded to their element type, to nearest
+// even, like the stores of the emitted program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace titan::interpreter {
 
-/// Rounds every value to f32 or bf16; other element types hold doubles exactly.
+/// Rounds every value to f32 or bf16; doubles represent the other element types exactly.
 void roundTo(mlir::Type elementType, std::vector<double> &values);
 
 } // namespace titan::interpreter

@@ -1,4 +1,4 @@
-//===- Session.cpp - A program run step by step ---------------------------===//
+//===- Session.cpp - Runs a program step by step --------------------------===//
 
 #include "compiler/interpreter/Session.h"
 
@@ -11,7 +11,7 @@ using namespace titan::interpreter;
 using ir::HostTensor;
 using ir::NamedTensorType;
 
-/// The named functions of the module, or its first.
+/// The named functions of the module, or its first function.
 static FailureOr<std::vector<func::FuncOp>> findFunctions(ModuleOp module, StringRef names) {
   std::vector<func::FuncOp> functions;
   if (names.empty()) {
@@ -22,9 +22,9 @@ static FailureOr<std::vector<func::FuncOp>> findFunctions(ModuleOp module, Strin
       return module.emitError("the module has no function to run");
     return functions;
   }
-  SmallVector<StringRef> parts;
-  names.split(parts, ',');
-  for (StringRef name : parts) {
+  SmallVector<StringRef> list;
+  names.split(list, ',');
+  for (StringRef name : list) {
     auto function = module.lookupSymbol<func::FuncOp>(name);
     if (!function || function.isExternal()) {
       InFlightDiagnostic error = module.emitError("the module has no program @") << name;
@@ -42,7 +42,7 @@ static FailureOr<std::vector<func::FuncOp>> findFunctions(ModuleOp module, Strin
 /// All ranks are in one process.
 static constexpr int64_t kMostRanks = 4096;
 
-/// Whether the program is laid on the mesh already: before the shard phase no type has a sharding.
+/// Whether a type has a sharding: the program has passed the shard phase.
 static bool isMapped(func::FuncOp function) {
   auto hasSharding = [](Type type) {
     auto tensor = dyn_cast<NamedTensorType>(type);
@@ -77,7 +77,7 @@ FailureOr<Session> Session::create(ModuleOp module, StringRef programs, int64_t 
   return session;
 }
 
-/// Sets the arguments that are new in every step, or those that are kept between steps.
+/// Sets the arguments that change in every step, or those that persist between steps.
 LogicalResult Session::makeArguments(bool everyStep) {
   for (unsigned i = 0; i < getFunction().getNumArguments(); ++i) {
     std::string kind = getArgumentRole(getFunction(), i).kind;
@@ -99,11 +99,11 @@ void Session::setArgument(unsigned index, const HostTensor &global) {
 
 FailureOr<HostTensor> Session::assembleAt(NamedTensorType type, const RankTensors &tensors,
                                           unsigned index, const std::string &name) {
-  SmallVector<const HostTensor *> parts;
+  SmallVector<const HostTensor *> shards;
   for (const auto &rank : tensors)
-    parts.push_back(rank[index].get());
+    shards.push_back(rank[index].get());
   auto emitError = [&] { return getFunction().emitError(name) << ": "; };
-  return assemble(type, *mesh, parts, emitError);
+  return assemble(type, *mesh, shards, emitError);
 }
 
 FailureOr<HostTensor> Session::getArgument(unsigned index) {

@@ -1,8 +1,8 @@
-//===- Session.h - A program run step by step -------------------*- C++ -*-===//
+//===- Session.h - Runs a program step by step ------------------*- C++ -*-===//
 //
-// Holds the local parts of a program's arguments between steps, feeds updates back, and gives the
-// results as global values by role. Everything that compares programs works on those, so two
-// programs may lie on different meshes.
+// Stores the shards of a program's arguments between steps, applies updates, and returns the
+// results as global values by role. Comparisons use global values, so the programs may have
+// different meshes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ namespace titan::interpreter {
 
 struct Result {
   Role role;
-  /// Results of one sort and size: "gradient", "param" for updated parameters, "m" and "v" for
-  /// updated state of these names; empty for outputs, which are each of its own sort.
+  /// Results of one kind: "gradient", "param" for updated parameters, "m" and "v" for updated
+  /// states of these names. Empty for outputs, which are families of their own.
   std::string family;
   ir::NamedTensorType type;
   ir::HostTensor global;
@@ -26,24 +26,24 @@ struct Result {
 
 class Session {
 public:
-  /// Runs `programs` (names, comma-separated; rank r runs the (r mod n)-th; empty: the first
-  /// function). All must have the same arguments and results. A program without shardings runs on
+  /// Runs `programs`: names separated by commas; rank r runs number r mod n; empty: the first
+  /// function. All must have the same arguments and results. A program without shardings runs on
   /// one rank.
   static mlir::FailureOr<Session> create(mlir::ModuleOp module, llvm::StringRef programs,
                                          int64_t autoDegree, Settings settings);
 
-  /// Runs one step. With `keep`, updated arguments take their new values.
+  /// Runs one step. With `keep`, updates replace the arguments.
   mlir::LogicalResult step(bool keep = true);
 
   mlir::func::FuncOp getFunction() { return functions.front(); }
   const RankMesh &getMesh() const { return *mesh; }
-  /// Results of the last step: local by rank, and assembled.
+  /// The results of the last step: shards by rank, and global values.
   const RankTensors &getLocalResults() const { return locals; }
   const std::vector<Result> &getResults() const { return results; }
-  /// The result of this role, or null.
+  /// The result with this role, or null.
   const Result *find(const Role &role) const;
 
-  /// An argument's global value, and how to replace it.
+  /// Read and replace the global value of an argument.
   mlir::FailureOr<ir::HostTensor> getArgument(unsigned index);
   void setArgument(unsigned index, const ir::HostTensor &global);
 

@@ -1,4 +1,4 @@
-//===- ValueMemory.cpp - Room of its own for every value ------------------===//
+//===- ValueMemory.cpp - One tensor per value -----------------------------===//
 
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
@@ -19,7 +19,7 @@ public:
 
   TensorRef read(Value value) const override { return values.lookup(value); }
 
-  /// A value's tensor must have the local shape that its type says, whoever made it.
+  /// A tensor must have the local shape of its value's type.
   LogicalResult write(Value value, TensorRef tensor) override {
     if (ArrayRef(tensor->shape) != ArrayRef(dist::getLocalShape(typeOf(value), mesh.getDegrees())))
       return emitError(value.getLoc(), "a value does not have the local shape of ")
@@ -31,7 +31,7 @@ public:
   LogicalResult loadSlot(BlockArgument argument, Value whole, int64_t slot) override {
     TensorRef tensor = read(whole);
     if (tensor->shape.empty() || tensor->shape[0] != typeOf(whole).getDims()[0].getSize())
-      return emitError(argument.getLoc(), "slices a value whose leading dimension is split");
+      return emitError(argument.getLoc(), "scans a value whose leading dimension is sharded");
     return write(argument, readSlot(whole, slot, typeOf(argument)));
   }
 
@@ -54,15 +54,16 @@ public:
     TensorRef row = read(value);
     std::vector<double> &data = stacks[stack]->data;
     if (row->data.size() * typeOf(stack).getDims()[0].getSize() != data.size())
-      return emitError(value.getLoc(), "stacks a value that lies differently from the result");
+      return emitError(value.getLoc(), "stacks a value with another local shape than the slot");
     std::copy(row->data.begin(), row->data.end(), data.begin() + slot * row->data.size());
     return success();
   }
 
-  /// Reads all before writing any: a body may yield its carried arguments in another order.
-  LogicalResult assign(ValueRange arguments, ValueRange carried) override {
+  /// Reads all values before it writes any: a body may yield its iteration arguments in another
+  /// order.
+  LogicalResult assign(ValueRange arguments, ValueRange next) override {
     SmallVector<TensorRef> tensors;
-    for (Value value : carried)
+    for (Value value : next)
       tensors.push_back(read(value));
     for (auto [argument, tensor] : llvm::zip_equal(arguments, tensors))
       if (failed(write(argument, tensor)))
@@ -82,7 +83,7 @@ public:
 private:
   const RankMesh &mesh;
   llvm::DenseMap<Value, TensorRef> values;
-  llvm::DenseMap<Value, std::shared_ptr<HostTensor>> stacks; ///< those that are still written
+  llvm::DenseMap<Value, std::shared_ptr<HostTensor>> stacks; ///< stacked outputs of running repeats
 };
 
 } // namespace

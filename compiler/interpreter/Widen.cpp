@@ -1,4 +1,4 @@
-//===- Widen.cpp - A program in double precision --------------------------===//
+//===- Widen.cpp - Widens a program to double precision -------------------===//
 
 #include "compiler/interpreter/Widen.h"
 

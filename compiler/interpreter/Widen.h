@@ -1,7 +1,7 @@
-//===- Widen.h - A program in double precision ------------------*- C++ -*-===//
+//===- Widen.h - Widens a program to double precision -----------*- C++ -*-===//
 //
-// Passes are compared in float64, where reordered sums differ by 1e-15 and a wrong program by far
-// more; in float32 the two could be confused.
+// Passes are compared in float64, where reordered sums differ by 1e-15 and wrong programs by far
+// more. In float32 the two might be confused.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,8 +6,8 @@
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/IR/TensorAttributes.h"
+#include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 
@@ -16,7 +16,8 @@ using namespace mlir;
 namespace titan::lowering {
 namespace {
 
-/// One program function: what a set of results needs, with the roles of arguments and results.
+/// Lowers one program function: the operations that its outputs need, and the roles of arguments
+/// and results.
 class ProgramLowering {
 public:
   ProgramLowering(const sema::CheckedRun &run, const sema::Model &model,
@@ -102,7 +103,7 @@ private:
     }
   }
 
-  /// What random tensors depend on, set by the runtime in each step.
+  /// The seed and the step, on which random tensors depend. The runtime sets them in each step.
   void addScalars(SmallVector<Type> &types, SmallVector<DictionaryAttr> &roles) {
     for (StringRef name : {"seed", "step"}) {
       types.push_back(ir::NamedTensorType::get(builder.getI64Type(), {}));
@@ -127,7 +128,7 @@ private:
       }
   }
 
-  /// The next values of buffers are results that replace arguments.
+  /// Returns the next values of buffers, marked with the argument that they replace.
   void returnUpdates(func::FuncOp func, const OpLowering &ops) {
     for (auto [i, parameter] : llvm::enumerate(model.parameters)) {
       if (!parameter.isBuffer)
@@ -148,7 +149,7 @@ private:
   ArrayRef<Attribute> optimizers;
 };
 
-/// What training and evaluation give: the loss, and those with names that it is the sum of.
+/// The outputs of training and evaluation: the loss, and the named losses of which it is the sum.
 std::vector<sema::Output> trainOutputs(const sema::Model &model) {
   std::vector<sema::Output> outputs{{"loss", *model.loss, model.loc}};
   for (const sema::Output &loss : model.losses)
@@ -157,8 +158,7 @@ std::vector<sema::Output> trainOutputs(const sema::Model &model) {
   return outputs;
 }
 
-/// Evaluation also gives the one without a name where others make it less than the sum: the
-/// perplexity is its own.
+/// If there are named losses, evaluation also returns the loss without a name, for the perplexity.
 std::vector<sema::Output> evalOutputs(const sema::Model &model) {
   std::vector<sema::Output> outputs = trainOutputs(model);
   if (model.losses.size() > 1)

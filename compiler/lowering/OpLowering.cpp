@@ -78,7 +78,7 @@ Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType t
   }
 }
 
-/// What takes one tensor and says with dimensions what becomes of it.
+/// Operations with one operand and dimensions as attributes.
 Value OpLowering::unary(const Op &op, Value x, mlir::Location loc, ir::NamedTensorType type) {
   auto name = [&](size_t i) { return translation.dimName(op.dims[i]); };
   switch (op.kind) {
@@ -145,7 +145,7 @@ Operation *OpLowering::multiResult(const Op &op, mlir::Location loc) {
       op.numbers.empty() ? FloatAttr() : builder.getF64FloatAttr(op.numbers[0]));
 }
 
-/// Sums of many narrow updates are made in a wider type and rounded once.
+/// Adds narrow updates in a wider type and rounds the sum once.
 Value OpLowering::scatter(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
   auto wide = type.withElementType(ir::getAccumulationType(type.getElementType()));
   Value sums = builder.create<ir::ScatterOp>(loc, wide, operand(op, 0), operand(op, 1),
@@ -153,7 +153,7 @@ Value OpLowering::scatter(const Op &op, mlir::Location loc, ir::NamedTensorType 
   return wide == type ? sums : builder.create<ir::CastOp>(loc, type, sums);
 }
 
-/// The stream is named by the variable that the tensor helps to compute, and a number among those.
+/// The stream has the name of the variable that the tensor contributes to, and a number.
 Value OpLowering::random(ir::RandomKind kind, const Op &op, mlir::Location loc,
                          ir::NamedTensorType type) {
   std::string stream = op.name + "." + std::to_string(randomStreams[op.name]++);
@@ -167,8 +167,8 @@ Value OpLowering::random(ir::RandomKind kind, const Op &op, mlir::Location loc,
   return builder.create<ir::RandomOp>(loc, type, kind, stream, keys);
 }
 
-/// x / (1 - rate) where a uniform number is at least the rate, else 0. The numbers are f32 whatever
-/// x is, so that all precisions drop the same elements.
+/// x / (1 - rate) where a uniform number is at least the rate, else 0. The numbers are f32 for all
+/// types of x, so that every precision drops the same elements.
 Value OpLowering::dropout(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
   if (!step)
     return operand(op, 0);
@@ -178,12 +178,12 @@ Value OpLowering::dropout(const Op &op, mlir::Location loc, ir::NamedTensorType 
   };
   Type f32 = builder.getF32Type(), element = type.getElementType();
   Value drawn = random(ir::RandomKind::Uniform, op, loc, type.withElementType(f32));
-  Value kept =
+  Value mask =
       builder.create<ir::CompareOp>(loc, type.withElementType(builder.getI1Type()),
                                     ir::ComparePredicate::GE, drawn, constant(op.number, f32));
   Value scaled =
       builder.create<ir::MulOp>(loc, type, operand(op, 0), constant(1 / (1 - op.number), element));
-  return builder.create<ir::SelectOp>(loc, type, kept, scaled, constant(0, element));
+  return builder.create<ir::SelectOp>(loc, type, mask, scaled, constant(0, element));
 }
 
 Value OpLowering::inOrder(Value value, ir::NamedTensorType type, mlir::Location loc) {
@@ -199,8 +199,8 @@ Value OpLowering::constrained(Value value, ir::NamedTensorType type, mlir::Locat
   return ir::createConstraint(builder, loc, type, value, name);
 }
 
-/// The parameters that the bodies declare, those of repeats inside them included, and the bodies
-/// that have each.
+/// The parameters that the bodies declare, nested repeats included, with the variants that declare
+/// each.
 OpLowering::VariantsByParameter OpLowering::scannedParameters(ArrayRef<sema::Region> bodies) const {
   VariantsByParameter scanned;
   for (auto [number, body] : llvm::enumerate(bodies)) {
@@ -228,8 +228,8 @@ OpLowering::updatedBuffers(const VariantsByParameter &scanned) const {
   return updated;
 }
 
-/// The dimension that a repeat stacks along. Stacks of a repeat in a repeat have both dimensions,
-/// so they need names of their own; parameters, which say `name`, are in one of the two only.
+/// The dimension that a repeat stacks along. Stacked outputs of nested repeats have both dimensions
+/// and need distinct names. Parameters have only one of them, under its name.
 static ir::DimAttr distinguish(ir::DimAttr dim, ArrayRef<sema::Region> bodies, OpBuilder &builder) {
   int depth = 0;
   for (Operation *op = builder.getInsertionBlock()->getParentOp(); isa<ir::RepeatOp>(op);
@@ -303,12 +303,12 @@ void OpLowering::lowerBody(mlir::Region &region, const sema::Region &body, Array
   for (auto [id, init] : llvm::zip_equal(body.yields, inits)) {
     auto type = cast<ir::NamedTensorType>(init.getType());
     Value value = inOrder(values.lookup(id), type, loc);
-    // What is declared keeps its name; anything else is the next of what the repeat starts from.
+    // A declared value keeps its name; any other value gets the name of the initial value.
     bool isDeclared = value.getDefiningOp<ir::ShardingConstraintOp>() != nullptr;
     StringRef start = ir::getName(init.getDefiningOp<ir::ShardingConstraintOp>());
     yields.push_back(constrained(value, type, loc, isDeclared ? StringRef() : start));
   }
-  // An iteration that has a buffer and does not update it keeps it as it was.
+  // An iteration without an update returns the buffer unchanged.
   for (const auto &[index, variants] : updated)
     if (llvm::is_contained(variants, region.getRegionNumber())) {
       Value next = updates.lookup(index);

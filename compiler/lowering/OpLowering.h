@@ -1,9 +1,9 @@
-// Ops of one function or body, one to one, those that somebody needs.
+// Lowers the live operations of one function or body, one to one.
 #ifndef TITAN_COMPILER_LOWERING_OPLOWERING_H
 #define TITAN_COMPILER_LOWERING_OPLOWERING_H
 
 #include "compiler/lowering/Translation.h"
-#include "compiler/sema/Reachability.h"
+#include "compiler/sema/program/Reachability.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
@@ -20,20 +20,20 @@ public:
 
   /// The function's arguments for inputs and parameters, by index.
   llvm::DenseMap<uint32_t, mlir::Value> inputs, parameters;
-  /// The next values of buffers, by index, as soon as they are lowered.
+  /// The next values of buffers lowered so far, by index.
   llvm::DenseMap<uint32_t, mlir::Value> updates;
-  /// What random tensors depend on, in training; null in programs without steps, where nothing is
-  /// dropped out.
+  /// The keys of random tensors in training. Null in programs without steps, where dropout is
+  /// inactive.
   mlir::Value seed, step;
-  /// Whether operations say which blocks they stand in.
+  /// Whether operations get `titan.blocks`.
   bool marksBlocks = false;
 
   void lower(const sema::Region &region);
   mlir::Value operator[](sema::ValueId id) const { return values.lookup(id); }
-  /// The value with its dimensions in the order of `type`.
+  /// Transposes the value to the dimension order of `type`.
   mlir::Value inOrder(mlir::Value value, ir::NamedTensorType type, mlir::Location loc);
-  /// The value as a sharding constraint of this name in this order of dimensions; itself if it is
-  /// one already, as any is where the name is empty.
+  /// Puts a sharding constraint named `name` on the value, with the dimensions in the order of
+  /// `type`. An existing constraint is reused if the names agree or `name` is empty.
   mlir::Value constrained(mlir::Value value, ir::NamedTensorType type, mlir::Location loc,
                           llvm::StringRef name);
 
@@ -51,10 +51,10 @@ private:
   mlir::Value dropout(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
   mlir::Operation *multiResult(const sema::Op &op, mlir::Location loc);
   void repeat(const sema::Op &op, mlir::Location loc);
-  /// By parameter, the bodies of a repeat that take a slice of it.
+  /// For each parameter, the variants of a repeat that scan it.
   using VariantsByParameter = llvm::MapVector<uint32_t, llvm::SmallVector<int64_t>>;
   VariantsByParameter scannedParameters(llvm::ArrayRef<sema::Region> bodies) const;
-  /// Of these, the buffers that a body updates: the repeat stacks their next values.
+  /// The subset that consists of buffers with an update; the repeat stacks their next values.
   VariantsByParameter updatedBuffers(const VariantsByParameter &scanned) const;
   void lowerBody(mlir::Region &region, const sema::Region &body, llvm::ArrayRef<mlir::Value> inits,
                  const VariantsByParameter &scanned, const VariantsByParameter &updated,
@@ -66,8 +66,8 @@ private:
   const sema::Reachability &needs;
   mlir::OpBuilder &builder;
   llvm::DenseMap<sema::ValueId, mlir::Value> values;
-  llvm::SmallVector<mlir::Value> indices;  ///< of the repeats around, the outermost first
-  llvm::StringMap<unsigned> randomStreams; ///< how many have a name
+  llvm::SmallVector<mlir::Value> indices;  ///< of the enclosing repeats, the outermost first
+  llvm::StringMap<unsigned> randomStreams; ///< the number of streams per name
 };
 
 } // namespace titan::lowering

@@ -3,7 +3,7 @@
 #define TITAN_COMPILER_LOWERING_OPTIMIZERLOWERING_H
 
 #include "compiler/diagnostics/SourceManager.h"
-#include "compiler/sema/Optimizers.h"
+#include "compiler/sema/runs/Optimizers.h"
 
 #include "mlir/IR/Builders.h"
 

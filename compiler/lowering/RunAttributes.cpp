@@ -1,11 +1,11 @@
 #include "compiler/lowering/RunAttributes.h"
-#include "compiler/sema/Fingerprint.h"
-#include "compiler/sema/ParameterRules.h"
+#include "compiler/sema/program/Fingerprint.h"
+#include "compiler/sema/runs/ParameterRules.h"
 
+#include "base/data/Feed.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorAttributes.h"
-#include "titan/runtime/feed.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
@@ -36,13 +36,13 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
       if (entry.axis != axis.name)
         continue;
       StringRef of = entry.ofParameters ? "parameters" : "values";
-      SmallVector<NamedAttribute> parts{builder.getNamedAttr("of", builder.getStringAttr(of)),
-                                        builder.getNamedAttr("names", list(entry.tensors))};
+      SmallVector<NamedAttribute> fields{builder.getNamedAttr("of", builder.getStringAttr(of)),
+                                         builder.getNamedAttr("names", list(entry.tensors))};
       if (entry.splits)
-        parts.push_back(builder.getNamedAttr("shards", list(*entry.splits)));
+        fields.push_back(builder.getNamedAttr("shards", list(*entry.splits)));
       if (entry.stores)
-        parts.push_back(builder.getNamedAttr("stores", list(*entry.stores)));
-      all.push_back(builder.getDictionaryAttr(parts));
+        fields.push_back(builder.getNamedAttr("stores", list(*entry.stores)));
+      all.push_back(builder.getDictionaryAttr(fields));
     }
     return all;
   };
@@ -77,16 +77,16 @@ Attribute attribute(const sema::Value &value, OpBuilder &builder) {
   }
 }
 
-/// How many different tokens a model can take.
+/// The number of different tokens that a model accepts.
 class Vocabulary {
 public:
   explicit Vocabulary(const sema::Model &model) : model(model) { visit(model.body); }
 
-  /// The least size of what tokens index; `all` where they index nothing.
+  /// The smallest dimension that tokens index, or `all` if they index none.
   int64_t sizeOr(int64_t all) const { return least.value_or(all); }
 
 private:
-  /// What an input holds, perhaps in another place.
+  /// Follows the inputs that hold tokens through operations that only move elements.
   void visit(const sema::Region &region) {
     for (const sema::Op &op : region.ops) {
       if (isInput(op) || (isMove(op.kind) && hasTokens.count(op.operands[0])))
@@ -99,12 +99,12 @@ private:
     }
   }
 
-  /// Of tokens, not of places in documents.
+  /// Whether the operation is an input with tokens, not with positions or document numbers.
   bool isInput(const sema::Op &op) const {
     if (op.kind != sema::OpKind::Input)
       return false;
-    std::optional<rt::Feed> feed = rt::findFeed(model.inputs[static_cast<size_t>(op.index)].name);
-    return !feed || rt::givesTokens(*feed);
+    std::optional<Feed> feed = findFeed(model.inputs[static_cast<size_t>(op.index)].name);
+    return !feed || givesTokens(*feed);
   }
 
   static bool isMove(sema::OpKind kind) {
@@ -119,7 +119,7 @@ private:
   std::optional<int64_t> least;
 };
 
-/// A file's name on one line.
+/// Replaces control characters in a file name.
 std::string onOneLine(StringRef name) {
   std::string line = name.str();
   std::replace_if(
@@ -127,11 +127,11 @@ std::string onOneLine(StringRef name) {
   return line;
 }
 
-/// Everything that was read, so that a run's folder can say later what was trained: every file and
-/// every setting of the command line, under its name.
+/// All sources and command-line settings under their names, so that a run directory documents what
+/// was trained.
 std::string wholeText(const SourceManager &sources) {
   std::string all;
-  StringSet<> seen; // of a configuration file there are copies, for what is parsed
+  StringSet<> seen; // a configuration file has copies, one per parsed value
   for (size_t i = 0; i < sources.bufferCount(); ++i) {
     FileId file = static_cast<FileId>(i);
     StringRef name = sources.name(file);
@@ -143,9 +143,9 @@ std::string wholeText(const SourceManager &sources) {
   return all;
 }
 
-/// What the program that reads a setting must know to check it.
-void addRule(const rt::SettingRule &rule, OpBuilder &builder, SmallVector<NamedAttribute> &entry) {
-  using Type = rt::SettingRule::Type;
+/// Adds the rule by which the emitted program checks a setting.
+void addRule(const SettingRule &rule, OpBuilder &builder, SmallVector<NamedAttribute> &entry) {
+  using Type = SettingRule::Type;
   auto add = [&](StringRef name, Attribute value) {
     entry.push_back(builder.getNamedAttr(name, value));
   };
@@ -164,22 +164,23 @@ void addRule(const rt::SettingRule &rule, OpBuilder &builder, SmallVector<NamedA
     add("idle", builder.getStrArrayAttr({rule.idleBeside, rule.idleValue}));
 }
 
-/// Whether the program that is emitted depends on the value: also on whether it evaluates at all.
+/// Whether the emitted program depends on the value, or on whether it evaluates at all.
 bool isCompiledIn(const sema::OptionSpec &spec, const sema::Run &run) {
   return spec.fixed == sema::Fixed::Compile ||
          (StringRef(spec.path).starts_with("eval.") && run["eval.data.path"].text.empty());
 }
 
-/// What the program takes when it starts. Whether it can leave out an update is compiled in.
-rt::SettingRule launchRule(const sema::OptionSpec &spec, const sema::Run &run) {
-  rt::SettingRule rule = sema::ruleOf(spec);
+/// The values that the program accepts at its start. Whether it can skip an update is fixed at
+/// compile time.
+SettingRule launchRule(const sema::OptionSpec &spec, const sema::Run &run) {
+  SettingRule rule = sema::ruleOf(spec);
   if (spec.path == "on_nonfinite")
     std::erase(rule.choices, run[spec.path].text == "skip" ? "warn" : "skip");
   return rule;
 }
 
-/// What a run chose of its model, and the degrees of its map: the program takes the same again, as
-/// of all that was compiled in, so that one configuration serves both.
+/// Adds the model options and the mesh degrees. The emitted program checks them like all
+/// compiled-in settings, so that one configuration file serves compiler and program.
 void addChosen(const sema::CheckedRun &run, OpBuilder &builder,
                SmallVector<NamedAttribute> &settings) {
   auto add = [&](const std::string &path, Attribute value) {
@@ -190,7 +191,7 @@ void addChosen(const sema::CheckedRun &run, OpBuilder &builder,
   };
   for (const auto &[name, option] : run.run.modelArguments)
     add("model." + name, attribute(option.value, builder));
-  std::map<std::string, int64_t> degrees; // as the map has them: `tp.kv_heads`, `tp.group` are `tp`
+  std::map<std::string, int64_t> degrees; // `tp.kv_heads` and `tp.group` count for `tp`
   for (const sema::Axis &axis : run.mesh.axes)
     degrees.try_emplace(axis.name.substr(0, axis.name.find('.')), 1).first->second *= axis.degree;
   for (const auto &[axis, degree] : degrees)
@@ -221,7 +222,7 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   auto size = [&](StringRef name, int64_t value) {
     return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
   };
-  // A text has bytes, other data have ids of 32 bits.
+  // Text consists of bytes, other data of 32-bit ids.
   const int64_t tokens = run.run["data.format"].print() == "text" ? 256 : INT32_MAX;
   module->setAttr("titan.sizes",
                   builder.getDictionaryAttr({size("batch", run.run["data.batch"].integer),

@@ -1,25 +1,25 @@
-// What a module says besides its functions: the mesh, the map, the run's settings.
+// Module attributes: the mesh, the axis rules, the settings of the run.
 #ifndef TITAN_COMPILER_LOWERING_RUNATTRIBUTES_H
 #define TITAN_COMPILER_LOWERING_RUNATTRIBUTES_H
 
 #include "compiler/lowering/Translation.h"
-#include "compiler/sema/Check.h"
+#include "compiler/sema/check/Check.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace titan::lowering {
 
-/// `dist.mesh` and one `dist.axis_rules` an axis, at the builder's insertion point.
+/// Creates `dist.mesh` and one `dist.axis_rules` per axis at the builder's insertion point.
 void addMesh(const sema::CheckedRun &run, mlir::OpBuilder &builder, const Translation &translation);
 
-/// titan.run, titan.run_name, titan.model, titan.fingerprint, titan.source, titan.sizes.
+/// Sets titan.run, titan.run_name, titan.model, titan.fingerprint, titan.source and titan.sizes.
 void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
                       mlir::ModuleOp module);
 
 /// titan.clip and titan.skip_nonfinite of the training function.
 void addStepAttributes(const sema::Run &run, mlir::OpBuilder &builder, mlir::Operation *train);
 
-/// titan.precision of a program function.
+/// The attribute titan.precision of a program function.
 mlir::DictionaryAttr precisionAttribute(const sema::Run &run, const Translation &translation,
                                         mlir::MLIRContext *context);
 

@@ -50,10 +50,11 @@ ir::NamedTensorType Translation::type(const sema::Parameter &parameter) const {
 }
 
 mlir::Location Translation::loc(titan::Location at, StringRef name) const {
-  mlir::Location place = UnknownLoc::get(context);
+  mlir::Location location = UnknownLoc::get(context);
   if (at.isValid())
-    place = FileLineColLoc::get(StringAttr::get(context, sources.name(at.file)), at.line, at.col);
-  return name.empty() ? place : NameLoc::get(StringAttr::get(context, name), place);
+    location =
+        FileLineColLoc::get(StringAttr::get(context, sources.name(at.file)), at.line, at.col);
+  return name.empty() ? location : NameLoc::get(StringAttr::get(context, name), location);
 }
 
 ir::InitAttr Translation::init(const sema::Parameter &parameter) const {

@@ -1,8 +1,9 @@
-// From the semantic analysis' words to the dialects': dimensions, types, places.
+// Converts dimensions, types and source locations of the semantic analysis to those of the
+// dialects.
 #ifndef TITAN_COMPILER_LOWERING_TRANSLATION_H
 #define TITAN_COMPILER_LOWERING_TRANSLATION_H
 
-#include "compiler/sema/Program.h"
+#include "compiler/sema/program/Program.h"
 #include "dialects/titan/IR/Titan.h"
 
 namespace titan::lowering {
@@ -16,9 +17,9 @@ public:
   mlir::StringAttr dimName(sema::DimId id) const;
   mlir::Type element(sema::DType dtype) const;
   ir::NamedTensorType type(const sema::TensorType &type) const;
-  /// With the iterations of the repeats, if any, in front.
+  /// The type with the dimensions of the enclosing repeats in front.
   ir::NamedTensorType type(const sema::Parameter &parameter) const;
-  /// The place in the source, wrapped in the variable's name.
+  /// The source location as a NameLoc with the variable's name.
   mlir::Location loc(Location at, llvm::StringRef name) const;
   ir::InitAttr init(const sema::Parameter &parameter) const;
 

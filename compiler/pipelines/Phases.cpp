@@ -16,8 +16,8 @@ using namespace mlir;
 
 namespace titan::pipelines {
 
-// The order is fixed by what each phase may assume: the gradient is taken of the global program,
-// before anything is mapped; memory is planned when nothing changes any more.
+// Each phase relies on the previous ones: gradients are taken of the global program, before
+// sharding, and memory is planned last, when the program is final.
 static constexpr Phase kPhases[] = {
     {"model", "the forward pass on global tensors, as lowering makes it", ir::buildModelPhase},
     {"gradient", "gradients, clipping and the optimizer", ir::buildGradientPhase},
@@ -38,7 +38,8 @@ const Phase *findPhase(llvm::StringRef name) {
   return nullptr;
 }
 
-/// Writes the module to DIR/NN-phase.mlir, with locations, so that a dump can be run again.
+/// Writes the module to DIR/NN-phase.mlir with locations, so that titan-opt can continue from the
+/// dump.
 static LogicalResult dump(ModuleOp module, llvm::StringRef directory, size_t number,
                           const Phase &phase) {
   if (directory.empty())
@@ -58,12 +59,12 @@ static LogicalResult dump(ModuleOp module, llvm::StringRef directory, size_t num
   return success();
 }
 
-/// An insertion after a phase that does not run would be an option without effect.
+/// Rejects insertions after a phase that does not run, since they would have no effect.
 static LogicalResult checkInsertions(ModuleOp module, const PhaseRun &run) {
   const Phase *last = findPhase(run.stopAfter);
   for (const Insertion &insertion : run.insertions)
     if (last && findPhase(insertion.phase) > last)
-      return emitError(module.getLoc(), "pass `") << insertion.pass << "` stands after phase `"
+      return emitError(module.getLoc(), "pass `") << insertion.pass << "` must follow phase `"
                                                   << insertion.phase << "`, which does not run";
   return success();
 }

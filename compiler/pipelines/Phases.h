@@ -1,5 +1,5 @@
-// The phases between the model's IR and emission, in order. This list is the compiler's table of
-// contents: titanc runs it, --stop-after and --dump-phases name its entries, titan-opt prints it.
+// The phases between lowering and emission, in order. titanc runs this list, --stop-after and
+// --dump-phases refer to its names, and titan-opt prints it.
 #ifndef TITAN_COMPILER_PIPELINES_PHASES_H
 #define TITAN_COMPILER_PIPELINES_PHASES_H
 
@@ -28,20 +28,20 @@ const Phase *findPhase(llvm::StringRef name);
 
 struct PhaseRun {
   std::string stopAfter;     ///< the last phase to run; empty: all
-  std::string dumpDirectory; ///< where to write the IR after every phase, numbered; empty: nowhere
+  std::string dumpDirectory; ///< directory for the IR after each phase; empty: none
   std::vector<Insertion> insertions = {};
-  /// Sees the module after every phase, and leaves it as it is.
+  /// Is called after each phase; must not change the module.
   std::function<void(llvm::StringRef phase, mlir::ModuleOp module)> observe = {};
 };
 
-/// Runs the phases after `model` on a module that lowering made. Passes report their own errors.
+/// Runs the phases on a lowered module. Passes report their own errors.
 mlir::LogicalResult runPhases(mlir::ModuleOp module, const PhaseRun &run);
 
-/// Registers each phase as the pipeline --titan-phase-NAME, with what is inserted after it.
-/// `insertions` is read when a pipeline is built.
+/// Registers each phase, with its insertions, as the pipeline --titan-phase-NAME. `insertions` is
+/// read when a pipeline is built.
 void registerPhasePipelines(std::vector<Insertion> &insertions);
 
-/// What a list of phases looks like to a user: one a line, then its passes.
+/// Prints each phase on one line, followed by its passes.
 void printPhases(llvm::raw_ostream &out);
 
 } // namespace titan::pipelines

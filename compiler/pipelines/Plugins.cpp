@@ -28,19 +28,19 @@ static std::string getPhaseNames() {
 }
 
 llvm::Expected<Insertion> readInsertion(const std::string &text) {
-  auto [place, pass] = llvm::StringRef(text).split('=');
-  if (!place.consume_front("after:") || pass.empty())
+  auto [position, pass] = llvm::StringRef(text).split('=');
+  if (!position.consume_front("after:") || pass.empty())
     return makeError("--insert-pass takes after:PHASE=PASS, not `" + text + "`");
-  if (!findPhase(place))
-    return makeError("there is no phase `" + place + "` to insert a pass after; the phases are " +
-                     getPhaseNames());
+  if (!findPhase(position))
+    return makeError("there is no phase `" + position +
+                     "` to insert a pass after; the phases are " + getPhaseNames());
   OpPassManager manager(ModuleOp::getOperationName());
   std::string message;
   llvm::raw_string_ostream stream(message);
   if (failed(parsePassPipeline(pass, manager, stream)))
     return makeError("cannot insert `" + pass + "` (is its --load-pass-plugin missing?): " +
                      llvm::StringRef(stream.str()).trim());
-  return Insertion{place.str(), pass.str()};
+  return Insertion{position.str(), pass.str()};
 }
 
 LogicalResult insertAfter(llvm::StringRef phase, std::vector<Insertion> &insertions,

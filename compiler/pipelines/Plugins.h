@@ -1,5 +1,5 @@
-// Passes of other people: libraries that are loaded by --load-pass-plugin, and where their passes
-// run (--insert-pass=after:PHASE=PASS). titanc and titan-opt read both the same way.
+// Pass plugins: libraries of --load-pass-plugin, and the positions of their passes
+// (--insert-pass=after:PHASE=PASS). titanc and titan-opt share this code.
 #ifndef TITAN_COMPILER_PIPELINES_PLUGINS_H
 #define TITAN_COMPILER_PIPELINES_PLUGINS_H
 
@@ -11,19 +11,19 @@
 
 namespace titan::pipelines {
 
-/// A pass, or a pipeline of passes as MLIR writes it, that runs when a phase has ended.
+/// A pass, or a textual pass pipeline, that runs after a phase.
 struct Insertion {
   std::string phase, pass;
-  bool isUsed = false; ///< some pipeline has it
+  bool isUsed = false; ///< some pipeline contains it
 };
 
-/// Loads a library and registers its passes. Dialects come with the passes that depend on them.
+/// Loads a library and registers its passes. Passes register the dialects that they depend on.
 llvm::Error loadPassPlugin(const std::string &file);
 
-/// Reads `after:PHASE=PASS`. PASS must be known, so plugins are loaded before.
+/// Parses `after:PHASE=PASS`. The plugin of PASS must be loaded before.
 llvm::Expected<Insertion> readInsertion(const std::string &text);
 
-/// Appends what is to run after `phase`.
+/// Appends the insertions after `phase`.
 mlir::LogicalResult insertAfter(llvm::StringRef phase, std::vector<Insertion> &insertions,
                                 mlir::OpPassManager &manager);
 

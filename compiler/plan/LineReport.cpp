@@ -1,5 +1,6 @@
 #include "compiler/plan/LineReport.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -21,7 +22,7 @@ public:
 
   std::vector<LineCost> take() {
     std::vector<LineCost> costs;
-    for (auto &[place, cost] : lines)
+    for (auto &[key, cost] : lines)
       if (cost.flops + cost.bytesRead + cost.bytesWritten > 0)
         costs.push_back(std::move(cost));
     llvm::stable_sort(costs, [](const LineCost &a, const LineCost &b) {
@@ -41,7 +42,7 @@ private:
     countFlops(&op, times);
     if (auto fused = dyn_cast<ir::FusedOp>(op))
       return countFused(fused, times);
-    if (op.hasTrait<OpTrait::IsTerminator>() || memory::isView(&op))
+    if (op.hasTrait<OpTrait::IsTerminator>() || ir::isView(&op))
       return;
     for (Value operand : op.getOperands())
       at(&op).bytesRead += times * bytes(operand);
@@ -54,7 +55,7 @@ private:
       at(op).flops += times * cost.getFlops(degrees);
   }
 
-  /// What comes from outside is read once, by whoever uses it first.
+  /// An external operand of the region is read once, by its first user.
   void countFused(ir::FusedOp fused, double times) {
     llvm::SmallSetVector<Value, 8> read;
     for (Operation &op : fused.getBody().getOps()) {
@@ -79,11 +80,11 @@ private:
   }
 
   LineCost &at(Operation *op) {
-    std::pair<std::string, unsigned> place;
+    std::pair<std::string, unsigned> key;
     if (auto line = op->getLoc()->findInstanceOf<FileLineColLoc>())
-      place = {line.getFilename().str(), line.getLine()};
-    LineCost &cost = lines[place];
-    std::tie(cost.file, cost.line) = place;
+      key = {line.getFilename().str(), line.getLine()};
+    LineCost &cost = lines[key];
+    std::tie(cost.file, cost.line) = key;
     return cost;
   }
 

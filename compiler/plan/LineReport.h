@@ -1,5 +1,5 @@
-// What every source line costs one rank in one training step: arithmetic and memory traffic, from
-// the program behind the memory phase, where it is known what is computed together.
+// The cost of each source line on one rank in one training step: arithmetic and memory traffic.
+// Computed after the memory phase, when fusion is final.
 #ifndef TITAN_COMPILER_PLAN_LINEREPORT_H
 #define TITAN_COMPILER_PLAN_LINEREPORT_H
 
@@ -11,17 +11,16 @@
 namespace titan::plan {
 
 struct LineCost {
-  std::string file; ///< empty for what no line stands for, such as the optimizer's update
+  std::string file; ///< empty for operations without a source line, such as the optimizer's update
   unsigned line = 0;
   double flops = 0; ///< executed, forward and backward
-  /// Bytes that operations read and write in memory: every operand and every result once for each
-  /// execution, however large the caches. What operations computed together hand to each other
-  /// moves nothing; nor do views.
+  /// Bytes that operations read from and write to memory: every operand and every result once per
+  /// execution, regardless of caches. Values within a fused region and views count 0.
   double bytesRead = 0;
   double bytesWritten = 0;
 };
 
-/// The lines of `function`, dearest first: by operations, then by bytes.
+/// The lines of `function` by descending operations, then bytes.
 std::vector<LineCost> reportLines(mlir::FunctionOpInterface function, const dist::Degrees &degrees);
 
 } // namespace titan::plan

@@ -1,6 +1,6 @@
 #include "compiler/plan/MemoryReport.h"
-#include "compiler/support/ArenaPlanner.h"
-#include "compiler/support/PersistentLayout.h"
+#include "base/arena/ArenaPlanner.h"
+#include "base/arena/PersistentLayout.h"
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
@@ -36,7 +36,7 @@ private:
   int64_t threads;
 };
 
-/// What the transient buffers of a function are for.
+/// The use of each transient allocation of a function.
 SmallVector<Kind> getKinds(func::FuncOp function, ArrayAttr allocations) {
   SmallVector<Kind> kinds;
   for (auto allocation : allocations.getAsRange<ir::AllocationAttr>())
@@ -55,15 +55,15 @@ SmallVector<Kind> getKinds(func::FuncOp function, ArrayAttr allocations) {
   return kinds;
 }
 
-/// Says what runs at `event`.
+/// Sets the operation at `event` and its source line.
 void locate(func::FuncOp function, int64_t event, ProgramMemory &memory) {
   memory::Liveness liveness(function);
   function.walk([&](Operation *op) {
     if (op == function || op->getParentOfType<ir::FusedOp>() || liveness.getStart(op) != event)
       return WalkResult::advance();
     memory.operation = op->getName().stripDialect().str();
-    if (auto part = op->getAttrOfType<StringAttr>(ir::attr::kGradKind))
-      memory.operation += " " + part.getValue().str();
+    if (auto gradKind = op->getAttrOfType<StringAttr>(ir::attr::kGradKind))
+      memory.operation += " " + gradKind.getValue().str();
     if (auto location = op->getLoc()->findInstanceOf<FileLineColLoc>()) {
       memory.file = location.getFilename().str();
       memory.line = location.getLine();
@@ -76,22 +76,22 @@ ProgramMemory Reporter::report(func::FuncOp function) const {
   ProgramMemory memory;
   memory.program = function->getAttrOfType<StringAttr>(ir::attr::kProgram).str();
   auto allocations = function->getAttrOfType<ArrayAttr>(memory::kTransient);
-  std::vector<support::ArenaItem> items;
+  std::vector<arena::ArenaItem> items;
   for (auto allocation : allocations.getAsRange<ir::AllocationAttr>())
     items.push_back({getBytes(allocation), allocation.getFirst(), allocation.getLast()});
-  std::vector<support::StackOverlap> stackOverlaps = memory::getStackOverlaps(function);
-  memory.bytes = support::planArena(items, stackOverlaps).bytes;
-  auto [most, event, shared] = support::findPeak(items, stackOverlaps);
+  std::vector<arena::StackOverlap> stackOverlaps = memory::getStackOverlaps(function);
+  memory.bytes = arena::planArena(items, stackOverlaps).bytes;
+  auto [most, event, shared] = arena::findPeak(items, stackOverlaps);
   for (auto [item, kind] : llvm::zip_equal(items, getKinds(function, allocations)))
     if (item.first <= event && event <= item.last)
-      memory.*kind += support::alignTo(item.bytes, support::kArenaAlignment);
-  // What is consumed is activations; as much of it as gradients, or others, have taken is gone.
+      memory.*kind += arena::alignTo(item.bytes, arena::kArenaAlignment);
+  // Consumed stacks are activations; shared bytes count as the produced stacks, mostly gradients.
   memory.activations -= shared;
   locate(function, event, memory);
   return memory;
 }
 
-/// What packing the factors of large products takes.
+/// Bytes of pack buffers for the operands of large products.
 int64_t getPackingBytes(Type factor, Type result, const Processor &processor) {
   const int64_t threads = processor.threads;
   if (factor.isBF16() && processor.hasTiles)
@@ -117,7 +117,7 @@ int64_t getGemmBytes(ir::ContractOp contract, const dist::Degrees &degrees,
     return cast<ir::NamedTensorType>(value.getType()).getElementType();
   };
   int64_t bytes = 0;
-  // Of m k, k n and m n, two by the third are the squares of k, m and n.
+  // Of m k, k n and m n, two divided by the third are the squares of k, m and n.
   if (std::min({a * b / c, a * c / b, b * c / a}) >= kLarge * kLarge)
     bytes = getPackingBytes(getType(contract.getLhs()), getType(contract.getResult()), processor);
   bool isElsewhere = !processor.hasTiles && !processor.hasVectors;
@@ -126,8 +126,7 @@ int64_t getGemmBytes(ir::ContractOp contract, const dist::Degrees &degrees,
   return bytes;
 }
 
-/// Whether BLAS makes products of a contraction, which is more than inner products
-/// (runtime/lib/kernels/Gemm*.cpp).
+/// True if the contraction calls BLAS, which inner products do not (runtime/lib/gemm/Gemm*.cpp).
 bool usesBlas(ir::ContractOp contract, const Processor &processor) {
   auto lhs = cast<ir::NamedTensorType>(contract.getLhs().getType()),
        rhs = cast<ir::NamedTensorType>(contract.getRhs().getType());
@@ -139,7 +138,7 @@ bool usesBlas(ir::ContractOp contract, const Processor &processor) {
          (lhs.getElementType().isF64() || !processor.hasVectors);
 }
 
-/// The kind of each persistent tensor, by the number of its buffer.
+/// The kind of each persistent tensor, by allocation index.
 llvm::DenseMap<int64_t, int64_t MemoryReport::*> getPersistentKinds(ModuleOp module) {
   llvm::DenseMap<int64_t, int64_t MemoryReport::*> kinds;
   for (auto function : module.getOps<func::FuncOp>())
@@ -158,13 +157,13 @@ llvm::DenseMap<int64_t, int64_t MemoryReport::*> getPersistentKinds(ModuleOp mod
   return kinds;
 }
 
-/// Adds what every block has of a buffer to what it has of others in the same bucket.
-void addBlocks(MemoryReport &report, const support::PersistentItem &item, bool isState) {
+/// Adds the bytes per block of an item to those of its bucket.
+void addBlocks(MemoryReport &report, const arena::PersistentItem &item, bool isState) {
   auto known = llvm::find_if(
       report.blocks, [&](const StoredBlocks &blocks) { return blocks.name == item.bucket; });
   if (known == report.blocks.end())
     known = report.blocks.insert(known, {item.bucket, item.slots, 0, isState});
-  known->bytes += support::getSlotBytes(item, support::kArenaAlignment);
+  known->bytes += arena::getSlotBytes(item, arena::kArenaAlignment);
 }
 
 } // namespace
@@ -193,11 +192,11 @@ MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees,
   for (auto [number, allocation] : llvm::enumerate(allocations.getAsRange<ir::AllocationAttr>())) {
     auto found = kinds.find(number);
     auto kind = found == kinds.end() ? &MemoryReport::scalars : found->second;
-    support::PersistentItem item =
+    arena::PersistentItem item =
         memory::getPersistentItem(allocation, reporter.getBytes(allocation));
     if (allocation.getBucket())
       addBlocks(report, item, kind == &MemoryReport::optimizer);
-    report.*kind += support::getPersistentBytes(item);
+    report.*kind += arena::getPersistentBytes(item);
   }
   bool loadsLibTorch = llvm::any_of(degrees, [](const auto &axis) { return axis.second > 1; });
   for (auto function : module.getOps<func::FuncOp>()) {

@@ -26,9 +26,9 @@ static TensorLayout getLayout(StringRef name, Value value) {
     layout.axes.push_back(getStrings(axes));
   }
   layout.flat = getStrings(sharding.getFlatAxes());
-  if (auto place = value.getLoc()->findInstanceOf<FileLineColLoc>()) {
-    layout.file = place.getFilename().str();
-    layout.line = place.getLine();
+  if (auto location = value.getLoc()->findInstanceOf<FileLineColLoc>()) {
+    layout.file = location.getFilename().str();
+    layout.line = location.getLine();
   }
   return layout;
 }
@@ -50,7 +50,7 @@ static std::vector<TensorLayout> getLayouts(func::FuncOp function) {
       layouts.push_back(getLayout(name, argument));
       layouts.back().isParameter = true;
     }
-  llvm::StringSet<> seen; // an anchor's cotangent has its name
+  llvm::StringSet<> seen; // the cotangent of a sharding constraint has the same name
   for (BlockArgument argument : function.getArguments())
     if (auto name =
             function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ir::attr::kInput);
@@ -66,7 +66,7 @@ static std::vector<TensorLayout> getLayouts(func::FuncOp function) {
 ShardingReport reportSharding(ModuleOp beforeSharding) {
   OwningOpRef<ModuleOp> module = beforeSharding.clone();
   PassManager passes(module->getContext());
-  passes.addPass(dist::createDistPadDimensions()); // which are split by the length that they get
+  passes.addPass(dist::createDistPadDimensions()); // padding changes the local sizes
   passes.addPass(dist::createDistAssignShardings());
   func::FuncOp function;
   if (succeeded(passes.run(*module)))
@@ -88,13 +88,13 @@ static std::string joined(const std::vector<std::string> &names) {
 }
 
 std::string TensorLayout::print() const {
-  std::vector<std::string> parts;
+  std::vector<std::string> texts;
   for (auto [dim, by] : llvm::zip_equal(dims, axes)) {
-    parts.push_back(dim);
+    texts.push_back(dim);
     for (const std::string &axis : by)
-      parts.back() += " / " + axis;
+      texts.back() += " / " + axis;
   }
-  return "[" + joined(parts) + "]" + (flat.empty() ? "" : " over " + joined(flat));
+  return "[" + joined(texts) + "]" + (flat.empty() ? "" : " over " + joined(flat));
 }
 
 } // namespace titan::plan

@@ -1,6 +1,6 @@
-// How the user's map lays every tensor that has a name (parameters as they are computed with and as
-// they are stored, and the values that the map binds), and where that asks for two things at once.
-// From the program before the shard phase.
+// The layout of every tensor with a name: parameters as they are used and as they are stored, and
+// values with a sharding constraint. Also lists the conflicts between axis rules. Computed before
+// the shard phase.
 #ifndef TITAN_COMPILER_PLAN_SHARDINGREPORT_H
 #define TITAN_COMPILER_PLAN_SHARDINGREPORT_H
 
@@ -12,15 +12,15 @@
 namespace titan::plan {
 
 struct TensorLayout {
-  std::string name; ///< what an override of the map calls it
+  std::string name; ///< the name that overrides use
   bool isParameter = false;
   std::vector<std::string> dims;
-  std::vector<std::vector<std::string>> axes; ///< for each dimension, those that split it
-  std::vector<std::string> flat;              ///< axes that keep a share of what is left
+  std::vector<std::vector<std::string>> axes; ///< for each dimension, the axes that shard it
+  std::vector<std::string> flat;              ///< axes that shard the flattened rest
   std::string file;
   unsigned line = 0;
 
-  /// `[batch / shard, seq, ffn / tp]`, and where it is stored in shards, `over shard`.
+  /// `[batch / shard, seq, ffn / tp]`, followed by `over shard` if it is stored in shards.
   std::string print() const;
 };
 
@@ -29,7 +29,7 @@ struct ShardingReport {
   std::vector<dist::ConflictUse> conflicts;
 };
 
-/// Of the training program, or of the first where there is none.
+/// Of the training program, or of the first program if there is none.
 ShardingReport reportSharding(mlir::ModuleOp beforeSharding);
 
 } // namespace titan::plan

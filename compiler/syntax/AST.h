@@ -1,5 +1,5 @@
-// The syntax tree of one file, and what makes and prints it. See Node.h for the conventions, and
-// docs/language.md for the grammar with an example of each construct.
+// The syntax tree of one file, with its parser and printer. Node.h describes the conventions;
+// docs/language.md shows every construct with an example.
 #ifndef TITAN_COMPILER_SYNTAX_AST_H
 #define TITAN_COMPILER_SYNTAX_AST_H
 
@@ -18,18 +18,18 @@ struct Module {
   std::vector<DeclPtr> decls; // in source order
 };
 
-/// Parses a buffer. Mistakes go to `diags`; parsing goes on after each, so that independent ones
-/// are all reported, and the module then holds what could be understood. Never null.
+/// Parses a buffer. Errors go to `diags`; the parser recovers after each, so independent errors are
+/// reported together. The module holds the valid declarations. Never null.
 std::unique_ptr<Module> parse(const SourceManager &sources, FileId file, DiagnosticEngine &diags);
 
 /// Parses text as one expression, as `--set path=value` needs it. Null after an error.
 ExprPtr parseExpr(const SourceManager &sources, FileId file, DiagnosticEngine &diags);
 
-/// Prints the tree, one node a line, children indented; no locations, so that tests stay readable.
+/// Prints the tree, one node per line with indented children, without locations.
 void dump(const Module &module, std::ostream &os);
 void dump(const Expr &expr, std::ostream &os);
 
-/// The operators as they are written, e.g. "@".
+/// The source spelling of an operator, e.g. "@".
 const char *spelling(BinaryOp op);
 const char *spelling(UnaryOp op);
 

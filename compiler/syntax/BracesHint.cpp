@@ -1,4 +1,4 @@
-// Arguments of a model in parentheses: `model Tiny = M(embed = 8)`, `train t = M(embed = 8)`.
+// Hints for model arguments in parentheses: `model Tiny = M(embed = 8)`, `train t = M(embed = 8)`.
 #include "compiler/syntax/Recovery.h"
 
 #include "TitanParser.h"
@@ -7,7 +7,7 @@ namespace titan::syntax {
 
 using Parser = TitanParser;
 
-/// What stands in the file from one token to another, both included, on one line.
+/// The text from one token to another, inclusive, on one line.
 std::string Recovery::between(size_t first, size_t last) const {
   std::string out;
   for (size_t i = first; i <= last; ++i) {
@@ -28,7 +28,7 @@ bool Recovery::isRun(const std::string &name) const {
   return false;
 }
 
-/// The line as it was meant, with the arguments in braces.
+/// Suggests the line with its arguments in braces.
 bool Recovery::addBracesHint(Diagnostic &diagnostic, size_t index,
                              const Expectation &expected) const {
   const Token &open = prepared.tokens[index];

@@ -3,7 +3,7 @@
 
 namespace titan::syntax {
 
-/// `b` and `b as c` in `over a, b as c`, which parsed as an argument by position.
+/// `b` and `b as c` in `over a, b as c`, which the grammar parses as a positional argument.
 static bool isBareDim(const Arg &arg) {
   bool isName = arg.value ? arg.value->as<NameExpr>() != nullptr : arg.dims.has_value();
   return arg.kind == ArgKind::Positional && isName && !arg.along;
@@ -34,7 +34,7 @@ ExprPtr Builder::buildCall(P::NameOrCallContext &context) {
   return made;
 }
 
-/// One more dimension of `over a`.
+/// Adds a further dimension of `over a`.
 void Builder::append(Arg &dims, Arg more) const {
   if (more.dims) {
     dims.dims->from.push_back(more.dims->from.front());
@@ -47,7 +47,7 @@ void Builder::append(Arg &dims, Arg more) const {
   dims.loc = sources.cover(dims.loc, more.loc);
 }
 
-/// By position first, then by name: after `over a, b` a bare name would be read as a dimension.
+/// Positional arguments come first: after `over a, b` a bare name is a dimension.
 void Builder::checkOrder(const std::vector<Arg> &args) {
   const Arg *named = nullptr;
   for (const Arg &arg : args) {
@@ -106,7 +106,7 @@ Arg Builder::buildPositional(P::PositionalArgumentContext &context) {
   return arg;
 }
 
-/// Reads `head` or `(heads, head)`, which parsed as an expression, as dimensions.
+/// Converts the expression `head` or `(heads, head)` to dimensions.
 bool Builder::asDims(const Expr &expr, std::vector<Path> &dims) const {
   if (const auto *one = expr.as<NameExpr>()) {
     dims.push_back(one->path);

@@ -98,7 +98,7 @@ ExprPtr Builder::buildBinary(P::BinaryContext &context) {
   auto made = std::make_unique<BinaryExpr>(at(context));
   made->op = binaryOp(context.op->getType());
   made->opLoc = at(*context.op);
-  // The tree leans to the left, and is as deep as the chain is long.
+  // The tree is left-deep, so its depth is the length of the chain.
   auto *left = dynamic_cast<P::BinaryContext *>(context.expr(0));
   if (left && isComparison(made->op) && isComparison(binaryOp(left->op->getType())))
     diags.report(Code::ChainedComparison, made->opLoc, "comparisons cannot be chained")

@@ -1,7 +1,7 @@
-// Places, names and literals.
+// Locations, names and literals.
 #include "compiler/syntax/Builder.h"
 
-#include "titan/runtime/read_number.h"
+#include "base/text/ReadNumber.h"
 
 namespace titan::syntax {
 
@@ -10,7 +10,7 @@ Location Builder::at(const antlr4::Token &token) const {
                         token.getStopIndex() + 1 - token.getStartIndex());
 }
 
-/// From the first to the last token, without the line end that closes an entry.
+/// From the first to the last token, without the line end after an entry.
 Location Builder::at(const antlr4::ParserRuleContext &context) const {
   antlr4::Token *first = const_cast<antlr4::ParserRuleContext &>(context).getStart();
   antlr4::Token *last = const_cast<antlr4::ParserRuleContext &>(context).getStop();
@@ -81,7 +81,7 @@ std::string Builder::unescape(std::string_view quoted, Location location) {
 
 ExprPtr Builder::buildInt(antlr4::tree::TerminalNode &node) {
   auto made = std::make_unique<IntExpr>(at(node));
-  rt::NumberText read = rt::readNumber(sources.text(made->loc));
+  NumberText read = readNumber(sources.text(made->loc));
   made->value = read.integer;
   if (!read)
     diags.report(Code::NumberTooLarge, made->loc, "this number does not fit into 64 bits");
@@ -90,11 +90,11 @@ ExprPtr Builder::buildInt(antlr4::tree::TerminalNode &node) {
 
 ExprPtr Builder::buildFloat(antlr4::tree::TerminalNode &node) {
   auto made = std::make_unique<FloatExpr>(at(node));
-  rt::NumberText read = rt::readNumber(sources.text(made->loc));
+  NumberText read = readNumber(sources.text(made->loc));
   made->value = read.number;
   if (!read)
     diags.report(Code::NumberTooLarge, made->loc, "this number is beyond the range of float64")
-        .help(rt::whyNoNumber(sources.text(made->loc)));
+        .help(whyNoNumber(sources.text(made->loc)));
   return made;
 }
 

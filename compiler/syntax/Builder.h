@@ -1,8 +1,8 @@
-// Parse tree to syntax tree. Makes the checks that a grammar says badly: the order of arguments,
-// chains of comparisons, what may stand before `as`.
+// Converts the parse tree to the syntax tree. Checks rules that a grammar cannot express well: the
+// order of arguments, chained comparisons, operands of `as`.
 //
-// Entries (statements, settings, axes, declarations) that the parser gave up are left out, so every
-// other parse tree is complete and its parts are taken without further tests.
+// Entries (statements, settings, axes, declarations) that the parser skipped are omitted. All other
+// parse trees are complete, so their children need no null checks.
 #ifndef TITAN_COMPILER_SYNTAX_BUILDER_H
 #define TITAN_COMPILER_SYNTAX_BUILDER_H
 
@@ -84,7 +84,7 @@ private:
   DeclPtr buildFn(P::FnDeclContext &context);
   DeclPtr buildOptimizer(P::OptimizerDeclContext &context);
   DeclPtr buildParallel(P::ParallelDeclContext &context);
-  /// Extends `all` over what it reads.
+  /// Extends `all` over the text that it reads.
   AxisUse buildUse(P::SplitsContext *splits, P::StoresContext *stores, Location &all);
   AxisDecl buildAxis(P::AxisContext &context);
   OverrideDecl buildOverrides(P::AxisContext &context);

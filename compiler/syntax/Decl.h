@@ -1,4 +1,4 @@
-// Declarations: what stands at the top of a file.
+// Declarations: the entries of a file.
 #ifndef TITAN_COMPILER_SYNTAX_DECL_H
 #define TITAN_COMPILER_SYNTAX_DECL_H
 
@@ -67,7 +67,7 @@ struct ModelAliasDecl : DeclOf<DeclKind::ModelAlias> {
   std::vector<Setting> settings;
 };
 
-/// `block Layer(x[batch, seq, embed], l) -> x { ... }`; results are names that the body defines.
+/// `block Layer(x[batch, seq, embed], l) -> x { ... }`. The body defines the results.
 struct BlockDecl : DeclOf<DeclKind::Block> {
   using DeclOf::DeclOf;
   Name name;
@@ -76,8 +76,8 @@ struct BlockDecl : DeclOf<DeclKind::Block> {
   Body body;
 };
 
-/// `fn rms_norm(x, w, over d, eps = 1e-5) = ...`, or with a body that names its
-/// results after `->` as a block does, or ends in `return`.
+/// `fn rms_norm(x, w, over d, eps = 1e-5) = ...`, or with a body that defines the results after
+/// `->`, as in a block, or ends in `return`.
 struct FnDecl : DeclOf<DeclKind::Fn> {
   using DeclOf::DeclOf;
   Name name;
@@ -96,11 +96,11 @@ struct OptimizerDecl : DeclOf<DeclKind::Optimizer> {
   Body body;
 };
 
-/// What an axis splits and stores: `splits kv_heads, ffn, else seq stores params, grads`. Each part
-/// may be absent, and `none` is an empty one.
+/// The lists of an axis: `splits kv_heads, ffn, else seq stores params, grads`. Each may be absent;
+/// `none` is an empty list.
 struct AxisUse {
   std::optional<std::vector<Path>> splits;
-  std::vector<Path> fallbackSplits;        // those after `else`: taken where no other dimension was
+  std::vector<Path> fallbackSplits;        // after `else`: for tensors without the other dimensions
   std::optional<std::vector<Name>> stores; // params, grads, optimizer
 };
 
@@ -113,7 +113,7 @@ struct AxisDecl {
   Location loc;
 };
 
-/// What axes do to some tensors alone: `parameters "*norm" { shard stores none }`.
+/// Overrides of axes for single tensors: `parameters "*norm" { shard stores none }`.
 struct OverrideDecl {
   Name kind; // parameters, values
   Name pattern;

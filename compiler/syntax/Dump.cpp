@@ -1,4 +1,4 @@
-// Prints the tree for tests and for `--stop-after=parse`: one node a line, children indented by
+// Prints the tree for tests and for `--stop-after=parse`: one node per line, children indented by
 // two.
 #include "compiler/syntax/Dumper.h"
 

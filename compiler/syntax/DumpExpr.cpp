@@ -1,4 +1,4 @@
-// Dumps expressions, and spells names, types and operators.
+// Dumps expressions, and prints names, types and operators.
 #include "compiler/syntax/Dumper.h"
 
 namespace titan::syntax {

@@ -1,4 +1,4 @@
-// The dumper behind dump(), for its two files alone: DumpExpr.cpp and Dump.cpp.
+// The implementation of dump(), only for Dump.cpp and DumpExpr.cpp.
 #ifndef TITAN_COMPILER_SYNTAX_DUMPER_H
 #define TITAN_COMPILER_SYNTAX_DUMPER_H
 
@@ -10,10 +10,10 @@ namespace titan::syntax::detail {
 
 std::string join(const std::vector<Name> &names);
 std::string join(const std::vector<Path> &paths);
-/// ": int[batch]" with the parts that are there.
+/// ": int[batch]" with the present components.
 std::string text(const TypeSpec &type);
 std::string text(const DimList &list);
-/// In quotes and with its escapes restored, so that a dump stays one line a node.
+/// Quoted and with escapes, so that a node is one line.
 std::string quoted(const std::string &text);
 
 class Dumper {
@@ -24,7 +24,7 @@ public:
   void expr(const Expr &expr);
 
 private:
-  /// Starts a line; what `rest` appends to follows on it.
+  /// Starts a line, which the result continues.
   std::ostream &line(const char *node) {
     for (size_t i = 0; i < depth; ++i)
       os << "  ";
@@ -36,7 +36,7 @@ private:
     children();
     --depth;
   }
-  /// A child with a word that says what it is.
+  /// A child with a label.
   void labelled(const char *label, const Expr &child) {
     line(label) << '\n';
     nested([&] { expr(child); });

@@ -13,8 +13,7 @@ using antlr4::atn::ATNState;
 using antlr4::atn::Transition;
 using Parser = TitanParser;
 
-/// The rules that have a name of their own, in the order in which messages list them. An empty name
-/// leaves the rule out.
+/// Rules with a name, in the order of messages. An empty name omits the rule.
 struct RuleWords {
   size_t rule;
   const char *words;
@@ -122,7 +121,7 @@ size_t Machine::stackOf(const antlr4::RuleContext *context) {
   return call ? push({call->followState, call->precedence, stackOf(parent)}) : 0;
 }
 
-/// Follows everything that consumes nothing, and calls `onToken` with each transition that does.
+/// Follows all empty transitions, and calls `onToken` with each consuming one.
 template <typename OnToken>
 void Machine::close(bool stopAtNamed, Expectation *found, OnToken onToken) {
   std::set<Config> seen = configs;
@@ -245,8 +244,8 @@ std::vector<std::string> Expectation::words() const {
     if (!words.empty() && std::find(out.begin(), out.end(), words) == out.end())
       out.push_back(words);
   };
-  // `=` first: it is what a definition lacks, whatever else could come before it.
-  // In a call any word could be an argument's name, but hardly is.
+  // List `=` first, because a definition needs it. In a call any word could name an argument, which
+  // is unlikely.
   bool defines = tokens.count(Parser::ASSIGN) && !tokens.count(Parser::RPAREN);
   if (defines)
     add(tokenWords(Parser::ASSIGN));

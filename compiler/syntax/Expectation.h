@@ -1,10 +1,9 @@
-// What the grammar would have accepted at a place, said in words.
+// Describes in words what the grammar accepts at a location.
 //
-// The generated parser knows this only in part: by the time it fails it has decided against the
-// optional parts before the token. So the grammar's automaton is run once more, over the tokens of
-// the one statement that failed, as a plain nondeterministic machine with an explicit call stack.
-// Where it would enter a rule that has a name of its own ("a dimension name"), that name stands for
-// all that the rule could begin with.
+// The generated parser knows only part of this: when it fails, it has already excluded optional
+// elements before the token. This code runs the grammar's automaton again over the tokens of the
+// failed statement, as a nondeterministic machine with an explicit call stack. If it would enter a
+// rule with a name ("a dimension name"), the name represents all tokens that can begin the rule.
 #ifndef TITAN_COMPILER_SYNTAX_EXPECTATION_H
 #define TITAN_COMPILER_SYNTAX_EXPECTATION_H
 
@@ -16,27 +15,26 @@
 
 namespace titan::syntax {
 
-/// Rules (by their index) and token types that could come next.
+/// Rules (by index) and token types that may come next.
 struct Expectation {
   std::set<size_t> rules;
   std::set<size_t> tokens;
 
   bool expectsName() const;
-  /// "a name", "`)`", "the end of the line", ... in the order in which a reader wants them.
-  /// Operators and brackets that could continue an expression are left out where anything else
-  /// remains.
+  /// "a name", "`)`", "the end of the line", ... in the order of usefulness. Operators and brackets
+  /// that could continue an expression are omitted if other tokens remain.
   std::vector<std::string> words() const;
 };
 
-/// What an axis may store.
+/// The states that an axis can store.
 const std::vector<std::string> &storedKinds();
 
-/// Runs the automaton from the start of `context` over `consumed`, the types of all tokens from
-/// there up to the one that failed.
+/// Runs the automaton from the start of `context` over `consumed`, the types of all tokens up to
+/// the failed one.
 Expectation expectationAfter(const antlr4::atn::ATN &atn, const antlr4::ParserRuleContext &context,
                              const std::vector<size_t> &consumed);
 
-/// What the automaton accepts in a state of a rule invocation.
+/// The accepted tokens in a state of a rule invocation.
 Expectation expectationAt(const antlr4::atn::ATN &atn, const antlr4::ParserRuleContext &context,
                           size_t state);
 

@@ -1,10 +1,9 @@
-// Expressions. The same ones serve tensors, compile-time numbers and the values of settings; which
-// is meant is for the semantic analysis to say.
+// Expressions. Tensors, compile-time numbers and values of settings use the same nodes; semantic
+// analysis distinguishes them.
 //
 // Precedence, loosest first: `if c then a else b` (`match` ends in its own bracket); `or`; `and`;
-// `not`; comparisons; `+ -`;
-// `* / % @`; unary `-`; `**` (to the right); postfix `f(...)`, `x[...]`, `a.b`.
-// Parentheses that only group leave no node.
+// `not`; comparisons; `+ -`; `* / % @`; unary `-`; `**` (to the right); postfix `f(...)`, `x[...]`,
+// `a.b`. Grouping parentheses create no node.
 #ifndef TITAN_COMPILER_SYNTAX_EXPR_H
 #define TITAN_COMPILER_SYNTAX_EXPR_H
 
@@ -46,7 +45,7 @@ template <ExprKind K> struct ExprOf : Expr {
   explicit ExprOf(Location loc) : Expr(K, loc) {}
 };
 
-/// `128_000`. A number beyond 64 bits was refused by the parser.
+/// `128_000`. The parser refuses numbers beyond 64 bits.
 struct IntExpr : ExprOf<ExprKind::Int> {
   using ExprOf::ExprOf;
   int64_t value = 0;
@@ -58,7 +57,7 @@ struct FloatExpr : ExprOf<ExprKind::Float> {
   double value = 0;
 };
 
-/// `"corpus.txt"`; `value` has its escapes resolved.
+/// `"corpus.txt"`; `value` is unescaped.
 struct StringExpr : ExprOf<ExprKind::String> {
   using ExprOf::ExprOf;
   std::string value;
@@ -115,7 +114,7 @@ struct BinaryExpr : ExprOf<ExprKind::Binary> {
   ExprPtr rhs;
 };
 
-/// `if cond then a else b`, decided at compile time.
+/// `if cond then a else b`, selected at compile time.
 struct IfExpr : ExprOf<ExprKind::If> {
   using ExprOf::ExprOf;
   ExprPtr cond;
@@ -123,8 +122,8 @@ struct IfExpr : ExprOf<ExprKind::If> {
   ExprPtr elseValue;
 };
 
-/// `match kind { "full", "all" then a; _ then b }`: the first arm that has the subject's value,
-/// decided at compile time.
+/// `match kind { "full", "all" then a; _ then b }`: the first matching arm, selected at compile
+/// time.
 struct MatchExpr : ExprOf<ExprKind::Match> {
   using ExprOf::ExprOf;
   struct Arm {
@@ -197,8 +196,8 @@ struct IndexExpr : ExprOf<ExprKind::Index> {
   std::vector<IndexItem> items;
 };
 
-/// `(h @ w1)[batch, seq, ffn]`: states the dimensions of a value. A bracket whose items are
-/// dimensions alone is this, unless every one of them is a rename (then it is an IndexExpr).
+/// `(h @ w1)[batch, seq, ffn]`: declares the dimensions of a value. A bracket of dimensions alone
+/// is a TypedExpr, unless every item is a rename (then it is an IndexExpr).
 struct TypedExpr : ExprOf<ExprKind::Typed> {
   using ExprOf::ExprOf;
   ExprPtr base;

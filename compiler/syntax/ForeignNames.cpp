@@ -36,7 +36,7 @@ bool hasWord(const char *words, const std::string &word) {
   return false;
 }
 
-/// The example, with `value` in place of the identifier `x`.
+/// The example, with `value` instead of the identifier `x`.
 std::string withValue(const std::string &example, const std::string &value) {
   auto isIdentifierChar = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
   std::string text;

@@ -1,4 +1,4 @@
-// Names of PyTorch, NumPy and JAX, and how what they mean is said here.
+// Names of PyTorch, NumPy and JAX with their Titan equivalents.
 #ifndef TITAN_COMPILER_SYNTAX_FOREIGNNAMES_H
 #define TITAN_COMPILER_SYNTAX_FOREIGNNAMES_H
 
@@ -6,11 +6,11 @@
 
 namespace titan::syntax {
 
-/// The help for a name of ForeignNames.def; empty for any other. `value` is what a method is called
-/// on: it takes the place of `x`.
+/// The help for a name of ForeignNames.def; empty for other names. `value` is the receiver of a
+/// method and replaces `x`.
 std::string foreignHelp(const std::string &name, const std::string &value = "x");
 
-/// The help for an argument by name that `function` has elsewhere; empty where nothing is known.
+/// The help for a keyword argument of `function` in other libraries; empty if unknown.
 std::string foreignArgumentHelp(const std::string &function, const std::string &argument);
 
 } // namespace titan::syntax

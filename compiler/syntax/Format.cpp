@@ -1,4 +1,4 @@
-// The formatter's second half: spaces, columns, and the text.
+// The second half of the formatter: spaces, alignment and the text.
 #include "compiler/syntax/Format.h"
 
 #include "TitanLexer.h"
@@ -15,7 +15,7 @@ using Lex = TitanLexer;
 constexpr size_t indentWidth = 2;
 constexpr int maxRounds = 100; // of breaking long lines; two or three are usual
 
-/// Ends an operand, so that a `-` after it subtracts and a `(` after it calls.
+/// Whether the item ends an operand, so that a following `-` subtracts and a following `(` calls.
 bool endsOperand(const Items &items, size_t at) {
   const Token &t = items[at].token;
   if (t.isOneOf(Lex::IDENT, Lex::INT, Lex::FLOAT, Lex::STRING, Lex::TRUE, Lex::FALSE, Lex::NONE,
@@ -47,7 +47,7 @@ size_t spacesBefore(const Items &items, size_t at) {
   return isUnaryMinus(items, at - 1) ? 0 : 1;
 }
 
-/// Neighbouring entries of equal class line up; an empty class never does.
+/// Neighbouring entries of equal class are aligned; an empty class is not.
 std::string alignmentClass(const Items &items, size_t at) {
   const Item &item = items[at];
   if (item.inside == Bracket::Settings)
@@ -70,10 +70,10 @@ std::string alignmentClass(const Items &items, size_t at) {
 struct Entry {
   size_t first, last; // items
   size_t sign = 0;    // the `=` or `~` to line up; 0 without one on the first line
-  size_t width = 0;   // of what stands before it
+  size_t width = 0;   // of the text before it
 };
 
-/// Where an entry's `=` stands, and how much room what precedes it takes.
+/// The position of the `=` of an entry, and the width before it.
 Entry measure(const Items &items, size_t first) {
   Entry entry{first, first};
   size_t depth = 0, width = 0;
@@ -109,7 +109,7 @@ void alignRun(Items &items, const std::vector<Entry> &run) {
       items[entry.sign].spaces += widest - entry.width;
 }
 
-/// Lines up the entries of one pair of braces (or of the file), from its first item on.
+/// Aligns the entries of one pair of braces (or of the file), from its first item on.
 void alignEntries(Items &items, size_t first) {
   std::vector<Entry> run;
   std::string runClass;
@@ -143,8 +143,8 @@ void alignEntries(Items &items, size_t first) {
   alignRun(items, run);
 }
 
-/// The width of a line that ends in a comment, up to the comment; 0 where that does not line up
-/// with its neighbours': a line of another indentation, or a comment alone.
+/// The width of a line before its comment; 0 if the comment is not aligned with its neighbours:
+/// other indentation, or a comment alone.
 size_t widthBeforeComment(const Items &items, size_t first, size_t comment) {
   bool plain = items[first].startsEntry && comment > first && items[comment].isComment &&
                !items[comment - 1].token.is(Lex::LBRACE);
@@ -154,7 +154,7 @@ size_t widthBeforeComment(const Items &items, size_t first, size_t comment) {
   return width;
 }
 
-/// Lines up trailing comments of consecutive lines.
+/// Aligns trailing comments of consecutive lines.
 void alignComments(Items &items) {
   std::vector<std::pair<size_t, size_t>> run; // comment, width before it
   auto flush = [&] {
@@ -178,7 +178,7 @@ void alignComments(Items &items) {
   flush();
 }
 
-/// Writes the items; indentation is known only now, since columns of brackets depend on alignment.
+/// Writes the items. Indentation is computed here, since bracket columns depend on alignment.
 class Printer {
 public:
   explicit Printer(const Items &items) : items(items) {}

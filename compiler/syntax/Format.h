@@ -1,13 +1,11 @@
-// The formatter behind `titanc fmt`: one way to lay out a program, so that nobody has to discuss
-// it.
+// The formatter behind `titanc fmt`: one style for all programs.
 //
-// It keeps what carries meaning for a reader (line breaks, single blank lines, comments) and
-// decides the rest: two spaces of indentation, spaces around operators, and `=` and `~` in one
-// column where params, typed `let`s, settings or axes stand in consecutive lines. Lines are never
-// joined, except that `{` and `else` go up to the line they continue, and only split where a block
-// that is broken anywhere between its entries is broken at both braces, and where a line has more
-// than 100 columns: after a comma or an operator. format(format(x)) == format(x), and the syntax
-// tree does not change; tests hold both.
+// It preserves line breaks, single blank lines and comments. It decides the rest: two spaces of
+// indentation, spaces around operators, and aligned `=` and `~` of params, typed `let`s, settings
+// or axes in consecutive lines. It joins lines only to move `{` and `else` to the end of the
+// previous line. It splits a line at both braces of a block that is already broken between entries.
+// It also splits a line of more than 100 columns after a comma or an operator. format(format(x)) ==
+// format(x), and the syntax tree does not change; tests check both.
 #ifndef TITAN_COMPILER_SYNTAX_FORMAT_H
 #define TITAN_COMPILER_SYNTAX_FORMAT_H
 
@@ -15,7 +13,7 @@
 
 namespace titan::syntax {
 
-/// The formatted text, or nothing when the file has syntax errors (they are reported).
+/// The formatted text, or nothing after syntax errors, which are reported.
 std::optional<std::string> format(const SourceManager &sources, FileId file,
                                   DiagnosticEngine &diags);
 

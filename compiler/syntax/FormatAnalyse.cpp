@@ -1,4 +1,4 @@
-// The formatter's first half: what the tokens are, and where lines break.
+// The first half of the formatter: classification of tokens, and line breaks.
 #include "compiler/syntax/FormatItem.h"
 #include "compiler/syntax/PrepareTokens.h"
 
@@ -40,7 +40,7 @@ Items collect(std::string_view source) {
   return items;
 }
 
-/// The next or previous item that is no comment; an end-of-file token past the ends.
+/// The next or previous item that is not a comment; an end-of-file token past the ends.
 Token significant(const Items &items, size_t from, int direction) {
   for (size_t i = from; i < items.size(); i += static_cast<size_t>(direction))
     if (!items[i].isComment)
@@ -48,14 +48,14 @@ Token significant(const Items &items, size_t from, int direction) {
   return Token();
 }
 
-/// Line ends between an item and the one before it that is no comment.
+/// Whether a line ends between an item and the previous one, without comments.
 bool onNewLine(const Items &items, size_t at) {
   while (!items[at].newLines && at > 0 && items[at - 1].isComment)
     --at;
   return items[at].newLines != 0;
 }
 
-/// Whether a `;` says nothing that the line end, the `}` or the word after it does not say.
+/// Whether a `;` is redundant beside a line end, a `}` or the next word.
 bool isNeedless(const Items &items, size_t at) {
   Token previous = significant(items, at - 1, -1), next = significant(items, at + 1, 1);
   if (at == 0 || previous.isOneOf(Lex::SEMI, Lex::LBRACE, Token::endOfFile) ||
@@ -84,7 +84,7 @@ void dropSemicolons(Items &items) {
   items = std::move(remaining);
 }
 
-/// What the braces contain, from where they stand.
+/// The content of braces, from their context.
 Bracket braceKind(Bracket outside, bool atTop, const Token &entry, bool hasAssign) {
   if (!atTop && outside != Bracket::Body)
     return Bracket::Settings;
@@ -95,7 +95,7 @@ Bracket braceKind(Bracket outside, bool atTop, const Token &entry, bool hasAssig
   return settings ? Bracket::Settings : Bracket::Body;
 }
 
-/// Whether a new entry begins at an item, given what stands before it in the same braces.
+/// Whether an item begins a new entry, given the previous item in the same braces.
 bool beginsEntry(const Items &items, size_t at, const Token &previous, bool followsDot,
                  Bracket inside) {
   if (inside == Bracket::Paren || isCloser(items[at]))
@@ -108,7 +108,7 @@ bool beginsEntry(const Items &items, size_t at, const Token &previous, bool foll
          endsStatement(previous, followsDot, items[at].token, significant(items, at + 1, 1));
 }
 
-/// Finds partners, entries, and what contains what.
+/// Finds partners, entries and the nesting of items.
 void classify(Items &items) {
   struct Open {
     size_t at;
@@ -155,7 +155,7 @@ bool isBroken(const Items &items, size_t opener) {
     if (own && item.newLines)
       return true;
     if (isOpener(item) && i != closer)
-      i = item.token.partner; // what lies deeper breaks its own brackets
+      i = item.token.partner; // nested lines break their own brackets
   }
   return false;
 }

@@ -1,5 +1,5 @@
-// The formatter's view of a program: its tokens and comments with what is decided about each. Every
-// step of the formatter fills in more of it; nothing outside the formatter uses it.
+// The data of the formatter: tokens and comments with their layout decisions. Each step of the
+// formatter adds decisions; other code does not use them.
 #ifndef TITAN_COMPILER_SYNTAX_FORMATITEM_H
 #define TITAN_COMPILER_SYNTAX_FORMATITEM_H
 
@@ -9,7 +9,7 @@
 
 namespace titan::syntax {
 
-/// What an open bracket contains.
+/// The content of an open bracket.
 enum class Bracket { Paren, Body, Settings, Axes };
 
 struct Item {
@@ -31,19 +31,19 @@ struct Item {
 
 using Items = std::vector<Item>;
 
-/// A bracket, of whatever kind.
+/// A bracket of any kind.
 bool isOpener(const Item &item);
 bool isCloser(const Item &item);
 
-/// The tokens of a program that parses, line ends turned into counts and needless `;` dropped.
+/// The tokens of a valid program. Line ends become counts, and redundant `;` are dropped.
 Items analyse(std::string_view source);
 void decideBreaks(Items &items);
 void decideSpaces(Items &items);
-/// Widens spaces so that `=` and `~` of neighbouring entries, and trailing comments, line up.
+/// Widens spaces to align `=` and `~` of neighbouring entries, and trailing comments.
 void align(Items &items);
-/// Breaks lines that are too long. True if there were any: the items want to be analysed anew.
+/// Breaks long lines. Returns true if there were any; the items must then be analysed again.
 bool wrap(Items &items);
-/// The text; `columns` receives where each item begins.
+/// The text; `columns` receives the start column of each item.
 std::string print(const Items &items, std::vector<size_t> *columns = nullptr);
 
 } // namespace titan::syntax

@@ -1,5 +1,5 @@
-// The formatter's third step: lines that are too long break after a comma or an operator, at the
-// outermost bracket that leaves the line well filled. What cannot be broken stays long.
+// The third step of the formatter: breaks long lines after a comma or an operator, at the outermost
+// bracket that leaves the line well filled. Lines without a break position stay long.
 #include "compiler/syntax/FormatItem.h"
 
 #include "TitanLexer.h"
@@ -10,7 +10,7 @@ namespace {
 using Lex = TitanLexer;
 constexpr size_t maxWidth = 100;
 
-/// A binary operator: what stands after it on the next line belongs to it.
+/// A binary operator: the next line continues its expression.
 bool isJoining(const Items &items, size_t at) {
   const Token &t = items[at].token;
   bool unary = t.is(Lex::MINUS) && items[at + 1].spaces == 0;
@@ -31,7 +31,7 @@ bool mayBreak(const Items &items, size_t at) {
   return plain && (previous.token.is(Lex::COMMA) || isJoining(items, at - 1));
 }
 
-/// Breaks one line, of items [first, end), as often as it needs.
+/// Breaks one line, items [first, end), as often as necessary.
 class LineWrapper {
 public:
   LineWrapper(Items &items, const std::vector<size_t> &columns, size_t first, size_t end)
@@ -53,9 +53,8 @@ private:
   size_t columnOf(size_t i) const { return columns[i] + added - removed; }
   size_t endOf(size_t i) const { return columnOf(i) + items[i].text.size(); }
 
-  /// The place to break before: of those that leave the line half full the least nested, a comma
-  /// before an operator, the last of equals; else the last that fits; else the first there is. 0:
-  /// none.
+  /// The break position. Among those that leave the line half full: the least nested, a comma
+  /// before an operator, the last of equals. Otherwise the last that fits, or the first. 0: none.
   size_t choose() const {
     size_t best = 0, fits = 0, bestCost = SIZE_MAX, depth = nesting;
     for (size_t i = begin + 1; i < end; ++i) {
@@ -87,7 +86,7 @@ private:
     }
     nesting = open.size();
     items[at].breakBefore = true;
-    // Where the line will begin; about, since braces and alignment have a say in it.
+    // The estimated indentation of the new line; braces and alignment can change it.
     size_t indent = open.empty() ? outermost + 2 : open.back();
     added = indent;
     removed = columns[at];
@@ -97,7 +96,7 @@ private:
   Items &items;
   const std::vector<size_t> &columns;
   size_t end, begin, outermost;
-  size_t added = 0, removed = 0; // to and from the columns of what is left
+  size_t added = 0, removed = 0; // columns added to and removed from the rest
   size_t nesting = 0;
   std::vector<size_t> open; // columns inside the brackets that the line opened
 };

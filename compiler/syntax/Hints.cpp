@@ -1,4 +1,4 @@
-// What may have been meant at a syntax error: slips of the finger, and habits from other languages.
+// Suggestions at syntax errors: typing errors, and idioms of other languages.
 #include "compiler/syntax/ForeignNames.h"
 #include "compiler/syntax/Recovery.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 using Parser = TitanParser;
 
-/// How other languages write what Titan writes otherwise: the token at the mistake with its
+/// A construct of other languages with another form in Titan: the erroneous token with its
 /// neighbours.
 struct ForeignIdiom {
   uint32_t before, here, after;
@@ -57,13 +57,13 @@ const char *remedyFor(uint32_t before, uint32_t here, uint32_t after) {
   return nullptr;
 }
 
-/// Keywords that join parts: nobody means them as a name.
+/// Connecting keywords, which nobody uses as a name.
 bool isConnective(const Token &token) {
   return token.isOneOf(Parser::THEN, Parser::ELSE, Parser::AS, Parser::SPLITS, Parser::STORES,
                        Parser::AND, Parser::OR, Parser::LET);
 }
 
-/// The nearest of some words, if a slip of the finger makes one from the other.
+/// The nearest candidate within a typing error.
 std::string nearestWord(const std::string &word, const std::vector<std::string> &candidates) {
   std::string best;
   unsigned bestDistance = word.size() > 4 ? 3 : word.size() > 2 ? 2 : 0; // exclusive
@@ -77,8 +77,8 @@ std::string nearestWord(const std::string &word, const std::vector<std::string> 
   return best;
 }
 
-/// The keyword from `first` to `last` that was meant, for words of other languages and for slips of
-/// the finger; empty if none is near.
+/// The intended keyword between `first` and `last`, for words of other languages and typing errors;
+/// empty if none is near.
 std::string keywordFor(const std::string &word, uint32_t first, uint32_t last) {
   static const std::pair<const char *, uint32_t> foreign[] = {
       {"def", Parser::FN},         {"func", Parser::FN},       {"function", Parser::FN},
@@ -92,7 +92,7 @@ std::string keywordFor(const std::string &word, uint32_t first, uint32_t last) {
       return std::string(fixedSpelling(ours));
   std::vector<std::string> keywords;
   for (uint32_t type = first; type <= last; ++type)
-    if (fixedSpelling(type) != word) // which is a name here, as what follows says
+    if (fixedSpelling(type) != word) // a name here, by its context
       keywords.emplace_back(fixedSpelling(type));
   return nearestWord(word, keywords);
 }
@@ -103,7 +103,7 @@ bool isLoop(const std::string &word) {
 
 } // namespace
 
-/// What may have been meant.
+/// Adds suggestions for the probable intention.
 void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation &expected) const {
   const Token &token = prepared.tokens[index];
   bool afterComma = index > 0 && prepared.tokens[index - 1].is(Parser::COMMA);
@@ -154,7 +154,7 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
     diagnostic.help("write every axis on its own line");
 }
 
-/// What is written otherwise in this kind of statement.
+/// The remedy for another form of this kind of statement.
 const char *Recovery::remedyIn(size_t start, size_t index) const {
   const Token &first = prepared.tokens[start], &here = prepared.tokens[index];
   const bool followsName = index == start + 2;
@@ -167,7 +167,7 @@ const char *Recovery::remedyIn(size_t start, size_t index) const {
   return nullptr;
 }
 
-/// Where a keyword was mistyped, or stands for one of another language.
+/// Suggests a keyword for a mistyped or foreign one.
 bool Recovery::addWordHint(Diagnostic &diagnostic, size_t index,
                            const Expectation &expected) const {
   if (text(index) == "elif" || text(entryStart(index)) == "elif") {
@@ -208,7 +208,7 @@ bool Recovery::addWordHint(Diagnostic &diagnostic, size_t index,
   return !keyword.empty() || (isCall && !declares);
 }
 
-/// Whether a token stands in an axis, behind what that splits or stores.
+/// Whether a token is inside of an axis, after its lists.
 bool Recovery::isInAxis(size_t index) const {
   for (size_t i = entryStart(index); i < index; ++i)
     if (prepared.tokens[i].isOneOf(Parser::SPLITS, Parser::STORES))
@@ -216,7 +216,7 @@ bool Recovery::isInAxis(size_t index) const {
   return false;
 }
 
-/// The first token of the statement that a token is in.
+/// The first token of the statement of a token.
 size_t Recovery::entryStart(size_t index) const {
   while (index > 0 && !prepared.tokens[index - 1].isOneOf(Parser::NEWLINE, Parser::SEMI,
                                                           Parser::LBRACE, Parser::RBRACE))

@@ -7,10 +7,10 @@ namespace {
 
 constexpr std::string_view byteOrderMark = "\xEF\xBB\xBF";
 
-/// Feeds bytes to the generated lexer: token positions are then byte offsets, and text that is not
-/// UTF-8 cannot make the stream throw. Bytes beyond ASCII all mean the same to the grammar, part of
-/// a comment or a string or else a stray character, and become one that the lexer's cache holds:
-/// it is a hundred times faster so.
+/// Feeds bytes to the generated lexer, so token positions are byte offsets, and invalid UTF-8
+/// cannot throw. The grammar treats all bytes beyond ASCII alike: text of a comment or string, or a
+/// stray character. They are mapped to one character in the cache of the lexer, which is a hundred
+/// times faster.
 class ByteStream : public antlr4::ANTLRInputStream {
 public:
   explicit ByteStream(std::string_view source) {

@@ -1,5 +1,4 @@
-// Brackets: finds what is unclosed or closes nothing, says so where it was forgotten, and repairs
-// it.
+// Finds unclosed and extra brackets, reports them at their probable cause, and repairs them.
 #include "compiler/syntax/TokenPreparer.h"
 
 #include <algorithm>
@@ -15,7 +14,7 @@ uint32_t closerOf(uint32_t opener) {
 
 } // namespace
 
-/// The column of the first token on a token's line.
+/// The column of the first token on the line of a token.
 uint32_t TokenPreparer::indent(const Token &t) const {
   std::string_view line = sources.line(file, at(t).line);
   return static_cast<uint32_t>(std::min(line.find_first_not_of(" \t"), line.size()) + 1);
@@ -26,7 +25,7 @@ void TokenPreparer::reportUnclosed(const Token &before, const std::string &why, 
   if (out()[index].is(Lex::LBRACE) && suspect)
     index = *suspect;
   const Token &opener = out()[index];
-  if (openStrings.count(at(opener).line)) // its closer stands in the string
+  if (openStrings.count(at(opener).line)) // its closer is inside the string
     return;
   Diagnostic &diag =
       diags.report(Code::UnclosedBracket, at(opener), quoted(opener) + " is never closed");
@@ -57,7 +56,7 @@ void TokenPreparer::closeTop(const Token &before) {
   open.pop_back();
 }
 
-/// A statement's keyword at the start of a line shows that brackets before it were forgotten.
+/// A statement keyword at the start of a line shows that earlier brackets are unclosed.
 void TokenPreparer::repairBefore(size_t i) {
   const Token &t = tokens[i];
   if (!lineBegins[i] || open.empty() || !startsStatement(t) ||
@@ -79,8 +78,8 @@ void TokenPreparer::repairBefore(size_t i) {
   endStatement(t);
 }
 
-/// A `}` for a block of an earlier line that has the rest of a statement after it on its own line.
-/// Taken at its word it would end the block and make nonsense of all that follows.
+/// A `}` for a block of an earlier line, with the rest of a statement after it on its own line.
+/// Accepting it would end the block early and cause many errors.
 bool TokenPreparer::isMisplacedBrace(size_t i) const {
   size_t brace = open.size();
   while (brace > 0 && !out()[open[brace - 1].index].is(Lex::LBRACE))
@@ -91,7 +90,7 @@ bool TokenPreparer::isMisplacedBrace(size_t i) const {
   if (!insideParens())
     return !lineBegins[i + 1] &&
            !tokens[i + 1].isOneOf(Lex::SEMI, Lex::COMMA, Lex::RBRACE, Lex::ELSE, Token::endOfFile);
-  // The bracket around it is closed further on in the line.
+  // The enclosing bracket is closed further on in the line.
   constexpr size_t furthest = 200;
   size_t inner = 0;
   for (size_t k = i + 1; k < i + furthest && k < tokens.size() && !lineBegins[k]; ++k) {
@@ -103,7 +102,7 @@ bool TokenPreparer::isMisplacedBrace(size_t i) const {
   return false;
 }
 
-/// Matches a closing bracket, inserting closers that were forgotten. False when it must be dropped.
+/// Matches a closing bracket and inserts missing closers. Returns false if it must be dropped.
 bool TokenPreparer::acceptCloser(size_t i) {
   const Token &closer = tokens[i];
   if (isMisplacedBrace(i)) {
@@ -126,7 +125,7 @@ bool TokenPreparer::acceptCloser(size_t i) {
   if (match == 0 && open.empty() && closer.is(Lex::RBRACE) && entriesAtTop)
     return false; // those entries are an error already: their `{` is missing
   if (match == 0 && open.empty() && closer.is(Lex::RBRACE) && inserted) {
-    --inserted; // missed before, and found too late: that was said
+    --inserted; // inserted earlier and reported already
     markErroneous(closer);
     return false;
   }

@@ -1,11 +1,10 @@
-// What all parts of the syntax tree share. The tree is our own: no type of the parser generator
-// occurs in it, so the rest of the compiler depends on these plain structs alone.
+// Base types of the syntax tree. The tree contains no type of the parser generator, so the rest of
+// the compiler depends only on these structs.
 //
-// Nodes are structs with public members, owned by unique_ptr, discriminated by a kind. `as<T>()`
-// returns null for another kind: a mistaken cast is a null pointer, never a wrong object. Every
-// node has the location of all its text, and every name the location of itself.
-// After a syntax error parts may be missing: any pointer documented as "may be null" is null then
-// too, but nodes that were built are complete. A module is handed on only when it parsed cleanly.
+// Nodes are structs with public members, owned by unique_ptr and discriminated by a kind. `as<T>()`
+// returns null for another kind. Every node has the location of its whole text, and every name its
+// own location. After a syntax error, any pointer documented as "may be null" can be null, but
+// existing nodes are complete. Only modules without syntax errors are passed on.
 #ifndef TITAN_COMPILER_SYNTAX_NODE_H
 #define TITAN_COMPILER_SYNTAX_NODE_H
 
@@ -18,7 +17,7 @@
 
 namespace titan::syntax {
 
-/// One identifier where it stands.
+/// An identifier with its location.
 struct Name {
   std::string text;
   Location loc;
@@ -41,7 +40,7 @@ struct DimRef {
   std::optional<Name> rename;
   Location loc;
 
-  /// The name by which the dimension is known from here on.
+  /// The name of the dimension from here on.
   const Name &known() const { return rename ? *rename : dim.last(); }
 };
 
@@ -51,7 +50,7 @@ struct DimList {
   Location loc;
 };
 
-/// What may be written of a value's type: `int[batch, seq]`, `f32`, or only `[batch, seq]`.
+/// The optional type of a value: `int[batch, seq]`, `f32`, or `[batch, seq]`.
 struct TypeSpec {
   std::optional<Name> dtype;
   std::optional<DimList> dims;

@@ -1,4 +1,4 @@
-// Drives lexer, layout, grammar and tree builder.
+// Runs lexer, token preparation, parser and tree builder.
 #include "compiler/syntax/Builder.h"
 #include "compiler/syntax/Recovery.h"
 
@@ -7,7 +7,7 @@
 namespace titan::syntax {
 namespace {
 
-/// Reports the first byte that is not UTF-8 or is NUL. True if the text can be parsed.
+/// Reports the first byte that is NUL or not UTF-8. Returns true if the text can be parsed.
 bool checkEncoding(const SourceManager &sources, FileId file, DiagnosticEngine &diags) {
   std::string_view text = sources.text(file);
   const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data());
@@ -25,7 +25,7 @@ bool checkEncoding(const SourceManager &sources, FileId file, DiagnosticEngine &
   return false;
 }
 
-/// Our tokens as the generated parser wants them.
+/// Converts tokens to the classes of the generated parser.
 std::vector<std::unique_ptr<antlr4::Token>> forParser(const std::vector<Token> &tokens) {
   std::vector<std::unique_ptr<antlr4::Token>> out;
   out.reserve(tokens.size());
@@ -40,7 +40,7 @@ std::vector<std::unique_ptr<antlr4::Token>> forParser(const std::vector<Token> &
   return out;
 }
 
-/// One parse: everything that must live as long as the parse tree does.
+/// One parse: all objects with the lifetime of the parse tree.
 class Parse {
 public:
   Parse(const SourceManager &sources, FileId file, DiagnosticEngine &diags)

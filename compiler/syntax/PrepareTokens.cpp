@@ -11,7 +11,7 @@ bool isBinaryOperator(const Token &t) {
                    Lex::MINUS, Lex::STAR, Lex::SLASH, Lex::PERCENT, Lex::AT);
 }
 
-/// Makes the tree one level deeper until the next separator: operators, and brackets too, since
+/// Whether the token deepens the tree until the next separator: operators, and brackets, since
 /// `x[a][b][c]` nests to the left.
 bool deepens(const Token &t) {
   return isBinaryOperator(t) || isOpener(t) ||
@@ -43,7 +43,7 @@ TokenPreparer::TokenPreparer(const SourceManager &sources, FileId file,
   }
 }
 
-/// Past a number of mistakes the text is no program, and saying so over and over takes long.
+/// After many errors the text is not a program, and further reports only take time.
 void TokenPreparer::countError() {
   constexpr size_t maxErrors = 1000;
   if (++errorCount > maxErrors)
@@ -63,8 +63,7 @@ void TokenPreparer::endStatement(const Token &before) {
     insert(Lex::NEWLINE, before);
 }
 
-/// What to write for a character that Titan does not have, where other languages and word
-/// processors do.
+/// The Titan form of a character of other languages or word processors.
 static const char *remedyFor(std::string_view text) {
   struct Entry {
     std::string_view stray;
@@ -98,7 +97,7 @@ static const char *remedyFor(std::string_view text) {
   return "";
 }
 
-/// Whether text stands in a word, of whose characters it would be one.
+/// Whether stray text touches a word and would be one of its letters.
 static bool isInWord(std::string_view text, const Token &t) {
   auto isWord = [&](size_t at) {
     return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0);
@@ -106,7 +105,7 @@ static bool isInWord(std::string_view text, const Token &t) {
   return isWord(size_t{t.offset} - 1) || isWord(t.end());
 }
 
-/// Reports text that is no token. True if nothing can stand for it.
+/// Reports an invalid token. Returns true if nothing can replace it.
 bool TokenPreparer::isDropped(const Token &t) {
   if (t.is(Lex::OPEN_STRING)) {
     diags.report(Code::OpenString, at(t), "this string is not closed on its line")
@@ -130,7 +129,7 @@ bool TokenPreparer::isDropped(const Token &t) {
   return true;
 }
 
-/// Keeps the limits. False when one is exceeded.
+/// Checks the limits. Returns false if one is exceeded.
 bool TokenPreparer::count(const Token &t) {
   if (t.isOneOf(Lex::NEWLINE, Lex::SEMI, Lex::COMMA)) {
     resetOperators();
@@ -173,7 +172,7 @@ void TokenPreparer::take(size_t i) {
     resetOperators(); // `} else {` goes on, but not deeper
 }
 
-/// Ends the statement before a token that begins a line, unless it goes on.
+/// Ends the statement before a token at the start of a line, unless it continues.
 void TokenPreparer::beginLine(size_t i) {
   const Token &next = tokens[i];
   if (insideParens() || out().empty())
@@ -230,7 +229,7 @@ bool endsStatement(const Token &previous, bool previousFollowsDot, const Token &
   if (previous.isOneOf(Lex::NEWLINE, Lex::LBRACE) || next.is(Token::endOfFile))
     return false; // closed already, or prepareTokens() adds the end itself
   if (startsStatement(next) && !afterNext.isOneOf(Lex::ASSIGN, Lex::DOT))
-    return true; // even after `=`: what is missing there is said there
+    return true; // also after `=`: the missing operand is reported there
   if (next.is(Lex::IDENT) && afterNext.is(Lex::ASSIGN) && !previous.is(Lex::COMMA))
     return true; // likewise
   bool expectsMore =

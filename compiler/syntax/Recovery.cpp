@@ -7,14 +7,14 @@ namespace {
 
 using Parser = TitanParser;
 
-/// Each entry of these rules ends in a terminator of its own, so one can be given up alone.
+/// Entries of these rules end in their own terminator, so each can be skipped alone.
 bool isEntry(size_t rule) {
   return rule == Parser::RuleDeclaration || rule == Parser::RuleStatement ||
          rule == Parser::RuleSetting || rule == Parser::RuleAxis ||
          rule == Parser::RuleOverrideLine || rule == Parser::RuleArm;
 }
 
-/// These consist of entries.
+/// Rules that consist of entries.
 bool isList(size_t rule) {
   return rule == Parser::RuleFile || rule == Parser::RuleBody || rule == Parser::RuleSettings ||
          rule == Parser::RuleAxes || rule == Parser::RuleOverrides || rule == Parser::RuleArms;
@@ -34,7 +34,7 @@ std::string Recovery::text(size_t index) const {
   return std::string(prepared.tokens[index].text(sources.text(file)));
 }
 
-/// Where to point: at the token, or behind the one before it where a line ends between them.
+/// The location of an error: the token, or the end of the previous one if a line ends between them.
 Location Recovery::locationOf(size_t index) const {
   const Token &token = prepared.tokens[index];
   Location here = sources.locate(file, token.offset, token.length);
@@ -48,7 +48,7 @@ Location Recovery::locationOf(size_t index) const {
   return isEnd || (isContinued && here.line > behind.line) ? behind : here;
 }
 
-/// Whether a mistake here follows from one that was reported.
+/// Whether an error here follows from a reported one.
 bool Recovery::isNoise(size_t index) const {
   return prepared.erroneousLines.count(locationOf(index).line) != 0;
 }
@@ -89,8 +89,8 @@ void Recovery::reportError(antlr4::Parser *parser, const antlr4::RecognitionExce
   report(index, expectationAfter(parser->getATN(), *entry, consumed));
 }
 
-/// Moves behind the terminators of the entry at hand, over brackets as a whole, or to the `}` that
-/// closes the list it is in.
+/// Skips the terminators of the current entry, whole brackets included, or up to the `}` of its
+/// list.
 void Recovery::skipStatement(antlr4::Parser *parser) const {
   antlr4::TokenStream *input = parser->getTokenStream();
   auto isTerminator = [&](const Token &t) { return t.isOneOf(Parser::NEWLINE, Parser::SEMI); };
@@ -113,7 +113,7 @@ void Recovery::recover(antlr4::Parser *parser, std::exception_ptr error) {
     endErrorCondition(parser);
     return;
   }
-  // Parameters that are wrong need not hide what is wrong in the body.
+  // Erroneous parameters need not hide errors in the body.
   const Token &start = prepared.tokens[context->getStart()->getTokenIndex()];
   if (context->getRuleIndex() == Parser::RuleFormals && start.is(Parser::LPAREN)) {
     parser->getTokenStream()->seek(start.partner + 1);
@@ -129,7 +129,7 @@ antlr4::Token *Recovery::recoverInline(antlr4::Parser *parser) {
   throw antlr4::InputMismatchException(parser);
 }
 
-/// Indented text outside of braces: a `{` before it is missing, or a `}` was too much.
+/// Indented text outside of braces: an earlier `{` is missing, or a `}` is extra.
 void Recovery::noteBraceBefore(Diagnostic &diagnostic, size_t index) const {
   if (index < 2)
     return;
@@ -146,7 +146,7 @@ void Recovery::noteBraceBefore(Diagnostic &diagnostic, size_t index) const {
     diagnostic.note(sources.locate(file, last.end(), 0), "is `{` missing here?");
 }
 
-/// Between the entries of a list: skips what cannot begin one.
+/// Between the entries of a list: skips tokens that cannot begin one.
 void Recovery::sync(antlr4::Parser *parser) {
   if (!isList(parser->getContext()->getRuleIndex()))
     return;

@@ -1,5 +1,5 @@
-// Statements of models, blocks and functions, and the settings (`key = value`) that runs,
-// specialisations and axis options consist of.
+// Statements of models, blocks and functions, and settings (`key = value`) of runs, specialisations
+// and axes.
 #ifndef TITAN_COMPILER_SYNTAX_STMT_H
 #define TITAN_COMPILER_SYNTAX_STMT_H
 
@@ -75,7 +75,7 @@ struct DimsStmt : StmtOf<StmtKind::Dims> {
 };
 
 enum class ParamInit {
-  None,        // an error unless a default exists; the semantic analysis says so
+  None,        // an error without a default, which semantic analysis reports
   Value,       // = 1
   Initialiser, // ~ normal(0.02)
 };
@@ -92,15 +92,15 @@ struct ParamStmt : StmtOf<StmtKind::Param> {
   bool isBuffer = false;
 };
 
-/// `update mean = 0.9 * mean + 0.1 * sample`: what a buffer is from the next step on.
+/// `update mean = 0.9 * mean + 0.1 * sample`: the next value of a buffer.
 struct UpdateStmt : StmtOf<StmtKind::Update> {
   using StmtOf::StmtOf;
   Name name;
   ExprPtr value;
 };
 
-/// `loss balance = 0.01 * uneven`: a part of what is minimised, reported by its name. Without a
-/// name it is an assignment, since `loss` may be a name like any other.
+/// `loss balance = 0.01 * uneven`: a named term of the objective. Without a name it is an
+/// assignment, since `loss` may be an ordinary name.
 struct LossStmt : StmtOf<StmtKind::Loss> {
   using StmtOf::StmtOf;
   Name name;
@@ -147,14 +147,14 @@ struct LetStmt : StmtOf<StmtKind::Let> {
   ExprPtr value;
 };
 
-/// `x = x + y`, `x, aux = Layer(x, l)`, and `loss = ...` (a name with a meaning, not a keyword).
+/// `x = x + y`, `x, aux = Layer(x, l)`, and `loss = ...` (a special name, not a keyword).
 struct AssignStmt : StmtOf<StmtKind::Assign> {
   using StmtOf::StmtOf;
   std::vector<Name> targets;
   ExprPtr value;
 };
 
-/// `return centred * scale`, `return q, k`: the results of a function whose body names none.
+/// `return centred * scale`, `return q, k`: the results of a function that declares none.
 struct ReturnStmt : StmtOf<StmtKind::Return> {
   using StmtOf::StmtOf;
   std::vector<ExprPtr> values; // at least one
@@ -168,7 +168,7 @@ struct RepeatStmt : StmtOf<StmtKind::Repeat> {
   Body body;
 };
 
-/// `if tied { ... } else if cond { ... } else { ... }`, decided at compile time.
+/// `if tied { ... } else if cond { ... } else { ... }`, selected at compile time.
 struct IfStmt : StmtOf<StmtKind::If> {
   using StmtOf::StmtOf;
   struct Branch {
@@ -179,7 +179,7 @@ struct IfStmt : StmtOf<StmtKind::If> {
   std::optional<Body> elseBody;
 };
 
-/// `in f32 { ... }`: what stands inside is computed in that element type.
+/// `in f32 { ... }`: the statements compute in that element type.
 struct IslandStmt : StmtOf<StmtKind::Island> {
   using StmtOf::StmtOf;
   Name type;

@@ -1,5 +1,5 @@
-// The tokens of a file as plain data, between the generated lexer and the generated parser: layout
-// and formatter work on these, and never see the generator's classes.
+// The tokens of a file as plain data, between the generated lexer and the generated parser. Token
+// preparation and the formatter use these and not the classes of the generator.
 #ifndef TITAN_COMPILER_SYNTAX_TOKEN_H
 #define TITAN_COMPILER_SYNTAX_TOKEN_H
 
@@ -29,17 +29,16 @@ struct Token {
   std::string_view text(std::string_view source) const { return source.substr(offset, length); }
 };
 
-/// The most tokens and comments one file may have; ten times the largest program that a person
-/// would write.
+/// The maximum number of tokens and comments in a file; ten times the largest hand-written program.
 constexpr size_t maxTokens = 500'000;
 
-/// All tokens in order, comments and every line end included, closed by one `endOfFile`. Stops at
-/// `maxTokens`, which prepareTokens() reports.
-/// Text that is no token comes as OPEN_STRING or STRAY; adjacent STRAY bytes are one token.
+/// All tokens in order, including comments and line ends, and a final `endOfFile`. Stops at
+/// `maxTokens`, which prepareTokens() reports. Invalid text becomes OPEN_STRING or STRAY; adjacent
+/// STRAY bytes form one token.
 std::vector<Token> lex(std::string_view source);
 
 bool isKeyword(uint32_t type);
-/// How a token type is written, e.g. "let" or "->"; empty for those without a fixed spelling.
+/// The spelling of a token type, e.g. "let" or "->"; empty for types without a fixed spelling.
 std::string_view fixedSpelling(uint32_t type);
 
 } // namespace titan::syntax

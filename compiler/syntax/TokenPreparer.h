@@ -1,5 +1,5 @@
-// The pass behind prepareTokens(), for its own two files alone: PrepareTokens.cpp decides about
-// line ends and limits, MatchBrackets.cpp matches and repairs brackets.
+// The implementation of prepareTokens(), only for its two files: PrepareTokens.cpp handles line
+// ends and limits, MatchBrackets.cpp matches and repairs brackets.
 #ifndef TITAN_COMPILER_SYNTAX_TOKENPREPARER_H
 #define TITAN_COMPILER_SYNTAX_TOKENPREPARER_H
 
@@ -82,16 +82,16 @@ private:
   std::vector<bool> lineBegins; // whether a line begins with the token
   PreparedTokens result;
   std::vector<Open> open;
-  size_t depth = 0; // what is counted, at all open levels together
+  size_t depth = 0; // counted levels, over all open brackets
   size_t topOperators = 0;
   size_t errorCount = 0;
   using Stray = std::pair<uint32_t, const char *>; // the line, and the remedy
   Stray lastStray = {0, nullptr};
-  std::set<uint32_t> openStrings; // lines with a string that is not closed
+  std::set<uint32_t> openStrings; // lines with an unterminated string
   bool entriesAtTop = false;      // indented lines outside of all braces
   size_t inserted = 0;            // `}` put in before a declaration; theirs may still come
-  /// The first `{` whose `}` stands further to the left than the line that opened it: when some `{`
-  /// turns out to lack its `}`, that is where it was forgotten.
+  /// The first `{` whose `}` is indented less than the line of the `{`: if some `{` lacks its `}`,
+  /// it was forgotten there.
   std::optional<uint32_t> suspect;
 };
 

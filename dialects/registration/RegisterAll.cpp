@@ -1,4 +1,4 @@
-//===- RegisterAll.cpp - Everything Titan adds to an MLIR tool ------------===//
+//===- RegisterAll.cpp - Registration with MLIR tools ---------------------===//
 
 #include "dialects/registration/RegisterAll.h"
 #include "dialects/dist/IR/DistOps.h"

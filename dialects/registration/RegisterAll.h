@@ -1,6 +1,6 @@
-//===- RegisterAll.h - Everything Titan adds to an MLIR tool ----*- C++ -*-===//
+//===- RegisterAll.h - Registration with MLIR tools -------------*- C++ -*-===//
 //
-// One call for dialects with the models of their interfaces, one for passes. Tools call both.
+// Registers Titan's dialects, interface models and passes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@ class DialectRegistry;
 
 namespace titan {
 
-/// Inserts Titan's dialects (and `func`) and attaches the interfaces' models to their operations.
+/// Inserts Titan's dialects and `func`, and attaches the models of their interfaces.
 void registerDialects(mlir::DialectRegistry &registry);
 
 /// Registers Titan's passes and pipelines with MLIR's global registry, for command lines.

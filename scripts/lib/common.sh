@@ -1,11 +1,11 @@
-# Shared by the scripts of this folder, which are bash and work from any directory.
+# Common code of the scripts in this directory, which are bash and work from any directory.
 # shellcheck shell=bash disable=SC2034
 
 TITAN_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 TITAN_VENV=$TITAN_ROOT/.venv
 TITAN_BUILD=${TITAN_BUILD:-$TITAN_ROOT/build}
 
-# Headings stand out on a terminal and stay plain in a log.
+# Headings are bold on a terminal and plain in a log.
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
   bold=$'\e[1m' plain=$'\e[0m'
 else
@@ -19,7 +19,7 @@ die() {
   exit 1
 }
 
-# Prints the comment block that opens a script, as its help.
+# Prints the first comment block of a script as its help.
 usage_of() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$1"; }
 
 # Seconds as 12 s or 3 min 05 s.
@@ -27,7 +27,7 @@ spell_seconds() {
   if [ "$1" -lt 60 ]; then printf '%d s' "$1"; else printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); fi
 }
 
-# Compile jobs: one a core, but one per 1.5 GB of memory, which the largest MLIR files need.
+# Compile jobs: one per core, and at most one per 1.5 GB of memory, which the largest MLIR files need.
 build_jobs() {
   local cores memory
   cores=$(nproc)

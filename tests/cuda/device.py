@@ -1,12 +1,12 @@
-"""Single-device parity and speed on a machine that has a device, and no Titan.
+"""Single-device parity and speed on a machine with a device and without Titan.
 
     device.py pack DIR [--target cpu]    writes projects, a text and run.sh
     DIR/run.sh RESULTS                   there: builds and runs them all (bash, cmake, ninja, nvcc, torch)
-    device.py judge RESULTS              here again: parity with PyTorch, and what was measured
+    device.py judge RESULTS              here: parity with PyTorch, and the measurements
 
-The libraries in the projects are those of the build that packs them: if the other machine has another
-processor, pack with a build for x86-64-v3 (-DTITAN_MARCH=x86-64-v3, TITAN_BUILD=...). --target cpu tries all
-of this without a device.
+The projects contain the libraries of the build that packs them. If the other machine has another processor,
+pack with a build for x86-64-v3 (-DTITAN_MARCH=x86-64-v3, TITAN_BUILD=...). --target cpu tests all of this
+without a device.
 """
 
 import argparse
@@ -24,11 +24,11 @@ PARITY = [Case(model, dtype) for model in ("llama3", "gpt2")
           for dtype in ("float64", "float32", "bfloat16")]
 SPEED = [(program, dtype) for program in ("llama_134m", "gpt2_124m")
          for dtype in ("float32", "bfloat16")]
-TIMED, UNTIMED = 20, 5  # steps, and those of them that only warm up
+TIMED, UNTIMED = 20, 5  # steps, and the warm-up steps among them
 
 
 def emit(source: Path, train: str, dtype: str, folder: Path, target: str) -> None:
-    """A project, whose libraries go where all projects have them."""
+    """A project whose libraries are in the folder that all projects share."""
     call([TITANC, "build", source, "--train", train, "--target", target, "--emit=project",
           "-o", folder, *precision(dtype)])
     shared = folder.parents[1] / "lib"
@@ -60,7 +60,7 @@ def pack(folder: Path, target: str) -> None:
 
 
 def judge(results: Path) -> None:
-    """Each result stands in for the run of one process that parity/run.py would have made."""
+    """Each result replaces the single-process run that parity/run.py would start."""
     text = write_text(OUT / "text.txt", TEXT_BYTES)
     report = Report()
     for case in PARITY:

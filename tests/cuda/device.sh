@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # run.sh RESULTS
 #
-# Builds the projects that device.py packed beside this script, and runs each once. What a run writes lies
-# in RESULTS/NAME, what failed is named at the end. One project's failure does not stop the others.
+# Builds the projects that device.py packed beside this script, and runs each once. A run's output lies in
+# RESULTS/NAME; failed projects are named at the end. A failure does not stop the other projects.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 results=$(mkdir -p "$1" && cd "$1" && pwd)
@@ -26,7 +26,7 @@ while read -r name program steps; do
       --save-initial "$results/$name/initial.safetensors" \
       --save-gradients "$results/$name/gradients.safetensors" 2>&1 | tee -a "$log" | tail -n 3
   [ "${PIPESTATUS[0]}" -eq 0 ] || failed+=("$name")
-  # Weights of the large models are of no use to anyone.
+  # Nobody needs the weights of the large models.
   [ "$(du -sm "$results/$name" 2> /dev/null | cut -f1)" -lt 100 ] 2> /dev/null ||
     find "$results/$name" -name '*.safetensors' -delete 2> /dev/null
 done < "$here/projects.txt"

@@ -2,8 +2,8 @@
 
     run.py [-v] [NAME...]
 
-Every example is emitted as a project for CUDA, which must build by itself and be linked against
-CUDA's runtime, cuBLAS, NCCL and LibTorch for CUDA; the program it makes must get as far as looking for a device.
+Every example is emitted as a CUDA project, which must build by itself and link against CUDA's runtime,
+cuBLAS, NCCL and LibTorch for CUDA. The resulting program must reach the search for a device.
 """
 
 import subprocess
@@ -31,7 +31,7 @@ def try_project(source: Path, text: Path, arguments):
     result = subprocess.run([exe, "--data", text, "--steps", "1", "--out", OUT / "run"],
                             capture_output=True, text=True, timeout=120)
     said = result.stderr.strip().splitlines()
-    # 0 with a device; without one, or with too few processes, an error in one's own words.
+    # 0 with a device; without one, or with too few processes, an error message of Titan.
     good = result.returncode in (0, 1) and (result.returncode == 0 or bool(said))
     return good, f"    exit status {result.returncode}: {' '.join(said)[:300]}"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks every example of the documentation, or writes what the tools say into it.
+"""Checks every example of the documentation, or updates its generated output.
 
     check.py --tools build/bin              exit status 1 and a list if something differs
     check.py --tools build/bin --update     rewrite what is generated

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every diagnostic of the compiler is used, documented and tested.
+"""Checks that every diagnostic of the compiler is used, documented and tested.
 
 For each code of compiler/diagnostics/*.def: the compiler reports it somewhere, docs/errors.md has an
 entry, and a lit test (or a program of the documentation that must be refused) provokes it. Prints

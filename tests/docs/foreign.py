@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is said of PyTorch's, NumPy's and JAX's names helps: every example compiles.
+"""Checks the help for names of PyTorch, NumPy and JAX: every example compiles.
 
 usage: foreign.py TITANC
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs that no one would write: large, deep, long and much repeated.
+"""Extreme programs: large, deep, long and repetitive.
 
     extreme.py --titanc build/bin/titanc [--case NAME]
 

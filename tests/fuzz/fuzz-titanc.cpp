@@ -1,5 +1,5 @@
-// What libFuzzer calls: a text goes through all that reads one. Parsing, checking and `titanc info`
-// may only refuse it; formatting must be stable and keep the syntax tree.
+// The libFuzzer entry point. Parsing, checking and `titanc info` must not crash on any text;
+// formatting must be stable and preserve the syntax tree.
 #include "compiler/driver/RunSummary.h"
 #include "compiler/syntax/Format.h"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Damaged MLIR in the tools that read it: titan-opt, titan-translate, titan-interpret.
+"""Mutated MLIR for titan-opt, titan-translate and titan-interpret.
 
     mlir.py [--seed N] [--count N] [-v] [FILE...]
 

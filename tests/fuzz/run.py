@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fuzzes what reads text: parser, checker, formatter and `titanc info`.
+"""Fuzzes parser, checker, formatter and `titanc info`.
 
     run.py --program build/bin/fuzz-titanc [--seconds 60] [--keep DIR]
 
-Starts from all .titan files of the repository and the examples of docs/language.md, with the
-grammar's words as a dictionary. An input may take 10 s and 1 GB. Exit status 1 on a finding, which
-is shown; with --keep the inputs that reached something new stay in DIR for the next time.
+The seeds are all .titan files of the repository and the examples of docs/language.md; the dictionary
+contains the words of the grammar. An input may take 10 s and 1 GB. Exit status 1 on a finding, which is
+printed. With --keep, inputs with new coverage stay in DIR for the next run.
 """
 
 import argparse

@@ -1,12 +1,12 @@
-"""What titanc info plans, against what the operating system sees a run use.
+"""Compares the memory plan of titanc info with the memory that a run uses.
 
     run.py [--all] [-v]
 
-GPT-2 of 124 M parameters, more than 1 GiB on a rank, trains a few steps: one process on two threads, which
-saves a checkpoint; one that resumes from it; two processes that share its storage; with --all, where the
-processor multiplies bf16, one that computes in it. Its greatest resident memory, as wait4 counts it, less
-what a program without matrices takes beyond its plan with the same libraries, must be within 2 % of the plan.
-What info says of loaded libraries must be what that program takes, to 10 %, on one process and on two.
+Trains GPT-2 with 124 M parameters (more than 1 GiB per rank) for a few steps in several ways: one process on two
+threads that saves a checkpoint; one that resumes from it; two processes with tensors stored in shards; with --all,
+one in bf16 if the CPU supports it. From its maximum resident memory (wait4) the test subtracts what a program
+without matrices and with the same libraries uses beyond its plan. The difference must be within 2 % of the plan.
+The figure for loaded libraries must be within 10 % of what that program uses, on one process and on two.
 """
 
 import argparse
@@ -31,7 +31,7 @@ ALLOWED = 0.02
 
 
 def observe(command: list, processes: int, threads: int) -> int:
-    """The most resident bytes that one of the processes had."""
+    """The maximum resident bytes of one of the processes."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -70,7 +70,7 @@ class Observations:
         self.text = write_text(OUT / "text.txt", 50_000)
         self.models = {}
         empty = build(EMPTY, "empty", "float32", OUT / "empty")
-        # By what info says of them: one process loads less than several.
+        # By the figure of info: one process loads less than several.
         self.libraries = {}
         for n in (1, 2):
             planned = plan(EMPTY, "float32", [], n, 1)

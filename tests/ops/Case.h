@@ -1,7 +1,7 @@
-//===- Case.h - One operation with everything it needs ----------*- C++ -*-===//
+//===- Case.h - A generated use of an operation -----------------*- C++ -*-===//
 //
-// A generated use of an operation as plain data: operands with their values, results, attributes.
-// All checks of an operation (its gradient, its shardings, PyTorch's opinion) start from one.
+// A case is plain data: operands with values, results, attributes. All checks of an operation start
+// from a case: gradient, shardings, padding, comparison with PyTorch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ namespace titan::ops {
 
 using Dims = llvm::SmallVector<ir::DimAttr>;
 
-/// A global tensor without sharding, and its elements row-major.
+/// A global tensor without sharding; elements are row-major.
 struct Tensor {
   ir::NamedTensorType type;
   std::vector<double> values;
@@ -24,15 +24,15 @@ struct Case {
   std::vector<Tensor> operands;
   std::vector<ir::NamedTensorType> results;
   std::vector<mlir::NamedAttribute> attributes = {};
-  /// False for operations that only backward or optimizer use.
+  /// False for operations that only the backward pass or the optimizer uses.
   bool isDifferentiable = true;
-  /// Results through which nothing may be differentiated.
+  /// Results that must not be differentiated.
   std::vector<unsigned> withoutGradient = {};
 
-  std::string op = {}; ///< full name, set by the caller of the generator
+  std::string op = {}; ///< full name, set by the generator's caller
 };
 
-/// True for tensors of floating-point elements.
+/// Whether the elements are floating-point.
 inline bool isReal(ir::NamedTensorType type) {
   return mlir::isa<mlir::FloatType>(type.getElementType());
 }

@@ -1,4 +1,4 @@
-//===- CheckDecomposition.cpp - Composites are what defines them ----------===//
+//===- CheckDecomposition.cpp - Composites against their decompositions ---===//
 
 #include "compiler/interpreter/Compare.h"
 #include "dialects/titan/Decomposition/Decomposition.h"
@@ -21,10 +21,11 @@ bool ops::checkDecomposition(MLIRContext *context, const Case &c, Draw &draw, Co
   ++counts.decompositions;
   Weights weights(c, draw);
   OwningOpRef<ModuleOp> whole = differentiate(context, c, weights);
-  OwningOpRef<ModuleOp> parts = differentiate(context, c, weights, ir::createDecomposePass());
-  if (!whole || !parts)
+  OwningOpRef<ModuleOp> decomposed = differentiate(context, c, weights, ir::createDecomposePass());
+  if (!whole || !decomposed)
     return false;
-  auto a = Session::create(*whole, "train", 1, {}), b = Session::create(*parts, "train", 1, {});
+  auto a = Session::create(*whole, "train", 1, {}),
+       b = Session::create(*decomposed, "train", 1, {});
   if (failed(a) || failed(b) || failed(a->step()) || failed(b->step()))
     return false;
   interpreter::Comparison comparison = interpreter::compareResults(*a, *b);
@@ -32,6 +33,6 @@ bool ops::checkDecomposition(MLIRContext *context, const Case &c, Draw &draw, Co
     return true;
   llvm::errs() << comparison.where << " of the definition deviates by " << comparison.greatest
                << '\n'
-               << *parts << '\n';
+               << *decomposed << '\n';
   return false;
 }

@@ -1,4 +1,4 @@
-//===- CheckGradient.cpp - Gradients against differences, and for PyTorch -===//
+//===- CheckGradient.cpp - Gradients against finite differences -----------===//
 
 #include "compiler/interpreter/GradientCheck.h"
 #include "compiler/interpreter/Widen.h"
@@ -34,7 +34,7 @@ OwningOpRef<ModuleOp> ops::differentiate(MLIRContext *context, const Case &c,
 }
 
 bool ops::checkGradient(MLIRContext *context, const Case &c, Draw &draw, Counts &counts) {
-  // What stops the gradient differs from the slope by intention; PyTorch judges it.
+  // stop_gradient differs from the slope by definition; PyTorch checks it.
   if (!hasGradient(c) || c.op == ir::StopGradientOp::getOperationName())
     return true;
   ++counts.gradients;
@@ -74,6 +74,14 @@ static json::Value describeAttribute(Attribute attribute) {
     return integer.getInt();
   if (auto numbers = dyn_cast<DenseF64ArrayAttr>(attribute))
     return json::Array(numbers.asArrayRef());
+  if (auto dim = dyn_cast<ir::DimAttr>(attribute))
+    return json::Array{dim.getName().getValue(), dim.getSize()};
+  if (auto list = dyn_cast<ArrayAttr>(attribute)) {
+    json::Array described;
+    for (Attribute element : list)
+      described.push_back(describeAttribute(element));
+    return described;
+  }
   return isa<UnitAttr>(attribute);
 }
 

@@ -1,4 +1,4 @@
-//===- CheckShardings.cpp - Split operations compute what whole ones do ---===//
+//===- CheckShardings.cpp - Sharded operations against whole ones ---------===//
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "mlir/IR/Verifier.h"
@@ -54,8 +54,7 @@ public:
   }
 
 private:
-  /// The phase's verifier is asked only where it reads the same rule; it lets no sharding
-  /// constraint pass.
+  /// The verifier is checked only if it uses the same rule; it accepts no sharding constraint.
   void breakRule(dist::ShardingRule &rule, Break broken) {
     asksVerifier = broken == Break::Nothing && c.op != ir::ShardingConstraintOp::getOperationName();
     for (unsigned i = 0; broken == Break::Linear && i < c.operands.size(); ++i)

@@ -1,6 +1,6 @@
-//===- Checks.h - What is asked of every operation --------------*- C++ -*-===//
+//===- Checks.h - Checks of every operation ---------------------*- C++ -*-===//
 //
-// Each check takes one case, prints what is wrong with it and returns whether it passed.
+// Each check takes one case, prints an error if it fails, and returns whether it passed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,33 +12,32 @@
 
 namespace titan::ops {
 
-/// How many comparisons the checks made.
+/// The number of comparisons.
 struct Counts {
   unsigned cases = 0, gradients = 0, decompositions = 0, shardings = 0, paddings = 0;
 };
 
-/// The gradient of a weighed sum of the results along a random direction of every operand is the
-/// slope that differences give.
+/// Compares the gradient of a weighted sum of the results with finite differences, along a random
+/// direction per operand.
 bool checkGradient(mlir::MLIRContext *context, const Case &c, Draw &draw, Counts &counts);
 
-/// A composite and the simpler operations that define it have the same results and gradients, to
-/// 1e-12.
+/// Compares results and gradients of a composite with those of its decomposition, to 1e-12.
 bool checkDecomposition(mlir::MLIRContext *context, const Case &c, Draw &draw, Counts &counts);
 
-/// How a rule is made wrong, to see that it is noticed: every operand may be a partial sum by
-/// itself; what must not be split may be.
+/// A deliberate error in a rule, which the check must detect. Linear: every operand alone may be a
+/// partial sum. Split: factors that must stay whole may be sharded.
 enum class Break { Nothing, Linear, Split };
 
-/// On a mesh of this shape, for every sharding that the rule allows: the verifier accepts it, and
-/// the ranks together compute what one rank computes, to 1e-12.
+/// For every sharding that the rule allows on a mesh of this shape: the verifier accepts it, and
+/// the ranks compute the results of one rank, to 1e-12.
 bool checkShardings(mlir::MLIRContext *context, const Case &c, llvm::ArrayRef<int64_t> shape,
                     Break broken, Counts &counts);
 
-/// With dimensions that the axes of a mesh pad, each alone and all at once: after the shard phase
-/// the ranks together compute what one rank computes, also where padding holds something.
+/// For dimensions that the mesh axes pad, singly and all at once: after the shard phase the ranks
+/// compute the results of one rank, also if the padding is not zero.
 bool checkPadding(mlir::MLIRContext *context, const Case &c, Counts &counts);
 
-/// The case with its results, the weights of its loss and the gradients, for PyTorch to judge.
+/// The case with results, loss weights and gradients as JSON, for the comparison with PyTorch.
 std::optional<llvm::json::Value> describe(mlir::MLIRContext *context, const Case &c, Draw &draw);
 
 } // namespace titan::ops

@@ -55,7 +55,8 @@ NamedTensorType Draw::type(ArrayRef<DimAttr> dims) {
 Tensor Draw::real(ArrayRef<DimAttr> dims, double from, double to) {
   Tensor tensor{type(dims), {}};
   int64_t count = tensor.type.getNumElements();
-  // Steps of the range in random order; each tensor stands at another eighth of its step.
+  // A random permutation of equidistant values; each tensor has another offset in eighths of a
+  // step.
   double shift = static_cast<double>(numTensors++ % 8) / 8;
   for (int64_t i = 0; i < count; ++i)
     tensor.values.push_back(from + (to - from) * (static_cast<double>(i) + shift) /

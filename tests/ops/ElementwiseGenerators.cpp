@@ -6,13 +6,13 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ops;
 
-/// One operand of values within a range that the function is smooth on.
+/// One operand with values in a range where the function is smooth.
 template <int from, int to> static Case drawUnary(Draw &draw) {
   Tensor input = draw.real(draw.dims(0, 3), from / 10.0, to / 10.0);
   return {{input}, {input.type}};
 }
 
-/// The dimensions of two operands of one result: equal, or each some of all, or none.
+/// The dimensions of two operands that broadcast: equal, subsets of the result's, or none.
 static std::pair<Dims, Dims> drawJoined(Draw &draw) {
   Dims all = draw.dims(0, 3);
   if (draw.chance(0.3))
@@ -20,7 +20,7 @@ static std::pair<Dims, Dims> drawJoined(Draw &draw) {
   return {draw.someOf(all), draw.someOf(all)};
 }
 
-/// Two operands; `from` of 5 keeps a divisor away from 0.
+/// Two operands; a positive `from` (in fifths) keeps a divisor away from 0.
 template <int from> static Case drawBinary(Draw &draw) {
   auto [lhs, rhs] = drawJoined(draw);
   Dims result = unite(lhs, rhs);
@@ -29,7 +29,7 @@ template <int from> static Case drawBinary(Draw &draw) {
   return {{draw.real(lhs), draw.real(rhs, from / 10.0, 1.5)}, {draw.type(result)}};
 }
 
-/// Of integers the divisor may be 0.
+/// An integer divisor may be 0.
 static Case drawDiv(Draw &draw) {
   if (draw.chance(0.8))
     return drawBinary<5>(draw);
@@ -56,11 +56,11 @@ static Case drawCompare(Draw &draw) {
 
 static Case drawSelect(Draw &draw) {
   Dims all = draw.dims(0, 3);
-  Dims parts[3];
-  for (Dims &part : parts)
-    part = draw.chance(0.4) ? all : draw.someOf(all);
-  return {{draw.boolean(parts[0]), draw.real(parts[1]), draw.real(parts[2])},
-          {draw.type(unite(unite(parts[0], parts[1]), parts[2]))}};
+  Dims operandDims[3];
+  for (Dims &each : operandDims)
+    each = draw.chance(0.4) ? all : draw.someOf(all);
+  return {{draw.boolean(operandDims[0]), draw.real(operandDims[1]), draw.real(operandDims[2])},
+          {draw.type(unite(unite(operandDims[0], operandDims[1]), operandDims[2]))}};
 }
 
 static Case drawCast(Draw &draw) {
@@ -95,13 +95,25 @@ static Case drawIota(Draw &draw) {
   return {{}, {draw.type(draw.dim()).withElementType(draw.builder.getI64Type())}};
 }
 
+/// Two keys, and a start in each dimension of which the result is a chunk.
 static Case drawRandom(Draw &draw) {
   Builder &b = draw.builder;
   auto kind = static_cast<ir::RandomKind>(draw.number(0, 1));
-  return {{draw.integer({}, 0, 9), draw.integer({}, 1, 99)},
-          {draw.type(draw.dims(0, 3))},
-          {b.getNamedAttr("kind", ir::RandomKindAttr::get(b.getContext(), kind)),
-           b.getNamedAttr("stream", b.getStringAttr("x." + std::to_string(draw.number(0, 9))))}};
+  Case result{{draw.integer({}, 0, 9), draw.integer({}, 1, 99)}, {draw.type(draw.dims(0, 3))}};
+  SmallVector<Attribute> whole;
+  for (ir::DimAttr dim : result.results[0].getDims())
+    if (draw.chance(0.4)) {
+      int64_t more = draw.number(0, 9);
+      whole.push_back(ir::DimAttr::get(b.getContext(), dim.getName(), dim.getSize() + more));
+      result.operands.push_back(draw.integer({}, 0, more));
+    }
+  int32_t starts = whole.size();
+  result.attributes = {
+      b.getNamedAttr("kind", ir::RandomKindAttr::get(b.getContext(), kind)),
+      b.getNamedAttr("stream", b.getStringAttr("x." + std::to_string(draw.number(0, 9)))),
+      b.getNamedAttr("whole", b.getArrayAttr(whole)),
+      b.getNamedAttr("operandSegmentSizes", b.getDenseI32ArrayAttr({2, starts}))};
+  return result;
 }
 
 /// The scalar function @update of every module (Programs.cpp): parameter, gradient, state, rate.

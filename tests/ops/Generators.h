@@ -1,8 +1,7 @@
-//===- Generators.h - What draws cases of each operation --------*- C++ -*-===//
+//===- Generators.h - Generators of cases -----------------------*- C++ -*-===//
 //
-// One function an operation. An operation of the dialect that has none makes titan-check-ops fail:
-// whoever adds an operation adds its generator here, and has its gradient and all its shardings
-// tested.
+// One generator per operation. titan-check-ops fails if an operation of the dialect has none. A new
+// operation with a generator has its gradient and all its shardings tested.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +14,7 @@
 
 namespace titan::ops {
 
-/// By the operation's name without "titan.".
+/// By mnemonic.
 using Generators = std::map<std::string, Case (*)(Draw &), std::less<>>;
 
 void addElementwiseGenerators(Generators &generators);

@@ -1,4 +1,4 @@
-//===- NeuralGenerators.cpp - Cases of the composites ---------------------===//
+//===- NeuralGenerators.cpp - Cases of composite operations ---------------===//
 
 #include "tests/ops/Generators.h"
 
@@ -37,7 +37,7 @@ static Case drawRotary(Draw &draw) {
 
 namespace {
 
-/// Queries, keys and values: dimensions that all have, and those of the queries alone; a mask.
+/// Dimensions of queries, keys and values: common ones and those of the queries only; and a mask.
 struct Heads {
   DimAttr along, head, valueHead;
   Dims keys, values, queries, results, rows; ///< rows: queries without head

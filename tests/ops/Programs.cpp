@@ -1,4 +1,4 @@
-//===- Programs.cpp - Modules around one operation ------------------------===//
+//===- Programs.cpp - Modules with one operation --------------------------===//
 
 #include "tests/ops/Programs.h"
 
@@ -44,7 +44,7 @@ OwningOpRef<ModuleOp> ops::makeModule(MLIRContext *context, ArrayRef<int64_t> sh
   return module;
 }
 
-/// A function of these arguments with an empty body; the builder is set into it.
+/// A function with these arguments and an empty body, at the builder's insertion point.
 static func::FuncOp startFunction(OpBuilder &b, StringRef name, ArrayRef<Type> arguments) {
   Location loc = b.getUnknownLoc();
   auto function = b.create<func::FuncOp>(loc, name, b.getFunctionType(arguments, {}));
@@ -111,7 +111,7 @@ static Value weigh(OpBuilder &b, Value value, Value weight) {
   return b.create<ir::ContractOp>(b.getUnknownLoc(), scalar, value, weight);
 }
 
-/// Arguments carry their values; the real operands are parameters.
+/// Arguments contain their values; floating-point operands are parameters.
 static void setRoles(OpBuilder &b, func::FuncOp function, ArrayRef<const Tensor *> arguments,
                      size_t numOperands) {
   for (auto [i, tensor] : llvm::enumerate(arguments)) {

@@ -1,6 +1,6 @@
-//===- Programs.h - Modules around one operation ----------------*- C++ -*-===//
+//===- Programs.h - Modules with one operation ------------------*- C++ -*-===//
 //
-// A case as a program that the compiler's passes and the interpreter take.
+// Builds programs from a case, for passes and the interpreter.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,22 +13,21 @@
 
 namespace titan::ops {
 
-/// `shape` has the degrees of the mesh's axes `x`, `y`, ...; empty: no mesh.
+/// `shape` contains the degrees of the mesh axes `x`, `y`, ...; empty: no mesh.
 mlir::OwningOpRef<mlir::ModuleOp> makeModule(mlir::MLIRContext *context,
                                              llvm::ArrayRef<int64_t> shape = {});
 
-/// A function that is the operation alone, its operands and results lying as `operands` and
-/// `results` say. Partial results are reduced, since none may leave a function.
+/// A function with the operation only. Operands and results have the shardings of `operands` and
+/// `results`. Partial results are reduced, since a function must not return them.
 mlir::func::FuncOp addFunction(mlir::ModuleOp module, const Case &c,
                                llvm::ArrayRef<ir::NamedTensorType> operands,
                                llvm::ArrayRef<ir::NamedTensorType> results);
 
-/// A program `name` that is the operation alone; operands and results are its inputs and outputs
-/// "0", "1", ...
+/// A program `name` with the operation only; its inputs and outputs are named "0", "1", ...
 void addProgram(mlir::ModuleOp module, const Case &c, llvm::StringRef name);
 
-/// A training program `@train`: operands are parameters where real ("p0", "p1", ...), and the loss
-/// is the sum of all real results, each weighed by a tensor of `weights` (null: not in the loss).
+/// A train program: floating-point operands are parameters ("p0", "p1", ...). The loss is the sum
+/// of the floating-point results, each weighted by a tensor of `weights` (null: not in the loss).
 mlir::OwningOpRef<mlir::ModuleOp> makeTraining(mlir::MLIRContext *context, const Case &c,
                                                llvm::ArrayRef<const Tensor *> weights);
 

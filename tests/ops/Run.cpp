@@ -1,4 +1,4 @@
-//===- Run.cpp - A case interpreted on the ranks of a mesh ----------------===//
+//===- Run.cpp - Interprets a case on the ranks of a mesh -----------------===//
 
 #include "tests/ops/Run.h"
 #include "compiler/interpreter/Compare.h"
@@ -18,48 +18,48 @@ using ir::NamedTensorType;
 /// A term of a partial sum at global element `index`: rank `part` of `parts` has a share that is
 /// its own, so that only what is linear gives the same in the end. Shares are multiples of 1/8,
 /// which every element type holds exactly.
-static double getTerm(double whole, int64_t part, int64_t parts, int64_t index) {
-  auto share = [&](int64_t p) { return static_cast<double>((5 * p + 3 * index) % 17 - 8) / 8; };
-  if (part != 0)
-    return share(part);
-  for (int64_t p = 1; p < parts; ++p)
-    whole -= share(p);
+static double getTerm(double whole, int64_t rankIndex, int64_t shards, int64_t index) {
+  auto fraction = [&](int64_t p) { return static_cast<double>((5 * p + 3 * index) % 17 - 8) / 8; };
+  if (rankIndex != 0)
+    return fraction(rankIndex);
+  for (int64_t p = 1; p < shards; ++p)
+    whole -= fraction(p);
   return whole;
 }
 
 /// What a rank holds of an operand.
-static HostTensor cutOperand(NamedTensorType type, const RankMesh &mesh, int64_t rank,
-                             const Tensor &operand) {
+static HostTensor shardOperand(NamedTensorType type, const RankMesh &mesh, int64_t rank,
+                               const Tensor &operand) {
   HostTensor global{type.getShape(), operand.values};
-  HostTensor part = interpreter::getShard(type, mesh, rank, global);
+  HostTensor shard = interpreter::getShard(type, mesh, rank, global);
   ArrayAttr partial = type.getShardingOrReplicated().getPartialAxes();
-  int64_t parts = dist::getDegreeProduct(partial, mesh.getDegrees());
-  if (parts == 1)
-    return part;
+  int64_t shards = dist::getDegreeProduct(partial, mesh.getDegrees());
+  if (shards == 1)
+    return shard;
   std::vector<int64_t> indices = interpreter::getGlobalIndices(type, mesh, rank);
-  for (auto [value, index] : llvm::zip_equal(part.data, indices))
+  for (auto [value, index] : llvm::zip_equal(shard.data, indices))
     if (index >= 0)
-      value = getTerm(operand.values[index], mesh.getGroupIndex(rank, partial), parts, index);
-  return part;
+      value = getTerm(operand.values[index], mesh.getGroupIndex(rank, partial), shards, index);
+  return shard;
 }
 
 FailureOr<std::vector<HostTensor>> ops::run(func::FuncOp function, const RankMesh &mesh,
                                             const Case &c) {
   RankTensors arguments(mesh.getNumRanks());
-  for (auto [rank, parts] : llvm::enumerate(arguments))
+  for (auto [rank, shards] : llvm::enumerate(arguments))
     for (auto [argument, operand] : llvm::zip_equal(function.getArguments(), c.operands))
-      parts.push_back(std::make_shared<HostTensor>(
-          cutOperand(cast<NamedTensorType>(argument.getType()), mesh, rank, operand)));
+      shards.push_back(std::make_shared<HostTensor>(
+          shardOperand(cast<NamedTensorType>(argument.getType()), mesh, rank, operand)));
   FailureOr<RankTensors> locals = interpreter::interpret(function, mesh, arguments);
   if (failed(locals))
     return failure();
   std::vector<HostTensor> results;
   for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
-    SmallVector<const HostTensor *> parts;
+    SmallVector<const HostTensor *> shards;
     for (const auto &rank : *locals)
-      parts.push_back(rank[i].get());
+      shards.push_back(rank[i].get());
     FailureOr<HostTensor> global =
-        interpreter::assemble(cast<NamedTensorType>(type), mesh, parts,
+        interpreter::assemble(cast<NamedTensorType>(type), mesh, shards,
                               [&] { return function.emitError("result ") << i << ": "; });
     if (failed(global))
       return failure();

@@ -1,4 +1,4 @@
-//===- Run.h - A case interpreted on the ranks of a mesh --------*- C++ -*-===//
+//===- Run.h - Interprets a case on the ranks of a mesh ---------*- C++ -*-===//
 
 #ifndef TITAN_TESTS_OPS_RUN_H
 #define TITAN_TESTS_OPS_RUN_H
@@ -9,12 +9,11 @@
 
 namespace titan::ops {
 
-/// The results of a function that takes the case's operands, computed on all ranks of the mesh and
-/// assembled.
+/// Runs a function of the case's operands on all ranks and assembles the results.
 mlir::FailureOr<std::vector<ir::HostTensor>> run(mlir::func::FuncOp function,
                                                  const interpreter::RankMesh &mesh, const Case &c);
 
-/// Whether they are what one rank computes, to 1e-12.
+/// Compares the results with those of one rank, to 1e-12.
 mlir::LogicalResult compare(mlir::func::FuncOp function, const std::vector<ir::HostTensor> &results,
                             const std::vector<ir::HostTensor> &expected);
 

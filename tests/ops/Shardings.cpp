@@ -1,4 +1,4 @@
-//===- Shardings.cpp - Every way in which an operation may be split -------===//
+//===- Shardings.cpp - Enumerates the shardings of an operation -----------===//
 
 #include "tests/ops/Shardings.h"
 
@@ -17,7 +17,7 @@ class Enumeration {
 public:
   Enumeration(const Case &c, const dist::ShardingRule &rule, const dist::MeshView &mesh)
       : c(c), rule(rule), mesh(mesh), operands(c.operands.size(), mesh.getReplicated()),
-        results(c.results.size(), mesh.getReplicated()), parts(rule.factors.size(), 1) {}
+        results(c.results.size(), mesh.getReplicated()), degrees(rule.factors.size(), 1) {}
 
   std::vector<OpSharding> run() {
     visit(0);
@@ -25,7 +25,7 @@ public:
   }
 
 private:
-  /// Chooses for axis `a` and all behind it.
+  /// Chooses for axis `a` and all later axes.
   void visit(size_t a) {
     if (a == mesh.getNumAxes()) {
       found.push_back(makeSharding());
@@ -38,10 +38,10 @@ private:
       pass(a, set);
     if (rule.isElementwise || rule.contractsFlat)
       for (int from = 0; from < getFlatRank(); ++from)
-        lieFlat(a, from);
+        shardFlat(a, from);
   }
 
-  /// Goes on to the next axis and takes back what this axis did.
+  /// Visits the next axis, then undoes the choice for this one.
   void goOn(size_t a) {
     visit(a + 1);
     for (ShardingByAxis &byAxis : llvm::concat<ShardingByAxis>(operands, results))
@@ -51,7 +51,7 @@ private:
   void split(size_t a, size_t f) {
     const dist::Factor &factor = rule.factors[f];
     int64_t degree = mesh.getAxes()[a].degree;
-    if (factor.kind == FactorKind::Replicated || factor.size % (parts[f] * degree) != 0)
+    if (factor.kind == FactorKind::Replicated || factor.size % (degrees[f] * degree) != 0)
       return;
     for (auto [byAxis, dim] : llvm::zip_equal(operands, factor.operandDims))
       byAxis.dimOfAxis[a] = dim;
@@ -61,10 +61,10 @@ private:
       if (dim < 0 && factor.kind != FactorKind::Parallel)
         isPossible &= makePartial(byAxis, a, getKind(factor.kind));
     }
-    parts[f] *= degree;
+    degrees[f] *= degree;
     if (isPossible)
       goOn(a);
-    parts[f] /= degree;
+    degrees[f] /= degree;
     for (ShardingByAxis &byAxis : llvm::concat<ShardingByAxis>(operands, results))
       byAxis.dimOfAxis[a] = dist::kReplicated;
   }
@@ -79,7 +79,7 @@ private:
     goOn(a);
   }
 
-  void lieFlat(size_t a, int from) {
+  void shardFlat(size_t a, int from) {
     for (const ShardingByAxis &byAxis : llvm::concat<const ShardingByAxis>(operands, results))
       if (llvm::is_contained(byAxis.dimOfAxis, dist::kFlat) && byAxis.flatFrom != from)
         return;
@@ -109,7 +109,7 @@ private:
                                      : ReductionKind::Sum;
   }
 
-  /// Storage may start at any dimension of what lies flat.
+  /// Flat storage may start at any dimension of the smallest value.
   int getFlatRank() const {
     int64_t rank = 0;
     for (const Tensor &operand : c.operands)
@@ -133,7 +133,7 @@ private:
   const dist::ShardingRule &rule;
   const dist::MeshView &mesh;
   std::vector<ShardingByAxis> operands, results;
-  std::vector<int64_t> parts; ///< per factor, into how many parts it is split
+  std::vector<int64_t> degrees; ///< per factor, into how many parts it is split
   std::vector<OpSharding> found;
 };
 

@@ -1,8 +1,8 @@
-//===- Shardings.h - Every way in which an operation may be split -*- C++ -*-===//
+//===- Shardings.h - Enumerates the shardings of an operation ---*- C++ -*-===//
 //
-// Enumerated from the operation's rule: on each mesh axis nothing happens, or a factor is split
-// that may be, or the operands of one linear set are partial sums, or all lie flat. What follows
-// for operands and results is stated here anew, apart from the compiler's own reading of rules.
+// On each mesh axis one of these happens: nothing; a factor is sharded; the operands of one linear
+// set are partial sums; all operands have flat storage. The shardings of operands and results are
+// derived here independently of the compiler's own code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ struct OpSharding {
   std::vector<ir::NamedTensorType> operands, results;
 };
 
-/// All combinations of what the axes of `mesh` may do to the operation `op` of case `c`.
+/// All combinations for the axes of `mesh` and the operation `op` of case `c`.
 std::vector<OpSharding> enumerateShardings(const Case &c, const dist::ShardingRule &rule,
                                            const dist::MeshView &mesh);
 

@@ -1,4 +1,4 @@
-//===- TensorGenerators.cpp - Cases of contraction, indexing and the like -===//
+//===- TensorGenerators.cpp - Cases of contraction, indexing and dimensions -===//
 
 #include "tests/ops/Generators.h"
 
@@ -16,9 +16,9 @@ static Case drawIdentity(Draw &draw) {
   return {{input}, {input.type}};
 }
 
-/// Dimensions batched, of one side alone, and summed over. The sums may join a tensor.
+/// Batch dimensions, dimensions of one operand, and summed ones. The sum may start from a tensor.
 static Case drawContract(Draw &draw) {
-  if (draw.chance(0.15)) { // a whole product, as in the norm of gradients
+  if (draw.chance(0.15)) { // a full product, as in the norm of the gradient
     Dims dims = draw.dims(1, 3);
     return {{draw.real(dims), draw.real(dims)}, {draw.type({})}};
   }
@@ -60,7 +60,7 @@ static Case drawCheckIndex(Draw &draw) {
   return drawn;
 }
 
-/// A dimension that is indexed, those of the indices, and those of the rows; some are of both.
+/// An indexed dimension, the dimensions of the indices and of the rows, and common ones.
 struct Indexing {
   DimAttr along;
   Dims rows, indices;
@@ -78,8 +78,8 @@ static Case drawGather(Draw &draw) {
           {named(draw, "along", indexing.along)}};
 }
 
-/// The updates may have dimensions that are summed over: of the indices, or their own. The sums may
-/// begin with a tensor.
+/// The updates may have summed dimensions: of the indices, or their own. The sum may start from a
+/// tensor.
 static Case drawScatter(Draw &draw) {
   Indexing indexing(draw);
   Dims updates = unite(indexing.indices, indexing.rows), result = {indexing.along};
@@ -102,13 +102,13 @@ static Case drawRename(Draw &draw) {
   return {{draw.real(dims)}, {draw.type(renamed)}};
 }
 
-/// A tensor, and the same with one dimension replaced by several.
+/// A tensor, and the same with one dimension split into several.
 static Case drawRefined(Draw &draw, bool isSplit) {
   Dims fine = draw.dims(1, 4), coarse;
   int64_t at = draw.number(0, static_cast<int64_t>(fine.size()) - 1);
   int64_t count = draw.number(1, static_cast<int64_t>(fine.size()) - at), product = 1;
-  for (DimAttr part : ArrayRef(fine).slice(at, count))
-    product *= part.getSize();
+  for (DimAttr sliceDims : ArrayRef(fine).slice(at, count))
+    product *= sliceDims.getSize();
   DimAttr whole = draw.dim(product);
   coarse.append(fine.begin(), fine.begin() + at);
   coarse.push_back(whole);
@@ -124,17 +124,17 @@ static Case drawMerge(Draw &draw) {
   return drawRefined(draw, false);
 }
 
-/// A tensor, and a range of one of its dimensions, which may have another name.
+/// A tensor and a range of one of its dimensions, possibly under another name.
 static Case drawRange(Draw &draw, bool isSlice) {
-  Dims whole = draw.dims(1, 3), part = whole;
+  Dims whole = draw.dims(1, 3), sliceDims = whole;
   int64_t at = draw.number(0, static_cast<int64_t>(whole.size()) - 1);
   int64_t size = draw.number(1, whole[at].getSize());
   DimAttr other = draw.dim(size);
   StringAttr name = draw.chance() ? whole[at].getName() : other.getName();
-  part[at] = DimAttr::get(draw.builder.getContext(), name, size);
+  sliceDims[at] = DimAttr::get(draw.builder.getContext(), name, size);
   int64_t offset = draw.number(0, whole[at].getSize() - size);
-  return {{draw.real(isSlice ? whole : part)},
-          {draw.type(isSlice ? part : whole)},
+  return {{draw.real(isSlice ? whole : sliceDims)},
+          {draw.type(isSlice ? sliceDims : whole)},
           {named(draw, "dim", whole[at]),
            draw.builder.getNamedAttr("offset", draw.builder.getI64IntegerAttr(offset))}};
 }

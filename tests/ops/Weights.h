@@ -9,7 +9,7 @@
 
 namespace titan::ops {
 
-/// A tensor of weights for every result that the loss of a case contains.
+/// One weight tensor per result in the loss.
 struct Weights {
   std::vector<Tensor> tensors;
   llvm::SmallVector<const Tensor *> byResult; ///< null: not in the loss
@@ -25,8 +25,8 @@ struct Weights {
   }
 };
 
-/// A training program of the case, differentiated, in double precision throughout; `first` is run
-/// on it before. Null where that fails.
+/// Differentiates a train program of the case in double precision, after the pass `first`. Null if
+/// that fails.
 mlir::OwningOpRef<mlir::ModuleOp> differentiate(mlir::MLIRContext *context, const Case &c,
                                                 const Weights &weights,
                                                 std::unique_ptr<mlir::Pass> first = nullptr);

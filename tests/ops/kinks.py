@@ -1,7 +1,8 @@
-"""Derivatives where there are several: at the kinks of functions, Titan's are PyTorch's.
+"""Derivatives at points that have several: Titan's equal PyTorch's.
 
-Every row of the table in docs/language.md ("Where a function has no derivative"), computed at values
-on both sides of the kink and at it, by the interpreter, and bit by bit compared with PyTorch.
+Covers every row of the table in docs/language.md ("Where a function has no derivative"). The
+interpreter computes gradients at the kink and on both sides; they are compared bitwise with
+PyTorch.
 """
 
 from pathlib import Path
@@ -10,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 
-# An expression of parameters a[n] and b[n], what PyTorch calls it, and their values.
+# An expression of parameters a[n] and b[n], the same in PyTorch, and their values.
 ROWS = [
     ("sum(relu({a}), over n)", lambda a, b: F.relu(a).sum(), [-1, 0, 1, 0], [0] * 4),
     ("sum(squared_relu({a}), over n)", lambda a, b: (F.relu(a) ** 2).sum(), [-1, 0, 1, 0], [0] * 4),
@@ -48,7 +49,7 @@ train t = M {{
 
 
 def compare(titanc: Path, interpret: Path, call, out: Path) -> tuple[bool, str]:
-    """Whether all gradients are PyTorch's, and those that are not."""
+    """Whether all gradients equal PyTorch's, and a description of those that differ."""
     out.mkdir(parents=True, exist_ok=True)
     source, ir = out / "kinks.titan", out / "kinks.mlir"
     names = [(f"a{i}", f"b{i}") for i in range(len(ROWS))]

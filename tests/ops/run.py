@@ -1,10 +1,10 @@
-"""Every operation of the dialect, generated: gradients, every sharding, and PyTorch's opinion.
+"""Tests every operation of the dialect with generated cases: gradients, all shardings, PyTorch.
 
     run.py [--all] [--seed N] [OP...]
 
-Cases are drawn by titan-check-ops, which holds gradients against differences and every sharding
-that an operation's rule allows, on meshes of 2 and 2x2 ranks, against one rank. Here its results
-and gradients are held against PyTorch in float64. Last, a rule that is wrong must be noticed.
+titan-check-ops draws the cases. It compares gradients with finite differences, and every sharding
+that the rule allows, on meshes of 2 and 2x2 ranks, with one rank. This script compares results and
+gradients with PyTorch in float64. Finally, the checks must detect deliberately wrong rules.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from titan import BUILD, TITANC, Report, call  # noqa: E402
 
 TOOL = BUILD / "bin" / "titan-check-ops"
 TOLERANCE = {"f64": 1e-12, "f32": 1e-7, "bf16": 4e-3}  # half a unit in the last place
-# Operations for which a rule that says more than it may must be found wrong.
+# Operations whose rules are made too permissive; the checks must detect that.
 WRONG = {"linear": ["exp", "maximum", "reduce", "attention", "apply"],
          "split": ["attention", "rotary", "slice", "pad"]}
 
@@ -37,7 +37,7 @@ def deviation(a: torch.Tensor, b: torch.Tensor) -> float:
 
 
 def evaluate(case, widen: bool):
-    """Operands and results in PyTorch; widened as the compiler widens a program."""
+    """Operands and results in PyTorch, widened as the compiler widens a program."""
     operands = [read(operand, widen) for operand in case["operands"]]
     for operand in operands:
         operand.data.requires_grad_(operand.data.is_floating_point())
@@ -50,7 +50,7 @@ def evaluate(case, widen: bool):
 
 
 def judge(case) -> str | None:
-    """What is wrong with a case, or None."""
+    """The error of a case, or None."""
     if case["op"].removeprefix("titan.") not in OPS:
         return "tests/ops/torch_ops.py has no definition of it"
     _, results = evaluate(case, widen=False)
@@ -96,7 +96,7 @@ def against_torch(arguments):
     return bool(lines), f"{len(lines)} cases"
 
 
-def is_noticed(kind: str, op: str):
+def is_detected(kind: str, op: str):
     result = subprocess.run([TOOL, f"--break={kind}", op], capture_output=True, text=True)
     return result.returncode == 1 and f"FAILED titan.{op}" in result.stderr, result.stderr
 
@@ -120,7 +120,7 @@ def main() -> None:
         cases.append(("derivatives at kinks against PyTorch",
                       partial(kinks.compare, TITANC, BUILD / "bin/titan-interpret", call,
                               BUILD / "tests/ops")))
-    cases += [(f"a wrong {kind} rule of {op} is noticed", partial(is_noticed, kind, op))
+    cases += [(f"a wrong {kind} rule of {op} is detected", partial(is_detected, kind, op))
               for kind, ops in WRONG.items() for op in ops if op in (names or ops)]
     report = Report()
     report.cases(cases)

@@ -1,10 +1,10 @@
-//===- titan-check-ops.cpp - Every operation of the dialect, generated ----===//
+//===- titan-check-ops.cpp - Generated tests of every operation -----------===//
 //
-//   titan-check-ops [--count N] [--seed N] [OP...]    gradients, definitions, all shardings
-//   titan-check-ops --describe [--count N] [OP...]    cases as JSON, one a line, for PyTorch
+//   titan-check-ops [--count N] [--seed N] [OP...]    gradients, decompositions, all shardings
+//   titan-check-ops --describe [--count N] [OP...]    cases as JSON, one per line, for PyTorch
 //   titan-check-ops --module [--count N] [OP...]      the same cases as programs of one module
 //
-// The operations are those that the dialect registers; one without a generator is a failure.
+// Covers all operations that the dialect registers; fails if one has no generator.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,12 +27,11 @@ static cl::opt<bool> describeOnly("describe", cl::desc("print cases as JSON inst
 static cl::opt<bool> moduleOnly("module", cl::desc("print a module of programs instead"));
 static cl::opt<bool> large("large", cl::desc("let some dimensions be longer than a warp"));
 static cl::opt<Break> broken("break", cl::init(Break::Nothing),
-                             cl::desc("make every rule wrong, to see that it is noticed"),
+                             cl::desc("make every rule wrong, to see that it is detected"),
                              cl::values(clEnumValN(Break::Linear, "linear", "any operand partial"),
                                         clEnumValN(Break::Split, "split", "any factor split")));
 
-/// Operations that compute; those with regions and terminators are structure, and random programs
-/// test them.
+/// Operations without regions that are no terminators. Random programs test the others.
 static std::vector<std::string> getOperations(MLIRContext &context) {
   std::vector<std::string> names;
   for (RegisteredOperationName op : context.getRegisteredOperations())

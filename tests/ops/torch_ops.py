@@ -1,7 +1,7 @@
-"""What every operation of the dialect means, in PyTorch, on tensors with named dimensions.
+"""Definitions of the dialect's operations in PyTorch, on tensors with named dimensions.
 
-Written from the documentation of the operations (dialects/titan/IR/*.td), not from their code. An
-operation without a definition here fails the comparison.
+Written from the documentation of the operations (dialects/titan/IR/*.td), independently of their
+code. An operation without a definition fails the comparison.
 """
 
 import math
@@ -22,7 +22,7 @@ class Named:
     dims: list[str]
 
     def to(self, dims: list[str]) -> torch.Tensor:
-        """Its dimensions in the order of `dims`, with 1 for those that it lacks."""
+        """The tensor with its dimensions in the order of `dims`, 1 for missing ones."""
         data = self.data.permute([self.dims.index(d) for d in dims if d in self.dims])
         for i, dim in enumerate(dims):
             if dim not in self.dims:
@@ -31,7 +31,7 @@ class Named:
 
 
 def read(described, widen: bool) -> Named:
-    """A tensor of a case, in float64 if it is to be widened and real."""
+    """A tensor of a case; floating-point tensors become float64 on request."""
     shape = [size for _, size in described["dims"]]
     dtype = DTYPES[described["type"]]
     data = torch.tensor(described["values"], dtype=torch.float64)
@@ -40,7 +40,7 @@ def read(described, widen: bool) -> Named:
 
 
 def elementwise(function):
-    """A function of tensors joined by name."""
+    """A function of tensors that broadcast by name."""
     def run(attributes, results, *operands):
         dims, shape = results[0]
         return function(*[x.to(dims) for x in operands]).expand(shape)
@@ -134,7 +134,8 @@ def pad(attributes, results, x):
 
 
 def rotary(attributes, results, x, start=None):
-    """Pairs of elements as complex numbers, turned by position times theta^(-i/n), or as listed."""
+    """Rotates pairs of elements, as complex numbers, by position times theta^(-i/n) or listed
+    angles."""
     dims = [d for d in x.dims if d not in (attributes["along"], attributes["dim"])]
     order = dims + [attributes["along"], attributes["dim"]]
     data = x.to(order)
@@ -153,7 +154,7 @@ def rotary(attributes, results, x, start=None):
 
 
 class Scores:
-    """What attention and its gradient share: scores by rows, hidden where the mask says so."""
+    """The scores of attention and its gradient by rows, masked."""
 
     def __init__(self, attributes, q, k, v, documents):
         along, head = attributes["along"], attributes["head"]
@@ -187,7 +188,7 @@ def attention(attributes, results, q, k, v, documents=None):
 
 
 def attention_grad(attributes, results, cotangent, q, k, v, y, lse, *rest):
-    """dS = P * (dP - sum(dY Y) + dL), with P from lse as given."""
+    """dS = P * (dP - sum(dY Y) + dL), with P from the given lse."""
     real = [x for x in rest if x.data.dtype.is_floating_point]
     documents = [x for x in rest if not x.data.dtype.is_floating_point]
     s = Scores(attributes, q, k, v, documents[0] if documents else None)
@@ -197,7 +198,7 @@ def attention_grad(attributes, results, cotangent, q, k, v, y, lse, *rest):
     if real:
         delta = delta - real[0].to(s.rows).unsqueeze(-1)
     ds = p * (dy @ s.v.transpose(-1, -2) - delta) * s.slope
-    def of_keys(data, like, order):  # summed over the queries' own dimensions
+    def of_keys(data, like, order):  # summed over dimensions that only the queries have
         away = [i for i, d in enumerate(s.outer) if d not in like.dims]
         data = data.sum(away) if away else data
         return Named(data, [d for d in order if d in like.dims]).to(like.dims)
@@ -220,7 +221,7 @@ def cumulative_sum(attributes, results, x):
     return x.data.cumsum(at)
 
 
-def random(attributes, results, seed, step):
+def random(attributes, results, seed, step, *starts):
     """Philox4x32-10 (Salmon et al., SC'11), whose upper counter words are the keys, folded."""
     mask = (1 << 64) - 1
     stream = 0xcbf29ce484222325
@@ -232,9 +233,15 @@ def random(attributes, results, seed, step):
         state = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
         state = ((state ^ state >> 27) * 0x94D049BB133111EB) & mask
         state ^= state >> 31
-    shape = results[0][1]
-    return torch.tensor([drawn(attributes["kind"], stream, state, i)
-                         for i in range(math.prod(shape))], dtype=torch.float64).reshape(shape)
+    dims, shape = results[0]
+    uncut, first = dict(zip(dims, shape)), dict.fromkeys(dims, 0)
+    for (name, size), start in zip(attributes["whole"], starts):
+        uncut[name], first[name] = size, int(start.data)
+    index = torch.arange(math.prod(uncut.values())).reshape(list(uncut.values()))
+    for at, (name, size) in enumerate(zip(dims, shape)):
+        index = index.narrow(at, first[name], size)
+    return torch.tensor([drawn(attributes["kind"], stream, state, i) for i in index.reshape(-1).tolist()],
+                        dtype=torch.float64).reshape(shape)
 
 
 def drawn(kind, stream, keys, index):

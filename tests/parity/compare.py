@@ -1,20 +1,20 @@
-"""The parity rule: whether two runs are the same computation.
+"""The parity criterion: whether two runs are the same computation.
 
     compare.py A B [--dtype float64|float32|bfloat16]
 
-A is the run to judge, B the one it is held against; each is a folder with metrics.jsonl,
-gradients.safetensors (step 1, before clipping) and model.safetensors (after the last step).
+Compares run A with reference B. Each is a folder with metrics.jsonl, gradients.safetensors (step 1,
+before clipping) and model.safetensors (after the last step).
 
-Losses must agree relatively, the sum and each that has a name, and so must the gradients' norms, less closely. A tensor a agrees with
-b where, in the 2-norm,
+The loss and every named loss must agree relatively, the gradient norms less closely. A tensor a
+agrees with b if, in the 2-norm,
 
     |a - b| <= relative |b| + absolute |all|
 
-`all` being every tensor of its kind together: a tensor that is nearly zero beside the others (the
-gradient of a bias that cancels) has rounding errors of their size. AdamW and clipping cancel the
-scale of gradients, so equal losses prove little; the gradients of step 1 are what tells. In float32
-AdamW turns the sign of a gradient that is all rounding into a whole step, so there the final
-parameters are shown and not judged.
+`all` is the concatenation of all tensors of the kind. A tensor that is nearly zero beside the
+others (the gradient of a bias that cancels) has rounding errors of their magnitude. AdamW and
+clipping cancel the scale of gradients, so equal losses prove little; the gradients of step 1 are
+decisive. In float32, AdamW turns the sign of a gradient that is only rounding into a full step, so
+the final parameters are reported but not compared.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from safetensors.torch import load_file
 
 @dataclass(frozen=True)
 class Rule:
-    """Largest differences allowed; None where nothing is demanded."""
+    """The largest differences allowed; None: no limit."""
 
     loss: float
     norm: float | None
@@ -47,13 +47,13 @@ RULES = {
 
 @dataclass
 class Row:
-    """One line of the table: the worst case of one kind, as a multiple of what is allowed."""
+    """One line of the table: the worst case of one kind, as a multiple of the limit."""
 
     kind: str
     count: int
     worst: str
     difference: float  # relative to b
-    ratio: float | None  # difference over what is allowed; None where nothing is demanded
+    ratio: float | None  # difference divided by the limit; None: no limit
 
 
 @dataclass
@@ -82,7 +82,7 @@ def read_losses(folder: Path) -> dict[int, float]:
 
 
 def read_named_losses(folder: Path) -> dict[tuple[int, str], float]:
-    """Of every step, those that have names."""
+    """The named losses of every step."""
     with open(folder / "metrics.jsonl") as file:
         return {(row["step"], name): loss for row in map(json.loads, file)
                 for name, loss in row.get("losses", {}).items()}
@@ -99,12 +99,12 @@ def same_keys(kind: str, a, b, result: Result) -> bool:
 
 
 def not_finite(value: float) -> float:
-    """NaN compares as smaller than everything; a difference that is NaN is infinitely bad."""
+    """NaN compares less than any number; a NaN difference counts as infinite."""
     return math.inf if math.isnan(value) else value
 
 
 def compare_metric(kind: str, a: dict, b: dict, limit: float | None, result: Result) -> None:
-    """Of numbers by their step, or by step and name."""
+    """Compares numbers by step, or by step and name."""
     if not same_keys(kind, a, b, result):
         return
     differences = {s: not_finite(abs(a[s] - b[s]) / abs(b[s])) for s in b}
@@ -154,7 +154,7 @@ def compare(a: Path, b: Path, dtype: str) -> Result:
 
 
 def bitwise_equal(a: Path, b: Path) -> list[str]:
-    """Names of tensors that differ in any bit, or that only one of the two files has."""
+    """Names of tensors that differ in any bit, or that only one of the files has."""
     left, right = load_file(a), load_file(b)
     def same(x, y):
         return x.shape == y.shape and x.dtype == y.dtype and torch.equal(

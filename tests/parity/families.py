@@ -1,10 +1,10 @@
-"""Every family of the standard library against PyTorch, at a tiny size.
+"""Every model family of the standard library against PyTorch, at a tiny size.
 
     families.py [--all] [-v] [NAME...]
 
-In float64, from random weights and one batch, interpreted: the loss, every gradient, every
-parameter and buffer after a step, and the logits of one sample, alone and on a mesh of four (shard 2 x tp 2).
-Then a program is compiled and trains for 50 steps: without --all a sample of them.
+Interpreted in float64, from random weights and one batch: the loss, every gradient, every parameter
+and buffer after a step, and the logits of one sample, on one rank and on a mesh of four (shard 2 x
+tp 2). Compiled programs then train for 50 steps: a sample of them without --all.
 """
 
 import importlib
@@ -28,7 +28,7 @@ from training import Recipe, train
 
 OUT = ROOT / "out" / "families"
 RANKS = 4
-# What a program says that only clips; and what the programs of single models say.
+# Settings of a program that only clips; and programs of single models.
 PLAIN = Recipe(steps=STEPS, lr=1e-3, warmup=0, decay="constant", betas=(0.9, 0.999),
                weight_decay=0.0)
 WHOLE = Recipe(steps=STEPS, lr=2e-3, decay="cosine", to=0.1)
@@ -36,8 +36,8 @@ MESH_PHASES = ["shard", "memory"]
 
 
 def random_weights(source: Path, run: str, chance: torch.Generator) -> dict[str, torch.Tensor]:
-    """For every parameter and buffer under its names of exchange, one for each of its iterations. None is where it
-    starts: a norm's weight of 1 would hide that it is not applied."""
+    """Values for every parameter and buffer under their names in weight files, one per iteration.
+    None has its initial value: a norm's weight of 1 would hide that it is not applied."""
     info = json.loads(call([TITANC, "info", "--json", "--train", run, source]))
     weights = {}
     for tensor in info["parameters"]["tensors"] + info["buffers"]["tensors"]:
@@ -54,7 +54,7 @@ def random_weights(source: Path, run: str, chance: torch.Generator) -> dict[str,
 
 @dataclass
 class Family:
-    """A run with its reference of the same name, and the run on a mesh of four."""
+    """A run with the reference of the same name, and the run on a mesh of four."""
 
     name: str
     program: str = "families"
@@ -63,7 +63,7 @@ class Family:
     batch: int = 4
     seq: int = 16
     recipe: Recipe = PLAIN
-    compiled: bool = False  # also where not everything is
+    compiled: bool = False  # also if some dimensions are not divisible
 
     def __post_init__(self):
         self.run, self.mesh = self.run or self.name, self.mesh or f"{self.name}_mesh"
@@ -72,7 +72,7 @@ class Family:
         self.module = importlib.import_module(f"models.{self.name}")
 
     def make_reference(self) -> None:
-        """One step of PyTorch and the logits of the first sample, once."""
+        """One step of PyTorch and the logits of the first sample, computed once."""
         with turn_to_make(self.against):
             if not (self.against / "inputs.safetensors").exists():
                 self.write_reference()

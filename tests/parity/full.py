@@ -1,10 +1,10 @@
-"""The debug model at its full size: 200 steps of Titan's program beside PyTorch's, in float32.
+"""The debug model at full size: 200 steps of Titan's program and PyTorch's, in float32.
 
     full.py [--text FILE] [--steps 200]
 
-Same initial weights, same batches; the loss after the last step must be within 1 % of PyTorch's
-(in float32 and over this many steps rounding grows, so this says less than run.py does; it shows
-that nothing depends on the small sizes there). Takes about ten minutes on two cores.
+Same initial weights, same batches; the loss after the last step must be within 1 % of PyTorch's. In
+float32 and over so many steps rounding errors grow, so this test is weaker than run.py. It shows
+that nothing depends on the small sizes there. Takes about ten minutes on two cores.
 """
 
 import argparse

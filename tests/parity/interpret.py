@@ -1,11 +1,12 @@
-"""Parity of the IR itself: a step interpreted after each phase, on virtual devices, with PyTorch.
+"""Parity of the IR: a step interpreted after each phase, on virtual ranks, against PyTorch.
 
     interpret.py [--all] [-v] [NAME...]
 
 In float64, from the same weights and one batch: the loss, every gradient and every parameter after
-the step, by the rule of compare.py. Needs no emitted code, so it shows which phase loses what; and
-it holds eight ranks where eight processes would be too many for the machine. Then each reduction
-of the eight ranks' program is dropped in turn (a sample without --all): each must be noticed.
+the step, by the criterion of compare.py. It needs no emitted code, so it shows which phase
+introduces an error, and it runs eight ranks on a machine that could not run eight processes. Then
+it drops each reduction of the eight-rank program in turn (a sample without --all); each must be
+detected.
 """
 
 import importlib
@@ -30,14 +31,14 @@ SIZES = {
     "llama3": dict(layers=2, embed=32, kv_heads=4, group=2, head=8, ffn=64, vocab=256),
     "gpt2": dict(layers=2, embed=32, heads=4, head=8, ffn=64, vocab=256, context=32),
 }
-# Phases that whole programs are interpreted after, each including those before it.
+# Phases after which whole programs are interpreted, each including the earlier ones.
 PHASES = ["gradient", "shard", "fuse", "overlap", "memory"]
 MESHES = {"parity": 2, "on_replicate2": 2, "on_shard2": 2, "on_tp2": 2, "on_tp2_seq": 2,
           "on_shard2_tp2": 4, "on_embed2": 2, "on_cube": 8}
-# Runs that one of the models has more.
+# Additional runs of some models.
 MORE = {"llama3": {"on_tp8": 8, "on_kept": 4, "on_quiet": 4, "on_nested": 4}, "gpt2": {"on_regathered": 4}}
 SAMPLE = {"llama3": [*MESHES, *MORE["llama3"]], "gpt2": ["on_tp2_seq", "on_cube", "on_regathered"]}
-# Meshes on which the plan for bfloat16 is shown without --all.
+# Meshes for the bfloat16 plan without --all.
 MIXED = ["on_shard2_tp2"]
 LR = 1e-3
 REDUCTION = re.compile(r'dist\.(all_reduce|reduce_scatter) ([%\w#, ]+) over \[[^\]]*\]')
@@ -45,7 +46,7 @@ SAMPLED_MUTANTS = 8
 
 
 def make_reference(model: str, sizes, batch: int, seq: int, out: Path, **options) -> None:
-    """One step in PyTorch from random weights, none of them at the constants they start from."""
+    """One step in PyTorch from random weights, all different from their initial constants."""
     module = importlib.import_module(f"models.{model}")
     chance = torch.Generator().manual_seed(1)
     weights = {}
@@ -69,7 +70,7 @@ def lower(program: Path, train_name: str, phase: str, folder: Path, dtype="float
 
 
 def check(model: str, train_name: str, phase: str, ranks: int, dtype: str):
-    """A plan for bfloat16 is held to the same rule: its casts change nothing in float64."""
+    """A plan for bfloat16 meets the same criterion: its casts change nothing in float64."""
     ir = lower(PROGRAMS / f"{model}.titan", train_name, phase, OUT / model, dtype)
     is_auto = train_name == "parity" and ranks > 1
     result = judge(OUT / model / "reference", ir, ranks, [f"--auto={ranks}"] if is_auto else [])
@@ -91,14 +92,12 @@ def judge(against: Path, ir: Path, ranks: int, options: list[str] = ()) -> Resul
            "grad_norm": tensors["output.grad_norm"].item()}
     (out / "metrics.jsonl").write_text(json.dumps(row) + "\n")
     save_file(kind_of(tensors, "gradient."), out / "gradients.safetensors")
-    moments = ("update.m.", "update.v.")
-    after = {n: t for n, t in tensors.items() if not n.startswith(moments)}
-    save_file(kind_of(after, "update."), out / "model.safetensors")
+    save_file(kind_of(tensors, "update."), out / "model.safetensors")
     return compare(out, against, "float64")
 
 
 def without_reduction(ir: Path, index: int) -> tuple[Path, str]:
-    """A copy of the program in which one reduction is marked as dropped, and what it was."""
+    """A copy of the program with one reduction marked as dropped, and its description."""
     text = ir.read_text()
     match, value = reductions(text)[index]
     mutant = ir.with_name(f"{ir.stem}-without-{index}.mlir")
@@ -108,7 +107,7 @@ def without_reduction(ir: Path, index: int) -> tuple[Path, str]:
 
 
 def reductions(text: str) -> list[tuple[re.Match, int]]:
-    """Every value that is reduced, several of them at once or not."""
+    """All reduced values, those of coalesced collectives one by one."""
     return [(match, value) for match in REDUCTION.finditer(text)
             for value in range(match.group(2).count(",") + 1)]
 
@@ -126,7 +125,7 @@ def mutants(model: str, mesh: str, everything: bool):
 def is_caught(model: str, mesh: str, mutant: Path):
     try:
         result = judge(OUT / model / "reference", mutant, MESHES[mesh])
-    except Failed as failed:  # the interpreter compares the replicas before we can
+    except Failed as failed:  # the interpreter compares the replicas first
         return "replicas on ranks" in str(failed), str(failed)
     return not result.passed(), result.table()
 

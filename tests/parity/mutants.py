@@ -1,10 +1,10 @@
-"""Drops the reductions of a compiled program one at a time: each such program must fail parity.
+"""Removes the reductions of a compiled program one at a time; each such program must fail parity.
 
     mutants.py [--all] [-v] [NAME...]
 
-What is mutated is the emitted C++, as real processes run it: of one call of allReduce or
-reduceScatter, at once or started, one value is left out, and of a sum that is scattered this rank
-keeps its own part instead. Without --all, a sample of them.
+Mutates the emitted C++, which runs as real processes. A mutant omits one value of one call of
+allReduce or reduceScatter, blocking or started; for a scattered sum the rank keeps its own slice of
+its unreduced value. Without --all, a sample of them.
 """
 
 import random
@@ -22,15 +22,15 @@ from titan import TITANC, Launch, Report, call, precision, read_arguments, write
 
 OUT = PARITY.parent / "mutants"
 MESH, PROCESSES = "on_shard2_tp2", 4
-STEPS = 3  # the first step's gradients tell; the later ones show that it is no start-up effect
+STEPS = 3  # the first step's gradients decide; the later ones rule out a start-up effect
 SAMPLE = 4
-# A call up to its values (group, type, kind), one value alone or several as a list, and the end, with
-# the channel on which it is started.
+# A call up to its values (group, type, kind), one value or a list of several, and the end, with the
+# channel on which it is started.
 CALL = re.compile(r"\b(allReduce|reduceScatter)\((ctx, over<[^>]*>\(\), [\w:]+, [\w:]+),\s*"
                   r"(?:\{(\{.*?\})\}((?:, \d+)?\);)|([^;]*)\);)", re.S)
 
-# What stands for a value's reduction. The part that a rank keeps is its position in the group, by
-# the coordinates along the group's axes, outer to inner.
+# The replacement of a value's reduction. The slice that a rank keeps is its position in the group,
+# by the coordinates along the group's axes, outer to inner.
 REPLACEMENT = """
 #include <cstring>
 namespace {
@@ -52,8 +52,8 @@ namespace {
 
 
 class Project:
-    """The program as `--emit=project` writes it, and copies of it with one call replaced, each in a
-    folder of its own."""
+    """The output of `--emit=project` and copies with one call replaced, each in a folder of its
+    own."""
 
     def __init__(self):
         self.folder = OUT / "project"
@@ -64,7 +64,7 @@ class Project:
             raise SystemExit(f"error: {len(sources)} files in {self.folder} reduce anything")
         self.source = sources[0]
         self.text = self.source.read_text()
-        # The programs besides training, each in a namespace of its own, are not run here.
+        # The other programs, each in its own namespace, are not run here.
         begin = self.text.index("namespace train_ {")
         end = self.text.find("\nnamespace ", begin + 1)
         calls = [m for m in CALL.finditer(self.text, begin, end if end > 0 else len(self.text))
@@ -80,7 +80,7 @@ class Project:
         return f"value {value} of {match.group(1)} in line {line} of {self.source.name}"
 
     def build(self, index: int | None) -> Path:
-        """The executable without reduction `index`, or as it is."""
+        """The executable without reduction `index`, or unchanged."""
         text = self.text
         if index is not None:
             match, value = self.reductions[index]
@@ -108,7 +108,7 @@ def values_of(call: re.Match) -> list[str]:
 
 
 def without(call: re.Match, dropped: int) -> str:
-    """The call with all its values but one."""
+    """The call without one of its values."""
     name, head = call.group(1), call.group(2)
     values = values_of(call)
     own = values.pop(dropped)

@@ -35,7 +35,7 @@ def write_run(folder: Path, rows, gradients, parameters) -> None:
 def run(model: str, weights: Path, batches: Path, out: Path, dtype="float64", recipe=None,
         mutation="") -> None:
     torch.use_deterministic_algorithms(True)
-    # Mixed precision: parameters stay in float32, and the model casts what it computes with.
+    # Mixed precision: parameters stay in float32, and the model casts its operands.
     mixed = dtype == "bfloat16"
     kind = torch.float32 if mixed else getattr(torch, dtype)
     module = importlib.import_module(f"models.{model}")

@@ -2,9 +2,9 @@
 
     run.py [--all] [--keep] [-v] [NAME...]
 
-Every case compiles a run of tests/parity/programs/, trains it for 50 steps and judges it by the
-rule of compare.py; what several ranks hold alike must be so bit by bit. Without --all, float32 and
-GPT-2 are shown on a sample of the meshes. NAME selects the cases whose names contain it.
+Every case compiles a run of tests/parity/programs/, trains it for 50 steps and applies the
+criterion of compare.py. Replicas on several ranks must be bitwise equal. Without --all, float32 and
+GPT-2 use a sample of the meshes. NAME selects the cases whose names contain it.
 """
 
 from dataclasses import dataclass, replace
@@ -23,19 +23,19 @@ from training import Recipe
 PROGRAMS = ROOT / "tests" / "parity" / "programs"
 OUT = ROOT / "out" / "parity"
 BATCH, SEQ, STEPS, SEED = 4, 32, 50, 7
-# 60 samples, so that 50 steps of 4 go into the fourth epoch.
+# 60 samples, so that 50 steps of 4 reach the fourth epoch.
 TEXT_BYTES = 60 * SEQ + 1
 RECIPES = {
     "llama3": Recipe(steps=STEPS),
     "gpt2": Recipe(steps=STEPS, decay="cosine", to=0.1),
 }
-# The rule for bfloat16 speaks of so many; later, roundings have grown into other losses.
+# The criterion for bfloat16 covers this many; later, rounding changes the losses.
 NARROW_STEPS = 10
-# Runs in the program files, with the number of processes; `parity` has no mesh of its own and so
-# takes as many processes as it gets.
+# Runs in the program files, with the number of processes. `parity` has no mesh of its own and
+# accepts any number of processes.
 MESHES = {"parity": 2, "on_replicate2": 2, "on_shard2": 2, "on_tp2": 2, "on_tp2_seq": 2,
           "on_shard2_tp2": 4, "on_embed2": 2, "on_cube": 8}
-# Runs that one of the models has more.
+# Additional runs of some models.
 MORE = {"llama3": {"on_tp8": 8, "on_kept": 4, "on_quiet": 4, "on_nested": 4}, "gpt2": {"on_regathered": 4}}
 SAMPLE = {
     ("llama3", "float64"): [mesh for mesh in MESHES if mesh != "on_cube"] + [
@@ -46,7 +46,7 @@ SAMPLE = {
     ("llama3", "bfloat16"): ["on_tp2_seq", "on_shard2_tp2"],
     ("gpt2", "bfloat16"): [],
 }
-# What the backward computes again; it may change no bit. The first is shown without --all.
+# Recomputation policies, which must change no bit. Without --all only the first.
 POLICIES = ["recompute=full", "recompute.every=2", "recompute.layers=[0]",
             "recompute.save=[matmul, attention]"]
 
@@ -70,7 +70,7 @@ class Case:
             return build(PROGRAMS / f"{self.model}.titan", train, self.dtype, exe)
 
     def one_process(self, text: Path) -> Path:
-        """The run that all others are held against, made once."""
+        """The run that the others are compared with, executed once."""
         out = self.folder / "one"
         with turn_to_make(out):
             if not (out / "model.safetensors").exists():
@@ -128,7 +128,7 @@ def add_arguments(parser) -> None:
 
 def main() -> None:
     arguments = read_arguments(__doc__, OUT, add_arguments)
-    torch.set_num_threads(1)  # models this small only lose by more
+    torch.set_num_threads(1)  # more threads slow models this small down
     text = write_text(OUT / "text.txt", TEXT_BYTES)
     report = Report()
     report.cases(cases(arguments.all or arguments.names, text), arguments.names)

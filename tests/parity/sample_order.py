@@ -1,10 +1,10 @@
-"""Which tokens a run sees in which step: the order that docs and runtime/ define, written again.
+"""The tokens of each step, from the documented definition, independent of runtime/.
 
-Sample g of a run (g = step * batch + row) is window `permutation(g mod windows)` of epoch
-g / windows; window w covers tokens [w * seq, w * seq + seq], the last one being a label only. The
+Sample g of a run (g = step * batch + row) is window `permutation(g mod windows)` of epoch g /
+windows. Window w covers tokens [w * seq, w * seq + seq]; the last one is a label only. The
 permutation is a six-round Feistel network over the smallest even number of bits that holds the
 number of windows, with Philox4x32-10 (Salmon et al., SC'11) as its round function: key = seed,
-counter = (half, round, epoch low, epoch high); values outside are sent through again.
+counter = (half, round, epoch low, epoch high). Values out of range are permuted again.
 """
 
 import torch

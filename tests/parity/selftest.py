@@ -1,5 +1,5 @@
-"""Tests the parity tests: the references train, the comparison accepts what is the same and
-rejects every mutant, in float64 and in float32."""
+"""Tests the parity tests: the references train, and the comparison accepts equal runs and rejects
+every mutant, in float64 and in float32."""
 
 import importlib
 import sys
@@ -28,7 +28,7 @@ def write_inputs(model: str, folder: Path) -> None:
     weights = {}
     for name, shape in shapes.items():
         normal = torch.randn(shape, generator=random, dtype=torch.float64)
-        # Away from the constants they usually start at, so that their gradients matter.
+        # Different from their usual constants, so that their gradients matter.
         centre = 1.0 if name.endswith("norm") else 0.0
         weights[name] = centre + 0.1 * normal
     tokens = torch.randint(2, 4, (20, 4, 33), generator=random).cumsum(-1) % 64
@@ -61,14 +61,14 @@ class Parity(unittest.TestCase):
                 for model in SIZES for dtype in ("float64", "float32")]
 
     def test_learns(self):
-        """The loss falls over the 20 steps."""
+        """The loss decreases over the 20 steps."""
         for _, _, plain in self.each():
             losses = read_losses(plain)
             self.assertEqual(sorted(losses), list(range(1, 21)))
             self.assertLess(losses[20], losses[1] - 0.02)
 
     def test_deterministic(self):
-        """A second run of the same kind has the same bits."""
+        """A second run of the same kind is bitwise equal."""
         for model, dtype, plain in self.each():
             again = self.train(model, dtype, name="again")
             for file in ("gradients.safetensors", "model.safetensors"):
@@ -76,7 +76,7 @@ class Parity(unittest.TestCase):
             self.assertTrue(compare(again, plain, dtype).passed())
 
     def test_mutants(self):
-        """Every fault is found: none passes for the plain run."""
+        """Every fault is detected."""
         for model, dtype, plain in self.each():
             for mutation in MUTATIONS:
                 with self.subTest(model=model, dtype=dtype, mutation=mutation):
@@ -84,15 +84,15 @@ class Parity(unittest.TestCase):
                     self.assertFalse(compare(mutant, plain, dtype).passed())
 
     def test_float32_is_near(self):
-        """The float32 run follows the float64 run, so both do the same."""
+        """The float32 run follows the float64 run."""
         for model in SIZES:
             folder = self.root / model
             result = compare(folder / "plain-float32", folder / "plain-float64", "float32")
             self.assertTrue(result.passed(), result.table())
 
     def test_damage(self):
-        """A missing tensor, a missing step, a NaN, another shape and a loss that the other run does not have
-        are faults, not agreement."""
+        """A missing tensor, a missing step, a NaN, another shape and a loss that the other run
+        lacks are faults, not agreement."""
         plain = self.root / "llama3" / "plain-float64"
         gradients = load_file(plain / "gradients.safetensors")
         nan = {**gradients, "norm": torch.full_like(gradients["norm"], torch.nan)}
@@ -111,7 +111,7 @@ class Parity(unittest.TestCase):
             self.assertFalse(compare(broken, plain, "float64").passed())
 
     def test_sample_order(self):
-        """Philox gives the answers its authors published; every epoch sees each sample once."""
+        """Philox gives its authors' published answers; every epoch visits each sample once."""
         self.assertEqual(philox([0, 0, 0, 0], [0, 0]),
                          [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8])
         ones = 0xFFFFFFFF
@@ -124,7 +124,7 @@ class Parity(unittest.TestCase):
         self.assertEqual(sorted(row[0] for row in rows.tolist()), list(range(0, 255, 17)))
 
     def test_schedule(self):
-        """Warm-up, the first decaying step and the last one, by hand."""
+        """Warm-up, the first decaying step and the last one, computed by hand."""
         linear = Recipe(steps=20, warmup=2)
         self.assertEqual([schedule(s, linear) for s in (0, 1, 2)], [0.5, 1.0, 1.0])
         self.assertAlmostEqual(schedule(3, linear), 17 / 18, places=15)

@@ -1,13 +1,12 @@
-"""The parity table: models on meshes with options, each row a step held against PyTorch.
+"""The parity table: models on meshes with options, each row a step compared with PyTorch.
 
     table.py [--all] [--list] [-v] [NAME...]
 
-Rows are generated: degrees of replicas, shards and tensor parallelism up to 8 ranks, the residual
-stream split along the sequence or not, what is stored in shards, options of the run. Each is
-compiled to its memory plan and a step of that is interpreted on all ranks, on real arenas, in
-float64: loss, gradients and parameters by the rule of compare.py. A spread of the rows is trained
-for 50 steps (in bfloat16 for 10) as real processes too: fifteen and a few that are always among
-them, forty with --all.
+Generates rows: degrees of replicas, shards and tensor parallelism up to 8 ranks, the residual
+stream sharded along the sequence or not, sharded storage, options of the run. Each row is compiled
+to its memory plan. One step is interpreted on all ranks, on real arenas, in float64, and loss,
+gradients and parameters meet the criterion of compare.py. A selection of rows also trains for 50
+steps (in bfloat16 for 10) as real processes: fifteen and a fixed few, forty with --all.
 """
 
 import itertools
@@ -28,13 +27,13 @@ from titan import TITANC, Launch, Report, call, read_arguments, turn_to_make, wr
 
 OUT = INTERPRET.parent / "table"
 BATCH, SEQ = 4, 16
-# Two layers, small enough that a row takes less than a second, every dimension divisible by 4.
+# Two layers, small enough for less than a second per row, every dimension divisible by 4.
 SIZES = {
     "llama3": dict(layers=2, embed=16, kv_heads=4, group=2, head=4, ffn=32, vocab=256),
     "gpt2": dict(layers=2, embed=16, heads=4, head=4, ffn=32, vocab=256, context=16),
 }
 TENSOR = {"llama3": "kv_heads, group, ffn, vocab", "gpt2": "heads, ffn, vocab"}
-# Sizes that no degree but 1 divides, and maps that pad them.
+# Sizes that only degree 1 divides, and axis rules that pad them.
 ODD = {
     "llama3": dict(kv_heads=3, ffn=30, vocab=257),
     "gpt2": dict(heads=3, ffn=30, vocab=257),
@@ -44,10 +43,10 @@ PADS = {
     "gpt2": "splits heads, ffn, vocab{seq}{stores} {{ pad = [heads, ffn, vocab] }}",
 }
 STORES = ["", "optimizer", "grads, optimizer", "params, grads, optimizer"]
-# Settings of a run that change how a step is computed, and not what: each is shown on some meshes.
-# What a plan in another precision computes is interpreted in float64 as well.
+# Settings that change how a step is computed, but not its result: each on some meshes.
+# Plans in another precision are also interpreted in float64.
 GROUP = 'optimizer = adamw { group "layers.*" { lr_scale = 0.25 } }'
-# Weights whose gradients are so large that the usual clip would change them.
+# Weights with gradients so large that the usual clip would change them.
 LOUD = 'parameters "*" { init = normal(0.5) }'
 TOKENS = f"data {{ seq = {SEQ}, batch = {BATCH // 2}, tokens = {BATCH * SEQ} }}"
 OPTIONS = ["accumulate = 2", "loss_chunks = 4", TOKENS, GROUP, "recompute = full",
@@ -56,7 +55,7 @@ OPTIONS = ["accumulate = 2", "loss_chunks = 4", TOKENS, GROUP, "recompute = full
            "precision { params = f32, compute = bf16, reduce = f32 }"]
 POLICIES = [f"sharding {{ reshard_after_forward = {policy} }}" for policy in ("always", "never")]
 FLOAT64 = "precision { params = f64, compute = f64, reduce = f64 }"
-# Rows that also train as real processes: so many with --all, so many without.
+# The number of rows that also train as real processes, with --all and without.
 PROCESSES, SAMPLE = 40, 15
 
 
@@ -67,13 +66,13 @@ class Row:
     ranks: int
     settings: tuple[str, ...] = field(default=())
     is_odd: bool = False
-    is_shown: bool = False  # as processes too, whatever else is
+    is_shown: bool = False  # always as processes
 
     def sizes(self) -> dict[str, int]:
         return SIZES[self.model] | (ODD[self.model] if self.is_odd else {})
 
     def dtype(self) -> str:
-        """That real processes compute in."""
+        """The dtype of the real processes."""
         given = [s for s in self.settings if s.startswith("precision")]
         if not given:
             return "float64"
@@ -107,7 +106,7 @@ def rows() -> list[Row]:
         for shard, tp in itertools.product((1, 2), (1, 2)):
             axes = tuple(axes_of(model, 1, shard, tp, True, STORES[-1]))
             found.append(Row(model, axes, shard * tp, (option,)))
-    for model in SIZES:  # what no one else lays so, and options of the run
+    for model in SIZES:  # unusual axis rules, and options of the run
         found += [
             Row(model, ("wide = 2 splits embed",), 2),
             Row(model, ("wide = 4 splits embed stores optimizer", "shard = 2 splits batch"), 8),
@@ -129,7 +128,7 @@ def rows() -> list[Row]:
                 ("precision { params = f32, compute = bf16, reduce = f32 }",), is_odd=True,
                 is_shown=model == "llama3"),
         ]
-    for model in SIZES:  # gradients are summed over the ranks in bf16, too
+    for model in SIZES:  # gradients are reduced over the ranks in bf16, too
         axes = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
         narrow = "precision { params = f32, compute = bf16, reduce = bf16 }"
         found.append(Row(model, axes, 4, (narrow,), is_shown=True))
@@ -138,14 +137,14 @@ def rows() -> list[Row]:
         for tp in (1, 2):
             axes = tuple(axes_of(model, 1, 2, tp, True, STORES[-1]))
             found.append(Row(model, axes, 2 * tp, (policy,)))
-    # More ranks than heads of keys and values: the group is split too.
+    # More ranks than key-value heads: the group is sharded, too.
     found.append(Row("llama3", ("tp = 4 splits kv_heads, ffn, vocab, else seq",
                                 "more = 2 splits group, ffn, vocab, else seq"), 8))
     return found
 
 
 def overridden() -> list[Row]:
-    """Maps that say otherwise of some parameters, or of some values."""
+    """Axis rules with overrides for some parameters, or for some values."""
     found = []
     for model in SIZES:
         shard = "shard = 2 splits batch stores params, grads, optimizer"
@@ -166,7 +165,7 @@ def overridden() -> list[Row]:
 
 
 def recipe_of(row: Row) -> dict:
-    """The settings that PyTorch must know; a clip of 0 is none."""
+    """The settings that PyTorch must know; a clip of 0 means none."""
     clips = [float(s.removeprefix("clip = ")) for s in row.settings if s.startswith("clip = ")]
     recipe = {"clip": clips[0] or math.inf} if clips else {}
     if GROUP in row.settings:
@@ -196,7 +195,7 @@ train row = base.parity on map with {{
 
 
 def reference_of(row: Row, options: dict) -> Path:
-    """A step in PyTorch, made once."""
+    """A step in PyTorch, computed once."""
     against = OUT / f"{row.model}-{options}{'-odd' if row.is_odd else ''}"
     with turn_to_make(against):
         if not (against / "inputs.safetensors").exists():
@@ -219,13 +218,13 @@ def check(row: Row, number: int):
 
 
 def is_told_apart(ours: Path, usual: Path):
-    """A row with a recipe of its own could not fail if the usual one gave the same."""
+    """A row with its own recipe could not fail if the usual recipe gave the same result."""
     result = compare(ours, usual, "float64")
     return not result.passed(), "    agrees with the usual recipe as well:\n" + result.table()
 
 
 def check_processes(row: Row, number: int, text: Path):
-    """Steps of the compiled program, as many processes as the row has ranks."""
+    """Steps of the compiled program, with one process per rank of the row."""
     dtype = row.dtype()
     steps = NARROW_STEPS if dtype == "bfloat16" else STEPS
     folder = OUT / f"processes-{number}"
@@ -245,7 +244,7 @@ def check_processes(row: Row, number: int, text: Path):
 
 
 def spread(table: list[tuple[int, Row]], count: int) -> list[tuple[int, Row]]:
-    """Rows at equal distances, of those in float64 that few cores can run; and what is shown always."""
+    """Equidistant rows among those in float64 that few cores can run, and the fixed ones."""
     able = [(n, row) for n, row in table if 1 < row.ranks <= 4]
     chosen = [entry for entry in able if entry[1].dtype() == "float64"]
     if len(chosen) > count:
@@ -254,7 +253,7 @@ def spread(table: list[tuple[int, Row]], count: int) -> list[tuple[int, Row]]:
 
 
 def cases(table: list[tuple[int, Row]], names: list[str], count: int, text: Path):
-    """Of rows that are named, more are processes than of a spread over all."""
+    """If rows are named, more of them run as processes than in a selection of all."""
     named = [(n, row) for n, row in table
              if all(part in f"row {n} as processes: {row.name()}" for part in names)]
     for number, row in table:

@@ -20,7 +20,7 @@ BUILD = Path(os.environ.get("TITAN_BUILD", ROOT / "build"))
 TITANC = BUILD / "bin" / "titanc"
 TORCHRUN = ROOT / ".venv" / "bin" / "torchrun"
 CORES = len(os.sched_getaffinity(0))
-# Element types of parameters, of computation and of gradients' sums.
+# Element types of parameters, of computation and of gradient sums.
 DTYPES = {"float64": ("f64", "f64", "f64"), "float32": ("f32", "f32", "f32"),
           "bfloat16": ("f32", "bf16", "f32")}
 
@@ -32,7 +32,7 @@ def precision(dtype: str) -> list[str]:
 
 
 class Failed(Exception):
-    """A command that ought to succeed did not; the text says which, and what it printed."""
+    """An unexpected failure of a command; the text contains the command and its output."""
 
 
 def call(command: list[str], **options) -> str:
@@ -54,14 +54,14 @@ def build(program: Path, train: str, dtype: str, exe: Path, settings: list[str] 
 
 
 def environment_of(variables: dict[str, str]) -> dict[str, str]:
-    """This process's environment, one thread a process, and these variables."""
+    """This process's environment with these variables, and one thread per process."""
     return {**os.environ, "TITAN_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **variables}
 
 
 @dataclass
 class Launch:
-    """How a program is run. Everything it writes lands in `out`: metrics.jsonl, the parameters
-    before (initial.safetensors) and after (model.safetensors), the gradients of step 1."""
+    """How to run a program. It writes to `out`: metrics.jsonl, the parameters before
+    (initial.safetensors) and after (model.safetensors), the gradients of step 1."""
 
     steps: int = 20
     seed: int = 7
@@ -78,7 +78,7 @@ class Launch:
                    "--save-gradients", out / "gradients.safetensors", *extra]
         environment = environment_of(self.environment)
         if self.processes > 1:
-            # --standalone picks a free port, so that runs beside each other do not meet.
+            # --standalone picks a free port, so that concurrent runs do not conflict.
             command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node",
                        self.processes, *command]
         call(command, env=environment, timeout=self.timeout)
@@ -86,7 +86,7 @@ class Launch:
 
 
 def write_text(path: Path, size: int, seed: int = 1) -> Path:
-    """A text of about `size` bytes: random words, some often and some seldom."""
+    """A text of about `size` bytes: random words, some often and some rarely."""
     chance = random.Random(seed)
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = ["".join(chance.choices(letters, k=chance.randint(1, 8))) for _ in range(60)]
@@ -106,7 +106,7 @@ def require_titanc() -> None:
 
 @contextlib.contextmanager
 def turn_to_make(product: Path):
-    """One process at a time is inside for the same product. Who comes later finds it made."""
+    """A lock per product. The first process makes it, later ones find it made."""
     product.parent.mkdir(parents=True, exist_ok=True)
     with open(product.with_name(product.name + ".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -114,7 +114,7 @@ def turn_to_make(product: Path):
 
 
 def attempt(run) -> tuple[bool, str, float]:
-    """Whether the case passed, details that are shown when it did not, and seconds."""
+    """Whether the case passed, details of a failure, and seconds."""
     begun = time.perf_counter()
     try:
         good, details = run()
@@ -124,11 +124,11 @@ def attempt(run) -> tuple[bool, str, float]:
 
 
 class Report:
-    """Prints one line a case as it ends, and counts."""
+    """Prints one line per case when it ends, and counts."""
 
     def __init__(self):
         self.passed = self.failed = 0
-        self.offered: list[str] = []  # names of cases, chosen or not
+        self.offered: list[str] = []  # names of cases, selected or not
 
     def show(self, name: str, good: bool, details: str, seconds: float) -> None:
         self.passed, self.failed = self.passed + good, self.failed + (not good)
@@ -137,7 +137,7 @@ class Report:
             print(details, flush=True)
 
     def case(self, name: str, run) -> None:
-        """`run()` returns whether the case passed, and details that are shown when it did not."""
+        """`run()` returns whether the case passed, and details of a failure."""
         self.show(name, *attempt(run))
 
     def cases(self, cases, names: list[str] = (), at_once: int = CORES) -> None:
@@ -179,7 +179,7 @@ class Report:
 
 
 def work_off(cases, taken, end) -> None:
-    """A worker: runs cases that no other has taken and sends what came of them."""
+    """A worker: runs cases that no other worker has taken and sends their results."""
     while True:
         with taken.get_lock():
             index = taken.value
@@ -190,9 +190,9 @@ def work_off(cases, taken, end) -> None:
 
 
 def read_arguments(description: str, out: Path, add_arguments=lambda parser: None):
-    """The command line of a test program that has cases: parts of their names, -v, and what
-    `add_arguments` adds. Checks that there is a compiler, and empties the folder `out` unless there
-    is an option --keep and it is given."""
+    """The command line of a test program with cases: substrings of their names, -v, and what
+    `add_arguments` adds. Checks that there is a compiler, and empties the folder `out` unless the
+    option --keep exists and is given."""
     parser = argparse.ArgumentParser(description=description.split("\n")[0])
     parser.add_argument("names", nargs="*", help="parts of the names of cases; without one, all")
     parser.add_argument("-v", action="store_true", help="show the details of what passed too")
@@ -205,8 +205,8 @@ def read_arguments(description: str, out: Path, add_arguments=lambda parser: Non
 
 
 def try_examples(description: str, out: Path, try_one, add_arguments=lambda parser: None) -> None:
-    """The main program of a test that does something with every program in examples/:
-    `try_one(source, text, arguments)` is a case. Takes names of examples, and -v for details."""
+    """The main program of a test of every program in examples/: `try_one(source, text, arguments)`
+    is a case. Takes names of examples, and -v for details."""
     arguments = read_arguments(description, out, add_arguments)
     text = write_text(out / "text.txt", 100_000)
     report = Report()

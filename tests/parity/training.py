@@ -1,7 +1,7 @@
-"""A training run in plain PyTorch: the schedule, clipping and AdamW that every program uses.
+"""A training run in plain PyTorch: the schedule, clipping and AdamW of every program.
 
-`MUTATIONS` are small faults that a training system might have. They exist to show that the
-comparison catches them: see selftest.py.
+`MUTATIONS` are small faults that a training system might have. The comparison must detect them: see
+selftest.py.
 """
 
 import math
@@ -29,7 +29,7 @@ MUTATIONS = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a run goes. The defaults are those of the parity rule."""
+    """The settings of a run. The defaults are those of the parity criterion."""
 
     steps: int = 20
     lr: float = 8e-4
@@ -86,7 +86,7 @@ def mutate_gradients(gradients: dict[str, Tensor], mutation: str, module,
 
 def last_sample_gradient(module, parameters: dict[str, Tensor],
                          batch: Tensor) -> dict[str, Tensor]:
-    """What the batch's last sample adds to each gradient."""
+    """The contribution of the batch's last sample to each gradient."""
     parameters = {n: p.detach().clone().requires_grad_() for n, p in parameters.items()}
     (loss_of(module, parameters, batch[-1:]) / len(batch)).backward()
     return {name: p.grad for name, p in parameters.items()}
@@ -98,8 +98,8 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 def losses_of(module, parameters: dict[str, Tensor], batch: Tensor,
               compute=None) -> dict[str, Tensor]:
-    """A model's own losses by their names, or its one loss, whose name is empty, else cross-entropy of its
-    logits. Only the models of the parity table compute in another type than the parameters'."""
+    """A model's own losses by name, or its one loss under an empty name, else the cross-entropy of
+    its logits. Only the models of the parity table compute in another type than the parameters'."""
     tokens, labels = batch[:, :-1], batch[:, 1:]
     if hasattr(module, "losses"):
         return module.losses(parameters, tokens, labels)
@@ -110,7 +110,7 @@ def losses_of(module, parameters: dict[str, Tensor], batch: Tensor,
 
 
 def loss_of(module, parameters: dict[str, Tensor], batch: Tensor) -> Tensor:
-    """What is minimised."""
+    """The loss to minimise."""
     return sum(losses_of(module, parameters, batch).values())
 
 
@@ -123,9 +123,9 @@ def clip(parameters: list[Tensor], limit: float, per_tensor: bool) -> float:
 def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe, mutation="",
           compute=None):
     """Trains on batches [steps, batch, seq + 1], computing in `compute` (None: the parameters'
-    type). Returns a row for each step, the gradients of the
-    first step before clipping, and the parameters after the last. Of a model with buffers,
-    `module.updates` says what a step makes of them."""
+    type). Returns a row per step, the gradients of the first step before clipping, and the
+    parameters after the last. For a model with buffers, `module.updates` computes their next
+    values."""
     recipe = mutated_recipe(recipe, mutation)
     isolated = getattr(module, "BUFFERS", ())
     buffers = {n: t.clone() for n, t in parameters.items()
@@ -167,8 +167,8 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
 
 
 def uncorrect(optimizer, step: int, recipe: Recipe) -> None:
-    """Cancels the bias corrections of the coming step through the learning rate and epsilon, and
-    scales the decay so that it stays what it was."""
+    """Cancels the bias corrections of the next step through the learning rate and epsilon, and
+    scales the decay so that it stays equal."""
     first, second = (1 - beta ** (step + 1) for beta in recipe.betas)
     for group in optimizer.param_groups:
         scale = first / second**0.5

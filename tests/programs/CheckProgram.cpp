@@ -1,4 +1,4 @@
-//===- CheckProgram.cpp - What a program means, phase after phase ---------===//
+//===- CheckProgram.cpp - Checks a program after every phase --------------===//
 
 #include "tests/programs/CheckProgram.h"
 
@@ -8,8 +8,8 @@
 #include "compiler/interpreter/GradientCheck.h"
 #include "compiler/interpreter/Widen.h"
 #include "dialects/dist/Analysis/DividedDims.h"
+#include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/Format.h"
 
@@ -22,9 +22,9 @@ using namespace titan::programs;
 
 namespace {
 
-/// One program function after one phase, run: `train` for two steps, others for one.
+/// One program function after one phase, executed: `train` for two steps, others for one.
 struct Run {
-  OwningOpRef<ModuleOp> module; ///< a copy, which the session refers to
+  OwningOpRef<ModuleOp> module; ///< a copy, to which the session refers
   std::optional<interpreter::Session> session;
   double firstLoss = 0;
 };
@@ -43,10 +43,10 @@ public:
     OwningOpRef<ModuleOp> module = StringRef(file).ends_with(".mlir") ? parse() : lower();
     if (!module)
       return {broken ? Verdict::Failed : Verdict::Refused, errors};
-    letPartsBeSmall(*module);
+    allowSmallSlices(*module);
     for (const pipelines::Phase &phase : pipelines::getPhases())
       if (failed(checkPhase(*module, phase)))
-        return {asksForParts() || isUneven(*module) ? Verdict::Refused : Verdict::Failed,
+        return {requestsSlicing() || isUneven(*module) ? Verdict::Refused : Verdict::Failed,
                 phase.name.str() + ": " + errors};
     std::string text;
     llvm::raw_string_ostream(text) << llvm::format("%.2g", greatest);
@@ -56,7 +56,7 @@ public:
 private:
   /// Whether a run wants its step or its loss in parts of a dimension that its model needs whole,
   /// which the gradient phase alone can tell.
-  bool asksForParts() const {
+  bool requestsSlicing() const {
     return llvm::any_of(
         std::initializer_list<StringRef>{"so the step cannot be split into microbatches",
                                          "cannot compute the step in",
@@ -64,8 +64,8 @@ private:
         [&](StringRef reason) { return StringRef(errors).contains(reason); });
   }
 
-  /// Whether the degree that is chosen at launch does not divide a value, which titanc and the
-  /// program refuse when they know it.
+  /// Whether the degree that the launcher chooses does not divide a value. titanc and the program
+  /// reject this when they know the degree.
   bool isUneven(ModuleOp module) const {
     dist::MeshOp mesh = dist::MeshOp::lookup(module);
     return mesh &&
@@ -73,7 +73,7 @@ private:
   }
 
   /// What large programs compute in parts, these do, too, although their values are small.
-  static void letPartsBeSmall(ModuleOp module) {
+  static void allowSmallSlices(ModuleOp module) {
     Builder builder(module.getContext());
     for (func::FuncOp train : ir::getTrainPrograms(module))
       train->setAttr(ir::attr::kMinChunkBytes, builder.getI64IntegerAttr(0));
@@ -86,23 +86,23 @@ private:
   OwningOpRef<ModuleOp> lower() {
     driver::CommonOptions common;
     common.file = file;
-    driver::Session session(common);
+    driver::CompilerInstance session(common);
     OwningOpRef<ModuleOp> module;
     if (std::optional<sema::CheckedRun> run = session.check(); run && fits(session, *run))
       module = driver::compile(session, *run, context.context, {"model", ""});
     std::ostringstream stream;
     session.diags.print(stream, ColorMode::Never);
     errors = module ? "" : stream.str();
-    // What checking let pass must be lowered to IR that is valid.
+    // A program that passes the checks must lower to valid IR.
     broken = llvm::any_of(session.diags.all(), [](const titan::Diagnostic &diag) {
       return diag.code == Code::PhaseFailed;
     });
     return module;
   }
 
-  /// Whether the ranks that it is interpreted on may run it: titanc and the program ask when the
-  /// number of processes is known.
-  bool fits(driver::Session &session, const sema::CheckedRun &run) const {
+  /// Whether the interpreter's number of ranks is valid. titanc and the program check this when
+  /// they know the number of processes.
+  bool fits(driver::CompilerInstance &session, const sema::CheckedRun &run) const {
     bool isAuto = llvm::any_of(run.mesh.axes, [](const sema::Axis &axis) { return !axis.degree; });
     int64_t ranks = driver::leastProcesses(run.mesh) * (isAuto ? options.autoDegree : 1);
     return driver::autoDegree(session, run, ranks) > 0;
@@ -156,8 +156,8 @@ private:
 
   LogicalResult compare(const Run &before, const Run &after, StringRef name, StringRef phase) {
     llvm::raw_string_ostream stream(errors);
-    // The gradient phase adds results and a step; it may not change the loss of the first, but for
-    // the order of the sum where parts of it are computed.
+    // The gradient phase adds results and a step. It must not change the loss of the first step,
+    // except for the order of sums over microbatches or chunks.
     if (name == "train" && phase == "gradient") {
       if (std::abs(before.firstLoss - after.firstLoss) > 1e-12 * std::abs(before.firstLoss))
         stream << "the loss was " << before.firstLoss << " and is " << after.firstLoss << '\n';
@@ -190,9 +190,9 @@ private:
   const Options &options;
   driver::CompilerContext context;
   std::string errors;
-  bool broken = false; ///< refused for a reason that is no user's mistake
+  bool broken = false; ///< rejected because of a compiler bug
   ScopedDiagnosticHandler handler;
-  std::map<std::string, Run> runs; ///< by function: the phase before
+  std::map<std::string, Run> runs; ///< by function: the previous phase
   double greatest = 0;
 };
 

@@ -1,13 +1,13 @@
-"""Programs of operations that depend on an index, in everything that cuts a dimension.
+"""Programs with positional operations, in everything that slices a dimension.
 
-What an element of such an operation is follows from where it stands, or from all of a dimension:
-rotations, indices, choices, running sums, tables, ranges, masks, random numbers. What cuts a
-dimension are the loss in chunks, parts of the batch, recomputation and meshes. Each pair is a
-program; titan-check-programs holds the loss of the cut program against that of the whole one, its
-gradient against differences, and every later phase against the one before.
+An element of such an operation depends on its index or on the whole dimension: rotations, indices,
+choices, running sums, tables, ranges, masks, random numbers. Chunked losses, microbatches,
+recomputation and meshes slice dimensions. Each pair is a program. titan-check-programs compares the
+loss of the sliced program with that of the whole one, its gradient with finite differences, and
+every later phase with the previous one.
 
-`REFUSED` are the pairs that the compiler refuses: the user asked for parts of a dimension that the
-operation needs whole. Every other one must be computed, and no differently.
+`REFUSED` lists the pairs that the compiler rejects: the user requests slices of a dimension that
+the operation needs whole. All other pairs must compute equal results.
 """
 
 OPS = {
@@ -37,9 +37,12 @@ OPS = {
     "attention": "h + attention(h, h, h, over wide, along seq, mask = causal and document(tokens))",
     "attention along batch": "h + attention(h, h, h, over wide, along batch, mask = window(2))",
     "random numbers": "h * random_uniform(batch, seq, wide)",
+    "random numbers of seq": "h * random_uniform(batch) + 0.4 * random_normal(seq, wide)",
+    "random numbers in a row": "h * (1 + sum(random_uniform(wide, batch), over wide))",
+    "dropout": "dropout(h, 0.4)",
 }
 
-# Settings, the map, and whether the operation stands in a recomputed layer.
+# Settings, axis rules, and whether the operation is in a recomputed layer.
 REGIONS = {
     "loss in 2 chunks": (["loss_chunks = 2"], "", False),
     "loss in chosen chunks": (["loss_chunks = 0"], "", False),
@@ -87,7 +90,7 @@ LAYERS = """repeat layers {{
 WHOLE = """let h[batch, seq, wide] = x @ w
   {before}
   let y = {op}"""
-# What some operations need.
+# Declarations that some operations need.
 BEFORE = {"best": "let best, at = top_k(h, 1, over batch as top)"}
 MORE = {"places": "param places[seq, wide] ~ normal(0.4)", "spots": "param spots[spot, wide] ~ normal(0.5)"}
 
@@ -113,13 +116,11 @@ def program(op: str, region: str) -> str:
 
 
 def pairs() -> list[tuple[str, str]]:
-    """Where every part draws numbers of its own, the loss is another one."""
-    return [(op, region) for op in OPS for region in REGIONS
-            if not (op == "random numbers" and "accumulate = 2" in REGIONS[region][0])]
+    return [(op, region) for op in OPS for region in REGIONS]
 
 
-# The regions by the dimension that is cut where the user asks for it: the outermost one that no
-# axis splits and no parameter has. What the compiler chooses itself it leaves where it may not cut.
+# The slicings by their dimension, if the user requests them: the outermost dimension that no axis
+# shards and no parameter has. The compiler's own choice skips dimensions that must stay whole.
 SEQ_CHUNKS = ["loss in 2 chunks", "loss in chunks of split batches"]
 LOSS_BATCH = ["loss in chunks of split sequences"]
 STEP_BATCH = ["2 microbatches", "microbatches of split batches"]
@@ -134,6 +135,5 @@ NEEDS_WHOLE = {
     "attention": SEQ_CHUNKS,
     "scatter along bins": SEQ_CHUNKS,  # a parameter has seq, and bins are indexed
     "merge of batch": STEP_BATCH,  # the cotangent of `all` is no part of it
-    "random numbers": [*SEQ_CHUNKS, *LOSS_BATCH],  # each of a place in the whole tensor
 }
 REFUSED = {(op, region) for op, regions in NEEDS_WHOLE.items() for region in regions}

@@ -1,11 +1,11 @@
-"""Draws small programs: a model, a map, a run. Everything follows from the seed.
+"""Draws small programs from a seed: a model, axis rules, a run.
 
     generate.py SEED          prints one
 
-A program is text from the start: each statement that is drawn is one line (or a block with its
-braces), so that a failing program is shrunk by leaving out lines. Values are kept within a few units
-of zero and nothing jumps, so that differences of the loss measure its gradient; eps of the optimizer
-is large enough that it makes no step of what is rounding.
+A program is text: each statement is one line, or a block with its braces, so that shrink.py can
+remove lines. Values stay within a few units of zero and functions have no jumps, so that finite
+differences of the loss approximate its gradient. The optimizer's eps is large enough to suppress
+rounding errors.
 """
 
 import random
@@ -31,20 +31,20 @@ class Value:
 
 
 class Body(IndexStatements):
-    """Statements of one scope, and the values that are known in it."""
+    """The statements of one scope and its visible values."""
 
     def __init__(self, program: "Program", values: list[Value], depth: int, is_model: bool,
                  repeats: tuple[str, ...] = ()):
         self.program, self.values, self.depth, self.repeats = program, list(values), depth, repeats
         self.is_model, self.random, self.lines = is_model, program.random, []
 
-    # What is drawn from.
+    # Choices.
 
     def size(self, dims: list[str]) -> int:
         return prod(self.program.sizes[d] for d in dims)
 
     def pick(self, *, having: str | None = None) -> Value | None:
-        """A value, likelier a late one."""
+        """A value, with a preference for late ones."""
         fitting = [v for v in self.values if having is None or having in v.dims]
         if not fitting:
             return None
@@ -60,7 +60,7 @@ class Body(IndexStatements):
             self.random.shuffle(dims)
         return dims
 
-    # What is written.
+    # Output.
 
     def emit(self, line: str) -> None:
         self.lines.append("  " * self.depth + line)
@@ -99,7 +99,7 @@ class Body(IndexStatements):
             self.let(self.random.choice(BINARY).format(wide.name, other.name), wide.dims)
 
     def project(self):
-        """A contraction with a parameter: some dimensions go, others come, some are batched."""
+        """A contraction with a parameter: some dimensions are summed, some added, some batched."""
         value = self.pick()
         if not self.dim_of(value, ("batch", "seq")):
             return
@@ -117,7 +117,7 @@ class Body(IndexStatements):
             self.let(f"0.7 * ({pair})" if self.random.random() < 0.3 else pair, kept + added, True)
 
     def project_back(self):
-        """Something to the width of what is carried, so that it meets the main values again."""
+        """Projects a value to the width of the iteration argument, so that it can be added to it."""
         value = self.pick()
         goal = self.program.values_dims
         if not set(goal[:-1]) <= set(value.dims) or goal[-1] in value.dims:
@@ -128,7 +128,7 @@ class Body(IndexStatements):
             self.let(f"{value.name} @ {weight}", goal, True)
 
     def contract(self):
-        """Of two values: what only one has stays, some of what both have goes."""
+        """A contraction of two values: sums over some common dimensions, keeps all others."""
         a, b = self.pick(), self.random.choice(self.values)
         both = [d for d in a.dims if d in b.dims]
         if not both:
@@ -275,7 +275,7 @@ class Body(IndexStatements):
         self.let(f"attention({q}, {k}, {v}, over head, along seq{self.attention_options()})", dims)
 
     def attention_options(self) -> str:
-        """A mask of some parts, a cap on the scores, a sink."""
+        """A mask of several terms, a cap on the scores, a sink."""
         chance, masks = self.random.random, []
         masks += ["causal"] if chance() < 0.5 else []
         masks += [f"window({self.random.randint(1, 4)})"] if chance() < 0.3 else []
@@ -294,7 +294,7 @@ class Body(IndexStatements):
             self.let(f"0.4 * cumulative_sum({value.name}, along {over}{reverse})", value.dims)
 
     def choose(self):
-        """The greatest elements along a dimension, and these put back to where they were."""
+        """The greatest elements along a dimension, scattered back to their indices."""
         value = self.pick()
         over = self.dim_of(value)
         if not over or self.program.sizes[over] < 2 or len(value.dims) < 2:
@@ -318,7 +318,7 @@ class Body(IndexStatements):
             self.let(f"{value.name} + 0.2 * {draw}({', '.join(some)})", value.dims)
 
     def positions(self):
-        """What depends on where an element stands."""
+        """A value that depends on indices."""
         value = self.pick()
         over = self.dim_of(value, ())
         if over:
@@ -328,39 +328,39 @@ class Body(IndexStatements):
                  "where({1} == 1, 0.3, {0})"]).format(value.name, at), value.dims)
 
     def repeat(self):
-        """Carries one or two values; what it reads from outside is captured."""
+        """A repeat with one or two iteration arguments; values from outside are captured."""
         if len(self.repeats) >= 2 or self.depth >= 4:
             return
-        carried = self.random.sample(self.values, min(len(self.values), self.random.randint(1, 2)))
-        if not all(v.dims for v in carried):
+        iter_args = self.random.sample(self.values, min(len(self.values), self.random.randint(1, 2)))
+        if not all(v.dims for v in iter_args):
             return
         counts = [c for c in ("layers", "layers", "n2", "n1") if c not in self.repeats]
         count = self.random.choice(counts)
         index = f"l{len(self.repeats)}"
         inner = Body(self.program, self.values, self.depth + 1, self.is_model,
                      (*self.repeats, count))
-        inner.values += carried
+        inner.values += iter_args
         inner.draw(self.random.randint(1, 4))
         is_irregular = self.random.random() < 0.3
         if is_irregular:
-            inner.branch(index, carried[0])
-        if len(carried) == 2 and self.random.random() < 0.4:
-            inner.hand_on(*carried)
+            inner.branch(index, iter_args[0])
+        if len(iter_args) == 2 and self.random.random() < 0.4:
+            inner.exchange(*iter_args)
         else:
-            for value in carried:
+            for value in iter_args:
                 inner.advance(value)
         head = f" as {index}" if is_irregular or self.random.random() < 0.3 else ""
         self.lines += ["  " * self.depth + f"repeat {count}{head} {{", *inner.lines,
                        "  " * self.depth + "}"]
 
     def advance(self, value: Value) -> None:
-        """Assigns a carried value."""
+        """Assigns the next value of an iteration argument."""
         same = [v for v in self.values if sorted(v.dims) == sorted(value.dims)]
         new = same[-1] if self.random.random() < 0.7 else self.random.choice(same)
         self.emit(f"{value.name} = 0.5 * {value.name} + tanh({new.name})")
 
-    def hand_on(self, value: Value, other: Value) -> None:
-        """What one carried value was, the other becomes."""
+    def exchange(self, value: Value, other: Value) -> None:
+        """Exchanges two iteration arguments."""
         if sorted(value.dims) != sorted(other.dims):
             self.advance(value)
             return self.advance(other)
@@ -373,7 +373,7 @@ class Body(IndexStatements):
         self.emit(f"{other.name} = {old}")
 
     def branch(self, index: str, value: Value) -> None:
-        """What only some iterations do."""
+        """Statements for some iterations only."""
         case = self.random.choice(["{} == 0", "{} > 0", "{} % 2 == 1"]).format(index)
         inner = Body(self.program, self.values, self.depth + 1, self.is_model, self.repeats)
         inner.draw(self.random.randint(1, 3))
@@ -381,7 +381,7 @@ class Body(IndexStatements):
         self.lines += ["  " * self.depth + f"if {case} {{", *inner.lines, "  " * self.depth + "}"]
 
     def call(self):
-        """One of the program's blocks, once or twice with parameters of their own."""
+        """A call of one of the program's blocks, once or twice with separate parameters."""
         value = self.pick()
         if self.depth > 1 or sorted(value.dims) != sorted(self.program.values_dims):
             return
@@ -391,7 +391,7 @@ class Body(IndexStatements):
             self.let(f'{block}({value.name}, named = "{name}")', self.program.values_dims)
 
     def share(self):
-        """A parameter used in two places."""
+        """A parameter with two uses."""
         value = self.pick()
         dim = self.dim_of(value, ("batch", "seq"))
         if dim:
@@ -401,7 +401,7 @@ class Body(IndexStatements):
                 self.let(f"tanh({first.name}) * {weight} + {weight}", value.dims)
 
     def keep(self):
-        """A buffer: read as the step found it, and moved towards what the step has seen."""
+        """A buffer: its old value is read, the new one moves towards values of the step."""
         value, name = self.pick(), self.program.fresh("k")
         over = [d for d in value.dims if d in ("batch", "seq")]
         dims = [d for d in value.dims if d not in over]
@@ -419,7 +419,7 @@ class Body(IndexStatements):
             self.remember(value, name, dims)
 
     def remember(self, value: Value, name: str, dims: list[str]) -> None:
-        """A buffer that becomes what another was when the step began."""
+        """A buffer whose next value is the old value of another buffer."""
         older = self.program.fresh("k")
         brackets = f"[{', '.join(dims)}]" if dims else ""
         self.emit(f"buffer {older}{brackets} = {self.random.choice(['0', '0.2'])}")
@@ -448,7 +448,7 @@ class Program:
         self.model_dims = ["embed", "heads", "head", "ffn", "vocab"]
         self.values_dims = ["batch", "seq", "embed"]
         self.blocks: list[str] = []
-        self.singular: set[str] = set()  # dimensions along which 0 would make no number
+        self.singular: set[str] = set()  # dimensions along which 0 would give NaN
 
     def fresh(self, prefix: str) -> str:
         self.names[prefix] = self.names.get(prefix, 0) + 1
@@ -490,7 +490,7 @@ class Program:
         for value in self.random.sample(body.values, min(len(body.values), self.random.randint(0, 6))):
             if value.dims:
                 terms.append(f"0.3 * mean({value.name} ** 2, over {', '.join(value.dims)})")
-        if self.random.random() < 0.3:  # each by its name, as a sum of their own
+        if self.random.random() < 0.3:  # each under its name, as a separate sum
             for i, term in enumerate(terms):
                 body.emit(f"loss {f'part{i} ' if i else ''}= {term}")
         else:
@@ -500,7 +500,8 @@ class Program:
         return [f"model M({arguments}) {{", *body.lines, "}"]
 
     def draw_map(self, used: set[str]) -> list[str]:
-        """One to three axes, of at most 8 ranks together; what their degrees do not divide is padded."""
+        """One to three axes, at most 8 ranks in all; dimensions that degrees do not divide are
+        padded."""
         lines, ranks, left = [], 1, dict(self.sizes)
         names = self.random.sample(["tp", "zeta", "alpha", "m", "x1"], self.random.randint(1, 3))
         auto = names[0] if self.random.random() < 0.2 else None
@@ -532,7 +533,7 @@ class Program:
         return ["parallel map {", *lines, *self.draw_exceptions(lines, used), "}"] if lines else []
 
     def draw_joint(self, lines: list[str], used: set[str], left: dict[str, int]) -> list[str]:
-        """An axis made of the map's first and last."""
+        """An axis joined from the first and the last axis."""
         axes = [line.split()[0] for line in lines if "auto" not in line]
         fitting = [d for d in self.model_dims if d in used and left[d] % 8 == 0]
         if len(axes) < 2 or not fitting:
@@ -540,7 +541,7 @@ class Program:
         return [f"  both = ({axes[0]}, {axes[-1]}) splits {self.random.choice(fitting)}"]
 
     def draw_exceptions(self, lines: list[str], used: set[str]) -> list[str]:
-        """Lines about single parameters and values; some of these have no effect and are refused."""
+        """Overrides for single parameters and values; those without effect are rejected."""
         axes = [line.split()[0] for line in lines if "auto" not in line and "both" not in line]
         found = []
         while axes and self.random.random() < 0.2:
@@ -553,8 +554,7 @@ class Program:
             found.append(f'  {kind} "{name}" {{ {axis} {what} }}')
         return found
 
-    def draw_run(self, parallel: list[str], repeats: bool, repeated: list[str],
-                 draws: bool) -> list[str]:
+    def draw_run(self, parallel: list[str], repeats: bool, repeated: list[str]) -> list[str]:
         pick = self.random.choice
         stores = any("params" in line for line in parallel)
         reshard = pick(["default", "default", "always", "never"]) if stores else "default"
@@ -563,9 +563,8 @@ class Program:
         policies += [f"{{ blocks = {block} }}" for block in repeated]
         recompute = pick(policies) if repeats else "= none"
         loss_chunks = pick([0, 1])  # 0: as many as titan-check-programs makes the compiler choose
-        # Every part draws random numbers of its own, so the loss would be another; and what an `auto`
-        # axis becomes need not divide a part's samples.
-        fits = not draws and not any(" auto " in line for line in parallel)
+        # What an `auto` axis becomes need not divide a microbatch's samples.
+        fits = not any(" auto " in line for line in parallel)
         accumulate = pick([1, 1, 1, 1, 2]) if fits else 1
         return [f"train t = M{' on map' if parallel else ''} {{",
                 f"  data = text(\"none.txt\") {{ seq = {self.sizes['seq']}, batch = {self.sizes['batch']} }}",
@@ -588,8 +587,7 @@ class Program:
                               "\n".join(blocks + model))
         repeats = any("repeat " in line for line in blocks + model)
         parallel = self.draw_map({d for dims in declared for d in dims.split(", ")})
-        draws = any("dropout" in line or "random_" in line for line in blocks + model)
-        run = self.draw_run(parallel, repeats, repeated, draws)
+        run = self.draw_run(parallel, repeats, repeated)
         return "\n".join(["import std.activation, std.loss, std.norm, std.rotary", "",
                           "fn sin_like(x) = x * (1 - x * x / 6) * exp(-(x * x) / 4)",
                           "fn blend(a, b, share = 0.3) = share * a + (1 - share) * b", "",

@@ -1,11 +1,11 @@
-"""Statements of random programs (generate.py) that depend on indices, on what counts, and on padding."""
+"""Statements of random programs (generate.py) that depend on indices, counts and padding."""
 
 
 class IndexStatements:
-    """What Body draws beside its own; it has `pick`, `dim_of`, `let`, `param` and `emit`."""
+    """Further statements of Body, by its `pick`, `dim_of`, `let`, `param` and `emit`."""
 
     def turn(self):
-        """Pairs of one dimension, turned by the index along another, also along the batch."""
+        """Rotates pairs along one dimension by the index along another, also along the batch."""
         value = self.pick()
         even = [d for d in value.dims if d not in ("batch", "seq") and self.program.sizes[d] % 2 == 0]
         if even and len(value.dims) > 1:
@@ -15,7 +15,7 @@ class IndexStatements:
             self.let(f"{turn}({value.name}, over {over}, along {along}, theta = 20)", value.dims)
 
     def singular(self):
-        """Functions that are no number where padding is 0, of what is not 0 elsewhere."""
+        """Functions that give NaN for the zeros of padding, of values that are not zero elsewhere."""
         value = self.pick()
         over = self.dim_of(value, ("batch", "seq"))
         if not over:
@@ -42,7 +42,7 @@ class IndexStatements:
                 self.emit(f"{positive.name} = {positive.name} / sum({positive.name}, over {dim})")
 
     def count(self):
-        """How many elements are true, of comparisons that no parameter changes."""
+        """The number of true elements, of comparisons independent of parameters."""
         value = self.pick()
         over = self.dim_of(value, ())
         if not over:
@@ -58,7 +58,7 @@ class IndexStatements:
         self.let(f"{value.name} * (0.3 * {count.format(mask, ', '.join(gone))} + 0.2)", value.dims)
 
     def computed(self):
-        """A table read, or a sum put, at indices that are computed."""
+        """A gather or scatter with computed indices."""
         value = self.pick()
         rows = [d for d in self.program.model_dims if d not in value.dims]
         if not self.is_model or not rows:

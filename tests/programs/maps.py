@@ -1,13 +1,13 @@
-"""Random maps in IR: meshes of one to three axes with names, degrees, splits and storage drawn at
-random, also such as the language would refuse (a dimension that a degree does not divide stays
-whole); and what half of the axes do otherwise to some parameters and values."""
+"""Random axis rules in IR: meshes of one to three axes with random names, degrees, dimensions and
+storage. They include rules that the language would reject (a dimension that a degree does not
+divide stays whole), and overrides for some parameters and values on half of the axes."""
 
 import random
 import re
 from pathlib import Path
 
 INPUTS = Path(__file__).parents[1] / "lit/dialects/dist/Transforms/Shard/Inputs"
-# Programs that have every operation between them, and the dimensions of their tensors.
+# Programs that together contain every operation, and the dimensions of their tensors.
 PROGRAMS = {
     "decoder": "batch seq embed heads group head ffn vocab layers".split(),
     "surgery": "batch seq embed heads head inner pair keys prefix vocab layers".split(),
@@ -27,7 +27,7 @@ def draw_overrides(draw: random.Random, dims: list[str], tensors: dict[str, list
         names = draw.sample(tensors[kind], draw.randint(1, min(4, len(tensors[kind]))))
         parts = [f'of = "{kind}"', f"names = {quote(names)}"]
         if kind == "values" or draw.random() < 0.6:
-            parts.append(f"splits = {quote(draw.sample(dims, draw.randint(0, min(3, len(dims)))))}")
+            parts.append(f"shards = {quote(draw.sample(dims, draw.randint(0, min(3, len(dims)))))}")
         if kind == "parameters" and draw.random() < 0.6:
             parts.append(f"stores = {quote(one for one in KINDS if draw.random() < 0.5)}")
         entries.append("{" + ", ".join(parts) + "}")
@@ -39,7 +39,7 @@ def draw_mesh(draw: random.Random, dims: list[str], tensors: dict[str, list[str]
     has_auto = draw.random() < 0.3
     for i, name in enumerate(draw.sample(NAMES, draw.randint(1, 3))):
         is_auto = has_auto and i == 0
-        # Sizes must be divisible by what auto becomes, times the degrees of the others.
+        # Sizes must be divisible by the degree of auto times the other degrees.
         degree = "auto" if is_auto else draw.choice([1, 2] if has_auto else [1, 2, 2, 2, 3, 4])
         axes.append(f"#dist.axis<{name} = {degree}>")
         pool = ["batch"] if is_auto else draw.sample(dims, len(dims))

@@ -1,13 +1,13 @@
-"""Random programs and maps: what is computed is the same after every phase.
+"""Checks that random programs compute equal results after every phase.
 
     run.py [--all] [--seed N] [--count N] [FILE...]
 
-Programs come from generate.py (models of every construct of the language, on random maps), and from
-random maps on the programs of tests/lit/dialects/dist/Transforms/Shard/Inputs, which may split
-dimensions that the language refuses. titan-check-programs takes each through all phases and
-interprets it after each, on all ranks; gradients are held against differences. A program that fails
-is shrunk and printed with its seed. Those that failed once, in found/, come first, and operations that
-depend on an index in all that cuts a dimension (chunks.py). FILEs are checked instead, where given.
+generate.py draws programs with every construct of the language and random axis rules. maps.py draws
+axis rules for the programs of tests/lit/dialects/dist/Transforms/Shard/Inputs, including rules that
+the language rejects. titan-check-programs runs all phases of a program and interprets it after
+each, on all ranks; gradients are compared with finite differences. A failing program is shrunk and
+printed with its seed. Programs that failed once (found/) come first, then positional operations in
+everything that slices a dimension (chunks.py). With FILEs, only these are checked.
 """
 
 import argparse
@@ -30,11 +30,11 @@ TOOL = BUILD / "bin" / "titan-check-programs"
 OUT = BUILD / "tests/programs"
 FOUND = Path(__file__).parent / "found"
 BATCH = 20
-SHOWN = 3  # failures that are shrunk
+SHOWN = 3  # failures to shrink
 
 
 def check(files: list[Path]) -> list[tuple[str, str]]:
-    """Verdict and text of each file; a program that ends the tool is a failure too."""
+    """Verdict and text of each file; a program that crashes the tool fails, too."""
     verdicts: dict[Path, tuple[str, str]] = {}
     rest = list(files)
     while rest:
@@ -56,7 +56,7 @@ def check(files: list[Path]) -> list[tuple[str, str]]:
 
 
 def way(verdict: tuple[str, str]) -> str | None:
-    """In which way a program fails: the phase, and the kind of complaint without its numbers."""
+    """The kind of a failure: the phase, and the message without numbers."""
     if verdict[0] != "FAILED":
         return None
     text = verdict[1].strip()
@@ -87,7 +87,7 @@ def draw(seed: int, kind: str) -> Path:
 
 
 def batches(seeds: range) -> list[list[tuple[int, str]]]:
-    """Seeds and kinds of what is checked by one process."""
+    """Seeds and kinds of the programs for one process."""
     kinds = {"program": seeds, **{name: seeds[:max(1, len(seeds) // 10)] for name in PROGRAMS}}
     return [[(seed, kind) for seed in part[first:first + BATCH]]
             for kind, part in kinds.items() for first in range(0, len(part), BATCH)]
@@ -99,7 +99,7 @@ def draw_and_check(batch: list[tuple[int, str]]) -> tuple[list[Path], list[tuple
 
 
 def check_chunks(pairs: list[tuple[str, str]]) -> list[str]:
-    """What is wrong with operations in what cuts a dimension, of these pairs."""
+    """Failures of positional operations in slicings, for these pairs."""
     files = [OUT / f"chunk-{op}-{region}.titan".replace(" ", "-") for op, region in pairs]
     for file, pair in zip(files, pairs):
         file.write_text(chunks.program(*pair))
@@ -130,14 +130,14 @@ class Tally:
                 path.unlink()
 
     def show(self, total: int) -> None:
-        """How far a long run has come, on a terminal."""
+        """Progress of a long run, on a terminal."""
         if sys.stderr.isatty():
             done = sum(self.counts.values())
             print(f"\r{done} of {total} checked, {self.counts['FAILED']} failed",
                   end="\n" if done == total else "", file=sys.stderr, flush=True)
 
     def passed(self) -> bool:
-        """Refusals are right where a map asks for what cannot be, and few."""
+        """Only invalid axis rules may be rejected, and only few."""
         done = sum(self.counts.values())
         return not self.counts["FAILED"] and self.counts["refused"] <= done // 4
 

@@ -1,13 +1,13 @@
-"""Makes a failing program small: leaves out lines for as long as it fails in the same way.
+"""Reduces a failing program: removes lines while it fails in the same way.
 
-After Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002): pieces of
-half the lines, then of a quarter, down to single ones; then words within lines. What is left out of
-a program that still has a use for it is refused by the compiler, which counts as not failing.
+After Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002): tries
+halves of the lines, then quarters, down to single lines; then words within lines. The compiler
+rejects a program that still uses a removed line, which counts as no failure.
 """
 
 import re
 
-# Parts of a line that may go by themselves.
+# Removable fragments of a line.
 PARTS = [re.compile(r" \+ 0\.3 \* mean\([^()]*\)"), re.compile(r"(?<=\S) stores [\w, ]+"),
          re.compile(r"(?<=\S),? else \w+"), re.compile(r"(?<=[a-z]), \w+(?= |$)"),
          re.compile(r" \{ frozen = true \}"), re.compile(r" as l(?= \{)")]
@@ -26,7 +26,7 @@ def without_parts(lines: list[str]):
 
 
 def shrink(text: str, fails, tries: int = 2000) -> str:
-    """`fails(texts)` says of each text whether it fails as the whole did."""
+    """`fails(texts)` returns for each text whether it fails like the original."""
     lines = [line for line in text.splitlines() if line.strip()]
     size = len(lines) // 2
     while size and tries > 0:
@@ -48,7 +48,7 @@ def shrink(text: str, fails, tries: int = 2000) -> str:
 
 
 def without_blocks(lines: list[str]):
-    """Whole blocks, and blocks replaced by what they hold."""
+    """Removes whole blocks, or replaces them by their contents."""
     for start, line in enumerate(lines):
         if not line.endswith("{"):
             continue

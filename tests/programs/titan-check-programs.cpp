@@ -1,9 +1,9 @@
-//===- titan-check-programs.cpp - Many programs, one process --------------===//
+//===- titan-check-programs.cpp - Checks many programs in one process -----===//
 //
 //   titan-check-programs FILE...
 //
-// Prints a line a program: its verdict, the file, and what was found; what a failure or a refusal
-// says follows, indented. Exit status 1 if a program failed.
+// Prints one line per program: verdict, file, result. The diagnostics of a failure or refusal
+// follow, indented. Exit status 1 if a program failed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
   options.differences = !noDifferences;
   bool failed = false;
   for (const std::string &file : files) {
-    // The name first: whoever reads along knows it if the process ends here.
+    // Printed first, so that the output names the program if the process crashes.
     outs() << "check " << file << '\n';
     outs().flush();
     Verdict verdict = checkProgram(file, options);

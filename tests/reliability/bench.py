@@ -1,4 +1,4 @@
-"""Ranks of small programs, started one by one without a launcher."""
+"""Ranks of small programs, started individually without a launcher."""
 
 import shutil
 import socket
@@ -59,7 +59,7 @@ class Rank:
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
 
     def end(self, timeout: float = 40) -> tuple[int, str]:
-        """Its status and what it said; -1000 where it did not end."""
+        """Its status and output; -1000 if it did not end."""
         try:
             said = self.process.communicate(timeout=timeout)[1]
             return self.process.returncode, said
@@ -73,7 +73,7 @@ class Rank:
 
 
 class Bench:
-    """The programs, their data and a place for each trial's files."""
+    """The programs, their data and a folder for each trial's files."""
 
     def __init__(self, variants):
         shutil.rmtree(OUT, ignore_errors=True)

@@ -1,5 +1,5 @@
-"""Damage of the newest checkpoint, of the folder of checkpoints, and of what is to be removed: a run goes on
-from the checkpoint before, or says what is wrong; nothing that was there is deleted."""
+"""Damage of the newest checkpoint, of the folder of checkpoints, and of files that are to be removed. A run
+continues from the previous checkpoint, or reports the error; nothing existing is deleted."""
 
 import os
 import shutil
@@ -37,7 +37,7 @@ def zero(chance, file: Path) -> None:
 
 
 def instead(make):
-    """Something else of the file's name."""
+    """Replaces the file with something else of its name."""
     def damage(_, file: Path) -> None:
         file.unlink()
         make(file)
@@ -51,7 +51,7 @@ DAMAGES = {
     "a device": instead(lambda file: file.symlink_to("/dev/zero")),
     "a link to itself": instead(lambda file: file.symlink_to(file.name)),
     "a link to nothing": instead(lambda file: file.symlink_to("nowhere")),
-    # Reading fails with EIO, as a bad sector does.
+    # Reading fails with EIO, like a bad sector.
     "a failing disk": instead(lambda file: file.symlink_to("/proc/self/mem")),
 }
 
@@ -80,7 +80,7 @@ def damage_newest(chance, folder: Path, name: str, damage) -> None:
     newest = out / f"checkpoints/step-{STEPS}"
     damage(chance, newest / name)
     said = run_well(*training(folder, out))
-    # Who resumes reads no index.
+    # Resumption does not read the index.
     step = STEPS if name == INDEX else STEPS - EVERY
     expect(f"resuming after step {step} " in said, said[:600])
     if name != INDEX:
@@ -90,7 +90,7 @@ def damage_newest(chance, folder: Path, name: str, damage) -> None:
 
 
 def damage_folder(folder: Path, make) -> None:
-    """Something else than a folder, or a link that leads nowhere: an error that names it."""
+    """A file instead of a folder, or a dangling link: an error that names it."""
     out = copy_of(folder)
     shutil.move(out / "checkpoints", folder / "moved")
     try:
@@ -104,7 +104,7 @@ def damage_folder(folder: Path, make) -> None:
 
 
 def lose_folder(folder: Path) -> None:
-    """Rows without checkpoints: only --resume none begins anew."""
+    """Rows without checkpoints: only --resume none starts again."""
     out = copy_of(folder)
     shutil.rmtree(out / "checkpoints")
     status, said = run(*training(folder, out))

@@ -1,4 +1,4 @@
-"""Ranks that have something of their own."""
+"""Ranks that differ from the others."""
 
 import re
 import shutil
@@ -8,7 +8,7 @@ from bench import OUT, Bench, free_port, start
 
 
 def differences(bench: Bench):
-    """What ranks may have of their own: a name, what differs (changes to a Rank) and what is said."""
+    """Possible differences of a rank: a name, the changes to a Rank, and the expected message."""
     set_ = lambda value: {"more": ["--set", value]}  # noqa: E731
     return [
         ("rate", set_("optimizer.lr=1e-1"), r"optimizer\.lr: (0\.001 on ranks? .*, 0\.1|0\.1 on ranks? .*, 0\.001) on"),

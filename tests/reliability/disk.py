@@ -1,5 +1,5 @@
-"""Full disks: a run on a file system that is too small ends as a fault that names the file; where there is
-room again, it goes on after its last checkpoint, to the end of a run that had room."""
+"""Full disks: a run on a file system that is too small ends with a fault that names the file. With enough
+space, it continues after its last checkpoint, to the results of an undisturbed run."""
 
 import os
 import subprocess

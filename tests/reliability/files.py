@@ -1,9 +1,9 @@
-"""Trials of what a run leaves on a disk: power cuts, damage, planted links, hostile manifests, full disks,
-several runs in one folder.
+"""Trials of the files of a run: power cuts, damage, planted links, hostile manifests, full disks, several
+runs in one folder.
 
     files.py [--all] [--seed N] [-v] [KIND...]
 
-A few of each kind; with --all as many as it takes to trust them. Each kind ends with a line of its count.
+A sample of each kind; with --all, many. Each kind ends with a line with its count.
 """
 
 import argparse

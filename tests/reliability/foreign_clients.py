@@ -1,5 +1,5 @@
-"""What may come to a run's rendezvous beside its ranks: browsers, scanners, and clients that speak the
-protocol of c10d's TCPStore and write into it what they like."""
+"""Foreign clients at a run's rendezvous: browsers, scanners, and clients that speak the protocol of c10d's
+TCPStore and write into it."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ HELLOS = {"http": b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
 
 
 def connect(port: int, seconds: float = 10) -> socket.socket | None:
-    """Once somebody listens; nothing if nobody does in that time."""
+    """Connects once somebody listens; nothing if nobody does in time."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         with contextlib.suppress(OSError):
@@ -27,7 +27,7 @@ def connect(port: int, seconds: float = 10) -> socket.socket | None:
 
 
 class Client:
-    """One that knows the protocol, and the keys of a run."""
+    """A client that knows the protocol, and the keys of a run."""
 
     def __init__(self, connection: socket.socket):
         self.connection = connection
@@ -71,7 +71,7 @@ class Client:
 
 @contextlib.contextmanager
 def listener(behaviour: str):
-    """A program at a port that is no rendezvous: it is silent, closes, or answers as a web server."""
+    """A program at a port that is no rendezvous: it is silent, closes, or answers like a web server."""
     server = socket.create_server(("127.0.0.1", 0))
     connections = []
 

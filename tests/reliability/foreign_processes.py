@@ -1,4 +1,4 @@
-"""What else comes to a rendezvous: other jobs, second ranks, strangers; and ranks that go."""
+"""Foreign processes at a rendezvous: other jobs, duplicate ranks, foreign clients; and ranks that end."""
 
 import contextlib
 import re
@@ -9,7 +9,7 @@ from foreign_clients import HELLOS, Client, connect, listener
 
 
 def try_two_jobs(bench, chance, named):
-    """Two jobs that are told one port: at most one trains, as if it were alone."""
+    """Two jobs at one port: at most one trains, undisturbed."""
     port, outs = free_port(), [bench.fresh(), bench.fresh()]
     starts = [(job, rank) for job in range(2) for rank in range(2)]
     chance.shuffle(starts)
@@ -40,7 +40,7 @@ def try_two_jobs(bench, chance, named):
 
 
 def try_twice(bench, chance, late):
-    """A second rank 1, at once or while the others train: it is refused, and they train."""
+    """A second rank 1, immediately or during training: it is refused, and the others train."""
     port, out = free_port(), bench.fresh()
     long = {"more": ["--set", "steps=100000", "--stop-at", "60000" if late else "400"]}
     ranks = [start(bench, rank, 2, port, out, long) for rank in ((0, 1) if late else (0, 1, 1))]
@@ -64,7 +64,7 @@ def try_twice(bench, chance, late):
 
 
 def try_stranger(bench, chance, kind):
-    """While rank 0 waits for rank 1, a stranger comes; then rank 1."""
+    """While rank 0 waits for rank 1, a foreign client connects before rank 1."""
     port, out = free_port(), bench.fresh()
     ranks = [start(bench, 0, 2, port, out)]
     kept = []
@@ -91,7 +91,7 @@ FORGED = {"job": ("job", b"another job"), "garbage record": ("arrival/1", b"\0\x
 
 
 def try_forged(bench, chance, kind):
-    """A client writes a key of the agreement before the ranks do. They may end, but not otherwise."""
+    """A client writes a key of the agreement before the ranks do. They may end, but in no other way."""
     port, out = free_port(), bench.fresh()
     short = {"TITAN_CONNECT_TIMEOUT": "4"}
     ranks = [start(bench, 0, 2, port, out, variables=short)]
@@ -116,7 +116,7 @@ def try_forged(bench, chance, kind):
 
 
 def try_named_file(bench, chance):
-    """A client names a file of the user's where ranks look for shared memory; it stays as it is."""
+    """A client names a user's file where ranks look for shared memory; the file stays unchanged."""
     port, out, precious = free_port(), bench.fresh(), OUT / "precious"
     precious.write_bytes(bytes(range(256)) * 100_000)
     before = precious.read_bytes()
@@ -139,7 +139,7 @@ def try_named_file(bench, chance):
 
 
 def try_listener(bench, chance, kind):
-    """Rank 1 alone, where something else listens, or at a name that is none."""
+    """Rank 1 alone, with another program at the port, or with an invalid host name."""
     seconds, out = 3, bench.fresh()
     variables = {"TITAN_CONNECT_TIMEOUT": str(seconds)}
     if kind in ("silent", "http", "closes"):

@@ -18,7 +18,7 @@ def can_make_hosts() -> bool:
 
 @contextlib.contextmanager
 def two_hosts():
-    """Network namespaces, connected, in which this machine's name means 127.0.1.1."""
+    """Connected network namespaces in which this machine's name resolves to 127.0.1.1."""
     names, run = ("titan-a", "titan-b"), lambda *words: call(["ip", *words])  # noqa: E731
     folders = [Path("/etc/netns") / name for name in names]
     try:
@@ -40,7 +40,7 @@ def two_hosts():
 
 
 def try_two_hosts(bench, chance, master):
-    """`master` is what MASTER_ADDR says on the first host; on the second one it is an address."""
+    """`master` is MASTER_ADDR on the first host; the second one uses an address."""
     out = bench.fresh()
     with two_hosts() as hosts:
         ranks = []

@@ -1,4 +1,4 @@
-"""Several runs that start at once in one folder: one trains, the others name it and end."""
+"""Several runs that start simultaneously in one folder: one trains, the others name it and end."""
 
 import re
 from functools import partial

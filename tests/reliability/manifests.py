@@ -1,5 +1,5 @@
-"""Hostile checkpoint.json: fields changed at random, and the checksum made right again. The program ends
-within seconds, with an error that names the file or with what the manifest asks for; it never crashes."""
+"""Hostile checkpoint.json: randomly changed fields with a valid checksum. The program ends within seconds,
+with an error that names the file or with the result that the manifest requests; it never crashes."""
 
 import copy
 import json

@@ -1,5 +1,5 @@
-"""Links, pipes and devices under the names that a run writes: nothing is written through a link, no device
-is replaced, no pipe waited for, and an error names what is in the way."""
+"""Links, pipes and devices with the names of a run's files: nothing is written through a link, no device is
+replaced, no pipe blocks, and an error names the obstacle."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ PRECIOUS = "what somebody else needs\n"
 
 def make_device(path: Path) -> None:
     try:
-        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 7))  # as /dev/full
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 7))  # like /dev/full
     except PermissionError:
         path.symlink_to("/dev/full")
 
@@ -52,7 +52,7 @@ def plant(folder: Path, name: str, make) -> None:
     status, said = run(*training(folder), timeout=20)
     expect(status in (0, 1, 70), f"exit status {status}: {said[:600]}")
     expect(status == 0 or name.split("/")[0] in said, f"not named: {said[:600]}")
-    # A folder that somebody has linked into the run's is the run's.
+    # A folder linked into the run's directory belongs to the run.
     if name in FOLDERS:
         expect((folder / "precious").read_text() == PRECIOUS, "a foreign file was changed")
     else:
@@ -77,7 +77,7 @@ def write_to(folder: Path, option: str, target: Path, accepted: bool) -> None:
 
 
 def write_through(folder: Path) -> None:
-    """An output that is a link to a file is a file of its own afterwards."""
+    """An output that is a link to a file becomes a separate file."""
     shutil.rmtree(folder / "run", ignore_errors=True)
     target = folder / "output"
     target.symlink_to(folder / "precious")

@@ -1,7 +1,6 @@
 """Power cuts: a program trains on a file system in a file, and is stopped at a random moment. A copy of the
-file is then what a disk has after a cut: what was synced, and what the kernel happened to write back. From
-the copy the run must go on after the last checkpoint that it had saved, to the end of a run that nobody
-cut, bit by bit.
+file then has the content of a disk after a power failure: synced data, and arbitrary other writes. From the
+copy the run must continue after its last completed checkpoint, and end bitwise equal to an undisturbed run.
 
 The file system is ext4 with its default options. A disk's own cache is not part of the trial.
 """
@@ -20,7 +19,7 @@ from trials import TEXT, Skipped, Wrong, expect, losses, run_well, start
 EVERY, STEPS = 5, 90
 MEBIBYTES = 32
 
-# Does as if it synced files of a name: what the trial must notice.
+# Pretends to sync files of a name: the trial must detect it.
 FORGETFUL = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -50,7 +49,7 @@ def mounted(image: Path, at: Path):
     try:
         yield at
     finally:
-        for _ in range(50):  # what was killed may still be there
+        for _ in range(50):  # the killed process may still exist
             if subprocess.run(["umount", at], capture_output=True).returncode == 0:
                 break
             time.sleep(0.1)
@@ -65,7 +64,7 @@ def make_image(image: Path) -> None:
 
 
 def copy_image(image: Path, copy: Path) -> None:
-    """A copy of one moment: the kernel may write back while a file is copied."""
+    """An atomic copy: the kernel may write back while a file is copied."""
     for _ in range(20):
         shutil.copyfile(image, copy)
         if subprocess.run(["cmp", "-s", image, copy]).returncode == 0:
@@ -99,14 +98,14 @@ def check_end(out: Path, whole: Path) -> None:
 
 
 def stop(process) -> None:
-    """Whoever syncs a file stops when that is done."""
-    if process.poll() is None:  # it may have come to its end
+    """Stops the process; a process that syncs a file stops after the sync."""
+    if process.poll() is None:  # it may have finished
         os.kill(process.pid, signal.SIGSTOP)
         os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
 
 def cut(folder: Path, seconds: float, keep: int, variables=None) -> None:
-    """Stopped after so many seconds; resumed from the copy."""
+    """Stopped after this many seconds; resumed from the copy."""
     image, copy, live, after = (folder / name for name in ("image", "copy", "live", "after"))
     make_image(image)
     with mounted(image, live):
@@ -114,7 +113,7 @@ def cut(folder: Path, seconds: float, keep: int, variables=None) -> None:
         time.sleep(seconds)
         stop(process)
         copy_image(image, copy)
-        # Rows behind a checkpoint's step: it was saved.
+        # Rows after a checkpoint's step: it was saved.
         saved = max(max(losses(live / "run"), default=0) - 1, 0) // EVERY * EVERY
         process.kill()
         process.communicate()
@@ -145,7 +144,7 @@ def cut_at_end(folder: Path) -> None:
 
 
 def notices(folder: Path) -> None:
-    """Where checkpoint.json is not synced, a cut loses checkpoints: the trial must see it."""
+    """If checkpoint.json is not synced, a cut loses checkpoints: the trial must detect it."""
     (folder / "forgetful.c").write_text(FORGETFUL)
     library = folder / "forgetful.so"
     command("cc", "-shared", "-fPIC", "-o", library, folder / "forgetful.c", "-ldl")

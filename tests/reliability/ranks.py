@@ -1,25 +1,25 @@
-"""Ranks that do not belong together, and what else comes between them.
+"""Ranks that do not belong together, and foreign processes.
 
     ranks.py [--count N] [--all] [--seed N] [-v] [NAME...]
 
-Ranks that differ: of two or three ranks some have another program, setting, option, data file, transport
-or number of ranks. All must end with status 1 (2 where its command line is wrong) in seconds, say the
-field, and write nothing. Differences that change nothing (threads, where a copy of the data is) train.
+Ranks that differ: of two or three ranks, some have another program, setting, option, data file, transport or
+number of ranks. All must end with status 1 (2 for an invalid command line) within seconds, name the field,
+and write nothing. Ranks with harmless differences (threads, another copy of the data) train.
 
-Jobs: two of them at one port, a rank that is there twice, one that comes late. Nobody trains with a rank
-of another run; who has no place says so and ends.
+Jobs: two of them at one port, a duplicate rank, a late rank. No rank trains with a rank of another run; a
+superfluous rank reports it and ends.
 
-Strangers: browsers, noise, silence and hundreds of connections at the rendezvous, and clients that write
-into its store. The run trains to the same bits, or ends with an error within the time; files that a
-client names stay as they are.
+Foreign clients: browsers, noise, silence and hundreds of connections at the rendezvous, and clients that
+write into its store. The run trains bitwise equal, or ends with an error in time; files that a client names
+stay unchanged.
 
-Listeners: at MASTER_PORT is another program, or its host has no such name.
+Listeners: another program at MASTER_PORT, or a host name that does not exist.
 
-First cause: one of four ranks is killed or stopped; all others name it.
+Root cause: one of four ranks is killed or stopped; all others name it.
 
-Two hosts (as root, with iproute2): network namespaces in which the hosts' names mean loopback train.
+Two hosts (as root, with iproute2): network namespaces in which host names resolve to loopback train.
 
-A sample by default, --all or --count for more; the seed says which.
+A sample by default, --all or --count for more; the seed selects it.
 """
 
 import argparse
@@ -36,13 +36,13 @@ from hosts import can_make_hosts, try_two_hosts
 from foreign_clients import HELLOS
 from titan import require_titanc
 from foreign_processes import (FORGED, try_first_cause, try_forged, try_listener, try_named_file,
-                      try_stranger, try_twice, try_two_jobs)
+                               try_stranger, try_twice, try_two_jobs)
 
 QUICK_VARIANTS = ["base", "scaled", "mesh"]
 
 
 def make_trials(bench, chance):
-    """All kinds of trial by name: a group, a name, and what to do."""
+    """All kinds of trial by name: a group, a name, and the action."""
     trials = []
     add = lambda group, name, do, *rest: trials.append((group, name, do, rest))  # noqa: E731
     for row in differences(bench):
@@ -83,7 +83,7 @@ def make_trials(bench, chance):
     return trials
 
 
-# How many of each group are a sample.
+# Sample size of each group.
 SAMPLE = {"ranks that differ": 6, "ranks that may differ": 1, "jobs at one port": 1,
           "a rank that is there twice": 1, "strangers": 1, "forged values": 1, "listeners": 1,
           "first cause": 1, "two hosts": 1}

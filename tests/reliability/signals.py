@@ -1,20 +1,20 @@
-"""Runs that are told to end, counted.
+"""Repeated trials of runs that receive signals.
 
     signals.py [--count N] [--seed N] [-v]
 
-Every trial starts a run of one or two ranks, sends signals at a random moment, looks at what is left, and
-runs the same command to its end: the losses and the weights must be those of a run that nobody disturbed,
-bit by bit. Kinds of trials, in turn:
+Every trial starts a run of one or two ranks, sends signals at a random moment, checks the result, and runs
+the same command to its end: losses and weights must be bitwise equal to those of an undisturbed run. Kinds
+of trials, in turn:
 
   one      each of 15 signals to rank 0 or to rank 1 of two
   all      SIGTERM to both ranks, once or twice within 20 ms
-  torchrun TERM, INT, HUP and KILL to torchrun, which passes the first three on
-  bench    TERM, INT, HUP and KILL to a benchmark that has programs take turns (once each, whatever the count)
+  torchrun TERM, INT, HUP and KILL to torchrun, which forwards the first three
+  bench    TERM, INT, HUP and KILL to a benchmark that alternates programs (once each, for any count)
   alone    TERM once or twice to a run of one process, from its first millisecond on
 
-What must hold: signals that can be answered save one checkpoint and end with 75 (by torchrun, 1); SIGUSR1
-saves and does not end; nothing is left running; status.json tells how it ended, and of a killed process it
-tells which one that was. `--count` trials, 12 by default; the whole circle is 46.
+Signals that can be handled save one checkpoint and end with 75 (with torchrun, 1). SIGUSR1 saves and does
+not end. No process stays. status.json describes the end, and names a killed process. `--count` trials, 12 by
+default; the complete cycle is 46.
 """
 
 import argparse
@@ -116,7 +116,7 @@ class Trial:
         self.require(self.status()["state"] == "stopped", f"status {self.status()}")
 
     def finish(self, whole: "Trial") -> None:
-        """The same command to its end, without a disturbance."""
+        """The same command to its end, undisturbed."""
         self.start()
         said, status = self.end()
         self.require(status == [0] * self.ranks, f"did not resume: {tail(said)}")
@@ -139,7 +139,7 @@ def try_one(trial: Trial, name: str, rank: int, chance: random.Random) -> None:
         number = getattr(signal, "SIG" + name)
         trial.require(status[rank] == -number and status[1 - rank] == 70, f"ended with {status}: {tail(said)}")
         state = trial.status()
-        # A killed process says nothing; its number tells that it is gone.
+        # A killed process reports nothing; its id shows that it is gone.
         trial.require(state["state"] == ("running" if name == "KILL" and rank == 0 else "failed"),
                       f"status {state}")
         trial.require(state["pid"] == trial.processes[0].pid, f"status {state}")
@@ -167,7 +167,7 @@ def try_alone(trial: Trial, times: int, chance: random.Random) -> None:
         trial.send("TERM", (0,))
         time.sleep(chance.uniform(0, 0.02))
     said, status = trial.end()
-    # In its first instants a process is not the program yet.
+    # In its first instants the process has not executed the program yet.
     trial.require(status[0] in (75, -signal.SIGTERM), f"ended with {status}: {tail(said)}")
     if status[0] == 75 and (trial.out / "status.json").exists():
         trial.check_saved(said, status)
@@ -190,7 +190,7 @@ take_turns([lambda: start("a"), lambda: start("b")], 2, 1000)
 
 
 def try_benchmark(name: str, chance: random.Random) -> tuple[bool, str]:
-    """Two programs that are stopped in turn, and the benchmark that does it is ended."""
+    """A benchmark that alternates two programs is ended."""
     folder = OUT / f"turns-{name}"
     bench = subprocess.Popen([sys.executable, "-c", TURNS, ROOT / "bench", folder], text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -234,7 +234,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("-v", action="store_true", help="show details")
     arguments = parser.parse_args()
-    for name in SAVING:  # what a shell has ignored in the background, programs would ignore, too
+    for name in SAVING:  # programs would inherit signals that a shell ignores for background processes
         if signal.getsignal(getattr(signal, "SIG" + name)) == signal.SIG_IGN:
             signal.signal(getattr(signal, "SIG" + name), signal.SIG_DFL)
     shutil.rmtree(OUT, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What trials of reliability share: the program, a text, ways to start it, and counts."""
+"""Shared by the trials of reliability: the program, a text, ways to start it, and counts."""
 
 import json
 import os
@@ -12,13 +12,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TITAN_BUILD", ROOT / "build"))
-# A program as the compiler emits it, small enough to be started hundreds of times.
+# A program in the form that the compiler emits, small enough to be started hundreds of times. 
 EXE = BUILD / "tests" / "unit" / "test-runtime-bigram"
 TEXT = ("In the beginning was the word, and the word was with us. " * 40).encode()
 
 
 class Wrong(Exception):
-    """A trial went wrong; the text says how."""
+    """A trial failed; the text explains it."""
 
 
 def expect(holds: bool, message: str) -> None:
@@ -27,11 +27,11 @@ def expect(holds: bool, message: str) -> None:
 
 
 class Skipped(Exception):
-    """This machine cannot carry the trials out; the text says why."""
+    """This machine cannot run the trials; the text explains it."""
 
 
 def losses(run: Path) -> dict[int, float]:
-    """By step. A last line that is not whole does not count."""
+    """By step. A truncated last line does not count."""
     rows = {}
     path = run / "metrics.jsonl"
     for line in path.read_text(errors="replace").splitlines() if path.exists() else []:
@@ -54,7 +54,7 @@ def start(*arguments, variables: dict[str, str] | None = None, **options) -> sub
 
 
 def run(*arguments, timeout: float = 60, **options) -> tuple[int, str]:
-    """Exit status and what was printed. A run that does not end is wrong."""
+    """Exit status and output. A run that does not end is wrong."""
     process = start(*arguments, **options)
     try:
         said = process.communicate(timeout=timeout)[0]

@@ -1,5 +1,5 @@
-"""Documents of an indexed file: what a model is told of them is what it can find in tokens that were
-written so that they say it."""
+"""Documents of an indexed file: the inputs of a model equal the values that it can derive from specially
+encoded tokens."""
 
 import random
 import struct
@@ -21,8 +21,8 @@ def cut_sample(chance: random.Random) -> list[int]:
 
 
 def write_documents(prefix: Path, samples: int, seed: int = 1) -> Path:
-    """Documents that begin with every sample, and in it. A token is 16 times the document's number in
-    its sample, and its place."""
+    """Documents that start at every sample and within it. A token is 16 times the document's index in its
+    sample, plus its position."""
     chance = random.Random(seed)
     lengths, tokens = [], []
     for _ in range(samples):
@@ -42,8 +42,8 @@ def write_documents(prefix: Path, samples: int, seed: int = 1) -> Path:
 
 
 def try_documents(found: Path, given: Path, split: Path, out: Path):
-    """Runs that look for documents in their tokens and runs that are told: one process, and two that
-    share the sequence."""
+    """Runs that derive documents from tokens, and runs that receive them: one process, and two that shard
+    the sequence."""
     data = write_documents(out / "packed", samples=40)
     runs = [Launch(steps=6, processes=processes).run(exe, data, out / f"documents-{name}")
             for exe, name, processes in ((found, "found", 1), (given, "given", 1), (split, "split", 2))]

@@ -1,10 +1,8 @@
-"""Whether collectives go on beside computation, read off a profile of two ranks: the order of events, not
-their lengths.
+"""Checks that collectives overlap with computation, from the order of events in profiles of two ranks.
 
-Of a repeat's layers, the next one's parameters must be under way while one is computed, and so must
-gradients' reductions: between the operation that starts such an exchange and the one that waits for it,
-products are computed. A thread of its own must carry exchanges out: some that end after their start has
-returned, and some that begin before the program waits for them.
+Gathers of the next layer's parameters and reductions of gradients must have matrix products between
+their start and their wait. A separate thread must execute them: some end after their start has returned,
+and some begin before the program waits.
 """
 
 import json
@@ -18,7 +16,7 @@ PRODUCTS = {"contract", "dgrad", "wgrad"}
 
 @dataclass
 class Collective:
-    """What the communicating thread carried out, with the program's events from its start to its wait."""
+    """A collective on the communication thread, and the program's events from its start to its wait."""
 
     span: dict
     events: list[dict]
@@ -41,7 +39,7 @@ class Collective:
 
     @property
     def is_in_time(self) -> bool:
-        """From its start on, and over when the wait is; clocks are read to a microsecond."""
+        """Whether it ran between its start and the end of its wait, to a microsecond."""
         return (self.events[0]["ts"] <= self.span["args"]["started"] <= self.span["ts"] + 1
                 and end(self.span) <= end(self.events[-1]) + 1)
 
@@ -57,7 +55,7 @@ def collectives_of(profile: Path) -> list[Collective]:
 
 
 def collective_of(span: dict, program: list[dict]) -> Collective:
-    """From the last operation of its name before it was started to the first wait of its line after."""
+    """Finds the program's events from the operation that started it to the next wait of its line."""
     started, line = span["args"]["started"], span["args"]["line"]
     first = max(i for i, e in enumerate(program) if e["ts"] <= started and e["name"] == span["name"])
     last = next(i for i, e in enumerate(program) if i > first and e["name"] == f"{line} wait")
@@ -65,8 +63,8 @@ def collective_of(span: dict, program: list[dict]) -> Collective:
 
 
 def check_overlap(profile: Path, layers: int, steps: int) -> list[str]:
-    """What is missing. A step has a forward and a backward pass over the layers, each of which gathers
-    all layers but its first ahead; the backward reduces the gradients of all."""
+    """Returns the faults. In each step, the forward and the backward both prefetch all layers but their
+    first one, and the backward reduces the gradients of all layers."""
     found = collectives_of(profile)
     faults = [f"{e.span['name']} is carried out outside of its start and wait" for e in found
               if not e.is_in_time]

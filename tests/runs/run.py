@@ -1,37 +1,37 @@
-"""What holds of whole runs of a compiled program, beside the numbers that parity is about.
+"""Properties of complete runs of a compiled program, apart from the numbers that parity compares.
 
     run.py [--all] [--seed N] [-v]
 
-Kills: a run of two processes is killed at random moments, again and again, and resumed; in the end its
-losses must be those of a run that nobody killed, bit by bit. Kills come at any time: while the processes
-start, in a step, while a checkpoint is being written. In turn both are killed, or one of them, which the other
-must report and end. Twenty kills, a hundred with --all.
+Kills: a run of two processes is killed at random moments, repeatedly, and resumed. Its final losses must be
+bitwise equal to those of an undisturbed run. Kills occur at any time: while the processes start, in a step,
+while a checkpoint is written. Both are killed, or one of them, which the other must report before it ends.
+Twenty kills, a hundred with --all.
 
-Allocations: two runs that differ in their number of steps alone ask the allocator for as much.
+Allocations: two runs that differ only in their number of steps allocate equally often.
 
-Meshes: a run that goes from a sharded mesh to a tensor-parallel one and on to one process, by its
-checkpoints, is the run of one process by the parity rule; so it is where the model has buffers and one of the
-meshes computes its steps in parts.
+Meshes: a run continues through checkpoints, first on a sharded mesh, then on a tensor-parallel mesh, then on one
+rank. It equals the run of one rank by the parity rule; also for a model with buffers, with microbatches on one
+of the meshes.
 
-Padding: a mesh that pads what its axes do not divide starts from the same bits, trains to the same, and reads
-and writes files as if there were no padding: what one process has written, two continue, export and generate
-from alike.
+Padding: a mesh that pads indivisible dimensions starts from the same bits, trains to the same losses, and
+reads and writes files without padding: two processes continue, export and generate from the files of one.
 
-Evaluation: the same number on one process and on two, during the run and after it; it changes no loss.
-Perplexity is that of the loss without a name; where others have names and none has not, there is none.
+Evaluation: the same number on one process and on two, during the run and after it, without an effect on
+losses. Perplexity is that of the unnamed loss; if all of several losses are named, there is none.
 
-Values: booleans are counted, padding counts for nothing, an index outside of a table ends the run (values.py).
+Values: booleans are counted, padding does not count, an index out of range ends the run (values.py).
 
-Documents: a model that is told where documents begin trains as one that finds it in its tokens (documents.py).
+Documents: a model that receives document boundaries trains like one that derives them from its tokens
+(documents.py).
 
-Skipped steps: a step whose loss is not finite leaves parameters, optimizer state and buffers as they are, bit by
-bit and on any mesh; the next one updates as PyTorch does (skipped.py).
+Skipped steps: a step with a non-finite loss leaves parameters, optimizer state and buffers unchanged,
+bitwise and on any mesh; the next one updates like PyTorch (skipped.py).
 
-Greatest loss: that of a rank is the loss of its samples, as one process has it that sees these alone.
+Largest loss: the loss of a rank is the loss of its samples, as computed by a process that has only these.
 
-Transports: a run over sockets has the bits of one through shared memory.
+Transports: a run over sockets is bitwise equal to one through shared memory.
 
-Overlap: a profile shows that collectives go on beside computation (overlap.py).
+Overlap: a profile shows that collectives overlap computation (overlap.py).
 """
 
 import argparse
@@ -68,11 +68,11 @@ LOSSES = ROOT / "tests/lit/meaning/Inputs/losses.titan"
 BUFFERS = ROOT / "tests/parity/programs/balanced.titan"
 COUNTER = BUILD / "lib" / "libcount-allocations.so"
 EVERY = 5  # steps between checkpoints
-VICTIMS = [(0, 1), (1,), (0,)]  # ranks that are killed, in turn; rank 0 writes the files
+VICTIMS = [(0, 1), (1,), (0,)]  # killed ranks, in turn; rank 0 writes the files
 
 
 class Run:
-    """Two ranks of a program, started without a launcher. The variables are of rank 0 alone."""
+    """Two ranks of a program, started without a launcher. The variables are for rank 0 only."""
 
     def __init__(self, command: list, variables: dict[str, str] | None = None):
         with socket.socket() as probe:
@@ -82,7 +82,7 @@ class Run:
         for rank in range(2):
             place = {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank),
                      "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
-                     # How long the one waits for the other that was killed, before they met or after.
+                     # How long a rank waits for the killed one, before they connected or after.
                      "TITAN_CONNECT_TIMEOUT": "10", "TITAN_COMM_TIMEOUT": "30"}
             if rank == 0:
                 place.update(variables or {})
@@ -118,7 +118,7 @@ def checkpoint_of(run: Path) -> int:
 
 
 def wait_for_progress(run: Run, out: Path, step: int) -> None:
-    """Until there is a checkpoint after `step`, or the run has ended."""
+    """Waits until there is a checkpoint after `step`, or the run has ended."""
     while checkpoint_of(out) <= step and run.ranks[1].poll() is None:
         time.sleep(0.005)
 
@@ -136,7 +136,7 @@ def try_kills(exe: Path, text: Path, kills: int, seed: int):
     at, notes = 0, []
     for number in range(kills):
         run = saving_run(exe, text, cut, steps)
-        # One kill in four may come before anything was saved; the others let the run get on.
+        # One kill in four may come before the first save; the others let the run progress.
         if number % 4 != 3:
             wait_for_progress(run, cut, at)
         time.sleep(chance.uniform(0, 0.15))
@@ -159,7 +159,7 @@ def try_kills(exe: Path, text: Path, kills: int, seed: int):
 
 
 def try_meshes(meshes: list[tuple[Path, int]], text: Path):
-    """The first of the meshes also writes the gradients of step 1; the last is one process."""
+    """The first mesh also writes the gradients of step 1; the last is one process."""
     name, steps = meshes[0][0].name, EVERY * len(meshes)
     out, unbroken = OUT / f"meshes-from-{name}", OUT / f"unbroken-{name}"
     for number, (exe, processes) in enumerate(meshes, start=1):
@@ -178,7 +178,7 @@ def try_meshes(meshes: list[tuple[Path, int]], text: Path):
 
 
 def try_greatest_loss(two: Path, half: Path, text: Path):
-    """Of the two ranks' samples the first half is the whole batch of `half`."""
+    """Of the two ranks' samples, the first half is the complete batch of `half`."""
     rows = []
     for exe, processes in ((two, 2), (half, 1)):
         out = OUT / f"greatest-{processes}"
@@ -205,15 +205,15 @@ def try_transports(exe: Path, text: Path):
 
 
 def try_allocations(programs: dict[str, tuple[Path, int]], text: Path):
-    """Counted in all threads and libraries. Both runs read metrics twice, which may differ by a few,
-    as may a look into /proc for a peer that keeps one waiting. Ranks of one machine meet in shared
-    memory; sockets, for several machines, are those of c10d, which makes objects of every message."""
+    """Counted in all threads and libraries. Both runs read metrics twice, which may differ by a few
+    allocations, like a look into /proc for a slow peer. Ranks of one machine communicate through shared
+    memory; c10d's sockets, for several machines, allocate objects for every message."""
     good, notes = True, []
     for name, (exe, processes) in programs.items():
         counts = []
         for steps in (10, 60):
             counted = OUT / f"allocations-{name}-{steps}"
-            shutil.rmtree(OUT / "counted", ignore_errors=True)  # what a run replaces is moved away
+            shutil.rmtree(OUT / "counted", ignore_errors=True)  # a replaced run is moved away
             variables = {"LD_PRELOAD": str(COUNTER), "ALLOCATIONS_FILE": str(counted),
                          "TITAN_NUM_THREADS": "2"}
             command = [exe, "--data", text, "--out", OUT / "counted", "--resume", "none",
@@ -265,14 +265,14 @@ def try_evaluation(one: Path, two: Path, text: Path, other: Path):
         found.append([*evaluated, float(said.split()[1])])
     good = len(found[0]) == 3 and found[0][1] == found[0][2] and all(
         abs(a - b) <= 1e-11 * abs(a) for a, b in zip(*found, strict=True))
-    # A step's outputs lie where the evaluation's do: they must be read before.
+    # Outputs of a step and of the evaluation share memory: the former must be read first.
     plain = Launch(steps=6).run(one, text, OUT / "not-evaluated")
     good = good and rows(plain) == rows(OUT / "evaluated-1")
     return good, f"    one process {found[0]}, two {found[1]}"
 
 
 def evaluate(exe: Path, text: Path) -> tuple[dict[str, float], str]:
-    """The numbers that `eval` prints after a run of two steps, by name, and the line."""
+    """The named numbers that `eval` prints after a run of two steps, and the line."""
     out = OUT / f"{exe.name}-run"
     Launch(steps=2).run(exe, text, out)
     said = call([exe, "eval", "--data", text, "--init-from", out])
@@ -353,7 +353,7 @@ def main() -> None:
         ("perplexity beside several losses", partial(try_perplexity, mixed, named, other)),
         ("collectives beside computation", partial(try_overlap, deep, text, 4))])
     report.case("sockets and shared memory", lambda: try_transports(deep, text))
-    # A busy machine keeps ranks waiting for one another.
+    # On a loaded machine, ranks wait for one another.
     report.case("allocations of a step", lambda: try_allocations(
         {"one rank": (one, 1), "two ranks": (split, 2), "bf16": (narrow, 1)}, text))
     report.end()

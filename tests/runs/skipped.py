@@ -1,4 +1,4 @@
-"""Steps whose loss is not finite: what `on_nonfinite = skip` leaves as it was, beside PyTorch."""
+"""Steps with a non-finite loss: the values that `on_nonfinite = skip` preserves, compared with PyTorch."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ RATE, DECAY, EPS, BETAS = 1e-2, 0.1, 1e-8, (0.9, 0.999)
 
 
 def write_marked(path: Path) -> Path:
-    """As many samples as twelve steps have; one has the mark."""
+    """The samples of twelve steps; one contains the mark."""
     text = bytearray((b"the quick brown fox jumps over the lazy dog; " * 40)[:BATCH * SEQ * STEPS + 1])
     text[500] = ord("~")
     path.write_bytes(text)
@@ -28,7 +28,7 @@ def tensors(run: Path, step: int) -> dict[str, torch.Tensor]:
 
 
 def update(before: dict[str, torch.Tensor], clipped: dict[str, torch.Tensor], step: int) -> dict:
-    """torch.optim.AdamW's update by clipped gradients; t counts skipped steps, too."""
+    """torch.optim.AdamW's update by clipped gradients; t counts skipped steps too."""
     after = {}
     for name, gradient in clipped.items():
         weight = before[name].clone().requires_grad_()
@@ -59,7 +59,7 @@ def try_skipped(one: Path, two: Path, text: Path, out: Path):
         manifest = json.loads((run / f"checkpoints/step-{bad[0]}/checkpoint.json").read_text())
         good = good and same and moved and applied and not manifest["finite"]
         notes.append(f"    step {bad[0]}: kept {same}, moves again {moved}, buffer {after['applied']}")
-        # The step behind: moments say what the clipped gradient was.
+        # The next step: moments reveal the clipped gradient.
         clipped = {name: (after["m." + name] - BETAS[0] * kept["m." + name]) / (1 - BETAS[0])
                    for name in ("table", "unembed")}
         expected = update(kept, clipped, bad[0] + 1)

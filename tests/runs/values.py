@@ -1,8 +1,6 @@
-"""What programs compute of booleans, of padding, and at indices outside of a dimension.
-
-How many elements are true is what Python counts; two processes, which share the sequence and pad the
-prototypes, train as one; and a computed index that does not fit ends the run, and says where.
-"""
+"""Booleans, padding, and indices out of range in programs. The counts of true elements equal Python's. Two
+processes, which shard the sequence and pad the prototypes, train like one. A computed index out of range
+ends the run with its location."""
 
 import json
 import os
@@ -17,7 +15,7 @@ SEQ, BATCH, STEPS, SEED = 32, 4, 4, 7  # SEQ and BATCH of values.titan
 
 
 def count(text: bytes) -> list[dict[str, float]]:
-    """The losses of each step that count booleans."""
+    """The loss of each step, which counts booleans."""
     steps = []
     for tokens in batches(text, STEPS, BATCH, SEQ, SEED):
         labels = tokens[:, 1:]

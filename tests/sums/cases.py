@@ -1,7 +1,7 @@
-"""Programs that are one reduction each, as planned IR, and what they must give.
+"""Programs with one reduction each, as planned IR, and their expected results.
 
-Every input begins like one of a few files: `x` and `w` (f32), `narrow` and `narrow_w`
-(bf16), `rows` and `one` (i64).
+Every input is a prefix of one of a few files: `x` and `w` (f32), `narrow` and `narrow_w` (bf16), `rows` and
+`one` (i64).
 """
 
 from collections.abc import Callable
@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-# Relative to the sum of absolute values, as blocked_sum.h states it, and twice that of a matrix product
-# (SplitK.h): its kernels add up to 384 terms one after the other.
+# Relative to the sum of absolute values, as in blocked_sum.h, and twice that of a GEMM (SplitK.h), whose
+# kernels sum up to 384 terms in sequence.
 SUM, MATRIX = 1e-6, 5e-6
-ROWS = 4  # of a table that updates are added to
+ROWS = 4  # of a table that receives updates
 
 
 @dataclass
@@ -85,7 +85,7 @@ def fused(name: str, rows: int, n: int, kept: int) -> Case:
 
 
 def running(name: str, outer: int, n: int, reverse: bool) -> Case:
-    """All sums of the first, or the last, terms."""
+    """All prefix sums, or all suffix sums."""
     whole = tensor("f32", outer=outer, n=n)
     step = -1 if reverse else 1
     mode = " {reverse}" if reverse else ""
@@ -100,7 +100,7 @@ def running(name: str, outer: int, n: int, reverse: bool) -> Case:
 
 def scatter(name: str, n: int, columns: int, indices: str, joins: bool = False,
             element: str = "f32") -> Case:
-    """Rows that are added to those of a table that indices name; or numbers to its elements."""
+    """Rows that are added to indexed rows of a table; or numbers to its elements."""
     below = {"embed": columns} if columns else {}
     updates, at = tensor(element, n=n, **below), tensor("i64", n=n)
     to = tensor("f32", table=ROWS, **below)
@@ -125,7 +125,7 @@ def scatter(name: str, n: int, columns: int, indices: str, joins: bool = False,
 
 
 def per_row(name: str, batch: int, n: int) -> Case:
-    """Each row of a batch has its table; updates have a dimension more than the indices."""
+    """Each row of a batch has its own table; updates have one dimension more than the indices."""
     updates, at = tensor("f32", batch=batch, n=n, more=2), tensor("i64", batch=batch, n=n)
     to = tensor("f32", batch=batch, table=ROWS)
 
@@ -142,7 +142,7 @@ def per_row(name: str, batch: int, n: int) -> Case:
 
 
 def of_length(n: int, most: int) -> list[Case]:
-    """Every reduction with n terms, in tensors of at most so many elements."""
+    """Every reduction with n terms, in tensors of bounded size."""
     few = [width for width in (3,) if n * width <= most]
     cases = [reduction(f"all_{n}", {"n": n}, []), contraction(f"squares_{n}", {"n": n}, {"n": n}, []),
              reduction(f"narrow_all_{n}", {"n": n}, [], "bf16"), running(f"running_{n}", 1, n, False),

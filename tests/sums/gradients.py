@@ -1,8 +1,6 @@
-"""Gradients of a whole step in f32 beside the same in f64 (gradients.titan).
-
-Every position has the same token, so that all terms of a sum are equal: their roundings all go one way, and
-every update of the table is one row's.
-"""
+"""Gradients of a complete step in f32 compared with f64 (gradients.titan). Every position has the same
+token, so all terms of a sum are equal: their rounding errors have one sign, and every update of the table is
+to one row."""
 
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from safetensors.torch import load_file
 from titan import Launch, build
 
 HERE = Path(__file__).resolve().parent
-# Of sums, and of matrix products (docs/rationale/precision.md).
+# Of sums, and of GEMMs (docs/rationale/precision.md).
 BOUNDS = {"project": 5e-6, "unembed": 5e-6}
 BOUND = 1e-6
 

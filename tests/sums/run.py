@@ -1,9 +1,8 @@
-"""Sums of many terms: their errors, their order, on processors and on the emulated device (README.md).
+"""Sums of many terms: their errors and order, on CPUs and on the emulated device (README.md).
 
     run.py [--all] [-v] [NAME...]
 
-Without --all, sums have up to 2^22 terms on processors and 2^15 on the emulated device; with it, 2^24
-and 2^17.
+Without --all, sums have up to 2^22 terms on CPUs and 2^15 on the emulated device; with it, 2^24 and 2^17.
 """
 
 import re
@@ -36,7 +35,7 @@ def make_values(kind: str, count: int) -> np.ndarray:
 
 
 def write_inputs(folder: Path, kind: str, count: int) -> dict[str, np.ndarray]:
-    """The files that inputs are beginnings of, and their contents."""
+    """The files of which inputs are prefixes, and their contents."""
     folder.mkdir(parents=True, exist_ok=True)
     x = make_values(kind, count)
     contents = {"x": x, "w": np.ascontiguousarray(x[::-1]) if kind == "positive" else x,
@@ -77,7 +76,7 @@ def run_programs(exe: Path, folder: Path, threads: int) -> None:
 
 
 def deviation(case, folder: Path, contents: dict[str, np.ndarray], largest: dict) -> str | None:
-    """What is wrong with a case's sums, or None."""
+    """The error of a case's sums, or None."""
     given = []
     for file, kind in case.inputs.values():
         sizes = [int(word.split("=")[1]) for word in kind[kind.index("[") + 1:-2].split(",") if word]
@@ -106,7 +105,7 @@ def check(target: str, kind: str, cases: list, count: int):
 
 
 def check_threads(cases: list, count: int):
-    """The same bits whatever the number of threads."""
+    """Bitwise equal for any number of threads."""
     data = OUT / "processor" / "positive"
     exe = OUT / "processor" / "cases"
     write_inputs(data, "positive", 2 * count)
@@ -119,7 +118,7 @@ def check_threads(cases: list, count: int):
 
 
 def check_broken():
-    """With totals in f32, in the header and in what is emitted, errors are noticed."""
+    """With totals in f32, in the header and in emitted code, errors are detected."""
     folder = OUT / "broken"
     header = folder / "titan" / "runtime" / "blocked_sum.h"
     header.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 #include "compiler/sema/elaboration/ArgumentBinder.h"
-#include "compiler/sema/Suggest.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/modules/Suggest.h"
 #include "compiler/syntax/ForeignNames.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ bool takesMultipleDims(const Actual &actual) {
   return actual.kind != ArgKind::Keyword && actual.arg->dims && actual.arg->dims->from.size() > 1;
 }
 
-/// Of what was passed on, the call says little: it may suit others.
+/// Notes where a callable was passed: its later call alone explains little.
 void notePassing(Diagnostic &diag, const Call &call) {
   if (call.calleeValue)
     diag.note(call.calleeValue->loc, "`" + call.name + "` was passed on from here");
@@ -32,7 +32,7 @@ Value ArgumentBinder::valueOf(const Actual &actual) {
 bool ArgumentBinder::bind() {
   bool good = bindCallName();
   if (reportUnknownKeywords())
-    return false; // what it was meant for would seem to be missing
+    return false; // its formal would be reported as missing
   // Dimensions first: the types of the others may mention them.
   for (const Formal &formal : formals)
     if (formal.kind != FormalKind::Value)
@@ -40,12 +40,12 @@ bool ArgumentBinder::bind() {
   for (const Formal &formal : formals)
     if (formal.kind == FormalKind::Value)
       good &= bindValue(formal);
-  // What is left over often is what seems to be missing: one message says enough.
+  // A surplus argument is often the missing one, so one message suffices.
   return good && reportUnused();
 }
 
-/// `Block(x, named = "encoder")`: the parameters of this call are called `encoder.w`, so that a
-/// block can be called more than once. An argument of that name of the callee's own goes first.
+/// `Block(x, named = "encoder")`: the parameters of this call are called `encoder.w`, so a block
+/// can be called more than once. An argument `named` of the callee takes precedence.
 bool ArgumentBinder::bindCallName() {
   bool isFormal = std::any_of(formals.begin(), formals.end(),
                               [](const Formal &formal) { return formal.name.text == "named"; });
@@ -60,7 +60,7 @@ bool ArgumentBinder::bindCallName() {
     auto isIdentifierChar = [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
     };
-    // `layers.3` is what the iteration 3 of `repeat layers` has.
+    // `layers.3` is the name of iteration 3 of `repeat layers`.
     bool legal = name.kind == Value::Kind::String && !name.text.empty() &&
                  !std::isdigit(static_cast<unsigned char>(name.text[0])) &&
                  std::all_of(name.text.begin(), name.text.end(), isIdentifierChar);
@@ -76,7 +76,7 @@ bool ArgumentBinder::bindCallName() {
   return true;
 }
 
-/// The dimension that is probably meant: the one that only the first tensor has, as the logits of
+/// The dimension that is probably meant: one that only the first tensor has, as in
 /// `cross_entropy(logits, labels)`, else its last.
 std::string ArgumentBinder::likelyDim() const {
   std::vector<DimSet> given;
@@ -95,7 +95,7 @@ std::string ArgumentBinder::likelyDim() const {
 
 bool ArgumentBinder::bindDim(const Formal &formal) {
   ArgKind wanted = formal.kind == FormalKind::Over ? ArgKind::Over : ArgKind::Along;
-  // Until it is known which it is: defaults of arguments may name it, and would be wrong as well.
+  // Defined as an error first: defaults of arguments may name it, and would report again.
   callee.scope->define(formal.name.text, {{}, {}, true, formal.name.loc, "dimension"});
   for (size_t i = 0; i < call.args.size(); ++i) {
     const Actual &actual = call.args[i];
@@ -175,8 +175,8 @@ void ArgumentBinder::reportMissing(const Formal &formal) {
               (call.args.empty() ? "(_)`" : "(_, ...)`"));
 }
 
-/// Dimensions in the type of a block's parameter are the model's; the argument must have exactly
-/// those. A function is polymorphic: the argument must have them among others.
+/// The type of a block parameter has dimensions of the model; the argument must have exactly these.
+/// A function is polymorphic: the argument must have at least these.
 void ArgumentBinder::checkType(const Formal &formal, Value &value, Location at) {
   if (!formal.type.dims)
     return;

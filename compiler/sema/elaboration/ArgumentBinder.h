@@ -1,4 +1,4 @@
-// How the arguments of one call reach the names that a function or block has for them.
+// Binds the arguments of one call to the formal parameters of a function or block.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_ARGUMENTBINDER_H
 #define TITAN_COMPILER_SEMA_ELABORATION_ARGUMENTBINDER_H
 
@@ -22,7 +22,7 @@ private:
   std::string likelyDim() const;
   bool bindDim(const syntax::Formal &formal);
   bool bindValue(const syntax::Formal &formal);
-  /// The argument for a formal: that of its name, or else the next by position.
+  /// The argument for a formal: the keyword of its name, else the next positional one.
   std::optional<size_t> positionOf(const syntax::Formal &formal) const;
   void checkType(const syntax::Formal &formal, Value &value, Location at);
   void reportMissing(const syntax::Formal &formal);
@@ -32,7 +32,7 @@ private:
   const std::vector<syntax::Formal> &formals;
   const Call &call;
   Frame &callee;
-  std::vector<bool> used; ///< arguments, so far
+  std::vector<bool> used; ///< arguments bound so far
 };
 
 } // namespace titan::sema

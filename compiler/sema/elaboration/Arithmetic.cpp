@@ -57,7 +57,7 @@ bool holds(BinaryOp op, double a, double b) {
   }
 }
 
-/// Nothing on overflow, or where the result is not an integer.
+/// Nothing on overflow, or if the result is not an integer.
 std::optional<int64_t> integerResult(BinaryOp op, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (op) {
@@ -128,7 +128,7 @@ Value Arithmetic::finite(double number, Location at) {
   return {};
 }
 
-/// Of numbers, and lists of them.
+/// Operators on numbers and lists of numbers.
 Value Arithmetic::ofNumbers(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
   if (lhs.isNumber() && rhs.isNumber()) {
     bool divides = expr.op == BinaryOp::Div || expr.op == BinaryOp::Mod;
@@ -206,7 +206,7 @@ Value Arithmetic::compare(const BinaryExpr &expr, const Value &lhs, const Value 
   return {};
 }
 
-/// Whether a tensor that is joined by `and` or `or` holds booleans; reports otherwise.
+/// Whether an operand of `and` or `or` holds booleans; reports otherwise.
 bool Arithmetic::isBoolean(const BinaryExpr &expr, const Value &value, Location at) {
   return expectBoolean(value, at, syntax::spelling(expr.op));
 }
@@ -221,7 +221,7 @@ bool Arithmetic::expectBoolean(const Value &value, Location at, const char *word
   return false;
 }
 
-/// `not`, elementwise: what differs from itself is false everywhere.
+/// Elementwise `not`: a value that differs from itself is false everywhere.
 Value Arithmetic::negated(const Value &value, Location at, Location valueLoc) {
   if (!expectBoolean(value, valueLoc, "not"))
     return {};
@@ -230,7 +230,7 @@ Value Arithmetic::negated(const Value &value, Location at, Location valueLoc) {
                         : elaboration.tensors.elementwise("eq", value, none, at, valueLoc, at);
 }
 
-/// `and`, `or`, elementwise.
+/// Elementwise `and` and `or`.
 Value Arithmetic::combineBooleans(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
   if (rhs.isError() || !isBoolean(expr, lhs, expr.lhs->loc))
     return {};

@@ -1,4 +1,4 @@
-// Binary operators, on compile-time numbers, lists of them, and tensors.
+// Binary operators on compile-time numbers, lists of numbers, and tensors.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_ARITHMETIC_H
 #define TITAN_COMPILER_SEMA_ELABORATION_ARITHMETIC_H
 
@@ -15,7 +15,7 @@ public:
   Value arithmetic(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value power(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value compare(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
-  /// `and`, `or` and `not` of booleans, elementwise.
+  /// Elementwise `and`, `or` and `not`.
   Value combineBooleans(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value negated(const Value &value, Location at, Location valueLoc);
   bool isBoolean(const syntax::BinaryExpr &expr, const Value &value, Location at);
@@ -23,7 +23,7 @@ public:
                     Expected expected);
 
   using Combine = std::function<Value(const Value &, const Value &)>;
-  /// Of two lists of numbers, or of one and a number; nothing if they are something else.
+  /// Of two lists of numbers, or of a list and a number; nothing for other operands.
   std::optional<Value> zipped(const Value &lhs, const Value &rhs, Location at, const Combine &each);
 
 private:
@@ -32,7 +32,7 @@ private:
   Value finite(double number, Location at);
 };
 
-/// The list of what `each` makes of a list's elements.
+/// The list of the results of `each` on the elements of a list.
 Value mapped(const Value &list, const std::function<Value(const Value &)> &each);
 
 } // namespace titan::sema

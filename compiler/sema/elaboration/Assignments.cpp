@@ -1,4 +1,4 @@
-// `x = ...`: the next value of a name.
+// `x = ...`: assigns a new value to a name.
 #include "compiler/sema/elaboration/Elaboration.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ void Statements::assign(const AssignStmt &stmt) {
     return elaboration.losses.add(stmt);
   std::string outerVariable = context.variable;
   context.variable = stmt.targets[0].text;
-  // What the name holds already declares the dimensions of its next value.
+  // The current value determines the dimensions of the new one.
   std::optional<DimSet> declared;
   if (Binding *known = lookup(stmt.targets[0]); known && known->value.isTensor())
     declared = typeOf(known->value).dims;
@@ -31,7 +31,7 @@ void Statements::assign(const AssignStmt &stmt) {
     assignTo(stmt.targets[i], fits ? value.elements[i] : Value(), stmt.value->loc);
 }
 
-/// Whether the body at hand gives what has this name.
+/// Whether the current body has a result of this name.
 static bool isResult(const Decl *decl, const std::string &name) {
   const std::vector<Name> *results = nullptr;
   if (auto *fn = decl ? decl->as<FnDecl>() : nullptr)
@@ -42,8 +42,8 @@ static bool isResult(const Decl *decl, const std::string &name) {
                                 [&](const Name &result) { return result.text == name; });
 }
 
-/// Whether a tensor's name may take this value, of the same dimensions and, but for conversions,
-/// element type; reports otherwise.
+/// Whether the name of a tensor may take this value: the same dimensions and, up to conversions,
+/// the same element type; reports otherwise.
 bool Statements::mayReplace(const Name &name, const Binding &binding, const Value &value,
                             Location valueLoc) {
   auto refuse = [&](std::string what, const char *help) {

@@ -1,4 +1,4 @@
-// `attention(q, k, v, over d, along s, mask = causal and window(64))` and what masks are made of.
+// `attention(q, k, v, over d, along s, mask = causal and window(64))` and the terms of masks.
 #include "compiler/sema/elaboration/CallArgs.h"
 #include "compiler/sema/elaboration/Masks.h"
 
@@ -28,7 +28,7 @@ private:
 
 } // namespace
 
-/// `window(n)`: positions that are less than n apart; `window(none)` lets all through.
+/// `window(n)`: positions less than n apart; `window(none)` allows all.
 Value Builtins::window(CallArgs &args) {
   if (!args.expect(1, 1, false, false))
     return {};
@@ -54,7 +54,7 @@ Value Builtins::document(CallArgs &args) {
   return Value::ofMask({.documents = args[0].tensor});
 }
 
-/// Queries, keys and values fit.
+/// Checks the dimensions of queries, keys and values.
 bool AttentionCall::check() {
   DimId head = args.over[0], along = args.along[0];
   const char *names[] = {"the queries", "the keys", "the values"};
@@ -70,7 +70,7 @@ bool AttentionCall::check() {
       }
   }
   const TensorType q = typeOf(args[0]), k = typeOf(args[1]), v = typeOf(args[2]);
-  DimSet own = v.dims.without(k.dims); // of the values, in place of the head
+  DimSet own = v.dims.without(k.dims); // of the values, instead of the head
   bool valuesFit = own.empty() ? k.dims.sameDims(v.dims)
                                : own.size() == 1 && !q.dims.contains(own[0]) &&
                                      v.dims.without(own).sameDims(k.dims.without({head}));
@@ -102,8 +102,8 @@ bool AttentionCall::addDocuments(const Mask &mask, Op &op) {
   return true;
 }
 
-/// A sink is a logit that joins every softmax and has no value: with l the log-sum-exp of the
-/// scores, the probabilities shrink by exp(l) / (exp(l) + exp(sink)).
+/// A sink is a logit without a value in every softmax. With l the log-sum-exp of the scores, it
+/// scales the probabilities by exp(l) / (exp(l) + exp(sink)).
 Value AttentionCall::addSink(const Value &result, const Value &logSum) {
   const Value *sink = args.keyword("sink");
   if (!sink || sink->kind == Value::Kind::None)
@@ -124,7 +124,7 @@ Value AttentionCall::addSink(const Value &result, const Value &logSum) {
   return elaboration.tensors.elementwise("mul", result, fraction, args.loc(), args.loc(), at);
 }
 
-/// What a sink leaves to the keys. It is computed as the softmax is.
+/// The softmax probability of the keys against the sink, computed in the type of the softmax.
 Value AttentionCall::softmaxWithoutSink(const Value &sink, const Value &logSum) {
   Island island(elaboration.recorder, wider(elaboration.recorder.computeType, DType::F32));
   Value fraction = elaboration.tensors.elementwise("sub", logSum, sink, args.loc(), args.loc(),
@@ -132,7 +132,7 @@ Value AttentionCall::softmaxWithoutSink(const Value &sink, const Value &logSum) 
   return fraction.isError() ? fraction : elaboration.tensors.unary("sigmoid", fraction, args.loc());
 }
 
-/// The mask that is given; nothing after a report.
+/// The `mask` argument; nothing after a report.
 std::optional<Mask> AttentionCall::mask() {
   const Value *given = args.keyword("mask");
   if (!given || given->kind == Value::Kind::None)
@@ -144,7 +144,7 @@ std::optional<Mask> AttentionCall::mask() {
   return mask;
 }
 
-/// The bound of the scores, 0 where there is none; nothing after a report.
+/// The bound of the scores, 0 without one; nothing after a report.
 std::optional<double> AttentionCall::softCap() {
   const Value *given = args.keyword("soft_cap");
   if (!given || given->kind == Value::Kind::None)
@@ -184,7 +184,7 @@ Value AttentionCall::run() {
     op.numbers = {*cap};
   if (!addDocuments(*seen, op))
     return {};
-  // The log-sum-exp of the scores keeps more digits than they have.
+  // The log-sum-exp of the scores has more digits than the scores.
   DType type = elaboration.recorder.computeType;
   Value both = elaboration.recorder.emitAll(
       std::move(op), {{type, dims}, {wider(type, DType::F32), q.dims.without({head})}}, args.loc());

@@ -1,4 +1,4 @@
-// The names that the statements of a body define or give new values.
+// The names that the statements of a body define or assign to.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_BODYNAMES_H
 #define TITAN_COMPILER_SEMA_ELABORATION_BODYNAMES_H
 
@@ -6,17 +6,17 @@
 
 namespace titan::sema {
 
-/// The bodies that a statement has.
+/// The bodies of a statement.
 std::vector<const syntax::Body *> bodiesOf(const syntax::Stmt &stmt);
 
-/// Those that statements assign to, nested statements included.
+/// Names that statements assign to, including nested statements.
 std::vector<syntax::Name> assignedNames(const syntax::Body &body);
 
-/// Those that a statement defines for the statements behind it. What the body of an `if` or of an
-/// island defines is among them, what the body of a `repeat` defines is not.
+/// Names that a statement defines for later statements. They include definitions in the body of an
+/// `if` or of an island, but not in the body of a `repeat`.
 std::vector<syntax::Name> definedNames(const syntax::Stmt &stmt);
 
-/// The names that follow `as` in a text: `x[seq as keys]`, `split(x, head as (pair, two))`.
+/// The names after `as` in a text: `x[seq as keys]`, `split(x, head as (pair, two))`.
 std::vector<syntax::Name> namesAfterAs(const SourceManager &sources, Location text);
 
 } // namespace titan::sema

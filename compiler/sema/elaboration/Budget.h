@@ -1,5 +1,5 @@
-// Bounds of the work on a program. Everything is interpreted, so a short text can ask for endless
-// work; no program that could ever train comes near them.
+// Limits of the work and the size of a program. Everything is interpreted, so a short text can
+// request endless work. No program that could train reaches these limits.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_BUDGET_H
 #define TITAN_COMPILER_SEMA_ELABORATION_BUDGET_H
 
@@ -11,16 +11,16 @@ class Budget : ElaboratorComponent {
 public:
   explicit Budget(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
-  /// Of one expression.
+  /// Counts one expression.
   bool spend(Location at) { return ++work() <= maxWork || withinBounds(at); }
-  /// Of one iteration of a repeat.
+  /// Counts one iteration of a repeat.
   bool iterate(Location at) { return ++iterations, withinBounds(at); }
-  /// Whether a repeat may run so often; reports otherwise, before any time goes into it.
+  /// Whether a repeat may have this many iterations. Reports otherwise, before it is interpreted.
   bool mayRepeat(int64_t count, Location at);
-  /// False, once reported, when the program grows beyond all reason, or the work on it.
+  /// Returns false, after one report, if the program or the work exceeds a limit.
   bool withinBounds(Location at);
 
-  size_t iterations = 0; ///< of all repeats
+  size_t iterations = 0; ///< over all repeats
 
 private:
   size_t &work() { return spec.work ? *spec.work : ownWork; }

@@ -1,5 +1,5 @@
-#include "compiler/sema/ParameterRules.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/program/ElementTypes.h"
 
 #include <utility>
 
@@ -7,8 +7,8 @@ namespace titan::sema {
 
 using namespace syntax;
 
-/// Parameters have the type that the run says. A buffer may have one of its own: a mean over
-/// thousands of steps needs more digits than a weight, a counter is an integer.
+/// Parameters have the type of the run. A buffer may have its own: a mean over thousands of steps
+/// needs more digits than a weight, a counter is an integer.
 std::optional<DType> Buffers::storedType(const ParamStmt &stmt) {
   if (!stmt.type.dtype)
     return spec.params;
@@ -23,11 +23,10 @@ std::optional<DType> Buffers::storedType(const ParamStmt &stmt) {
         .help("an `int` may be 0 or 1");
     return std::nullopt;
   }
-  // A run in f64 is there to check numbers with, as for islands.
+  // A run in f64 checks numbers, so its buffers are f64, like islands.
   return dtype && isFloat(*dtype) && spec.params == DType::F64 ? DType::F64 : dtype;
 }
 
-/// Whether a tensor of this type can start as it is declared to.
 bool Buffers::checkInitialiser(const ParamStmt &stmt, DType dtype, const Initialiser &init) {
   if (canInitialise(dtype, init))
     return true;
@@ -36,13 +35,12 @@ bool Buffers::checkInitialiser(const ParamStmt &stmt, DType dtype, const Initial
   return false;
 }
 
-/// Whether this is the body that declares the buffer, and its first update there.
+/// Whether this body declares the buffer and has no earlier update of it.
 bool Buffers::mayUpdate(const UpdateStmt &stmt, const Binding &buffer) {
   std::optional<uint32_t> index = elaboration.parameters.indexOf(stmt.name.text);
   if (!index || model.parameters[*index].loc != buffer.loc) {
     for (Parameter &parameter : model.parameters)
-      parameter.isUpdated |=
-          parameter.loc == buffer.loc; // that it never is, is not to be said as well
+      parameter.isUpdated |= parameter.loc == buffer.loc; // no second report about a missing update
     report(Code::UpdateElsewhere, stmt.loc,
            "`" + stmt.name.text + "` is updated in a repeat inside of the body that declares it")
         .note(buffer.loc, "declared here")
@@ -59,8 +57,8 @@ bool Buffers::mayUpdate(const UpdateStmt &stmt, const Binding &buffer) {
   return true;
 }
 
-/// The value in the buffer's type. A mean over many steps moves by little in each, so what an
-/// update says is an island of the buffer's type where that is the wider one.
+/// The new value in the type of the buffer. A mean over many steps changes little in each, so an
+/// update is an island of the type of the buffer if that is wider.
 Value Buffers::nextValue(const UpdateStmt &stmt, const TensorType &type) {
   DType computed = elaboration.recorder.computeType;
   Value value;
@@ -123,7 +121,7 @@ void Buffers::update(const UpdateStmt &stmt) {
   elaboration.recorder.region->ops.push_back(std::move(op));
 }
 
-/// `mean = ...` would hold for the rest of the step only.
+/// `mean = ...` would be valid only for the rest of the step.
 bool Buffers::refuseAssignment(const Name &name, const Binding &binding) {
   if (std::string_view(binding.what) != "buffer")
     return false;

@@ -1,9 +1,9 @@
-// Buffers: tensors that a step changes and that are not trained. To everything else they are
-// parameters; here is what makes them change.
+// Buffers: tensors that a step updates and the optimizer does not. Otherwise they are parameters;
+// this component handles their updates.
 //
-// An update says the value from the next step on. Until then everybody reads the one that the step
-// began with, so neither the order of statements nor parts of the batch nor what the backward
-// computes again can change what is read (docs/rationale/buffers.md).
+// An update defines the value for the next step. Reads return the value at the beginning of the
+// step. The order of statements, microbatches and recomputation therefore cannot change a read
+// (docs/rationale/buffers.md).
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_BUFFERS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_BUFFERS_H
 
@@ -17,11 +17,11 @@ public:
 
   /// The element type of a parameter or buffer.
   std::optional<DType> storedType(const syntax::ParamStmt &stmt);
-  /// Whether a tensor of this type can start as it is declared to.
+  /// Checks that the type permits the initialiser.
   bool checkInitialiser(const syntax::ParamStmt &stmt, DType dtype, const Initialiser &init);
   void update(const syntax::UpdateStmt &stmt);
   bool refuseAssignment(const syntax::Name &name, const Binding &binding);
-  /// Reports buffers that nothing changes.
+  /// Reports buffers without an update.
   void checkUpdated();
 
 private:

@@ -1,5 +1,5 @@
-#include "compiler/sema/Suggest.h"
 #include "compiler/sema/elaboration/CallArgs.h"
+#include "compiler/sema/modules/Suggest.h"
 
 #include <cmath>
 
@@ -93,7 +93,7 @@ Value Builtins::unary(CallArgs &args) {
   return elaboration.tensors.unary(function.c_str(), args[0], args.loc());
 }
 
-/// `float(x)`: integers and booleans as what the model computes in.
+/// `float(x)`: converts integers and booleans to the compute type.
 Value Builtins::toFloat(CallArgs &args) {
   if (!args.expect(1, 1, false, false))
     return {};

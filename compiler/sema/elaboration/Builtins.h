@@ -1,5 +1,5 @@
-// The functions of the language itself. Everything that can be composed of these lies in stdlib/.
-// What takes dimensions as they are written, and so is no value, is in Reshaping.h.
+// The built-in functions. Functions composed of these are in stdlib/. Built-in functions whose
+// calls contain new dimensions, and which therefore are not values, are in Reshaping.h.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_BUILTINS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_BUILTINS_H
 

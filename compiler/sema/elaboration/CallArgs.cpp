@@ -1,5 +1,5 @@
 #include "compiler/sema/elaboration/CallArgs.h"
-#include "compiler/sema/Suggest.h"
+#include "compiler/sema/modules/Suggest.h"
 #include "compiler/syntax/ForeignNames.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ CallArgs::CallArgs(Elaboration &elaboration, const Call &call)
     read(actual);
 }
 
-/// Functions such as `index` take dimensions; they read those by `dim`.
+/// Functions such as `index` take dimensions and read them by `dim`.
 Value CallArgs::evaluate(const Actual &actual) {
   if (actual.value)
     return *actual.value;
@@ -27,11 +27,11 @@ Value CallArgs::evaluate(const Actual &actual) {
 void CallArgs::read(const Actual &actual) {
   if (actual.kind == ArgKind::Over || actual.kind == ArgKind::Along)
     return readDims(actual);
-  // What is called through a value may be a block or not.
+  // The value of a callable may be a block or not.
   if (call.calleeValue && actual.isKeyword("named"))
     return;
   if (!actual.arg->value) {
-    // `index(seq)`, `expand(x, ffn)`: a name of a dimension parses as a value; this is `x as y`.
+    // `index(seq)`, `expand(x, ffn)`: a dimension name parses as a value; this is `x as y`.
     report(Code::BadArgument, actual.loc, "`" + name() + "` takes no new dimensions here");
     errors = true;
     return;
@@ -88,8 +88,8 @@ bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong
     return diag;
   };
   bool lacksDims = (wantsOver && over.empty()) || (wantsAlong && along.empty());
-  // What is too much often is a dimension whose `over` was forgotten: one message says enough.
-  // So is a value that was given by a name.
+  // A surplus value is often a dimension without `over`, or a value passed by a wrong keyword; one
+  // message suffices.
   auto isUnknown = [&](const auto &entry) {
     return std::find(known.begin(), known.end(), entry.first) == known.end();
   };

@@ -1,4 +1,4 @@
-// The arguments of a call of a built-in function, evaluated, with what such functions ask of them.
+// The evaluated arguments of a call of a built-in function, with common checks.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_CALLARGS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_CALLARGS_H
 
@@ -10,7 +10,7 @@ class CallArgs : ElaboratorComponent {
 public:
   CallArgs(Elaboration &elaboration, const Call &call);
 
-  /// An argument was wrong in itself, and reported.
+  /// An argument was erroneous by itself, as reported.
   bool hasErrors() const { return errors; }
   Location loc() const { return call.loc; }
   std::string name() const { return call.callee.builtin; }
@@ -22,20 +22,22 @@ public:
   /// The dimension that positional argument `i` names, as in `index(seq)`; nothing after a report.
   std::optional<DimId> dim(size_t i);
 
-  /// Checks the number of positional values and that nothing is left over; reports otherwise.
-  /// `keywords` are those that the function knows.
+  /// Checks the number of positional values and that no other argument is left; reports otherwise.
+  /// `keywords` are the keywords of the function.
   bool expect(size_t least, size_t most, bool over, bool along,
               const std::vector<std::string> &keywords = {});
-  /// Checks that one dimension stands after `over`, not several.
+  /// Checks that `over` has one dimension.
   bool expectSingleOver();
   /// The value of a keyword, or null.
   const Value *keyword(const std::string &name) const;
   Location keywordLoc(const std::string &name) const;
-  /// A number given by keyword, or its default; nothing after a report.
+  /// A keyword argument that is a number, or its default; nothing after a report.
   std::optional<double> number(const std::string &name, double fallback);
-  /// A list of numbers given by keyword, empty if it is absent or `none`; nothing after a report.
+  /// A keyword argument that is a list of numbers; empty if it is absent or `none`; nothing after a
+  /// report.
   std::optional<std::vector<double>> numbers(const std::string &name);
-  /// A word out of `legal` given by keyword (`none` is the word "none"), or its default.
+  /// A keyword argument that is one of the `legal` words (`none` is the word "none"), or its
+  /// default.
   std::optional<std::string> word(const std::string &name, const std::vector<std::string> &legal,
                                   const std::string &fallback);
 

@@ -1,5 +1,5 @@
-#include "compiler/sema/Suggest.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/modules/Suggest.h"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned deepestGiven = 32;
 
-/// How many callables are given to one another in a value.
+/// The nesting depth of callables in a value.
 unsigned depthOf(const Value &value) {
   if (value.isCallable())
     return value.callable->depth;
@@ -59,7 +59,6 @@ std::vector<unsigned> Callables::enclosingFrames() const {
   return ids;
 }
 
-/// The innermost call that was around the place of the name and goes on; the model's always does.
 Frame *Callables::frameOf(const Callable &callable) const {
   Frame *outermost = context.frame;
   for (unsigned id : callable.definingFrames)
@@ -152,7 +151,7 @@ bool Callables::fillPlaceholders(const Callable &callable, std::vector<Actual> &
     filled.name = given.name;
     all.push_back(std::move(filled));
   }
-  // Arguments by position go on behind the last of those that were given so.
+  // Positional arguments continue after the last bound positional one.
   auto isNamed = [](const Actual &actual) { return actual.kind != ArgKind::Positional; };
   auto behind = std::find_if(all.begin(), all.end(), isNamed);
   auto rest = args.begin() + static_cast<std::ptrdiff_t>(next);
@@ -164,8 +163,8 @@ bool Callables::fillPlaceholders(const Callable &callable, std::vector<Actual> &
   return true;
 }
 
-/// The value of an argument where it stands. Functions of the language take dimensions by name
-/// alone: a name that may be one becomes one.
+/// Evaluates an argument in the current scope. Built-in functions take dimensions by bare name, so
+/// a name that may denote a dimension becomes one.
 bool Callables::evaluateNow(Actual &actual, bool ofBuiltin) {
   if (actual.isPlaceholder || actual.value || actual.dims)
     return true;
@@ -187,7 +186,6 @@ bool Callables::evaluateNow(Actual &actual, bool ofBuiltin) {
   return !actual.value->isError();
 }
 
-/// `f(_, a)`: what is given is evaluated here and now.
 Value Callables::partialApplication(Call call) {
   for (Actual &actual : call.args)
     if (!evaluateNow(actual, !call.callee.symbol))

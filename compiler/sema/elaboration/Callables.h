@@ -1,5 +1,4 @@
-// Functions and blocks as values: what a name stands for, calls in part, and from where a value
-// sees dimensions.
+// Functions and blocks as values: resolution of names, partial applications, and their scopes.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_CALLABLES_H
 #define TITAN_COMPILER_SEMA_ELABORATION_CALLABLES_H
 
@@ -11,19 +10,19 @@ class Callables : ElaboratorComponent {
 public:
   explicit Callables(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
-  /// What a path names that can be called; nothing, without a message, if it is no such thing.
+  /// The function or block that a path denotes; empty, without a message, if there is none.
   Callee calleeOf(const syntax::Path &path) const;
-  /// A name that is called as a value that the name has; null if it has none such.
+  /// The callable that a value of this name holds; null if there is none.
   std::shared_ptr<const Callable> callableNamed(const syntax::Path &path);
   bool reportAmbiguous(const syntax::Path &path);
-  /// A function's or a block's name without parentheses.
+  /// The name of a function or block without parentheses.
   std::optional<Value> evalCallee(const syntax::NameExpr &expr);
-  /// The arguments of a call, put into the places that a call in part left open; nothing after a
-  /// report.
+  /// Reads a call and inserts its arguments for the open ones of a partial application. Returns
+  /// nothing after a report.
   std::optional<Call> readCall(const syntax::CallExpr &expr);
-  /// `f(_, a)`: what is given is evaluated here and now.
+  /// `f(_, a)`: evaluates the arguments that are not open.
   Value partialApplication(Call call);
-  /// The innermost call that was around the place of the name and goes on; the model's always does.
+  /// The innermost active call around the name of the callable; at least the call of the model.
   Frame *frameOf(const Callable &callable) const;
 
 private:

@@ -1,6 +1,6 @@
-#include "compiler/sema/Suggest.h"
 #include "compiler/sema/elaboration/ArgumentBinder.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/modules/Suggest.h"
 #include "compiler/syntax/ForeignNames.h"
 
 #include <algorithm>
@@ -93,9 +93,9 @@ void Calls::reportUnknownCallee(const CallExpr &expr) {
       eval(*arg.value);
 }
 
-/// Calls are inlined, so what a body names must not lead back to it. A body may well be entered
-/// again by a value that was passed to it: `Residual(_, Residual(_, f))` ends. What never does is a
-/// value that is passed to itself.
+/// Calls are inlined, so a body must not lead back to itself. A body may be entered again through a
+/// value that was passed to it: `Residual(_, Residual(_, f))` terminates. A value passed to itself
+/// does not.
 bool Calls::reportRecursion(const Call &call, const Frame *namedIn) {
   const Frame *again = namedIn;
   while (again && again->decl != call.callee.symbol.decl)
@@ -174,7 +174,7 @@ Value Calls::runBody(Frame &callee, const Call &call) {
 
 Value Calls::collectResults(const std::vector<Name> &results, Frame &callee) {
   bool isWrong = callee.declaresWrongly || (results.empty() && callee.returned);
-  if (isWrong) // that was said
+  if (isWrong) // reported already
     return {};
   if (results.empty()) {
     const Name &name = nameOf(*callee.decl);

@@ -1,8 +1,8 @@
-// Calls of functions and blocks: arguments are bound, the body is inlined, results come back.
+// Calls of functions and blocks: binds arguments, inlines the body, and collects results.
 //
-// A function sees its parameters and what its file declares, nothing of the caller; `over d` makes
-// a dimension of the caller's known to it. A block sees dimensions of the model besides, those that
-// it declares by `dims` or in the types of its parameters.
+// A function can use its parameters and the declarations of its file, but nothing of its caller.
+// `over d` passes a dimension of the caller. A block can also use dimensions of the model that it
+// declares by `dims` or in the types of its parameters.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_CALLS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_CALLS_H
 
@@ -15,7 +15,7 @@ public:
   explicit Calls(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   Value evalCall(const syntax::CallExpr &expr);
-  /// Numbers the calls to come from here on.
+  /// Numbers later calls from `first`.
   void numberFrom(unsigned first) { frames = first; }
 
 private:

@@ -1,7 +1,7 @@
-// Names of dimensions: what they stand for, and those that operations make.
-#include "compiler/sema/Options.h"
-#include "compiler/sema/Suggest.h"
+// Resolves and creates names of dimensions.
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/program/ElementTypes.h"
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ std::vector<DimId> DimNames::asDims(const std::string &name, Binding &binding, L
     if (binding.value.isTensor() && typeOf(binding.value).dtype == DType::I64)
       diag.help("to take elements by it, name their dimension: `x[vocab: " + name + "]`");
     if (binding.mayBeDim)
-      binding.value = {}; // that was said; a tensor may be right elsewhere
+      binding.value = {}; // reported already; a tensor may be valid elsewhere
     return std::vector<DimId>();
   };
   if (!binding.mayBeDim)

@@ -1,4 +1,4 @@
-// Names of dimensions: what they stand for, and those that operations make.
+// Resolves and creates names of dimensions.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_DIMNAMES_H
 #define TITAN_COMPILER_SEMA_ELABORATION_DIMNAMES_H
 
@@ -12,23 +12,23 @@ class DimNames : ElaboratorComponent {
 public:
   explicit DimNames(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
-  /// The dimensions that a name stands for; empty after a report.
+  /// The dimensions that a name denotes; empty after a report.
   std::vector<DimId> dimsOf(const syntax::Path &path);
   std::optional<DimId> dimOf(const syntax::Path &path);
-  /// The dimensions behind `over` or `along`, each once; empty after a report.
+  /// The dimensions after `over` or `along`, each once; empty after a report.
   std::vector<DimId> dimsAfter(const syntax::Arg &arg);
   std::vector<DimId> asDims(const std::string &name, Binding &binding, Location at);
   /// Null after a report.
   std::optional<DimSet> dimSet(const syntax::DimList &list);
 
-  /// The same text met again (a repeat's next iteration, a second call) makes the same dimension,
-  /// so that values of equal meaning have equal types.
+  /// Creates a dimension once per source location: a later iteration or call at the same location
+  /// gets the same dimension, so that equal values have equal types.
   DimId derivedDim(DimId from, const std::string &name, int64_t size, Location at);
-  /// After `as`: a name that is a dimension of this size already is that one (`k[keys as seq]` goes
-  /// back, two parameters may both have `embed as out`), else it is a new one.
+  /// The dimension for the name after `as`: an existing dimension of this name and size
+  /// (`k[keys as seq]` is an inverse, two parameters may both have `embed as out`), else a new one.
   DimId namedDim(const syntax::Name &name, DimId from, int64_t size, Location at);
-  /// The dimension that a name stands for, or a new one of this size. noDim, once reported, if the
-  /// name is a dimension of another size.
+  /// The dimension that a name denotes, or a new one of this size. Returns noDim, after a report,
+  /// if the name denotes a dimension of another size.
   DimId findOrCreate(const syntax::Name &name, DimId from, int64_t size);
 
   std::optional<DType> dtypeOf(const syntax::Name &name);
@@ -37,7 +37,7 @@ private:
   std::map<std::tuple<DimId, std::string, int64_t, uint32_t, uint32_t>, DimId> derived;
 };
 
-/// A dimension of this name that a call around the frame's has; null if there is none.
+/// A dimension of this name in a call around the frame; null if there is none.
 Binding *findDimInCallers(const std::string &name, const Frame *from);
 
 } // namespace titan::sema

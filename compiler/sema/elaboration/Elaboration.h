@@ -1,12 +1,13 @@
-// The parts of the elaboration, put together.
+// The elaborator: its shared state and its components.
 //
-// Calls of functions and blocks are inlined as they are met, so every type is known when it is
-// needed and an error can name both the callee's place and the call's. A `repeat` is interpreted
-// once for every index, because what it does may depend on it; of equal bodies one is kept.
-// Mistakes give Error values, which spread silently, and the interpretation goes on.
+// Calls of functions and blocks are inlined at once, so every type is known when it is needed and
+// an error can show both the callee and the call. A `repeat` is interpreted once per index, because
+// its effect may depend on the index; equal bodies are merged. An error results in an Error value,
+// which propagates silently, and the interpretation continues.
 //
-// Bodies hold expressions, which call functions, which have bodies: so the parts know one another.
-// Those above need nothing of those below, but for expressions that an argument or an option is.
+// Bodies contain expressions, expressions call functions, and functions have bodies. The components
+// therefore refer to one another. An earlier component uses later ones only to evaluate expressions
+// in arguments and options.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_ELABORATION_H
 #define TITAN_COMPILER_SEMA_ELABORATION_ELABORATION_H
 

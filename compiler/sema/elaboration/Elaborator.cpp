@@ -1,4 +1,5 @@
-// Where the elaboration begins: a model with its arguments, or an expression outside of any model.
+// The entry points of elaboration: a model with its arguments, or an expression outside of any
+// model.
 #include "compiler/sema/elaboration/Elaboration.h"
 
 namespace titan::sema {
@@ -7,7 +8,7 @@ using namespace syntax;
 
 namespace {
 
-/// Gives a model's formals their values: those of the run, or their defaults.
+/// Defines the formals of a model: values of the run, or defaults.
 class Opening : ElaboratorComponent {
 public:
   explicit Opening(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
@@ -44,7 +45,7 @@ private:
 struct Aside {
   Aside(const Library &library, const Unit &unit, DiagnosticEngine &diags, Location at)
       : top{nullptr, &unit, &scope, nullptr, at}, elaboration(library, diags, scratch, spec, top) {
-    // Functions that are found here may be called in a model: calls of the two are numbered apart.
+    // A model may call functions from here, so their calls need distinct numbers.
     elaboration.calls.numberFrom(1u << 31);
   }
 

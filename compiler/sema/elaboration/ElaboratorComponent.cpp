@@ -1,6 +1,6 @@
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
-#include "compiler/sema/Suggest.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/modules/Suggest.h"
 
 #include <algorithm>
 

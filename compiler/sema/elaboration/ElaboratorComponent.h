@@ -1,11 +1,11 @@
-// What all parts of the elaboration have: the program under construction, the place in the text
-// where the interpretation stands, and the words that every part says. Each part does one thing and
-// asks the others, by `parts`, for what is theirs (Elaboration.h).
+// Base class of the components of the elaborator: access to the program under construction, to the
+// evaluation context, and to shared operations. Each component has one task and reaches the others
+// through `elaboration` (Elaboration.h).
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_ELABORATORCOMPONENT_H
 #define TITAN_COMPILER_SEMA_ELABORATION_ELABORATORCOMPONENT_H
 
-#include "compiler/sema/Elaborator.h"
 #include "compiler/sema/elaboration/Call.h"
+#include "compiler/sema/elaboration/Elaborator.h"
 
 #include <set>
 
@@ -13,35 +13,35 @@ namespace titan::sema {
 
 struct Elaboration;
 
-inline constexpr size_t maxDims = 64; ///< of a tensor
+inline constexpr size_t maxDims = 64; ///< of one tensor
 
-/// Declared dimensions that `@` may rely on; null: none.
+/// The declared dimensions that determine the result of `@`; null: none.
 using Expected = const DimSet *;
 
 struct Loop {
   DimId dim;
   int64_t index;
-  const Frame *frame; ///< whose body the repeat is in
+  const Frame *frame; ///< the frame whose body contains the repeat
 };
 
-/// What comes before the name of what is declared at a place.
+/// The prefix of the names declared in a context.
 struct NamePrefix {
   std::string text;                    ///< "teacher.layers."
-  std::vector<int64_t> repeatSegments; ///< of each repeat, which part it is: {1}
+  std::vector<int64_t> repeatSegments; ///< the segment of each repeat: {1}
 };
 
-/// Where the interpretation stands.
+/// The current position of the interpretation.
 struct EvalContext {
   Frame *frame = nullptr;
   std::vector<Loop> loops;
-  std::string variable; ///< that the expression at hand is computed for
+  std::string variable; ///< the variable that the current expression computes
 
-  /// The repeats and calls around it in the order of their nesting. A call contributes what `named`
-  /// gave it; with `withCallees` also the name of what is called.
+  /// The enclosing repeats and calls in nesting order. A call contributes its `named` name; with
+  /// `withCallees` also the name of the callee.
   NamePrefix prefix(const DimTable &dims, bool withCallees = false) const;
 };
 
-/// Where element types of operands may differ: floating-point ones are converted.
+/// Whether operands of these element types may be combined: floating-point types are converted.
 inline bool mayJoin(DType a, DType b) {
   return a == b || (isFloat(a) && isFloat(b));
 }
@@ -53,7 +53,7 @@ protected:
   ElaboratorComponent &operator=(const ElaboratorComponent &) = delete;
   ~ElaboratorComponent() = default;
 
-  /// Of the parts that do this; see there.
+  /// Shorthands for operations of other components.
   Value eval(const syntax::Expr &expr, Expected expected = nullptr);
   Value emit(Op op, TensorType type, Location at);
   std::optional<DimId> dimOf(const syntax::Path &path);
@@ -65,7 +65,8 @@ protected:
   std::string print(const DimSet &dims) const;
   std::string printSizes(const DimSet &dims) const;
   std::string quote(const DimSet &dims) const;
-  /// "half"; "another half" where `half` stands for another one here: a function made it.
+  /// "half"; "another half" if `half` denotes another dimension in this scope: a function created
+  /// it.
   std::string displayName(DimId id) const;
 
   Elaboration &elaboration;

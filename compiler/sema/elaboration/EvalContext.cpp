@@ -1,4 +1,4 @@
-// Names of what is declared at a place of the interpretation.
+// Prefixes of names declared in an evaluation context.
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {

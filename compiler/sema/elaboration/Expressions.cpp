@@ -1,7 +1,7 @@
-#include "compiler/sema/Suggest.h"
-#include "compiler/sema/SymbolicConstants.h"
 #include "compiler/sema/elaboration/Elaboration.h"
 #include "compiler/sema/elaboration/Masks.h"
+#include "compiler/sema/elaboration/SymbolicConstants.h"
+#include "compiler/sema/modules/Suggest.h"
 
 #include <cmath>
 
@@ -139,7 +139,7 @@ Value Expressions::conditional(const IfExpr &expr, Expected expected) {
   return eval(*boolean ? *expr.thenValue : *expr.elseValue, expected);
 }
 
-/// Of two arms with the same text before `then`, only the first can be chosen.
+/// Reports an arm with the pattern of an earlier arm, because it is never selected.
 static void reportRepeatedPatterns(const MatchExpr &expr, DiagnosticEngine &diags) {
   std::map<std::string, Location> seen;
   for (const MatchExpr::Arm &arm : expr.arms)
@@ -233,8 +233,8 @@ Value Expressions::logic(const BinaryExpr &expr) {
 Value Expressions::binary(const BinaryExpr &expr, Expected expected) {
   if (expr.op == BinaryOp::And || expr.op == BinaryOp::Or)
     return logic(expr);
-  // What is declared reaches through sums and products down to the contraction, not into one
-  // contraction's own operands.
+  // A declared result applies through sums and products to the contraction, not to the operands of
+  // the contraction.
   Expected inner = expr.op == BinaryOp::Contract ? nullptr : expected;
   Value lhs = eval(*expr.lhs, inner);
   Value rhs = eval(*expr.rhs, inner);

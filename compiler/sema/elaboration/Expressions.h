@@ -11,7 +11,7 @@ public:
   explicit Expressions(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   Value eval(const syntax::Expr &expr, Expected expected = nullptr);
-  /// Of a condition; nothing after a report.
+  /// The value of a condition; nothing after a report.
   std::optional<bool> condition(const syntax::Expr &expr);
 
 private:

@@ -35,7 +35,7 @@ Value Indexing::evalIndex(const IndexExpr &expr) {
   return value;
 }
 
-/// One element: a slice of one, summed away.
+/// One element: a slice of size one, reduced.
 Value Indexing::takeOne(const Value &base, int64_t index, const IndexItem &item, DimId dim) {
   const std::string name = model.dims[dim].name;
   int64_t size = model.dims[dim].size;

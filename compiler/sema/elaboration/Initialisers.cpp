@@ -1,5 +1,5 @@
-#include "compiler/sema/Suggest.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/modules/Suggest.h"
 
 #include <cmath>
 
@@ -22,7 +22,7 @@ const std::map<std::string, Distribution> &distributions() {
   return table;
 }
 
-/// How PyTorch's schemes are said; empty for any other name.
+/// The Titan form of an initialisation scheme of PyTorch; empty for other names.
 std::string schemeHelp(const std::string &name) {
   auto begins = [&](const char *start) { return name.rfind(start, 0) == 0; };
   const bool isUniform = name.find("uniform") != std::string::npos;

@@ -1,4 +1,4 @@
-// How parameters start.
+// Initial values of parameters.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_INITIALISERS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_INITIALISERS_H
 
@@ -10,7 +10,8 @@ class Initialisers : ElaboratorComponent {
 public:
   explicit Initialisers(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
-  /// What a declaration says; nothing after a report, as below.
+  /// The initialiser of a declaration. This function and the next ones return nothing after a
+  /// report.
   std::optional<Initialiser> of(const syntax::ParamStmt &stmt);
   std::optional<Initialiser> constant(const syntax::Expr &expr);
   std::optional<Initialiser> drawn(const syntax::CallExpr &call);

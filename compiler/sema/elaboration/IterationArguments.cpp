@@ -1,7 +1,7 @@
-// What a `repeat` carries from one iteration to the next: the tensors that its body assigns to.
+// The iteration arguments of a `repeat`: the tensors that its body assigns to.
 //
-// A sum often starts as a number: `let total = 0`. Whether the body makes a tensor of it is known
-// only once it was interpreted, so iterations are tried for that and taken back.
+// A sum often starts as a number: `let total = 0`. Only an interpretation shows whether the body
+// changes it to a tensor. Trial iterations find this and are rolled back.
 #include "compiler/sema/elaboration/BodyNames.h"
 #include "compiler/sema/elaboration/Elaboration.h"
 
@@ -27,7 +27,7 @@ Repeats::Snapshot Repeats::snapshot() const {
           elaboration.parameters.record, elaboration.budget.iterations};
 }
 
-/// Dimensions may stay: names from outside that became such refer to them.
+/// Keeps new dimensions: outer names that became dimensions refer to them.
 void Repeats::restore(Snapshot before) {
   model.values.resize(before.values);
   model.parameters = std::move(before.parameters);

@@ -1,4 +1,4 @@
-// Functions of lists, which exist at compile time alone.
+// Functions on lists, which exist only at compile time.
 #include "compiler/sema/elaboration/CallArgs.h"
 
 namespace titan::sema {
@@ -25,7 +25,7 @@ Value Builtins::range(CallArgs &args) {
   return Value::ofList(std::move(numbers));
 }
 
-/// `element(list, i)`: one value of a list, counted from 0.
+/// `element(list, i)`: element i of a list, counted from 0.
 Value Builtins::element(CallArgs &args) {
   if (!args.expect(2, 2, false, false))
     return {};
@@ -43,7 +43,7 @@ Value Builtins::element(CallArgs &args) {
   return {};
 }
 
-/// `length(list)`: how many values a list has.
+/// `length(list)`: the length of a list.
 Value Builtins::length(CallArgs &args) {
   if (!args.expect(1, 1, false, false))
     return {};

@@ -7,7 +7,6 @@ namespace titan::sema {
 
 using namespace syntax;
 
-/// The mean of many values of few digits has few digits: a loss is an island.
 DType Losses::computeType() const {
   return wider(elaboration.recorder.computeType, DType::F32);
 }

@@ -1,5 +1,5 @@
-// Losses: what a run minimises. `loss = ...` stands once in a model, `loss NAME = ...` once for
-// each name; the gradient is that of their sum, and those with names are reported one by one.
+// The losses, whose sum a run minimises. A model has at most one `loss = ...`, and one `loss NAME =
+// ...` for each name. The gradient is that of the sum; named losses are reported individually.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_LOSSES_H
 #define TITAN_COMPILER_SEMA_ELABORATION_LOSSES_H
 
@@ -11,10 +11,10 @@ class Losses : ElaboratorComponent {
 public:
   explicit Losses(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
-  /// `loss NAME = ...`, or `loss = ...`, which has the name "".
+  /// `loss NAME = ...`, or `loss = ...` with the name "".
   void add(const syntax::LossStmt &stmt) { add(stmt.name.text, *stmt.value, stmt.loc); }
   void add(const syntax::AssignStmt &stmt) { add("", *stmt.value, stmt.loc); }
-  /// Sums what the whole model has added.
+  /// Sums the losses of the model.
   void sum();
 
 private:
@@ -23,7 +23,8 @@ private:
   bool isAllowedHere(Location at);
   bool isNumber(const Value &value, Location at, const std::string &what);
   bool isNew(const std::string &name, Location at);
-  /// Few digits would be lost on a mean of many values.
+  /// The element type of losses: at least f32, because a narrow type would lose digits of a mean
+  /// over many values.
   DType computeType() const;
 };
 

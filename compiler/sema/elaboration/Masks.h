@@ -1,15 +1,15 @@
-// What masks of attention are made of: `causal and window(64)`.
+// The terms of attention masks: `causal and window(64)`.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_MASKS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_MASKS_H
 
-#include "compiler/sema/Value.h"
+#include "compiler/sema/program/Value.h"
 
 namespace titan::sema {
 
-/// A mask, or what stands for one; nothing otherwise.
+/// A mask, or a value that denotes one; nothing for other values.
 std::optional<Mask> asMask(const Value &value);
 
-/// What both let through; nothing where each has documents, as a mask has one `document`.
+/// The conjunction of two masks; nothing if both have documents, because a mask has one `document`.
 std::optional<Mask> intersect(const Mask &lhs, const Mask &rhs);
 
 } // namespace titan::sema

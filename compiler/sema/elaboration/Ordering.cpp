@@ -1,4 +1,4 @@
-// What depends on places along a dimension: `cumulative_sum`, `scatter`.
+// Functions that depend on positions along a dimension: `cumulative_sum`, `scatter`.
 #include "compiler/sema/elaboration/CallArgs.h"
 
 namespace titan::sema {

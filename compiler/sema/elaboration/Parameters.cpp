@@ -24,7 +24,7 @@ bool Parameters::isFrozen(const ParamStmt &stmt) {
   return frozen;
 }
 
-/// A function that declares parameters was meant to be a block: once said, all is said.
+/// Refuses parameters in a function, once: it should be a block.
 bool Parameters::refuse(const ParamStmt &stmt, const char *what) {
   if (!context.frame->decl->is<FnDecl>())
     return false;
@@ -79,7 +79,7 @@ std::optional<uint32_t> Parameters::indexOf(const std::string &name) const {
   return found == record.index.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Notes the repeats around a parameter, and which iteration of each this is.
+/// Records the repeats around a parameter and the current iteration of each.
 bool Parameters::addEnclosingRepeats(const ParamStmt &stmt, Parameter &fresh,
                                      std::vector<int64_t> &instance) {
   for (const Loop &loop : context.loops) {
@@ -96,8 +96,7 @@ bool Parameters::addEnclosingRepeats(const ParamStmt &stmt, Parameter &fresh,
   return true;
 }
 
-/// Inside a repeat the first iteration that has it makes the parameter; the others add how theirs
-/// starts.
+/// The first iteration with the parameter creates it; later ones add their initial values.
 std::optional<uint32_t> Parameters::enter(const ParamStmt &stmt, Parameter fresh,
                                           std::vector<int64_t> instance) {
   NamePrefix prefix = context.prefix(model.dims);
@@ -129,7 +128,7 @@ std::optional<uint32_t> Parameters::enter(const ParamStmt &stmt, Parameter fresh
   return entry->second;
 }
 
-/// Whether an iteration's parameter may be the one of iterations before it; reports otherwise.
+/// Whether the parameter of an iteration may equal that of earlier iterations; reports otherwise.
 bool Parameters::mayRecur(const ParamStmt &stmt, const Parameter &known, const Parameter &fresh,
                           const std::vector<int64_t> &instance) {
   if (known.type != fresh.type) {

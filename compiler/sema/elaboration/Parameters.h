@@ -1,4 +1,4 @@
-// Parameters, and buffers as far as they are such: what is declared in which iterations of repeats.
+// Declarations of parameters and buffers, per iteration of the enclosing repeats.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_PARAMETERS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_PARAMETERS_H
 
@@ -11,13 +11,13 @@ public:
   explicit Parameters(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   void declare(const syntax::ParamStmt &stmt);
-  /// Of the parameter or buffer that this name has here, if the body at hand declares one.
+  /// The index of the parameter or buffer of this name, if the current body declares one.
   std::optional<uint32_t> indexOf(const std::string &name) const;
-  /// Once all iterations are known: which of them have the parameters from this one on, and how
-  /// they start if all start alike.
+  /// After all iterations: records which of them have the parameters from `first` on, and merges
+  /// equal initialisers.
   void finishFrom(size_t first);
 
-  size_t declarations = 0; ///< those of a repeat in each iteration
+  size_t declarations = 0; ///< counted in each iteration of a repeat
 
   struct Record {
     std::map<std::string, uint32_t> index;

@@ -34,7 +34,7 @@ Positions sum(const Positions &a, const Positions &b) {
   return result;
 }
 
-/// `from` under another name, from its element `start` on.
+/// `from` under another dimension, from element `start` on.
 Positions moved(Positions from, DimId old, DimId fresh, int64_t start) {
   auto found = from.steps.find(old);
   if (found == from.steps.end())

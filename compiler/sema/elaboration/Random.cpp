@@ -1,5 +1,5 @@
-// Random tensors. What they hold is decided when the program runs, by the run's seed, the step, the
-// iteration of the repeats around, and the place of each element (titan.random).
+// Random tensors. Their values depend on the seed of the run, the step, the iteration of the
+// enclosing repeats, and the global index of each element (titan.random).
 #include "compiler/sema/elaboration/CallArgs.h"
 
 namespace titan::sema {
@@ -24,7 +24,7 @@ Value Builtins::random(CallArgs &args) {
   return emit(std::move(op), {elaboration.recorder.computeType, dims}, args.loc());
 }
 
-/// `dropout(x, 0.1)`: in training, an element is 0 with this probability, and else x / (1 - rate).
+/// `dropout(x, 0.1)`: in training, 0 with this probability and else x / (1 - rate).
 Value Builtins::dropout(CallArgs &args) {
   if (!args.expect(2, 2, false, false) ||
       !expectTensor(args[0], args.locOf(0), "the first argument of `dropout`"))

@@ -1,6 +1,6 @@
-// How operations get into the program under construction.
+// Appends operations to the program under construction.
+#include "base/data/Feed.h"
 #include "compiler/sema/elaboration/Elaboration.h"
-#include "titan/runtime/feed.h"
 
 #include <utility>
 
@@ -11,8 +11,8 @@ using namespace syntax;
 Recorder::Recorder(Elaboration &elaboration)
     : ElaboratorComponent(elaboration), region(&model.body), computeType(spec.compute) {}
 
-/// Ops of an inlined function belong to the line that called it: that is the line a reader of the
-/// emitted program wants to see. Blocks keep their own lines.
+/// Operations of an inlined function have the source line of its call, which readers of the emitted
+/// program expect. Operations of blocks keep their own lines.
 Location Recorder::callerLocation(Location at) const {
   Location location = at;
   for (const Frame *inner = context.frame; inner && inner->decl && inner->decl->is<FnDecl>();
@@ -29,7 +29,7 @@ ValueId Recorder::newValue(TensorType type, Location at) {
   return id;
 }
 
-/// Sizes are products of what a user writes; beyond this bound they could not even be counted.
+/// Reports a tensor whose element count overflows.
 bool Recorder::checkElements(const TensorType &type, Location at) {
   constexpr double most = 0x1p53;
   if (type.dims.size() > maxDims) {
@@ -41,7 +41,7 @@ bool Recorder::checkElements(const TensorType &type, Location at) {
     count *= static_cast<double>(model.dims[loop.dim].size);
   for (DimId id : type.dims)
     count *= static_cast<double>(model.dims[id].size);
-  // One size is to blame, and what it makes too large are many tensors.
+  // One size often makes many tensors too large; report it once.
   if (count > most && !std::exchange(reportedTooLarge, true))
     report(Code::TooLarge, at,
            "a tensor with " + printSizes(type.dims) + " has over 2**53 elements");
@@ -54,7 +54,7 @@ ValueId Recorder::converted(ValueId value, DType dtype, Location at) {
     return value;
   if (auto made = known.conversions.find({value, dtype}); made != known.conversions.end())
     return made->second;
-  std::string outer = context.variable; // the copy is called what it is a copy of
+  std::string outer = context.variable; // the copy has the name of its source
   context.variable = model.values[value].name;
   Value copy = append(Op(OpKind::Cast, {value}), {dtype, type.dims}, at);
   context.variable = outer;
@@ -115,14 +115,14 @@ void Recorder::notePositions(const Op &op) {
     known.positions[id] = std::move(*followed);
 }
 
-/// What data give besides tokens numbers places of a sample: in the worst of them, all.
+/// Inputs other than tokens contain positions in a sample: at most all of them.
 void Recorder::noteDocumentPositions(const Input &input, ValueId id) {
-  std::optional<rt::Feed> feed = rt::findFeed(input.name);
-  if (feed && !rt::givesTokens(*feed) && !input.type.dims.empty())
+  std::optional<Feed> feed = findFeed(input.name);
+  if (feed && !givesTokens(*feed) && !input.type.dims.empty())
     known.positions[id] = Positions{0, {{input.type.dims[input.type.dims.size() - 1], 1}}};
 }
 
-/// Where `index(d)` decides an index, its range is known.
+/// The range of an index derived from `index(d)` is known.
 bool Recorder::indexFits(const Value &index, DimId dim, Location at) {
   auto found = known.positions.find(index.tensor);
   if (found == known.positions.end())

@@ -1,4 +1,4 @@
-// How operations get into the program under construction.
+// Appends operations to the program under construction.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_RECORDER_H
 #define TITAN_COMPILER_SEMA_ELABORATION_RECORDER_H
 
@@ -12,26 +12,26 @@ public:
   explicit Recorder(Elaboration &elaboration);
 
   ValueId newValue(TensorType type, Location at);
-  /// Appends the op with one result of this type. It computes in the region's element type:
-  /// floating-point operands are converted to that first, and a floating-point result has it.
+  /// Appends the operation with one result of this type. It computes in the element type of the
+  /// region: floating-point operands are converted to it, and a floating-point result has it.
   Value emit(Op op, TensorType type, Location at);
   /// Likewise with several results, as a list, of exactly these types.
   Value emitAll(Op op, std::vector<TensorType> types, Location at);
-  /// Appends the op as it is.
+  /// Appends the operation without conversions.
   Value append(Op op, TensorType type, Location at);
-  /// A floating-point tensor as `dtype`, converted once for all uses; anything else as it is.
+  /// A floating-point tensor as `dtype`, converted once for all uses; other tensors unchanged.
   ValueId converted(ValueId value, DType dtype, Location at);
-  /// Whether all that is known of an index lies within a dimension; reports otherwise.
+  /// Checks that the known range of an index is inside of a dimension; reports otherwise.
   bool indexFits(const Value &index, DimId dim, Location at);
-  /// The line of the program that an operation at this place belongs to.
+  /// The source line for an operation at this location: that of the call, inside of functions.
   Location callerLocation(Location at) const;
-  /// Forgets the values from this one on.
+  /// Removes the knowledge about values from this one on.
   void dropFrom(size_t value);
 
   Region *region;
-  DType computeType; ///< of the region at hand: the run's, or that of the innermost `in`
+  DType computeType; ///< of the current region: that of the run, or of the innermost `in`
 
-  /// What is known of the values that are visible here.
+  /// The knowledge about the visible values.
   struct Knowledge {
     std::map<std::pair<ValueId, DType>, ValueId> conversions;
     std::map<ValueId, Positions> positions; ///< of integer tensors that positions alone decide
@@ -44,10 +44,10 @@ private:
   void notePositions(const Op &op);
   void noteDocumentPositions(const Input &input, ValueId id);
 
-  bool reportedTooLarge = false; ///< that a tensor is was said
+  bool reportedTooLarge = false; ///< a too large tensor was reported
 };
 
-/// While it lives, another element type is computed in.
+/// Sets another compute type during its lifetime.
 class Island {
 public:
   Island(Recorder &recorder, DType dtype) : recorder(recorder), outer(recorder.computeType) {

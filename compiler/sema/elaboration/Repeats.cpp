@@ -1,4 +1,4 @@
-// What is carried from one iteration to the next is found in IterationArguments.cpp.
+// Interprets repeats. IterationArguments.cpp finds the iteration arguments.
 #include "compiler/sema/elaboration/Elaboration.h"
 
 #include <algorithm>
@@ -10,12 +10,12 @@ using namespace syntax;
 
 namespace {
 
-/// Compares two bodies that number their values differently.
+/// Compares two bodies with different value numbers.
 class Comparison {
 public:
   explicit Comparison(const Model &model) : model(model) {}
 
-  /// The first op of `b` that has no equal in `a`; null if all agree.
+  /// The first operation of `b` without an equal in `a`; null if all are equal.
   const Op *firstDifference(const Region &a, const Region &b) {
     for (size_t i = 0; i < a.arguments.size(); ++i)
       match(a.arguments[i], b.arguments[i]);
@@ -57,7 +57,7 @@ private:
 
 } // namespace
 
-/// Whether an anchor of this region gives the value.
+/// Whether a sharding constraint of this region defines the value.
 static bool isShardingConstraint(const Region &region, ValueId value) {
   return std::any_of(region.ops.begin(), region.ops.end(), [&](const Op &op) {
     return op.kind == OpKind::ShardingConstraint && op.results[0] == value;
@@ -97,7 +97,7 @@ bool Repeats::iterate(const RepeatStmt &stmt, const std::vector<std::string> &it
   return elaboration.statements.unhandled() == errorsBefore;
 }
 
-/// The body, in a scope of its own.
+/// Interprets the body in its own scope.
 void Repeats::runBody(const RepeatStmt &stmt, DimId dim, int64_t index) {
   Scope scope(context.frame->scope);
   if (stmt.index)
@@ -110,7 +110,7 @@ void Repeats::runBody(const RepeatStmt &stmt, DimId dim, int64_t index) {
   context.loops.pop_back();
 }
 
-/// The dimension that a repeat runs over; nothing after a report.
+/// The dimension of a repeat; nothing after a report.
 std::optional<DimId> Repeats::dimension(const RepeatStmt &stmt) {
   if (auto *name = stmt.count->as<NameExpr>())
     return dimOf(name->path);
@@ -143,7 +143,7 @@ void Repeats::repeat(const RepeatStmt &stmt) {
     finish(stmt, *dim, std::move(*variants));
 }
 
-/// All iterations; nothing after a report.
+/// Interprets all iterations; nothing after a report.
 std::optional<Repeats::Variants> Repeats::interpret(const RepeatStmt &stmt, DimId dim) {
   Variants variants;
   variants.iterArgs = iterArgNames(stmt.body);
@@ -156,8 +156,8 @@ std::optional<Repeats::Variants> Repeats::interpret(const RepeatStmt &stmt, DimI
   return variants;
 }
 
-/// Where mistakes are tolerated, what an iteration leaves unknown is not iterArgs. True if there
-/// was something: the iterations are to be interpreted again, without it.
+/// If errors are tolerated, a value that an iteration leaves unknown is not an iteration argument.
+/// Returns true if there was one; the iterations must then be interpreted again.
 bool Repeats::forgetUnknown(const Variants &variants) {
   bool found = false;
   for (const Iteration &body : variants.bodies)
@@ -169,8 +169,8 @@ bool Repeats::forgetUnknown(const Variants &variants) {
   return found;
 }
 
-/// Finds the variant that does what `next` does, or makes `next` one. Each variant is compiled by
-/// itself, so there is a bound.
+/// Finds the variant equal to `next`, or adds it. Each variant is compiled separately, so their
+/// number is limited.
 bool Repeats::addVariant(const RepeatStmt &stmt, Variants &variants, Iteration next) {
   constexpr size_t maxVariants = 32;
   const Op *difference = nullptr;

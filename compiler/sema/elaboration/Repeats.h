@@ -1,7 +1,7 @@
-// `repeat`: a body interpreted once for every index; bodies that do the same are kept once.
+// Interprets the body of a `repeat` once per index and merges equal bodies into variants.
 //
-// How parameters start is no part of the body. What is left may depend on the index: iterations
-// whose ops agree, values being numbered in order, run one variant.
+// Initial values of parameters are not part of a body. Iterations with equal operations, under a
+// numbering of values in order, run one variant.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_REPEATS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_REPEATS_H
 
@@ -18,11 +18,11 @@ public:
 
 private:
   struct Iteration {
-    size_t firstValue = 0; ///< of those that belong to the iteration
+    size_t firstValue = 0; ///< the first value of the iteration
     Region body;
     std::vector<Value> results;
   };
-  /// What iterations change, to take them back.
+  /// The state that an iteration changes, for its restoration.
   struct Snapshot {
     size_t values = 0;
     std::vector<Parameter> parameters;
@@ -30,11 +30,11 @@ private:
     Parameters::Record record;
     size_t iterations = 0;
   };
-  /// What the iterations compute, each distinct body once.
+  /// The distinct bodies of the iterations.
   struct Variants {
     std::vector<std::string> iterArgs;
     std::vector<Iteration> bodies;
-    std::vector<int64_t> table; ///< the body of each iteration
+    std::vector<int64_t> table; ///< the variant of each iteration
   };
   std::optional<DimId> dimension(const syntax::RepeatStmt &stmt);
   bool iterate(const syntax::RepeatStmt &stmt, const std::vector<std::string> &iterArgs, DimId dim,
@@ -49,10 +49,10 @@ private:
   Snapshot snapshot() const;
   void restore(Snapshot before);
   std::vector<std::string> iterArgNames(const syntax::Body &body);
-  /// Numbers that the repeat's body turns into tensors become such before it, so that they are
-  /// carried.
+  /// Converts numbers that the body changes to tensors before the repeat, so that they are
+  /// iteration arguments.
   bool promoteToTensors(const syntax::RepeatStmt &stmt, DimId dim);
-  /// Of the numbers `before`, those that this iteration makes tensors of leave them.
+  /// Interprets an iteration. Numbers that it changes to tensors are removed from `before`.
   bool tryIteration(const syntax::RepeatStmt &stmt, DimId dim, int64_t index,
                     std::map<std::string, Value> &before);
   bool promoteToTensor(const std::string &name, const TensorType &type,

@@ -1,15 +1,15 @@
-// What the elaboration says when something is wrong, with what leads to it.
-#include "compiler/sema/Suggest.h"
-#include "compiler/sema/SymbolicConstants.h"
+// Builds the diagnostics of the elaborator, with the calls that lead to an error.
+#include "base/data/Feed.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/elaboration/SymbolicConstants.h"
+#include "compiler/sema/modules/Suggest.h"
 #include "compiler/syntax/ForeignNames.h"
-#include "titan/runtime/feed.h"
 
 namespace titan::sema {
 
 using namespace syntax;
 
-/// "Called from here" for every call that is being inlined.
+/// Adds a note for each active call.
 static void noteCalls(Diagnostic &diag, const Frame *frame) {
   size_t shown = 0;
   for (const Frame *at = frame; at && at->caller && shown < 4; at = at->caller, ++shown) {
@@ -26,7 +26,7 @@ Diagnostic &Reports::report(Code code, Location at, std::string message) {
   return diag;
 }
 
-/// The names that the factors of a product, or what is indexed, are known by.
+/// Collects the names of the factors of a product, or of an indexed value.
 static void collectFactors(const Expr &expr, std::vector<const Name *> &names) {
   if (auto *index = expr.as<IndexExpr>())
     collectFactors(*index->base, names);
@@ -93,7 +93,7 @@ bool Reports::member(const Path &path) {
   if (!binding)
     return false;
   if (binding->value.isError())
-    return true; // that was said
+    return true; // reported already
   const std::string &base = path.segments[0].text, &member = path.last().text;
   Diagnostic &diag =
       report(Code::UnknownName, path.loc,
@@ -102,7 +102,7 @@ bool Reports::member(const Path &path) {
   return true;
 }
 
-/// Values have no members: what `x.member` is as a function of `x`.
+/// Values have no members: suggests the function for `x.member`.
 void Reports::suggestFunction(Diagnostic &diag, const Path &path, const Binding &binding) {
   const std::string &base = path.segments[0].text, &member = path.last().text;
   const bool isTensor = binding.value.isTensor() && !typeOf(binding.value).dims.empty();
@@ -136,7 +136,7 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
   Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + path.text() + "` here");
   bool isSuggested = !diags.isFull() && library.suggestImport(diag, *context.frame->unit, path);
   bool isInside = !path.isSimple() && lookup(path.last()); // `self.wq`
-  bool isFed = path.isSimple() && rt::findFeed(name.text);
+  bool isFed = path.isSimple() && findFeed(name.text);
   if (isInside)
     diag.fix(path.loc, path.last().text);
   else if (isFed && context.frame->decl && context.frame->decl->is<ModelDecl>())
@@ -156,13 +156,12 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
     diag.help("a block sees what it declares: add `dims " + name.text +
               "`, or make it a parameter of `" + nameOf(*context.frame->decl).text + "`");
   }
-  // One message for one mistake: from here on the name stands for something wrong.
+  // Defines the name as an error, so one error gives one message.
   context.frame->scope->define(name.text, {{}, {}, true, at, "name"});
   return diag;
 }
 
-/// The name of `known` that is the beginning of this one, or the other way round: `seq` for
-/// `sequence`.
+/// A known name that is a prefix of this one, or vice versa: `seq` for `sequence`.
 static std::string abbreviated(const std::string &name, const std::vector<std::string> &known) {
   constexpr size_t least = 3;
   for (const std::string &one : known)

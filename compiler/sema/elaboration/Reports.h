@@ -1,4 +1,4 @@
-// What the elaboration says when something is wrong, with what leads to it.
+// Builds the diagnostics of the elaborator, with the calls that lead to an error.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_REPORTS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_REPORTS_H
 
@@ -12,17 +12,17 @@ class Reports : ElaboratorComponent {
 public:
   explicit Reports(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
-  /// With a note for each of the calls that are being inlined.
+  /// Adds a note for each active call.
   Diagnostic &report(Code code, Location at, std::string message);
-  /// Notes what dimensions an operand has, and where it was declared if it is a name.
+  /// Notes the dimensions of an operand and, for a name, its declaration.
   void noteOperand(Diagnostic &diag, const syntax::Expr &expr, const DimSet &dims);
   bool expectTensor(const Value &value, Location at, const char *what);
-  /// Reports a function or block that stands where a number or a tensor is meant.
+  /// Reports a function or block in place of a number or a tensor.
   bool refuseCallable(const Value &value, Location at);
 
   using Candidates = std::function<std::vector<std::string>()>;
-  /// Proposes the nearest candidate and shows where that one comes from. They are asked for only
-  /// while reports are still shown: collecting them for each of many mistakes would take long.
+  /// Suggests the nearest candidate and notes its declaration. Candidates are collected only if the
+  /// report will be shown, because collecting them for each of many errors is slow.
   void suggest(Diagnostic &diag, const syntax::Path &path, const Candidates &candidates);
   Diagnostic &unknownName(const syntax::Path &path, Location at);
   Diagnostic &unknownName(const syntax::Name &name);

@@ -107,7 +107,7 @@ Value Reshaping::merge(Value base, const std::vector<DimId> &from, const DimBind
   DimSet merged, ordered, dims;
   for (DimId id : from)
     merged.insert(id);
-  for (DimId id : type.dims) { // the parts move together, to where the first of them stands
+  for (DimId id : type.dims) { // moves all of them to the position of the first
     if (id == from[0]) {
       ordered = ordered.unite(merged);
       dims.insert(into);
@@ -204,7 +204,7 @@ Value Reshaping::concat(const CallExpr &expr) {
   return resultDim == noDim ? Value() : concatenate(operands, resultDim, expr.loc);
 }
 
-/// `top_k(x, 2, over experts as chosen)`: the values and where they are, a new dimension each.
+/// `top_k(x, 2, over experts as chosen)`: values and indices, with a new dimension.
 Value Reshaping::topK(const CallExpr &expr) {
   const Arg *over = expr.args.size() == 3 ? &expr.args[2] : nullptr;
   bool fits = over && over->kind == ArgKind::Over && over->dims && over->dims->from.size() == 1 &&

@@ -1,4 +1,4 @@
-// Functions whose calls have dimensions as they are written, so that they are no values:
+// Built-in functions whose calls contain new dimensions. They are therefore not values:
 //
 //   split(x, head as (pair, two))          sizes multiply; at most one of the new names is unknown
 //   merge(x, (heads, head) as embed)
@@ -22,7 +22,7 @@ private:
   Value split(const Value &base, DimId dim, const syntax::DimBinding &binding);
   Value merge(Value base, const std::vector<DimId> &from, const syntax::DimBinding &binding);
 
-  /// What is put along a dimension with others.
+  /// One operand of a concatenation.
   struct ConcatOperand {
     Value value;
     DimId dim;

@@ -1,4 +1,4 @@
-// `rotary(x, over d, along s)`: pairs of elements turned by their position.
+// `rotary(x, over d, along s)`: rotates pairs of elements by their position.
 #include "compiler/sema/elaboration/CallArgs.h"
 
 namespace titan::sema {

@@ -1,12 +1,12 @@
-// Names in force while a model is elaborated.
+// The visible names during elaboration.
 //
-// One name may be a number and a dimension at once: a model's argument `heads = 16` is the number
-// in `embed / heads` and the dimension in `q[batch, heads]`. It becomes a dimension when it is
-// first used as one. A function's `over d` may stand for several dimensions.
+// One name may be a number and a dimension: the argument `heads = 16` of a model is the number in
+// `embed / heads` and the dimension in `q[batch, heads]`. It becomes a dimension at its first use
+// as one. `over d` of a function may denote several dimensions.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_SCOPE_H
 #define TITAN_COMPILER_SEMA_ELABORATION_SCOPE_H
 
-#include "compiler/sema/Value.h"
+#include "compiler/sema/program/Value.h"
 
 #include <map>
 
@@ -14,11 +14,11 @@ namespace titan::sema {
 
 struct Binding {
   Value value;
-  std::vector<DimId> dims; ///< of a name that is (also) a dimension; empty if not used as one yet
+  std::vector<DimId> dims; ///< of a name that denotes dimensions; empty before its first use as one
   bool mayBeDim = false;   ///< model arguments and declared dimensions; a plain `let` is a number
   Location loc;
   const char *what = "name"; ///< "parameter", "input", "argument", ...: for notes
-  Location updated = {};     ///< of a buffer: where its next value is said
+  Location updated = {};     ///< of a buffer: its update
 };
 
 class Scope {
@@ -35,7 +35,7 @@ public:
     auto found = names.find(name);
     return found == names.end() ? nullptr : &found->second;
   }
-  /// Replaces what the name meant in this scope: `let` may shadow.
+  /// Replaces the definition in this scope: `let` may shadow.
   Binding &define(const std::string &name, Binding binding) {
     return names[name] = std::move(binding);
   }
@@ -49,7 +49,7 @@ public:
 
 private:
   Scope *parent;
-  std::map<std::string, Binding> names; // nodes stay where they are
+  std::map<std::string, Binding> names; // nodes are stable
 };
 
 } // namespace titan::sema

@@ -27,8 +27,8 @@ void Statements::elaborate(const Body &body) {
   }
 }
 
-/// One message for one mistake: the dimensions that a wrong statement would have made, which follow
-/// `as` in its text, stand for something wrong from here on.
+/// Defines the dimensions after `as` in an erroneous statement as errors, so one error gives one
+/// message.
 void Statements::defineMadeDims(const Stmt &stmt) {
   if (!bodiesOf(stmt).empty())
     return; // its statements did that
@@ -37,7 +37,7 @@ void Statements::defineMadeDims(const Stmt &stmt) {
       context.frame->scope->define(name.text, {{}, {}, true, name.loc, "dimension"});
 }
 
-/// What a statement defines or gives a new value is unknown from here on.
+/// Marks the names that a statement defines or assigns as unknown.
 void Statements::forget(const Stmt &stmt) {
   for (const Name &name : definedNames(stmt))
     context.frame->scope->define(name.text, {{}, {}, stmt.is<DimsStmt>(), name.loc});
@@ -265,7 +265,7 @@ void Statements::branch(const IfStmt &stmt) {
     elaborate(*stmt.elseBody);
 }
 
-/// A run in f64 is there to check numbers with, so it is f64 in islands too.
+/// A run in f64 checks numbers, so its islands are f64 too.
 void Statements::island(const IslandStmt &stmt) {
   std::optional<DType> dtype = elaboration.dims.dtypeOf(stmt.type);
   if (dtype && !isFloat(*dtype))

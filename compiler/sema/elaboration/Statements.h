@@ -13,10 +13,11 @@ public:
   void elaborate(const syntax::Body &body);
   /// The body of an optimizer, for a parameter of this type.
   void optimizer(const syntax::OptimizerDecl &decl, const OptimizerRequest &request);
-  /// Errors, but for those whose statements were given up: where the specialisation tolerates
-  /// mistakes, what a wrong statement gives is unknown, and what does not need it goes on.
+  /// The number of errors outside of tolerated statements. If the specialisation tolerates errors,
+  /// the results of an erroneous statement are unknown, and independent statements are still
+  /// elaborated.
   size_t unhandled() const { return diags.errorReports() - handled; }
-  /// The value at hand has declared dimensions, but wrong ones, as was said.
+  /// The declared dimensions of the current value are wrong, as reported.
   bool declarationFailed = false;
 
 private:

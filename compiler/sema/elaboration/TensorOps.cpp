@@ -30,7 +30,7 @@ Value TensorOps::unary(const char *word, const Value &operand, Location at) {
   return emit(std::move(op), type, at);
 }
 
-/// A number among tensors is a constant of the other one's element type.
+/// A number beside a tensor is a constant of its element type.
 Value TensorOps::asOperand(const Value &value, const Value &other, Location at) {
   if (value.isTensor())
     return value;
@@ -110,7 +110,7 @@ Value TensorOps::elementwise(const char *word, const Value &lhs, const Value &rh
   return emit(std::move(op), {isCompare ? DType::Bool : a.dtype, join.result}, at);
 }
 
-/// The sum of booleans is how many are true.
+/// The sum of booleans counts the true ones.
 Value TensorOps::booleansAsIntegers(const Value &operand, Location at) {
   const TensorType type = typeOf(operand);
   if (type.dtype != DType::Bool)

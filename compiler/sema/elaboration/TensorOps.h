@@ -1,5 +1,4 @@
-// Operations on tensors, with their typing rules: what operators and built-in functions are made
-// of.
+// Operations on tensors with their typing rules, used by operators and built-in functions.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_TENSOROPS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_TENSOROPS_H
 
@@ -11,8 +10,8 @@ class TensorOps : ElaboratorComponent {
 public:
   explicit TensorOps(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
-  /// Joins by name; reports an outer product. `word` is the function's name in the program, `expr`
-  /// the operator that calls for it, if one does.
+  /// Joins by name; reports an outer product. `word` is the function in the program, `expr` the
+  /// operator in the source, if there is one.
   Value elementwise(const char *word, const Value &lhs, const Value &rhs, Location at,
                     Location lhsLoc, Location rhsLoc, const syntax::BinaryExpr *expr = nullptr);
   Value unary(const char *word, const Value &operand, Location at);
@@ -20,9 +19,9 @@ public:
   Value booleansAsIntegers(const Value &operand, Location at);
   Value reduce(const char *word, const Value &reduced, const std::vector<DimId> &over, Location at);
 
-  /// The value with its declared dimensions checked, recorded as an anchor of the parallel map.
+  /// The value with checked declared dimensions, recorded as a sharding constraint.
   Value constrain(Value value, const DimSet &declared, Location declaredAt, Location valueLoc);
-  /// What a map calls a value of this name here: behind the repeats and calls around it.
+  /// The name of a value in maps: the prefix of the enclosing repeats and calls, and its own name.
   std::string nameForMaps(const std::string &name) const;
 
 private:

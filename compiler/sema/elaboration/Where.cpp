@@ -1,11 +1,10 @@
-// `where`: which of two values, element by element.
+// `where`: selects between two values elementwise.
 #include "compiler/sema/elaboration/CallArgs.h"
 
 namespace titan::sema {
 
-/// `where(condition, a, b)`: the three join by name, so the others' dimensions are among those of
-/// the one that has most. Numbers take the other choice's element type, or what the model computes
-/// in.
+/// `where(condition, a, b)`: the three operands join by name. A number takes the element type of
+/// the other choice, or the compute type.
 Value Builtins::where(CallArgs &args) {
   if (!args.expect(3, 3, false, false) ||
       !expectTensor(args[0], args.locOf(0), "the condition of `where`"))

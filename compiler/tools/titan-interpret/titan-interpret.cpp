@@ -76,7 +76,7 @@ static titan::interpreter::DriverOptions readOptions() {
   return options;
 }
 
-/// A program may ask for any amount.
+/// A program may request any amount of memory.
 static void reportNoMemory() {
   std::fputs("titan-interpret: error: out of memory\n", stderr);
   std::_Exit(1);

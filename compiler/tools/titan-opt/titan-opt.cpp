@@ -10,7 +10,7 @@
 using namespace llvm;
 using namespace titan;
 
-/// Filled while the command line is read, when plugins that stand before it are loaded already.
+/// Filled during command-line parsing, after earlier plugins are loaded.
 static std::vector<pipelines::Insertion> insertions;
 
 static void insert(const std::string &text) {

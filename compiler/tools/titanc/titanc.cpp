@@ -1,9 +1,9 @@
-// The compiler's main. See compiler/driver for what it does.
+// The main function of the compiler; see compiler/driver.
 #include "compiler/driver/Commands.h"
 
-#include "titan/runtime/standard_streams.h"
+#include "base/cli/StandardStreams.h"
 
 int main(int argc, char **argv) {
-  titan::rt::openStandardStreams();
+  titan::openStandardStreams();
   return titan::driver::runTitanc(argc, argv);
 }

@@ -1,4 +1,4 @@
-//===- AxisAssignment.cpp - What a mesh axis does to one operation --------===//
+//===- AxisAssignment.cpp - The factor that an axis shards ----------------===//
 
 #include "dialects/dist/Analysis/AxisAssignment.h"
 #include <algorithm>
@@ -64,7 +64,7 @@ std::optional<int> titan::dist::findForwardingSet(const ShardingRule &rule, cons
   return std::nullopt;
 }
 
-/// Every operand that walks the factor is split along it, and there is one.
+/// Whether the axis shards the factor in every operand that has it, and at least one has it.
 static bool isSplitEverywhere(const Factor &factor, const AxisUse &use) {
   bool any = false;
   for (size_t i = 0; i < use.operands.size(); ++i) {

@@ -1,7 +1,7 @@
-//===- AxisAssignment.h - What a mesh axis does to one operation -*- C++ -*-===//
+//===- AxisAssignment.h - The factor that an axis shards --------*- C++ -*-===//
 //
-// An operation splits at most one factor by an axis. Given where the axis is in operands and
-// results, this decides which: plain data in, plain data out, so that it is tested without IR.
+// An axis shards at most one factor of an operation. This file chooses the factor from the axis's
+// position in operands and results. It is plain data and tested without IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,61 +14,61 @@
 
 namespace titan::dist {
 
-/// Where an axis is in a tensor: the position of the dimension that it splits, or one of these.
+/// The dimension of a tensor that an axis shards, or one of these.
 enum AxisDim : int { kReplicated = -1, kFlat = -2, kPartial = -3 };
 
-/// One axis as one operation sees it. Values that are partial maxima or minima over the axis count
-/// as kReplicated: nothing passes them on.
+/// The AxisDim of one axis in each operand and result. Partial maxima and minima count as
+/// kReplicated, because no operation forwards them.
 struct AxisUse {
   std::vector<int> operands, results;
 };
 
-/// A mesh axis: its degree (0: auto, not known yet) and the names of dimensions that its map lists,
-/// in order of preference.
+/// A mesh axis: its degree (0: auto, fixed at launch) and the dimension names of its axis rules, in
+/// order of preference.
 struct AxisInfo {
   std::string name;
   int64_t degree = 0;
   std::vector<std::string> preference;
 };
 
-/// Position of a dimension's name, else of its origin, in the axis's preference; the list's length
-/// where it has neither.
+/// Position in the axis's preference of a dimension's name or else of its origin. The length of the
+/// list if it contains neither.
 size_t getPreference(const AxisInfo &axis, const std::string &name, const std::string &origin);
 
-/// Whether an axis can shard a dimension of `size` that is sharded `degree` ways already (0: not
-/// known).
+/// Whether an axis can shard a dimension of `size` that other axes shard `degree` ways (0:
+/// unknown).
 bool canSplit(int64_t size, int64_t degree, const AxisInfo &axis);
 
-/// The factor that dimension `dim` of an operand (or result) walks, or -1.
+/// The factor of dimension `dim` of an operand (or result), or -1.
 int findOperandFactor(const ShardingRule &rule, size_t operand, int dim);
 int findResultFactor(const ShardingRule &rule, size_t result, int dim);
 
 struct Assignment {
   enum Kind {
     Replicate,      ///< operands and results are replicated over the axis
-    Split,          ///< `factor` is split
+    Split,          ///< the axis shards `factor`
     ForwardPartial, ///< the operands of linear set `set` are partial sums, and so are the results
-    Flat            ///< flat storage is worked on as it lies
+    Flat            ///< the operation works on flat storage
   } kind = Replicate;
   int factor = -1;
   int set = -1;
 };
 
-/// Sizes decide whether passing a partial sum on is worth it.
+/// Sizes in elements, for the decision whether to forward a partial sum.
 struct ValueSizes {
   std::vector<int64_t> operands,
-      results;                  ///< elements; of results as many as the operands' bytes are
-  std::vector<bool> mayForward; ///< per operand: a partial sum that nothing else uses
+      results;                  ///< scaled by result width / operand width
+  std::vector<bool> mayForward; ///< per operand: a partial sum without other uses
 };
 
-/// Partial sums pass on if the operands that are not partial can join them (rank 0: size 1) and if
-/// that does not make the eventual reduction larger.
+/// The linear set whose partial sums the operation forwards. Its other operands must be scalars,
+/// which convert to partial sums for free. Forwarding must not enlarge the eventual reduction.
 std::optional<int> findForwardingSet(const ShardingRule &rule, const AxisUse &use,
                                      const ValueSizes &sizes);
 
-/// The factor to split, by the axis's preference: among the reduction factors that the axis splits
-/// in every operand that has them (first among equals) and the factors by which it splits results.
-/// `degrees` has, per factor, the product of the degrees of the axes that split it already.
+/// Chooses the factor of highest preference. Candidates are the reduction factors that the axis
+/// shards in all of their operands, and the factors that it shards in a result. On equal preference
+/// a reduction factor wins. `degrees` has, per factor, the degree of the axes assigned before.
 Assignment assignAxis(const ShardingRule &rule, const AxisUse &use, const ValueSizes &sizes,
                       const AxisInfo &axis, const std::vector<int64_t> &degrees);
 

@@ -1,4 +1,4 @@
-//===- Buckets.cpp - Which exchanges become one message -------------------===//
+//===- Buckets.cpp - Buckets of coalesced collectives ---------------------===//
 
 #include "dialects/dist/Analysis/Buckets.h"
 #include <algorithm>

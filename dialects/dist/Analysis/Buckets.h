@@ -1,7 +1,7 @@
-//===- Buckets.h - Which exchanges become one message -----------*- C++ -*-===//
+//===- Buckets.h - Buckets of coalesced collectives -------------*- C++ -*-===//
 //
-// Many small collectives cost a latency each; several at once cost one. Plain data: each exchange
-// of one kind says where in its block it may stand, and this chooses who goes together.
+// Small collectives are bound by latency, so several of one kind are coalesced. This file chooses
+// the members of each bucket from the positions at which each collective may run. Plain data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,26 +14,26 @@
 
 namespace titan::dist {
 
-/// A collective that may stand before any operation of its block from number `earliest` (what it
-/// reads is made before that) to number `latest` (the first that reads what it gives).
+/// A collective that may run before any operation of its block from number `earliest` (after its
+/// last operand) to number `latest` (its first user).
 struct BucketCandidate {
   int64_t earliest, latest;
-  int64_t bytes; ///< of the larger side, where it is whole
+  int64_t bytes; ///< of its larger side
 };
 
 struct Bucket {
-  std::vector<size_t> members; ///< in the order of the exchanges
-  int64_t earliest, latest;    ///< where it may stand
+  std::vector<size_t> members; ///< in the order of the candidates
+  int64_t earliest, latest;    ///< where the coalesced collective may run
 };
 
-/// Puts candidates, given in program order, into buckets: each joins the first bucket with which it
-/// shares a place and that has less than `limit` bytes. From there on bandwidth counts, not
-/// latency, and larger buckets would only keep more values alive at once.
+/// Assigns candidates, given in program order, to buckets. A candidate joins the first bucket of
+/// less than `limit` bytes with a common position. Larger buckets would be bound by bandwidth, and
+/// would only extend live ranges.
 std::vector<Bucket> chooseBuckets(const std::vector<BucketCandidate> &candidates, int64_t limit);
 
-/// A limit, up to this one, for exchanges of what a block makes bit by bit. All in one bucket would
-/// wait for the last of them, with nothing left to compute beside it: half of them go ahead, unless
-/// all together are less than `least` bytes, where a second message is not worth its latency.
+/// A bucket limit of at most `limit` for reductions. One bucket would start after its last operand,
+/// with no computation left to overlap. Half of the bytes therefore start earlier, unless the sum
+/// is below `least` bytes, where the second message costs more latency than it hides.
 int64_t getOverlapLimit(const std::vector<BucketCandidate> &candidates, int64_t limit,
                         int64_t least);
 

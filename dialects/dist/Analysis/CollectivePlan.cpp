@@ -1,4 +1,4 @@
-//===- CollectivePlan.cpp - The collectives that change a layout ----------===//
+//===- CollectivePlan.cpp - Collectives that implement a reshard ----------===//
 
 #include "dialects/dist/Analysis/CollectivePlan.h"
 #include <algorithm>
@@ -52,8 +52,7 @@ private:
                        [&](const Axes &axes) { return contains(axes, axis); });
   }
 
-  /// Axes of `target` that follow the first `done` and for which `holds` is true, as far as they
-  /// go.
+  /// The longest run of axes in `target` after the first `done` for which `holds` is true.
   template <typename Predicate>
   static Axes takeRun(const Axes &target, size_t done, Predicate holds) {
     Axes run;
@@ -66,11 +65,11 @@ private:
     std::erase_if(now.partial, [&](int axis) { return contains(axes, axis); });
   }
 
-  /// Flat storage lies on what the dimensions leave, so it is gathered before a dimension changes.
+  /// Flat storage depends on the axes of the dimensions, so it is gathered before they change.
   void gatherFlat() {
     bool keeps = now.dims == to.dims && now.flatFrom == to.flatFrom;
-    bool keepsPart = keeps && (flatNests || now.flat == to.flat);
-    size_t common = keepsPart ? getCommonLength(now.flat, to.flat) : 0;
+    bool keepsPrefix = keeps && (flatNests || now.flat == to.flat);
+    size_t common = keepsPrefix ? getCommonLength(now.flat, to.flat) : 0;
     if (common == now.flat.size())
       return;
     Axes gone(now.flat.begin() + common, now.flat.end());
@@ -80,7 +79,8 @@ private:
     add(CollectiveStep::AllGather, gone);
   }
 
-  /// The next axes of some dimension's target, all of them satisfying `holds`; empty where none.
+  /// Appends the next axes of some dimension's target that satisfy `holds`; empty if there are
+  /// none.
   template <typename Predicate> Axes extendDim(Predicate holds) {
     for (size_t d = 0; d < now.dims.size(); ++d) {
       if (!isPrefix(now.dims[d], to.dims[d]))
@@ -110,7 +110,7 @@ private:
     return true;
   }
 
-  /// An axis at the end of one dimension's list becomes the next of another's.
+  /// Moves the last axis of one dimension to another dimension whose target continues with it.
   bool moveDim() {
     for (size_t from = 0; from < now.dims.size(); ++from) {
       if (isPrefix(now.dims[from], to.dims[from]))
@@ -129,7 +129,7 @@ private:
     return false;
   }
 
-  /// Reduces over the axes that will neither split anything nor stay partial.
+  /// All-reduces the axes that the target neither shards nor keeps partial.
   bool reduceFreeAxes() {
     Axes axes;
     for (int axis : now.partial) {
@@ -147,7 +147,7 @@ private:
     return true;
   }
 
-  /// Some dimension takes `axis` next, so it can move there.
+  /// Whether the target of some dimension continues with `axis`, so that the axis can move there.
   bool isAwaited(int axis) const {
     for (size_t d = 0; d < now.dims.size(); ++d)
       if (isPrefix(now.dims[d], to.dims[d]) && now.dims[d].size() < to.dims[d].size() &&
@@ -185,7 +185,7 @@ private:
     add(isReduction ? CollectiveStep::ReduceScatter : CollectiveStep::LocalSlice, axes);
   }
 
-  /// Reduces over those of `axes` that are partial, unless all are and can be scattered together.
+  /// All-reduces the partial ones among `axes`, unless all are partial and one step scatters them.
   void reduceUnlessAll(const Axes &axes) {
     Axes partial;
     for (int axis : axes)

@@ -1,7 +1,7 @@
-//===- CollectivePlan.h - The collectives that change a layout --*- C++ -*-===//
+//===- CollectivePlan.h - Collectives that implement a reshard --*- C++ -*-===//
 //
-// Any layout of a tensor to any other as a chain of collectives, each of which changes one thing.
-// Plain data: axes are numbers, outer to inner, and lists are those of `#dist.sharding`.
+// Plans a chain of collectives between any two shardings of a tensor. Each collective changes one
+// axis list. Plain data: axes are numbers, outer to inner.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +12,9 @@
 
 namespace titan::dist {
 
+/// `#dist.sharding` with axes as numbers.
 struct ShardingByDim {
-  std::vector<std::vector<int>> dims; ///< per dimension, the axes that split it, outer to inner
+  std::vector<std::vector<int>> dims; ///< per dimension, its axes from outer to inner
   std::vector<int> flat = {};
   int flatFrom = 0;
   std::vector<int> partial = {}; ///< a set
@@ -26,12 +27,11 @@ struct CollectiveStep {
   ShardingByDim after;
 };
 
-/// The steps from one layout to the other. What makes a tensor smaller comes first, and what needs
-/// no communication before what does. Neighbouring axes of one list go in one step.
+/// The steps from one sharding to the other. Steps that shrink the tensor come first, and local
+/// steps precede communication. Adjacent axes of one list share a step.
 ///
-/// `flatNests` says that flat storage needs no padding, so that a chunk cut further by the next
-/// axis is the chunk of both axes. Where it does, flat axes come and go one by one, otherwise all
-/// at once.
+/// `flatNests` says that flat storage has no padding. A chunk of a chunk is then the chunk of both
+/// axes, and flat axes may change one by one. Otherwise they change all at once.
 std::vector<CollectiveStep> planCollectives(ShardingByDim from, const ShardingByDim &to,
                                             bool flatNests = true);
 

@@ -1,4 +1,4 @@
-//===- CollectiveReport.cpp - What a program sends, and why ---------------===//
+//===- CollectiveReport.cpp - The collectives of a program ----------------===//
 
 #include "dialects/dist/Analysis/CollectiveReport.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,8 +25,8 @@ static int64_t getBytesSent(Operation *op, unsigned i, int64_t ranks, const Degr
   return in * (ranks - 1) / ranks;
 }
 
-/// How often a collective happens in a step: what starts on the next iteration's slices does not in
-/// the last iteration.
+/// Executions per step. A prefetch of the next iteration's slots does not run in the last
+/// iteration.
 static int64_t countStarts(Operation *op) {
   int64_t times = ir::countExecutions(op);
   LayerOp layer = getLayer(op);

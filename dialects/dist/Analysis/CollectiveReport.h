@@ -1,8 +1,7 @@
-//===- CollectiveReport.h - What a program sends, and why -------*- C++ -*-===//
+//===- CollectiveReport.h - The collectives of a program --------*- C++ -*-===//
 //
-// Nobody writes a collective, so the compiler lists them: each with the source line of the value
-// that it moves, how often it runs in a step and what it costs a rank. `titanc info` and
-// `--dist-print-collectives` show this.
+// Lists the collectives that the compiler inserted: the source line of each value, the executions
+// per step and the bytes per rank. `titanc info` and `--dist-print-collectives` print the list.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +17,8 @@ namespace titan::dist {
 /// One value that a collective moves.
 struct CollectiveValue : SourceValue {
   /// Bytes that a rank sends in one execution by the ring algorithms (Thakur, Rabenseifner and
-  /// Gropp, IJHPCA 19, 2005, section 4): (n - 1) / n of the whole for all_gather and
-  /// reduce_scatter, twice that for all_reduce, (n - 1) / n of its own part for all_to_all.
+  /// Gropp, IJHPCA 19, 2005, section 4). all_gather and reduce_scatter send (n - 1) / n of the
+  /// gathered value, all_reduce twice that, and all_to_all (n - 1) / n of the rank's shard.
   int64_t bytesSent = 0;
 };
 
@@ -27,17 +26,17 @@ struct CollectiveUse {
   std::string kind; ///< "all_gather", ...
   std::vector<std::string> axes;
   std::vector<CollectiveValue> values; ///< one or more
-  int64_t times = 1;         ///< executions in a step: the product of the enclosing repeats' sizes
-  bool isOverlapped = false; ///< started before it is waited for
+  int64_t times = 1;         ///< executions per step: the product of the enclosing repeats' sizes
+  bool isOverlapped = false; ///< asynchronous
   int64_t getBytesSent() const; ///< of all values, in one execution
 };
 
-/// The collectives of `function`, in program order, for given degrees. Slices and make_partial send
-/// nothing and are not listed.
+/// The collectives of `function` in program order. Local conversions (local_slice, make_partial)
+/// are not listed.
 std::vector<CollectiveUse> reportCollectives(mlir::FunctionOpInterface function,
                                              const Degrees &degrees);
 
-/// One line a collective, one more for each value where there are several, and the sum.
+/// Prints one line per collective, one per value of a coalesced collective, and the sum.
 void printCollectives(llvm::raw_ostream &out, const std::vector<CollectiveUse> &uses);
 
 } // namespace titan::dist

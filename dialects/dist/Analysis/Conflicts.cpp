@@ -1,4 +1,4 @@
-//===- Conflicts.cpp - Where shardings ask for different splits -----------===//
+//===- Conflicts.cpp - Operations with conflicting shardings --------------===//
 
 #include "dialects/dist/Analysis/Conflicts.h"
 #include <algorithm>

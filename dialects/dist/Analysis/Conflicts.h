@@ -1,8 +1,8 @@
-//===- Conflicts.h - Where shardings ask for different splits ---*- C++ -*-===//
+//===- Conflicts.h - Operations with conflicting shardings ------*- C++ -*-===//
 //
-// An operation splits one factor by an axis. Where propagation brought it several, from tensors
-// that the user's map placed differently, one is kept and the others are undone by communication.
-// This finds those operations: plain data, of a graph that has been propagated.
+// An axis shards one factor of an operation. Propagation may bring several factors from tensors
+// with different shardings. The operation keeps one, and communication undoes the others. This file
+// finds such operations in a propagated graph. Plain data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,23 +13,23 @@
 
 namespace titan::dist {
 
-/// One of the splits that an axis could make of an operation.
+/// A factor of the operation that the axis shards in some operand or result.
 struct ConflictSide {
   int factor;
-  int origin; ///< the tensor of the graph from which the split came
+  int origin; ///< the tensor of the graph from which the sharding was propagated
 };
 
 struct Conflict {
   size_t axis;
   size_t node;
   std::vector<ConflictSide> sides; ///< two or more, by factor
-  int chosen = -1;                 ///< index in `sides`, or -1: the operation splits none of them
-  /// Whether the axis's map has an order for them: it lists one of their dimensions at least.
+  int chosen = -1;                 ///< index in `sides`, or -1: the operation shards none of them
+  /// Whether the axis rules order the sides, because they list at least one of the dimensions.
   bool isDecidedByRules = true;
 };
 
-/// In program order, each operation's axes from outer to inner. Partial sums, which come later, are
-/// no side of a conflict: where an operand becomes one, the others decide.
+/// In program order; per operation, axes from outer to inner. Partial sums arise later and are no
+/// side of a conflict.
 std::vector<Conflict> findConflicts(const FactorGraph &graph);
 
 } // namespace titan::dist

@@ -1,4 +1,4 @@
-//===- DividedDims.cpp - What a degree of the launch must divide ----------===//
+//===- DividedDims.cpp - Dimensions that a launch degree must divide ------===//
 
 #include "dialects/dist/Analysis/DividedDims.h"
 

@@ -1,7 +1,7 @@
-//===- DividedDims.h - What a degree of the launch must divide --*- C++ -*-===//
+//===- DividedDims.h - Dimensions that a launch degree must divide -*- C++ -*-===//
 //
-// Where `auto` and other axes split one dimension, a program is compiled before its parts are known
-// to be even. What the launch's degree leaves uneven must be refused then.
+// A dimension may be sharded by the `auto` axis and others. Whether the product of the degrees
+// divides it is known at launch only, and the launch must refuse degrees that do not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,22 +10,23 @@
 
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace titan::dist {
 
-/// A dimension of a value within a function, and the axes that split it together.
+/// A dimension of a value, and all axes that shard it.
 struct DividedDim {
   ir::DimAttr dim;
   mlir::ArrayAttr axes;
-  mlir::Location location; ///< of the first operation that makes such a value
+  mlir::Location location; ///< of the first operation with such a value
 };
 
-/// The dimensions that `axis` and others split of values within `functions`, each once, without
-/// those that an argument or a result of a function has: these are known by name.
+/// The dimensions of values in `functions` that `axis` and other axes shard, each once. Dimensions
+/// of arguments and results are omitted, because they are checked by name.
 llvm::SmallVector<DividedDim> findDividedDims(llvm::ArrayRef<mlir::func::FuncOp> functions,
                                               mlir::StringAttr axis);
 
-/// Refuses degrees that do not divide such a dimension of the module's programs, at the operation.
+/// Reports each such dimension of the module's programs that `degrees` do not divide.
 mlir::LogicalResult checkDividedDims(mlir::ModuleOp module, const Degrees &degrees);
 
 } // namespace titan::dist

@@ -1,4 +1,4 @@
-//===- FactorPropagation.cpp - Shardings inferred through factors ---------===//
+//===- FactorPropagation.cpp - Propagation of shardings -------------------===//
 
 #include "dialects/dist/Analysis/FactorPropagation.h"
 #include <algorithm>
@@ -61,7 +61,7 @@ public:
   }
 
 private:
-  /// Follows agreements, forward and backward, until nothing changes.
+  /// Propagates factors on which all tensors of a node agree, to a fixpoint.
   void spreadAgreed() {
     bool changed = true;
     while (changed) {
@@ -86,7 +86,7 @@ private:
     return changed;
   }
 
-  /// Splits `factor` in the results (forward) or operands (backward) that walk it.
+  /// Shards `factor` in the results (forward) or operands (backward) that have it.
   bool spread(FactorNode &node, size_t a, int factor, Direction direction) {
     bool changed = false;
     const Factor &f = node.rule.factors[factor];
@@ -118,8 +118,8 @@ private:
     return false;
   }
 
-  /// What is computed elementwise from storage stays in storage, and what goes into storage is
-  /// computed there: `to` follows where all of `from` that are no scalars are flat alike.
+  /// Propagates flat storage through an elementwise operation: if all non-scalar tensors of `from`
+  /// are flat from the same dimension, so are those of `to`.
   bool spreadFlat(const std::vector<unsigned> &from, const std::vector<unsigned> &to, size_t a) {
     int flatFrom = -1, origin = -1;
     for (unsigned i : from) {
@@ -144,8 +144,8 @@ private:
     return changed;
   }
 
-  /// Finds the first node at which an axis splits several factors, and lets the preferred one have
-  /// the tensors that are still free. False when that changes nothing anywhere.
+  /// Resolves the first conflict whose preferred factor shards another tensor. False if there is
+  /// none.
   bool resolveOneConflict() {
     for (FactorNode &node : graph.nodes)
       for (size_t a = 0; a < graph.axes.size(); ++a) {

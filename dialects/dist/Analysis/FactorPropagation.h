@@ -1,16 +1,17 @@
-//===- FactorPropagation.h - Shardings inferred through factors -*- C++ -*-===//
+//===- FactorPropagation.h - Propagation of shardings -----------*- C++ -*-===//
 //
-// The propagation of shardings as a graph of plain data: tensors, and nodes that tie their
-// dimensions by factors. Tensors that the user's map binds are fixed; the others start unsplit and
-// only ever gain axes, so the fixpoint exists and does not depend on names of axes.
+// Propagates shardings through a graph of plain data. Nodes are operations; factors connect the
+// dimensions of their tensors. Tensors with a sharding are fixed. The others start replicated and
+// only gain axes, so a fixpoint exists. The result does not depend on the names of axes.
 //
-// Where all tensors of a node that an axis splits agree on one factor, the others follow, forward
-// and then backward, to a fixpoint. Where they disagree, nothing moves until then; after that the
-// axis's map decides (a dimension that it lists earlier wins), one node at a time in program order.
+// If all tensors of a node agree on one factor per axis, the other tensors follow. This runs
+// forward and backward to a fixpoint. Then the axis rules resolve one conflict, the first in
+// program order: the dimension that they list earlier wins. Both steps alternate until nothing
+// changes.
 //
-// All this happens twice. First a tensor takes an axis only by the dimension of its own that the
-// map likes best, as if the user had declared the tensor; what is still unsplit then takes what
-// comes.
+// All of this runs twice. In the first round an axis shards a tensor only along the tensor's
+// preferred dimension, as if the user had declared the tensor. The second round takes any
+// dimension.
 //
 // After Shardy's propagation (openxla/shardy, docs/propagation.md).
 //
@@ -32,10 +33,10 @@ struct FactorDim {
 struct FactorTensor {
   std::vector<FactorDim> dims;
   std::vector<int> dimOfAxis; ///< per axis: a dimension, kReplicated or kFlat
-  int flatFrom = 0;           ///< first flattened dimension, where some place is kFlat
+  int flatFrom = 0;           ///< first flattened dimension, if an axis is kFlat
   bool fixed = false;
-  /// Per axis, the tensor that had it to begin with and from which it came here, as an index; -1
-  /// where the axis is nowhere. Filled in by propagateFactors.
+  /// Per axis, the index of the tensor from which its sharding was propagated; -1 for a replicated
+  /// axis. Set by propagateFactors.
   std::vector<int> origins = {};
 };
 
@@ -50,17 +51,17 @@ struct FactorGraph {
   std::vector<FactorNode> nodes; ///< in program order
 };
 
-/// Gives axes to dimensions of tensors that are not fixed.
+/// Infers `dimOfAxis` of the tensors that are not fixed.
 void propagateFactors(FactorGraph &graph);
 
-/// The factors of `node` that `axis` splits in some operand or result.
+/// The factors of `node` that `axis` shards in some operand or result.
 std::set<int> findSplitFactors(const FactorGraph &graph, const FactorNode &node, size_t axis);
 
-/// The tensor from which the split of `factor` by `axis` came to the first operand or result of
-/// `node` that has it; -1 where none has.
+/// The tensor from which the sharding of `factor` over `axis` was propagated to `node`; -1 if the
+/// axis does not shard it.
 int findOrigin(const FactorGraph &graph, const FactorNode &node, size_t axis, int factor);
 
-/// Product of the degrees of the axes that split `dim` of `tensor`; an auto axis counts as 1.
+/// The degree of `dim` of `tensor`: the product over its axes, with 1 for the auto axis.
 int64_t getDegree(const FactorGraph &graph, const FactorTensor &tensor, int dim);
 
 } // namespace titan::dist

@@ -1,4 +1,4 @@
-//===- SourceValue.cpp - What a value is called, and where ----------------===//
+//===- SourceValue.cpp - Source name and location of a value --------------===//
 
 #include "dialects/dist/Analysis/SourceValue.h"
 

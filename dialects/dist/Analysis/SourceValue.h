@@ -1,6 +1,6 @@
-//===- SourceValue.h - What a value is called, and where --------*- C++ -*-===//
+//===- SourceValue.h - Source name and location of a value ------*- C++ -*-===//
 //
-// Reports speak of values by the names and lines that the user wrote.
+// Reports identify values by their name and line in the user's source.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ struct SourceValue {
   std::string file; ///< source file, empty where unknown
   unsigned line = 0;
 
-  /// `wq net.titan:21`, or what is known of it.
+  /// `wq net.titan:21`, or the known half of it.
   std::string print() const;
 };
 

@@ -1,4 +1,4 @@
-//===- AutoAxis.h - The axis whose degree the launch decides ----*- C++ -*-===//
+//===- AutoAxis.h - The axis whose degree is fixed at launch ----*- C++ -*-===//
 
 #ifndef TITAN_DIALECTS_DIST_IR_AUTOAXIS_H
 #define TITAN_DIALECTS_DIST_IR_AUTOAXIS_H
@@ -7,10 +7,10 @@
 
 namespace titan::dist {
 
-/// The axis whose degree is `auto`, or null. `mesh` may be null.
+/// The axis of degree `auto`, or null. `mesh` may be null.
 MeshAxisAttr findAutoAxis(MeshOp mesh);
 
-/// Makes `degree` that of the axis that is `auto`, if there is one.
+/// Sets the degree of the axis of degree `auto`, if there is one.
 void fixAutoDegree(MeshOp mesh, int64_t degree);
 
 } // namespace titan::dist

@@ -1,7 +1,7 @@
 //===- Dist.h - The `dist` dialect: attributes ------------------*- C++ -*-===//
 //
-// Meshes and shardings. Only attributes live here, so that the `titan` tensor type can hold a
-// sharding; the operations, which need that type, are in DistOps.h.
+// Meshes and shardings. This header has attributes only, because the `titan` tensor type contains a
+// sharding. The operations of `dist` need that tensor type and are in DistOps.h.
 //
 //===----------------------------------------------------------------------===//
 

@@ -17,8 +17,8 @@ def Dist_MeshAxisAttr : AttrDef<Dist_Dialect, "MeshAxis"> {
   let mnemonic = "axis";
   let summary = "a named mesh axis and its degree";
   let description = [{
-    `#dist.axis<tp = 2>`. The degree `auto` (stored as 0) is fixed at launch; it is allowed only for
-    axes that split `batch` and store.
+    `#dist.axis<tp = 2>`. The degree `auto` (stored as 0) is fixed at launch. Only axes that shard `batch`
+    and store state may have it.
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$degree);
   let hasCustomAssemblyFormat = 1;
@@ -29,21 +29,21 @@ def Dist_MeshAxisAttr : AttrDef<Dist_Dialect, "MeshAxis"> {
 
 def Dist_ShardingAttr : AttrDef<Dist_Dialect, "Sharding"> {
   let mnemonic = "sharding";
-  let summary = "how a tensor lies on the mesh";
+  let summary = "the axes that shard each dimension of a tensor, and its unreduced axes";
   let description = [{
-    `#dist.sharding<[{shard}, {tp}, {} ]>` splits dimension 0 over `shard`, dimension 1 over `tp`.
-    Several axes of a dimension split it outer to inner. Axes that are not named replicate.
+    `#dist.sharding<[{shard}, {tp}, {} ]>` shards dimension 0 over `shard` and dimension 1 over `tp`.
+    Several axes of one dimension are listed from outer to inner. Axes that are not listed replicate.
 
-    `partial sum {tp}`: the value is the sum over `tp` of what the ranks hold.
+    `partial sum {tp}`: the value is the sum over `tp` of the ranks' values.
 
-    `flat 1 {shard}`: *storage*. What the per-dimension axes leave to a rank is, below the first 1
-    dimensions (the stacked ones), flattened in row-major order, padded to a multiple of the degree
-    and split into equal contiguous chunks. No divisibility is asked of storage, and gathering it is
-    one all-gather without a permutation. Only elementwise operations and collectives accept it.
+    `flat 1 {shard}`: flat storage. After the per-dimension axes, dimensions 1 and higher are flattened in
+    row-major order and padded to a multiple of the degree. The axes shard them into equal contiguous
+    chunks. Dimension 0 is the stacked one. Flat storage needs no divisible dimensions, and
+    one all-gather without a permutation gathers it. Only elementwise operations and collectives accept it.
 
     Constraints:
     - (C1) one axis list per dimension of the tensor.
-    - (C2) an axis occurs at most once in the whole sharding.
+    - (C2) an axis occurs at most once in the sharding.
     - (C3) `flat` starts at or before the rank of the tensor.
   }];
   let parameters = (ins

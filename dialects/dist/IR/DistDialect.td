@@ -1,4 +1,4 @@
-//===- DistDialect.td - The `dist` dialect: machines and shardings --------===//
+//===- DistDialect.td - The `dist` dialect: meshes and shardings ----------===//
 
 #ifndef TITAN_DIST_DIALECT_TD
 #define TITAN_DIST_DIALECT_TD
@@ -10,11 +10,11 @@ def Dist_Dialect : Dialect {
   let cppNamespace = "::titan::dist";
   let summary = "Meshes, shardings with partial values, and collectives";
   let description = [{
-    `dist` says how the tensors of the `titan` dialect lie on a machine. A mesh has *named* axes; a
-    sharding lists, for every dimension of a tensor, the axes that split it, and the axes over which
-    the value is still *partial* (unreduced). Both are part of the tensor's type, so that forgetting
-    a reduction is a type error. The design follows Shardy (openxla/shardy, `docs/sharding_representation.md`)
-    and goes past it in partial values and flat storage; see `docs/design.md`.
+    `dist` describes the distribution of `titan` tensors over ranks. A mesh has *named* axes. A sharding
+    lists the axes that shard each dimension of a tensor, and the axes over which the value is *partial*
+    (unreduced). The sharding is part of the tensor type, so a forgotten reduction is a type error. The
+    design follows Shardy (openxla/shardy, `docs/sharding_representation.md`). It adds partial values and
+    flat storage; see `docs/design.md`.
   }];
   let useDefaultAttributePrinterParser = 1;
 }

@@ -1,4 +1,4 @@
-//===- DistOps.cpp - Constraints of meshes, reshards and collectives ------===//
+//===- DistOps.cpp - Verifiers of meshes, reshards and collectives --------===//
 
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/IR/Builders.h"
@@ -48,7 +48,7 @@ int64_t MeshOp::getNumRanks() {
   return ranks;
 }
 
-/// The first that is nothing which an axis stores.
+/// The first element that is not a kind of state; null if there is none.
 static StringAttr findUnknownStore(ArrayAttr stores) {
   for (auto kind : stores.getAsRange<StringAttr>())
     if (kind != "params" && kind != "grads" && kind != "optimizer")
@@ -56,7 +56,7 @@ static StringAttr findUnknownStore(ArrayAttr stores) {
   return {};
 }
 
-/// Whether `entry`, an element of `dist.overrides`, has the parts that it may have and no others.
+/// Whether `entry`, an element of `dist.overrides`, has exactly the fields that (C4) allows.
 static bool isOverride(Attribute entry) {
   auto fields = dyn_cast<DictionaryAttr>(entry);
   auto of = fields ? fields.getAs<StringAttr>("of") : StringAttr();
@@ -100,11 +100,11 @@ LogicalResult ReshardOp::verify() {
 }
 
 namespace {
-/// Where a sharding names axes: a dimension's list, the flat axes or the partial axes.
+/// The axis lists of a sharding: of one dimension, flat, or partial.
 enum class AxisList { Dim, Flat, Partial };
 struct Change {
   AxisList list;
-  bool appended; // else removed
+  bool appended; // false: removed
 };
 } // namespace
 
@@ -115,8 +115,8 @@ static bool isExtension(ArrayAttr longer, ArrayAttr shorter, ArrayAttr axes) {
   return longer.getValue() == ArrayRef(expected);
 }
 
-/// Partial axes are a set: removing any of them is one change. None occurs twice in `larger`, so as
-/// many different ones are all of them.
+/// Partial axes are a set, so one change may remove any of them. `larger` has no duplicates, so the
+/// sizes and distinct members imply equality.
 static bool isUnion(ArrayAttr larger, ArrayAttr smaller, ArrayAttr axes) {
   llvm::SmallDenseSet<Attribute> united;
   auto isNew = [&](Attribute axis) {
@@ -126,8 +126,9 @@ static bool isUnion(ArrayAttr larger, ArrayAttr smaller, ArrayAttr axes) {
          llvm::all_of(axes, isNew);
 }
 
-/// Moving axes changes nothing else: not how partial values combine (a whole value can only become
-/// a partial sum), nor what flat storage lies on, which is cut from what the dimensions leave.
+/// Whether a collective preserves all but the moved axes. The reduction kind stays; a replicated
+/// value can only become a partial sum. Flat storage depends on the axes of the dimensions, so both
+/// stay.
 static bool preservesRest(ShardingAttr from, ShardingAttr to) {
   ReductionKind kind = from.isPartial() ? from.getPartialKind() : ReductionKind::Sum;
   if (to.isPartial() && to.getPartialKind() != kind)
@@ -137,7 +138,7 @@ static bool preservesRest(ShardingAttr from, ShardingAttr to) {
          (from.getFlatFrom() == to.getFlatFrom() && from.getDimAxes() == to.getDimAxes());
 }
 
-/// The changes from one sharding to the other, each by exactly `axes`; failure if one is by others.
+/// The changed axis lists; failure if one changes by other axes than `axes`.
 static FailureOr<SmallVector<Change>> findChanges(ShardingAttr from, ShardingAttr to,
                                                   ArrayAttr axes) {
   SmallVector<Change> changes;
@@ -162,7 +163,8 @@ static FailureOr<SmallVector<Change>> findChanges(ShardingAttr from, ShardingAtt
   return changes;
 }
 
-/// Checks that the axes leave `source` (where given) and arrive at `target` (where given).
+/// Checks that `axes` leave one of `sources` and enter one of `targets`; an empty list means no
+/// change.
 static LogicalResult verifyMove(Operation *op, unsigned i, ArrayAttr axes,
                                 ArrayRef<AxisList> sources, ArrayRef<AxisList> targets) {
   auto input = cast<ir::NamedTensorType>(op->getOperand(i).getType());

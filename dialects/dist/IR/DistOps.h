@@ -1,6 +1,6 @@
 //===- DistOps.h - The `dist` dialect: operations ---------------*- C++ -*-===//
 //
-// The mesh, the user's mapping, reshards and collectives, and what a rank holds of a tensor.
+// The mesh, axis rules, reshards and collectives, and the local shapes of tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,11 +12,11 @@
 
 namespace titan::dist {
 
-/// An operation in which the ranks of a group exchange something.
+/// Trait of operations that communicate within a process group.
 template <typename ConcreteType>
 class Collective : public mlir::OpTrait::TraitBase<ConcreteType, Collective> {};
 
-/// Names the results of an operation after the values they are of (getValueLocation).
+/// Sets SSA names from the locations of the results (getValueLocation).
 void setResultNames(mlir::Operation *op, mlir::OpAsmSetValueNameFn setName);
 
 } // namespace titan::dist
@@ -30,33 +30,32 @@ inline bool isCollective(mlir::Operation *op) {
   return op->hasTrait<Collective>();
 }
 
-/// The channel on which a collective is started; none for one that gives its results at once.
+/// The channel of an asynchronous collective; none for a synchronous one.
 std::optional<int64_t> getStartChannel(mlir::Operation *op);
 
-/// The layer that a collective exchanges, perhaps cast before; null where it exchanges something
-/// else.
+/// The LayerOp that is the operand of a collective, possibly through casts; null if there is none.
 LayerOp getLayer(mlir::Operation *collective);
 
-/// Where the source has the value that a result is of: a collective of several values has the
-/// locations of all of them.
+/// The source location of one result. A coalesced collective has a fused location with one entry
+/// per result.
 mlir::Location getValueLocation(mlir::OpResult result);
 
-/// Degrees of the mesh's axes by name; fills in what `auto` becomes at launch.
+/// Degrees of the mesh's axes by name, with a number for the `auto` axis.
 using Degrees = llvm::StringMap<int64_t>;
 
-/// The degrees of `mesh` (null: no axes), with `autoDegree` for an axis whose degree is `auto`.
+/// The degrees of `mesh` (null: no axes), with `autoDegree` for the axis of degree `auto`.
 Degrees getDegrees(MeshOp mesh, int64_t autoDegree = 1);
 
-/// What a rank holds of `type`, in elements per dimension. A flat sharding gives the stacked
-/// dimensions followed by one chunk: ceil(elements / degree). Every rank gets the same shape;
-/// dimensions are divisible by what splits them (the shard phase's verifier sees to it).
+/// The local shape of `type`, equal on all ranks. A flat sharding has the stacked dimensions
+/// followed by one chunk of ceil(elements / degree) elements. The shard phase verifies that degrees
+/// divide all other dimensions.
 llvm::SmallVector<int64_t> getLocalShape(ir::NamedTensorType type, const Degrees &degrees);
 
 /// Product of the local shape.
 int64_t getLocalNumElements(ir::NamedTensorType type, const Degrees &degrees);
 
-/// Whether an exchange between these types goes row by row: one of them is flat below its first
-/// dimensions, the other is not flat, and axes split the dimensions of both alike.
+/// Whether a collective between these types runs row by row: one type is flat after its first
+/// dimensions, the other is not flat, and the same axes shard the dimensions of both.
 bool isRowwiseCollective(ir::NamedTensorType a, ir::NamedTensorType b);
 
 /// Product of the degrees of `axes` (an array of StringAttr).

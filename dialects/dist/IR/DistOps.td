@@ -1,4 +1,4 @@
-//===- DistOps.td - The mesh, reshards and collectives --------------------===//
+//===- DistOps.td - Mesh, axis rules, reshards and collectives ------------===//
 
 #ifndef TITAN_DIST_OPS_TD
 #define TITAN_DIST_OPS_TD
@@ -34,22 +34,23 @@ def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
 }
 
 def Dist_AxisRulesOp : Dist_Op<"axis_rules"> {
-  let summary = "the user's mapping of dimensions to one mesh axis";
+  let summary = "logical axis rules of one mesh axis";
   let description = [{
-    What a line of a `parallel` declaration says: the axis splits the first dimension of `splits` that
-    a tensor has, else the first of `otherwise`; and it stores the listed kinds of state in shards.
-    Dimensions that `pads` names are made longer until the axis divides them.
+    One line of the user's `parallel` declaration. The axis shards the first dimension of `shards` that a
+    tensor has, or else the first one of `fallback`. It stores the kinds of state in `stores` as shards.
+    The dimensions in `pads` are padded to a multiple of the degree.
 
-    `dist.overrides` says otherwise of some tensors: of the parameters (their gradients and optimizer
-    state included) or of the anchored values called `names`, what the axis splits, what it stores, or
-    both. What is absent is as for all tensors. Of several for one tensor the last decides.
+    `dist.overrides` replaces `shards`, `stores` or both for the tensors in `names`. With
+    `of = "parameters"` an entry applies to parameters, their gradients and their optimizer state. With
+    `of = "values"` it applies to sharding constraints. An entry inherits what it does not set. If several
+    entries name one tensor, the last one wins.
 
     Constraints:
     - (C1) `axis` is an axis of the mesh.
     - (C2) `stores` holds only "params", "grads", "optimizer".
-    - (C3) `pads` names only dimensions of `splits` and `otherwise`.
-    - (C4) each of `dist.overrides` is a dictionary of `of`, which is "parameters" or "values", of lists
-      of strings `names` and perhaps `splits`, and of parameters perhaps `stores`.
+    - (C3) `pads` names only dimensions of `shards` and `fallback`.
+    - (C4) each entry of `dist.overrides` is a dictionary of `of` ("parameters" or "values"), `names`
+      and optionally `shards`; entries of parameters may have `stores`. All but `of` are lists of strings.
 
     Examples:
     ```mlir
@@ -83,10 +84,10 @@ class Dist_ConversionOp<string mnemonic> : Dist_NamedOp<mnemonic, [Pure]> {
 }
 
 def Dist_ReshardOp : Dist_ConversionOp<"reshard"> {
-  let summary = "the same global value, lying otherwise";
+  let summary = "the same global value with another sharding";
   let description = [{
-    Any sharding to any other, partial values included; lowered to collectives by
-    `--dist-lower-reshards`.
+    Converts between any two shardings, partial values included. `--dist-lower-reshards` lowers it to
+    collectives.
 
     Constraints:
     - (C1) operand and result are equal up to sharding.
@@ -97,8 +98,8 @@ def Dist_ReshardOp : Dist_ConversionOp<"reshard"> {
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
 }
 
-/// On operations in which the ranks of a group exchange something: they have `inputs`, as many
-/// results, `axes`, and perhaps a `channel`.
+/// Marks operations that communicate within a process group. They have `inputs`, as many results,
+/// `axes`, and optionally a `channel`.
 def Dist_Collective : NativeOpTrait<"Collective"> {
   let cppNamespace = "::titan::dist";
 }
@@ -110,32 +111,33 @@ class Dist_CollectiveOp<string mnemonic> : Dist_NamedOp<mnemonic, [Pure, Dist_Co
   let assemblyFormat = [{
     $inputs `over` $axes (`start` $channel^)? attr-dict `:` type($inputs) `->` type($results)
   }];
-  /// What holds for all of them.
+  /// Semantics that all collectives share.
   string rules = [{
 
-    Several values may be exchanged at once, as one message: result i comes of operand i alone.
+    One collective may carry several tensors in one message (a coalesced collective). Result i depends
+    on operand i only.
 
-    `start 3`: the exchange has only begun. The results are *in flight* on channel 3: a `dist.wait` on
-    it gives them, and until then nobody may read them or write the operands.
+    `start 3` starts the collective asynchronously. Its results are *in flight* on channel 3 until a
+    `dist.wait` on that channel. Until then nobody may read the results or write the operands.
 
     Constraints:
-    - (C1) as many results as operands, at least one; each is equal to its operand up to sharding.
-    - (C3) all operands have one element type, and one kind of partial values.
+    - (C1) as many results as operands, at least one; each result equals its operand up to sharding.
+    - (C3) all operands have one element type and one reduction kind.
   }];
 }
 
 def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
-  let summary = "every rank of the group gets all parts";
+  let summary = "each rank of the group receives all shards";
   let description = "Removes `axes` from the end of one dimension's axis list, or from the flat axes." # rules # [{
-    - (C2) the shardings differ exactly by `axes` at the end of one list. Flat storage that stays
-      starts where it did and keeps its dimensions' axes; partial values that stay keep their kind.
+    - (C2) the shardings differ exactly by `axes` at the end of one list. Flat storage that remains
+      keeps its first dimension and the axes of all dimensions. Remaining partial axes keep their kind.
 
     Example: `%y = dist.all_gather %x over ["tp"] : T -> T`
   }];
 }
 
 def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
-  let summary = "partial values combined, every rank keeping its part";
+  let summary = "reduces partial values; each rank keeps its shard";
   let description = [{
     Moves `axes` from the partial axes to the end of one dimension's axis list, or to the flat axes.
   }] # rules # [{
@@ -146,7 +148,7 @@ def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
 }
 
 def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce"> {
-  let summary = "partial values combined on every rank";
+  let summary = "reduces partial values on all ranks";
   let description = "Removes `axes` from the partial axes." # rules # [{
     - (C2) as all_gather, with the partial axes as source.
 
@@ -155,7 +157,7 @@ def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce"> {
 }
 
 def Dist_AllToAllOp : Dist_CollectiveOp<"all_to_all"> {
-  let summary = "axes move from one dimension to another";
+  let summary = "moves axes from one dimension to another";
   let description = "Removes `axes` from the end of one dimension's list and appends them to another's." # rules # [{
     - (C2) as all_gather, with exactly two lists changed.
 
@@ -164,15 +166,15 @@ def Dist_AllToAllOp : Dist_CollectiveOp<"all_to_all"> {
 }
 
 def Dist_WaitOp : Dist_NamedOp<"wait", [AttrSizedOperandSegments]> {
-  let summary = "values in flight have come";
+  let summary = "waits for an asynchronous collective";
   let description = [{
-    Waits for what was started last on `channel` and gives its values. `reading` lists operands of the
-    start that must not change until then, so that they live as long; where nothing is in flight but
-    such operands are kept, there are no results.
+    Waits for the last start on `channel` and returns its results. `reading` lists operands of the start
+    that must stay unchanged until then; it extends their live ranges. If only such operands are in
+    `flights`, there are no results.
 
     Constraints:
     - (C1) the results have the types of `flights`.
-    - (C2) a value in flight is the result of a start on this channel, or what a repeat carries.
+    - (C2) a value in flight is a result of a start on this channel, or an iteration argument of a repeat.
 
     Example:
     ```mlir
@@ -189,14 +191,14 @@ def Dist_WaitOp : Dist_NamedOp<"wait", [AttrSizedOperandSegments]> {
 }
 
 def Dist_LayerOp : Dist_NamedOp<"layer", [Pure]> {
-  let summary = "a slice of a stack, which no iteration gave";
+  let summary = "the slot of a stack at a given index";
   let description = [{
-    The slice of `stack` at `offset`, or at a repeat's index plus `offset`. It is a view. Where the
-    stack has no such slice, there is no value, and a collective that starts on it, or on what it is
-    cast to, does not happen: that is how the last of a repeat's iterations prefetches nothing.
+    A view of slot `offset` of `stack`, or of slot `index + offset` inside a repeat. If the stack has no such
+    slot, a collective that starts on the value, or on a cast of it, does not run. In this way the last
+    iteration of a repeat prefetches nothing.
 
     Constraints:
-    - (C1) the result is the type of a slice of `stack`.
+    - (C1) the result has the type of a slot of `stack`.
     - (C2) `index` is the index of a repeat over the stack's first dimension; without one, `offset` is
       within the stack.
 
@@ -206,9 +208,9 @@ def Dist_LayerOp : Dist_NamedOp<"layer", [Pure]> {
   let results = (outs Titan_Tensor:$result);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
-    /// The slice's position where the repeat is at `at`.
+    /// The slot's position in iteration `at` of the repeat.
     int64_t getPosition(int64_t at) { return (getIndex() ? at : 0) + static_cast<int64_t>(getOffset()); }
-    /// Whether the stack has a slice at that position.
+    /// Whether the stack has a slot at that position.
     bool exists(int64_t at);
   }];
 }
@@ -219,7 +221,7 @@ class Dist_LocalOp<string mnemonic> : Dist_ConversionOp<mnemonic> {
 }
 
 def Dist_LocalSliceOp : Dist_LocalOp<"local_slice"> {
-  let summary = "every rank keeps its part of a value it holds whole; no communication";
+  let summary = "each rank keeps its shard of a replicated value; no communication";
   let description = [{
     Appends `axes` to one dimension's axis list, or to the flat axes.
 
@@ -234,13 +236,13 @@ def Dist_LocalSliceOp : Dist_LocalOp<"local_slice"> {
 def Dist_MakePartialOp : Dist_LocalOp<"make_partial"> {
   let summary = "a replicated value as a partial sum; no communication";
   let description = [{
-    The first rank along `axes` keeps the value, the others hold 0, so that it may be added to partial
-    sums before they are reduced.
+    The first rank along `axes` keeps the value and the others hold 0. The result can be added to partial
+    sums before their reduction.
 
     Constraints:
     - (C1) the result is equal to the operand up to sharding.
-    - (C2) as all_gather, with `axes` added to the partial axes: none is partial before, and the kind
-      is sum, or what it was.
+    - (C2) as all_gather, with `axes` added to the partial axes. None of `axes` is partial before. The
+      kind is sum, or the kind of the operand.
 
     Example: `%y = dist.make_partial %x over ["tp"] : T -> T`
   }];

@@ -1,4 +1,4 @@
-//===- OverlapOps.cpp - Starts, waits and layers --------------------------===//
+//===- OverlapOps.cpp - Waits and layers: syntax and verifiers ------------===//
 
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/IR/Builders.h"
@@ -76,7 +76,7 @@ ParseResult LayerOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   Builder &builder = parser.getBuilder();
   if (hasIndex.has_value()) {
-    // The index of a repeat has a sharding once the shard phase is done.
+    // After the shard phase the index of a repeat has a sharding.
     auto scalar = ir::NamedTensorType::get(builder.getI64Type(), {},
                                            ShardingAttr::getReplicated(builder.getContext(), 0));
     if (parser.resolveOperand(index, scalar, state.operands))

@@ -9,21 +9,22 @@ using namespace titan::ir;
 
 namespace {
 
-template <typename Model, typename Op> using Base = CostOpInterface::ExternalModel<Model, Op>;
+template <typename Model, typename Op>
+using CostModelBase = CostOpInterface::ExternalModel<Model, Op>;
 
 double elements(Value value, const dist::Degrees &degrees) {
   return static_cast<double>(dist::getLocalNumElements(typeOf(value), degrees));
 }
 
 /// One operation per element of the result.
-template <typename Op> struct ElementwiseCost : Base<ElementwiseCost<Op>, Op> {
+template <typename Op> struct ElementwiseCost : CostModelBase<ElementwiseCost<Op>, Op> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     return elements(op->getResult(0), degrees);
   }
 };
 
 /// What the steps of the function cost that depend on an element; the others are computed once.
-struct ApplyCost : Base<ApplyCost, ApplyOp> {
+struct ApplyCost : CostModelBase<ApplyCost, ApplyOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     auto apply = cast<ApplyOp>(op);
     ScalarFunctionOp callee = apply.getCallee();
@@ -44,14 +45,14 @@ struct ApplyCost : Base<ApplyCost, ApplyOp> {
   }
 };
 
-struct ReduceCost : Base<ReduceCost, ReduceOp> {
+struct ReduceCost : CostModelBase<ReduceCost, ReduceOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     return elements(op->getOperand(0), degrees);
   }
 };
 
-/// Points of the index space that two tensors span together.
-double countJoined(Value lhs, Value rhs, const dist::Degrees &degrees) {
+/// Size of the joint index space of two tensors.
+double countIndexSpace(Value lhs, Value rhs, const dist::Degrees &degrees) {
   NamedTensorType left = typeOf(lhs), right = typeOf(rhs);
   double points = elements(lhs, degrees);
   if (left.getShardingOrReplicated().isFlat())
@@ -62,29 +63,30 @@ double countJoined(Value lhs, Value rhs, const dist::Degrees &degrees) {
   return points;
 }
 
-/// A multiplication and an addition for every point.
-struct ContractCost : Base<ContractCost, ContractOp> {
+/// A multiplication and an addition per point.
+struct ContractCost : CostModelBase<ContractCost, ContractOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
-    return 2 * countJoined(op->getOperand(0), op->getOperand(1), degrees);
+    return 2 * countIndexSpace(op->getOperand(0), op->getOperand(1), degrees);
   }
 };
 
-/// An addition for every update.
-struct ScatterCost : Base<ScatterCost, ScatterOp> {
+/// An addition per update.
+struct ScatterCost : CostModelBase<ScatterCost, ScatterOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
-    return countJoined(op->getOperand(0), op->getOperand(1), degrees);
+    return countIndexSpace(op->getOperand(0), op->getOperand(1), degrees);
   }
 };
 
-/// Keys that a query sees, on average over `n` positions; documents are not known here.
+/// The average number of keys that a query attends to, of `n` positions; documents are unknown
+/// here.
 double countVisible(double n, bool causal, std::optional<int64_t> window) {
   double w = std::min(n, window ? static_cast<double>(*window) : n);
   double before = w * (w - 1) / 2 + (n - w) * (w - 1); // pairs j < i
   return (n + (causal ? 1 : 2) * before) / n;
 }
 
-/// Pairs of a query and a key that it sees, twice (a multiplication and an addition), by what the
-/// product walks besides: the heads of q and k, or v's own.
+/// Pairs of a query and a visible key, times two (a multiplication and an addition), times the
+/// remaining dimension of the product: the head of q and k, or the head of v.
 template <typename Op> struct ScoreProducts {
   ScoreProducts(Op op, const dist::Degrees &degrees) {
     NamedTensorType q = op.getQuery().getType();
@@ -98,15 +100,15 @@ template <typename Op> struct ScoreProducts {
   double overHead, overValueHead;
 };
 
-struct AttentionCost : Base<AttentionCost, AttentionOp> {
+struct AttentionCost : CostModelBase<AttentionCost, AttentionOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     ScoreProducts products(cast<AttentionOp>(op), degrees);
     return products.overHead + products.overValueHead;
   }
 };
 
-/// The scores again and the cotangents of queries and keys; those of scores and values.
-struct AttentionGradCost : Base<AttentionGradCost, AttentionGradOp> {
+/// The recomputed scores, the cotangents of queries and keys, and those of scores and values.
+struct AttentionGradCost : CostModelBase<AttentionGradCost, AttentionGradOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     ScoreProducts products(cast<AttentionGradOp>(op), degrees);
     return 3 * products.overHead + 2 * products.overValueHead;
@@ -114,7 +116,7 @@ struct AttentionGradCost : Base<AttentionGradCost, AttentionGradOp> {
 };
 
 /// k passes over each row.
-struct TopKCost : Base<TopKCost, TopKOp> {
+struct TopKCost : CostModelBase<TopKCost, TopKOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     auto topK = cast<TopKOp>(op);
     NamedTensorType input = topK.getInput().getType();
@@ -123,15 +125,15 @@ struct TopKCost : Base<TopKCost, TopKOp> {
   }
 };
 
-/// Two multiplications and an addition for every element.
-struct RotaryCost : Base<RotaryCost, RotaryOp> {
+/// Two multiplications and an addition per element.
+struct RotaryCost : CostModelBase<RotaryCost, RotaryOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     return 3 * elements(op->getResult(0), degrees);
   }
 };
 
-/// Philox works on integers: no floating-point operation but those of Box and Muller.
-struct RandomCost : Base<RandomCost, RandomOp> {
+/// Philox is integer arithmetic; only Box-Muller has floating-point operations.
+struct RandomCost : CostModelBase<RandomCost, RandomOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     double each = cast<RandomOp>(op).getKind() == RandomKind::Normal ? 7 : 1;
     return each * elements(op->getResult(0), degrees);

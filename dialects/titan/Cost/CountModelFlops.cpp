@@ -13,8 +13,8 @@ static double getElements(Value value) {
   return static_cast<double>(dist::getLocalNumElements(cast<NamedTensorType>(value.getType()), {}));
 }
 
-/// A table whose rows are only selected multiplies nothing. What keeps the elements, such as a
-/// conversion, is looked through.
+/// True if operations only gather rows of the parameter: then it takes part in no multiplication.
+/// Looks through operations that keep the elements, such as casts.
 static bool isOnlyLookedUp(Value parameter) {
   return !parameter.use_empty() && llvm::all_of(parameter.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -24,7 +24,7 @@ static bool isOnlyLookedUp(Value parameter) {
   });
 }
 
-/// Both products of one attention, forward, with all keys: the convention ignores the mask.
+/// Both products of one forward attention over all keys: the convention ignores the mask.
 static double countScores(AttentionOp op) {
   NamedTensorType query = op.getQuery().getType();
   double keys = static_cast<double>(query.getDims()[query.indexOf(op.getAlongAttr())].getSize());
@@ -38,7 +38,7 @@ double ir::countModelFlopsPerToken(func::FuncOp train, double tokens) {
     if (train.getArgAttr(argument.getArgNumber(), attr::kParam) && !isOnlyLookedUp(argument))
       parameters += getElements(argument);
   train.walk([&](AttentionOp op) { scores += countScores(op); });
-  // The backward does each product twice, for either factor.
+  // The backward pass computes each product twice, once per factor.
   return 3 * (2 * parameters + scores / tokens);
 }
 

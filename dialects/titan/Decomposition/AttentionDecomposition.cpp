@@ -1,9 +1,9 @@
 //===- AttentionDecomposition.cpp - Scores, softmax, sums -----------------===//
 
 #include "dialects/titan/Decomposition/Decomposition.h"
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 
 #include <limits>
 
@@ -13,8 +13,7 @@ using namespace titan::ir;
 
 namespace {
 
-/// Attention as its description has it: every score is made, and those that the mask hides are
-/// minus infinity.
+/// Attention by its definition: computes every score; masked scores are minus infinity.
 class Scores {
 public:
   Scores(AttentionOp op, OpBuilder &builder)
@@ -23,23 +22,24 @@ public:
 
   SmallVector<Value> build() {
     Value scores = mask(bound(multiply()));
-    // The softmax is the same for every value that is taken from all scores, so nothing flows
-    // through it.
+    // Softmax is invariant to subtracting the same value from all scores, so the maximum has no
+    // gradient.
     Value top = b.create<ReduceOp>(rows, dist::ReductionKind::Max, scores);
     top = b.create<StopGradientOp>(rows, top);
-    Value apart = b.sub(scores, top);
-    Value weights = b.create<ExpOp>(apart.getType(), apart);
+    Value shifted = b.sub(scores, top);
+    Value weights = b.create<ExpOp>(shifted.getType(), shifted);
     Value sum = b.create<ReduceOp>(rows, dist::ReductionKind::Sum, weights);
     Value lse = b.add(top, b.create<LogOp>(rows, sum));
     NamedTensorType type = op.getResult().getType();
     Value values = b.cast(toKeys(op.getValue()), element);
-    Value shares = b.div(weights, sum);
-    Value result = b.create<ContractOp>(type.withElementType(element), shares, values);
+    Value probabilities = b.div(weights, sum);
+    Value result = b.create<ContractOp>(type.withElementType(element), probabilities, values);
     return {b.cast(result, type.getElementType()), lse};
   }
 
 private:
-  /// `value` by positions of keys instead of queries, which are the same positions by another name.
+  /// `value` indexed by the positions of keys instead of queries: the same positions under another
+  /// dimension name.
   Value toKeys(Value value) {
     MLIRContext *context = op.getContext();
     NamedTensorType type = typeOf(value);
@@ -79,7 +79,7 @@ private:
   Value maskByDistance(Value scores) {
     Value positions = b.create<IotaOp>(NamedTensorType::get(
         IntegerType::get(op.getContext(), 64), rows.getDims()[rows.indexOf(op.getAlongAttr())]));
-    Value before = b.sub(positions, toKeys(positions)); // how far a key lies before its query
+    Value before = b.sub(positions, toKeys(positions)); // distance of a key before its query
     if (op.getCausal())
       scores = hide(scores, b.compare(ComparePredicate::GE, before, b.constant(0, before)));
     if (std::optional<int64_t> window = op.getWindow()) {
@@ -95,7 +95,7 @@ private:
   }
 
   AttentionOp op;
-  GradientBuilder b;
+  TensorBuilder b;
   NamedTensorType rows; ///< queries without `head`
   Type element;         ///< of scores and sums
 };

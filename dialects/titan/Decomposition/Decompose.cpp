@@ -1,4 +1,4 @@
-//===- Decompose.cpp - Every composite becomes its definition -------------===//
+//===- Decompose.cpp - Replaces composites by their definitions -----------===//
 
 #include "dialects/titan/Decomposition/Decomposition.h"
 #include "dialects/titan/IR/TypeOf.h"
@@ -9,7 +9,7 @@ using namespace titan::ir;
 
 namespace {
 
-/// Definitions are written for whole tensors: dimensions that they make have no place on a mesh.
+/// Definitions create dimensions without a sharding, so they apply to unsharded tensors only.
 bool isSharded(Operation *op) {
   return llvm::any_of(op->getResults(), [](Value result) {
     auto type = dyn_cast<NamedTensorType>(result.getType());

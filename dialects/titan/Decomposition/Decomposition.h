@@ -1,8 +1,8 @@
-//===- Decomposition.h - Composites by simpler operations -------*- C++ -*-===//
+//===- Decomposition.h - Composite operations as simpler ones ----*- C++ -*-===//
 //
-// An operation that is worth a kernel of its own (dialects/titan/IR/NeuralOps.td) is also defined
-// by simpler operations. The definition is what its kernels, its gradient and its sharding rule are
-// held to, and what remains of it for a target or a tool that has no such kernel.
+// An operation with its own kernel (dialects/titan/IR/NeuralOps.td) is also defined by simpler
+// operations. Its kernels, gradient and sharding rule are tested against the definition. A target
+// or tool without the kernel uses the definition instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +20,14 @@ void attachAttentionDecomposition(mlir::MLIRContext &context);
 void attachRotaryDecomposition(mlir::MLIRContext &context);
 
 /// `--titan-decompose`: replaces every operation with DecomposableOpInterface by its definition.
-/// For programs of the model phase: the gradient of a composite is not decomposed, but the gradient
-/// of its definition is the same.
+/// For programs of the model phase: gradients of composites are not decomposed, but the gradient of
+/// the definition is equal.
 ///
 /// Input: `%r = titan.rotary %x along "seq" dim "head" {theta = 1.0e+04} : T -> T`
 /// Output: angles from `titan.iota`, their cosines and sines, two halves by `titan.split` and
-/// `titan.slice`, multiplied and added, and put together by `titan.pad` and `titan.merge`.
+/// `titan.slice`, products and sums, joined by `titan.pad` and `titan.merge`.
 ///
-/// Fails where an operation lies on a mesh already.
+/// Fails if an operation has a sharding already.
 std::unique_ptr<mlir::Pass> createDecomposePass();
 
 void registerDecomposePass();

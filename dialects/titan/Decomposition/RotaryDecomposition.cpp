@@ -1,9 +1,9 @@
 //===- RotaryDecomposition.cpp - Rotations of pairs -----------------------===//
 
 #include "dialects/titan/Decomposition/Decomposition.h"
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 
 #include <cmath>
 
@@ -18,18 +18,19 @@ public:
   Rotation(RotaryOp op, OpBuilder &builder)
       : op(op), b(builder, op.getLoc()), type(op.getInput().getType()),
         size(type.getDims()[type.indexOf(op.getDimAttr())].getSize()),
-        pair(getPart(".pair", size / 2)), two(getPart(".two", 2)), one(getPart(".one", 1)) {}
+        pair(getDerivedDim(".pair", size / 2)), two(getDerivedDim(".two", 2)),
+        one(getDerivedDim(".one", 1)) {}
 
   Value build() {
     Type element = getAccumulationType(type.getElementType());
     Value input = b.cast(op.getInput(), element);
-    Value parts = b.create<SplitOp>(getSplitType(element, two), input, op.getDimAttr());
-    Value x = slice(parts, 0), y = slice(parts, 1), angles = getAngles();
+    Value pairs = b.create<SplitOp>(getSplitType(element, two), input, op.getDimAttr());
+    Value x = slice(pairs, 0), y = slice(pairs, 1), angles = getAngles();
     Value c = b.cast(b.create<CosOp>(angles.getType(), angles), element);
     Value s = b.cast(b.create<SinOp>(angles.getType(), angles), element);
     if (op.getInverse())
       s = b.neg(s);
-    // Statement by statement: the order of a call's arguments is the C++ compiler's choice.
+    // One statement each: C++ does not fix the evaluation order of arguments.
     Value xc = b.mul(x, c), ys = b.mul(y, s), xs = b.mul(x, s), yc = b.mul(y, c);
     Value first = pad(b.sub(xc, ys), 0), second = pad(b.add(xs, yc), 1);
     Value whole =
@@ -38,14 +39,14 @@ public:
   }
 
 private:
-  /// A dimension made of the one that is rotated.
-  DimAttr getPart(StringRef suffix, int64_t partSize) {
+  /// A dimension derived from the rotated dimension.
+  DimAttr getDerivedDim(StringRef suffix, int64_t derivedSize) {
     MLIRContext *context = op.getContext();
     StringRef dim = op.getDim();
-    return DimAttr::get(context, StringAttr::get(context, dim + suffix), partSize);
+    return DimAttr::get(context, StringAttr::get(context, dim + suffix), derivedSize);
   }
 
-  /// The operand's type, its rotated dimension split into pairs and `side` of a pair.
+  /// The type of the operand with its rotated dimension split into pairs and `side` of a pair.
   NamedTensorType getSplitType(Type element, DimAttr side) {
     SmallVector<DimAttr> dims;
     for (DimAttr dim : type.getDims())
@@ -58,8 +59,8 @@ private:
     return NamedTensorType::get(element, dims);
   }
 
-  Value slice(Value parts, int64_t index) {
-    return b.create<SliceOp>(getSplitType(typeOf(parts).getElementType(), one), parts,
+  Value slice(Value pairs, int64_t index) {
+    return b.create<SliceOp>(getSplitType(typeOf(pairs).getElementType(), one), pairs,
                              two.getName().getValue(), index);
   }
   Value pad(Value half, int64_t index) {
@@ -72,8 +73,8 @@ private:
     return b.create<IotaOp>(NamedTensorType::get(integer, dim));
   }
 
-  /// Radians by position and pair. In f64: a position times an angle in f32 is wrong by 1e-3 at
-  /// 10,000.
+  /// Radians by position and pair. In f64, because a position times an angle in f32 has an error of
+  /// 1e-3 at 10,000.
   Value getAngles() {
     Type f64 = Float64Type::get(op.getContext());
     Value position = count(type.getDims()[type.indexOf(op.getAlongAttr())]);
@@ -100,7 +101,7 @@ private:
   }
 
   RotaryOp op;
-  GradientBuilder b;
+  TensorBuilder b;
   NamedTensorType type;
   int64_t size; ///< of the rotated dimension
   DimAttr pair, two, one;

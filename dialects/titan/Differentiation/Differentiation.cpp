@@ -1,4 +1,4 @@
-//===- Differentiation.cpp - Gradients of the dialect's operations --------===//
+//===- Differentiation.cpp - VJP rules of the dialect's operations --------===//
 
 #include "dialects/titan/Differentiation/Differentiation.h"
 #include "dialects/titan/IR/Titan.h"

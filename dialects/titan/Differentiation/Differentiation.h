@@ -1,9 +1,8 @@
-//===- Differentiation.h - Gradients of the dialect's operations -*- C++ -*-===//
+//===- Differentiation.h - VJP rules of the dialect's operations -*- C++ -*-===//
 //
-// Attaches DifferentiableOpInterface to the operations of the `titan` dialect. The rules are here
-// and not in the operations' classes so that everything about gradients can be read in one folder.
-// `titan.repeat` has no rule of its own: differentiating it is differentiating its body, which the
-// pass --titan-differentiate does (dialects/titan/Transforms/Gradient/RepeatGradient.cpp).
+// Attaches DifferentiableOpInterface to the operations of the `titan` dialect as external models.
+// `titan.repeat` has no rule: the pass --titan-differentiate differentiates its bodies
+// (dialects/titan/Transforms/Gradient/RepeatGradient.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +19,7 @@ namespace titan::ir {
 /// Attaches the rules when the dialect is loaded.
 void registerVjpModels(mlir::DialectRegistry &registry);
 
-/// The rules by kind of operation, one file each.
+/// The rules of one kind of operations each.
 void attachElementwiseVjps(mlir::MLIRContext *context);
 void attachTensorVjps(mlir::MLIRContext *context);
 void attachNeuralVjps(mlir::MLIRContext *context);

@@ -1,8 +1,8 @@
-//===- ElementwiseVjps.cpp - Gradients of elementwise operations ----------===//
+//===- ElementwiseVjps.cpp - VJP rules of elementwise operations ----------===//
 //
-// Rules use the result where the derivative has a form in it (exp, sqrt, tanh, ...), because the
-// result is likelier to be at hand than the operand. At ties, maximum and minimum give each side
-// one half, as torch.maximum does.
+// Rules use the result if the derivative has a form in it (exp, sqrt, tanh, ...), because the
+// result is more often available than the operand. At ties, maximum and minimum give one half of
+// the cotangent to each operand, as torch.maximum does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -121,14 +121,14 @@ static LogicalResult flow(PowOp op, Vjp &v) {
   return success();
 }
 
-/// The cotangent goes to the operand that `wins` over the other, one half each at ties.
+/// The cotangent goes to the operand that `wins`, one half to each at ties.
 static LogicalResult flowToWinner(Value lhs, Value rhs, ComparePredicate wins, Vjp &v) {
   auto build = [&](Value one, Value other) {
     Value tie = v.compare(ComparePredicate::EQ, lhs, rhs);
     Value half = v.scale(v.cotangent(), 0.5);
-    Value share = v.select(tie, half, v.cotangent());
+    Value fraction = v.select(tie, half, v.cotangent());
     Value isWinner = v.compare(wins, one, other);
-    return v.select(isWinner, share, v.constant(0, one));
+    return v.select(isWinner, fraction, v.constant(0, one));
   };
   v.flowTo(0, [&] { return build(lhs, rhs); });
   v.flowTo(1, [&] { return build(rhs, lhs); });
@@ -151,7 +151,7 @@ static LogicalResult flow(SelectOp op, Vjp &v) {
   return success();
 }
 
-/// What flows is cast by whoever receives it; a parameter's gradient is not rounded on its way.
+/// flowTo() converts the cotangent, so that a parameter's gradient is not rounded twice.
 static LogicalResult flow(CastOp, Vjp &v) {
   v.flowTo(0, [&] { return v.cotangent(); });
   return success();
@@ -162,7 +162,7 @@ static LogicalResult flow(ExpandOp, Vjp &v) {
   return success();
 }
 
-/// Booleans, integers and constants: no operand takes a cotangent.
+/// Booleans, integers and constants have no cotangent.
 static LogicalResult flow(CompareOp, Vjp &) {
   return success();
 }

@@ -1,4 +1,4 @@
-//===- NeuralVjps.cpp - Gradients of composites ---------------------------===//
+//===- NeuralVjps.cpp - VJP rules of composite operations -----------------===//
 
 #include "dialects/titan/Differentiation/Differentiation.h"
 #include "dialects/titan/Differentiation/VjpModel.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace titan::ir {
 
-/// A rotation's transpose is the rotation back.
+/// The transpose of a rotation is the inverse rotation.
 static LogicalResult flow(RotaryOp op, Vjp &v) {
   v.flowTo(0, [&] {
     auto turned =
@@ -20,7 +20,7 @@ static LogicalResult flow(RotaryOp op, Vjp &v) {
   return success();
 }
 
-/// Through the result and through its log-sum-exp, of which one may have no cotangent.
+/// The result and its log-sum-exp may have cotangents, at least one of them does.
 static LogicalResult flow(AttentionOp op, Vjp &v) {
   v.setLoc(getGradientLoc(op.getLoc(), op.getResult()));
   Value cotangent = v.cotangent(0) ? v.cotangent(0) : v.zeros(op.getResult().getType());

@@ -1,4 +1,4 @@
-//===- ParameterOrigin.cpp - Is a value a parameter? ----------------------===//
+//===- ParameterOrigin.cpp - Values that derive from parameters -----------===//
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/IR/ElementTypes.h"
@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace titan::ir;
 
-/// The value that `value` is another form of; null where it is computed or a plain argument.
+/// The value that `value` is another form of; null if it is computed or a plain argument.
 static Value getOrigin(Value value) {
   if (Operation *op = value.getDefiningOp())
     return isa<ShardingConstraintOp, StopGradientOp, CastOp, RenameOp, SplitOp, MergeOp, SliceOp>(
@@ -34,7 +34,7 @@ bool titan::ir::isFromParameter(Value value) {
 
 NamedTensorType titan::ir::getCotangentType(Value value) {
   auto type = cast<NamedTensorType>(value.getType());
-  // A parameter's origin is a function, so there is one around.
+  // A value that derives from a parameter has a parent function, which declares the gradient dtype.
   if (!isFromParameter(value) || !isa<FloatType>(type.getElementType()))
     return type;
   Type reduce = Precision::get(value.getParentRegion()->getParentOp()).reduce;

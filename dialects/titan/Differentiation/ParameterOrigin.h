@@ -1,9 +1,9 @@
-//===- ParameterOrigin.h - Is a value a parameter? --------------*- C++ -*-===//
+//===- ParameterOrigin.h - Values that derive from parameters ---*- C++ -*-===//
 //
-// Tells weight gradients from data gradients: a value is a parameter if it is one of the
-// function's, a repeat's slice of one, or one of these cast, renamed, reshaped or cut. On that
-// hangs the element type of a cotangent: gradients of parameters are summed over many terms, uses
-// and processes in the type that the run declares for it, other cotangents have their value's type.
+// Distinguishes gradients of parameters from other cotangents. A parameter of the function and a
+// slot of a stacked parameter derive from a parameter, and so do their casts, renames, reshapes and
+// slices. Gradients of parameters are sums over many terms, uses and ranks, so they have the
+// declared gradient dtype. Other cotangents have the dtype of their value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@ namespace titan::ir {
 
 bool isFromParameter(mlir::Value value);
 
-/// The type of a value's cotangent: its own, with the declared element type (`Precision::reduce`)
-/// where it is a parameter.
+/// The type of a value's cotangent: the value's type, with the gradient dtype (`Precision::reduce`)
+/// if the value derives from a parameter.
 NamedTensorType getCotangentType(mlir::Value value);
 
 } // namespace titan::ir

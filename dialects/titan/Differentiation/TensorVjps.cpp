@@ -1,7 +1,7 @@
-//===- TensorVjps.cpp - Gradients of contraction, indexing and the like ---===//
+//===- TensorVjps.cpp - VJP rules of contraction, indexing and dimensions -===//
 //
-// All of these but the maximum and minimum are linear in each operand, so a gradient is the
-// transposed operation: take and put, split and merge, slice and pad are each other's.
+// All operations except the maximum and minimum are linear in each operand, so the gradient is the
+// transposed operation. Transposed pairs are gather and scatter, split and merge, slice and pad.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,16 +42,16 @@ static LogicalResult flow(StopGradientOp, Vjp &) {
   return success();
 }
 
-/// One factor of a product receives the cotangent times the other, summed over what the factor
-/// lacks. The two contractions are marked, because schedules move weight gradients about.
+/// The cotangent of a factor is the contraction of the result's cotangent with the other factor.
+/// The contractions are marked, because schedules move wgrads.
 static Value contractWith(Value lhs, Value rhs, Value operand, Vjp &v) {
-  // The cotangent of a sum that was kept in a wider type than its terms.
+  // The result may have a wider type than its terms.
   Type widest = getWider(getElementTypeOf(lhs), getElementTypeOf(rhs));
   lhs = v.cast(lhs, widest);
   rhs = v.cast(rhs, widest);
   auto contract = v.create<ContractOp>(v.getSumType(operand, lhs), lhs, rhs);
-  StringRef part = isFromParameter(operand) ? "wgrad" : "dgrad";
-  contract->setAttr(attr::kGradKind, StringAttr::get(operand.getContext(), part));
+  StringRef kind = isFromParameter(operand) ? "wgrad" : "dgrad";
+  contract->setAttr(attr::kGradKind, StringAttr::get(operand.getContext(), kind));
   return contract;
 }
 
@@ -64,13 +64,14 @@ static LogicalResult flow(ContractOp op, Vjp &v) {
   return success();
 }
 
-/// Every maximal (minimal) element receives the cotangent divided by their number, as torch.amax.
+/// Each extreme element receives the cotangent divided by the number of extreme elements, as
+/// torch.amax.
 static Value flowToExtremes(ReduceOp op, Vjp &v) {
   Value mask = v.compare(ComparePredicate::EQ, op.getInput(), op.getResult());
   Value ones = v.cast(mask, op.getInput().getType().getElementType());
   Value count = v.fitTo(ones, op.getResult().getType());
-  Value share = v.div(v.cotangent(), count);
-  return v.select(mask, share, v.constant(0, op.getInput()));
+  Value fraction = v.div(v.cotangent(), count);
+  return v.select(mask, fraction, v.constant(0, op.getInput()));
 }
 
 static LogicalResult flow(ReduceOp op, Vjp &v) {
@@ -86,7 +87,7 @@ static LogicalResult flow(CheckIndexOp, Vjp &) {
 
 static LogicalResult flow(GatherOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    // Rows may take many updates each.
+    // A row may receive many updates.
     NamedTensorType type = v.getSumType(op.getInput(), v.cotangent());
     type = type.withElementType(getAccumulationType(type.getElementType()));
     return v.create<ScatterOp>(type, v.cotangent(), op.getIndices(), op.getAlongAttr());
@@ -94,7 +95,7 @@ static LogicalResult flow(GatherOp op, Vjp &v) {
   return success();
 }
 
-/// Every update lies at the place its index names, so it receives what the cotangent has there.
+/// An update receives the cotangent of the element that its index selects.
 static LogicalResult flow(ScatterOp op, Vjp &v) {
   if (op.getInto())
     v.flowTo(2, [&] { return v.cotangent(); });
@@ -150,7 +151,7 @@ static LogicalResult flow(PadOp op, Vjp &v) {
   return success();
 }
 
-/// What was chosen takes the cotangents; where they came from is not differentiated.
+/// The selected values receive the cotangents; their indices are not differentiated.
 static LogicalResult flow(TopKOp op, Vjp &v) {
   if (!v.cotangent(0))
     return success();
@@ -162,7 +163,7 @@ static LogicalResult flow(TopKOp op, Vjp &v) {
   return success();
 }
 
-/// Element i is in all sums from i on.
+/// Element i is a term of all sums from i on.
 static LogicalResult flow(CumulativeSumOp op, Vjp &v) {
   v.flowTo(0, [&] {
     auto sums = v.create<CumulativeSumOp>(v.getTypeLike(op.getInput(), v.cotangent()),

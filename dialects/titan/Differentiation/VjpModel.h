@@ -1,45 +1,46 @@
-//===- VjpModel.h - One operation's rule ------------------------*- C++ -*-===//
+//===- VjpModel.h - Model of a VJP rule -------------------------*- C++ -*-===//
 //
-// A rule is a function `flow(OpT op, Vjp &vjp)` that hands each operand its cotangent. `Vjp` does
-// what all rules share: it names the operations after the operand, leaves integers out, and brings
-// the cotangent to the operand's dimensions (an operand that was repeated receives a sum) and to
-// the element type of its cotangent.
+// A rule is a function `flow(OpT op, Vjp &vjp)` that builds the cotangent of each operand. `Vjp`
+// does what all rules share. It names operations after the operand, skips integer operands, and
+// converts a cotangent to the operand's dimensions (an expanded operand receives a sum) and
+// cotangent type.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TITAN_DIALECTS_TITAN_DIFFERENTIATION_VJPMODEL_H
 #define TITAN_DIALECTS_TITAN_DIFFERENTIATION_VJPMODEL_H
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 
 namespace titan::ir {
 
-class Vjp : public GradientBuilder {
+class Vjp : public TensorBuilder {
 public:
   Vjp(mlir::Operation *op, mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Value> cotangents,
       llvm::MutableArrayRef<mlir::Value> operandCotangents)
-      : GradientBuilder(builder, op->getLoc()), op(op), cotangents(cotangents),
+      : TensorBuilder(builder, op->getLoc()), op(op), cotangents(cotangents),
         operandCotangents(operandCotangents) {}
 
-  /// The cotangent of result `i`; null where nothing flows.
+  /// The cotangent of result `i`; null if it has none.
   mlir::Value cotangent(unsigned i = 0) const { return cotangents[i]; }
 
-  /// Hands operand `i` what `build` returns, brought to its dimensions.
+  /// Sets the cotangent of operand `i` to the result of `build`, converted to the operand's
+  /// dimensions.
   template <typename Fn> void flowTo(unsigned i, Fn build) {
     mlir::Value operand = op->getOperand(i);
     auto type = mlir::cast<NamedTensorType>(operand.getType());
     if (!mlir::isa<mlir::FloatType>(type.getElementType()))
       return;
     setLoc(getGradientLoc(op->getLoc(), operand));
-    // What ranks have of a parameter's gradient is added up in the type declared for it.
+    // Ranks reduce a parameter's gradient in the gradient dtype.
     operandCotangents[i] =
         fitTo(build(), getCotangentType(operand), /*roundBeforeReduce=*/isFromParameter(operand));
   }
 
-  /// The type of a sum of `terms` that becomes the cotangent of `operand`: made in the cotangent's
-  /// element type where that is the wider one.
+  /// The type in which a sum of `terms` is computed that becomes the cotangent of `operand`: the
+  /// wider one of the two element types.
   NamedTensorType getSumType(mlir::Value operand, mlir::Value terms);
   /// The operand's dimensions with the element type of `value`.
   NamedTensorType getTypeLike(mlir::Value operand, mlir::Value value);
@@ -50,7 +51,7 @@ private:
   llvm::MutableArrayRef<mlir::Value> operandCotangents;
 };
 
-/// The interface's model of `OpT`, made of the overload of `flow` that takes it.
+/// The interface's model of `OpT`: calls the overload of `flow` for it.
 template <typename OpT>
 struct VjpModel : DifferentiableOpInterface::ExternalModel<VjpModel<OpT>, OpT> {
   mlir::LogicalResult buildVjp(mlir::Operation *op, mlir::OpBuilder &builder,

@@ -11,11 +11,11 @@ using namespace titan::ir;
 
 namespace {
 
-/// What attention and its gradient share: the space of everything but positions and heads, and the
-/// strides along those. Queries and keys may hold different ranges of positions.
+/// Shared by attention and its gradient: the index space without positions and heads, and the
+/// strides along those. Queries and keys may have different ranges of positions.
 class AttentionWalk {
 public:
-  /// Positions of queries and of keys, and no position: documents are found by both.
+  /// Indexed by positions of queries, of keys, or (documents) of both.
   enum Side { Queries, Keys, Documents };
 
   template <typename Op>
@@ -31,10 +31,11 @@ public:
     int64_t position = 0, head = 0, size = 1; ///< strides; elements along its head
   };
 
-  /// Calls visit(offsets) for every outer point, offsets being those of the tensors as added.
+  /// Calls visit(offsets) for every outer point, with the offsets of the tensors in the order of
+  /// their addition.
   template <typename Visit> void walk(Visit visit) const;
 
-  /// Query i and key j of this rank's parts, with the documents of the outer point.
+  /// True if query i of this rank attends to key j, given the documents of the outer point.
   bool isVisible(int64_t i, int64_t j, const double *documents) const {
     int64_t query = offsets[Queries] + i, key = offsets[Keys] + j;
     auto document = [&](int64_t position) {
@@ -43,7 +44,7 @@ public:
     return (!causal || query >= key) && (!window || std::abs(query - key) < *window) &&
            (!documents || document(query) == document(key));
   }
-  /// The score of a product of query and key, and what a cotangent of the score is scaled by.
+  /// The score from a product of query and key, and the derivative of the score.
   double getScore(double product) const {
     return cap > 0 ? cap * std::tanh(scale * product / cap) : scale * product;
   }
@@ -95,7 +96,7 @@ LogicalResult AttentionWalk::add(Value value, const HostTensor &tensor, Side sid
       continue;
     }
     if (known->size != dim.size || known->offset != dim.offset)
-      return op->emitOpError("joins different parts of dimension \"") << dim.name << '"';
+      return op->emitOpError("matches different shards of dimension \"") << dim.name << '"';
     added.strides[known - outer.begin()] = stride;
   }
   if (side == Documents)
@@ -157,7 +158,7 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
     return success();
   }
 
-  /// One query against all keys that it sees.
+  /// One query against all visible keys.
   static void attend(const AttentionWalk &w, int64_t i, ArrayRef<const HostTensor *> operands,
                      MutableArrayRef<HostTensor> results, const std::vector<int64_t> &at) {
     const auto &q = w.tensors[0], &k = w.tensors[1], &v = w.tensors[2], &y = w.tensors[3],
@@ -184,8 +185,8 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
   }
 };
 
-/// Dao et al., arXiv 2205.14135, appendix B.2, with D_i = sum of dO_i O_i, less the cotangent of
-/// the log-sum-exp, whose derivative by a score is the score's probability.
+/// Dao et al., arXiv 2205.14135, appendix B.2, with D_i = sum of dO_i O_i, less the lse cotangent:
+/// the derivative of lse by a score is the probability of the score.
 struct AttentionGradModel
     : EvaluableOpInterface::ExternalModel<AttentionGradModel, AttentionGradOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
@@ -194,7 +195,7 @@ struct AttentionGradModel
     using Walk = AttentionWalk;
     auto grad = cast<AttentionGradOp>(op);
     Walk w(grad, shardOffsets);
-    // dy, q, k, v, y, lse, then dq, dk, dv. The queries come first, since they have all dimensions.
+    // dy, q, k, v, y, lse, then dq, dk, dv. Queries come first, because they have all dimensions.
     constexpr Walk::Side sides[9] = {Walk::Queries, Walk::Queries, Walk::Keys,
                                      Walk::Keys,    Walk::Queries, Walk::Queries,
                                      Walk::Queries, Walk::Keys,    Walk::Keys};
@@ -221,7 +222,8 @@ struct AttentionGradModel
   static void differentiate(const AttentionWalk &w, AttentionGradOp grad, int64_t i,
                             ArrayRef<const HostTensor *> operands,
                             MutableArrayRef<HostTensor> results, const std::vector<int64_t> &at) {
-    // Tensors are numbered as they were added: 6 to 8 are results, 9 on the optional operands.
+    // Tensors are numbered in the order of their addition: 6 to 8 are results, optional operands
+    // start at 9.
     auto row = [&](int t, int64_t position) {
       return operands[t < 6 ? t : t - 3]->data.data() + at[t] + position * w.tensors[t].position;
     };

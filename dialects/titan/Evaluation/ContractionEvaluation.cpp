@@ -1,8 +1,8 @@
-//===- ContractionEvaluation.cpp - Sums of products and reductions --------===//
+//===- ContractionEvaluation.cpp - Contractions and reductions ------------===//
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"
-#include "dialects/titan/Evaluation/Reductions.h"
+#include "dialects/titan/Support/Reductions.h"
 
 using namespace mlir;
 using namespace titan;
@@ -10,14 +10,14 @@ using namespace titan::ir;
 
 namespace {
 
-/// The dimensions of a contraction by what they are in the equivalent batched matrix product.
+/// The role of a dimension in the equivalent batched matrix product.
 enum class Kind { Batch, Row, Column, Sum };
 
-/// Sizes and strides of one kind's dimensions, joined into a single index.
+/// Sizes and strides of all dimensions of one kind, flattened into one axis.
 struct Axis {
   int64_t size = 1;
   std::vector<int64_t> sizes;
-  /// Element of a tensor with these strides at position `index` of the joined axis.
+  /// Element offset of position `index` of the flattened axis.
   int64_t locate(int64_t index, const std::vector<int64_t> &strides) const {
     int64_t offset = 0;
     for (size_t d = sizes.size(); d-- > 0; index /= sizes[d])
@@ -26,7 +26,7 @@ struct Axis {
   }
 };
 
-/// A tensor as a matrix: element offsets along two joined axes, looked up instead of computed.
+/// A table of element offsets along a flattened axis.
 std::vector<int64_t> tabulate(const Axis &axis, const std::vector<int64_t> &strides) {
   std::vector<int64_t> offsets(axis.size);
   for (int64_t i = 0; i < axis.size; ++i)
@@ -36,7 +36,7 @@ std::vector<int64_t> tabulate(const Axis &axis, const std::vector<int64_t> &stri
 
 struct Contraction {
   Axis axes[4];
-  /// strides[tensor][kind], the tensors being lhs, rhs, result.
+  /// strides[tensor][kind] for lhs, rhs and result.
   std::vector<int64_t> strides[3][4];
 
   std::vector<int64_t> offsets(int tensor, Kind kind) const {
@@ -63,8 +63,8 @@ Contraction classify(const IndexSpace &space, const std::vector<int64_t> (&strid
   return c;
 }
 
-/// out[m, n] = sum over k of a[m, k] b[k, n], all contiguous. Rows of b stay in cache for a block
-/// of rows of a; every sum runs over k in order, so blocking does not change a bit of the result.
+/// out[m, n] = sum over k of a[m, k] b[k, n], all contiguous. Rows of b stay in the cache for a
+/// block of rows of a. Every sum runs over k in order, so blocking does not change the result.
 void multiply(const double *a, const double *b, double *out, int64_t m, int64_t n, int64_t k) {
   constexpr int64_t kBlock = 64, nBlock = 256;
   std::fill(out, out + m * n, 0.0);
@@ -102,8 +102,8 @@ void runContraction(const Contraction &c, const HostTensor &lhs, const HostTenso
   }
 }
 
-/// Which of the first dimensions of `space` the tensor has; by name, since a stride may be that of
-/// a dimension of size 1.
+/// The leading dimensions of `space` that the tensor has. Compares names, because a dimension of
+/// size 1 also has stride 0.
 SmallVector<bool> getPresence(const IndexSpace &space, Value value, const HostTensor &tensor,
                               const ShardOffsets &offsets) {
   SmallVector<bool> present(space.getRank(), false);

@@ -1,4 +1,4 @@
-//===- DimensionEvaluation.cpp - Renaming, splitting and cutting ----------===//
+//===- DimensionEvaluation.cpp - Renaming, splitting and slicing ----------===//
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"
@@ -9,8 +9,8 @@ using namespace titan::ir;
 
 namespace {
 
-/// Operations that leave a rank's memory as it is. A split dimension stays with its outermost part
-/// (the sharding rules see to that), so local parts agree in size and order.
+/// Operations that do not change the memory of a rank. The sharding rules keep the shards of a
+/// split dimension in its outermost part, so that local sizes and orders agree.
 template <typename Op> struct CopyModel : EvaluableOpInterface::ExternalModel<CopyModel<Op>, Op> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
                          MutableArrayRef<HostTensor> results, const ShardOffsets &) const {
@@ -25,37 +25,37 @@ template <typename Op> struct CopyModel : EvaluableOpInterface::ExternalModel<Co
 
 /// A range of a dimension, seen as [outer, dim, inner] on both sides.
 struct Range {
-  int64_t outer = 1, inner = 1, wholeSize, partSize, offset;
+  int64_t outer = 1, inner = 1, wholeSize, sliceSize, offset;
 };
 
-FailureOr<Range> getRange(Operation *op, Value whole, const HostTensor &wholeTensor, Value part,
-                          const HostTensor &partTensor, StringAttr dim, int64_t offset) {
+FailureOr<Range> getRange(Operation *op, Value whole, const HostTensor &wholeTensor, Value sliced,
+                          const HostTensor &sliceTensor, StringAttr dim, int64_t offset) {
   auto wholeType = cast<NamedTensorType>(whole.getType());
-  auto partType = cast<NamedTensorType>(part.getType());
+  auto sliceType = cast<NamedTensorType>(sliced.getType());
   int64_t at = wholeType.indexOf(dim);
   bool flat =
-      wholeType.getShardingOrReplicated().isFlat() || partType.getShardingOrReplicated().isFlat();
+      wholeType.getShardingOrReplicated().isFlat() || sliceType.getShardingOrReplicated().isFlat();
   if (flat || wholeTensor.shape[at] != wholeType.getDims()[at].getSize() ||
-      partTensor.shape[at] != partType.getDims()[at].getSize())
+      sliceTensor.shape[at] != sliceType.getDims()[at].getSize())
     return op->emitOpError("needs dimension ") << dim << " whole on every rank";
-  Range range{1, 1, wholeTensor.shape[at], partTensor.shape[at], offset};
+  Range range{1, 1, wholeTensor.shape[at], sliceTensor.shape[at], offset};
   for (size_t i = 0; i < wholeTensor.shape.size(); ++i) {
     if (static_cast<int64_t>(i) == at)
       continue;
-    if (wholeTensor.shape[i] != partTensor.shape[i])
-      return op->emitOpError("holds different parts of dimension ")
+    if (wholeTensor.shape[i] != sliceTensor.shape[i])
+      return op->emitOpError("has different shards of dimension ")
              << wholeType.getDims()[i].getName();
     (static_cast<int64_t>(i) < at ? range.outer : range.inner) *= wholeTensor.shape[i];
   }
   return range;
 }
 
-/// Calls copy(element of the whole, element of the part) for runs of `inner` elements.
+/// Calls copy(element of the full tensor, element of the range) for runs of `inner` elements.
 template <typename Copy> void walkRange(const Range &range, Copy copy) {
   for (int64_t o = 0; o < range.outer; ++o)
-    for (int64_t i = 0; i < range.partSize * range.inner; ++i)
+    for (int64_t i = 0; i < range.sliceSize * range.inner; ++i)
       copy((o * range.wholeSize + range.offset) * range.inner + i,
-           o * range.partSize * range.inner + i);
+           o * range.sliceSize * range.inner + i);
 }
 
 struct SliceModel : EvaluableOpInterface::ExternalModel<SliceModel, SliceOp> {
@@ -66,8 +66,8 @@ struct SliceModel : EvaluableOpInterface::ExternalModel<SliceModel, SliceOp> {
                           slice.getDimAttr(), slice.getOffset());
     if (failed(range))
       return failure();
-    walkRange(*range, [&](int64_t whole, int64_t part) {
-      results[0].data[part] = operands[0]->data[whole];
+    walkRange(*range, [&](int64_t whole, int64_t sliced) {
+      results[0].data[sliced] = operands[0]->data[whole];
     });
     return success();
   }
@@ -82,8 +82,8 @@ struct PadModel : EvaluableOpInterface::ExternalModel<PadModel, PadOp> {
     if (failed(range))
       return failure();
     std::fill(results[0].data.begin(), results[0].data.end(), 0.0);
-    walkRange(*range, [&](int64_t whole, int64_t part) {
-      results[0].data[whole] = operands[0]->data[part];
+    walkRange(*range, [&](int64_t whole, int64_t sliced) {
+      results[0].data[whole] = operands[0]->data[sliced];
     });
     return success();
   }

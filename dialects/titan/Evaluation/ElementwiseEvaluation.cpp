@@ -1,4 +1,4 @@
-//===- ElementwiseEvaluation.cpp - One scalar function at every element ---===//
+//===- ElementwiseEvaluation.cpp - Elementwise operations -----------------===//
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"
@@ -9,12 +9,12 @@ using namespace titan::ir;
 
 namespace {
 
-/// Where the element `at` of the local part lies in the whole tensor.
-int64_t getGlobalIndex(const IndexSpace &space, NamedTensorType type, int64_t at) {
+/// The row-major index of the element `at` of the local shard in a tensor of the shape `whole`.
+int64_t getGlobalIndex(const IndexSpace &space, ArrayRef<int64_t> whole, int64_t at) {
   int64_t index = 0, stride = 1;
-  for (int64_t d = type.getRank(); d-- > 0; at /= space.getDim(d).size) {
+  for (int64_t d = whole.size(); d-- > 0; at /= space.getDim(d).size) {
     index += (space.getDim(d).offset + at % space.getDim(d).size) * stride;
-    stride *= type.getDims()[d].getSize();
+    stride *= whole[d];
   }
   return index;
 }
@@ -90,6 +90,13 @@ std::function<void(ArrayRef<double>, MutableArrayRef<double>)> getElementFunctio
   };
 }
 
+/// The shape whose indices the operation computes with.
+SmallVector<int64_t> getWholeShape(Operation *op) {
+  if (auto random = dyn_cast<RandomOp>(op))
+    return random.getWholeShape();
+  return SmallVector<int64_t>(cast<NamedTensorType>(op->getResult(0).getType()).getShape());
+}
+
 /// The index space is the results'. What computes with the index gets it before the operands: the
 /// global one, row-major.
 LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> operands,
@@ -111,14 +118,14 @@ LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> op
     strides.push_back(space.getStrides(value, *tensor));
   auto function = getElementFunction(op);
   size_t first = isa<IotaOp, RandomOp>(op);
-  auto type = cast<NamedTensorType>(op->getResult(0).getType());
+  SmallVector<int64_t> whole = getWholeShape(op);
   SmallVector<double> in(first + operands.size()), out(results.size());
   int64_t at = 0;
   space.walk(strides, [&](const std::vector<int64_t> &offsets) {
     for (size_t i = 0; i < operands.size(); ++i)
       in[first + i] = operands[i]->data[offsets[i]];
     if (first)
-      in[0] = static_cast<double>(getGlobalIndex(space, type, at));
+      in[0] = static_cast<double>(getGlobalIndex(space, whole, at));
     function(in, out);
     for (auto [result, value] : llvm::zip_equal(results, out))
       result.data[at] = value;

@@ -1,12 +1,12 @@
-//===- Evaluation.h - The reference meaning of operations -------*- C++ -*-===//
+//===- Evaluation.h - The reference semantics of operations -----*- C++ -*-===//
 //
-// Models of EvaluableOpInterface: what every operation computes on one rank's local parts. They are
-// written to be obviously right rather than fast, since every pass and the emitted program are
-// tested against them; only contractions are blocked, or nothing but toys could be run.
+// Models of EvaluableOpInterface: the result of every operation on one rank's shards. The code
+// favours obvious correctness over speed, because every pass and the emitted program are tested
+// against it. Only contractions are blocked; otherwise only toy models would run.
 //
-// An operation learns which part of a dimension a rank holds from ShardOffsets. Where two operands
-// share a dimension, both must hold the same part of it: anything else is an error here, because
-// such a program would compute silently wrong numbers.
+// ShardOffsets tells an operation which shard of a dimension the rank stores. Operands that share a
+// dimension must have the same shard of it. Any other combination is an error, because it would
+// silently compute wrong numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@ class MLIRContext;
 
 namespace titan::ir {
 
-/// Attaches the models to the dialect's operations when the dialect is loaded. Elementwise ones
-/// use the models of ScalarOpInterface, which must be attached too.
+/// Attaches the models when the dialect is loaded. Elementwise operations use the models of
+/// ScalarOpInterface, which must be attached too.
 void registerEvaluationModels(mlir::DialectRegistry &registry);
 
 /// The models by kind of operation, one file each.

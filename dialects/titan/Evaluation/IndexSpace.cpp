@@ -1,4 +1,4 @@
-//===- IndexSpace.cpp - Walking tensors by dimension names ----------------===//
+//===- IndexSpace.cpp - Iteration over tensors by dimension names ---------===//
 
 #include "dialects/titan/Evaluation/IndexSpace.h"
 
@@ -32,7 +32,7 @@ LogicalResult IndexSpace::join(Value value, const HostTensor &tensor) {
       continue;
     }
     if (known->size != dim.size || known->offset != dim.offset)
-      return op->emitOpError("joins different parts of dimension \"")
+      return op->emitOpError("matches different shards of dimension \"")
              << dim.name << "\": [" << known->offset << ", " << known->offset + known->size
              << ") and [" << dim.offset << ", " << dim.offset + dim.size << ")";
   }

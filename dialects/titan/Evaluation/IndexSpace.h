@@ -1,11 +1,11 @@
-//===- IndexSpace.h - Walking tensors by dimension names --------*- C++ -*-===//
+//===- IndexSpace.h - Iteration over tensors by dimension names ----*- C++ -*-===//
 //
-// The joined index space of several tensors: every named dimension once, in order of first
-// appearance, with local sizes. A tensor that lacks a dimension has stride 0 along it, which is all
-// that broadcasting and summing by name amount to.
+// The joint index space of several tensors: every named dimension once, in order of first
+// appearance, with local sizes. A tensor that lacks a dimension has stride 0 along it; broadcasting
+// and summation by name need nothing else.
 //
-// A tensor in flat storage has, below its stacked dimensions, one dimension that stands for the
-// chunk; its name spells the axes, so that chunks cut differently never meet.
+// A flat tensor has one dimension for its shard below the stacked dimensions. The name of that
+// dimension lists the axes, so that different shardings never join.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 namespace titan::ir {
 
-/// A dimension as one rank holds it. `offset` is the global index at which the rank's part starts.
+/// A dimension of a shard. `offset` is the global index of its first element.
 struct LocalDim {
   std::string name;
   int64_t size;
@@ -27,7 +27,7 @@ struct LocalDim {
 std::vector<LocalDim> getLocalDims(NamedTensorType type, const HostTensor &tensor,
                                    const ShardOffsets &offsets);
 
-/// Complains at `op` unless every rank holds dimension `dim` of `value` whole.
+/// Emits an error at `op` unless dimension `dim` of `value` is unsharded.
 mlir::LogicalResult checkWhole(mlir::Operation *op, mlir::Value value, const HostTensor &tensor,
                                mlir::StringAttr dim);
 
@@ -35,19 +35,19 @@ class IndexSpace {
 public:
   IndexSpace(mlir::Operation *op, const ShardOffsets &offsets) : op(op), offsets(&offsets) {}
 
-  /// Adds the dimensions of a tensor. Fails, with an error at the operation, where a dimension is
-  /// there already but another part of it is held.
+  /// Adds the dimensions of a tensor. Emits an error at the operation if another tensor has a
+  /// different shard of a dimension.
   mlir::LogicalResult join(mlir::Value value, const HostTensor &tensor);
 
-  /// Elements between neighbours along each dimension of the space; 0 where the tensor lacks it.
+  /// The stride of the tensor along each dimension of the space; 0 if it lacks the dimension.
   std::vector<int64_t> getStrides(mlir::Value value, const HostTensor &tensor) const;
 
   int64_t getRank() const { return dims.size(); }
   const LocalDim &getDim(int64_t i) const { return dims[i]; }
   int64_t getNumElements() const;
 
-  /// Calls visit(offsets) at every point of the space, row-major; offsets[t] is the element of the
-  /// tensor that has `strides[t]`.
+  /// Calls visit(offsets) at every point of the space, row-major; offsets[t] is the element offset
+  /// for `strides[t]`.
   template <typename Visit>
   void walk(const std::vector<std::vector<int64_t>> &strides, Visit visit) const;
 

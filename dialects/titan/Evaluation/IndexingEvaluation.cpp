@@ -1,4 +1,4 @@
-//===- IndexingEvaluation.cpp - Selection by an integer tensor ------------===//
+//===- IndexingEvaluation.cpp - Gather and scatter ------------------------===//
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"
@@ -9,8 +9,8 @@ using namespace titan::ir;
 
 namespace {
 
-/// The table, the indices and the rows walked together: the joined space of everything but the
-/// indexed dimension, and where a table's row lies.
+/// The joint index space of table, indices and rows without the indexed dimension, and the table's
+/// stride along that dimension.
 struct Lookup {
   IndexSpace space;
   std::vector<std::vector<int64_t>> strides; ///< table, indices, rows
@@ -34,7 +34,7 @@ FailureOr<Lookup> joinLookup(Operation *op, StringRef along, Value table,
   std::vector<int64_t> tableStrides = lookup.space.getStrides(table, tableTensor);
   lookup.along = lookup.space.getDim(joined);
   lookup.alongStride = tableStrides[joined];
-  // The walk must not visit the rows of the table: leave `along` out of the space.
+  // The iteration must not visit the rows of the table: `along` is not in the space.
   lookup.space = IndexSpace(op, offsets);
   (void)lookup.space.join(rows, rowTensor);
   (void)lookup.space.join(indices, indexTensor);

@@ -1,4 +1,4 @@
-//===- OrderEvaluation.cpp - What depends on order along a dimension ------===//
+//===- OrderEvaluation.cpp - Top-k and cumulative sums --------------------===//
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

@@ -24,7 +24,7 @@ struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> 
     const HostTensor &input = *operands[0];
     if (input.data.size() != results[0].data.size() ||
         failed(checkWhole(op, rotary.getInput(), input, rotary.getDimAttr())))
-      return op->emitOpError("operand and result lie differently");
+      return op->emitOpError("operand and result have different shards");
     NamedTensorType type = rotary.getInput().getType();
     int64_t alongAt = type.indexOf(rotary.getAlongAttr()),
             dimAt = type.indexOf(rotary.getDimAttr());

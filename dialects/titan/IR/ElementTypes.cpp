@@ -1,4 +1,4 @@
-//===- ElementTypes.cpp - Which element types things have -----------------===//
+//===- ElementTypes.cpp - Rules of mixed precision ------------------------===//
 
 #include "dialects/titan/IR/ElementTypes.h"
 

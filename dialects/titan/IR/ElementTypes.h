@@ -1,7 +1,7 @@
-//===- ElementTypes.h - Which element types things have ---------*- C++ -*-===//
+//===- ElementTypes.h - Rules of mixed precision ----------------*- C++ -*-===//
 //
-// The rules of mixed precision, in one place: what a sum is made in, and what a run declares
-// (`precision { ... }`) about parameters' gradients, sums over processes and optimizer state.
+// The element types of sums, and the element types that a run declares (`precision { ... }`) for
+// gradients of parameters, sums over ranks and optimizer state.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,29 +12,29 @@
 
 namespace titan::ir {
 
-/// Of two floating-point types the one with more bits.
+/// The wider of two floating-point types.
 mlir::Type getWider(mlir::Type a, mlir::Type b);
 
-/// The type in which sums and formulas over such elements are computed: f32 at least. Other than
-/// floating-point types stay.
+/// The type in which sums and formulas over elements of this type are computed: f32 at least. Types
+/// other than floating-point types do not change.
 mlir::Type getAccumulationType(mlir::Type element);
 
-/// Whether an operation that sums may give its sums as `result`: in the terms' own type, or in a
-/// wider floating-point type, so that they are not rounded to the terms' type first.
+/// True if `result` is `terms` or a wider floating-point type: sums of `terms` may have this type,
+/// so that they are not rounded to `terms` first.
 bool isSameOrWiderFloat(mlir::Type terms, mlir::Type result);
 
-/// Whether `op` sums and so can give its result in a wider type than its operands have.
+/// True if `op` computes sums, so that its result may be wider than its operands.
 bool isAccumulation(mlir::Operation *op);
 
-/// The declared element types of a program function, `titan.precision`. A type that the function
-/// does not declare is null: then everything keeps the type that it has.
+/// The declared element types of a program function, `titan.precision`. Null means no declaration:
+/// values keep their types.
 struct Precision {
-  mlir::Type compute;           ///< of values outside of islands
+  mlir::Type compute;           ///< of values outside islands
   mlir::Type reduce;            ///< of parameters' gradients
-  mlir::Type activationsReduce; ///< of sums over processes of values of type `compute`
+  mlir::Type activationsReduce; ///< of sums over ranks of values of type `compute`
   mlir::Type optimizer;         ///< of optimizer state
 
-  /// Of the function that `op` is, or is in.
+  /// Of the function `op`, or of the function that contains `op`.
   static Precision get(mlir::Operation *op);
   mlir::DictionaryAttr toAttribute(mlir::MLIRContext *context) const;
 };

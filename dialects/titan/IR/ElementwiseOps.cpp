@@ -15,8 +15,8 @@ static LogicalResult verifySameDims(Operation *op, NamedTensorType a, NamedTenso
   return success();
 }
 
-/// The result's dimensions are exactly those that the operands have.
-static LogicalResult verifyJoin(Operation *op, NamedTensorType result) {
+/// The dimensions of the result are the union of the operands' dimensions.
+static LogicalResult verifyUnion(Operation *op, NamedTensorType result) {
   SmallVector<bool> covered(result.getRank(), false);
   for (Value operand : op->getOperands()) {
     auto type = cast<NamedTensorType>(operand.getType());
@@ -52,7 +52,7 @@ static LogicalResult verifyBinary(Operation *op) {
   auto lhs = cast<NamedTensorType>(op->getOperand(0).getType());
   auto rhs = cast<NamedTensorType>(op->getOperand(1).getType());
   auto result = cast<NamedTensorType>(op->getResult(0).getType());
-  if (failed(verifyJoin(op, result)))
+  if (failed(verifyUnion(op, result)))
     return failure();
   if (lhs.getElementType() != rhs.getElementType() ||
       lhs.getElementType() != result.getElementType())
@@ -113,7 +113,7 @@ LogicalResult MinimumOp::verify() {
 }
 
 LogicalResult CompareOp::verify() {
-  if (failed(verifyJoin(*this, getResult().getType())))
+  if (failed(verifyUnion(*this, getResult().getType())))
     return failure();
   if (getLhs().getType().getElementType() != getRhs().getType().getElementType() ||
       !getResult().getType().getElementType().isInteger(1))
@@ -122,7 +122,7 @@ LogicalResult CompareOp::verify() {
 }
 
 LogicalResult SelectOp::verify() {
-  if (failed(verifyJoin(*this, getResult().getType())))
+  if (failed(verifyUnion(*this, getResult().getType())))
     return failure();
   Type element = getResult().getType().getElementType();
   if (!getCondition().getType().getElementType().isInteger(1) ||
@@ -165,7 +165,38 @@ LogicalResult RandomOp::verify() {
       return emitOpError("(C1) expected keys of rank 0, got ") << key.getType();
   if (!isa<FloatType>(getResult().getType().getElementType()))
     return emitOpError("(C2) expected a floating-point result, got ") << getResult().getType();
+  if (getStarts().size() != getWhole().size())
+    return emitOpError("(C3) expected a start for each of ")
+           << getWhole().size() << " dimensions that are cut, got " << getStarts().size();
+  for (Value start : getStarts())
+    if (auto type = cast<NamedTensorType>(start.getType());
+        type.getRank() != 0 || !type.getElementType().isInteger(64))
+      return emitOpError("(C3) the start must be an i64 of rank 0, got ") << type;
+  llvm::SmallDenseSet<StringAttr> seen;
+  for (auto dim : getWhole().getAsRange<DimAttr>()) {
+    int64_t at = getResult().getType().indexOf(dim.getName());
+    bool isNew = seen.insert(dim.getName()).second;
+    if (at < 0 || dim.getSize() < getResult().getType().getShape()[at] || !isNew)
+      return emitOpError("(C4) ") << getResult().getType() << " is no chunk of a tensor with "
+                                  << dim << (isNew ? "" : ", which is there twice");
+  }
   return success();
+}
+
+SmallVector<int64_t> RandomOp::getWholeShape() {
+  SmallVector<int64_t> shape(getResult().getType().getShape());
+  for (auto dim : getWhole().getAsRange<DimAttr>())
+    shape[getResult().getType().indexOf(dim.getName())] = dim.getSize();
+  return shape;
+}
+
+int64_t RandomOp::getStartStride(unsigned index) {
+  auto dim = cast<DimAttr>(getWhole()[index]);
+  SmallVector<int64_t> shape = getWholeShape();
+  int64_t stride = 1;
+  for (int64_t size : ArrayRef(shape).drop_front(getResult().getType().indexOf(dim.getName()) + 1))
+    stride *= size;
+  return stride;
 }
 
 LogicalResult PowOp::verify() {

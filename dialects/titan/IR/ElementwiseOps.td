@@ -6,10 +6,12 @@
 include "mlir/IR/SymbolInterfaces.td"
 include "dialects/titan/IR/TitanOpBase.td"
 
-/// Marks operations that apply one scalar function to every element of the joined index space.
+/// Marks operations that apply one scalar function to every element of the joint index space.
 def Titan_Elementwise : NativeOpTrait<"Elementwise"> {
   let cppNamespace = "::titan::ir";
 }
+
+def Titan_DimsAttr : TypedArrayAttrBase<Titan_DimAttr, "dimensions">;
 
 class Titan_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Titan_Op<mnemonic, !listconcat([Pure, Titan_Elementwise], traits)> {
@@ -33,9 +35,9 @@ class Titan_UnaryOp<string mnemonic, string function, string formula>
 
 class Titan_BinaryOp<string mnemonic, string function, string formula>
     : Titan_ElementwiseOp<mnemonic, []> {
-  let summary = function # " of two tensors joined by dimension names";
-  let description = "`" # formula # [{`, element by element. An operand that lacks a dimension of the
-    result is repeated along it.
+  let summary = function # " of two tensors, matched by dimension names";
+  let description = "`" # formula # [{`, element by element. An operand is broadcast along the
+    dimensions that it lacks.
 
     Constraints:
     - (C1) the result's dimensions are the union of the operands' dimensions.
@@ -70,7 +72,7 @@ def Titan_MinimumOp : Titan_BinaryOp<"minimum", "lesser", "min(x, y)">;
 def Titan_PowOp : Titan_BinaryOp<"pow", "power", "x^y">;
 
 def Titan_CompareOp : Titan_ElementwiseOp<"compare"> {
-  let summary = "comparison of two tensors joined by dimension names";
+  let summary = "comparison of two tensors, matched by dimension names";
   let description = [{
     Has no gradient.
 
@@ -87,7 +89,7 @@ def Titan_CompareOp : Titan_ElementwiseOp<"compare"> {
 }
 
 def Titan_SelectOp : Titan_ElementwiseOp<"select"> {
-  let summary = "choice between two tensors by a condition, joined by dimension names";
+  let summary = "choice between two tensors by a condition, matched by dimension names";
   let description = [{
     Constraints:
     - (C1) the result's dimensions are the union of the operands' dimensions.
@@ -103,11 +105,11 @@ def Titan_SelectOp : Titan_ElementwiseOp<"select"> {
 def Titan_CastOp : Titan_ElementwiseOp<"cast"> {
   let summary = "conversion of the element type";
   let description = [{
-    Floating-point values round to nearest even; booleans become 0 and 1.
+    Floating-point values are rounded to nearest even; booleans become 0 and 1.
 
-    With `round_before_reduce`, what is narrowed may be a partial sum: each rank rounds its own term, and the terms
-    are added in the narrower type. That is what a run asks for that declares a type for sums of gradients;
-    without it, a sum is made before it is narrowed.
+    With `round_before_reduce`, the operand may be unreduced: each rank rounds its term, and the reduction
+    adds rounded terms in the narrower type. A run with a gradient dtype requests this; otherwise the
+    reduction precedes the cast.
 
     Constraints:
     - (C1) operand and result have the same dimensions, up to sharding.
@@ -122,7 +124,7 @@ def Titan_CastOp : Titan_ElementwiseOp<"cast"> {
 }
 
 def Titan_ExpandOp : Titan_ElementwiseOp<"expand"> {
-  let summary = "repetition along dimensions that the operand lacks";
+  let summary = "broadcast along dimensions that the operand lacks";
   let description = [{
     Constraints:
     - (C1) the operand's dimensions are a subset of the result's.
@@ -138,8 +140,8 @@ def Titan_ExpandOp : Titan_ElementwiseOp<"expand"> {
 def Titan_ConstantOp : Titan_ElementwiseOp<"constant"> {
   let summary = "a scalar constant";
   let description = [{
-    The result has no dimensions; elementwise operations repeat it where needed. Integers and
-    booleans are written as floating-point numbers too.
+    The result has no dimensions; elementwise operations broadcast it. Integers and booleans are also
+    written as floating-point numbers.
 
     Constraints:
     - (C1) the result has rank 0.
@@ -154,8 +156,8 @@ def Titan_ConstantOp : Titan_ElementwiseOp<"constant"> {
 def Titan_IotaOp : Titan_ElementwiseOp<"iota"> {
   let summary = "the global index along a dimension";
   let description = [{
-    Counts 0, 1, 2, ... along the result's only dimension. On a mesh each rank gets the global
-    indices of its part.
+    Counts 0, 1, 2, ... along the only dimension of the result. On a mesh, each rank has the global
+    indices of its shard.
 
     Constraints:
     - (C1) the result has rank 1 and element type i64.
@@ -166,25 +168,47 @@ def Titan_IotaOp : Titan_ElementwiseOp<"iota"> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def Titan_RandomOp : Titan_ElementwiseOp<"random"> {
+def Titan_RandomOp : Titan_ElementwiseOp<"random", [AttrSizedOperandSegments]> {
   let summary = "a tensor of random numbers";
   let description = [{
-    `uniform`: the multiples of 2^-24 in [0, 1), alike in all element types but for the rounding of
-    bf16, which makes the greatest of them 1. `normal`: mean 0, standard deviation 1. An element is a pure function of `stream`, of the keys in their order,
-    and of its global index, row-major (Philox; titan/runtime/philox.h). So it is the same on every mesh
-    and however often it is computed. Keys are whole numbers: the run's seed, the step, the indices of
-    the repeats around. Has no gradient.
+    `uniform`: multiples of 2^-24 in [0, 1), equal in all element types except for the rounding of bf16,
+    which turns the greatest of them into 1. `normal`: mean 0, standard deviation 1. An element is a pure
+    function of `stream`, the keys in their order and its row-major global index (Philox;
+    base/random/Philox.h). It is therefore equal on every mesh and in every recomputation. Keys are
+    integers: the seed of the run, the step, the indices of the enclosing repeats. Has no gradient.
+
+    The result may be a chunk of a longer tensor: `whole` lists the dimensions that are cut, each with its
+    size in the uncut tensor, and `starts` where the chunk begins along each of them. The global index is
+    that in the uncut tensor, so that a chunk holds the same numbers as the whole tensor does there.
 
     Constraints:
     - (C1) the keys have rank 0.
     - (C2) the result is floating-point.
+    - (C3) every start is an i64 of rank 0, and there is one for each dimension of `whole`.
+    - (C4) the dimensions of `whole` are different dimensions of the result, and no smaller than in the result.
 
-    Example: `%u = titan.random uniform "h.0" keys(%seed, %step, %layer) :
-    (!titan.tensor<i64[]>, !titan.tensor<i64[]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 8]>`
+    Examples: `%u = titan.random uniform "h.0" keys(%seed, %step, %layer) :
+    (!titan.tensor<i64[]>, !titan.tensor<i64[]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 8]>`,
+    `%c = titan.random uniform "h.0" keys(%seed) from(%start) of [#titan.dim<seq = 8>] :
+    (!titan.tensor<i64[]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 2]>`
   }];
-  let arguments = (ins Titan_RandomKind:$kind, StrAttr:$stream, Variadic<Titan_Tensor>:$keys);
+  let arguments = (ins Titan_RandomKind:$kind, StrAttr:$stream, Variadic<Titan_Tensor>:$keys,
+                       Variadic<Titan_Tensor>:$starts, DefaultValuedAttr<Titan_DimsAttr, "{}">:$whole);
   let results = (outs Titan_Tensor:$result);
-  let assemblyFormat = "$kind $stream `keys` `(` $keys `)` attr-dict `:` functional-type(operands, results)";
+  let builders = [OpBuilder<(ins "NamedTensorType":$type, "RandomKind":$kind, "::llvm::StringRef":$stream,
+                                 "::mlir::ValueRange":$keys), [{
+    build($_builder, $_state, type, kind, stream, keys, /*starts=*/{}, $_builder.getArrayAttr({}));
+  }]>];
+  let assemblyFormat = [{
+    $kind $stream `keys` `(` $keys `)` (`from` `(` $starts^ `)` `of` $whole)? attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    /// The shape of the uncut tensor, by whose row-major indices the numbers are counted.
+    ::llvm::SmallVector<int64_t> getWholeShape();
+    /// The elements of the uncut tensor between neighbours along the dimension of start `index`.
+    int64_t getStartStride(unsigned index);
+  }];
 }
 
 def Titan_ApplyOp : Titan_ElementwiseOp<"apply", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {

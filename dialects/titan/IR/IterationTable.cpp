@@ -1,4 +1,4 @@
-//===- IterationTable.cpp - Which body each iteration runs ----------------===//
+//===- IterationTable.cpp - The body of each iteration --------------------===//
 
 #include "dialects/titan/IR/IterationTable.h"
 

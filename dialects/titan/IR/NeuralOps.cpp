@@ -48,7 +48,7 @@ DimAttr titan::ir::getValueHeadOf(NamedTensorType key, NamedTensorType value, St
   return nullptr;
 }
 
-/// The dimensions of `type` with `head` replaced by `other`, or left out where that is null.
+/// The dimensions of `type` with `head` replaced by `other`, or removed if `other` is null.
 static SmallVector<DimAttr> replaceHead(NamedTensorType type, StringAttr head, DimAttr other) {
   SmallVector<DimAttr> dims;
   for (DimAttr dim : type.getDims())

@@ -1,4 +1,4 @@
-//===- NeuralOps.td - Composites worth a kernel of their own --------------===//
+//===- NeuralOps.td - Composite operations with their own kernels ---------===//
 
 #ifndef TITAN_NEURAL_OPS_TD
 #define TITAN_NEURAL_OPS_TD
@@ -9,18 +9,17 @@ def Titan_RotaryOp : Titan_Op<"rotary", [Pure]> {
   let summary = "rotary position embedding";
   let description = [{
     Rotates pairs of elements of dimension `dim` (size 2n) by position times theta^(-i/n), i = 0..n-1
-    (Su et al., arXiv 2104.09864, section 3.4.2), or by position times `frequencies[i]`: contexts longer
-    than those that a model was first trained with slow some pairs down. `interleaved` pairs elements
-    (2i, 2i+1), otherwise (i, i+n). `inverse` rotates back, which is also the transpose and so the
-    gradient. The position is the global index along `along`, counted from `start`: that is where a
-    chunk begins whose positions are part of a longer dimension.
+    (Su et al., arXiv 2104.09864, section 3.4.2), or by position times `frequencies[i]`: models with an
+    extended context lower some frequencies. `interleaved` pairs elements (2i, 2i+1), otherwise (i, i+n).
+    `inverse` rotates back; it is the transpose and therefore the gradient. The position is the global
+    index along `along` plus `start`, the first position of a chunk of a longer dimension.
 
     Decomposition (`--titan-decompose`): split `dim` into pairs, multiply by cosines and sines, merge.
 
     Constraints:
-    - (C1) operand and result are equal up to sharding; `along` and `dim` are dimensions of it.
+    - (C1) operand and result are equal up to sharding and have the dimensions `along` and `dim`.
     - (C2) the size of `dim` is even.
-    - (C3) there is either `theta`, or `frequencies` with n numbers.
+    - (C3) it has either `theta`, or `frequencies` with n numbers.
     - (C4) `start` is an i64 of rank 0.
 
     Example: `%r = titan.rotary %q along "seq" dim "head" {theta = 5.0e+05, interleaved} : T -> T`
@@ -34,7 +33,7 @@ def Titan_RotaryOp : Titan_Op<"rotary", [Pure]> {
     type($input) `->` type($result)
   }];
   let extraClassDeclaration = [{
-    /// Radians a position that each pair is turned by.
+    /// The angle per position of each pair in radians.
     ::llvm::SmallVector<double> getRadians();
   }];
   let hasVerifier = 1;
@@ -44,29 +43,30 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure]> {
   let summary = "scaled dot-product attention";
   let description = [{
     scores = scale * (q @ k) over dimension `head`; softmax over the positions of k and v (their
-    dimension `along`); result = scores @ v. Dimensions that q has and k lacks (grouped queries) reuse
-    k and v. v may have a dimension of its own in place of `head`, which the result then has too.
-    `lse` is the natural logarithm of the sum of exponentials (Dao et al., arXiv 2205.14135), kept for
-    the gradient, for merging partial results, and for whatever else joins the softmax, in f32 at
-    least. Scores, probabilities and sums are computed in f32 at least, whatever q, k and v are.
+    dimension `along`); result = scores @ v. k and v are repeated along dimensions of q that k lacks
+    (grouped queries). v may have another dimension in place of `head`; then the result has it too.
+    `lse` is the natural logarithm of the sum of exponentials (Dao et al., arXiv 2205.14135), in f32 at
+    least. The gradient reads it, and partial results are merged by it. Scores, probabilities and sums are
+    computed in f32 at least, for all types of q, k and v.
 
-    `soft_cap` c bounds the scores: c tanh(score / c). The mask is the intersection of its parts, of
-    positions i of q and j of k: `causal`, j <= i; `window` w, |i - j| < w; `documents`, equal numbers
-    at i and j. Every query sees at least its own position.
+    `soft_cap` c bounds the scores: c tanh(score / c). The mask for positions i of q and j of k is the
+    intersection of `causal`, j <= i; `window` w, |i - j| < w; and `documents`, equal numbers at i and j.
+    Every query attends at least to its own position.
 
     Decomposition (`--titan-decompose`): rename `along` of k and v, contract, select, reduce, exp, contract.
-    A rank may hold a part of q's positions and all of k's and v's.
+    The positions of q may be sharded, those of k and v may not.
 
     Constraints:
     - (C1) q, k and v have the dimension `along`, q and k have `head`.
     - (C2) the dimensions of k are among those of q.
     - (C3) v has the dimensions of k without `head`, and one more: `head`, or one that q lacks.
-    - (C4) the result's dimensions are those of q with v's own one in place of `head`; those of `lse`
-      are q's without `head`.
-    - (C5) `documents` are i64, have `along`, and otherwise dimensions of k other than `head`.
+    - (C4) the dimensions of the result are those of q with that dimension in place of `head`; those of
+      `lse` are q's without `head`.
+    - (C5) `documents` is i64; its dimensions are `along` and dimensions of k other than `head`.
     - (C6) `window` is at least 1.
     - (C7) `soft_cap` is positive.
-    - (C8) q, k, v and the result have one floating-point element type, `lse` has it too, f32 at least.
+    - (C8) q, k, v and the result have one floating-point element type; `lse` has that type or f32 if
+      that is wider.
 
     Example: `%y, %lse = titan.attention %q, %k, %v documents %ids along "seq" head "head"
     {scale = 0.25, causal, window = 4096 : i64, soft_cap = 5.0e+01} : ...`
@@ -81,7 +81,7 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure]> {
     functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
-    /// The dimension that v has in place of `head`.
+    /// The dimension of v that replaces `head`.
     DimAttr getValueHead() { return getValueHeadOf(getKey().getType(), getValue().getType(), getHeadAttr()); }
   }];
   let hasVerifier = 1;
@@ -90,15 +90,14 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure]> {
 def Titan_AttentionGradOp : Titan_Op<"attention_grad", [Pure, AttrSizedOperandSegments]> {
   let summary = "cotangents of attention's q, k and v";
   let description = [{
-    Recomputes the probabilities from q, k and lse (Dao et al., arXiv 2205.14135, appendix B.2). Where
-    the log-sum-exp has a cotangent too (`lse_cotangent`), it is added to that of every visible score times
-    its probability.
+    Recomputes the probabilities from q, k and lse (Dao et al., arXiv 2205.14135, appendix B.2). Adds the
+    product of `lse_cotangent`, if given, and the probability to the cotangent of every visible score.
 
     Constraints:
     - (C1) q, k, v, documents and attributes satisfy the constraints of `titan.attention`.
     - (C2) the results have the dimensions of q, k and v.
-    - (C3) `cotangent` and `result` have the dimensions of attention's result, `lse` and `lse_cotangent` those
-      of its `lse`.
+    - (C3) `cotangent` and `result` have the dimensions of attention's result, `lse` and `lse_cotangent`
+      those of its `lse`.
 
     Example: `%dq, %dk, %dv = titan.attention_grad %dy, %q, %k, %v, %y, %lse lse_cotangent %dlse
     documents %ids along "seq" head "head" {scale = 0.25, causal} : ...`
@@ -115,7 +114,7 @@ def Titan_AttentionGradOp : Titan_Op<"attention_grad", [Pure, AttrSizedOperandSe
     functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
-    /// The dimension that v has in place of `head`.
+    /// The dimension of v that replaces `head`.
     DimAttr getValueHead() { return getValueHeadOf(getKey().getType(), getValue().getType(), getHeadAttr()); }
   }];
   let hasVerifier = 1;

@@ -1,4 +1,4 @@
-//===- OrderOps.cpp - Constraints of what depends on order ----------------===//
+//===- OrderOps.cpp - Constraints of top-k and cumulative sums ------------===//
 
 #include "dialects/titan/IR/Titan.h"
 

@@ -1,4 +1,4 @@
-//===- OrderOps.td - What depends on order along a dimension --------------===//
+//===- OrderOps.td - Top-k and cumulative sums ----------------------------===//
 
 #ifndef TITAN_ORDER_OPS_TD
 #define TITAN_ORDER_OPS_TD
@@ -6,16 +6,16 @@
 include "dialects/titan/IR/TitanOpBase.td"
 
 def Titan_TopKOp : Titan_Op<"top_k", [Pure]> {
-  let summary = "the greatest elements along a dimension, and where they are";
+  let summary = "the greatest elements along a dimension, and their indices";
   let description = [{
-    The first result has the k greatest elements along `along`, in descending order, the second their
-    global indices. Among equals the lowest index comes first. Where there are NaNs, which elements are
-    chosen is not specified. The gradient puts the cotangents of the chosen elements where these came
-    from; the choice itself has none.
+    The first result contains the k greatest elements along `along`, in descending order, the second
+    their global indices. Equal elements are in ascending order of their indices. With NaNs, the choice of
+    elements is unspecified. The gradient scatters the cotangents of the chosen elements to their
+    indices; the indices have no gradient.
 
     Constraints:
-    - (C1) the results' dimensions are the operand's, with `along` replaced in place by another one.
-    - (C2) the size of that one, k, is at most the size of `along`.
+    - (C1) the dimensions of the results are those of the operand with `along` replaced by another one.
+    - (C2) the size k of that dimension is at most the size of `along`.
     - (C3) the values have the operand's element type, the indices are i64.
 
     Example: `%weights, %experts = titan.top_k %p along "experts" : !titan.tensor<f32[seq = 8, experts = 16]>
@@ -30,7 +30,7 @@ def Titan_TopKOp : Titan_Op<"top_k", [Pure]> {
 }
 
 def Titan_CumulativeSumOp : Titan_Op<"cumulative_sum", [Pure]> {
-  let summary = "sums of all elements up to each, along a dimension";
+  let summary = "prefix sums along a dimension";
   let description = [{
     result[i] = sum over j <= i of x[j], in the order of the index; with `reverse`, over j >= i. The
     gradient is the sum in the other direction.

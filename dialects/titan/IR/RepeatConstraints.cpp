@@ -1,4 +1,4 @@
-//===- RepeatConstraints.cpp - The constraints (C1) to (C5) of the repeat -===//
+//===- RepeatConstraints.cpp - Constraints (C1) to (C5) of the repeat -----===//
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -52,10 +52,10 @@ static LogicalResult verifyTable(RepeatOp op) {
 }
 
 static LogicalResult verifyArguments(RepeatOp op, const RepeatVariant &body) {
-  size_t slices = llvm::count_if(op.getAllScannedUsers(), [&](const auto &users) {
+  size_t scanned = llvm::count_if(op.getAllScannedUsers(), [&](const auto &users) {
     return llvm::is_contained(users, body.getNumber());
   });
-  size_t expected = 1 + op.getNumIterArgs() + slices;
+  size_t expected = 1 + op.getNumIterArgs() + scanned;
   if (body.getBlock().getNumArguments() != expected)
     return op.emitOpError("(C1) expected ")
            << expected << " arguments of the body, got " << body.getBlock().getNumArguments();

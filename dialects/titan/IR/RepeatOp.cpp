@@ -1,4 +1,4 @@
-//===- RepeatOp.cpp - The repeat: its bodies and who uses what ------------===//
+//===- RepeatOp.cpp - Bodies, scanned inputs and stacked outputs of a repeat ---===//
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -25,7 +25,7 @@ IterationTable RepeatOp::getIterations() {
   return IterationTable(getDim().getSize());
 }
 
-/// List `index` of `lists`, of which an empty one stands for all variants.
+/// List `index` of `lists`; an empty list means all variants.
 static SmallVector<int64_t> getUsers(std::optional<ArrayAttr> lists, unsigned index,
                                      unsigned numVariants) {
   ArrayRef<int64_t> list;

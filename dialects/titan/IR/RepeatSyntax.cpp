@@ -1,4 +1,4 @@
-//===- RepeatSyntax.cpp - The repeat as text ------------------------------===//
+//===- RepeatSyntax.cpp - Parser and printer of the repeat ----------------===//
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -36,7 +36,7 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
   };
   auto parseStacked = [&] { return parseNumbers(parser, stackedUsers.emplace_back()); };
   FunctionType types;
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseKeyword("iter_args") ||
       parser.parseOperandList(inits, AsmParser::Delimiter::Paren) ||
       parser.parseKeyword("scanned") ||
@@ -53,10 +53,10 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
     if (parser.parseRegion(*state.addRegion()))
       return failure();
   while (succeeded(parser.parseOptionalComma()));
-  // After the bodies: the parser replaces an operand that is not defined yet by what a body calls
-  // the same, without knowing that this operation has it.
+  // After the bodies: the parser resolves an undefined operand by the next definition of its name,
+  // which may be inside a body.
   llvm::append_range(inits, scanned);
-  if (parser.resolveOperands(inits, types.getInputs(), place, state.operands))
+  if (parser.resolveOperands(inits, types.getInputs(), loc, state.operands))
     return failure();
   state.addTypes(types.getResults());
   return success();

@@ -1,4 +1,4 @@
-//===- RepeatVariant.cpp - One body of a repeat ---------------------------===//
+//===- RepeatVariant.cpp - A variant: one body of a repeat ----------------===//
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -23,25 +23,25 @@ OperandRange RepeatVariant::getYieldedIterArgs() const {
 
 SmallVector<RepeatVariant::ScannedInput> RepeatVariant::getScannedInputs() const {
   RepeatOp op = repeat;
-  SmallVector<ScannedInput> slices;
+  SmallVector<ScannedInput> inputs;
   Block::BlockArgListType args = getScannedArgs();
-  for (auto [i, stack] : llvm::enumerate(op.getScannedInputs()))
+  for (auto [i, input] : llvm::enumerate(op.getScannedInputs()))
     if (llvm::is_contained(op.getScannedUsers(i), number))
-      slices.push_back({stack, args[slices.size()], static_cast<unsigned>(i)});
-  return slices;
+      inputs.push_back({input, args[inputs.size()], static_cast<unsigned>(i)});
+  return inputs;
 }
 
 SmallVector<RepeatVariant::StackedOutput> RepeatVariant::getStackedOutputs() const {
   RepeatOp op = repeat;
-  SmallVector<StackedOutput> stacks;
+  SmallVector<StackedOutput> outputs;
   OperandRange yielded = getYield().getValues();
   unsigned next = op.getNumIterArgs();
-  for (auto [i, stack] : llvm::enumerate(op.getStackedOutputs()))
+  for (auto [i, output] : llvm::enumerate(op.getStackedOutputs()))
     if (llvm::is_contained(op.getStackedUsers(i), number)) {
-      stacks.push_back({yielded[next], cast<OpResult>(stack), next});
+      outputs.push_back({yielded[next], cast<OpResult>(output), next});
       ++next;
     }
-  return stacks;
+  return outputs;
 }
 
 std::optional<RepeatVariant> titan::ir::findVariant(Block *block) {

@@ -1,7 +1,7 @@
 //===- RepeatVariant.h - One body of a repeat -------------------*- C++ -*-===//
 //
-// A repeat has one body or several. Passes look at one after the other, and at the slices and
-// stacks that this one uses, so that few of them care how many there are.
+// A view of a repeat that shows one body with the scanned inputs and stacked outputs that it uses.
+// Passes visit the bodies one by one, so that most of them need not know how many there are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,24 +21,24 @@ public:
   mlir::Region &getRegion() const { return repeat->getRegion(number); }
   mlir::Block &getBlock() const { return getRegion().front(); }
   YieldOp getYield() const { return mlir::cast<YieldOp>(getBlock().getTerminator()); }
-  /// How many iterations run this body.
+  /// The number of iterations that run this body.
   int64_t getCount() const;
 
   mlir::BlockArgument getIndex() const { return getBlock().getArgument(0); }
   mlir::Block::BlockArgListType getIterArgs() const;
   mlir::Block::BlockArgListType getScannedArgs() const;
-  /// The next carried values, as yielded.
+  /// The yielded iteration arguments.
   mlir::OperandRange getYieldedIterArgs() const;
 
-  /// A tensor outside and its slice, the argument of the body.
+  /// A scanned input and its slot, an argument of the body.
   struct ScannedInput {
     mlir::Value input;
     mlir::BlockArgument slot;
-    unsigned number; ///< among all slices of the repeat
+    unsigned number; ///< among all scanned inputs of the repeat
   };
   llvm::SmallVector<ScannedInput> getScannedInputs() const;
 
-  /// A yielded value and the result that stacks it.
+  /// A yielded value and the stacked output that stores it.
   struct StackedOutput {
     mlir::Value value;
     mlir::OpResult output;
@@ -51,10 +51,11 @@ private:
   unsigned number;
 };
 
-/// The body that `block` is; none where it is not a repeat's.
+/// The variant with the body `block`; none if the parent is not a repeat.
 std::optional<RepeatVariant> findVariant(mlir::Block *block);
 
-/// How often `op` runs when its function does: the iterations of all the repeats around it.
+/// How often `op` runs per run of its function: the product of the iterations of all enclosing
+/// repeats.
 int64_t countExecutions(mlir::Operation *op);
 
 } // namespace titan::ir

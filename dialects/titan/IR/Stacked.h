@@ -1,11 +1,11 @@
-//===- Stacked.h - Tensors that hold what iterations own --------*- C++ -*-===//
+//===- Stacked.h - Tensors with a slot per iteration ------------*- C++ -*-===//
 //
-// A parameter of a repeat's body is one tensor with a slot for each iteration that has it; of a
-// repeat in a repeat, with two such dimensions in front. The attribute `titan.stacked` says which
-// iterations the slots belong to: a unit attribute that slot l is iteration l, a list for each
-// leading dimension otherwise. What is exchanged and initialised is the slot, by its own name.
-// Where the names of calls come before the repeat's, as in `teacher.layers.wq`, the attribute is a
-// dictionary: `{iterations = [...], segments = array<i64: 1>}`.
+// A parameter of a repeat's body is one tensor with a slot per iteration that uses it; in nested
+// repeats it has one leading dimension per repeat. The attribute `titan.stacked` maps slots to
+// iterations. A unit attribute means that slot l belongs to iteration l; otherwise there is one
+// list per leading dimension. Files and initialisation treat each slot as a tensor with its own
+// name. If names of calls precede the repeat in the name, as in `teacher.layers.wq`, the attribute
+// is a dictionary: `{iterations = [...], segments = array<i64: 1>}`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,31 +16,31 @@
 
 namespace titan::ir {
 
-/// What `titan.stacked` says. Empty lists: the tensor is not stacked.
+/// The contents of `titan.stacked`. Empty lists: the tensor is not stacked.
 struct Stack {
-  /// For each leading dimension, the iterations that its slots belong to.
+  /// For each leading dimension, the iterations of its slots.
   llvm::SmallVector<llvm::SmallVector<int64_t>> iterations;
-  /// For each leading dimension, the repeat's part of the tensor's name, counted from 0: the
-  /// iteration follows it.
+  /// For each leading dimension, the index of the repeat's segment in the tensor's name. The
+  /// iteration follows that segment.
   llvm::SmallVector<int64_t> segments;
 };
 
-/// `segments` in ascending order, one for each of `iterations`.
+/// `segments` in ascending order, one per list of `iterations`.
 mlir::Attribute getStackedAttr(mlir::Builder &builder,
                                llvm::ArrayRef<std::vector<int64_t>> iterations,
                                llvm::ArrayRef<int64_t> segments);
 
-/// `stacked`: the attribute, or null where the tensor is not stacked.
+/// `stacked`: the attribute, or null if the tensor is not stacked.
 Stack getStack(mlir::Attribute stacked, NamedTensorType type);
 
-/// How many leading dimensions of a tensor are repeats; 0 where `stacked` is null.
+/// The number of leading dimensions that are repeats; 0 if `stacked` is null.
 unsigned getStackedLevels(mlir::Attribute stacked);
 
-/// Whether the attribute says more than that slot l is iteration l of a repeat that leads the name.
+/// True if the repeats are the first segments of the name.
 bool hasDefaultSegments(const Stack &stack);
 
-/// The names of the slots in row-major order: `layers.1.wq`, `layers.3.wq` of `layers.wq`. The
-/// first `prefixSegments` parts of the name ("m" of a state's "m.layers.wq") are not counted.
+/// The names of the slots in row-major order: `layers.1.wq`, `layers.3.wq` of `layers.wq`. Segment
+/// indices start after the first `prefixSegments` segments ("m" in a state's "m.layers.wq").
 llvm::SmallVector<std::string> getSlotNames(llvm::StringRef name, const Stack &stack,
                                             unsigned prefixSegments = 0);
 

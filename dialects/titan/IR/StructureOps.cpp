@@ -13,7 +13,7 @@ YieldOp FusedOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
-/// Constants, iotas and the like have no rows: each row computes them anew.
+/// Constants and iotas have no rows: every row evaluates them.
 static bool hasRows(Operation &op, ArrayAttr rows) {
   return llvm::all_of(op.getResultTypes(), [&](Type type) {
     auto tensor = cast<NamedTensorType>(type);

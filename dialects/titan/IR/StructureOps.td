@@ -1,4 +1,4 @@
-//===- StructureOps.td - Repetition as structure --------------------------===//
+//===- StructureOps.td - Repeats and fused regions ------------------------===//
 
 #ifndef TITAN_STRUCTURE_OPS_TD
 #define TITAN_STRUCTURE_OPS_TD
@@ -6,33 +6,37 @@
 include "mlir/IR/SymbolInterfaces.td"
 include "dialects/titan/IR/TitanOpBase.td"
 
-/// For each slice or stack the variants that use it; an empty list stands for all.
+/// For each scanned input or stacked output, the variants that use it; an empty list means all.
 def Titan_VariantListsAttr : TypedArrayAttrBase<DenseI64ArrayAttr, "lists of variants">;
 
 def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments]> {
-  let summary = "layers: bodies run once per index, with carried values and slices";
+  let summary = "a loop with iteration arguments, scanned inputs and stacked outputs";
   let description = [{
     Runs a body for l = 0 .. n-1 (`reverse`: n-1 .. 0), where n is the size of the dimension `dim`.
-    There is one body or several, the *variants*; then `table` says for each l which of them runs.
+    With several bodies, the *variants*, `table` contains the variant of each l.
 
-    A body's arguments are, in this order: l (rank 0, i64); the carried values, starting with
-    `inits`; for each tensor of `slices` that the variant uses (which have the iterations first) its
-    slice at l. A body yields the next carried values, then values to stack: each is written into the
-    slot of l of a result with the iterations in front. Values from outside may be used freely.
-    Results: final carried values, then stacks.
+    The arguments of a body are, in this order: l (rank 0, i64); the iteration arguments, initially
+    `inits`; one slot, at l, of each scanned input that the variant uses. The iterations are the leading
+    dimension of a scanned input. A body yields the next iteration arguments, then the values of the
+    stacked outputs: each is stored in slot l of a result with the iterations as leading dimension. A
+    body may use values from outside. The results are the final iteration arguments, then the stacked
+    outputs.
 
-    A slice or stack that only the variants [1, 2] use has a slot for each iteration that runs one of
-    these, in order of l, whichever direction the repeat has. Its leading dimension is `dim` where all
-    iterations use it, and `<layers.x3 = 3 of layers>` where three do.
+    A scanned input or stacked output that only the variants [1, 2] use has one slot per iteration that
+    runs one of them, in order of l in both directions. Its leading dimension is `dim` if all iterations
+    use it, and for example `<layers.x3 = 3 of layers>` if three do.
 
-    This is a scan; its gradient is a scan in the other direction, stacks and slices trading places.
+    This is `lax.scan`. Its gradient is a scan in the other direction, in which scanned inputs become
+    stacked outputs and vice versa.
 
     Constraints:
-    - (C1) each body's arguments match `inits` and the slices that its variant uses.
-    - (C2) each yield's leading values have the types of `inits`, up to sharding.
-    - (C3) results are the carried types followed by the stacked types with their slots in front.
-    - (C4) there is an iteration; the table has one entry for each, and every variant occurs in it.
-    - (C5) users of slices and stacks are variants, ascending, at least one.
+    - (C1) the arguments of each body match `inits` and the scanned inputs that its variant uses.
+    - (C2) the leading values of each yield have the types of `inits`, up to sharding.
+    - (C3) the result types are those of the iteration arguments, then those of the stacked outputs,
+      which are the yielded types with a leading dimension.
+    - (C4) there is at least one iteration; the table has one entry per iteration, and every variant
+      occurs in it.
+    - (C5) the users of a scanned input or stacked output are variants, ascending, at least one.
 
     Examples:
     ```mlir
@@ -54,7 +58,7 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
       ...
     }
     ```
-    Stacks of some variants are listed behind the slices: `stacked([0], [0, 1])`.
+    Users of stacked outputs follow the scanned inputs: `stacked([0], [0, 1])`.
   }];
   let arguments = (ins Titan_DimAttr:$dim, UnitAttr:$reverse,
                        OptionalAttr<DenseI64ArrayAttr>:$table,
@@ -69,8 +73,7 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
     /// With one empty body.
     OpBuilder<(ins "DimAttr":$dim, "bool":$reverse, "::mlir::ValueRange":$inits,
                    "::mlir::ValueRange":$scannedInputs, "::mlir::TypeRange":$stackedTypes)>,
-    /// With the table and the direction given, users as lists (empty: all variants use everything),
-    /// and regions without blocks.
+    /// With a table and regions without blocks. Empty lists of users: all variants use everything.
     OpBuilder<(ins "::mlir::TypeRange":$results, "DimAttr":$dim, "bool":$reverse,
                    "const IterationTable &":$table, "::mlir::ValueRange":$inits,
                    "::mlir::ValueRange":$scannedInputs, "const VariantLists &":$scannedUsers,
@@ -85,31 +88,33 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
     RepeatVariant getVariant(unsigned number);
     ::llvm::SmallVector<RepeatVariant, 2> getVariants();
     IterationTable getIterations();
-    /// The variants that use slice `index`, or that yield stack `index`.
+    /// The variants that use scanned input `index`, or that yield stacked output `index`.
     ::llvm::SmallVector<int64_t> getScannedUsers(unsigned index);
     ::llvm::SmallVector<int64_t> getStackedUsers(unsigned index);
     VariantLists getAllScannedUsers();
     VariantLists getAllStackedUsers();
-    /// What the bodies that use result `index` yield for it.
+    /// The values that bodies yield for result `index`.
     ::llvm::SmallVector<::mlir::Value> getYielded(unsigned index);
 
     /// The leading dimension of a tensor with a slot for each iteration that runs one of `users`.
     DimAttr getStackDim(::llvm::ArrayRef<int64_t> users);
     static DimAttr getStackDim(DimAttr dim, int64_t slots);
-    /// Lists of users as an attribute: an empty list for all variants; null if all are that.
+    /// Lists of users as an attribute. An empty list means all variants; null means empty lists.
     static ::mlir::ArrayAttr packUsers(::mlir::Builder &builder, const VariantLists &lists,
                                        size_t numVariants);
     static unsigned countVariants(::llvm::ArrayRef<int64_t> table);
-    /// `type` without its leading dimension (with its sharding's first list dropped), and the reverse.
+    /// `type` without its leading dimension and the axes of that dimension, and the inverse.
     static NamedTensorType getSlotType(NamedTensorType type);
     static NamedTensorType getStackedType(DimAttr dim, NamedTensorType type);
   }];
 }
 
 def Titan_YieldOp : Titan_Op<"yield", [Pure, Terminator, ParentOneOf<["RepeatOp", "FusedOp", "ScalarFunctionOp"]>]> {
-  let summary = "ends the body of a repeat, of fused operations or of a scalar function";
+  let summary = "terminator of the body of a repeat, fused region or scalar function";
   let description = [{
-    In a repeat: next carried values, then the values to stack. In a fused region or a scalar function: its results.
+    In a repeat: the next iteration arguments, then the values of the stacked outputs. In a fused region or a
+    scalar function: its results.
+
     Example: `titan.yield %n, %c : T, T`
   }];
   let arguments = (ins Variadic<Titan_Tensor>:$values);
@@ -117,16 +122,16 @@ def Titan_YieldOp : Titan_Op<"yield", [Pure, Terminator, ParentOneOf<["RepeatOp"
 }
 
 def Titan_FusedOp : Titan_Op<"fused", [RecursivelySpeculatable, RecursiveMemoryEffects, SingleBlock, NoRegionArguments]> {
-  let summary = "operations that are computed together, row by row";
+  let summary = "operations that are evaluated row by row";
   let description = [{
-    The body is walked once per index of the dimensions `rows`, for all operations together, so values
-    that are not yielded are never whole in memory. It holds elementwise operations, reductions over
-    dimensions that are not rows, and take and put along such a dimension. Means what its body means.
+    The body runs once per index of the dimensions `rows`. Values that it does not yield are therefore
+    never tensors in memory. The body contains elementwise operations, reductions over dimensions other
+    than `rows`, and gathers and scatters along such dimensions. The results equal those of the body.
 
     Constraints:
-    - (C1) the results are the yielded values' types.
-    - (C2) every operation's results have the dimensions `rows`, except those of rank 0 or iotas,
-      which are computed for every row anew.
+    - (C1) the result types are the types of the yielded values.
+    - (C2) the results of every operation have the dimensions `rows`, except results of rank 0 and
+      iotas, which every row evaluates.
 
     Example:
     ```mlir

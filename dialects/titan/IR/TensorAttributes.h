@@ -1,7 +1,7 @@
-//===- TensorAttributes.h - What is said of single tensors ------*- C++ -*-===//
+//===- TensorAttributes.h - Options of single tensors -----------*- C++ -*-===//
 //
-// Attributes beside those of `Titan.h`, of which few files know: what the user says of some tensors
-// alone.
+// Attributes for options that a user sets on some tensors only. Few files need them, so they are
+// separate from `Titan.h`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,19 +15,19 @@ namespace titan::ir {
 namespace attr {
 /// On trained parameters of @train, until the gradient phase: the optimizer that updates it.
 inline constexpr llvm::StringLiteral kUpdatedBy = "titan.updated_by";
-/// On sharding constraints: what the user's map may call the value by. Its cotangent has the same
-/// name.
+/// On sharding constraints: the name by which overrides refer to the value. The cotangent has the
+/// same name.
 inline constexpr llvm::StringLiteral kName = "titan.name";
 } // namespace attr
 
-/// The constraint's name; empty where it has none, or where there is no sharding constraint.
+/// The name of the constraint; empty if it has none or is null.
 inline llvm::StringRef getName(ShardingConstraintOp constraint) {
   auto name =
       constraint ? constraint->getAttrOfType<mlir::StringAttr>(attr::kName) : mlir::StringAttr();
   return name ? name.getValue() : llvm::StringRef();
 }
 
-/// A sharding constraint of this name; without the attribute where that is empty.
+/// A sharding constraint with this name; without the attribute if the name is empty.
 inline ShardingConstraintOp createConstraint(mlir::OpBuilder &builder, mlir::Location loc,
                                              mlir::Type type, mlir::Value value,
                                              llvm::StringRef name) {

@@ -1,7 +1,7 @@
-//===- TensorOps.cpp - Constraints of contraction, indexing and the like --===//
+//===- TensorOps.cpp - Constraints of contraction, reduction and indexing ---===//
 
+#include "base/kernels/SumBlocks.h"
 #include "dialects/titan/IR/ElementTypes.h"
-#include "runtime/include/titan/runtime/sum_blocks.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -10,7 +10,7 @@ using namespace titan::ir;
 #define GET_OP_CLASSES
 #include "dialects/titan/IR/TensorOps.cpp.inc"
 
-/// True when `type` has a dimension of this name and size.
+/// True if `type` has a dimension with the name and size of `dim`.
 static bool has(NamedTensorType type, DimAttr dim) {
   int64_t i = type.indexOf(dim.getName());
   return i >= 0 && type.getDims()[i].getSize() == dim.getSize();
@@ -36,8 +36,8 @@ Value titan::ir::getAccumulator(Operation *op) {
       .Default(Value());
 }
 
-/// What sums join is of their shape and type.
-static bool mayJoin(Value into, NamedTensorType result) {
+/// `into` has the dimensions and the element type of the result.
+static bool isAccumulatorOf(Value into, NamedTensorType result) {
   auto type = into ? cast<NamedTensorType>(into.getType()) : result;
   return type.getDims() == result.getDims() && type.getElementType() == result.getElementType();
 }
@@ -62,7 +62,7 @@ LogicalResult ContractOp::verify() {
                "one, got ")
            << lhs.getElementType() << ", " << rhs.getElementType() << " and "
            << result.getElementType();
-  if (!mayJoin(getInto(), result))
+  if (!isAccumulatorOf(getInto(), result))
     return emitOpError("(C4) `into` is ") << getInto().getType() << ", the result " << result;
   return success();
 }
@@ -83,8 +83,8 @@ LogicalResult ReduceOp::verify() {
   return success();
 }
 
-/// Checks take and put: `table` has `along`, `rows` and `indices` have not, and the rest of
-/// `covered` lies within the other two.
+/// Checks gather and scatter: `table` has the dimension `along`, `rows` and `indices` lack it, and
+/// the other two have the remaining dimensions of `covered`.
 static LogicalResult verifyIndexing(Operation *op, StringAttr along, NamedTensorType table,
                                     NamedTensorType indices, NamedTensorType rows,
                                     NamedTensorType covered) {
@@ -110,7 +110,7 @@ LogicalResult ScatterOp::verify() {
        result = getResult().getType().getElementType();
   if (!isSameOrWiderFloat(updates, result))
     return emitOpError("(C4) element types differ: ") << updates << " and " << result;
-  if (!mayJoin(getInto(), getResult().getType()))
+  if (!isAccumulatorOf(getInto(), getResult().getType()))
     return emitOpError("(C5) `into` is ")
            << getInto().getType() << ", the result " << getResult().getType();
   return verifyIndexing(*this, getAlongAttr(), getResult().getType(), getIndices().getType(),
@@ -118,9 +118,9 @@ LogicalResult ScatterOp::verify() {
 }
 
 bool ScatterOp::isOneHot() {
-  auto isKept = [&](DimAttr dim) { return getResult().getType().hasDim(dim.getName()); };
-  return !getInto() && llvm::all_of(getUpdates().getType().getDims(), isKept) &&
-         llvm::all_of(getIndices().getType().getDims(), isKept);
+  auto isInResult = [&](DimAttr dim) { return getResult().getType().hasDim(dim.getName()); };
+  return !getInto() && llvm::all_of(getUpdates().getType().getDims(), isInResult) &&
+         llvm::all_of(getIndices().getType().getDims(), isInResult);
 }
 
 LogicalResult CheckIndexOp::verify() {
@@ -139,7 +139,7 @@ bool ScatterOp::hasFewTerms() {
   int64_t terms = 1;
   for (auto [name, size] : summed)
     terms *= size;
-  return terms <= rt::tm::kSumBlock;
+  return terms <= kSumBlock;
 }
 
 LogicalResult RenameOp::verify() {
@@ -149,7 +149,7 @@ LogicalResult RenameOp::verify() {
   return success();
 }
 
-/// `fine` is `coarse` with dimension `dim` replaced in place by one or more dimensions.
+/// `fine` is `coarse` with dimension `dim` replaced by one or more dimensions.
 static LogicalResult verifyRefinement(Operation *op, StringAttr dim, NamedTensorType coarse,
                                       NamedTensorType fine) {
   int64_t at = coarse.indexOf(dim), extra = fine.getRank() - coarse.getRank();
@@ -173,17 +173,17 @@ LogicalResult MergeOp::verify() {
   return verifyRefinement(*this, getDimAttr(), getResult().getType(), getInput().getType());
 }
 
-/// `part` is `whole` with dimension `dim` of `whole` cut to a range that starts at `offset`.
+/// `part` is `whole` with dimension `dim` restricted to a range that starts at `offset`.
 static LogicalResult verifyRange(Operation *op, int64_t at, int64_t offset, NamedTensorType whole,
-                                 NamedTensorType part) {
-  if (at < 0 || whole.getRank() != part.getRank())
+                                 NamedTensorType slice) {
+  if (at < 0 || whole.getRank() != slice.getRank())
     return op->emitOpError("(C1) no such dimension in ") << whole;
-  if (offset < 0 || offset + part.getDims()[at].getSize() > whole.getDims()[at].getSize())
+  if (offset < 0 || offset + slice.getDims()[at].getSize() > whole.getDims()[at].getSize())
     return op->emitOpError("(C1) the range starting at ")
-           << offset << " of size " << part.getDims()[at].getSize() << " does not fit dimension "
+           << offset << " of size " << slice.getDims()[at].getSize() << " does not fit dimension "
            << whole.getDims()[at];
   for (int64_t i = 0; i < whole.getRank(); ++i)
-    if (i != at && whole.getDims()[i] != part.getDims()[i])
+    if (i != at && whole.getDims()[i] != slice.getDims()[i])
       return op->emitOpError("(C2) dimension ") << whole.getDims()[i].getName() << " changes";
   return success();
 }

@@ -1,4 +1,4 @@
-//===- TensorOps.td - Contraction, reduction, indexing, dimension surgery -===//
+//===- TensorOps.td - Contraction, reduction, indexing, reshaping ---------===//
 
 #ifndef TITAN_TENSOR_OPS_TD
 #define TITAN_TENSOR_OPS_TD
@@ -7,13 +7,13 @@ include "dialects/dist/IR/DistAttrs.td"
 include "dialects/titan/IR/TitanOpBase.td"
 
 def Titan_ShardingConstraintOp : Titan_Op<"sharding_constraint", [Pure]> {
-  let summary = "a value that the user declared; the mapping binds it";
+  let summary = "fixes the sharding of a value to the axis rules";
   let description = [{
-    The identity. It marks the values to which the parallel map is applied (declared `let`s and what
-    `repeat` carries); everything between sharding constraints is inferred by propagation. Its cotangent is an
-    anchor too, so a gradient lies as its value does. Gone after the shard phase.
+    The identity. The axis rules determine the sharding of its value: a declared `let` or an iteration
+    argument. Propagation infers all other shardings. The cotangent has a sharding constraint too, so a
+    gradient has the sharding of its value. The shard phase removes sharding constraints.
 
-    `titan.name` is what overrides of the map call the value by; the cotangent has the same name.
+    `titan.name` is the name by which overrides refer to the value; the cotangent has the same name.
 
     Constraints:
     - (C1) operand and result are equal up to sharding.
@@ -27,9 +27,9 @@ def Titan_ShardingConstraintOp : Titan_Op<"sharding_constraint", [Pure]> {
 }
 
 def Titan_StopGradientOp : Titan_Op<"stop_gradient", [Pure]> {
-  let summary = "a value that no gradient flows through";
+  let summary = "the identity without a gradient";
   let description = [{
-    The identity, whose operand gets no cotangent. Gone after the gradient phase.
+    The operand gets no cotangent. The gradient phase removes the operation.
 
     Constraints:
     - (C1) operand and result are equal up to sharding.
@@ -45,18 +45,18 @@ def Titan_StopGradientOp : Titan_Op<"stop_gradient", [Pure]> {
 def Titan_ContractOp : Titan_Op<"contract", [Pure]> {
   let summary = "Einstein summation of two tensors by dimension names";
   let description = [{
-    Multiplies and sums over exactly the dimensions that both operands have and the result lacks.
-    Dimensions that both operands and the result have are batched. Sums are made in f32 at least and
-    rounded once, to the result's type.
+    Multiplies and sums over the dimensions that both operands have and the result lacks. Dimensions of
+    both operands and the result are batch dimensions. Sums are computed in f32 at least and rounded once,
+    to the type of the result.
 
-    With `into`, the sums join that tensor, whose place the result may take.
+    With `into`, the sums are added to that tensor; the result may overwrite it.
 
     Constraints:
     - (C1) every dimension of the result is a dimension of an operand, of the same size.
     - (C2) a dimension that the result lacks is a dimension of both operands.
-    - (C3) the operands have one element type; the result has it too, or a wider floating-point type.
+    - (C3) the operands have one element type; the result has that type or a wider floating-point type.
     - (C4) `into` has the dimensions and the element type of the result.
-    - (C5) the operands are numbers, not booleans.
+    - (C5) the operands are not i1.
 
     Example: `%q = titan.contract %h, %wq : (!titan.tensor<f32[seq = 8, embed = 4]>,
     !titan.tensor<f32[embed = 4, heads = 2, head = 2]>) -> !titan.tensor<f32[seq = 8, heads = 2, head = 2]>`
@@ -74,13 +74,13 @@ def Titan_ContractOp : Titan_Op<"contract", [Pure]> {
 def Titan_ReduceOp : Titan_Op<"reduce", [Pure]> {
   let summary = "sum, maximum or minimum over dimensions";
   let description = [{
-    Reduces over the dimensions of the operand that the result lacks. Sums are made in f32 at least
-    and rounded once, to the result's type.
+    Reduces over the dimensions of the operand that the result lacks. Sums are computed in f32 at least
+    and rounded once, to the type of the result.
 
     Constraints:
     - (C1) the result's dimensions are a subset of the operand's.
-    - (C2) the element type is the same, or, of a sum, the result's is a wider floating-point type.
-    - (C3) a sum is of numbers, not of booleans.
+    - (C2) the element type is the same; that of a sum may also be a wider floating-point type.
+    - (C3) the operand of a sum is not i1.
 
     Example: `%s = titan.reduce sum %x : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8]>`
   }];
@@ -91,11 +91,11 @@ def Titan_ReduceOp : Titan_Op<"reduce", [Pure]> {
 }
 
 def Titan_CheckIndexOp : Titan_Op<"check_index", [Pure]> {
-  let summary = "indices that must be within a dimension";
+  let summary = "a run-time bounds check of indices";
   let description = [{
-    The identity, but the program fails where an index is negative or not below `size`, the size of
-    the dimension `along` that `gather` or `scatter` will index: without padding, and whole. It stands
-    where the indices are computed, so that nothing else tells that they fit.
+    The identity, but the program fails if an index is negative or not below `size`: the global size,
+    without padding, of the dimension `along` that a gather or scatter indexes. Inserted for indices whose
+    range the compiler cannot prove.
 
     Constraints:
     - (C1) operand and result are equal up to sharding, of the element type i64.
@@ -109,18 +109,18 @@ def Titan_CheckIndexOp : Titan_Op<"check_index", [Pure]> {
 }
 
 def Titan_GatherOp : Titan_Op<"gather", [Pure]> {
-  let summary = "selection along a dimension by an integer tensor";
+  let summary = "reads elements along a dimension at the indices of an integer tensor";
   let description = [{
-    `table[vocab: tokens]`. The result has the operand's dimensions without the indexed one, joined
-    by name with those of the indices: a dimension that both have is walked together.
-    On a rank that holds a part of the indexed dimension, indices outside it yield 0, so the result
-    is a partial sum over the axes that split it.
+    `table[vocab: tokens]`. The dimensions of the result are the union of the operand's, without the
+    indexed one, and those of the indices; dimensions that both have are matched by name. If the indexed
+    dimension is sharded, indices outside the rank's shard yield 0, so the result is unreduced over the
+    axes of that dimension.
 
     Constraints:
-    - (C1) the operand has the dimension `along`, the indices and the result have not.
-    - (C2) the result's dimensions are the union of the others.
-    - (C3) the indices are i64; 0 <= index < size of `along`, which `titan.check_index` checks where
-      it is not known (out of range yields 0).
+    - (C1) the operand has the dimension `along`, the indices and the result lack it.
+    - (C2) the dimensions of the result are the union of the remaining ones.
+    - (C3) the indices are i64; 0 <= index < size of `along`. `titan.check_index` checks ranges that are
+      not known; an index out of range yields 0.
 
     Example: `%x = titan.gather %table along "vocab" at %tokens : (!titan.tensor<f32[vocab = 16, embed = 4]>,
     !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 4]>`
@@ -132,19 +132,20 @@ def Titan_GatherOp : Titan_Op<"gather", [Pure]> {
 }
 
 def Titan_ScatterOp : Titan_Op<"scatter", [Pure]> {
-  let summary = "sums values into the places that an integer tensor names (transpose of take)";
+  let summary = "adds updates at the indices of an integer tensor (transpose of gather)";
   let description = [{
-    result[..., indices[i], ...] += updates[i, ...]; everything else is 0. Dimensions of the updates
-    that the result lacks are summed over. Sums are made in f32 at least and rounded once.
+    result[..., indices[i], ...] += updates[i, ...]; all other elements are 0. Sums over the dimensions of
+    the updates that the result lacks. Sums are computed in f32 at least and rounded once.
 
-    With `into`, the result begins as that tensor instead of zeros, and may take its place: so a
-    table's gradient from its rows joins the one it has from elsewhere without a second table.
+    With `into`, the initial value is that tensor instead of zeros; the result may overwrite it. The
+    gradient of a table from gathered rows is thus added to another gradient of the table without a
+    second table.
 
     Constraints:
-    - (C1) the result has the dimension `along`, updates and indices have not.
+    - (C1) the result has the dimension `along`, updates and indices lack it.
     - (C2) the other dimensions of the result are dimensions of the updates or indices.
     - (C3) the indices are i64.
-    - (C4) the element type is the same, or the result's is a wider floating-point type.
+    - (C4) the element type is the same, or that of the result is a wider floating-point type.
     - (C5) `into` has the dimensions and the element type of the result.
 
     Example: `%dtable = titan.scatter %dx along "vocab" at %tokens : (!titan.tensor<f32[seq = 8, embed = 4]>,
@@ -160,18 +161,18 @@ def Titan_ScatterOp : Titan_Op<"scatter", [Pure]> {
               [{ build($_builder, $_state, result, updates, indices, along, mlir::Value()); }]>
   ];
   let extraClassDeclaration = [{
-    /// Every element of the result takes one update at most, and begins as 0: an elementwise choice.
+    /// Each element of the result has at most one update and the initial value 0: an elementwise select.
     bool isOneHot();
-    /// No element takes more updates than are summed as exactly one after the other (sum_blocks.h).
+    /// Each element has so few updates that sums need no blocks (sum_blocks.h).
     bool hasFewTerms();
   }];
   let hasVerifier = 1;
 }
 
 def Titan_RenameOp : Titan_Op<"rename", [Pure]> {
-  let summary = "the same values under other dimension names";
+  let summary = "new names for dimensions";
   let description = [{
-    Position by position, names may differ; memory is untouched.
+    Dimension i of the result is dimension i of the operand. A view.
 
     Constraints:
     - (C1) operand and result have the same rank, sizes and element type.
@@ -185,11 +186,11 @@ def Titan_RenameOp : Titan_Op<"rename", [Pure]> {
 }
 
 def Titan_SplitOp : Titan_Op<"split", [Pure]> {
-  let summary = "one dimension becomes several, outer to inner";
+  let summary = "replaces one dimension by several, outer to inner";
   let description = [{
     Constraints:
-    - (C1) the result is the operand with dimension `dim` replaced in place by new dimensions, whose
-      sizes multiply to its size.
+    - (C1) the result is the operand with dimension `dim` replaced by new dimensions; the product of
+      their sizes is its size.
 
     Example: `%y = titan.split %x dim "head" : !titan.tensor<f32[seq = 8, head = 4]>
     -> !titan.tensor<f32[seq = 8, pair = 2, two = 2]>`
@@ -201,11 +202,11 @@ def Titan_SplitOp : Titan_Op<"split", [Pure]> {
 }
 
 def Titan_MergeOp : Titan_Op<"merge", [Pure]> {
-  let summary = "adjacent dimensions become one (inverse of split)";
+  let summary = "replaces adjacent dimensions by one (inverse of split)";
   let description = [{
     Constraints:
-    - (C1) the operand is the result with dimension `dim` replaced in place by several dimensions,
-      whose sizes multiply to its size.
+    - (C1) the operand is the result with dimension `dim` replaced by several dimensions; the product of
+      their sizes is its size.
 
     Example: `%y = titan.merge %x dim "embed" : !titan.tensor<f32[seq = 8, heads = 2, head = 4]>
     -> !titan.tensor<f32[seq = 8, embed = 8]>`
@@ -219,11 +220,11 @@ def Titan_MergeOp : Titan_Op<"merge", [Pure]> {
 def Titan_SliceOp : Titan_Op<"slice", [Pure]> {
   let summary = "a range of a dimension";
   let description = [{
-    Takes indices offset <= i < offset + size of dimension `dim`; the result's dimension at that
-    position has the range's size and may have a new name.
+    The elements offset <= i < offset + size of dimension `dim`. The dimension of the result at that
+    position has the size of the range and may have another name.
 
     Constraints:
-    - (C1) the range lies within the dimension.
+    - (C1) the range is within the dimension.
     - (C2) the other dimensions are unchanged.
 
     Example: `%y = titan.slice %x dim "seq" from 2 : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[prefix = 4 of seq]>`
@@ -235,13 +236,13 @@ def Titan_SliceOp : Titan_Op<"slice", [Pure]> {
 }
 
 def Titan_PadOp : Titan_Op<"pad", [Pure]> {
-  let summary = "a dimension grown with zeros on both sides (transpose of slice)";
+  let summary = "a dimension extended with zeros on both sides (transpose of slice)";
   let description = [{
-    The operand lies at indices offset <= i < offset + its size of dimension `dim` of the result;
-    the rest is 0. A concatenation is a sum of pads.
+    The operand is at the indices offset <= i < offset + size of dimension `dim` of the result; all other
+    elements are 0. A concatenation is a sum of pads.
 
     Constraints:
-    - (C1) the operand fits.
+    - (C1) the range is within the dimension of the result.
     - (C2) the other dimensions are unchanged.
 
     Example: `%y = titan.pad %x dim "seq" from 2 : !titan.tensor<f32[prefix = 4 of seq]> -> !titan.tensor<f32[seq = 8]>`

@@ -1,7 +1,7 @@
 //===- Titan.h - The `titan` dialect ----------------------------*- C++ -*-===//
 //
-// Training programs on global tensors with named dimensions. See TitanDialect.td for the idea and
-// docs/design.md for how programs are laid out in a module at every phase.
+// Training programs on global tensors with named dimensions. TitanDialect.td describes the dialect;
+// docs/design.md describes the module at every phase.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 namespace titan::ir {
 class RepeatOp;
 class RepeatVariant;
-/// For each slice or stack of a repeat the variants that use it.
+/// For each scanned input or stacked output, the variants that use it.
 using VariantLists = llvm::SmallVector<llvm::SmallVector<int64_t>>;
 } // namespace titan::ir
 
@@ -37,12 +37,12 @@ using VariantLists = llvm::SmallVector<llvm::SmallVector<int64_t>>;
 
 namespace titan::ir {
 
-/// An operation that applies one scalar function to every element of the joined index space of its
-/// operands. All its results have the same dimensions.
+/// An operation that applies a scalar function to every element of the joint index space of its
+/// operands. All results have the same dimensions.
 template <typename ConcreteType>
 class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {};
 
-/// Names an operation's results after the NameLoc in its location, where it has one.
+/// Names the results of an operation after the NameLoc in its location, if there is one.
 void setResultNamesFromLocation(mlir::Operation *op, mlir::OpAsmSetValueNameFn setName);
 
 /// Attributes of a program function's arguments and results; docs/design.md lists what they mean.
@@ -54,17 +54,17 @@ inline constexpr llvm::StringLiteral kInit = "titan.init";
 inline constexpr llvm::StringLiteral kStacked = "titan.stacked";
 inline constexpr llvm::StringLiteral kRateScale = "titan.lr_scale";
 inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
-/// A parameter that is not trained, whose next value @train returns (docs/rationale/buffers.md).
+/// A parameter that is not trained; @train returns its next value (docs/rationale/buffers.md).
 inline constexpr llvm::StringLiteral kBuffer = "titan.buffer";
 inline constexpr llvm::StringLiteral kState = "titan.state";
 inline constexpr llvm::StringLiteral kScalar = "titan.scalar";
 inline constexpr llvm::StringLiteral kOutput = "titan.output";
-/// On an output: every rank may give its summand, where the whole would be the sum over ranks.
+/// On an output: each rank may return its unreduced value.
 inline constexpr llvm::StringLiteral kUnreduced = "titan.unreduced";
 inline constexpr llvm::StringLiteral kGradient = "titan.gradient";
 inline constexpr llvm::StringLiteral kUpdates = "titan.updates";
-/// Arguments and results that have padded dimensions: their sizes without padding, which files
-/// and initial values go by. Behind them there are zeros.
+/// On padded arguments and results: their sizes without padding, which files and initial values
+/// use. The padding is zero.
 inline constexpr llvm::StringLiteral kUnpadded = "titan.unpadded";
 /// Marks a function as an optimizer; on a trained parameter of @train: the optimizer's symbol.
 inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
@@ -77,16 +77,16 @@ inline constexpr llvm::StringLiteral kSkipNonFinite = "titan.skip_nonfinite";
 /// On program functions: the declared element types (ElementTypes.h).
 inline constexpr llvm::StringLiteral kPrecision = "titan.precision";
 inline constexpr llvm::StringLiteral kRun = "titan.run";
-/// On operations in a repeat that the backward computes again.
+/// On operations in a repeat that the backward pass recomputes.
 inline constexpr llvm::StringLiteral kRecompute = "titan.recompute";
-/// On operations of the model, where the run's `recompute` speaks of blocks: the blocks that they
-/// stand in, the innermost first.
+/// On operations of the model, if the run's `recompute` names blocks: the enclosing blocks,
+/// innermost first.
 inline constexpr llvm::StringLiteral kBlocks = "titan.blocks";
-/// On operations of the backward: "wgrad" or "dgrad".
+/// On operations of the backward pass: "wgrad" or "dgrad".
 inline constexpr llvm::StringLiteral kGradKind = "titan.grad_kind";
 } // namespace attr
 
-/// Of attention: the dimension that `value` has in place of `key`'s dimension `head`.
+/// The dimension of attention's `value` that replaces dimension `head` of `key`.
 DimAttr getValueHeadOf(NamedTensorType key, NamedTensorType value, mlir::StringAttr head);
 
 } // namespace titan::ir
@@ -106,8 +106,8 @@ DimAttr getValueHeadOf(NamedTensorType key, NamedTensorType value, mlir::StringA
 
 namespace titan::ir {
 
-/// The tensor that an operation's sums join, its operand `into`; null where there is none. Of all
-/// operands the result may take the place of that one alone.
+/// The operand `into` to which an operation adds its sums; null if there is none. The result may
+/// overwrite only this operand.
 mlir::Value getAccumulator(mlir::Operation *op);
 
 } // namespace titan::ir

@@ -1,4 +1,4 @@
-//===- TitanAttrs.td - Dimensions and initialisers ------------------------===//
+//===- TitanAttrs.td - Dimensions, initialisers and allocations -----------===//
 
 #ifndef TITAN_TITAN_ATTRS_TD
 #define TITAN_TITAN_ATTRS_TD
@@ -14,8 +14,8 @@ class Titan_Attr<string name, string attrMnemonic> : AttrDef<Titan_Dialect, name
 def Titan_DimAttr : Titan_Attr<"Dim", "dim"> {
   let summary = "a named dimension with its global size";
   let description = [{
-    `#titan.dim<seq = 256>`; a renamed dimension remembers its origin, whose mesh axes it inherits:
-    `#titan.dim<keys = 256 of seq>`. Names are unique in a program (`Moe.ffn` and `Dense.ffn` are two).
+    `#titan.dim<seq = 256>`. A renamed dimension has an origin, whose axis rules apply to it too:
+    `#titan.dim<keys = 256 of seq>`. Names are unique in a program (`Moe.ffn` and `Dense.ffn` differ).
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$size, "::mlir::StringAttr":$origin);
   let builders = [AttrBuilder<(ins "::mlir::StringAttr":$name, "int64_t":$size), [{
@@ -25,25 +25,26 @@ def Titan_DimAttr : Titan_Attr<"Dim", "dim"> {
 }
 
 def Titan_InitAttr : Titan_Attr<"Init", "init"> {
-  let summary = "how a parameter starts";
+  let summary = "the initial value of a parameter";
   let description = [{
-    `#titan.init<normal, [0.02]>`. The list holds the scale: the value of `constant`, the standard
+    `#titan.init<normal, [0.02]>`. The list contains the scale: the value of `constant`, the standard
     deviation of `normal` and `truncated_normal`, the bound a of `uniform` on [-a, a). A stacked
-    parameter may give one scale per layer. `cut` (0: none) truncates at that many standard deviations.
-    Values are drawn by Philox keyed by seed and (per layer) name, counted by global element index.
+    parameter may have one scale per layer. `cut` truncates at that many standard deviations (0: never).
+    The random numbers are Philox; the key is the seed and the name (per layer), the counter is the
+    global element index.
   }];
   let parameters = (ins "::titan::ir::InitKind":$kind, "::mlir::DenseF64ArrayAttr":$scale, "::mlir::FloatAttr":$cut);
   let hasCustomAssemblyFormat = 1;
 }
 
 def Titan_AllocRefAttr : Titan_Attr<"AllocRef", "alloc_ref"> {
-  let summary = "the buffer in which a value lies";
+  let summary = "a reference to the allocation of a value";
   let description = [{
-    Set by the memory phase. `#titan.alloc_ref<transient 3>` is buffer 3 of the function's `titan.transient`,
-    `persistent 3` of the module's `titan.persistent`; `inline` values have no memory and are written
-    into the expressions that use them. `at [0, 1]`: the buffer is a stack, and the value is its slot at
-    the indices of the enclosing repeats 0 and 1 (0 is the outermost), row-major. `for` lists for each of
-    these repeats the variants that have slots; an empty list, or none at all, stands for all of them.
+    Set by the memory phase. `#titan.alloc_ref<transient 3>` is allocation 3 of the function's
+    `titan.transient`, `persistent 3` of the module's `titan.persistent`. An `inline` value has no memory;
+    its users evaluate it. `at [0, 1]`: the allocation is a stack, and the value is its slot at the indices
+    of the enclosing repeats 0 and 1 (0 is the outermost), row-major. `for` lists, for each of these
+    repeats, the variants that have slots; an empty or missing list means all variants.
   }];
   let parameters = (ins EnumParameter<Titan_MemorySpace>:$space, "int64_t":$index,
                         OptionalArrayRefParameter<"int64_t">:$levels,
@@ -53,22 +54,22 @@ def Titan_AllocRefAttr : Titan_Attr<"AllocRef", "alloc_ref"> {
   }]>];
   let assemblyFormat = "`<` $space $index (`at` `[` $levels^ `]`)? (`for` $users^)? `>`";
   let extraClassDeclaration = [{
-    /// The variants that have slots in the `i`-th of the levels; empty: all.
+    /// The variants that have slots at level `i`; empty: all.
     ::llvm::ArrayRef<int64_t> getLevelUsers(size_t i) const;
-    /// The slot of this stack in the repeat at depth `level`, of which `users` have slots.
+    /// The slot of this stack in `repeat` at depth `level`; only the variants `users` have slots.
     AllocRefAttr getSlot(int64_t level, RepeatOp repeat, ::llvm::ArrayRef<int64_t> users) const;
   }];
 }
 
 def Titan_AllocationAttr : Titan_Attr<"Allocation", "allocation"> {
-  let summary = "memory for values that lie in one another's place";
+  let summary = "a range of memory with a live range";
   let description = [{
-    `#titan.allocation<"q", !titan.tensor<f32[seq = 8]>, 3 to 17>` holds a tensor of this type on every rank
-    and is used from event 3 to event 17 of the function's linear order, both included. `pad ["shard"]`:
-    there is room for one more element per rank of these axes. `per "thread"`: the working memory of a
-    kernel, of which each thread has one; on devices, whose kernels need none, it is empty. `in "layers"`:
-    the tensor is stacked by repeats and stored flat, and its slots lie in the bucket of this name, which
-    holds for every iteration, one behind the other, the slots of all buffers that are in it.
+    `#titan.allocation<"q", !titan.tensor<f32[seq = 8]>, 3 to 17>` has the size of the local tensor and is
+    live from event 3 to event 17 of the function's linear order, inclusive. Several values may share it.
+    `pad ["shard"]`: it is larger by one element per rank of these axes. `per "thread"`: it is the scratch
+    of a kernel, once per thread; empty on devices, whose kernels need none. `in "layers"`: the tensor is
+    a flat stack whose slots are in the bucket of this name. For every iteration, a bucket contains the
+    slots of all its allocations consecutively.
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "::mlir::Type":$type, "int64_t":$first,
                         "int64_t":$last, OptionalParameter<"::mlir::ArrayAttr">:$pad,

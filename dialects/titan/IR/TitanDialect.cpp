@@ -96,7 +96,7 @@ Attribute InitAttr::parse(AsmParser &parser, Type) {
   SmallVector<double> scale;
   double cut = 0;
   auto parseScale = [&]() { return parser.parseFloat(scale.emplace_back()); };
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseKeyword(&word) || parser.parseComma() ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseScale))
     return {};
@@ -104,7 +104,7 @@ Attribute InitAttr::parse(AsmParser &parser, Type) {
     return {};
   std::optional<InitKind> kind = symbolizeInitKind(word);
   if (!kind) {
-    parser.emitError(place, "unknown initialiser '") << word << "'";
+    parser.emitError(loc, "unknown initialiser '") << word << "'";
     return {};
   }
   if (parser.parseGreater())
@@ -138,10 +138,10 @@ Type NamedTensorType::parse(AsmParser &parser) {
     if (!sharding)
       return {};
   }
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseGreater())
     return {};
-  auto complain = [&]() -> InFlightDiagnostic { return parser.emitError(place); };
+  auto complain = [&]() -> InFlightDiagnostic { return parser.emitError(loc); };
   function_ref<InFlightDiagnostic()> emitError = complain;
   return getChecked(emitError, parser.getContext(), element, ArrayRef<DimAttr>(dims), sharding);
 }

@@ -10,14 +10,14 @@ def Titan_Dialect : Dialect {
   let cppNamespace = "::titan::ir";
   let summary = "Training programs on global tensors with named dimensions";
   let description = [{
-    `titan` describes what a training step computes, on whole ("global") tensors whose dimensions
-    have names. Operations find the dimensions they work on by name: an elementwise operation joins
-    its operands' dimensions, a contraction sums those that both operands have and the result lacks.
-    Layers are a `titan.repeat`, kept as structure to the emitted loop.
+    `titan` describes a training step on global tensors with named dimensions. Operations match
+    dimensions by name: the index space of an elementwise operation is the union of its operands'
+    dimensions; a contraction sums over the dimensions that both operands have and the result lacks.
+    Layers are a `titan.repeat`, which becomes one loop in the emitted program.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
-  let dependentDialects = ["::titan::dist::DistDialect"]; // the tensor type holds shardings
+  let dependentDialects = ["::titan::dist::DistDialect"]; // the tensor type contains a sharding
 }
 
 #endif // TITAN_TITAN_DIALECT_TD

@@ -22,7 +22,7 @@ def Titan_ComparePredicate : Titan_Enum<"ComparePredicate", "comparison", [
     I32EnumAttrCase<"EQ", 0, "eq">, I32EnumAttrCase<"NE", 1, "ne">, I32EnumAttrCase<"LT", 2, "lt">,
     I32EnumAttrCase<"LE", 3, "le">, I32EnumAttrCase<"GT", 4, "gt">, I32EnumAttrCase<"GE", 5, "ge">]>;
 
-def Titan_MemorySpace : Titan_Enum<"MemorySpace", "where a value lies", [
+def Titan_MemorySpace : Titan_Enum<"MemorySpace", "the memory of a value", [
     I32EnumAttrCase<"Inline", 0, "inline">, I32EnumAttrCase<"Transient", 1, "transient">,
     I32EnumAttrCase<"Persistent", 2, "persistent">]>;
 

@@ -1,4 +1,4 @@
-//===- TitanOpBase.td - What the dialect's operations share ---------------===//
+//===- TitanOpBase.td - Base class of the dialect's operations ------------===//
 
 #ifndef TITAN_TITAN_OP_BASE_TD
 #define TITAN_TITAN_OP_BASE_TD
@@ -11,7 +11,7 @@ include "dialects/titan/IR/TitanTypes.td"
 def Titan_Tensor : Type<CPred<"::llvm::isa<::titan::ir::NamedTensorType>($_self)">, "titan tensor",
                         "::titan::ir::NamedTensorType">;
 
-/// Names in printed IR come from the source (NameLoc), so `%q = titan.contract ...` stays `%q`.
+/// Names in printed IR come from the source (NameLoc): `let q = x @ wq` is `%q = titan.contract ...`.
 class Titan_Op<string mnemonic, list<Trait> traits = []>
     : Op<Titan_Dialect, mnemonic,
          !listconcat(traits, [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>])> {

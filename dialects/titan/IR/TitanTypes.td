@@ -9,12 +9,12 @@ include "dialects/titan/IR/TitanDialect.td"
 
 def Titan_TensorType : TypeDef<Titan_Dialect, "NamedTensor"> {
   let mnemonic = "tensor";
-  let summary = "a tensor with named dimensions and, once mapped, a sharding";
+  let summary = "a tensor with named dimensions and a sharding";
   let description = [{
     `!titan.tensor<f32[batch = 8, seq = 256, embed = 64]>` is a global tensor; the order of the
-    dimensions is their order in memory. After the shard phase the type also says how it lies on the
-    mesh: `!titan.tensor<f32[batch = 8, seq = 256], <[{shard}, {tp} ]>>`. Sizes are global at every
-    phase; what a rank holds is derived from type and mesh (`dist::getLocalShape`).
+    dimensions is their order in memory. After the shard phase the type includes the sharding:
+    `!titan.tensor<f32[batch = 8, seq = 256], <[{shard}, {tp} ]>>`. Sizes are global at every phase;
+    type and mesh determine the local shape (`dist::getLocalShape`).
 
     Element types: f64, f32, bf16, i64 (integers), i1 (booleans).
 
@@ -39,7 +39,7 @@ def Titan_TensorType : TypeDef<Titan_Dialect, "NamedTensor"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t getRank() const { return getDims().size(); }
-    /// Position of the dimension called `name`, or -1.
+    /// The index of the dimension `name`, or -1.
     int64_t indexOf(::mlir::StringAttr name) const;
     bool hasDim(::mlir::StringAttr name) const { return indexOf(name) >= 0; }
     /// Product of the global sizes.
@@ -49,7 +49,7 @@ def Titan_TensorType : TypeDef<Titan_Dialect, "NamedTensor"> {
     NamedTensorType withElementType(::mlir::Type type) const;
     /// Same dimensions and element type; shardings may differ.
     bool equalsUpToSharding(NamedTensorType other) const;
-    /// The sharding, or the replicated one where none is set yet.
+    /// The sharding, or the replicated one if there is none.
     ::titan::dist::ShardingAttr getShardingOrReplicated() const;
   }];
 }

@@ -7,7 +7,7 @@
 
 namespace titan::ir {
 
-/// In a program every value that an operation takes or gives is a tensor with named dimensions.
+/// All operands and results in a program are tensors with named dimensions.
 inline NamedTensorType typeOf(mlir::Value value) {
   return mlir::cast<NamedTensorType>(value.getType());
 }

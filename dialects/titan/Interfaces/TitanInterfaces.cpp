@@ -1,4 +1,4 @@
-//===- TitanInterfaces.cpp - Generated parts of the interfaces ------------===//
+//===- TitanInterfaces.cpp - Generated definitions of the interfaces ------===//
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 

@@ -1,6 +1,6 @@
-//===- TitanInterfaces.h - What the compiler asks of operations -*- C++ -*-===//
+//===- TitanInterfaces.h - Interfaces of operations -------------*- C++ -*-===//
 //
-// Interfaces of operations and the plain data they exchange. See TitanInterfaces.td.
+// The interfaces of TitanInterfaces.td and the plain data that they use.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,15 +13,15 @@
 
 namespace titan::ir {
 
-/// A tensor on the host: a rank's local part, row-major, every element type held as double (exact
-/// for f64, f32, bf16, booleans and integers below 2^53).
+/// A rank's shard of a tensor on the host, row-major. Elements of all types are doubles, which is
+/// exact for f64, f32, bf16, booleans and integers below 2^53.
 struct HostTensor {
   llvm::SmallVector<int64_t> shape;
   std::vector<double> data;
 };
 
-/// Where a rank stands: answers, for a dimension of a value, the global index at which the rank's
-/// part starts (0 when the dimension is not split).
+/// The shard offsets of one rank: the global index of the first element of its shard along a
+/// dimension, 0 if the dimension is not sharded.
 class ShardOffsets {
 public:
   virtual ~ShardOffsets() = default;

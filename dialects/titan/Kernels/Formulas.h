@@ -1,6 +1,6 @@
-//===- Formulas.h - Scalar functions as value and text ----------*- C++ -*-===//
+//===- Formulas.h - Scalar functions as values and as text ------*- C++ -*-===//
 //
-// One struct a function: what it computes and what the emitter prints for it.
+// One struct per function, with the value that it computes and the text that the emitter prints.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,7 +82,7 @@ struct Pow {
   static double value(In x) { return std::pow(x[0], x[1]); }
   static constexpr StringLiteral text = "$T(tm::pow($0, $1))";
 };
-/// A NaN wins, as in IEEE 754-2019 `maximum`: hiding one would hide a fault of the program.
+/// NaN propagates, as in IEEE 754-2019 `maximum`: dropping it would hide an error of the program.
 struct Maximum {
   static double value(In x) { return x[0] > x[1] || std::isnan(x[0]) ? x[0] : x[1]; }
   static constexpr StringLiteral text = "tm::max($0, $1)";

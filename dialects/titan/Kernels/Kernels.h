@@ -1,12 +1,12 @@
 //===- Kernels.h - Scalar functions of elementwise operations ---*- C++ -*-===//
 //
-// Models of ScalarOpInterface for every elementwise operation: the function's value (what the
-// interpreter computes) and its text (what the emitter prints) stand side by side, so that the two
-// cannot drift apart. The text is an expression of C++ that CUDA accepts too; its functions are
-// those of titan/runtime/kernel_math.h, namespace `tm`.
+// Models of ScalarOpInterface for every elementwise operation. One struct contains the value of the
+// function (for the interpreter) and its text (for the emitter), so that they cannot diverge. The
+// text is an expression that is valid in C++ and CUDA; it calls functions of
+// titan/runtime/kernel_math.h, namespace `tm`.
 //
-// Operands are those of the operation, in order. Those of `iota` and `random` come after
-// the global index of the element, which whoever walks the elements supplies.
+// Operands are those of the operation, in order. `iota` and `random` have the global index of the
+// element as an additional first operand, which the caller supplies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ namespace titan::ir {
 /// Attaches the models to the dialect's operations when the dialect is loaded.
 void registerScalarModels(mlir::DialectRegistry &registry);
 
-/// Likewise, those of ScratchOpInterface: what kernels on processors work in.
+/// Attaches the models of ScratchOpInterface: the scratch of CPU kernels.
 void registerScratchModels(mlir::DialectRegistry &registry);
 
 } // namespace titan::ir

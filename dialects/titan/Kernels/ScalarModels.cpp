@@ -1,10 +1,10 @@
 //===- ScalarModels.cpp - Models of ScalarOpInterface ---------------------===//
 
+#include "base/random/Philox.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Kernels/Formulas.h"
 #include "dialects/titan/Kernels/Kernels.h"
 #include "dialects/titan/Kernels/ScalarText.h"
-#include "runtime/include/titan/runtime/philox.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -13,14 +13,16 @@ using namespace titan::ir;
 
 namespace {
 
-template <typename Model, typename Op> using Base = ScalarOpInterface::ExternalModel<Model, Op>;
+template <typename Model, typename Op>
+using ScalarModelBase = ScalarOpInterface::ExternalModel<Model, Op>;
 
 Type getElement(Value value) {
   return cast<NamedTensorType>(value.getType()).getElementType();
 }
 
-/// An operation that is one formula of its operands.
-template <typename Op, typename Formula> struct FormulaModel : Base<FormulaModel<Op, Formula>, Op> {
+/// An operation that is one formula over its operands.
+template <typename Op, typename Formula>
+struct FormulaModel : ScalarModelBase<FormulaModel<Op, Formula>, Op> {
   void evaluateElement(Operation *, ArrayRef<double> in, MutableArrayRef<double> out) const {
     out[0] = Formula::value(in);
   }
@@ -30,8 +32,8 @@ template <typename Op, typename Formula> struct FormulaModel : Base<FormulaModel
   }
 };
 
-/// Division of integers drops the fraction, and gives 0 where the divisor is 0.
-struct DivModel : Base<DivModel, DivOp> {
+/// Integer division truncates; division by 0 gives 0.
+struct DivModel : ScalarModelBase<DivModel, DivOp> {
   void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
     out[0] = formulas::Div::value(in);
     if (getElement(op->getResult(0)).isInteger())
@@ -44,7 +46,7 @@ struct DivModel : Base<DivModel, DivOp> {
   }
 };
 
-struct CompareModel : Base<CompareModel, CompareOp> {
+struct CompareModel : ScalarModelBase<CompareModel, CompareOp> {
   static bool compare(ComparePredicate predicate, double x, double y) {
     switch (predicate) {
     case ComparePredicate::EQ:
@@ -97,7 +99,7 @@ std::string getConversion(Type element, StringRef value) {
   return (type + "(" + value + ")").str();
 }
 
-struct CastModel : Base<CastModel, CastOp> {
+struct CastModel : ScalarModelBase<CastModel, CastOp> {
   void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
     Type element = getElement(op->getResult(0));
     out[0] = element.isInteger(1) ? in[0] != 0 : element.isInteger() ? std::trunc(in[0]) : in[0];
@@ -108,7 +110,7 @@ struct CastModel : Base<CastModel, CastOp> {
   }
 };
 
-struct ConstantModel : Base<ConstantModel, ConstantOp> {
+struct ConstantModel : ScalarModelBase<ConstantModel, ConstantOp> {
   void evaluateElement(Operation *op, ArrayRef<double>, MutableArrayRef<double> out) const {
     out[0] = cast<ConstantOp>(op).getValue().convertToDouble();
   }
@@ -128,24 +130,32 @@ struct ConstantModel : Base<ConstantModel, ConstantOp> {
   }
 };
 
-/// The first input is the element's global index, the others are the keys.
-struct RandomModel : Base<RandomModel, RandomOp> {
+/// The first input is the global index of the element, the others are the keys.
+struct RandomModel : ScalarModelBase<RandomModel, RandomOp> {
   void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
     auto random = cast<RandomOp>(op);
+    size_t numKeys = random.getKeys().size();
     uint64_t keys = 0, index = static_cast<uint64_t>(in[0]);
-    for (double key : in.drop_front())
-      keys = rt::element::fold(keys, static_cast<uint64_t>(static_cast<int64_t>(key)));
-    uint64_t stream = rt::element::stream(random.getStream());
-    out[0] = random.getKind() == RandomKind::Uniform
-                 ? rt::element::uniform<double>(stream, index, keys)
-                 : rt::element::normal<double>(stream, index, keys);
+    for (double key : in.slice(1, numKeys))
+      keys = element::fold(keys, static_cast<uint64_t>(static_cast<int64_t>(key)));
+    for (auto [i, start] : llvm::enumerate(in.drop_front(1 + numKeys)))
+      index += static_cast<uint64_t>(start) * random.getStartStride(i);
+    uint64_t stream = element::stream(random.getStream());
+    out[0] = random.getKind() == RandomKind::Uniform ? element::uniform<double>(stream, index, keys)
+                                                     : element::normal<double>(stream, index, keys);
   }
   std::string getElementExpression(Operation *op, ArrayRef<std::string> in, unsigned,
                                    StringRef type) const {
     auto random = cast<RandomOp>(op);
-    uint64_t stream = rt::element::stream(random.getStream());
+    size_t numKeys = random.getKeys().size();
+    uint64_t stream = element::stream(random.getStream());
+    std::string index = in[0];
+    for (auto [i, start] : llvm::enumerate(in.drop_front(1 + numKeys)))
+      index += " + int64_t(" + start + ") * " + std::to_string(random.getStartStride(i));
+    std::string inputs = llvm::join(in.slice(1, numKeys), ", ");
     return ("tm::" + stringifyRandomKind(random.getKind()) + "<" + type + ">(0x" +
-            llvm::utohexstr(stream, /*LowerCase=*/true) + "ull, " + llvm::join(in, ", ") + ")")
+            llvm::utohexstr(stream, /*LowerCase=*/true) + "ull, " + index + (numKeys ? ", " : "") +
+            inputs + ")")
         .str();
   }
 };

@@ -1,7 +1,7 @@
 //===- ScalarText.h - Expressions as text -----------------------*- C++ -*-===//
 //
-// Patterns such as "tm::max($0, $1)" filled with operand expressions, and literals that name
-// exactly one double. Apart from the models, because patterns are plain strings.
+// Patterns such as "tm::max($0, $1)" with operand expressions substituted, and literals that denote
+// exactly one double. Separate from the models, because patterns are plain strings.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ std::string fillPattern(llvm::StringRef pattern, llvm::ArrayRef<std::string> in,
                         llvm::StringRef type);
 
 /// The shortest decimal that reads back as `value`, with a point or exponent; INFINITY and NAN for
-/// what has no decimal.
+/// values without a decimal.
 std::string getLiteral(double value);
 
 } // namespace titan::ir

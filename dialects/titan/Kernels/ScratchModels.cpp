@@ -1,8 +1,8 @@
 //===- ScratchModels.cpp - Models of ScratchOpInterface -------------------===//
 
+#include "base/kernels/AttentionScratch.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Kernels/Kernels.h"
-#include "runtime/include/titan/runtime/attention_scratch.h"
 
 using namespace mlir;
 using namespace titan;
@@ -21,19 +21,19 @@ struct AttentionScratch : ScratchOpInterface::ExternalModel<AttentionScratch<Op>
     int64_t group = 1;
     for (auto [dim, size] : llvm::zip_equal(q.getDims(), dist::getLocalShape(q, degrees)))
       group *= k.hasDim(dim.getName()) ? 1 : size;
-    rt::attention_scratch::Sizes sizes{sizeIn(q, attention.getAlongAttr()),
-                                       sizeIn(k, attention.getAlongAttr()),
-                                       group,
-                                       sizeIn(q, attention.getHeadAttr()),
-                                       attention.getValueHead().getSize(),
-                                       q.getElementType().isF64() ? 8 : 4};
-    return isa<AttentionOp>(op) ? rt::attention_scratch::forwardBytes(sizes)
-                                : rt::attention_scratch::backwardBytes(sizes);
+    attention_scratch::Sizes sizes{sizeIn(q, attention.getAlongAttr()),
+                                   sizeIn(k, attention.getAlongAttr()),
+                                   group,
+                                   sizeIn(q, attention.getHeadAttr()),
+                                   attention.getValueHead().getSize(),
+                                   q.getElementType().isF64() ? 8 : 4};
+    return isa<AttentionOp>(op) ? attention_scratch::forwardBytes(sizes)
+                                : attention_scratch::backwardBytes(sizes);
   }
 };
 
-/// What groups the updates of a table by the row that they belong to: the number of each update,
-/// and where a row's numbers end.
+/// Scratch that groups the updates of a table by row: the index of each update, and the end of each
+/// row's updates.
 struct ScatterScratch : ScratchOpInterface::ExternalModel<ScatterScratch, ScatterOp> {
   llvm::SmallVector<NamedTensorType> getScratchTensors(Operation *op) const {
     auto scatter = cast<ScatterOp>(op);
@@ -48,7 +48,7 @@ struct ScatterScratch : ScratchOpInterface::ExternalModel<ScatterScratch, Scatte
   }
 
 private:
-  /// i64 of some of the dimensions, each split as there.
+  /// An i64 tensor of some dimensions of `type`, with the same sharding.
   static NamedTensorType selectDims(NamedTensorType type,
                                     llvm::function_ref<bool(DimAttr)> isSelected) {
     SmallVector<DimAttr> dims;

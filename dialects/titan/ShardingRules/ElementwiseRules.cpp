@@ -13,7 +13,7 @@ using LinearSets = std::vector<std::vector<unsigned>>;
 
 namespace {
 
-/// Operand sets in which `Op` is jointly linear.
+/// The operand sets in which `Op` is jointly linear.
 template <typename Op> LinearSets getLinearSets(Op op) {
   return {};
 }
@@ -29,7 +29,7 @@ LinearSets getLinearSets(SubOp) {
 LinearSets getLinearSets(MulOp) {
   return {{0}, {1}};
 }
-/// The quotient of integers drops its fraction, which sums do not share.
+/// Integer division truncates and is therefore not linear.
 LinearSets getLinearSets(DivOp op) {
   return isa<FloatType>(op.getResult().getType().getElementType()) ? LinearSets{{0}} : LinearSets{};
 }
@@ -39,8 +39,7 @@ LinearSets getLinearSets(SelectOp) {
 LinearSets getLinearSets(ExpandOp) {
   return {{0}};
 }
-/// Widening is exact, so a sum may be taken after it; narrowing rounds, so only where that is asked
-/// for.
+/// Widening is exact and hence linear. Narrowing rounds and counts as linear only on request.
 LinearSets getLinearSets(CastOp op) {
   auto from = dyn_cast<FloatType>(op.getInput().getType().getElementType());
   auto to = dyn_cast<FloatType>(op.getResult().getType().getElementType());
@@ -48,7 +47,7 @@ LinearSets getLinearSets(CastOp op) {
   return isLinear ? LinearSets{{0}} : LinearSets{};
 }
 
-/// Further operand sets that give zeros for zeros.
+/// Further operand sets of which zeros give zero results.
 template <typename Op> LinearSets getZeroSets(Op op) {
   return {};
 }
@@ -87,11 +86,11 @@ struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<ElementwiseRule<
     rule.zeroSets = getZeroSets(cast<Op>(op));
     for (dist::Factor &factor : rule.factors) {
       factor.isPositional = isa<IotaOp, RandomOp>(op);
-      if (isa<RandomOp>(op)) // a longer tensor would hold other numbers
+      if (isa<RandomOp>(op)) // padding would change the numbers
         factor.padding = dist::Padding::Forbidden;
     }
     auto result = cast<NamedTensorType>(op->getResult(0).getType());
-    // What depends on the index cannot be computed in storage, whose parts have no dimensions.
+    // Flat storage has no dimensions, so operations that depend on an index cannot run on it.
     rule.isElementwise = op->getNumOperands() > 0 && !isa<RandomOp>(op) &&
                          llvm::all_of(op->getOperandTypes(), [&](Type type) {
                            auto operand = cast<NamedTensorType>(type);

@@ -1,4 +1,4 @@
-//===- NeuralRules.cpp - Sharding rules of the composites -----------------===//
+//===- NeuralRules.cpp - Sharding rules of attention and rotary -----------===//
 
 #include "dialects/titan/ShardingRules/RuleBuilder.h"
 #include "dialects/titan/ShardingRules/ShardingRules.h"
@@ -9,7 +9,8 @@ using namespace titan::ir;
 
 namespace {
 
-/// Positions may be split (each rank knows its own); the pairs within `dim` may not.
+/// Positions may be sharded, since each rank knows its shard offset. The pairs within `dim` may
+/// not.
 struct RotaryRule : ShardingRuleOpInterface::ExternalModel<RotaryRule, RotaryOp> {
   dist::ShardingRule getShardingRule(Operation *op) const {
     dist::ShardingRule rule = buildRuleByName(op);
@@ -20,9 +21,9 @@ struct RotaryRule : ShardingRuleOpInterface::ExternalModel<RotaryRule, RotaryOp>
   }
 };
 
-/// A query meets every key, so the keys' positions stay whole, as do both heads. The queries'
-/// positions may be split, apart from the keys' of the same name: then the cotangents of k and v
-/// are partial sums. They are too where a dimension that only q has (the group) is split.
+/// Each query reads all keys, so the positions of keys and both head dimensions must not be
+/// sharded. The positions of queries may be. The cotangents of k and v are then partial sums, and
+/// also if a dimension of q alone (the group) is sharded.
 template <typename Op>
 struct AttentionRule : ShardingRuleOpInterface::ExternalModel<AttentionRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {

@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-/// A factor that no dimension walks yet.
+/// A factor without dimensions of operands and results.
 static dist::Factor makeFactor(Operation *op, DimAttr dim, dist::FactorKind kind) {
   return {dim.getName().str(),
           dim.getOrigin() ? dim.getOrigin().str() : std::string(),

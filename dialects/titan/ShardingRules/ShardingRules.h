@@ -1,8 +1,8 @@
-//===- ShardingRules.h - How Titan's operations may be split ----*- C++ -*-===//
+//===- ShardingRules.h - Sharding rules of titan operations -----*- C++ -*-===//
 //
-// External models of ShardingRuleOpInterface for every operation of `titan` that computes. Since
-// dimensions are named, most rules follow from the types alone: a factor is a name. `repeat` and
-// `yield` have none; their values are tied by position, which the shard phase's passes do.
+// External models of ShardingRuleOpInterface for all operations of `titan` that compute. Most rules
+// follow from the types, because a dimension name is a factor. `repeat` and `yield` have no rule:
+// the passes of the shard phase relate their values by position.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +16,10 @@ class MLIRContext;
 
 namespace titan::ir {
 
-/// Attaches the models to the operations when the dialect is loaded.
+/// Attaches all models when the dialect is loaded.
 void registerShardingRules(mlir::DialectRegistry &registry);
 
-/// The models of one group of operations (one source file each).
+/// The models of one source file each.
 void attachElementwiseShardingRules(mlir::MLIRContext &context);
 void attachTensorShardingRules(mlir::MLIRContext &context);
 void attachNeuralShardingRules(mlir::MLIRContext &context);

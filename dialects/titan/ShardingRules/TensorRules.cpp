@@ -1,4 +1,4 @@
-//===- TensorRules.cpp - Sharding rules of contraction, indexing and the like ===//
+//===- TensorRules.cpp - Sharding rules of contractions, indexing, reshaping ===//
 
 #include "dialects/titan/ShardingRules/RuleBuilder.h"
 #include "dialects/titan/ShardingRules/ShardingRules.h"
@@ -17,8 +17,8 @@ Pairs pairAll(int64_t rank) {
                              [](int64_t i) { return std::pair(i, i); });
 }
 
-/// Positions of a tensor and of the one that has dimension `at` replaced by `numFineDims`
-/// dimensions: what splits the whole dimension splits its outermost part.
+/// Positions of a tensor and of one with `numFineDims` dimensions instead of dimension `at`.
+/// Sharding that dimension shards the outermost of the finer ones.
 Pairs pairRefined(int64_t coarseRank, int64_t at, int64_t numFineDims, bool coarseFirst) {
   Pairs pairs;
   for (int64_t i = 0; i < coarseRank; ++i) {
@@ -28,7 +28,7 @@ Pairs pairRefined(int64_t coarseRank, int64_t at, int64_t numFineDims, bool coar
   return pairs;
 }
 
-/// Operations that keep every position: the identity under other names or other promises.
+/// Operations that keep every position and value.
 template <typename Op>
 struct IdentityRule : ShardingRuleOpInterface::ExternalModel<IdentityRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {
@@ -39,7 +39,7 @@ struct IdentityRule : ShardingRuleOpInterface::ExternalModel<IdentityRule<Op>, O
   }
 };
 
-/// Every rank checks its indices. Those in padding are none.
+/// Each rank checks its own indices. Indices in padding are invalid, so padding is forbidden.
 struct CheckIndexRule : ShardingRuleOpInterface::ExternalModel<CheckIndexRule, CheckIndexOp> {
   dist::ShardingRule getShardingRule(Operation *op) const {
     dist::ShardingRule rule =
@@ -51,8 +51,8 @@ struct CheckIndexRule : ShardingRuleOpInterface::ExternalModel<CheckIndexRule, C
   }
 };
 
-/// What sums join would be added by every rank that makes a part of them: what they go over stays
-/// whole, and nothing is padded.
+/// For operations that accumulate into a tensor. If a reduction factor were sharded, every rank
+/// would add that tensor. Reduction factors are therefore Replicated, and padding is forbidden.
 static void forbidShardedTerms(dist::ShardingRule &rule, NamedTensorType result, ValueRange terms) {
   for (dist::Factor &factor : rule.factors)
     factor.padding = dist::Padding::Forbidden;
@@ -86,7 +86,7 @@ struct ReduceRule : ShardingRuleOpInterface::ExternalModel<ReduceRule, ReduceOp>
     dist::ShardingRule rule = buildRuleByName(op, getFactorKind(kind));
     if (kind == dist::ReductionKind::Sum)
       rule.linearSets = {{0}};
-    // Integers have no infinity that would leave a maximum as it is.
+    // Integers have no identity of max and min.
     Type element = cast<ReduceOp>(op).getInput().getType().getElementType();
     if (kind == dist::ReductionKind::Sum || isa<FloatType>(element))
       reducePadding(rule);
@@ -107,9 +107,10 @@ private:
   }
 };
 
-/// Take and put: by name; `along` of take is a sum (other ranks hold 0), that of put is a
-/// dimension of the result alone; both are linear in their data. No index points into padding, so
-/// take never reads it and put leaves zeros there; but a padded index may be any number.
+/// Take and put, by dimension name; both are linear in their data. `along` of take is a Sum factor
+/// (other ranks hold 0); `along` of put is a dimension of the result only. No index points into
+/// padding: take never reads it, and put leaves it 0. Padded indices would be arbitrary numbers, so
+/// they are forbidden.
 template <typename Op>
 struct IndexingRule : ShardingRuleOpInterface::ExternalModel<IndexingRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {
@@ -151,7 +152,7 @@ struct MergeRule : ShardingRuleOpInterface::ExternalModel<MergeRule, MergeOp> {
   }
 };
 
-/// Slice and pad: the dimension that changes its range is not split.
+/// Slice and pad: the dimension with another range is not sharded.
 template <typename Op>
 struct RangeRule : ShardingRuleOpInterface::ExternalModel<RangeRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {
@@ -164,7 +165,7 @@ struct RangeRule : ShardingRuleOpInterface::ExternalModel<RangeRule<Op>, Op> {
   }
 };
 
-/// What depends on the order along a dimension needs it whole.
+/// Operations that depend on the order along a dimension, which is not sharded.
 template <typename Op>
 struct OrderRule : ShardingRuleOpInterface::ExternalModel<OrderRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {

@@ -1,8 +1,8 @@
 #include "CommandLine.h"
-#include "Arguments.h"
+#include "base/cli/Arguments.h"
 
-#include "titan/runtime/error.h"
-#include "titan/runtime/unknown_setting.h"
+#include "base/Error.h"
+#include "base/settings/UnknownSetting.h"
 
 #include <algorithm>
 #include <iostream>
@@ -80,11 +80,11 @@ void addCommands(CLI::App &app, Options &o) {
   hf->add_option("--hf", o.exportDirectory, "as a Hugging Face directory")->type_name("DIR");
 }
 
-/// Options that only some commands look at; the others are for all.
+/// Options that only some commands use; all commands accept the others.
 struct Use {
   const char *option;
   std::vector<Command> commands;
-  const char *instead = ""; // what is perhaps meant with another one
+  const char *instead = ""; // an alternative for other commands
 };
 
 const std::vector<Use> &uses() {
@@ -111,7 +111,7 @@ void refuseSampling(const Sampling &sampling) {
     throw UsageError("--top-k and --top-p have no effect without a --temperature above 0");
 }
 
-/// An option without effect would be believed to have one.
+/// Refuses options without effect.
 void refuseUseless(const CLI::App &app, const Options &options) {
   for (const Use &use : uses()) {
     auto &commands = use.commands;
@@ -130,7 +130,7 @@ void refuseUseless(const CLI::App &app, const Options &options) {
                      "begin anew with its weights");
 }
 
-/// What is wrong, and what was probably meant.
+/// The error, and a suggestion.
 std::string explain(const CLI::App &app, const CLI::ParseError &error) {
   std::string unknown = cli::unknownArgument(error);
   if (unknown.empty())
@@ -159,7 +159,7 @@ std::optional<Options> parseCommandLine(int argc, const char *const *argv,
   addCommands(app, options);
   try {
     app.parse(argc, argv);
-    cli::refuseEmpty(app); // not of a command: an empty prompt is refused where it is read
+    cli::refuseEmpty(app); // not for commands: an empty prompt is refused where it is read
     refuseUseless(app, options);
   } catch (const CLI::CallForHelp &help) {
     app.exit(help, std::cout, std::cout);

@@ -1,18 +1,18 @@
-#include "titan/runtime/main.h"
+#include "Main.h"
 
+#include "base/cli/StandardStreams.h"
 #include "launch/WaitPolicy.h"
-#include "titan/runtime/standard_streams.h"
-#include "train/StopSignal.h"
+#include "loop/StopSignal.h"
 
-/// A signal that comes before anybody can answer it waits until one can.
+/// Blocks signals until handlers are installed.
 __attribute__((no_sanitize("address", "thread", "undefined"))) static void
 begin(int argc, char **argv, char **environment) {
-  titan::rt::openStandardStreams();
+  titan::openStandardStreams();
   titan::rt::blockStopSignals();
   titan::rt::shortenSpinning(argc, argv, environment);
 }
 
-// Called by the dynamic loader before the constructors of the libraries.
+// The dynamic loader calls it before the constructors of libraries.
 __attribute__((section(".preinit_array"), used)) static void (*beforeLibraries)(int, char **,
                                                                                 char **) = begin;
 

@@ -1,24 +1,24 @@
 #include "CommandLine.h"
 #include "RunRecord.h"
 
-#include "titan/runtime/comm.h"
-#include "titan/runtime/degrees.h"
-#include "titan/runtime/error.h"
-#include "titan/runtime/main.h"
-#include "titan/runtime/metrics.h"
+#include "Main.h"
+#include "base/Error.h"
+#include "comm/Comm.h"
+#include "metrics/Metrics.h"
+#include "settings/Degrees.h"
 
-#include "kernels/Request.h"
+#include "checkpoint/Export.h"
+#include "gemm/Request.h"
+#include "generation/Generate.h"
 #include "launch/CrashReport.h"
 #include "launch/LoadedCode.h"
 #include "launch/Orphans.h"
-#include "train/Evaluation.h"
-#include "train/Executor.h"
-#include "train/Export.h"
-#include "train/Generate.h"
-#include "train/SettingText.h"
-#include "train/Settings.h"
-#include "train/StopSignal.h"
-#include "train/Trainer.h"
+#include "loop/Evaluation.h"
+#include "loop/StopSignal.h"
+#include "loop/Trainer.h"
+#include "settings/SettingText.h"
+#include "settings/Settings.h"
+#include "state/Executor.h"
 
 #include <algorithm>
 #include <csignal>
@@ -37,7 +37,7 @@ namespace titan::rt {
 
 namespace {
 
-/// What the command line sets, by `--set` and by options of their own.
+/// The settings of the command line, from `--set` and from other options.
 std::vector<SettingText> settingsOf(const Options &options) {
   std::vector<SettingText> texts;
   for (const std::string &pair : options.sets)
@@ -57,7 +57,7 @@ void applySettings(Settings &settings, const Options &options) {
   if (!options.configFile.empty())
     for (const SettingText &text : readConfig(options.configFile))
       settings.set(text);
-  std::map<std::string, std::string> seen; // paths, and by what they are set
+  std::map<std::string, std::string> seen; // paths, with the option that sets them
   for (const SettingText &text : settingsOf(options)) {
     auto [first, isNew] = seen.emplace(text.path, text.pathLocation.name);
     if (!isNew)
@@ -68,7 +68,7 @@ void applySettings(Settings &settings, const Options &options) {
   settings.check();
 }
 
-/// The entry points that a command runs.
+/// The entry points of a command.
 std::vector<std::string> functionsOf(Command command) {
   switch (command) {
   case Command::Train:
@@ -83,7 +83,7 @@ std::vector<std::string> functionsOf(Command command) {
   return {};
 }
 
-/// The program as far as a command needs it: what it does not run takes no memory.
+/// The program without functions that the command does not run, which would take memory.
 Program programFor(Command command, const std::vector<int64_t> &degrees) {
   Program whole = program(degrees.data());
   std::vector<std::string> needed = functionsOf(command);
@@ -107,7 +107,7 @@ void describePlan(Executor &executor, const Settings &settings) {
                         .c_str());
 }
 
-/// torchrun shows what a worker writes into this file, and passes it on to schedulers.
+/// torchrun shows the content of this file, and passes it to schedulers.
 void writeErrorFile(const std::string &message) {
   const char *path = std::getenv("TORCHELASTIC_ERROR_FILE");
   if (!path)
@@ -121,12 +121,12 @@ void writeErrorFile(const std::string &message) {
   }
 }
 
-/// Says what went wrong and ends the process without running destructors: transports would wait
-/// for peers that are gone.
+/// Reports the error and ends the process without destructors, because transports would wait for
+/// vanished peers.
 [[noreturn]] void exitWithError(const LaunchInfo &launch, bool onAllRanks, int status,
                                 const std::string &message, const std::string &prefix = "error",
                                 const std::string &shown = "") {
-  // What every rank finds out alike is said once.
+  // Errors that all ranks find are reported once.
   if (launch.rank == 0 || !onAllRanks) {
     std::string who = launch.worldSize > 1 && !onAllRanks && message.rfind("rank ", 0) != 0
                           ? fmt::format("rank {}: ", launch.rank)
@@ -139,8 +139,8 @@ void writeErrorFile(const std::string &message) {
   _exit(status);
 }
 
-/// Runs `body`; what it throws ends the process with the status that fits. `alike`: every rank
-/// finds out the same.
+/// Runs `body`; an exception ends the process with its exit status. `onAllRanks`: every rank finds
+/// the same error.
 template <typename Body> int exitOnError(const LaunchInfo &launch, bool onAllRanks, Body body) {
   try {
     return body();
@@ -158,7 +158,7 @@ template <typename Body> int exitOnError(const LaunchInfo &launch, bool onAllRan
   }
 }
 
-/// This rank's fair share of its machine's cores, which takes knowing the others' place.
+/// This rank's fair share of its machine's cores. Collective.
 int shareOfCores(World &world) {
   static_assert(sizeof(CoreSet) % sizeof(int64_t) == 0);
   CoreSet own = ownCores();
@@ -168,9 +168,9 @@ int shareOfCores(World &world) {
   return fairShare(all, world.rank());
 }
 
-/// Only a run that trains has something to save when it is told to end.
+/// Only a training run saves when it is told to end.
 void installSignalHandlers(const Options &options, const LaunchInfo &launch) {
-  std::signal(SIGXFSZ, SIG_IGN); // who writes says which file is too large
+  std::signal(SIGXFSZ, SIG_IGN); // the writer reports which file is too large
   if (options.command != Command::Train || options.dryRun)
     return unblockStopSignals();
   catchStopSignals();
@@ -178,7 +178,7 @@ void installSignalHandlers(const Options &options, const LaunchInfo &launch) {
     stopWithParent();
 }
 
-/// What a rank finds out for itself before it meets the others.
+/// The local preparation of a rank before communication.
 struct Preparation {
   Options options;
   std::vector<int64_t> degrees;
@@ -186,10 +186,10 @@ struct Preparation {
   std::optional<Settings> settings;
   CommOptions comm;
   RankRecord record;
-  std::exception_ptr mistake; ///< which keeps it from starting
+  std::exception_ptr mistake; ///< prevents the start
 };
 
-/// Empty where nothing is to be done but help, which was given.
+/// Empty if only help was requested.
 std::optional<Preparation> prepare(int argc, char **argv, const LaunchInfo &launch) {
   Preparation made;
   std::string name = argc > 0 ? argv[0] : "program";
@@ -218,8 +218,8 @@ std::optional<Preparation> prepare(int argc, char **argv, const LaunchInfo &laun
   return made;
 }
 
-/// A mistake that all ranks have made alike is said once. One of this rank alone it says itself,
-/// and the others learn of it instead of waiting.
+/// Errors that all ranks share are reported once. Otherwise this rank reports its error, and the
+/// others learn of it instead of waiting.
 [[noreturn]] void exitWithMistake(const LaunchInfo &launch, Preparation &made) {
   unblockStopSignals();
   constexpr std::chrono::seconds patience(3);
@@ -230,22 +230,22 @@ std::optional<Preparation> prepare(int argc, char **argv, const LaunchInfo &laun
       auto world = World::connect(launch, made.comm, made.record);
       onAllRanks = true;
       exitOnError(launch, onAllRanks, [&]() -> int { std::rethrow_exception(made.mistake); });
-    } catch (const std::exception &) { // others have no such mistake, or do not come
+    } catch (const std::exception &) { // other ranks have no such error, or do not come
     }
   }
   exitOnError(launch, onAllRanks, [&]() -> int { std::rethrow_exception(made.mistake); });
-  _exit(ExitFault); // not reached
+  _exit(ExitFault); // unreachable
 }
 
-/// The part that begins once the ranks have met.
+/// The run after the ranks are connected.
 int runCommand(Preparation &made, World &world) {
   const LaunchInfo &launch = world.launch();
   const Options &options = made.options;
   int share = shareOfCores(world);
   world.runCollectively([&] { omp_set_num_threads(chooseThreadCount(launch, share)); });
-  // Anew, since its working memory is a block for each thread.
+  // Again, because its scratch has one block per thread.
   Program needed = programFor(options.command, made.degrees);
-  releaseLoadedCode(); // when all that starts up has, and before there is an arena
+  releaseLoadedCode(); // after start-up, before the arena exists
   Executor executor(std::move(needed), std::move(made.degrees), world, makeDevice(launch));
   reportCrashes(launch.rank, executor.running());
   if (options.dryRun && executor.isFirst())
@@ -264,7 +264,7 @@ int runCommand(Preparation &made, World &world) {
   return ExitFault;
 }
 
-/// Runs the command; a failure that ends this rank is told to the others and says what was first.
+/// Runs the command; a failure of this rank is announced to the others, with the root cause.
 int runAmongRanks(Preparation &made, World &world) {
   try {
     return runCommand(made, world);
@@ -290,7 +290,7 @@ int runMain(int argc, char **argv) {
       exitWithMistake(launch, *made);
     return exitOnError(launch, false, [&]() -> int {
       std::unique_ptr<World> world = World::connect(launch, made->comm, made->record);
-      // Inside, so that the world is still there when a fault ends the process: taking it down
+      // Nested, so that the world still exists when a fault ends the process: its destruction
       // waits.
       return exitOnError(launch, false, [&] { return runAmongRanks(*made, *world); });
     });

@@ -1,12 +1,12 @@
-#include "cli/RunRecord.h"
+#include "RunRecord.h"
 
-#include "train/SettingText.h"
-#include "train/Trainer.h"
+#include "loop/Trainer.h"
+#include "settings/SettingText.h"
 
-#include "titan/runtime/checksum.h"
-#include "titan/runtime/dtype.h"
-#include "titan/runtime/file_digest.h"
-#include "titan/runtime/token_index.h"
+#include "base/data/DType.h"
+#include "base/data/TokenIndex.h"
+#include "files/Checksum.h"
+#include "files/FileDigest.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -33,7 +33,7 @@ const char *nameOf(Command command) {
   return "?";
 }
 
-/// The whole of what was compiled, or of a program that is not titanc's its text.
+/// The checksum of the compiled code, or of the source for programs that titanc did not compile.
 std::string codeOf(const Program &program) {
   return program.code.empty() ? fmt::format("source {:08x}", crc32c(program.source)) : program.code;
 }
@@ -44,7 +44,7 @@ void addProgram(RankRecord &record, const Program &program) {
   record.add("parameters", std::to_string(program.parameters));
 }
 
-/// Without what is read, of which other machines may have copies elsewhere.
+/// Without paths of input files, because machines may store copies elsewhere.
 void addSettings(RankRecord &record, const Settings &settings) {
   for (const auto &[path, text] : settings.canonical())
     if (!namesFile(path))
@@ -82,7 +82,7 @@ void addOptions(RankRecord &record, const Program &program, const Options &optio
   record.add("--hf", absolute(options.exportDirectory));
 }
 
-/// Of a path that a setting names: a text, or the two files of indexed tokens.
+/// Digests of data files: a text, or the two files of indexed tokens.
 void addData(RankRecord &record, const Settings &settings) {
   for (const auto &[path, file] : settings.all()) {
     if (!namesFile(path) || file.empty())
@@ -97,7 +97,7 @@ void addData(RankRecord &record, const Settings &settings) {
   }
 }
 
-/// What chooses among ways to compute, whose results differ in their last bits.
+/// Variables that select kernels, whose results differ in the last bits.
 void addVariables(RankRecord &record) {
   for (const char *variable : {"TITAN_F32", "TITAN_BF16"}) {
     const char *value = std::getenv(variable);

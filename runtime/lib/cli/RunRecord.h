@@ -1,17 +1,16 @@
-// What ranks of one run must have alike, as the command line and the files give it: the record that
-// they compare before they train (titan/runtime/rank_record.h).
+// The values that must be equal on all ranks of a run, from the command line and from files. Ranks
+// compare the record before they train (titan/runtime/rank_record.h).
 #pragma once
 
-#include "train/Options.h"
-#include "train/Settings.h"
+#include "settings/Options.h"
+#include "settings/Settings.h"
 
+#include "comm/RankRecord.h"
 #include "titan/runtime/program.h"
-#include "titan/runtime/rank_record.h"
 
 namespace titan::rt {
 
-/// Paths of files to read are not compared, but what is in the files; of what is written, paths
-/// are.
+/// Input files are compared by content, output files by path.
 RankRecord recordOf(const Program &program, const Settings &settings, const Options &options);
 
 } // namespace titan::rt

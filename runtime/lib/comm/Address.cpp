@@ -1,6 +1,6 @@
-#include "comm/Address.h"
+#include "Address.h"
 
-#include "comm/CallWithTimeout.h"
+#include "CallWithTimeout.h"
 
 #include <arpa/inet.h>
 #include <cerrno>
@@ -35,7 +35,7 @@ struct SocketAddress {
   }
 };
 
-/// Of a name or, with AI_NUMERICHOST, of numbers alone.
+/// Resolves a name; with AI_NUMERICHOST, numeric addresses only.
 std::vector<SocketAddress> lookUp(const std::string &host, int port, int flags,
                                   std::string &problem) {
   addrinfo hints = {}, *found = nullptr;
@@ -57,7 +57,7 @@ std::vector<SocketAddress> lookUp(const std::string &host, int port, int flags,
   return addresses;
 }
 
-/// Whether something accepts a connection within the time.
+/// Whether the address accepts a connection before the deadline.
 bool accepts(SocketAddress address, milliseconds limit, std::string &problem) {
   Descriptor probe(
       ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -79,7 +79,7 @@ bool accepts(SocketAddress address, milliseconds limit, std::string &problem) {
   return error == 0;
 }
 
-/// What a thread that tries again and again has met last, for who gives it up.
+/// The last error of a retrying thread, for the message after a timeout.
 struct LastProblem {
   std::mutex mutex;
   std::string text = "the system does not answer";
@@ -96,7 +96,7 @@ struct LastProblem {
 
 using Try = std::function<std::string(std::string &problem)>;
 
-/// Calls `attempt` until it returns an address, or the time is over.
+/// Calls `attempt` until it returns an address or the deadline is over.
 std::string repeat(Deadline deadline, Try attempt) {
   auto last = std::make_shared<LastProblem>();
   auto loop = [last, deadline, attempt = std::move(attempt)] {
@@ -125,7 +125,7 @@ Descriptor bindAndListen(SocketAddress address) {
   Descriptor socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket)
     return socket;
-  setOption(socket, SOL_SOCKET, SO_REUSEADDR, 1); // what a run before has left is no listener
+  setOption(socket, SOL_SOCKET, SO_REUSEADDR, 1); // old connections may linger on the port
   if (address.storage.ss_family == AF_INET6)
     setOption(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
   if (::bind(socket.get(), address.get(), address.length) == 0 &&
@@ -186,7 +186,7 @@ std::string localAddressToward(const std::string &address) {
     Descriptor socket(::socket(peer.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     SocketAddress own;
     own.length = sizeof(own.storage);
-    // Of a datagram socket this sends nothing and only chooses the route.
+    // Connecting a datagram socket sends nothing and only selects the route.
     if (socket && ::connect(socket.get(), peer.get(), peer.length) == 0 &&
         ::getsockname(socket.get(), own.get(), &own.length) == 0)
       return own.text();

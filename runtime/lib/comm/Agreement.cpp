@@ -1,10 +1,10 @@
-#include "comm/Agreement.h"
+#include "Agreement.h"
 
-#include "comm/Address.h"
-#include "comm/Deadline.h"
-#include "comm/Rendezvous.h"
+#include "Address.h"
+#include "Deadline.h"
+#include "Rendezvous.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <random>
@@ -19,10 +19,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Ranks that differ often differ alike, such as all of a machine: that many more milliseconds for
-/// those that follow the first.
+/// Additional time for more differing ranks after the first one. Ranks often differ in groups, such
+/// as all ranks of one machine.
 constexpr milliseconds kGrace(300);
-/// How long rank 0, which serves the store, waits until all ranks know of a refusal.
+/// How long rank 0, the server of the store, waits until all ranks have read a refusal.
 constexpr milliseconds kTelling(3000);
 
 constexpr std::string_view kAgreed = "agreed ", kRefused = "refused ", kFailed = "failed ";
@@ -47,7 +47,7 @@ public:
     if (verdict.starts_with(kAgreed) && verdict.size() < 100) {
       if (launch.localWorldSize != launch.worldSize)
         store.chooseAddress(store.lookup("peer", deadline.left()));
-      if (!own.mistake.empty()) // of all ranks, which now end
+      if (!own.mistake.empty()) // of all ranks, which end now
         tell(launch.worldSize);
       return store.setKeyPrefix(verdict.substr(kAgreed.size()));
     }
@@ -62,7 +62,7 @@ public:
   }
 
 private:
-  /// Of two jobs at one port, one has the store: ranks of the other one must not take places there.
+  /// Two jobs may use one port. Ranks of the other job must not claim ranks in this job's store.
   void checkJob() {
     std::string job = store.lookup("job", deadline.left());
     if (!job.empty() && !launch.job.empty() && job != launch.job)
@@ -74,7 +74,7 @@ private:
   }
 
   void claimRank() {
-    // The nonce tells a process from one of another machine that has the same name and number.
+    // The nonce distinguishes processes of machines with equal names and process ids.
     std::string self = own.process + " " + drawNonce();
     std::string first = store.claim(fmt::format("rank/{}", launch.rank), self);
     if (first != self)
@@ -110,7 +110,7 @@ private:
     return verdict;
   }
 
-  /// One that is reached from other machines, for ranks that know none of their own; empty where
+  /// The first address that other machines reach, for ranks that know none of their own; empty if
   /// there is none.
   std::string addressOfPeer() const {
     for (const auto &[rank, record] : records)
@@ -137,7 +137,7 @@ private:
     return std::string(kAgreed) + drawNonce();
   }
 
-  /// Empty where none comes.
+  /// Record number `arrival`; empty after a timeout.
   std::string nextRecord(int64_t arrival, milliseconds limit) {
     try {
       return store.lookup(fmt::format("arrival/{}", arrival), limit);
@@ -177,8 +177,8 @@ private:
         std::chrono::ceil<std::chrono::seconds>(store.timeout()).count(), launch.worldSize);
   }
 
-  /// Rank 0 takes the store with it when it ends: it waits until so many ranks, with itself, have
-  /// read; of a refusal also those that come late.
+  /// The store ends with rank 0. Rank 0 therefore waits until `ranks` ranks, itself included, have
+  /// read the verdict.
   void tell(int ranks) {
     try {
       if (launch.rank != 0) {
@@ -188,7 +188,7 @@ private:
       Deadline telling(kTelling);
       while (store.add("told", 0) < ranks - 1 && !telling.isOver())
         std::this_thread::sleep_for(milliseconds(10));
-    } catch (const Fault &) { // they are told by the end of the store
+    } catch (const Fault &) { // the end of the store tells the other ranks as well
     }
   }
 
@@ -196,8 +196,8 @@ private:
   const LaunchInfo &launch;
   RankRecord own;
   Deadline deadline;
-  std::map<int, RankRecord> records; // rank 0's: those that came
-  bool differs = false;              // this rank from rank 0
+  std::map<int, RankRecord> records; // on rank 0: the received records
+  bool differs = false;              // whether this rank differs from rank 0
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// Addresses within untyped memory.
+// Byte offsets into untyped memory.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
-// This runtime's words in those of c10d. Included by the transports over c10d alone, because
-// LibTorch's headers cost their translation units ten seconds each.
+// Conversions from this runtime's types to those of c10d. Only transports over c10d include this
+// header, because LibTorch's headers add ten seconds to the compilation of a file.
 #pragma once
 
-#include "titan/runtime/dtype.h"
+#include "titan/runtime/program.h"
 
 #include <exception>
 #include <string>
@@ -40,7 +40,7 @@ inline c10d::ReduceOp::RedOpType reduction(Reduction op) {
   return c10d::ReduceOp::SUM;
 }
 
-/// LibTorch's exceptions carry a C++ stack; the first line is what a user can read.
+/// The first line of an exception's message. LibTorch appends a C++ stack trace.
 inline std::string firstLine(const std::exception &error) {
   std::string text = error.what();
   return text.substr(0, text.find('\n'));

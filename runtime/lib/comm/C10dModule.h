@@ -1,9 +1,9 @@
-// How a program comes to c10d, which is LibTorch's: through libtitan_c10d.so, a module that lies
-// beside the runtime's libraries and is loaded where there is more than one process.
+// The interface of libtitan_c10d.so, the module with all code over LibTorch's c10d. The module is
+// next to the runtime's libraries and is loaded by programs with more than one process.
 //
-// A program holds the runtime as it was when it was linked, and meets the module that is there when
-// it starts. So both name the interface between them, TITAN_C10D_INTERFACE: a checksum, made by the
-// build, of the headers whose types cross it (runtime/CMakeLists.txt).
+// A program is linked with one version of the runtime and may find a module of another version.
+// Both therefore contain TITAN_C10D_INTERFACE, a checksum of the headers whose types cross the
+// interface (runtime/CMakeLists.txt).
 #pragma once
 
 namespace titan::rt {
@@ -12,8 +12,8 @@ struct LaunchInfo;
 struct CommOptions;
 class Rendezvous;
 
-/// What the module exports. Null, where `interface` is not its own; else the caller's. Throws
-/// Fault.
+/// The module's entry point. Returns null if `interface` is not the module's own, else a rendezvous
+/// that the caller owns. Throws Fault.
 extern "C" Rendezvous *titanConnectC10d(const char *interface, const LaunchInfo &launch,
                                         const CommOptions &options);
 

@@ -1,4 +1,4 @@
-#include "comm/CallSignature.h"
+#include "CallSignature.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@ namespace titan::rt {
 
 namespace {
 
-/// The last eight characters, which tell lines of one file apart, as a number.
+/// The last eight characters, which distinguish lines of one file, as a number.
 uint64_t endOf(const char *text, size_t length) {
   uint64_t end = 0;
   const size_t bytes = std::min(length, sizeof(end));

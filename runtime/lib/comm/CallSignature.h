@@ -1,20 +1,20 @@
-// A collective as all members of a group call it, so that transports can tell when they do not.
+// The parameters of a collective that all members must have in common, to detect mismatched calls.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "Comm.h"
 
 namespace titan::rt {
 
 struct CallSignature {
   const char *operation;
   Site site;
-  int64_t bytes; ///< of all values of one member
+  int64_t bytes; ///< of all tensors of one member
   DType type;
   int detail = 0; ///< the reduction, or the root of a broadcast
 };
 
-/// The same for members that run the same program, whose literals are elsewhere in each process.
-/// Computed for every message: in a few nanoseconds, where a message takes hundreds.
+/// A hash that is equal on all ranks, although literals have different addresses there. It is
+/// computed per message and takes a few nanoseconds, while a message takes hundreds.
 uint64_t hashOf(const CallSignature &call);
 
 } // namespace titan::rt

@@ -1,5 +1,5 @@
-// Calls that may never return, such as those of c10d to a peer that accepts a connection and says
-// nothing, or of the system to a name server.
+// Timeouts for calls that may never return: c10d calls to a peer that accepts a connection but does
+// not answer, and system calls to a name server.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@ struct TimedOut : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Calls `body` on a thread of its own and returns what it does; throws TimedOut after `limit`, and
-/// leaves the thread to itself: `body` may refer to nothing that the caller owns.
+/// Calls `body` on its own thread and returns its result. Throws TimedOut after `limit` and
+/// detaches the thread, so `body` must not refer to objects of the caller.
 template <typename Body> auto callWithTimeout(std::chrono::milliseconds limit, Body body) {
   using Result = decltype(body());
   auto task = std::make_shared<std::packaged_task<Result()>>(std::move(body));

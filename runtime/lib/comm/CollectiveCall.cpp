@@ -1,12 +1,13 @@
-#include "comm/CollectiveCall.h"
+#include "CollectiveCall.h"
 
-#include "comm/Bytes.h"
+#include "Bytes.h"
 
 namespace titan::rt {
 
 namespace {
 
-/// The shares one after the other: what a member contributes, or gets.
+/// Packs the buffers of a call: the shards of one member are contiguous, in the order of the
+/// buffers.
 class Packer {
 public:
   Packer(const CollectiveCall &call, Staging &staging)
@@ -15,7 +16,7 @@ public:
       count += buffer.outer * buffer.block;
   }
 
-  /// Of one member's side of a gathering or a reduction, and of the other side.
+  /// Bytes of the packed input and of the packed output.
   int64_t sentBytes() const {
     return count * width * (call.kind == CollectiveCall::ReduceScatter ? size : 1);
   }
@@ -71,7 +72,7 @@ public:
   }
 
 private:
-  /// Calls `visit` with each share and the byte at which it begins among those of its member.
+  /// Calls `visit` with each buffer and its byte offset within one member's packed data.
   template <typename Visit> void forEach(Visit visit) const {
     int64_t begin = 0;
     for (const CollectiveBuffer &buffer : call.buffers) {
@@ -83,7 +84,7 @@ private:
     for (int64_t member = 0; member < size; ++member)
       forEach([&](const CollectiveBuffer &buffer, int64_t begin) { visit(buffer, begin, member); });
   }
-  /// The rows of a buffer, `fromStride` and `toStride` elements apart.
+  /// Copies the rows of a buffer, `fromStride` and `toStride` elements apart.
   void copy(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
             const CollectiveBuffer &buffer) {
     staging.copyBlocks(from, fromStride * width, to, toStride * width, buffer.outer,
@@ -95,7 +96,7 @@ private:
   int64_t size, width, count = 0;
 };
 
-/// A single value that lies as the group's plain collectives want it.
+/// Whether the call has a single buffer that the group's basic collectives support.
 bool isOneContiguousBuffer(const CollectiveCall &call) {
   return call.buffers.size() == 1 && (call.buffers[0].outer == 1 || call.group->size() == 1);
 }

@@ -1,8 +1,7 @@
-// One call of a collective on several values, as data: so it can be carried out now, or later by
-// the thread that communicates in the background.
+// A call of a coalesced collective as data, so that the background thread can execute it later.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "Comm.h"
 
 #include <chrono>
 #include <vector>
@@ -18,25 +17,24 @@ struct CollectiveCall {
   Reduction op;
   Site site;
   std::vector<CollectiveBuffer> buffers;
-  Trace *trace = nullptr;                             ///< where a profile is being taken
+  Trace *trace = nullptr;                             ///< the profile, if one is being taken
   std::chrono::system_clock::time_point started = {}; ///< for the profile
 };
 
-/// Two stretches of memory for packing, which grow to what was asked for and stay.
+/// Two buffers for packing, which grow on demand and are reused.
 class Staging {
 public:
   virtual ~Staging() = default;
   virtual std::byte *packed(int64_t bytes) = 0;
   virtual std::byte *received(int64_t bytes) = 0;
-  /// Copies `rows` blocks of `bytes` that lie `fromStride` and `toStride` bytes apart.
+  /// Copies `rows` blocks of `bytes` bytes between buffers with these strides in bytes.
   virtual void copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to,
                           int64_t toStride, int64_t rows, int64_t bytes) = 0;
 };
 
-/// Makes staging as large as carrying the exchange out will need it.
+/// Grows staging as far as `execute` will need.
 void reserve(const CollectiveCall &call, Staging &staging);
-/// Carries out the exchange: by the group itself if it takes the values as they lie, else packed
-/// into one stretch of memory.
+/// Executes the call. Packs the buffers if the group does not support them unpacked.
 void execute(const CollectiveCall &call, Staging &staging);
 
 } // namespace titan::rt

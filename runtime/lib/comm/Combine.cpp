@@ -1,7 +1,7 @@
-#include "comm/Combine.h"
+#include "Combine.h"
 
+#include "base/Error.h"
 #include "titan/runtime/bfloat16.h"
-#include "titan/runtime/error.h"
 
 #include <algorithm>
 #include <functional>
@@ -10,10 +10,10 @@ namespace titan::rt {
 
 namespace {
 
-/// Elements that are combined at once, in the type that sums are made in.
+/// The number of elements that are accumulated at once.
 constexpr int64_t kBlock = 1024;
 
-/// The greatest or least; a NaN wins, as in kernels.
+/// The maximum or minimum. NaN propagates, as in kernels.
 template <typename Sum, typename Wins> Sum chosen(Sum a, Sum b, Wins wins) {
   return wins(b, a) || b != b ? b : a;
 }
@@ -42,7 +42,7 @@ void combineAs(std::byte *out, std::span<const std::byte *const> terms, int64_t 
   using Sum = Accumulated<T>;
   auto elements = [](auto *bytes) { return reinterpret_cast<const T *>(bytes); };
   T *results = reinterpret_cast<T *>(out);
-  Sum sums[kBlock]; // not `results`, which may be a term that is still to come
+  Sum sums[kBlock]; // not `results`, which may alias a later term
   for (int64_t begin = 0; begin < count; begin += kBlock) {
     const int64_t length = std::min(kBlock, count - begin);
     for (int64_t i = 0; i < length; ++i)
@@ -67,7 +67,7 @@ void combine(std::byte *out, std::span<const std::byte *const> terms, int64_t co
     return combineAs<int64_t>(out, terms, count, op);
   case DType::BF16:
     return combineAs<bf16>(out, terms, count, op);
-  case DType::Bool: // 0 or 1; programs count in integers, so none are added
+  case DType::Bool: // 0 or 1; programs count in integers and never add booleans
     if (op == Reduction::Sum)
       throw Fault("a sum of booleans is not defined");
     return combineAs<uint8_t>(out, terms, count, op);

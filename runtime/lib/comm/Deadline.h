@@ -1,4 +1,4 @@
-// What is left of a time that several waits share.
+// A deadline that several waits share.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// In the runtime and in its module over c10d alike.
+// Compiled into both the runtime and its c10d module.
 #include "Rendezvous.h"
 
 #include <fmt/format.h>

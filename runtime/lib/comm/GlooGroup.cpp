@@ -5,7 +5,7 @@
 #include "PeerGroup.h"
 #include "Rendezvous.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/from_blob.h>
@@ -23,21 +23,21 @@ namespace {
 
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
-/// A view of the caller's memory; nothing is owned or copied. Gloo never writes to inputs.
+/// A view of the caller's memory without ownership. Gloo never writes to inputs.
 at::Tensor view(const void *data, int64_t bytes) {
   return at::from_blob(const_cast<void *>(data), {bytes}, at::TensorOptions(at::kByte));
 }
 
-/// What failed while a member's message was waited for.
+/// The failure of a message with one member.
 struct MessageFailed {
   int member;
-  std::string text; // c10d's
+  std::string text; // from c10d
 };
 
-/// Between members of a group, each known to Gloo by its position.
+/// Messages between members, which Gloo identifies by their positions.
 class GlooMessages final : public Messages {
 public:
-  /// The tag is that of a call: what was sent for another one is not received.
+  /// The tag identifies the call, so that messages of other calls are not received.
   GlooMessages(c10d::ProcessGroupGloo &gloo, int tag) : gloo(gloo), tag(tag) {}
 
   void send(const std::byte *data, int64_t bytes, int member) override {
@@ -66,12 +66,12 @@ private:
     WorkPtr work;
   };
 
-  /// As c10d takes it: a list of one.
+  /// c10d takes lists of tensors.
   std::vector<at::Tensor> *tensor(const void *data, int64_t bytes) {
     argument[0] = view(data, bytes);
     return &argument;
   }
-  /// Calls c10d for a member's message; what it throws names the member.
+  /// Calls c10d for a message with `member` and adds the member to exceptions.
   template <typename Call> static auto guarded(int member, Call call) {
     try {
       return call();
@@ -95,13 +95,13 @@ private:
   size_t arrived = 0;
 };
 
-/// Gloo names ports and its own source lines.
+/// Gloo's messages contain ports and source lines, so only words are matched.
 bool isTimeout(const std::string &text) {
   return text.find("imed out") != std::string::npos || text.find("imeout") != std::string::npos;
 }
 bool isClosed(const std::string &text) {
-  for (const char *part : {"closed by peer", "reset by peer", "Broken pipe", "not connected"})
-    if (text.find(part) != std::string::npos)
+  for (const char *phrase : {"closed by peer", "reset by peer", "Broken pipe", "not connected"})
+    if (text.find(phrase) != std::string::npos)
       return true;
   return false;
 }

@@ -1,7 +1,7 @@
-// Groups over c10d's Gloo: messages over sockets.
+// Groups over c10d's Gloo, which sends messages over sockets.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "Comm.h"
 
 #include <chrono>
 #include <memory>
@@ -21,7 +21,7 @@ struct GlooOptions {
   std::chrono::seconds timeout, connectTimeout;
 };
 
-/// Connects the group; all members call this, with their positions. Throws what c10d throws, and
+/// Connects the group. All members call this with their positions. Throws c10d's exceptions and
 /// TimedOut.
 std::unique_ptr<Group> connectGlooGroup(const c10::intrusive_ptr<c10d::Store> &store,
                                         const std::vector<int> &ranks, int position,

@@ -1,7 +1,7 @@
-// A group to which one value is a list of one: what transports on processors have in common.
+// Base class of the transports in host memory, which implement coalesced collectives only.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "Comm.h"
 
 namespace titan::rt {
 

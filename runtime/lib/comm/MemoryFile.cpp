@@ -1,4 +1,4 @@
-#include "comm/MemoryFile.h"
+#include "MemoryFile.h"
 
 #include <cerrno>
 #include <cstring>
@@ -21,7 +21,7 @@ struct Address {
   sockaddr_un address = {};
   socklen_t length;
 
-  /// In the abstract namespace: the name begins with a zero and needs no file.
+  /// In the abstract namespace: the name begins with a zero byte and needs no file.
   explicit Address(const std::string &name) {
     address.sun_family = AF_UNIX;
     size_t bytes = std::min(name.size(), sizeof(address.sun_path) - 1);
@@ -47,7 +47,7 @@ bool waitUntilReadable(const Descriptor &file, Deadline deadline) {
   return ::poll(&poll, 1, static_cast<int>(deadline.left().count())) == 1;
 }
 
-/// A message of one byte that carries a descriptor, or has room for one.
+/// A message of one byte that carries a descriptor or has space for one.
 struct Message {
   char byte = 0;
   iovec text{&byte, 1};
@@ -70,7 +70,7 @@ void send(const Descriptor &connection, const Descriptor &file) {
   control->cmsg_len = CMSG_LEN(sizeof(int));
   int sent = file.get();
   std::memcpy(CMSG_DATA(control), &sent, sizeof(int));
-  ::sendmsg(connection.get(), &message.header, MSG_NOSIGNAL); // who left gets nothing
+  ::sendmsg(connection.get(), &message.header, MSG_NOSIGNAL); // errors of a closed peer are ignored
 }
 
 Descriptor receive(const Descriptor &connection) {
@@ -113,7 +113,7 @@ Descriptor makeMemoryFile(size_t bytes) {
 Descriptor listenLocally(const std::string &name, int processes) {
   Address address(name);
   Descriptor listener = makeSocket();
-  // Twice as many as come, so that a stranger does not take a place at once.
+  // Twice the number of peers, so that unrelated connections do not fill the queue at once.
   if (listener && ::bind(listener.get(), address.get(), address.length) == 0 &&
       ::listen(listener.get(), 2 * processes) == 0)
     return listener;

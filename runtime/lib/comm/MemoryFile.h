@@ -1,17 +1,16 @@
-// An anonymous file of a machine's memory (memfd) and how processes of one user hand it to each
-// other: as a descriptor, over a Unix socket of the abstract namespace, which no other machine
-// reaches. Both ends check the other's user. Its size is sealed: nobody can cut it under the
-// others.
+// An anonymous file in memory (memfd), which processes of one user pass to each other as a
+// descriptor. They use a Unix socket of the abstract namespace, which other machines cannot reach.
+// Both ends check the peer's user. The file's size is sealed, so no process can truncate it.
 #pragma once
 
-#include "comm/Deadline.h"
+#include "Deadline.h"
 
 #include <cstddef>
 #include <string>
 
 namespace titan::rt {
 
-/// A descriptor, closed at its end; -1: none.
+/// An owned file descriptor; -1: none.
 class Descriptor {
 public:
   explicit Descriptor(int file = -1) : file(file) {}
@@ -27,17 +26,17 @@ private:
   int file;
 };
 
-/// Of so many zero bytes; none where the system has none.
+/// A file of `bytes` zero bytes; empty if the system supports none.
 Descriptor makeMemoryFile(size_t bytes);
 
-/// Listens under this name, for so many processes at once.
+/// Listens under this name with a queue for `processes` connections.
 Descriptor listenLocally(const std::string &name, int processes);
-/// To who listens under this name, where that is a process of this user.
+/// Connects to the listener of this name, if it is a process of the same user.
 Descriptor connectLocally(const std::string &name);
 
-/// Hands the file to as many connections of this user's processes as come before the time is over.
+/// Sends the file to up to `processes` connections of the same user until the deadline.
 void handOut(const Descriptor &listener, const Descriptor &file, int processes, Deadline deadline);
-/// The file that comes, if it is memory of so many bytes whose size is sealed; else none.
+/// Receives a file, if it is sealed memory of `bytes` bytes; empty otherwise.
 Descriptor receiveMemoryFile(const Descriptor &connection, size_t bytes, Deadline deadline);
 
 } // namespace titan::rt

@@ -1,4 +1,4 @@
-#include "titan/runtime/mesh.h"
+#include "Mesh.h"
 
 #include <stdexcept>
 

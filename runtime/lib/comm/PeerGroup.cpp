@@ -1,7 +1,7 @@
-#include "comm/PeerGroup.h"
+#include "PeerGroup.h"
 
-#include "comm/Bytes.h"
-#include "comm/Combine.h"
+#include "Bytes.h"
+#include "Combine.h"
 
 #include "titan/runtime/alignment.h"
 
@@ -12,18 +12,18 @@ namespace titan::rt {
 
 namespace {
 
-/// All-reductions of so many bytes or fewer go whole to every member, in one turn instead of two.
+/// All-reductions of at most this size are sent whole to every member, which saves one round trip.
 constexpr int64_t kWholeBytes = 4096;
 
-/// Values of more bytes than these go alone, and others together in messages of so many at most: up
-/// to there a message costs more than the copies that it saves (bench/buckets).
+/// Tensors above kLargeBytes are sent alone. Smaller ones are coalesced up to kCoalescedBytes,
+/// below which a message costs more than the copies that it saves (bench/buckets).
 constexpr int64_t kLargeBytes = 512 << 10, kCoalescedBytes = 2 << 20;
 
 constexpr int64_t alignUp(int64_t bytes) {
   return tm::aligned<std::byte>(bytes);
 }
 
-/// Where member m's part of `count` elements begins that n members share.
+/// The start of member m's shard of `count` elements among n members.
 int64_t shardBegin(int64_t count, int64_t m, int64_t n) {
   return count * m / n;
 }
@@ -142,7 +142,7 @@ void PeerGroup::allReduce(std::span<const CollectiveBuffer> buffers, DType type,
       addSegments(own, own, count(buffer, rank()), width);
     }
     reduceSegments(messages, type, op);
-    messages.awaitAll(); // what was sent is now overwritten
+    messages.awaitAll(); // the receives below overwrite what was sent
     for (const CollectiveBuffer &buffer : buffers)
       forEachPeer([&](int peer) {
         messages.receive(shard(buffer, peer), count(buffer, peer) * width, peer);

@@ -1,35 +1,35 @@
-// Collectives made of messages between two members each: every member sends every other what that
-// one needs, straight from where it lies to where it belongs. No member sends more bytes than in a
-// ring, and who reduces an element has all members' terms of it, which it takes
-// in their order (Combine.h): sums have the bits that they have in shared memory.
+// Collectives made of point-to-point messages. Every member sends each other member its data
+// directly from the source buffer to the destination buffer. No member sends more bytes than in a
+// ring. The member that reduces an element combines all terms in the order of the members
+// (Combine.h), so sums have the same bits as in shared memory.
 //
-// Messages carry their call's signature (CallSignature.h), so that what one member sends for one
-// call never passes for what another one waits for in a different call.
+// Messages carry the hash of their call's signature (CallSignature.h), so that a message of one
+// call is never received for another.
 //
-// What is received to be reduced comes in segments that fit a cache; while one is reduced the next
-// is under way. Small values that are gathered go together, as one message: as they lie where they
-// are stored by block (each at the next multiple of `tm::alignment` behind the one before), else
-// packed like that.
+// Reductions receive segments that fit a cache; one segment is reduced while the next one arrives.
+// Small tensors of an all-gather are coalesced into one message. In it, each tensor begins at the
+// next multiple of `tm::alignment`. The persistent layout has this form already; other tensors are
+// packed.
 #pragma once
 
-#include "comm/CallSignature.h"
-#include "comm/HostGroup.h"
+#include "CallSignature.h"
+#include "HostGroup.h"
 
 #include <functional>
 #include <vector>
 
 namespace titan::rt {
 
-/// Messages that are under way at the same time. Between two members they arrive in the order in
-/// which they were sent, and what one sends another receives in as many bytes.
+/// Messages in flight. Between two members, messages arrive in the order of sending, and the
+/// receiver expects the sender's number of bytes.
 class Messages {
 public:
   virtual ~Messages() = default;
   virtual void send(const std::byte *data, int64_t bytes, int member) = 0;
   virtual void receive(std::byte *data, int64_t bytes, int member) = 0;
-  /// Returns when the first `count` that were to be received are here.
+  /// Waits for the first `count` receives.
   virtual void awaitReceived(size_t count) = 0;
-  /// Returns when all that was sent may be overwritten and all that was to be received is here.
+  /// Waits for all receives and sends.
   virtual void awaitAll() = 0;
 };
 
@@ -39,7 +39,7 @@ public:
   using HostGroup::allReduce;
   using HostGroup::reduceScatter;
 
-  /// Values whose blocks of a member are one stretch.
+  /// Supports buffers of one row.
   bool supportsUnpacked(std::span<const CollectiveBuffer> buffers) const override;
   void allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
                  Site site) override;
@@ -53,49 +53,51 @@ public:
 protected:
   PeerGroup(std::vector<int> ranks, int position);
 
-  /// Calls `body` and waits for the messages that it leaves. What fails becomes a Fault that names
-  /// the call and the member whose message it was.
+  /// Calls `body` and waits for its messages. Converts errors into a Fault with the call and the
+  /// member.
   virtual void withMessages(const CallSignature &call,
                             const std::function<void(Messages &)> &body) = 0;
 
 private:
-  /// Consecutive elements of this member's, and where their reduction goes: the elements
-  /// themselves, or apart from them.
+  /// Consecutive elements of this member's data, and the destination of their reduction, which may
+  /// be the elements themselves.
   struct Segment {
     const std::byte *own;
     std::byte *out;
     int64_t count;
   };
 
-  /// Values that are gathered as one message, in which each begins at such a multiple.
+  /// Tensors that are gathered in one message.
   struct CoalescedMessage {
     std::span<const CollectiveBuffer> buffers;
     int64_t bytes;  ///< of one member
-    int64_t staged; ///< where it begins among what is not received where it belongs
+    int64_t staged; ///< offset in `packed` and, times the group's size, in `received`
   };
   void coalesce(std::span<const CollectiveBuffer> buffers, int64_t width);
-  /// Where a bundle of this member's lies as a message: where it is stored, or in `packed`.
+  /// This member's data as one message: in place if it is contiguous, else packed into `packed`.
   const std::byte *getMessage(const CoalescedMessage &coalesced, int64_t width);
-  /// Copies what came of `peer` to where it belongs.
+  /// Copies the message of `peer` to its destinations.
   static void unpack(const CoalescedMessage &coalesced, const std::byte *message, int peer,
                      int64_t width);
 
-  /// Calls `visit` with every other member, beginning with the next, so that not all send to one.
+  /// Calls `visit` with each other member. Each member starts with the next one, to balance the
+  /// load.
   template <typename Visit> void forEachPeer(Visit visit) const;
   int64_t segmentElements(int64_t width) const;
-  /// Sends elements in the segments in which they are received.
+  /// Sends elements in segments.
   void sendSegments(Messages &messages, const std::byte *data, int64_t count, int64_t width,
                     int peer) const;
   void addSegments(const std::byte *own, std::byte *out, int64_t count, int64_t width);
-  /// Receives what the others have of the segments and reduces them.
+  /// Receives the other members' segments and reduces them.
   void reduceSegments(Messages &messages, DType type, Reduction op);
   void reduceWhole(Messages &messages, std::span<const CollectiveBuffer> buffers, DType type,
                    Reduction op);
 
-  /// `received`, of so many bytes at least: it only grows, so that no step clears it again.
+  /// `received` with at least `bytes` bytes. The buffer only grows, so that no step clears it
+  /// again.
   std::byte *receive(int64_t bytes);
 
-  // Kept between calls, so that these grow no more.
+  // Reused between calls to avoid allocation.
   std::vector<Segment> segments;
   std::vector<CoalescedMessage> coalescedMessages;
   std::vector<std::byte> received, packed;

@@ -1,4 +1,4 @@
-#include "titan/runtime/rank_record.h"
+#include "RankRecord.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,10 +13,11 @@ namespace {
 
 constexpr std::string_view kHeader = "titan rank record 1";
 constexpr size_t kMaxBytes = 1 << 20, kMaxFields = 4096;
-/// Of a message: a record may have hundreds of fields, and values of any length.
+/// Limits of an error message, since a record may have hundreds of fields with values of any
+/// length.
 constexpr size_t kShownFields = 8, kShownBytes = 200;
 
-/// Without line ends and tabs, which separate names and values.
+/// Escapes line ends and tabs, which separate names and values.
 std::string escape(std::string_view text) {
   std::string escaped;
   for (char c : text)
@@ -49,7 +50,7 @@ std::string unescape(std::string_view text) {
   return plain;
 }
 
-/// The text up to the next `separator`, which is removed from `rest` too.
+/// Removes the text up to the next `separator` from `rest` and returns it.
 std::optional<std::string_view> takeUntil(std::string_view &rest, char separator) {
   size_t end = rest.find(separator);
   if (end == std::string_view::npos)
@@ -59,7 +60,7 @@ std::optional<std::string_view> takeUntil(std::string_view &rest, char separator
   return taken;
 }
 
-/// A value as a message shows it: one line of printable bytes, not too long.
+/// A value for an error message: one line of printable characters, truncated.
 std::string show(const std::string &value) {
   if (value.empty())
     return "nothing";
@@ -86,9 +87,9 @@ const std::string *find(const RankRecord &record, const std::string &name) {
   return nullptr;
 }
 
-/// "NAME: A on rank 0, B on rank 1"; empty where all have the same.
+/// "NAME: A on rank 0, B on rank 1"; empty if all records have the same value.
 std::string describeField(const std::string &name, const std::map<int, RankRecord> &records) {
-  std::vector<std::pair<std::string, std::vector<int>>> groups; // in the order of the ranks
+  std::vector<std::pair<std::string, std::vector<int>>> groups; // in the order of their first ranks
   for (const auto &[rank, record] : records) {
     const std::string *value = find(record, name);
     std::string shown = value ? *value : "not known";
@@ -107,7 +108,7 @@ std::string describeField(const std::string &name, const std::map<int, RankRecor
   return text;
 }
 
-/// Names of fields of all records, in the order of the first that has them.
+/// The names of all fields, in the order of their first occurrence.
 std::vector<std::string> namesOf(const std::map<int, RankRecord> &records) {
   std::vector<std::string> names;
   for (const auto &[rank, record] : records)
@@ -117,7 +118,8 @@ std::vector<std::string> namesOf(const std::map<int, RankRecord> &records) {
   return names;
 }
 
-/// What keeps some ranks from starting; empty where all have the same mistake, or none.
+/// The first rank that cannot start and its error; empty if all have the same error or none has
+/// one.
 std::string describeMistakes(const std::map<int, RankRecord> &records) {
   const std::string &first = records.begin()->second.mistake;
   if (std::all_of(records.begin(), records.end(),

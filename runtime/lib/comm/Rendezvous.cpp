@@ -3,7 +3,7 @@
 
 #include "launch/Libraries.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <dlfcn.h>
 
@@ -11,7 +11,7 @@ namespace titan::rt {
 
 std::unique_ptr<Rendezvous> Rendezvous::connect(const LaunchInfo &launch, CommOptions options) {
   const char *use = "connects processes", *file = "libtitan_c10d.so";
-  openLibrary(kLibTorch, use); // where the program says; the module takes what is there
+  openLibrary(kLibTorch, use); // from the program's path; the module uses the loaded library
   void *module = openLibrary(file, use);
   auto *connect = reinterpret_cast<decltype(&titanConnectC10d)>(dlsym(module, "titanConnectC10d"));
   Rendezvous *met = connect ? connect(TITAN_C10D_INTERFACE, launch, options) : nullptr;

@@ -1,7 +1,7 @@
-#include "comm/RootCause.h"
+#include "RootCause.h"
 
-#include "comm/Deadline.h"
-#include "comm/Rendezvous.h"
+#include "Deadline.h"
+#include "Rendezvous.h"
 
 #include <charconv>
 #include <optional>
@@ -16,15 +16,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Ranks that wait for one another notice within this time of one another, unless they began to
-/// wait at very different times; what a rank that has ended had to say is there already.
+/// Ranks that wait for one another fail within kGrace of one another, unless they began to wait at
+/// very different times. The error of a process that has ended is already in the store (kEnded).
 constexpr milliseconds kGrace(1500), kEnded(200), kLeaving(3000);
 constexpr size_t kMaxBytes = 4096;
 
 /// "ORDER PEER TEXT" in the store.
 struct Failure {
-  int64_t order; ///< the how-manieth it was to be told
-  int peer;      ///< the rank that was waited for; -1: none
+  int64_t order; ///< position in the order of publication
+  int peer;      ///< the rank for which it waited; -1: none
   std::string text;
 };
 
@@ -41,7 +41,7 @@ std::optional<Failure> decode(const std::string &text) {
   auto peer = std::from_chars(order.ptr + 1, end, failure.peer);
   if (peer.ec != std::errc() || peer.ptr == end || *peer.ptr != ' ')
     return std::nullopt;
-  for (const char *c = peer.ptr + 1; c != end; ++c) // anybody may have written it
+  for (const char *c = peer.ptr + 1; c != end; ++c) // untrusted text
     failure.text += static_cast<unsigned char>(*c) < 0x20 ? ' ' : *c;
   return failure;
 }
@@ -56,14 +56,14 @@ public:
     return own;
   }
 
-  /// The failure that others follow from, and whose it is.
+  /// The root cause and its rank.
   std::pair<int, Failure> findFirst(const Failure &own, milliseconds grace) {
     std::pair<int, Failure> last{rank, own}, earliest = last;
     std::set<int> seen{rank};
     Deadline deadline(grace);
     for (int next = own.peer; next >= 0; next = last.second.peer) {
       if (!seen.insert(next).second)
-        return earliest; // they wait in a circle
+        return earliest; // a cycle of waiting ranks
       std::optional<Failure> failure = find(next, deadline);
       if (!failure)
         break;
@@ -74,7 +74,8 @@ public:
     return last;
   }
 
-  /// Rank 0 may take the store with it: it waits until all others but one know their causes.
+  /// The store may end with rank 0. Rank 0 therefore waits until all others but one know their
+  /// causes.
   void leave(int worldSize) {
     if (rank != 0) {
       store.add("understood", 1);

@@ -1,9 +1,9 @@
-// Why a run failed, said by all its ranks. A rank that fails tells the store what it met and for
-// which rank it waited; it follows these from rank to rank to the one that waited for nobody, or
-// for one that says nothing any more: that is what the run failed of.
+// Finds the root cause of a failed run. A failing rank publishes its error and the rank for which
+// it waited. It then follows this chain of ranks to one that waited for nobody or does not answer.
+// That rank's error is the root cause.
 #pragma once
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <functional>
 #include <string>
@@ -12,9 +12,9 @@ namespace titan::rt {
 
 class Rendezvous;
 
-/// The message of this rank's failure, with that of the first cause where it is another rank's.
-/// Calls `leaveGroups` once the failure is told, so that who waits for this rank notices while rank
-/// 0 still serves the store. Takes a second or two where ranks do not answer; throws nothing.
+/// The message of this rank's failure, followed by the root cause if that is another rank's. Calls
+/// `leaveGroups` after publishing the failure, so that waiting ranks notice it while rank 0 still
+/// serves the store. Takes up to two seconds if ranks do not answer. Throws nothing.
 std::string withRootCause(Rendezvous &store, int rank, int worldSize, const std::string &message,
                           Fault::Peer peer, const std::function<void()> &leaveGroups);
 

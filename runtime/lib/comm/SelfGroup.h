@@ -1,8 +1,8 @@
-// The group of one process: every collective is a copy or nothing at all. It lets a program
-// compiled for a mesh run its collectives over axes of degree one without a branch at each of them.
+// The group of a single process: every collective is a copy or nothing. Programs can thus run
+// collectives over axes of degree one without branches.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "Comm.h"
 
 #include <cstring>
 

@@ -3,7 +3,7 @@
 #include "MemoryFile.h"
 #include "Rendezvous.h"
 
-#include "titan/runtime/dtype.h"
+#include "base/data/DType.h"
 
 #include <algorithm>
 #include <climits>
@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Sleeps while *word is `value`, at most so many milliseconds.
+/// Sleeps while *word is `value`, up to `milliseconds`.
 void sleepWhile(std::atomic<uint32_t> *word, uint32_t value, int milliseconds) {
   timespec limit{milliseconds / 1000, milliseconds % 1000 * 1000000L};
   syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, nullptr, 0);
@@ -36,7 +36,7 @@ void wakeAll(std::atomic<uint32_t> *word) {
   syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-/// The end of a text that is too long: it names the line.
+/// The end of a text that is too long, because the end has the line number.
 template <size_t size> void copyEnd(char (&to)[size], const char *text) {
   const size_t length = std::strlen(text), bytes = std::min(length, size - 1);
   std::memcpy(to, text + length - bytes, bytes);
@@ -52,7 +52,7 @@ void SharedMemory::RecordedCall::set(const CallSignature &call) {
   type = call.type;
 }
 
-/// Another process wrote it, and may write it while this one reads.
+/// Another process may write the record during this read.
 std::string SharedMemory::RecordedCall::describe() const {
   auto text = [](const auto &from) { return std::string(from, strnlen(from, sizeof(from))); };
   const std::string where = text(source);
@@ -77,8 +77,8 @@ std::unique_ptr<SharedMemory> SharedMemory::connect(Rendezvous &rendezvous,
   return memory;
 }
 
-/// The first member's part: the others connect to a name that it publishes, and say so, whereupon
-/// it gives them the file.
+/// On the first member: publishes a name, waits until the others connect to it, and sends them the
+/// file.
 bool SharedMemory::offer(Rendezvous &rendezvous, const std::string &name) {
   const int others = static_cast<int>(ranks.size()) - 1;
   std::random_device random;
@@ -117,13 +117,13 @@ bool SharedMemory::map(const Descriptor &file) {
   if (mapped == MAP_FAILED)
     return false;
   memory = mapped;
-  members = static_cast<Member *>(mapped); // zero pages are valid members: nobody came yet
+  members = static_cast<Member *>(mapped); // zeros are a valid initial state
   slots = static_cast<std::byte *>(mapped) + ranks.size() * sizeof(Member);
   members[position].process = getpid();
   return true;
 }
 
-/// True if the member's process has ended, also if nobody has collected it yet.
+/// Whether the member's process has ended, including a zombie.
 bool SharedMemory::isGone(int member) const {
   std::ifstream stat(fmt::format("/proc/{}/stat", members[member].process));
   std::string text;
@@ -167,11 +167,11 @@ SharedMemory::Problem SharedMemory::compareCalls() const {
 SharedMemory::Problem SharedMemory::waitFor(int member, uint32_t target,
                                             Clock::time_point deadline) {
   Member &other = members[member];
-  // Differences, because the count may wrap around.
+  // A difference, because the count may wrap around.
   auto came = [&] {
     return static_cast<int32_t>(other.arrivals.load(std::memory_order_acquire) - target) >= 0;
   };
-  // A peer on another core comes in a moment; one that shares this core needs it to be given up.
+  // Yields before it sleeps: a peer on the same core needs the core to arrive.
   for (int i = 0; i < 64; ++i) {
     if (came())
       return {};
@@ -187,7 +187,7 @@ SharedMemory::Problem SharedMemory::waitFor(int member, uint32_t target,
     if (came())
       break;
     const bool isOver = other.hasLeft.load() != 0 || (watchProcesses && isGone(member));
-    if (isOver && !came()) // it may have come and ended since
+    if (isOver && !came()) // the member may have arrived before it ended
       problem = {fmt::format("rank {} is gone", ranks[member]), {ranks[member], true}};
     else if (Clock::now() > deadline)
       problem = {fmt::format("rank {} did not come in time", ranks[member]),

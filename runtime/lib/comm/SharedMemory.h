@@ -1,14 +1,14 @@
-// A block of memory that the members of a group on one machine share, and a barrier in it. It is an
-// anonymous file (MemoryFile.h), so nothing with a name is left behind when a run is killed, and
-// the size of /dev/shm does not matter.
+// Memory shared by the members of a group on one machine, with a barrier. It is an anonymous file
+// (MemoryFile.h), so a killed run leaves no named file behind, and the size of /dev/shm does not
+// matter.
 //
-// What a member comes to a barrier for is in the block, beside the count of its arrivals: members
-// that come for different operations are told so instead of reading one another's bytes.
+// Each member writes the signature of its call next to its arrival count. Members that arrive with
+// different calls get an error instead of each other's bytes.
 #pragma once
 
-#include "comm/CallSignature.h"
+#include "CallSignature.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <atomic>
 #include <memory>
@@ -22,8 +22,8 @@ class Rendezvous;
 
 class SharedMemory {
 public:
-  /// All members call this; null (on all of them) if one cannot see the others' memory, because
-  /// they run in different containers, say. `bytes` is what every member gets as its slot.
+  /// All members call this. Returns null on all of them if one cannot access the memory, for
+  /// example in another container. `bytes` is the size of each member's slot.
   static std::unique_ptr<SharedMemory>
   connect(Rendezvous &rendezvous, const std::vector<int> &ranks, int position, size_t bytes);
   ~SharedMemory();
@@ -33,15 +33,16 @@ public:
   std::byte *slot(int position) const { return slots + position * slotBytes; }
 
   struct Problem {
-    std::string text; ///< empty: none
+    std::string text; ///< empty: no problem
     Fault::Peer peer = {};
   };
-  /// Returns when all members have called it as often as this one. What is wrong: after `timeout`,
-  /// when a member's process has ended ("rank 3 is gone"), or where a member came for another call.
+  /// Waits until all members have called it as often as this one. Returns a problem after
+  /// `timeout`, if a member's process has ended ("rank 3 is gone"), or if a member has a different
+  /// call.
   Problem barrier(const CallSignature &call, std::chrono::seconds timeout);
 
 private:
-  /// A call as its member tells it, for the message where calls differ.
+  /// The readable part of a member's call, for the error message.
   struct alignas(64) RecordedCall {
     char name[28], source[20]; // the ends of longer texts
     int64_t bytes;
@@ -50,14 +51,14 @@ private:
     void set(const CallSignature &call);
     std::string describe() const;
   };
-  /// Members' calls by the parity of the arrival: who came is at most one barrier ahead of who has
-  /// not read yet.
+  /// Calls are stored by the parity of the arrival count: a member is at most one barrier ahead of
+  /// any reader.
   struct alignas(64) Member {
-    std::atomic<uint32_t> arrivals; ///< how often it came
-    std::atomic<uint32_t> waiters;  ///< who sleeps until it comes
+    std::atomic<uint32_t> arrivals; ///< number of barriers that the member has reached
+    std::atomic<uint32_t> waiters;  ///< number of members that sleep until its next arrival
     int32_t process;
-    std::atomic<uint32_t> hasLeft; ///< it comes no more
-    uint64_t signature[2];         ///< of its call
+    std::atomic<uint32_t> hasLeft; ///< the member will not arrive again
+    uint64_t signature[2];         ///< hashes of its last calls
     RecordedCall told[2];
   };
 
@@ -78,7 +79,7 @@ private:
   Member *members = nullptr;
   std::byte *slots = nullptr;
   uint32_t arrivals = 0;
-  bool watchProcesses = true; // their ids mean something here
+  bool watchProcesses = true; // false if process ids of other members are meaningless here
 };
 
 } // namespace titan::rt

@@ -5,7 +5,7 @@
 
 #include "Rendezvous.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,8 +14,9 @@ namespace titan::rt {
 
 namespace {
 
-/// Walks what one member has of some buffers, as one long buffer: `data` is where a share lies, in
-/// which the member's blocks are `stride` blocks apart, starting with number `first`.
+/// Iterates over one member's data in several buffers as over one contiguous buffer. `data` selects
+/// input or output. The member's blocks in a buffer are `stride` blocks apart and begin at block
+/// `first`.
 class Walk {
 public:
   Walk(std::span<const CollectiveBuffer> buffers, const void *(*data)(const CollectiveBuffer &),
@@ -25,11 +26,12 @@ public:
   void skip(int64_t bytes) {
     next(bytes, [](std::byte *, int64_t, int64_t) {});
   }
-  /// Calls `visit` with each contiguous run of the next `bytes` bytes, and where in them it is.
+  /// Calls `visit` with each contiguous run of the next `bytes` bytes and with its offset among
+  /// them.
   template <typename Visit> void next(int64_t bytes, Visit visit) {
     for (int64_t done = 0; done < bytes;) {
       const CollectiveBuffer &buffer = buffers[index];
-      bool isRun = stride == 1; // then rows follow each other
+      bool isRun = stride == 1; // rows are contiguous
       int64_t run = buffer.block * width * (isRun ? buffer.outer : 1);
       if (row * run >= buffer.outer * buffer.block * width) {
         ++index;
@@ -96,15 +98,14 @@ void SharedMemoryGroup::allReduce(std::span<const CollectiveBuffer> buffers, DTy
   int64_t width = sizeOf(type), n = size(), count = countElements(buffers);
   const CallSignature call{"all_reduce", site, count * width, type, static_cast<int>(op)};
   Walk in(buffers, inOf, width, 0, 1), out(buffers, outOf, width, 0, 1);
-  // Each member reduces its share of a piece in place of its own contribution, in the half it
-  // wrote.
+  // Each member reduces its chunk of a segment into the half that it wrote, after its own data.
   int64_t most = static_cast<int64_t>(halfBytes()) / width / 2;
   for (int64_t done = 0; done < count; done += most) {
     int64_t length = std::min(most, count - done);
     int64_t chunk = (length + n - 1) / n;
     auto begin = [&](int64_t member) { return std::min(length, member * chunk); };
     int64_t own = begin(rank() + 1) - begin(rank());
-    std::byte *result = half(rank()) + most * width; // behind the contribution
+    std::byte *result = half(rank()) + most * width; // after this member's data
     in.next(length * width, [&](const std::byte *data, int64_t offset, int64_t bytes) {
       std::memcpy(half(rank()) + offset, data, bytes);
     });

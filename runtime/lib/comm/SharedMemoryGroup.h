@@ -1,13 +1,13 @@
-// Collectives between processes of one machine through shared memory: every member writes what the
-// others need into its slot, all meet, everyone reads. No sockets, no copies into a transport's
-// buffers, and sums are made in the order of the members, so replicas have the same bits.
+// Collectives over shared memory between processes of one machine. Every member writes its data
+// into its slot, all meet at a barrier, and every member reads. There are no sockets and no copies
+// into buffers of a transport. Sums combine the members in order, so replicas have the same bits.
 //
-// Several values are written behind each other, as one long buffer, and read from there to where
-// they belong, so packing costs nothing.
+// The tensors of a coalesced collective are written contiguously into the slot, so packing costs no
+// additional copy.
 //
-// Long buffers go in pieces that fit a slot. A slot has two halves that pieces use in turn, so
-// that one barrier a piece is enough: who writes a half for the next but one piece has passed a
-// barrier that everybody reaches only after reading it.
+// Long buffers are split into segments that fit a slot. Segments alternate between the two halves
+// of a slot, so that one barrier per segment suffices: before a member overwrites a half, it passes
+// a barrier that all members reach after reading this half.
 #pragma once
 
 #include "SharedMemory.h"
@@ -27,7 +27,7 @@ public:
       : HostGroup(std::move(ranks), position), memory(std::move(memory)), timeout(timeout),
         terms(size()) {}
 
-  /// Bytes of a slot for a group of so many members.
+  /// The size of a slot for a group of `members`.
   static size_t slotBytes(size_t members);
 
   void allToAll(const void *input, void *output, int64_t count, DType type, Site site) override;
@@ -42,17 +42,17 @@ public:
                      Site site) override;
 
 private:
-  /// The half of a member's slot that the present piece uses.
+  /// The half of a member's slot for the current segment.
   std::byte *half(int member) const;
   size_t halfBytes() const { return slotBytes(ranks().size()) / 2; }
   void meet(const CallSignature &call);
-  /// out = the reduction over all members of `count` elements at byte `offset` of their halves.
+  /// Reduces `count` elements at byte `offset` of all members' halves into `out`.
   void reduceHalves(std::byte *out, size_t offset, int64_t count, DType type, Reduction op);
 
   std::unique_ptr<SharedMemory> memory;
   std::chrono::seconds timeout;
-  uint64_t segment = 0;                 // counted alike by all members
-  std::vector<const std::byte *> terms; // reduceHalves's
+  uint64_t segment = 0;                 // equal on all members
+  std::vector<const std::byte *> terms; // reused by reduceHalves
 };
 
 } // namespace titan::rt

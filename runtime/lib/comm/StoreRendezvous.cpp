@@ -1,4 +1,4 @@
-// The rendezvous over c10d's TCPStore, and what libtitan_c10d.so exports.
+// The rendezvous over c10d's TCPStore, and the entry point of libtitan_c10d.so.
 #include "Address.h"
 #include "C10d.h"
 #include "C10dModule.h"
@@ -7,7 +7,7 @@
 #include "GlooGroup.h"
 #include "Rendezvous.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <c10/util/Logging.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -29,11 +29,11 @@ namespace {
 using std::chrono::milliseconds;
 using StorePtr = c10::intrusive_ptr<c10d::Store>;
 
-/// How much longer than a call's own limit it is waited for, so that its own words come first.
+/// Additional time beyond a call's own timeout, so that the call's own error is reported first.
 constexpr milliseconds kSlack(300);
 
-/// The store accepts whoever connects: a few hundred strangers are not to take the descriptors that
-/// the run's own files and ranks need.
+/// The store accepts any connection. A higher limit keeps a few hundred unrelated connections from
+/// exhausting the descriptors that the run needs.
 void allowManyConnections() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -74,7 +74,7 @@ public:
   }
 
   std::string lookup(const std::string &key, milliseconds most) override {
-    most = std::max(most, milliseconds(1)); // 0 would be no limit
+    most = std::max(most, milliseconds(1)); // 0 would mean no timeout
     std::vector<uint8_t> value = call(most, [=, store = keys] {
       store->wait({key}, most);
       return store->get(key);
@@ -113,8 +113,8 @@ private:
   bool isOneMachine() const { return launch.localWorldSize == launch.worldSize; }
   bool serves() const { return launch.rank == 0 && !launch.agentServesStore; }
 
-  /// Where rank 0 listens; empty: at all of its machine's addresses. Where all ranks are on one
-  /// machine, no other one is to reach the store.
+  /// The address at which rank 0 listens; empty for all addresses of its machine. If all ranks are
+  /// on one machine, other machines must not reach the store.
   std::string listenAddress(const std::string &resolved) const {
     if (!isOneMachine())
       return "";
@@ -134,7 +134,7 @@ private:
       allowManyConnections();
       tcp.masterListenFd = listenAt(listens, launch.masterPort).release();
       if (listens.empty())
-        host = "127.0.0.1"; // of all that it listens at
+        host = "127.0.0.1"; // one of the addresses at which it listens
     } else {
       host = reach(host, launch.masterPort, deadline);
     }
@@ -144,7 +144,8 @@ private:
     keys = c10::make_intrusive<c10d::PrefixStore>(prefix(), openStore(host, tcp, deadline));
   }
 
-  /// An agent keeps its store over restarts of the workers: old keys must not be met again.
+  /// An agent keeps its store when it restarts the workers, so the prefix hides keys of earlier
+  /// starts.
   static std::string prefix() {
     const char *restart = std::getenv("TORCHELASTIC_RESTART_COUNT");
     return fmt::format("titan/{}", restart ? restart : "0");
@@ -163,7 +164,7 @@ private:
     }
   }
 
-  /// Calls the store; what it throws becomes a fault that names this rank, and so does silence.
+  /// Calls the store. Converts exceptions and timeouts into a Fault with this rank.
   template <typename Call> std::invoke_result_t<Call> call(milliseconds most, Call body) {
     try {
       return callWithTimeout(most + kSlack, body);
@@ -175,9 +176,9 @@ private:
     }
   }
 
-  /// GLOO_SOCKET_IFNAME chooses the network as it does for PyTorch. Processes of one machine talk
-  /// over the loopback address, which works in containers whose host name resolves to nothing;
-  /// others over the interface that reaches the rendezvous, whatever their host names mean.
+  /// Like PyTorch, uses the interface GLOO_SOCKET_IFNAME if it is set. Processes of one machine use
+  /// the loopback address, which works in containers whose host name does not resolve. Others use
+  /// the interface that reaches the rendezvous, independent of host names.
   std::shared_ptr<::gloo::transport::Device> makeDevice() const {
     if (const char *interface = std::getenv("GLOO_SOCKET_IFNAME"))
       return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
@@ -202,8 +203,8 @@ private:
   CommOptions options;
   milliseconds limit;
   StorePtr keys;
-  std::string storeAddress, ownAddress;              // as numbers
-  std::shared_ptr<::gloo::transport::Device> device; // made for the first group
+  std::string storeAddress, ownAddress;              // numeric
+  std::shared_ptr<::gloo::transport::Device> device; // created for the first group
 };
 
 } // namespace
@@ -212,9 +213,9 @@ Rendezvous *titanConnectC10d(const char *interface, const LaunchInfo &launch,
                              const CommOptions &options) {
   if (interface != std::string_view(TITAN_C10D_INTERFACE))
     return nullptr;
-  // What fails is thrown and said by us; c10d would log it, too, with its own stack.
+  // Faults report errors; c10d would additionally log them with a stack trace.
   if (!std::getenv("TORCH_CPP_LOG_LEVEL"))
-    FLAGS_caffe2_log_level = 3; // fatal errors alone
+    FLAGS_caffe2_log_level = 3; // fatal errors only
   try {
     return new StoreRendezvous(launch, options);
   } catch (const std::exception &error) {

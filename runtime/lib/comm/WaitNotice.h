@@ -1,5 +1,5 @@
-// Says on the console what is being waited for, once it has taken a while: a launcher that started
-// too few processes, or a wrong address, would else look like a program that hangs.
+// Prints after some time what the program waits for. Without this notice, a run with too few
+// processes or a wrong address seems to hang.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ public:
 private:
   std::mutex mutex;
   std::condition_variable_any over;
-  std::jthread thread; // last: it ends first
+  std::jthread thread; // last member, so that it ends before the others are destroyed
 };
 
 } // namespace titan::rt

@@ -8,9 +8,9 @@
 
 #include "launch/EnvironmentVariable.h"
 
-#include "titan/runtime/checksum.h"
-#include "titan/runtime/comm.h"
-#include "titan/runtime/error.h"
+#include "Comm.h"
+#include "base/Error.h"
+#include "files/Checksum.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -65,16 +65,16 @@ protected:
     groups.clear();
     try {
       callWithTimeout(std::chrono::seconds(1), [left] { left->clear(); });
-    } catch (const TimedOut &) { // a transport that waits for its peers: they see the process end
+    } catch (const TimedOut &) { // the transport waits for peers, which will see the process end
     }
   }
 
 private:
-  /// What of the way to communicate must be alike, and where this process is.
+  /// Adds the properties of the transport that must be equal on all ranks, and this rank's process.
   void addTransport(RankRecord &record) const {
     record.process = fmt::format("process {} on {}", getpid(), hostName());
     record.add("WORLD_SIZE", std::to_string(info.worldSize));
-    // Machines may have different numbers of processes; whether there is one machine is for all.
+    // The number of processes may differ per machine; whether all are on one machine must not.
     const bool isOneMachine = info.localWorldSize == info.worldSize;
     record.add("LOCAL_WORLD_SIZE", isOneMachine ? "WORLD_SIZE" : "less than WORLD_SIZE");
     record.add("TITAN_COMM", limits.avoidSharedMemory ? "gloo" : "shared");
@@ -112,16 +112,16 @@ private:
   LaunchInfo info;
   CommOptions limits;
   std::unique_ptr<Rendezvous> meeting;
-  // After `meeting`, so that groups go before the store they were made from.
+  // After `meeting`, so that groups are destroyed before the store from which they were made.
   std::map<std::vector<int>, std::unique_ptr<Group>> groups;
 };
 
-/// What an environment variable says, where it is set.
+/// The value of an environment variable, if it is set.
 std::optional<std::chrono::seconds> secondsOf(const char *variable) {
   const char *text = std::getenv(variable);
   if (!text)
     return std::nullopt;
-  constexpr long most = 1'000'000; // a week and a half; far more would be none in milliseconds
+  constexpr long most = 1'000'000; // 11 days; larger values could overflow in milliseconds
   char *end = nullptr;
   long value = std::strtol(text, &end, 10);
   if (end == text || *end != '\0' || value <= 0 || value > most)
@@ -185,7 +185,7 @@ void World::runCollectively(const std::function<void()> &body) {
   bool isShared = std::count(all.begin(), all.end(), *first) == size();
   if (found)
     throw UserError(mistake, isShared);
-  // Who found it says what it is.
+  // The rank that found the error reports it.
   throw UserError(fmt::format("rank {} cannot go on", first - all.begin()), /*isShared=*/true);
 }
 

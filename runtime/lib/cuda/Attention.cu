@@ -1,6 +1,6 @@
-// Plain kernels, one warp a row, that compute in float (bf16 is widened where it is read and
-// rounded where it is written) or double. Each result is computed by one warp in a fixed order,
-// without atomics, so that replicas keep the same bits.
+// Simple kernels with one warp per row, in float (bf16 is widened on load and rounded on store) or
+// double. One warp computes each result in a fixed order without atomics, so replicas stay bitwise
+// equal.
 #include "AttentionKernels.h"
 
 #include "titan/runtime/blocked_sum.h"
@@ -11,14 +11,14 @@ namespace {
 
 constexpr int warpSize32 = 32;
 constexpr int warpsPerBlock = 4;
-constexpr int atOnce = 256; // elements of a head that a warp holds; larger ones take several passes
+constexpr int atOnce = 256; // elements of a head per pass of a warp
 constexpr int perLane = atOnce / warpSize32;
 
 struct Row {
   int64_t outer, position, kvHead, g;
 };
 
-/// Which query (or with group 1, which key) a warp works on.
+/// The query of a warp, or its key if `group` is 1.
 __device__ Row rowOf(int64_t index, const AttentionShape &s, int64_t positions, int64_t group) {
   Row row;
   row.g = index % group;
@@ -33,7 +33,7 @@ __device__ int64_t offsetOf(const Row &row, const AttentionStrides &at) {
          row.g * at.group;
 }
 
-/// The row's head at another position: that of a key, or of a query of head g.
+/// The offset of the row's head at another position: of a key, or of a query of head g.
 __device__ int64_t offsetAt(Row row, int64_t position, const AttentionStrides &at) {
   row.position = position;
   return offsetOf(row, at);
@@ -48,7 +48,7 @@ __device__ Accumulated<E> dot(const E *a, int64_t aStride, const E *b, int64_t b
   return sum;
 }
 
-/// Keys that a query may see, and queries that may see a key, documents aside.
+/// Keys that a query may attend to, and queries that may attend to a key, ignoring documents.
 struct Span {
   int64_t begin, end;
 };
@@ -78,7 +78,7 @@ __device__ bool inOneDocument(const Row &row, int64_t query, int64_t key, const 
                              s.documents[offsetAt(row, key, s.ofDocuments)];
 }
 
-/// The score of a product, and what its cotangent is scaled by.
+/// The score of a product, and the factor of its cotangent.
 template <typename T> __device__ T scoreOf(T product, const AttentionShape &s, T &slope) {
   T score = T(s.scale) * product;
   slope = T(s.scale);
@@ -98,7 +98,7 @@ template <> __device__ double lowest<double>() {
   return -1.7976931348623157e308;
 }
 
-/// Largest score and sum of exponentials relative to it, merged over the lanes of a warp.
+/// Merges the largest scores and the relative sums of exponentials over the lanes of a warp.
 template <typename T> __device__ void mergeLanes(T &top, T &total) {
   for (int step = warpSize32 / 2; step > 0; step /= 2) {
     T otherTop = __shfl_xor_sync(~0u, top, step), otherTotal = __shfl_xor_sync(~0u, total, step);
@@ -115,8 +115,8 @@ __device__ Accumulated<E> scoreAt(const Row &row, int64_t key, const AttentionSh
                  slope);
 }
 
-/// As many elements of a vector as a warp's lanes hold together, from `first` on. There are `size`,
-/// `stride` apart in memory.
+/// The elements of a vector from `first` that the lanes of a warp hold. The vector has `size`
+/// elements, `stride` apart in memory.
 template <typename T> struct Spread {
   int64_t first;
   T partial[perLane] = {};
@@ -128,7 +128,7 @@ template <typename T> struct Spread {
       if (int64_t d = first + threadIdx.x + i * warpSize32; d < size)
         partial[i] += factor * vector[d * stride];
   }
-  /// After a warp's worth of terms: their sum joins the total (blocked_sum.h).
+  /// After a warp's worth of terms, adds the partial sums to the totals (blocked_sum.h).
   __device__ void endBlock() {
     for (int i = 0; i < perLane; ++i) {
       total[i] += partial[i];
@@ -191,7 +191,7 @@ template <typename E> struct Cotangents {
   const Accumulated<E> *lse, *lseCotangent;
 };
 
-/// Probability of a pair, and the cotangent of its score: p (dout . v - dout . out + dl), scaled.
+/// Probability of a pair, and the scaled cotangent of its score: p (dout . v - dout . out + dl).
 template <typename E>
 __device__ Accumulated<E> pairGradient(const Cotangents<E> &c, const AttentionShape &s,
                                        const Row &row, const Row &keyRow, int64_t key,
@@ -208,7 +208,7 @@ __device__ Accumulated<E> pairGradient(const Cotangents<E> &c, const AttentionSh
   return p * (dp - mean) * slope;
 }
 
-/// A warp a query: dq = sum_j ds_j k_j.
+/// One warp per query: dq = sum_j ds_j k_j.
 template <typename E>
 __global__ void queryGradientKernel(AttentionShape s, Cotangents<E> c, E *dq) {
   using T = Accumulated<E>;
@@ -235,7 +235,7 @@ __global__ void queryGradientKernel(AttentionShape s, Cotangents<E> c, E *dq) {
   }
 }
 
-/// A warp a key: dk and dv, over all query heads and positions that see it.
+/// One warp per key: dk and dv, over all query heads and positions that attend to it.
 template <typename E>
 __global__ void keyGradientKernel(AttentionShape s, Cotangents<E> c, E *dk, E *dv) {
   using T = Accumulated<E>;

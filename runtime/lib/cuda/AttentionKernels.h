@@ -1,6 +1,6 @@
-// Attention on a CUDA device; shapes (with all strides) and meaning as in
-// titan/runtime/attention.h. Between host code and the .cu file: both compilers read it, so it
-// includes nothing that nvcc is slow on.
+// Attention on a CUDA device, with shapes (all strides set) and semantics of
+// titan/runtime/attention.h. Both the host compiler and nvcc read this header, so it includes
+// nothing that is slow to compile with nvcc.
 #pragma once
 
 #include "titan/runtime/program.h"
@@ -9,7 +9,7 @@
 
 namespace titan::rt::cuda {
 
-/// Brings the kernels below onto the device, which their first launch would do otherwise.
+/// Loads the kernels below onto the device before their first launch.
 cudaError_t loadAttention();
 
 cudaError_t attentionForward(const AttentionShape &shape, const float *q, const float *k,

@@ -1,7 +1,7 @@
-// Turns the error codes of CUDA's libraries into faults that say what was tried.
+// Converts CUDA error codes to faults that name the failed action.
 #pragma once
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <string>
 

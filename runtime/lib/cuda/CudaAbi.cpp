@@ -1,9 +1,9 @@
-// What emitted functions call (program.h), on a CUDA device: products by cuBLAS, attention by the
-// kernels of Attention.cu. Everything is queued on the context's stream, or made ready for that.
+// The program ABI (program.h) on a CUDA device: GEMM by cuBLAS, attention by Attention.cu. Work is
+// queued on the context's stream, or prepared for it.
 #include "AttentionKernels.h"
 #include "Check.h"
 
-#include "titan/runtime/attention.h"
+#include "attention/Attention.h"
 
 #include <string>
 
@@ -19,10 +19,11 @@ void checkBlas(cublasStatus_t status, const Context &ctx) {
                 cublasGetStatusString(status));
 }
 
-/// cuBLAS with a stream, and with memory to work in: left to itself it allocates that when it needs
-/// it, in a step that is captured too.
+/// cuBLAS with a stream and a workspace. By itself it would allocate the workspace on demand, even
+/// in a captured step.
 struct Blas {
-  static constexpr size_t bytes = size_t{32} << 20; // what NVIDIA advises for the largest devices
+  static constexpr size_t bytes = size_t{32}
+                                  << 20; // NVIDIA's recommendation for the largest devices
   cublasHandle_t handle = nullptr;
   void *stream = nullptr, *memory = nullptr;
 
@@ -34,11 +35,12 @@ struct Blas {
   void use(const Context &ctx) {
     stream = ctx.stream;
     checkBlas(cublasSetStream(handle, static_cast<cudaStream_t>(stream)), ctx);
-    checkBlas(cublasSetWorkspace(handle, memory, bytes), ctx); // a new stream has its own again
+    checkBlas(cublasSetWorkspace(handle, memory, bytes),
+              ctx); // setting a stream resets the workspace
   }
 };
 
-/// One handle for the process: one rank drives one device from one thread.
+/// One handle per process: one rank uses one device from one thread.
 cublasHandle_t handleFor(const Context &ctx) {
   static Blas blas(ctx);
   if (blas.stream != ctx.stream)
@@ -64,7 +66,7 @@ cublasStatus_t blas(cublasHandle_t handle, cublasOperation_t ta, cublasOperation
                                       c, ldc, sc, batch);
 }
 
-/// Tensor cores multiply bf16 and sum in float; the result is rounded once if it is bf16.
+/// Tensor cores multiply bf16 and sum in float; a bf16 result is rounded once.
 template <typename To>
 cublasStatus_t blas(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int64_t m,
                     int64_t n, int64_t k, const bf16 *a, int64_t lda, int64_t sa, const bf16 *b,

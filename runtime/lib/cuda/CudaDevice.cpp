@@ -1,5 +1,5 @@
-// A CUDA device: the arena in its memory, one stream on which a step's kernels are queued, and
-// c10d's NCCL groups for collectives, which run on streams of theirs between two events on ours.
+// A CUDA device: the arena in its memory, one stream for a step's kernels, and c10d's NCCL groups
+// for collectives. The groups use their own streams, ordered by events.
 #include "Check.h"
 #include "NcclGroup.h"
 #include "PinnedRing.h"
@@ -30,7 +30,7 @@ public:
     bad = new (shared) BadIndex();
   }
   ~CudaDevice() override {
-    groups.clear(); // their work ends before the stream that it waits for
+    groups.clear(); // before the stream that their work waits for
     cudaStreamDestroy(queue);
     cudaFreeHost(bad);
   }
@@ -46,7 +46,7 @@ public:
                                   bytes * 0x1p-30, free * 0x1p-30, total * 0x1p-30));
     }
     check(status, "allocating memory");
-    // On the queue: the default stream, which cudaMemset takes, is not ordered with it.
+    // On the queue, because the default stream of cudaMemset is not ordered with it.
     check(cudaMemsetAsync(memory, 0, static_cast<size_t>(bytes), queue), "clearing memory");
     allocated += bytes;
     return static_cast<std::byte *>(memory);
@@ -57,8 +57,7 @@ public:
   }
 
   bool isHost() const override { return false; }
-  /// A step's data and numbers are on their way when this returns; the host need not wait for the
-  /// step before.
+  /// Returns before the transfer is complete, so the host need not wait for the previous step.
   void upload(std::byte *to, const void *from, int64_t bytes) override {
     if (bytes > PinnedRing::blockBytes) {
       send(to, from, bytes);
@@ -80,7 +79,7 @@ public:
                   int64_t rows, int64_t bytes) override {
     if (rows == 0 || bytes == 0)
       return;
-    // The pitch must be at least a row, also where there is only one.
+    // The pitch must be at least a row, even for a single row.
     auto pitch = [&](int64_t stride) { return static_cast<size_t>(rows == 1 ? bytes : stride); };
     check(cudaMemcpy2DAsync(to, pitch(toStride), from, pitch(fromStride),
                             static_cast<size_t>(bytes), static_cast<size_t>(rows),
@@ -122,13 +121,13 @@ private:
           "copying to the device");
   }
 
-  /// Waits by asking, so that a collective whose peer vanished is found and does not hang.
+  /// Waits by polling, to detect a vanished peer of a collective.
   template <typename Query> void wait(Query query) {
-    check(cudaGetLastError(), "launching a kernel"); // what no kernel ran of shows nowhere else
+    check(cudaGetLastError(), "launching a kernel"); // the only place where failed launches appear
     auto begin = std::chrono::steady_clock::now();
     cudaError_t status;
     while ((status = query()) == cudaErrorNotReady) {
-      cudaGetLastError(); // to CUDA that answer is an error too
+      cudaGetLastError(); // cudaErrorNotReady counts as an error too
       auto waited = std::chrono::steady_clock::now() - begin;
       if (waited > std::chrono::milliseconds(1)) {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -148,8 +147,8 @@ private:
 
   int index;
   cudaStream_t queue = nullptr;
-  BadIndex *bad = nullptr;           // page-locked, which kernels reach too
-  std::optional<PinnedRing> uploads; // as long as the device is chosen
+  BadIndex *bad = nullptr;           // page-locked, so kernels can access it
+  std::optional<PinnedRing> uploads; // reset before the device
   int64_t allocated = 0;
   std::map<std::vector<int>, std::unique_ptr<NcclGroup>> groups;
 };

@@ -5,7 +5,7 @@
 #include "comm/C10d.h"
 #include "comm/Rendezvous.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,21 +22,21 @@ namespace titan::rt {
 
 namespace {
 
-/// Left alone, c10d's watching threads end the process at a failure, with a stack and without the
-/// action's name; here the host sees to failures itself. Who sets the variables keeps them.
+/// c10d's watchdog threads would end the process at a failure, with a stack trace and without the
+/// action. The host handles failures instead. Variables that the user has set stay.
 void leaveFailuresToTheHost() {
   setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", 0);
   setenv("TORCH_NCCL_ENABLE_MONITORING", "0", 0);
 }
 
-/// Where the members find each other: the run's store, or one of its own for a process alone.
+/// The store for the group's rendezvous: the run's own, or a local one for a single process.
 c10::intrusive_ptr<c10d::Store> storeOf(Rendezvous *rendezvous) {
   if (!rendezvous)
     return c10::make_intrusive<c10d::HashStore>();
   return c10::intrusive_ptr<c10d::Store>::reclaim_copy(&rendezvous->store());
 }
 
-/// What is captured runs when its graph does: whether it is done cannot be asked.
+/// Whether the stream is being captured. Captured work runs with its graph and cannot be queried.
 bool isCaptured(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   check(cudaStreamIsCapturing(stream, &status), "asking whether a step is captured");
@@ -58,7 +58,7 @@ NcclGroup::NcclGroup(World &world, const std::vector<int> &ranks, int position,
     options->global_ranks_in_group.assign(ranks.begin(), ranks.end());
     auto store = c10::make_intrusive<c10d::PrefixStore>(name, storeOf(world.rendezvous()));
     nccl = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, position, size(), options);
-    nccl->eagerConnectSingleDevice(stream.device()); // the first collective would, in a step
+    nccl->eagerConnectSingleDevice(stream.device()); // not during the first step
   } catch (const std::exception &error) {
     throw Fault(fmt::format("rank {}: cannot connect the devices of ranks {{{}}}: {}", world.rank(),
                             fmt::join(ranks, ", "), firstLine(error)));
@@ -69,13 +69,13 @@ NcclGroup::~NcclGroup() {
   pending.clear();
   deferred.clear();
   try {
-    nccl->abort(); // never waits for peers that are gone
+    nccl->abort(); // does not wait for missing peers
   } catch (const std::exception &) {
-    // A group that cannot be ended ends with its process.
+    // The end of the process ends the group as well.
   }
 }
 
-/// A view of the arena's memory; nothing is owned or copied.
+/// A view of memory in the arena, without ownership.
 at::Tensor NcclGroup::view(const void *data, int64_t count, DType type) const {
   auto options = at::TensorOptions(scalarType(type)).device(stream.device());
   return at::for_blob(const_cast<void *>(data), {count})
@@ -89,7 +89,7 @@ template <typename Start> void NcclGroup::queue(const char *operation, Site site
     c10::cuda::CUDAStreamGuard current(stream);
     c10::intrusive_ptr<c10d::Work> work = start();
     if (deferTo < 0)
-      work->wait(); // the stream waits, not the host
+      work->wait(); // blocks the stream, not the host
     else
       deferred[deferTo] = work;
     deferTo = -1;
@@ -201,10 +201,10 @@ bool NcclGroup::supportsUnpacked(std::span<const CollectiveBuffer> buffers) cons
 }
 
 std::vector<at::Tensor> NcclGroup::views(std::span<const CollectiveBuffer> buffers, bool written,
-                                         int64_t parts, DType type) const {
+                                         int64_t shards, DType type) const {
   std::vector<at::Tensor> result;
   for (const CollectiveBuffer &buffer : buffers)
-    result.push_back(view(written ? buffer.out : buffer.in, buffer.block * parts, type));
+    result.push_back(view(written ? buffer.out : buffer.in, buffer.block * shards, type));
   return result;
 }
 

@@ -1,9 +1,9 @@
-// Collectives between devices by c10d's NCCL process group. A call queues and returns; events order
-// it behind what the program's stream holds and ahead of what follows. That it failed, or that its
-// peers do not come, shows when the host waits for the stream (checkPeers).
+// Collectives between devices by c10d's NCCL process group. A call only enqueues; events order it
+// after the earlier work of the program's stream and before the later work. Failures and missing
+// peers show when the host waits for the stream (checkPeers).
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "comm/Comm.h"
 
 #include <deque>
 #include <map>
@@ -15,7 +15,7 @@ namespace titan::rt {
 
 class NcclGroup final : public Group {
 public:
-  /// The group of these ranks, of which this one is at `position`; `stream` is the program's.
+  /// The group of these ranks, with this rank at `position`; `stream` is the program's stream.
   NcclGroup(World &world, const std::vector<int> &ranks, int position,
             c10::cuda::CUDAStream stream);
   ~NcclGroup() override;
@@ -28,7 +28,7 @@ public:
   void broadcast(void *data, int64_t count, DType type, int root, Site site) override;
   void barrier(Site site) override;
 
-  /// NCCL exchanges several buffers in one launch, each contiguous.
+  /// Supports contiguous buffers; NCCL coalesces them into one launch.
   bool supportsUnpacked(std::span<const CollectiveBuffer> buffers) const override;
   void allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
                  Site site) override;
@@ -39,8 +39,8 @@ public:
   void makeNextAsync(int channel) override { deferTo = channel; }
   void waitAsync(int channel) override;
 
-  /// Throws if the first collective that is still queued has failed, or if the host has waited for
-  /// it longer than the group's timeout.
+  /// Throws if the first pending collective has failed, or if the host has waited longer than the
+  /// group's timeout.
   void checkPeers(std::chrono::duration<double> waited);
 
 private:
@@ -51,19 +51,19 @@ private:
   };
 
   at::Tensor view(const void *data, int64_t count, DType type) const;
-  /// Views of what each share reads, or writes, `parts` times a member's part.
+  /// Views of the buffers' inputs or outputs, with `parts` blocks each.
   std::vector<at::Tensor> views(std::span<const CollectiveBuffer> buffers, bool written,
-                                int64_t parts, DType type) const;
+                                int64_t shards, DType type) const;
   template <typename Start> void queue(const char *operation, Site site, Start start);
-  /// Forgets what is done; throws what the first one that is not done met.
+  /// Removes completed collectives. Throws the error of the first failed one.
   void retire(std::chrono::duration<double> waited);
 
   c10::cuda::CUDAStream stream;
   std::chrono::seconds timeout;
   c10::intrusive_ptr<c10d::ProcessGroupNCCL> nccl;
-  std::deque<Queued> pending;                             // in the order in which they run
+  std::deque<Queued> pending;                             // in execution order
   std::map<int, c10::intrusive_ptr<c10d::Work>> deferred; // by channel
-  int deferTo = -1; // the channel of the next collective; -1: the stream waits for it
+  int deferTo = -1; // the channel of the next collective; -1: synchronous with the stream
 };
 
 } // namespace titan::rt

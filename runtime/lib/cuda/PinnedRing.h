@@ -1,5 +1,5 @@
-// Page-locked memory that small uploads pass through: CUDA reads it by itself while the host goes
-// on. A few blocks take turns; each is free again once what was last put into it has been sent.
+// Page-locked memory for small uploads: CUDA reads it while the host continues. A few blocks are
+// used in turn; a block is free when its last upload is complete.
 #pragma once
 
 #include "Check.h"
@@ -15,7 +15,7 @@ public:
   static constexpr int64_t blockBytes = int64_t{1} << 20;
   struct Block {
     std::byte *memory = nullptr;
-    cudaEvent_t sent = nullptr; // recorded behind the copy
+    cudaEvent_t sent = nullptr; // recorded after the copy
   };
 
   PinnedRing() {
@@ -34,11 +34,11 @@ public:
   PinnedRing(const PinnedRing &) = delete;
   PinnedRing &operator=(const PinnedRing &) = delete;
 
-  /// The block whose turn it is. It may still be on its way.
+  /// The next block in turn. Its upload may still be in progress.
   Block &next() { return blocks[turn++ % blocks.size()]; }
 
 private:
-  std::array<Block, 8> blocks; // so many uploads may be under way
+  std::array<Block, 8> blocks; // the number of concurrent uploads
   size_t turn = 0;
 };
 

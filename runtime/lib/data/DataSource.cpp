@@ -1,6 +1,6 @@
-#include "titan/runtime/data.h"
+#include "DataSource.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 namespace titan::rt {
 

@@ -1,6 +1,6 @@
-#include "titan/runtime/data.h"
-#include "titan/runtime/error.h"
-#include "titan/runtime/token_index.h"
+#include "DataSource.h"
+#include "base/Error.h"
+#include "base/data/TokenIndex.h"
 
 #include <filesystem>
 
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Numbers of 2 or 4 bytes, taken for text, train without an error and to no purpose.
+/// Refuses token files as text: their bytes would train without an error and without use.
 void refuseTokensAsText(const std::string &path) {
   const std::string prefix = tokenFilePrefix(path);
   if (prefix != path && fs::exists(prefix + ".idx") && fs::exists(prefix + ".bin"))

@@ -1,6 +1,6 @@
-#include "titan/runtime/data.h"
-#include "titan/runtime/mapped_file.h"
-#include "titan/runtime/token_index.h"
+#include "DataSource.h"
+#include "base/data/TokenIndex.h"
+#include "base/files/MappedFile.h"
 
 #include <cstring>
 #include <limits>
@@ -9,7 +9,7 @@ namespace titan::rt {
 
 namespace {
 
-/// Tokens that are stored as `T`, the sequences one behind the other.
+/// Tokens stored as `T`, with contiguous sequences.
 template <class T> class IndexedTokens final : public TokenStream {
 public:
   IndexedTokens(const std::string &prefix, const TokenIndex &what)
@@ -35,7 +35,8 @@ public:
   }
   int64_t nextDocument(int64_t position) const override {
     index.requireUntruncated();
-    int64_t before = 0, behind = what.documents; // of the first that begins behind the position
+    int64_t before = 0,
+            behind = what.documents; // bounds of the first document that starts after the position
     while (before < behind) {
       const int64_t middle = before + (behind - before) / 2;
       if (documentStart(index.bytes(), what, middle) > position)

@@ -1,5 +1,5 @@
-#include "titan/runtime/data.h"
-#include "titan/runtime/mapped_file.h"
+#include "DataSource.h"
+#include "base/files/MappedFile.h"
 
 namespace titan::rt {
 

@@ -1,4 +1,4 @@
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 #include "titan/runtime/program.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "Device.h"
 
-#include "titan/runtime/error.h"
-#include "titan/runtime/metrics.h"
+#include "base/Error.h"
+#include "metrics/Metrics.h"
 
 #include <cerrno>
 #include <cstring>

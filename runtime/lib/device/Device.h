@@ -1,12 +1,12 @@
-// Where a program's arena lies and how the host reaches it. There are two: the processor itself,
-// where reaching is nothing, and a CUDA device. A program links one of them: titan_runtime defines
-// makeDevice() and the kernels for processors, titan_runtime_cuda, which stands before it on the
-// link line, defines the same names for CUDA. So a program for processors loads no CUDA library.
+// The device of the arena, and host access to its memory. A program links one implementation:
+// titan_runtime defines makeDevice() and the kernels for the CPU; titan_runtime_cuda, which
+// precedes it on the link line, defines the same names for CUDA. So a CPU program loads no CUDA
+// library.
 //
-// Errors: UserError if there is no such device or not enough memory; Fault from the device.
+// Errors: UserError if the device is missing or its memory is too small; Fault from the device.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "comm/Comm.h"
 #include "titan/runtime/program.h"
 
 #include <cstddef>
@@ -21,37 +21,37 @@ class Device {
 public:
   virtual ~Device() = default;
 
-  /// Memory that reads as zero, aligned to 64 bytes at least.
+  /// Zeroed memory, aligned to at least 64 bytes.
   virtual std::byte *allocate(int64_t bytes) = 0;
   virtual void release(std::byte *memory, int64_t bytes) = 0;
 
-  /// True if the host can use device pointers as they are.
+  /// Whether the host can access device pointers.
   virtual bool isHost() const = 0;
   virtual void upload(std::byte *to, const void *from, int64_t bytes) = 0;
   virtual void download(void *to, const std::byte *from, int64_t bytes) = 0;
-  /// Copies `rows` blocks of `bytes` within the device's memory, that lie so many bytes apart.
+  /// Copies `rows` blocks of `bytes` within the device's memory, with the given strides in bytes.
   virtual void copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to,
                           int64_t toStride, int64_t rows, int64_t bytes) = 0;
-  /// What the device calls itself; empty for a processor.
+  /// The device's own name; empty for a CPU.
   virtual std::string name() { return ""; }
-  /// Waits for everything that was queued.
+  /// Waits for all queued work.
   virtual void synchronize() = 0;
-  /// The queue of a step's work (a cudaStream_t), null on processors.
+  /// The queue of a step's work (a cudaStream_t); null on CPUs.
   virtual void *stream() = 0;
-  /// Where kernels note an index that is outside of its dimension; null on processors.
+  /// Where kernels record an index out of range; null on CPUs.
   virtual BadIndex *badIndex() { return nullptr; }
-  /// Most memory that the process used so far, where it matters, and how much there is in all.
+  /// The process's peak memory use, and the total memory.
   virtual int64_t peakMemoryBytes() = 0;
   virtual int64_t totalMemoryBytes() = 0;
-  /// Collectives on this device's memory among these ranks.
+  /// Collectives among these ranks on this device's memory.
   virtual Group &group(World &world, const std::vector<int> &ranks) = 0;
 };
 
-/// This rank's device: with several, the one of its place among the machine's ranks.
+/// This rank's device: of several, the one with the index of the rank on its machine.
 std::unique_ptr<Device> makeDevice(const LaunchInfo &launch);
 
-/// The host's view of a stretch of device memory: the memory itself where the host reaches it, else
-/// a copy that is fetched at the beginning and brought back at the end, as asked for.
+/// The host's view of a range of device memory: the memory itself if the host can access it,
+/// otherwise a copy that is downloaded at the start and uploaded at the end, according to `access`.
 class HostView {
 public:
   enum class Access { Read, Write, ReadWrite };

@@ -1,4 +1,4 @@
-#include "titan/runtime/checksum.h"
+#include "Checksum.h"
 
 #include <array>
 #include <cstring>
@@ -11,7 +11,7 @@ namespace titan::rt {
 
 namespace {
 
-/// What each value of a byte does to the remainder, bits reflected.
+/// The effect of each byte value on the remainder, bits reflected.
 constexpr std::array<uint32_t, 256> makeTable() {
   std::array<uint32_t, 256> table{};
   for (uint32_t byte = 0; byte < 256; ++byte) {

@@ -1,6 +1,6 @@
-#include "titan/runtime/file_digest.h"
+#include "FileDigest.h"
 
-#include "titan/runtime/checksum.h"
+#include "Checksum.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kMaxWhole = 16 << 20, kBlock = 4096, kBlocks = 256, kChunk = 1 << 20;
 
-/// Adds the bytes at `offset` to the checksum; false where they cannot be read.
+/// Adds the bytes at `offset` to the checksum; false if they cannot be read.
 bool add(int file, int64_t offset, int64_t bytes, std::vector<std::byte> &buffer, uint32_t &sum) {
   for (int64_t done = 0; done < bytes;) {
     ssize_t got =
@@ -66,7 +66,8 @@ std::string digestOfDirectory(const std::string &path) {
 } // namespace
 
 std::string digestOf(const std::string &path) {
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe would wait
+  int file =
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // O_NONBLOCK: a pipe would block
   struct stat status = {};
   if (file < 0 || ::fstat(file, &status) != 0)
     return fmt::format("cannot be read: {}", std::strerror(errno));

@@ -1,6 +1,6 @@
-#include "files/ReadFile.h"
+#include "ReadFile.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <cerrno>
 #include <cstring>
@@ -43,7 +43,7 @@ OpenedFile openRegular(const std::string &path) {
 
 ReadError readChunks(const std::string &path,
                      const std::function<bool(std::span<const std::byte>)> &take) {
-  constexpr size_t chunkBytes = size_t{1} << 20; // bytes of a piece
+  constexpr size_t chunkBytes = size_t{1} << 20;
   auto [file, error] = openRegular(path);
   if (error != noReadError)
     return error;

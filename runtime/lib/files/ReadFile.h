@@ -1,5 +1,5 @@
-// Reading what may be damaged, on a failing disk or of another kind than expected: no read waits
-// for a writer, or ends the process as a page of a mapped file does whose sector cannot be read.
+// Reads files that may be damaged, on a failing disk, or of an unexpected kind. Reads never block
+// on a pipe, and a bad sector does not end the process as it would with a mapped file.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,19 @@
 
 namespace titan::rt {
 
-/// Why a file cannot be read: an errno, or that it is no regular file. A number, so that ranks can
-/// exchange it.
+/// Why a file cannot be read: an errno, or notRegular. A number, so that ranks can exchange it.
 using ReadError = int64_t;
 constexpr ReadError noReadError = 0, notRegular = -1;
 
-/// In words, as of strerror().
+/// A description, like strerror().
 std::string describe(ReadError error);
 
-/// Passes a regular file's content on piece by piece, until `take` wants no more; gives why it
-/// could not be read.
+/// Passes a regular file's content to `take` in chunks until it returns false; returns the error,
+/// if any.
 ReadError readChunks(const std::string &path,
                      const std::function<bool(std::span<const std::byte>)> &take);
 
-/// The whole content. UserError "PATH: cannot be read: REASON", also where it has more than `limit`
+/// The complete content. UserError "PATH: cannot be read: REASON", also for more than `limit`
 /// bytes.
 std::string readWholeFile(const std::string &path, size_t limit);
 

@@ -1,6 +1,6 @@
 #include "CrashReport.h"
 
-#include "titan/runtime/mapped_file.h"
+#include "base/files/MappedFile.h"
 
 #include <atomic>
 #include <csignal>
@@ -65,7 +65,7 @@ extern "C" void report(int signal, siginfo_t *info, void *) {
     message << nameOf(signal);
   addLocation(message);
   reportEnd(128 + signal, message);
-  raise(signal); // its handler is the system's again, once this one has returned
+  raise(signal); // the default handler takes it when this one returns
 }
 
 } // namespace
@@ -91,7 +91,7 @@ void reportCrashes(int rank, const Context &running) {
   context = &running;
   errorFile = std::getenv("TORCHELASTIC_ERROR_FILE");
   std::strncpy(rankText, std::to_string(rank).c_str(), sizeof(rankText) - 1);
-  // A stack of its own, so that an overflow of the stack is reported too.
+  // A separate stack, to report stack overflows too.
   static char stack[1 << 16];
   stack_t alternative = {};
   alternative.ss_sp = stack;

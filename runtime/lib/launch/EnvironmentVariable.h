@@ -1,7 +1,7 @@
-// Environment variables that choose among a few words.
+// Environment variables with a few legal words.
 #pragma once
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,8 +12,8 @@
 
 namespace titan::rt {
 
-/// Which of `words` the variable says, or -1 where it is not set or empty. Throws UserError, which
-/// names the variable and all words, where it says another.
+/// The index of the variable's value in `words`; -1 if it is unset or empty. For other values,
+/// throws UserError with the variable and all words.
 inline int wordOf(const char *variable, std::span<const std::string_view> words) {
   const char *text = std::getenv(variable);
   if (!text || !*text)

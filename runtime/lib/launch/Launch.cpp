@@ -1,6 +1,6 @@
-#include "titan/runtime/launch.h"
+#include "Launch.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -32,7 +32,7 @@ EnvironmentLookup processEnvironment() {
 
 namespace {
 
-/// Reads numbers out of an environment and complains by the variable's name.
+/// Reads numbers from an environment; errors name the variable.
 class Reader {
 public:
   explicit Reader(const EnvironmentLookup &environment) : environment(environment) {}
@@ -64,7 +64,7 @@ private:
   const EnvironmentLookup &environment;
 };
 
-/// A port that all ranks of one job compute alike and other jobs on the host rarely do.
+/// A port that all ranks of a job compute, and that other jobs on the host rarely share.
 int portFromJobName(const std::string &name) {
   uint32_t hash = 2166136261u; // FNV-1a
   for (unsigned char byte : name)
@@ -98,8 +98,8 @@ LaunchInfo fromTorchrun(const Reader &read) {
   launch.masterAddress = read.text("MASTER_ADDR").value_or("127.0.0.1");
   launch.masterPort = read.numberOr("MASTER_PORT", 0);
   launch.agentServesStore = read.text("TORCHELASTIC_USE_AGENT_STORE").value_or("") == "True";
-  // "none" is torchrun's word for no name. A script that sets RANK may start each rank as a step of
-  // its own, so the job alone is what they share.
+  // torchrun uses "none" for a missing name. A script that sets RANK may start each rank as a
+  // separate step, so ranks share only the job.
   if (auto run = read.text("TORCHELASTIC_RUN_ID"); run && *run != "none")
     launch.job = "torchrun's " + *run;
   else if (auto job = read.text("SLURM_JOB_ID"))
@@ -152,7 +152,7 @@ LaunchInfo fromSlurm(const Reader &read) {
   return launch;
 }
 
-/// Whether a launcher has set its variables. One without the other would let each process train
+/// Whether a launcher has set its variables. With one of them missing, each process would train
 /// alone.
 bool hasBoth(const Reader &read, const std::string &rank, const std::string &size) {
   const bool hasRank = read.has(rank);

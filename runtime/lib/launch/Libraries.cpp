@@ -2,7 +2,7 @@
 
 #include "LoadedCode.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <dlfcn.h>
 #include <string>

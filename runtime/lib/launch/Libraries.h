@@ -1,14 +1,14 @@
-// Libraries that are loaded where something of them is used first: LibTorch, and this runtime's
-// module over it. Loading LibTorch takes 70 MB of memory and a good part of a short run's time, and
-// most programs of one process use nothing of it.
+// Libraries that are loaded on first use: LibTorch, and this runtime's module for it. LibTorch
+// takes 70 MB of memory and much of a short run's time, and most single-process programs do not use
+// it.
 #pragma once
 
 namespace titan::rt {
 
-/// The handle of a library, for dlsym; it stays loaded to the process's end. It is found as the
-/// dynamic loader finds what a program links, by LD_LIBRARY_PATH and the folders that the program
-/// names; where the process has it already, that is it. Throws Fault, with `use` ("multiplies
-/// matrices") and a remedy, where it cannot be loaded: not to be called first in a parallel region.
+/// The handle of a library for dlsym; it stays loaded. The dynamic loader searches it like a linked
+/// library: loaded already, in LD_LIBRARY_PATH, or in the program's folders. On failure, throws
+/// Fault with `use` ("multiplies matrices") and a remedy. Do not call it first in a parallel
+/// region.
 void *openLibrary(const char *file, const char *use);
 
 constexpr const char *kLibTorch = "libtorch_cpu.so";

@@ -9,11 +9,10 @@ namespace titan::rt {
 
 namespace {
 
-/// Of one loaded file: its segments that cannot be written. What is made read-only after relocation
-/// belongs to a segment that can.
+/// Releases the read-only segments of one loaded file. RELRO data belongs to a writable segment.
 int releasePages(dl_phdr_info *file, size_t, void *) {
   if (!file->dlpi_name || *file->dlpi_name != '/')
-    return 0; // the program itself, or what the system lends
+    return 0; // the program itself, or the vDSO
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   for (int i = 0; i < file->dlpi_phnum; ++i) {
     const ElfW(Phdr) &segment = file->dlpi_phdr[i];
@@ -21,7 +20,7 @@ int releasePages(dl_phdr_info *file, size_t, void *) {
       continue;
     const uintptr_t begin = (file->dlpi_addr + segment.p_vaddr + page - 1) / page * page;
     const uintptr_t end = (file->dlpi_addr + segment.p_vaddr + segment.p_memsz) / page * page;
-    if (begin < end) // a wish: nothing depends on whether the system grants it
+    if (begin < end) // a hint that the system may ignore
       madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
   }
   return 0;

@@ -1,13 +1,12 @@
-// Loading LibTorch runs constructors all over its code, which register its operations and whose
-// tables and functions nobody needs again: some 50 MB of pages that would count as this process's
-// memory to its end.
+// LibTorch's constructors touch its code to register operations. About 50 MB of tables and
+// functions are never used again, but would count as this process's memory until its end.
 #pragma once
 
 namespace titan::rt {
 
-/// Gives the pages of the loaded libraries' code and constants back to the system. They are never
-/// written, so that what is needed again comes back from the file (mostly from the system's memory)
-/// when it is touched. The program's own stay: a debugger's breakpoints may be written there.
+/// Releases the pages of loaded libraries' code and constants. They are never written, so they load
+/// again on use, mostly from the page cache. The program's own pages stay, because a debugger may
+/// have written breakpoints there.
 void releaseLoadedCode();
 
 } // namespace titan::rt

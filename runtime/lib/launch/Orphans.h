@@ -1,13 +1,13 @@
-// Ranks whose launcher was killed outright (SIGKILL) are told by nobody. They would train on, hold
-// the run's lock, and be in the way of the same job started again.
+// Ranks are not notified when their launcher is killed (SIGKILL). They would continue to train,
+// hold the run's lock, and block a restart of the job.
 #pragma once
 
-#include "titan/runtime/launch.h"
+#include "Launch.h"
 
 namespace titan::rt {
 
-/// Whether a rank ends when the process ends that started it: where that is torchrun, mpirun or
-/// srun, unless TITAN_ORPHANS is `keep`. Variables of a launcher that were set by hand are none.
+/// Whether a rank ends with its parent process: if the parent is torchrun, mpirun or srun, unless
+/// TITAN_ORPHANS is `keep`. Launcher variables that were set by hand do not count.
 bool endsWithLauncher(const LaunchInfo &launch);
 
 } // namespace titan::rt

@@ -1,5 +1,5 @@
-// Text for signal handlers, which may not ask for memory: a line of bounded length, and files
-// written by system calls alone.
+// Text for signal handlers, which must not allocate: a line of bounded length, written by system
+// calls.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ public:
   }
   SafeText &operator<<(const SafeText &other) { return *this << other.text(); }
 
-  /// As the inside of a JSON string.
+  /// Escaped as the content of a JSON string.
   SafeText &json(const char *text) {
     for (; *text; ++text) {
       const auto byte = static_cast<unsigned char>(*text);

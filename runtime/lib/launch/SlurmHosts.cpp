@@ -1,5 +1,5 @@
-// Slurm's compressed lists of hosts.
-#include "titan/runtime/launch.h"
+// Slurm's compressed host lists.
+#include "Launch.h"
 
 #include <charconv>
 #include <string_view>
@@ -10,14 +10,14 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Cuts at commas outside of brackets.
+/// Splits at commas outside of brackets.
 std::vector<std::string_view> splitAtCommas(std::string_view list) {
-  std::vector<std::string_view> parts;
+  std::vector<std::string_view> segments;
   size_t begin = 0;
   int depth = 0;
   for (size_t i = 0; i <= list.size(); ++i) {
     if (i == list.size() || (list[i] == ',' && depth == 0)) {
-      parts.push_back(list.substr(begin, i - begin));
+      segments.push_back(list.substr(begin, i - begin));
       begin = i + 1;
     } else if (list[i] == '[') {
       ++depth;
@@ -25,7 +25,7 @@ std::vector<std::string_view> splitAtCommas(std::string_view list) {
       --depth;
     }
   }
-  return parts;
+  return segments;
 }
 
 std::string padded(long number, size_t width) {
@@ -38,7 +38,7 @@ bool readNumber(std::string_view text, long &number) {
   return !text.empty() && error == std::errc() && end == text.data() + text.size() && number >= 0;
 }
 
-/// "07-09,12" -> 07, 08, 09, 12: the first number's width is that of all.
+/// "07-09,12" -> 07, 08, 09, 12: all numbers have the width of the first.
 void expandRanges(std::string_view ranges, size_t maxHosts, Names &names) {
   for (std::string_view range : splitAtCommas(ranges)) {
     size_t dash = range.find('-');
@@ -65,7 +65,7 @@ size_t closingBracket(std::string_view text, size_t open) {
   return std::string_view::npos;
 }
 
-/// One entry of a list: its brackets, from left to right, the last one fastest.
+/// Expands one entry: its brackets from left to right, the last one fastest.
 void expandEntry(std::string_view entry, size_t maxHosts, Names &names) {
   size_t open = entry.find('[');
   size_t close = open == std::string_view::npos ? open : closingBracket(entry, open);

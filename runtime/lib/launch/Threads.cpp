@@ -1,5 +1,5 @@
-#include "titan/runtime/error.h"
-#include "titan/runtime/launch.h"
+#include "Launch.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <cmath>
@@ -58,7 +58,7 @@ int chooseThreadCount(const LaunchInfo &launch, int share, const EnvironmentLook
     return static_cast<int>(threads);
   }
   bool severalUnderTorchrun = launch.launcher == Launcher::Torchrun && launch.localWorldSize > 1;
-  // It may be a list by nesting level ("4,2"), whose first number is the outer level.
+  // A list by nesting level ("4,2") starts with the outer level.
   const std::string wanted = environment("OMP_NUM_THREADS").value_or("");
   const long threads = number(wanted);
   if (threads > maxThreads)

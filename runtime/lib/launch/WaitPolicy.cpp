@@ -17,7 +17,7 @@ bool startsWith(const char *text, const char *prefix) {
 
 } // namespace
 
-// Neither the C library nor a sanitizer is ready yet: system calls only, no memory asked for.
+// Neither the C library nor a sanitizer is initialised: system calls only, no allocation.
 __attribute__((no_sanitize("address", "thread", "undefined"))) void
 shortenSpinning(int, char **argv, char **environment) {
   constexpr int maxVariables = 8192;

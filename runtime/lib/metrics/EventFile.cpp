@@ -1,8 +1,8 @@
 #include "EventFile.h"
 
-#include "files/DurableFile.h"
-#include "titan/runtime/checksum.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
+#include "files/Checksum.h"
 
 #include <bit>
 #include <cerrno>
@@ -18,7 +18,7 @@ namespace titan::rt {
 
 namespace {
 
-/// A protobuf message under construction: fields as (number, wire type) and content.
+/// A protobuf message under construction: fields with number, wire type and content.
 class Message {
 public:
   Message &number(int field, uint64_t value) {
@@ -64,7 +64,7 @@ std::string littleEndian(uint64_t value, int count) {
   return bytes;
 }
 
-/// A checksum of data that hold checksums of their own would be weak; the format rotates them.
+/// Checksums of data that contains checksums are weak, so the format rotates them.
 uint32_t masked(uint32_t crc) {
   return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
@@ -87,7 +87,7 @@ std::string beginOfName() {
   return fmt::format("events.out.tfevents.{:010}.{}.{}.", seconds, host, getpid());
 }
 
-/// A file that was not there: processes of one second can have the same number, in containers.
+/// Creates a new file. In containers, processes started in the same second may have equal ids.
 std::FILE *createFile(const std::string &directory, std::string &path) {
   const std::string begin = (std::filesystem::path(directory) / beginOfName()).string();
   int descriptor = -1;
@@ -107,7 +107,8 @@ EventFile::EventFile(const std::string &directory, int64_t resumedAfter) {
   file = createFile(directory, path);
   syncDirectory(directory);
   writeRecord(event(0).text(3, "brain.Event:2").str());
-  // SessionLog { SessionStatus status = 1; }, START = 1, is field 7: later steps begin anew.
+  // SessionLog { SessionStatus status = 1; }, START = 1, is field 7: it voids later steps of other
+  // files.
   writeRecord(event(resumedAfter + 1).text(7, Message().number(1, 1).str()).str());
   flush();
 }

@@ -1,9 +1,9 @@
-// A file of scalars that TensorBoard reads: records of TensorFlow's format, each an Event message
-// of protobuf. Both are a few lines, so no library is needed: a record is its length and its bytes,
-// each followed by a masked CRC-32C (tensorflow/core/lib/io/record_writer.h); the messages are
-// those of tensorflow/core/util/event.proto.
+// A file of scalars for TensorBoard: records in TensorFlow's format, each with a protobuf Event
+// message. Both are short, so no library is needed. A record is its length and its bytes, each
+// followed by a masked CRC-32C (tensorflow/core/lib/io/record_writer.h); the messages are defined
+// in tensorflow/core/util/event.proto.
 //
-// Errors: UserError if the file cannot be made, Fault if it cannot be written any more.
+// Errors: UserError if the file cannot be created, Fault if it cannot be written later.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ namespace titan::rt {
 
 class EventFile {
 public:
-  /// A new file in the directory. What earlier files of the run say about steps after
-  /// `resumedAfter` is void: TensorBoard drops it.
+  /// Creates a file in the directory. It makes TensorBoard drop steps after `resumedAfter` from
+  /// earlier files of the run.
   EventFile(const std::string &directory, int64_t resumedAfter);
   ~EventFile();
   EventFile(const EventFile &) = delete;
   EventFile &operator=(const EventFile &) = delete;
 
   void append(int64_t step, const std::vector<std::pair<std::string, double>> &scalars);
-  /// What was written survives a loss of power.
+  /// Makes the content survive a power failure.
   void sync();
 
 private:

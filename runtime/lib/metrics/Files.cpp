@@ -1,8 +1,8 @@
-#include "files/DurableFile.h"
-#include "files/FileKind.h"
+#include "Metrics.h"
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
+#include "base/files/FileKind.h"
 #include "files/ReadFile.h"
-#include "titan/runtime/error.h"
-#include "titan/runtime/metrics.h"
 
 #include <cerrno>
 #include <cstring>
@@ -17,18 +17,18 @@ namespace titan::rt {
 
 namespace {
 
-/// The rows of an earlier run up to a step. A last line that a crash cut short is dropped.
+/// The rows of an earlier run up to a step. Drops a last line that a crash truncated.
 std::string rowsUpTo(const std::string &path, int64_t step) {
   std::ifstream stream(path);
-  std::string kept, line;
+  std::string remaining, line;
   while (std::getline(stream, line)) {
     auto row = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!row.is_object() || !row.contains("step") || !row["step"].is_number_integer() ||
         row["step"].get<int64_t>() > step)
       continue;
-    kept += line + "\n";
+    remaining += line + "\n";
   }
-  return kept;
+  return remaining;
 }
 
 } // namespace
@@ -36,11 +36,11 @@ std::string rowsUpTo(const std::string &path, int64_t step) {
 MetricsFile::MetricsFile(const std::string &path, int digits, int64_t keep)
     : path(path), digits(digits) {
   PendingFile rows(path);
-  if (keep > 0 && isRegular(path)) // a pipe would wait for its writer
+  if (keep > 0 && isRegular(path)) // a pipe would block
     rows.append(rowsUpTo(path, keep));
   rows.sync();
   rows.rename();
-  // The same file, whatever has the name from here on.
+  // The same file, even if its name is reused.
   int descriptor = rows.release();
   ::lseek(descriptor, 0, SEEK_END);
   file = ::fdopen(descriptor, "w");

@@ -1,6 +1,6 @@
-#include "titan/runtime/metrics.h"
+#include "Metrics.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <cerrno>
 #include <cmath>
@@ -20,7 +20,7 @@ std::string number(double value, int digits) {
   return std::isfinite(value) ? fmt::format("{:.{}g}", value, digits) : "null";
 }
 
-/// `, "key": {"name": value, ...}`; nothing where there are none.
+/// `, "key": {"name": value, ...}`; empty without losses.
 std::string entry(const char *key, const NamedLosses &losses, int digits) {
   std::string all;
   for (const auto &[name, value] : losses)
@@ -86,8 +86,8 @@ std::string formatBytes(int64_t bytes) {
   return fmt::format("{:.1f} GiB", mebibytes / 1024);
 }
 
-// getrusage() would count what the process was before it became this program, too: a launcher.
-// Nothing here asks for memory, because a training step may be near.
+// getrusage() would include the memory before exec, of a launcher. Does not allocate, because it
+// runs between training steps.
 int64_t peakMemoryBytes() {
   char text[4096] = {};
   const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
@@ -97,7 +97,7 @@ int64_t peakMemoryBytes() {
   const char *highest = isRead ? std::strstr(text, "VmHWM:") : nullptr;
   if (highest)
     return int64_t{1024} * std::strtoll(highest + std::strlen("VmHWM:"), nullptr, 10);
-  struct rusage usage; // a system without it
+  struct rusage usage; // for systems without /proc
   getrusage(RUSAGE_SELF, &usage);
   return int64_t{usage.ru_maxrss} * 1024;
 }

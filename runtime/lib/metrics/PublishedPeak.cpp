@@ -5,13 +5,13 @@ namespace titan::rt {
 namespace {
 
 struct Peak {
-  std::string_view device; // in full: another form of a chip has another clock and other units
+  std::string_view device; // full name: other variants of a chip differ in clock and units
   double tflops;
 };
 
 // From NVIDIA's data sheets "A100 Tensor Core GPU", "H100 Tensor Core GPU" (SXM, PCIe and NVL),
-// "H200 Tensor Core GPU" (SXM) and "HGX B200", which since the H100 say the rate with structured
-// sparsity: twice the dense one.
+// "H200 Tensor Core GPU" (SXM) and "HGX B200". Since the H100, they state the rate with structured
+// sparsity, which is twice the dense one.
 constexpr Peak peaks[] = {
     {"NVIDIA A100-SXM4-40GB", 312}, {"NVIDIA A100-SXM4-80GB", 312}, {"NVIDIA A100-PCIE-40GB", 312},
     {"NVIDIA A100 80GB PCIe", 312}, {"NVIDIA H100 80GB HBM3", 989}, {"NVIDIA H100 NVL", 835},

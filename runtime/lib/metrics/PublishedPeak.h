@@ -1,4 +1,4 @@
-// How fast a device is at best, where its maker publishes it: what a run's rate is held against.
+// Published peak rates of devices, the reference for `mfu`.
 #pragma once
 
 #include <optional>
@@ -6,9 +6,8 @@
 
 namespace titan::rt {
 
-/// Dense products of bf16 with sums in f32, in TFLOP/s, of a device that calls itself so. Nothing
-/// of any other device, nor of a slice of one, nor of another element type ("f32"): peaks are not
-/// guessed.
+/// The TFLOP/s of dense bf16 products with f32 sums, for a device with exactly this name. Empty for
+/// other devices, MIG slices and element types ("f32"): peaks are not guessed.
 std::optional<double> publishedPeakTflops(std::string_view device, std::string_view elementType);
 
 } // namespace titan::rt

@@ -1,7 +1,7 @@
 #include "StatusFile.h"
 
-#include "files/DurableFile.h"
-#include "files/FileKind.h"
+#include "base/files/DurableFile.h"
+#include "base/files/FileKind.h"
 #include "files/ReadFile.h"
 
 #include <cerrno>
@@ -31,10 +31,10 @@ std::string hostName() {
 /// "2026-11-25 10:11:12 UTC".
 std::string formatTime(int64_t seconds) {
   const auto time = static_cast<std::time_t>(seconds);
-  std::tm parts = {};
-  gmtime_r(&time, &parts);
+  std::tm fields = {};
+  gmtime_r(&time, &fields);
   char text[64] = "";
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts);
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &fields);
   return text;
 }
 
@@ -51,8 +51,8 @@ bool writeAll(int file, const char *text, size_t size) {
   return true;
 }
 
-/// By a rename, after a sync where the file `isDurable`; where a disk is full, over the old bytes.
-/// System calls alone.
+/// Replaces a file by rename, after a sync if `isDurable`. On a full disk, overwrites the old
+/// content. System calls only.
 bool replaceFile(const char *path, const char *partial, std::string_view content, bool isDurable) {
   const char *text = content.data();
   const size_t size = content.size();
@@ -73,7 +73,7 @@ bool replaceFile(const char *path, const char *partial, std::string_view content
   return ::close(file) == 0 && isWritten;
 }
 
-/// A disk that fails is no reason to lose what else the status says.
+/// A failing disk must not prevent the rest of the status.
 void syncNameOf(const std::string &path) {
   try {
     syncParent(path);
@@ -87,7 +87,7 @@ void syncNameOf(const std::string &path) {
 StatusFile::StatusFile(std::string where, int64_t steps, std::chrono::milliseconds beat)
     : path(std::move(where)), partial(path + ".partial"), crashed(path + ".crashed"),
       host(hostName()), steps(steps), started(secondsNow()), interval(beat) {
-  // Its thread answers no signals.
+  // The heartbeat thread handles no signals.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -157,7 +157,7 @@ void StatusFile::noteStep(int64_t ended) {
 void StatusFile::writeFromHandler(int exitStatus, const SafeText &message) {
   isOver = true;
   constexpr timespec aMillisecond = {0, 1'000'000};
-  for (int i = 0; i < 20 && isWriting; ++i) // another thread, which would write over this
+  for (int i = 0; i < 20 && isWriting; ++i) // another thread that could overwrite this status
     nanosleep(&aMillisecond, nullptr);
   SafeText text;
   text << "{\n  \"state\": \"failed\",\n  \"step\": " << step.load() << ",\n  \"steps\": " << steps
@@ -182,7 +182,7 @@ std::string describeUnended(const std::string &path) {
                        json.at("step").get<int64_t>(), json.at("pid").get<int64_t>(),
                        json.at("host").get<std::string>(),
                        formatTime(json.at("updated").get<int64_t>()));
-  } catch (const std::exception &) { // another program's, or damaged
+  } catch (const std::exception &) { // of another program, or damaged
     return "";
   }
 }

@@ -1,18 +1,18 @@
-// status.json: how a run stands, for whoever watches a queue.
+// status.json: the state of a run, for people and programs that watch a queue.
 //
 //   state        running, finished, stopped (by a signal, after saving), nonfinite (a loss that is
 //                not finite) or failed
-//   step, steps  done, and to do in all
-//   exit_status  what the process will end with, since launchers fold it
+//   step, steps  completed, and total
+//   exit_status  the exit status of the process, since launchers merge it
 //   message      why it is no longer running
 //   weights      size and CRC-32C of model.safetensors, once the run has written it
-//   pid, host, started   the process that writes it
-//   updated      when it was written: while the process lives, every 20 seconds at least
+//   pid, host, started   the process that writes the file
+//   updated      when it was written: at least every 20 seconds while the process lives
 //   step_ended   when the latest step ended
 //
-// The last status of a run survives a loss of power; earlier ones need not, as steps wait for no
-// disk. Times are seconds since 1970. A process that is killed outright (SIGKILL) leaves `running`:
-// then `updated` grows old, and the process is gone.
+// The last status of a run survives a power failure; earlier ones may not, because steps do not
+// wait for the disk. Times are seconds since 1970. A killed process (SIGKILL) leaves `running` and
+// an old `updated`.
 #pragma once
 
 #include "launch/SafeText.h"
@@ -40,23 +40,23 @@ struct RunStatus {
   std::optional<Weights> weights = {};
 };
 
-/// What the status in `path` says of the weights beside it; nothing where it says nothing.
+/// The weights that the status in `path` describes; empty if it describes none.
 std::optional<RunStatus::Weights> readWeightsOfStatus(const std::string &path);
 
 class StatusFile {
 public:
-  /// Nothing is written before the first status.
+  /// Writes nothing before the first status.
   StatusFile(std::string path, int64_t steps,
              std::chrono::milliseconds beat = std::chrono::seconds(20));
   ~StatusFile();
   StatusFile(const StatusFile &) = delete;
   StatusFile &operator=(const StatusFile &) = delete;
 
-  /// Whether it could be written. A full disk takes it where there was a status before.
+  /// Returns whether it was written. On a full disk, an existing status is overwritten.
   bool write(RunStatus status);
-  /// A step has ended, of which the next beat tells.
+  /// Records a completed step for the next heartbeat.
   void noteStep(int64_t step);
-  /// For signal handlers: the state is `failed`.
+  /// For signal handlers: writes the state `failed`.
   void writeFromHandler(int exitStatus, const SafeText &message);
 
 private:
@@ -72,15 +72,15 @@ private:
   std::atomic<bool> isOver = false; // a handler has written the last status
   std::atomic<bool> isWriting = false;
 
-  std::mutex mutex; // of what follows
+  std::mutex mutex; // guards the members below
   std::condition_variable ending;
   bool isEnding = false;
   RunStatus current;
   std::thread heart;
 };
 
-/// What the status of a run that has ended without a word says of it, "after step 7 (process 12 on
-/// a, last seen 2026-11-25 10:11:12 UTC)"; empty where it had its say.
+/// A description of a run that ended without a final status: "after step 7 (process 12 on a, last
+/// seen 2026-11-25 10:11:12 UTC)"; empty if it has one.
 std::string describeUnended(const std::string &path);
 
 } // namespace titan::rt

@@ -1,6 +1,6 @@
 #include "Trace.h"
 
-#include "files/DurableFile.h"
+#include "base/files/DurableFile.h"
 #include "titan/runtime/program.h"
 
 #include <fmt/format.h>
@@ -10,10 +10,10 @@ namespace titan::rt {
 
 namespace {
 
-constexpr size_t maxMarks = 1 << 20;        // of marks; later ones are not taken
-constexpr size_t mostCollectives = 1 << 16; // likewise
+constexpr size_t maxMarks = 1 << 20;        // later marks are dropped
+constexpr size_t mostCollectives = 1 << 16; // later ones are dropped
 
-enum Lane { Operations, Loop, Communication }; // "threads" of a rank
+enum Lane { Operations, Loop, Communication }; // "threads" of a rank in the trace
 
 std::string quoted(const std::string &text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -23,8 +23,8 @@ double microseconds(std::chrono::system_clock::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
 
-/// Since 2026, equal on all ranks: readers hold times in doubles, which tell no nanoseconds since
-/// 1970, so that neighbours would overlap.
+/// Microseconds since 2026, with equal origin on all ranks. Readers use doubles, which cannot
+/// resolve nanoseconds since 1970, so adjacent spans would overlap.
 double timestamp(std::chrono::system_clock::time_point time) {
   constexpr std::chrono::sys_days begin = std::chrono::year(2026) / 1 / 1;
   return microseconds(time - begin);

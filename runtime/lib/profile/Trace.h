@@ -1,10 +1,9 @@
-// A profile of some steps: what ran when, by source line and operation, as Chrome's trace format
-// has it (Perfetto and chrome://tracing open it). The emitted program marks where an operation
-// begins (program.h, `trace`); a span ends where the next begins. Room is set aside beforehand, so
-// that a mark is a look at the clock. What the thread that communicates carries out is a lane of
-// its own, so that one sees what it runs beside. On devices a mark waits for what was queued
-// before: spans then tell what each operation takes, and the step as a whole is slower than without
-// a profile.
+// A profile of some steps, by source line and operation, in Chrome's trace format (for Perfetto and
+// chrome://tracing). The emitted program marks the start of each operation (program.h, `trace`); a
+// span ends at the next mark. Memory is reserved in advance, so a mark costs one clock read. The
+// communication thread has its own lane, which shows the overlap. On devices, a mark waits for
+// earlier work: spans show the time of each operation, but the step is slower than without a
+// profile.
 #pragma once
 
 #include "device/Device.h"
@@ -20,18 +19,19 @@ class Trace {
 public:
   Trace(Device &device, int rank);
 
-  /// The next operation begins; without a place, none.
+  /// Marks the start of an operation; without a location, only the end of the previous one.
   void mark(const char *location, const char *action);
-  /// A span of the host's own work, from a time to now.
+  /// Adds a span of host work from `begin` to now.
   void span(const char *name, std::chrono::system_clock::time_point begin);
-  /// A span of the thread that communicates, from a time to now, and when the program started what
-  /// that thread carries out. The program waits for all of it before a step ends, and `write` comes
-  /// after steps.
+  /// Adds a span of the communication thread from `begin` to now, and the time at which the program
+  /// started the collective. The program waits for all collectives before a step ends, and `write`
+  /// is called after steps.
   void collective(const char *location, const char *action,
                   std::chrono::system_clock::time_point started,
                   std::chrono::system_clock::time_point begin);
 
-  /// Writes the file of this rank. Clocks of one machine agree, so files can be laid side by side.
+  /// Writes the file of this rank. Ranks of one machine share a clock, so their files can be
+  /// merged.
   void write(const std::string &path) const;
 
 private:
@@ -52,7 +52,7 @@ private:
   int rank;
   std::vector<Mark> marks;
   std::vector<Span> spans;
-  std::vector<CollectiveSpan> collectives; // the communicating thread's alone
+  std::vector<CollectiveSpan> collectives; // written by the communication thread only
 };
 
 } // namespace titan::rt

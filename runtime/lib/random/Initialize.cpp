@@ -1,6 +1,6 @@
-#include "titan/runtime/initialize.h"
+#include "Initialize.h"
 
-#include "titan/runtime/random_stream.h"
+#include "base/random/RandomStream.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -10,7 +10,7 @@ namespace titan::rt {
 
 namespace {
 
-constexpr int kBlock = 128; // elements drawn at once, so that vectors are filled
+constexpr int kBlock = 128; // elements per draw, to fill vectors
 
 void draw(const Initializer &init, const RandomStream &stream, uint64_t first,
           double (&values)[kBlock]) {
@@ -60,7 +60,7 @@ void initializeRange(const Initializer &init, uint64_t seed, std::string_view na
     return fill(init, stream, first, count, static_cast<double *>(out));
   case DType::BF16:
     return fill(init, stream, first, count, static_cast<bf16 *>(out));
-  case DType::I64: // the compiler lets integers start as whole numbers alone
+  case DType::I64: // the compiler allows only integer constants
     return fill(init, stream, first, count, static_cast<int64_t *>(out));
   default:
     throw std::invalid_argument(std::string("parameters of type ") + nameOf(type) +
@@ -72,7 +72,8 @@ void initializeBox(const Initializer &init, uint64_t seed, std::string_view name
                    std::span<const int64_t> shape, std::span<const int64_t> offset,
                    std::span<const int64_t> extent, DType type, void *out) {
   size_t rank = shape.size();
-  // Trailing dimensions that the box holds whole are one contiguous run of the global tensor.
+  // Trailing dimensions that the box covers completely form one contiguous run of the global
+  // tensor.
   size_t split = rank;
   int64_t run = 1;
   while (split > 0) {

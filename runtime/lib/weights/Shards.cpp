@@ -1,5 +1,5 @@
-#include "files/DurableFile.h"
-#include "titan/runtime/safetensors.h"
+#include "WeightStore.h"
+#include "base/files/DurableFile.h"
 
 #include <filesystem>
 

@@ -1,7 +1,8 @@
+#include "WeightStore.h"
+#include "base/Error.h"
 #include "files/ReadFile.h"
-#include "titan/runtime/checkpoint.h"
-#include "titan/runtime/error.h"
-#include "titan/runtime/safetensors.h"
+#include "manifest/Manifest.h"
+#include "titan/runtime/bfloat16.h"
 
 #include <cstring>
 #include <filesystem>
@@ -17,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The files that an index names; each must lie beside it, since the index is somebody else's.
+/// The files of an index. Each must be in the same directory, because the index is untrusted.
 std::vector<std::string> filesOfIndex(const fs::path &index) {
   constexpr size_t longest = size_t{1} << 30;
   nlohmann::json json = nlohmann::json::parse(readWholeFile(index.string(), longest), nullptr,
@@ -77,7 +78,7 @@ float fromBfloat(uint16_t bits) {
   return value;
 }
 
-/// Converts `count` stored elements; memory may be unaligned, the format promises nothing.
+/// Converts `count` stored elements; memory may be unaligned.
 template <typename From, typename To, typename Convert>
 void convertRun(const std::byte *from, int64_t count, To *to, Convert convert) {
   for (int64_t i = 0; i < count; ++i) {
@@ -103,7 +104,7 @@ bool convertRun(const std::string &dtype, const std::byte *from, int64_t count, 
   return true;
 }
 
-/// Integers come from integers alone: a count that was rounded is none.
+/// Integers are converted only from integers: a rounded count would be wrong.
 bool convertRun(const std::string &dtype, const std::byte *from, int64_t count, int64_t *to) {
   auto same = [](auto value) { return value; };
   if (dtype == "I64")

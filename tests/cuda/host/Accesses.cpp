@@ -1,8 +1,7 @@
-// Every read and write of a kernel comes by here: device sources are compiled with
-// -fsanitize=thread, which puts a call before each, and these are the functions it calls instead of
-// ThreadSanitizer's. An access must be aligned, to memory that a device reaches, of bytes that were
-// written if they are read; and no other thread may have touched them without a barrier in between,
-// if one of the two writes.
+// Checks every memory access of a kernel. Device sources are compiled with -fsanitize=thread, which
+// calls a function before each access; this file defines these functions instead of
+// ThreadSanitizer. An access must be aligned, to device memory, and a read must be of written
+// bytes. Two threads may access the same bytes without a barrier in between only if both read.
 #include "Kernels.h"
 #include "Memory.h"
 
@@ -11,7 +10,7 @@
 #include <sys/mman.h>
 #include <vector>
 
-extern char __executable_start, __data_start, _end; // by the linker
+extern char __executable_start, __data_start, _end; // set by the linker
 
 namespace cuda_host {
 
@@ -19,7 +18,7 @@ namespace {
 
 constexpr uint16_t kSeveral = 0xffff;
 
-/// Who touched what begins at this address last, and when.
+/// The last accesses to the bytes that start at this address.
 struct Trace {
   uint32_t write = 0, read = 0; // intervals
   uint16_t writer = 0, reader = 0;
@@ -34,7 +33,7 @@ size_t distance(const void *from, const void *to) {
   return static_cast<size_t>(static_cast<const char *>(to) - static_cast<const char *>(from));
 }
 
-/// Another thread did that, and no barrier stands between.
+/// By another thread, without a barrier in between.
 bool meets(uint32_t interval, uint16_t thread) {
   return (interval >= running.launchBegan && interval < running.blockBegan) ||
          (interval == running.interval && thread != running.thread);
@@ -51,7 +50,7 @@ void follow(Trace &trace, bool writes, const char *where) {
     trace.write = running.interval;
     trace.writer = running.thread;
   } else if (trace.read != running.interval) {
-    // An earlier reader in another block of this launch must not be forgotten.
+    // Keeps an earlier reader in another block of this launch.
     const bool others = trace.read >= running.launchBegan && trace.read < running.blockBegan;
     if (!others)
       trace.read = running.interval, trace.reader = running.thread;
@@ -78,7 +77,7 @@ void touchDevice(void *address, size_t bytes, bool writes) {
 void touchShared(void *address, bool writes) {
   static Trace *traces = makeTraces(distance(&__data_start, &_end));
   Trace &trace = traces[distance(&__data_start, address)];
-  // Each block has shared memory of its own.
+  // Each block has its own shared memory.
   if (trace.write < running.blockBegan)
     trace.write = 0;
   if (trace.read < running.blockBegan)

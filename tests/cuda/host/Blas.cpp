@@ -9,7 +9,7 @@
 
 struct cublasContext {
   cudaStream_t stream = nullptr;
-  bool hasWorkspace = false; // else cuBLAS allocates one in time
+  bool hasWorkspace = false; // otherwise cuBLAS allocates one on demand
 };
 
 namespace cuda_host {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-/// In the order in which it was captured: whatever waits for something came after it.
+/// In capture order: work was captured after everything that it waits for.
 struct CUgraph_st {
   std::vector<std::function<void()>> work;
 };
@@ -17,7 +17,7 @@ namespace cuda_host {
 
 namespace {
 
-/// What was captured of a stream: how much, and how much of that the first one waits for.
+/// The captured work of a stream: its amount, and how much of it the first stream waits for.
 struct Branch {
   uint64_t captured = 0, joined = 0;
 };

@@ -1,5 +1,5 @@
-// Stream capture: what is queued on the captured stream, and on streams that wait for it, becomes a
-// graph and does not run. Calls that CUDA forbids meanwhile fail, and say on stderr which they are.
+// Stream capture: work on the captured stream, and on streams that wait for it, becomes a graph and
+// does not run. Calls that CUDA forbids during capture fail and are named on stderr.
 #pragma once
 
 #include "cuda_runtime_api.h"
@@ -15,8 +15,7 @@ uint64_t lastCaptured(cudaStream_t);
 void captureWork(cudaStream_t, std::function<void()> work);
 void captureWait(cudaStream_t, cudaStream_t other, uint64_t number);
 
-/// cudaSuccess, or while a stream is captured the error that such a call gives then; the capture is
-/// lost.
+/// cudaSuccess; during a capture, the error of a forbidden call, which invalidates the capture.
 cudaError_t forbidWhileCapturing(const char *call);
 
 } // namespace cuda_host

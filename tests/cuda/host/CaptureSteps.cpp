@@ -1,7 +1,7 @@
-// Stands between an emitted program and the runtime, which take it for each other: the first run of
-// a function is captured, and every run launches the graph. Linked with a program whose `program()`
-// was renamed to `emittedProgram` (emulated.py).
-#include "titan/runtime/error.h"
+// An interposer between an emitted program and the runtime: the first run of a function is
+// captured, and every run launches the graph. It is linked with a program whose `program()` was
+// renamed to `emittedProgram` (emulated.py).
+#include "base/Error.h"
 #include "titan/runtime/program.h"
 
 #include "cuda_runtime_api.h"

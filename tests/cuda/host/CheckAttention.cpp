@@ -1,9 +1,9 @@
-// The device's attention against the processor's, forward and backward, on shapes of all kinds:
-// lengths that no warp divides, groups, windows, caps, documents, a part of the queries, heads next
-// to each other or far apart.
+// Compares attention on the device with the CPU, forward and backward, for various shapes: lengths
+// that no warp divides, groups, windows, caps, documents, a slice of the queries, several memory
+// layouts of heads.
 #include "device/Device.h"
 
-#include "titan/runtime/attention.h"
+#include "attention/Attention.h"
 
 #include "tests/unit/runtime/RandomValues.h"
 
@@ -12,6 +12,7 @@
 #include <memory>
 #include <omp.h>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -25,7 +26,7 @@ struct Tensors {
         lse(s.outer * s.queries * s.kvHeads * s.group) {}
 };
 
-/// A vector's copy in the device's memory.
+/// A copy of a vector in device memory.
 template <typename T> class OnDevice {
 public:
   OnDevice(Device &device, const std::vector<T> &host)
@@ -116,7 +117,7 @@ void check(Device &device, const char *type, const AttentionShape &s, double bou
     }
 }
 
-/// The same numbers on every machine.
+/// Equal numbers on every machine.
 int64_t draw(int64_t from, int64_t to) {
   static uint64_t state = 1;
   state = state * 6364136223846793005u + 1442695040888963407u;
@@ -141,7 +142,7 @@ AttentionShape drawShape() {
   return s;
 }
 
-/// A warp does not hold such heads at once.
+/// Heads that exceed one pass of a warp.
 AttentionShape drawLargeHeads() {
   AttentionShape s = drawShape();
   s.outer = s.group = 1;

@@ -1,6 +1,5 @@
-// Runs kernels: the blocks of a grid one after the other, a block's threads as fibers of the one
-// thread there is. They take turns where they wait for each other, in an order that is always the
-// same.
+// Runs kernels: the blocks of a grid in sequence, and the threads of a block as fibers of a single
+// thread. Fibers switch where they wait for each other, in a fixed order.
 #include "Kernels.h"
 #include "Capture.h"
 #include "Memory.h"
@@ -29,11 +28,12 @@ Running running;
 namespace {
 
 constexpr size_t kStackBytes = 128 * 1024, kMostThreads = 1024, kWarp = 32;
-constexpr size_t kMostArguments = 4096, kMostShared = 48 * 1024; // bytes; so much every device has
+constexpr size_t kMostArguments = 4096,
+                 kMostShared = 48 * 1024; // bytes; the shared memory of every device
 
 enum class Wait { Start, Nothing, Barrier, Warp, Done };
 
-/// A stack that threads run on, one after the other.
+/// A stack for threads, in sequence.
 struct Fiber {
   jmp_buf state;
   bool begun = false;
@@ -43,11 +43,11 @@ struct Thread {
   Wait wait = Wait::Start;
   int fiber = -1;
   std::source_location where;                 // of the barrier
-  unsigned turn = 0;                          // which of the two slots it writes
-  std::array<std::array<char, 8>, 2> brought; // to the warp
+  unsigned turn = 0;                          // the slot that it writes
+  std::array<std::array<char, 8>, 2> brought; // contributed to the warp
 };
 
-std::set<const void *> loaded; // kernels that are on the device
+std::set<const void *> loaded; // kernels loaded onto the device
 std::array<Fiber, kMostThreads> fibers;
 std::vector<int> idle;
 std::vector<Thread> threads;
@@ -55,8 +55,7 @@ jmp_buf scheduler;
 const Kernel *kernel = nullptr;
 dim3 blockSize;
 
-/// Each turn of the loop is one thread. Its arguments are copied to its stack, where it may read
-/// them.
+/// Each iteration runs one thread. Its arguments are copied to its stack, which it may read.
 [[gnu::noinline]] void runThread() {
   alignas(16) char arguments[kMostArguments];
   std::memcpy(arguments, kernel->arguments, kernel->bytes);
@@ -85,7 +84,7 @@ void begin(size_t index) {
   setcontext(&context);
 }
 
-/// Runs one thread until it waits or is done.
+/// Runs one thread until it waits or ends.
 [[gnu::noinline]] void resume(size_t index) {
   Thread &thread = threads[index];
   running.thread = static_cast<uint16_t>(index);
@@ -108,7 +107,7 @@ void begin(size_t index) {
   _longjmp(fibers[thread.fiber].state, 1);
 }
 
-/// The running thread waits; another one goes on.
+/// Suspends the running thread for another one.
 [[gnu::noinline]] void suspend(Wait what) {
   Thread &thread = threads[running.thread];
   thread.wait = what;
@@ -116,7 +115,7 @@ void begin(size_t index) {
     _longjmp(scheduler, 1);
 }
 
-/// Runs a warp's threads until all wait for the block, or are done.
+/// Runs a warp's threads until all wait for the block or have ended.
 void runWarp(size_t first, size_t end) {
   for (;;) {
     size_t waiting = 0;
@@ -134,7 +133,7 @@ void runWarp(size_t first, size_t end) {
   }
 }
 
-/// Lets a block's threads on, if all wait at the same barrier. False: all are done.
+/// Releases a block's threads if all wait at the same barrier. False: all have ended.
 bool passBarrier() {
   size_t waiting = 0;
   const Thread *one = nullptr;

@@ -1,4 +1,4 @@
-// What runs on the device right now, for those who watch over it (Accesses.cpp).
+// The running device code, for checkers (Accesses.cpp).
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,14 @@
 
 namespace cuda_host {
 
-/// Stretches between barriers are numbered through: two accesses may meet where one thread made
-/// both, or where a barrier of their block stood between them. Blocks never meet.
+/// Intervals between barriers are numbered consecutively. Two accesses may overlap if one thread
+/// made both, or if a barrier of their block separates them. Accesses of different blocks never
+/// may.
 struct Running {
   bool active = false;
-  uint32_t interval = 0;    // the present one
-  uint32_t blockBegan = 0;  // the first one of this block
-  uint32_t launchBegan = 0; // and of this launch
+  uint32_t interval = 0;    // the current interval
+  uint32_t blockBegan = 0;  // the first interval of this block
+  uint32_t launchBegan = 0; // the first interval of this launch
   uint16_t thread = 0;      // in the block
   std::byte *stacks = nullptr;
   size_t stackBytes = 0; // of all threads

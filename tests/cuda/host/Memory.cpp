@@ -11,7 +11,7 @@ namespace cuda_host {
 namespace {
 
 constexpr size_t kPage = 4096;
-int depth = 0; // of OnDevice
+int depth = 0; // nesting of OnDevice
 size_t inUse = 0;
 std::map<size_t, size_t> blocks; // offset and bytes
 
@@ -25,7 +25,7 @@ void *reserve(size_t bytes, int protection) {
   return mapped;
 }
 
-/// All pages that were ever given out.
+/// All pages ever allocated.
 void protect(int protection) {
   static size_t end = 0;
   if (!blocks.empty())
@@ -51,7 +51,7 @@ const DeviceMemory deviceMemory = {
     static_cast<State *>(reserve(kDeviceBytes, PROT_READ | PROT_WRITE))};
 
 void *allocate(size_t bytes) {
-  // First fit, with at least one byte between neighbours that nobody owns.
+  // First fit, with at least one unowned byte between allocations.
   size_t at = 0;
   for (auto [offset, size] : blocks) {
     if (at + bytes < offset)
@@ -64,7 +64,7 @@ void *allocate(size_t bytes) {
   inUse += bytes;
   OnDevice here;
   std::fill_n(deviceMemory.states + at, bytes, State::Allocated);
-  std::fill_n(deviceMemory.base + at, bytes, std::byte{0xff}); // a NaN in every type
+  std::fill_n(deviceMemory.base + at, bytes, std::byte{0xff}); // NaN in every type
   return deviceMemory.base + at;
 }
 

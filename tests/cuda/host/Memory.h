@@ -1,5 +1,5 @@
-// The device's memory: a range of addresses that only what runs on the device may touch, and for
-// each byte whether it was allocated and written.
+// Device memory: an address range that only device code may access, with a state per byte:
+// allocated, written.
 #pragma once
 
 #include <cstddef>
@@ -24,28 +24,27 @@ inline bool isDevice(const void *address) {
   return offsetOf(address) < kDeviceBytes;
 }
 
-/// Memory of the host that a device reaches, too.
+/// Host memory that the device can access too.
 bool isPinned(const void *address);
 
-void *allocate(size_t bytes); // null: none is left
+void *allocate(size_t bytes); // null: out of memory
 void release(void *memory);
 size_t bytesInUse();
 
-/// While one exists, the host's thread does the device's work. Otherwise the memory is closed to
-/// it.
+/// During its lifetime, the host thread runs device code. Otherwise the memory is protected.
 class OnDevice {
 public:
   OnDevice();
   ~OnDevice();
 };
 
-/// Ends the program unless all bytes are allocated (and, to be read, written). `what` reads or
-/// writes them.
+/// Ends the program unless all bytes are allocated (and, for reads, written). `what` performs the
+/// access.
 void checkRead(const void *from, size_t bytes, const char *what);
 void checkWrite(const void *to, size_t bytes, const char *what);
 void markWritten(void *to, size_t bytes);
 
-/// Ends the program with a message that says what ran.
+/// Ends the program with a message that names the running code.
 [[noreturn, gnu::format(printf, 1, 2)]] void fail(const char *format, ...);
 
 } // namespace cuda_host

@@ -1,5 +1,5 @@
-// NCCL's collectives between processes of one machine: each writes what it has into a slot of
-// shared memory, all meet, each reads what it needs, all meet again.
+// NCCL collectives between processes of one machine: each writes its data into a slot of shared
+// memory; after a barrier, each reads what it needs; another barrier follows.
 #include "Capture.h"
 #include "Memory.h"
 #include "Streams.h"
@@ -23,10 +23,10 @@ using titan::rt::bf16;
 
 namespace {
 
-constexpr size_t kSlotBytes = size_t{64} << 20; // of which only what is used takes memory
+constexpr size_t kSlotBytes = size_t{64} << 20; // only used pages take memory
 constexpr std::chrono::seconds kPatience{120};
 
-cudaStream_t current = nullptr; // the one of the guard
+cudaStream_t current = nullptr; // set by the stream guard
 
 size_t sizeOf(at::ScalarType type) {
   switch (type) {
@@ -41,7 +41,7 @@ size_t sizeOf(at::ScalarType type) {
   }
 }
 
-/// Runs `body` with a null pointer to the type.
+/// Calls `body` with a null pointer to the type.
 template <typename Body> void withType(at::ScalarType type, Body body) {
   switch (type) {
   case at::kFloat:
@@ -61,7 +61,7 @@ template <typename T> T combine(T a, T b, c10d::ReduceOp::RedOpType op) {
   return op == c10d::ReduceOp::SUM ? T(a + b) : (op == c10d::ReduceOp::MAX) == (b > a) ? b : a;
 }
 
-/// As c10d turns errors of NCCL and CUDA into exceptions.
+/// Converts NCCL and CUDA errors to exceptions, as c10d does.
 void refuseWhileCapturing(const char *call) {
   if (cudaError_t error = forbidWhileCapturing(call))
     throw std::runtime_error(cudaGetErrorString(error));
@@ -86,7 +86,7 @@ bool Work::isCompleted() const {
   return lastFinished(stream) >= number;
 }
 
-/// What the members share.
+/// The state that members share.
 struct ProcessGroupNCCL::Shared {
   std::atomic<uint64_t> *arrivals;
   std::byte *slots;
@@ -98,7 +98,7 @@ ProcessGroupNCCL::ProcessGroupNCCL(c10::intrusive_ptr<Store>, int rank, int size
                                    c10::intrusive_ptr<Options> options)
     : name(options->group_name), position(rank), size(size), shared(std::make_unique<Shared>()) {}
 
-/// torchrun gives each run a port of its own, which names its memory too.
+/// torchrun assigns a port to each run, which names its memory too.
 void ProcessGroupNCCL::eagerConnectSingleDevice(c10::Device) {
   refuseWhileCapturing("ncclCommInitRankConfig");
   const char *port = std::getenv("MASTER_PORT");
@@ -116,7 +116,7 @@ void ProcessGroupNCCL::eagerConnectSingleDevice(c10::Device) {
   shared->arrivals = static_cast<std::atomic<uint64_t> *>(mapped);
   shared->slots = static_cast<std::byte *>(mapped) + 4096;
   meet();
-  shm_unlink(file.c_str()); // it lives until nobody has it
+  shm_unlink(file.c_str()); // it persists until nobody maps it
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
 }
 
@@ -130,8 +130,8 @@ void ProcessGroupNCCL::meet() {
       fail("a collective's peers do not come");
 }
 
-/// Behind what the current stream holds; it goes on without waiting.
-template <typename Exchange> ProcessGroupNCCL::Started ProcessGroupNCCL::start(Exchange exchange) {
+/// After the work of the current stream; the host continues without waiting.
+template <typename Call> ProcessGroupNCCL::Started ProcessGroupNCCL::start(Call exchange) {
   if (!stream)
     eagerConnectSingleDevice({});
   queueWait(stream, current, lastQueued(current));
@@ -142,7 +142,7 @@ template <typename Exchange> ProcessGroupNCCL::Started ProcessGroupNCCL::start(E
   return c10::make_intrusive<Work>(stream, lastQueued(stream));
 }
 
-/// Everybody's tensor is in its slot.
+/// After this barrier, every slot holds its member's tensor.
 void ProcessGroupNCCL::gather(const at::Tensor &from) {
   const size_t bytes = from.count * sizeOf(from.type);
   if (bytes > kSlotBytes)
@@ -152,7 +152,7 @@ void ProcessGroupNCCL::gather(const at::Tensor &from) {
   meet();
 }
 
-/// `to` becomes the slots' elements from `start` on, reduced.
+/// Reduces the slots' elements from `start` into `to`.
 void ProcessGroupNCCL::reduce(const at::Tensor &to, int64_t start, ReduceOp::RedOpType op) {
   checkWrite(to.data, to.count * sizeOf(to.type), "a collective");
   withType(to.type, [&](auto *type) {
@@ -169,7 +169,7 @@ void ProcessGroupNCCL::reduce(const at::Tensor &to, int64_t start, ReduceOp::Red
 
 namespace {
 
-/// `count` elements of a slot, from `start` on, become those of `to` from `at` on.
+/// Copies `count` elements of a slot from `start` to `to` at `at`.
 void take(const std::byte *slot, int64_t start, const at::Tensor &to, int64_t at, int64_t count) {
   const size_t size = sizeOf(to.type);
   auto *target = static_cast<std::byte *>(to.data) + at * size;

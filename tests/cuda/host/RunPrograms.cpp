@@ -1,11 +1,11 @@
-// Runs every program of an emitted file once: inputs come from the files FOLDER/PROGRAM.INPUT.in,
-// or are beginnings of FOLDER/INPUT.in; outputs go to FOLDER/PROGRAM.OUTPUT.out. On the emulated
-// device, nothing of a program may run before the host waits, and to give inputs it need not wait;
-// with TITAN_ON_PROCESSOR, programs are those for processors.
+// Runs every function of an emitted file once. Inputs come from the files FOLDER/PROGRAM.INPUT.in,
+// or from the start of FOLDER/INPUT.in; outputs go to FOLDER/PROGRAM.OUTPUT.out. On the emulated
+// device, nothing may run before the host waits, and setting inputs must not wait. With
+// TITAN_ON_PROCESSOR, programs are for the CPU.
 #include "device/Device.h"
-#include "train/Arena.h"
+#include "state/Arena.h"
 
-#include "titan/runtime/launch.h"
+#include "launch/Launch.h"
 
 #ifndef TITAN_ON_PROCESSOR
 #include "Streams.h"
@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <fstream>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -29,7 +30,7 @@ std::string fileOf(const std::string &folder, const Tensor &tensor, const char *
   return folder + "/" + tensor.function + "." + tensor.name + ending;
 }
 
-/// What has run of a stream.
+/// The completed work of a stream.
 uint64_t finishedOf([[maybe_unused]] void *stream) {
 #ifdef TITAN_ON_PROCESSOR
   return 0;

@@ -9,7 +9,7 @@
 #include <vector>
 
 struct CUevent_st {
-  cudaStream_t stream = nullptr; // none: never recorded
+  cudaStream_t stream = nullptr; // null: never recorded
   uint64_t number = 0;
   bool wasAsked = false;
 };
@@ -22,8 +22,8 @@ std::map<const std::byte *, std::vector<std::byte>> pinned;
 
 } // namespace
 
-/// Of memory that is not page-locked, CUDA takes a copy before the call returns; the other is read
-/// when the copy's turn comes.
+/// From pageable memory, CUDA copies before the call returns; page-locked memory is read when the
+/// copy runs.
 bool isPinned(const void *address) {
   auto *at = static_cast<const std::byte *>(address);
   auto block = pinned.upper_bound(at);
@@ -32,7 +32,7 @@ bool isPinned(const void *address) {
 
 namespace {
 
-CUstream_st defaultStream; // nothing that others hold waits for it: theirs do not block
+CUstream_st defaultStream; // our streams do not block on it
 std::set<CUstream_st *> streams{&defaultStream};
 cudaError_t lastError = cudaSuccess;
 
@@ -247,7 +247,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 
-/// Work is under way when it is asked for the first time, and done the second time.
+/// The first query finds work in progress, the second finds it complete.
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
   if (cudaError_t error = forbidWhileCapturing("cudaStreamQuery"))
     return error;

@@ -1,5 +1,5 @@
-// Streams: what is queued on one runs when the host waits for it, no sooner. So whoever does not
-// wait, or waits for another stream, does not find what he needs.
+// Streams: queued work runs only when the host waits for it. So code that does not wait, or waits
+// for another stream, misses its data.
 #pragma once
 
 #include "cuda_runtime_api.h"
@@ -10,16 +10,16 @@
 
 struct CUstream_st {
   std::deque<std::function<void()>> work;
-  uint64_t queued = 0, finished = 0; // numbers of what is in `work`: finished + 1 to queued
-  bool wasAsked = false;             // since work was queued: then it is done
+  uint64_t queued = 0, finished = 0; // numbers in `work`: finished + 1 to queued
+  bool wasAsked = false;             // since work was queued: then it is complete
 };
 
 namespace cuda_host {
 
 void queueWork(cudaStream_t, std::function<void()> work);
-/// What is queued from here on runs when the other stream has come so far, as by an event.
+/// Work queued from now on waits for the current work of the other stream, like an event.
 void queueWait(cudaStream_t, cudaStream_t other, uint64_t number);
-/// Work is numbered as it is queued; it runs in that order.
+/// Work is numbered when it is queued, and runs in that order.
 uint64_t lastQueued(cudaStream_t);
 uint64_t lastFinished(cudaStream_t);
 void finishUntil(cudaStream_t, uint64_t number);

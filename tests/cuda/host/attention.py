@@ -1,4 +1,4 @@
-"""The device's attention against the processor's, on many shapes: CheckAttention.cpp."""
+"""Attention on the device compared with the CPU, for many shapes: CheckAttention.cpp."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""Sources that are broken on purpose: the emulation, or the comparison, must notice."""
+"""Mutated sources: the emulation or the comparison must detect each mutation."""
 
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ CUDA = ROOT / "runtime" / "lib" / "cuda"
 HEADER = ROOT / "runtime" / "include" / "titan" / "runtime" / "kernel_cuda.h"
 PROGRAM = HERE / "gates.titan"
 
-# Behind it, each thread reads the weights of all heads.
+# After it, each thread reads the weights of all heads.
 WEIGHTS = "y_1_[row * heads_ + i] = e_[row * heads_ + i] / y_3_;\n    }\n"
 WITHOUT_BARRIER = WEIGHTS + "    __syncthreads();\n", WEIGHTS
 
@@ -27,7 +27,7 @@ def replaced(text: str, old: str, new: str, times: int = 1) -> str:
 
 def in_emission(old: str, new: str, folder: Path):
     source = folder / "program.cu"
-    # The program for one process comes last.
+    # The single-process program is last.
     general, mark, alone = source.read_text().partition("namespace shard_1_ {")
     source.write_text(general + mark + replaced(alone, old, new, -1))
     return [compile_device(source)], ""
@@ -54,7 +54,7 @@ def unchanged(folder: Path):
 
 
 def program_differs(folder: Path, make) -> tuple[bool, str]:
-    """Whether two steps of a small program end otherwise than on the processor, or not at all."""
+    """Whether two steps of a small program give other results than on the CPU, or fail."""
     folder.mkdir(parents=True)
     text = titan.write_text(folder / "text.txt", 3000)
     emit(PROGRAM, "gates", "float32", "cuda", folder / "program.cu")

@@ -1,4 +1,4 @@
-"""Builds programs for CUDA that run on a processor (README.md)."""
+"""Builds CUDA programs that run on a CPU (README.md)."""
 
 import json
 import os
@@ -13,14 +13,14 @@ HERE = Path(__file__).resolve().parent
 OUT = ROOT / "out" / "cuda-host"
 FOLDER = BUILD / "tests" / "cuda" / "host"
 RUNTIME = json.loads((BUILD / "lib" / "titan-runtime.json").read_text())
-# As nvcc: the device's keywords are known from the start. Every access of a kernel calls Accesses.cpp.
+# Like nvcc: the device keywords are predefined. Every access of a kernel calls Accesses.cpp.
 DEVICE = ["-x", "c++", "-std=c++20", "-O1", "-g1", "-D__CUDACC__", "-D__CUDA_ARCH__=900", "-include",
           "cuda_runtime.h", "-fsanitize=thread"]
 CACHE = [shutil.which("ccache")] if shutil.which("ccache") else []
 
 
 def compile_device(source: Path, folder: Path = FOLDER) -> Path:
-    """An object of an emitted source; `folder` has the header whose launches are calls."""
+    """The object of an emitted source; `folder` has the header with translated launches."""
     result = source.with_suffix(".o")
     includes = [folder / "include", HERE / "include", *RUNTIME["include"]]
     call([*CACHE, RUNTIME["compiler"], *DEVICE, *[f"-I{i}" for i in includes], "-c", source, "-o", result],
@@ -29,7 +29,7 @@ def compile_device(source: Path, folder: Path = FOLDER) -> Path:
 
 
 def compile_host(source: Path, result: Path, includes: list[Path] = ()) -> Path:
-    """An object of a source that runs on the host, and sees the headers in place of CUDA's."""
+    """The object of a host source, compiled with the emulation's headers."""
     folders = [HERE / "include", *includes, *RUNTIME["include"]]
     call([*CACHE, RUNTIME["compiler"], "-std=c++20", "-DFMT_HEADER_ONLY", *[f"-I{f}" for f in folders],
           "-c", source, "-o", result])
@@ -45,8 +45,8 @@ def captured(program: Path) -> list[Path]:
 
 def link(objects: list[Path], exe: Path, library: str = "libtitan_runtime_main.a",
          instead_of: str = "") -> Path:
-    """As titanc links for CUDA: what is CUDA's whole, before what there is for processors.
-    `library` has main(); the objects may hold one of CUDA's anew, `instead_of` which."""
+    """Links like titanc for CUDA: the CUDA library as a whole, before the CPU library. `library` has main().
+    `instead_of` names a library object that the objects replace."""
     host = exe.with_suffix(".a")
     shutil.copy(BUILD / "lib" / "libcuda-host.a", host)
     if instead_of:

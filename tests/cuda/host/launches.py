@@ -1,4 +1,4 @@
-"""Turns kernel launches into calls, so that a compiler for C++ takes a CUDA source.
+"""Translates kernel launches to calls, so that a C++ compiler accepts a CUDA source.
 
     launches.py FILE OUT
 
@@ -8,8 +8,8 @@ becomes
 
     ::cuda_host::launch({grid, block, shared, stream}, (const void *)name, [=] { name(arguments); });
 
-which copies the arguments as a launch does. Names have all their template arguments; the arguments are variables and
-must not hold `[=]` themselves. Lines keep their numbers.
+which copies the arguments like a launch. Names must have all their template arguments; the arguments are
+variables and must not contain `[=]`. Line numbers are preserved.
 """
 
 import re
@@ -20,7 +20,7 @@ NAME = re.compile(r"[A-Za-z_][\w:]*(?:<[\w:, ]*>)?$")
 
 
 def end_of_call(text: str, start: int) -> int:
-    """Behind the parenthesis that closes the one at `start`."""
+    """The position after the parenthesis that closes the one at `start`."""
     depth = 0
     for i in range(start, len(text)):
         depth += {"(": 1, ")": -1}.get(text[i], 0)

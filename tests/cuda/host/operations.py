@@ -1,4 +1,4 @@
-"""Operations on generated cases, on the emulated device, against the interpreter."""
+"""Operations on generated cases, on the emulated device, compared with the interpreter."""
 
 import json
 import math
@@ -30,7 +30,7 @@ def from_bytes(data: bytes, kind: str) -> np.ndarray:
 
 
 def emit(folder: Path, target: str = "cuda") -> Path:
-    """All cases as one source, a program each."""
+    """All cases as one source, with one program each."""
     folder.mkdir(parents=True, exist_ok=True)
     module, planned, source = (folder / name for name in ("cases.mlir", "planned.mlir", "cases.cu"))
     module.write_text(call([BIN / "titan-check-ops", "--module", *CASES]))
@@ -54,7 +54,7 @@ def describe(folder: Path) -> list:
 
 
 def deviation(folder: Path, case) -> str | None:
-    """What is wrong with a case's results, or None."""
+    """The error of a case's results, or None."""
     for i, wanted in enumerate(case["results"]):
         file = folder / f"{case['name']}.{i}.out"
         if not file.exists():

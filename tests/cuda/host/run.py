@@ -1,9 +1,9 @@
-"""The CUDA target without a device: its sources, unchanged, on a processor (README.md).
+"""The CUDA target without a device: its unchanged sources on a CPU (README.md).
 
     run.py [--all] [-v] [NAME...]
 
-Single operations, attention, and whole programs are held against the processors' kernels; runs are
-resumed, and split over processes; then sources are broken on purpose, which must be noticed.
+Compares single operations, attention, and complete programs with the CPU kernels. Runs are resumed, and
+divided among processes. Then sources are mutated, and every mutation must be detected.
 """
 
 import json
@@ -54,7 +54,7 @@ def against_processor(text: Path, file: str, run: str, dtype: str):
 
 
 def in_graphs(text: Path, file: str, run: str, dtype: str, processes: int = 1):
-    """Every step is a graph that was captured in the first one. What CUDA forbids meanwhile fails."""
+    """Every step is a graph that was captured in the first one. Calls that CUDA forbids during capture fail."""
     exe = built(file, run, dtype)
     graphs = emulated.link(emulated.captured(exe.with_suffix(".o")), exe.with_name(f"graphs-{processes}"))
     queued, launched = exe.with_name(f"queued-{processes}"), exe.with_name(f"launched-{processes}")
@@ -66,7 +66,7 @@ def in_graphs(text: Path, file: str, run: str, dtype: str, processes: int = 1):
 
 
 def split(text: Path, file: str, run: str, dtype: str, processes: int):
-    """Over processes, whose devices exchange by NCCL's calls, against one process."""
+    """Several processes, whose devices communicate by NCCL calls, compared with one process."""
     exe = built(file, run, dtype)
     whole = built(file, "parity", dtype)
     one, many = exe.with_name("alone"), exe.with_name("split")
@@ -77,7 +77,7 @@ def split(text: Path, file: str, run: str, dtype: str, processes: int):
 
 
 def resumed(text: Path, file: str, run: str, dtype: str):
-    """Losses are the same bits, whether or not the run was stopped and read its checkpoint."""
+    """Losses are bitwise equal, whether or not the run was stopped and resumed."""
     exe = built(file, run, dtype)
     whole, parts = exe.with_name("whole"), exe.with_name("parts")
     Launch(4).run(exe, text, whole)
@@ -89,7 +89,7 @@ def resumed(text: Path, file: str, run: str, dtype: str):
 
 
 def times_add_up(out: Path) -> bool:
-    """The rates that a run reports are those of steps that are done, not of steps that are queued."""
+    """Reported rates are those of completed steps, not of queued ones."""
     rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
     taken = sum((row["tokens"] - before) / row["tokens_per_second"]
                 for before, row in zip([0] + [row["tokens"] for row in rows], rows))
@@ -97,7 +97,7 @@ def times_add_up(out: Path) -> bool:
 
 
 def index_outside():
-    """Kernels note an index that does not fit; the host fails when it waits for them."""
+    """Kernels record an index out of range; the host fails when it waits."""
     exe = emulated.build_for_device(RUNS / "values.titan", "one", "float64", OUT / "values" / "device")
     return try_index(exe, exe.parent)
 

@@ -59,7 +59,7 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %w: !w {titan.param = "w"}
 !places = !titan.tensor<i64[seq = 8, chosen = 2]>
 !key = !titan.tensor<i64[]>
 
-// Attention's log-sum-exp is a float, and so is a running sum; choices are elements as they are.
+// The log-sum-exp of attention is a float, and so is a running sum; selected elements are unchanged.
 // CHECK-LABEL: void run(Context &ctx) {
 func.func @logits(%q: !q {titan.input = "q"} loc("q"))
     -> (!q {titan.output = "y"}, !q {titan.output = "sums"}, !chosen {titan.output = "values"}, !q {titan.output = "u"})

@@ -1,7 +1,7 @@
 // RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
 
-// Collectives move blocks [outer, d, inner] of the dimension that is split; sizes that an `auto`
-// degree divides are variables of the function.
+// Collectives move blocks [outer, d, inner] of the sharded dimension; sizes that depend on an `auto`
+// degree are variables of the function.
 
 // CHECK: enum : int { shard_, tp_ };
 dist.mesh @mesh [#dist.axis<shard = auto>, #dist.axis<tp = 2>]
@@ -23,7 +23,7 @@ func.func @train(%x: !split {titan.input = "x"}, %w: !stored {titan.param = "w"}
     attributes {titan.program = "train"} {
   // CHECK: allGather(ctx, over<mesh::tp_>(), DType::F32, x_, g_, batch_shard_, seq_tp_, embed_);
   %g = dist.all_gather %x over ["tp"] : !split -> !whole loc("g")
-  // The result cannot take the place of an output.
+  // The result cannot share the allocation of an output.
   // CHECK: if (ctx.coordinate[mesh::tp_] != 0)
   // CHECK-NEXT: tm::fill(ctx, p_, batch_shard_ * seq_ * embed_, float(0));
   %p = dist.make_partial %g over ["tp"] : !whole -> !partial loc("p")
@@ -31,7 +31,7 @@ func.func @train(%x: !split {titan.input = "x"}, %w: !stored {titan.param = "w"}
   %s = dist.reduce_scatter %p over ["tp"] : !partial -> !split loc("s")
   // CHECK: allToAll(ctx, over<mesh::tp_>(), DType::F32, s_, c_, batch_shard_, embed_, 1, seq_tp_, 1, true);
   %c = dist.all_to_all %s over ["tp"] : !split -> !columns loc("c")
-  // Storage is gathered with its padding, for which there is room.
+  // Flat storage is gathered with its padding, for which the allocation has room.
   // CHECK: allGather(ctx, over<mesh::shard_>(), DType::F32, w_, v_, 1, part_embed_ffn_, 1);
   %v = dist.all_gather %w over ["shard"] : !stored -> !weight loc("v")
   %d = dist.make_partial %v over ["shard"] : !weight -> !weightpart loc("d")

@@ -20,7 +20,7 @@ func.func @train(%x: !hidden {titan.input = "x"}, %w: !titan.tensor<f32[embed = 
   // CHECK: tm::launchRows(ctx, seq_, [=] __device__(int64_t row) {
   // CHECK: __shared__ float e_row_[embed_];
   // CHECK: for (int64_t i = threadIdx.x; i < embed_; i += blockDim.x) {
-  // CHECK: top_1_ = tm::reduceBlock<tm::Most>(top_1_);
+  // CHECK: top_1_ = tm::reduceBlock<tm::Max>(top_1_);
   // CHECK-NEXT: if (threadIdx.x == 0) top_[row] = top_1_;
   // What other threads computed is read after all of them are done.
   // CHECK-NEXT: __syncthreads();

@@ -1,7 +1,7 @@
 // RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
 
-// Contractions become matrix products: dimensions that lie together are one index, transposition is
-// read off the storage order.
+// Contractions become matrix products: contiguous dimensions are merged, and the storage order
+// determines transposition.
 
 !hidden = !titan.tensor<f32[batch = 4, seq = 8, embed = 16]>
 !query = !titan.tensor<f32[batch = 4, seq = 8, heads = 2, head = 6]>

@@ -10,12 +10,16 @@ dist.mesh @mesh [#dist.axis<shard = 2>]
 
 // CHECK-LABEL: void run(Context &ctx) {
 func.func @train(%x: !x {titan.input = "x"} loc("x"), %seed: !k {titan.scalar = "seed"} loc("seed"))
-    -> (!x {titan.output = "u"}, !v {titan.output = "values"}, !x {titan.output = "sums"}, !x {titan.output = "put"})
+    -> (!x {titan.output = "u"}, !x {titan.output = "chunk"}, !v {titan.output = "values"}, !x {titan.output = "sums"}, !x {titan.output = "put"})
     attributes {titan.program = "train"} {
   // A random number is that of the element's place in the whole tensor.
   // CHECK: u_[{{.*}}] = tm::uniform<float>(0x{{[0-9a-f]+}}ull, i + batch_shard_start_ * (16 * 8), seed_at_);
   // CUDA: tm::uniform<float>(0x{{[0-9a-f]+}}ull, i + batch_shard_start_ * (16 * 8), seed_at_)
   %u = titan.random uniform "u.0" keys(%seed) : (!k) -> !x loc("u")
+  // One of a chunk is that of its place in the uncut tensor.
+  // CHECK: tm::uniform<float>(0x{{[0-9a-f]+}}ull, i * (64 * 8) + j + batch_shard_start_ * (64 * 8) + int64_t([[AT:seed_at_[0-9]+_]]) * 8 + int64_t([[AT]]) * 512, [[AT]])
+  // CUDA: tm::uniform<float>(0x{{[0-9a-f]+}}ull, i * (64 * 8) + j + batch_shard_start_ * (64 * 8) + int64_t([[AT:seed_at_[0-9]+_]]) * 8 + int64_t([[AT]]) * 512, [[AT]])
+  %part = titan.random uniform "u.0" keys(%seed) from(%seed, %seed) of [#titan.dim<seq = 64>, #titan.dim<batch = 24>] : (!k, !k, !k) -> !x loc("chunk")
   // CHECK: for (int64_t i = 0; i < batch_shard_ * seq_; ++i) {
   // CHECK-NEXT: tm::topK(x_ + i * experts_, 1, experts_, values_ + i * chosen_, {{.*}} + i * chosen_, 1, chosen_);
   // CUDA: tm::launch(ctx, batch_shard_ * seq_
@@ -35,5 +39,5 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %seed: !k {titan.scalar = 
   // CUDA: tm::launch(ctx, batch_shard_ * seq_
   // CUDA: if (at >= 0 && at < experts_)
   %put = titan.scatter %values along "experts" at %indices : (!v, !i) -> !x loc("put")
-  return %u, %values, %sums, %put : !x, !v, !x, !x
+  return %u, %part, %values, %sums, %put : !x, !x, !v, !x, !x
 }

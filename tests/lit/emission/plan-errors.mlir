@@ -1,7 +1,7 @@
 // RUN: not titan-translate --titan-to-cpp -split-input-file %s 2>&1 | FileCheck %s
 // RUN: not titan-translate --titan-to-cuda -split-input-file %s 2>&1 | FileCheck %s
 
-// A plan that lacks something is refused, whatever it lacks.
+// An incomplete plan is refused.
 !t = !titan.tensor<f32[a = 2]>
 // CHECK: error: has no number as titan.events
 module attributes {titan.persistent = []} {

@@ -1,6 +1,6 @@
 // RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
 
-// A range under a name of its own is read from where it lies; put back, it is found under that name.
+// A renamed slice is read from its operand; a pad reads it under its own name.
 
 !x = !titan.tensor<f32[seq = 4, embed = 8]>
 !part = !titan.tensor<f32[seq = 4, front = 2 of embed]>

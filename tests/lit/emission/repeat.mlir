@@ -1,7 +1,7 @@
 // RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
 
-// A repeat is one function for its body and one loop; slices and stacks are pointers that move with
-// the layer, and what is carried stays in one place.
+// A repeat is one function for its body and one loop. Scanned inputs and stacked outputs are pointers that
+// advance with the layer, and iteration arguments have one allocation.
 
 !hidden = !titan.tensor<f32[seq = 8, embed = 4]>
 !stack = !titan.tensor<f32[layers = 3, seq = 8, embed = 4]>
@@ -9,7 +9,7 @@
 // CHECK: {{.*}}constexpr int64_t layers_ = 3;
 // CHECK: void layers_body_(Context &ctx, {{.*}}int64_t l) {
 // CHECK: float *c_ = transient<float>(ctx, [[CARRIED:[0-9]+]]);
-// What is stacked of the carried value itself is copied before it is overwritten.
+// A stacked iteration argument is copied before it is overwritten.
 // CHECK-NEXT: tm::copy(ctx, transient<float>(ctx, [[STACK:[0-9]+]]) + l * (seq_ * embed_), c_, seq_ * embed_);
 // CHECK: float *w_ = persistent<float>(ctx, 1) + l * (seq_ * embed_);
 // CHECK-NEXT: float *sum_ = transient<float>(ctx, [[CARRIED]]);
@@ -17,7 +17,7 @@
 // CHECK: void layers_backward_(Context &ctx, {{.*}}int64_t l) {
 // CHECK: transient<float>(ctx, [[STACK]]) + l * (seq_ * embed_)
 // CHECK: void run(Context &ctx) {
-// The initial value is a parameter and must stay, so it is copied.
+// The initial value is a parameter and must not change, so it is copied.
 // CHECK: tm::copy(ctx, transient<float>(ctx, [[CARRIED]]), x_, seq_ * embed_);
 // CHECK: for (int64_t l = 0; l < layers_; ++l)
 // CHECK-NEXT: layers_body_(ctx, l);

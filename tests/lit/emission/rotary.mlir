@@ -1,7 +1,7 @@
 // RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
 // RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cuda | FileCheck %s --check-prefix=CUDA
 
-// Frequencies are powers of theta, or listed where the rotation stands.
+// Frequencies are powers of theta, or a list in the operation.
 
 !x = !titan.tensor<f32[seq = 4, head = 4]>
 

@@ -2,7 +2,7 @@
 // RUN: titan-translate --titan-to-cpp %t.mlir | FileCheck %s
 // RUN: titan-translate --titan-to-cuda %t.mlir | FileCheck %s --check-prefix=CUDA
 
-// Sums of many terms are made in blocks, which are added in double (blocked_sum.h); few terms are not.
+// Sums of many terms are computed in blocks, which are added in double (blocked_sum.h); sums of few are not.
 
 !row = !titan.tensor<f32[seq = 64]>
 !wide = !titan.tensor<f32[seq = 64, vocab = 1000]>

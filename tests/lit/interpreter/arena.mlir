@@ -7,9 +7,9 @@
 // RUN: not titan-interpret %t/slice.mlir 2>&1 | FileCheck %s --check-prefix=SLICE
 
 //--- right.mlir
-// After the memory phase values lie where it put them. A repeat's stack is filled slot by slot, and an
-// elementwise operation may take over the memory of its operand: c becomes c w + c, and the stack has
-// what each layer began with.
+// Values are in their planned allocations. A repeat stores its stacked output slot by slot. An elementwise
+// operation reuses the memory of its operand: c becomes c w + c, and the stack contains the initial c of
+// each layer.
 // RIGHT: output y = 6
 // RIGHT: output stack:
 // RIGHT-NEXT: [1, 2]
@@ -34,7 +34,7 @@ module attributes {titan.persistent = [#titan.allocation<"w", !stack, 0 to 0>, #
 }
 
 //--- early.mlir
-// A lifetime that ends too early: b lies where a still is needed, so the sum is 2 + 2, not -1 + 2.
+// A live range ends too early: b overwrites a before its last use, so the sum is 2 + 2, not -1 + 2.
 // EARLY: output y = 4
 !x = !titan.tensor<f32[]>
 module attributes {titan.persistent = [#titan.allocation<"x", !x, 0 to 0>, #titan.allocation<"y", !x, 0 to 0>]} {
@@ -49,7 +49,7 @@ module attributes {titan.persistent = [#titan.allocation<"x", !x, 0 to 0>, #tita
 }
 
 //--- dead.mlir
-// Nothing lies where a was, but its lifetime is over: what is read is NaN.
+// A read after the live range of a returns NaN.
 // DEAD: output y = {{-?}}nan
 !x = !titan.tensor<f32[]>
 module attributes {titan.persistent = [#titan.allocation<"x", !x, 0 to 0>, #titan.allocation<"y", !x, 0 to 0>]} {
@@ -64,7 +64,7 @@ module attributes {titan.persistent = [#titan.allocation<"x", !x, 0 to 0>, #tita
 }
 
 //--- overlap.mlir
-// A contraction reads its operands again and again, so it must not write over them.
+// A contraction reads its operands repeatedly, so it must not overwrite them.
 // OVERLAP: error: 'titan.contract' op overwrites what it reads: its result is in allocation "b", an operand in "a"
 !x = !titan.tensor<f32[i = 2, j = 2]>
 module attributes {titan.persistent = [#titan.allocation<"x", !x, 0 to 0>, #titan.allocation<"y", !x, 0 to 0>]} {

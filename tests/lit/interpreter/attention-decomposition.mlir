@@ -1,6 +1,6 @@
 // RUN: split-file %s %t && titan-interpret %t/whole.mlir --compare %t/parts.mlir | FileCheck %s
 
-// Attention and its gradient are what their decomposition computes.
+// Attention and its gradient equal their decomposition.
 // CHECK: equal: 5 results compared
 
 //--- whole.mlir

@@ -1,7 +1,7 @@
 // RUN: split-file %s %t && titan-interpret %t/whole.mlir --compare %t/parts.mlir | FileCheck %s
 
-// A mask of all parts, bounded scores, values with a head of their own, and a cotangent of the
-// log-sum-exp: attention and its gradient are what their decomposition computes.
+// A mask with all terms, capped scores, values with their own head dimension, and a cotangent of
+// the log-sum-exp: attention and its gradient equal their decomposition.
 // CHECK: equal: 5 results compared
 
 //--- whole.mlir

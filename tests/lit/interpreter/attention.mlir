@@ -1,6 +1,6 @@
 // RUN: titan-interpret %s --gather | FileCheck %s
 
-// Scores are 0, so every position averages the values that it sees, and the sum of exponentials is
+// All scores are 0, so every position averages the visible values, and the sum of exponentials is
 // their number: lse = ln 1, ln 2. Two query heads share one key head.
 // CHECK:      value 0:
 // CHECK-NEXT: {{\[\[}}[1, 2], [1, 2]], {{\[\[}}2, 4], [2, 4]]]

@@ -14,15 +14,15 @@
 // RIGHT: gradient w: agrees
 // WRONG: gradient w: DIFFERS
 
-// It counts what is less than 0, and w is 0: there is no slope. One that is only steep is still a slope.
-// JUMP: gradient w: is not there, the loss jumps
+// The loss counts elements less than 0, and w is 0: there is no slope. A steep slope is a slope.
+// JUMP: gradient w: does not exist, the loss jumps
 
-// It is the sum of max(w, 0), and w is 0: from 0 to 1 every slope is right, and 4 is wrong.
-// KINK: gradient w: lies between the slopes of a kink
+// The loss is the sum of max(w, 0), and w is 0: every slope from 0 to 1 is right, and 4 is wrong.
+// KINK: gradient w: is between the slopes of a kink
 
-// It is the sum of max(w, 0) w, and w is 0: the slope is 0 on both sides, the curvature is not the same. A gradient
-// that is off by a millionth is wrong.
-// BEND: gradient w: is what differences come to
+// The loss is the sum of max(w, 0) w, and w is 0: the slope is 0 on both sides, but the curvature
+// differs. A gradient that deviates by a millionth is wrong.
+// BEND: gradient w: is the limit of the differences
 
 //--- right.mlir
 !w = !titan.tensor<f32[x = 3]>

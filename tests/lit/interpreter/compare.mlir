@@ -6,11 +6,11 @@
 
 // The same function on one rank and on two.
 // EQUAL: equal: 2 results compared, greatest deviation 0 in output y
-// The 2-norm of the difference over that of the other: (5.5 - 5) / 5.5.
+// The 2-norm of the difference relative to that of the other: (5.5 - 5) / 5.5.
 // OTHER: only one of the programs has output z
 // OTHER: DIFFERENT: 1 results compared, greatest deviation 0.0909090909{{[0-9]+}} in output y
 // LOOSE: equal: 1 results compared
-// Two programs without a common result are not equal.
+// Programs without a common result are not equal.
 // NOTHING: DIFFERENT: 0 results compared
 
 //--- whole.mlir

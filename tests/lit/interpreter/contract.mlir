@@ -16,15 +16,15 @@ func.func @contract(%a: !a {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0, 5.0, 6.
                     %v: !titan.tensor<f64[j = 2]> {titan.value = array<f64: 1.0, 10.0>})
     -> (!titan.tensor<f64[i = 2, j = 2]>, !titan.tensor<f64[j = 2, i = 2]>, !titan.tensor<f64[i = 2]>, !titan.tensor<f64[]>,
         !titan.tensor<f64[i = 2, j = 2, k = 3]>) {
-  // A matrix product: what both operands have and the result lacks is summed.
+  // A matrix product: sums over dimensions of both operands that the result lacks.
   %product = titan.contract %a, %b : (!a, !b) -> !titan.tensor<f64[i = 2, j = 2]>
-  // The result may order its dimensions as it likes.
+  // The result may have any order of dimensions.
   %transposed = titan.contract %a, %b : (!a, !b) -> !titan.tensor<f64[j = 2, i = 2]>
   // A dimension of both operands and the result is a batch: one inner product per i.
   %batched = titan.contract %a, %a : (!a, !a) -> !titan.tensor<f64[i = 2]>
-  // Nothing is left: the sum of all products.
+  // No dimension remains: the sum of all products.
   %norm = titan.contract %a, %a : (!a, !a) -> !titan.tensor<f64[]>
-  // Nothing is shared: an outer product.
+  // No common dimension: an outer product.
   %outer = titan.contract %a, %v : (!a, !titan.tensor<f64[j = 2]>) -> !titan.tensor<f64[i = 2, j = 2, k = 3]>
   return %product, %transposed, %batched, %norm, %outer
       : !titan.tensor<f64[i = 2, j = 2]>, !titan.tensor<f64[j = 2, i = 2]>, !titan.tensor<f64[i = 2]>, !titan.tensor<f64[]>,

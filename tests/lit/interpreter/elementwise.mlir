@@ -31,7 +31,7 @@ func.func @elementwise(
   // CHECK-NEXT: [2, 4, 0.25]
   %max = titan.maximum %x, %y : (!titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3]>) -> !titan.tensor<f64[seq = 3]>
 
-  // Operands are joined by dimension names; each repeats along the dimensions it lacks.
+  // Operands broadcast by dimension names, each along the dimensions it lacks.
   // CHECK: output joined:
   // CHECK-NEXT: {{\[\[}}10, 20], [40, 80], [2.5, 5]]
   %joined = titan.mul %x, %w : (!titan.tensor<f64[seq = 3]>, !titan.tensor<f64[embed = 2]>) -> !titan.tensor<f64[seq = 3, embed = 2]>

@@ -12,7 +12,7 @@
 
 //--- parts.mlir
 // Two operands that hold different parts of one dimension.
-// PARTS: error: 'titan.add' op joins different parts of dimension "x": [0, 2) and [0, 4)
+// PARTS: error: 'titan.add' op matches different shards of dimension "x": [0, 2) and [0, 4)
 // PARTS: note: on rank 0: parts, parts.mlir:
 // RANKS: error: runs on 2 ranks, not on 4
 dist.mesh @mesh [#dist.axis<a = 2>]
@@ -37,7 +37,7 @@ func.func @replicas(%v: !all {titan.value = array<f64: 1.0, 2.0>}) -> !all {
 }
 
 //--- divide.mlir
-// DIVIDE: error: dimension "x" of size 3 is split into 2 parts, which do not divide it
+// DIVIDE: error: dimension "x" of size 3 is sharded into 2 shards, which do not divide it
 dist.mesh @mesh [#dist.axis<a = 2>]
 !split = !titan.tensor<f64[x = 3], <[{a}]>>
 func.func @divide(%v: !split {titan.value = array<f64: 1.0, 2.0, 3.0>}) -> !split {

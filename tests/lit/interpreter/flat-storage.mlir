@@ -1,7 +1,7 @@
 // RUN: titan-interpret %s --local | FileCheck %s
 
-// Storage is cut into equal contiguous chunks whatever the dimensions are: 2 layers of 3 x 1 elements
-// on two ranks are 2 elements a layer, the last one padded with a zero.
+// Flat storage consists of equal contiguous chunks for any dimensions: 2 layers of 3 x 1 elements
+// on two ranks are 2 elements per layer, the last one padded with a zero.
 dist.mesh @mesh [#dist.axis<shard = 2>, #dist.axis<tp = 2>]
 !stored = !titan.tensor<f64[layers = 2, x = 3, y = 2], <[{}, {}, {tp}] flat 1 {shard}>>
 !used = !titan.tensor<f64[layers = 2, x = 3, y = 2], <[{}, {}, {tp}]>>
@@ -13,13 +13,14 @@ dist.mesh @mesh [#dist.axis<shard = 2>, #dist.axis<tp = 2>]
 
 func.func @storage(%w: !stored {titan.value = array<f64: 1.0, 10.0, 2.0, 20.0, 3.0, 30.0, 4.0, 40.0, 5.0, 50.0, 6.0, 60.0>})
     -> (!stored, !used, !stored, !scalar) {
-  // Ranks are (shard, tp): rank 1 stores the first part of column 1, rank 3 the rest and the padding.
+  // Ranks are (shard, tp): rank 1 stores the first chunk of column 1, rank 3 the rest and the
+  // padding.
   // CHECK:      rank 0 value 0 = {{\[\[}}1, 2], [4, 5]]
   // CHECK-NEXT: rank 1 value 0 = {{\[\[}}10, 20], [40, 50]]
   // CHECK-NEXT: rank 2 value 0 = {{\[\[}}3, 0], [6, 0]]
   // CHECK-NEXT: rank 3 value 0 = {{\[\[}}30, 0], [60, 0]]
 
-  // A layer at a time is gathered, doubled, and reduced to where it is stored.
+  // Each layer is gathered, doubled, and reduced to its storage.
   // CHECK-NEXT: rank 0 value 1 = {{\[\[}}[1], [2], [3]], {{\[\[}}4], [5], [6]]]
   // CHECK-NEXT: rank 1 value 1 = {{\[\[}}[10], [20], [30]], {{\[\[}}40], [50], [60]]]
   // CHECK:      rank 0 value 2 = {{\[\[}}3, 6], [12, 15]]
@@ -30,13 +31,13 @@ func.func @storage(%w: !stored {titan.value = array<f64: 1.0, 10.0, 2.0, 20.0, 3
     %whole = dist.all_gather %wl over ["shard"] : !layer -> !layerUsed
     %partial = dist.make_partial %whole over ["shard"] : !layerUsed -> !layerPartial
     %reduced = dist.reduce_scatter %partial over ["shard"] : !layerPartial -> !layer
-    // Elementwise operations work on storage as it lies.
+    // Elementwise operations work on flat storage.
     %two = titan.constant 2.0 : !scalar
     %doubled = titan.mul %wl, %two : (!layer, !scalar) -> !layer
     %sum = titan.add %doubled, %reduced : (!layer, !layer) -> !layer
     titan.yield %whole, %sum : !layerUsed, !layer
   }
-  // The padding is zero, so a sum of squares over storage is right: 91 + 9100.
+  // The padding is zero, so a sum of squares over the storage is right: 91 + 9100.
   // CHECK: rank 0 value 3 = 9191
   %squares = titan.contract %w, %w : (!stored, !stored) -> !dot
   %norm = dist.all_reduce %squares over ["shard", "tp"] : !dot -> !scalar

@@ -6,8 +6,8 @@
 // RUN: not titan-interpret %t/left.mlir 2>&1 | FileCheck %s --check-prefix=LEFT
 
 //--- right.mlir
-// Several values in one message; what comes is there after the wait. The last layer's next one does not
-// exist, so nothing is in flight after the repeat.
+// Several values in one coalesced collective; results are available after the wait. The last layer
+// has no next one, so nothing is in flight after the repeat.
 // RIGHT:      rank 0 value 0 = [1, 2]
 // RIGHT-NEXT: rank 1 value 0 = [1, 2]
 // RIGHT-NEXT: rank 0 value 1 = [3, 4]
@@ -38,7 +38,7 @@ func.func @train(%v: !part {titan.value = array<f64: 1.0, 2.0>}, %u: !part {tita
 }
 
 //--- order.mlir
-// Exchanges happen in the order of their starts, not of their waits.
+// Collectives happen in the order of their starts, not of their waits.
 // ORDER: error: {{.*}}collectives do not match
 // ORDER-NEXT: rank 0 at one, order.mlir:12:{{[0-9]+}}: dist.all_gather of 1 to 2 f64 over ranks [0, 1]
 // ORDER-NEXT: rank 1 at two, order.mlir:19:{{[0-9]+}}: dist.all_gather of 2 to 4 f64 over ranks [0, 1]
@@ -64,7 +64,7 @@ func.func @two(%v: !a {titan.value = array<f64: 1.0, 2.0>}, %u: !c {titan.value 
 }
 
 //--- changed.mlir
-// An operand's buffer is used again before the exchange has read it.
+// An operand's memory is reused before the collective has read it.
 // CHANGED: error: 'dist.wait' op finds an operand changed while it was being read
 !b = !titan.tensor<f64[x = 2], <[{}]>>
 !a = !titan.tensor<f64[x = 2], <[{a}]>>
@@ -82,7 +82,7 @@ module attributes {titan.persistent = [#titan.allocation<"v", !a, 0 to 0>, #tita
 }
 
 //--- overwritten.mlir
-// Something is written where the exchange will write.
+// A result is overwritten while the collective is in flight.
 // OVERWRITTEN: error: 'dist.wait' op finds a value in flight overwritten
 !b = !titan.tensor<f64[x = 2], <[{}]>>
 !a = !titan.tensor<f64[x = 2], <[{a}]>>
@@ -99,7 +99,7 @@ module attributes {titan.persistent = [#titan.allocation<"v", !a, 0 to 0>, #tita
 }
 
 //--- left.mlir
-// A rank does not end with something in flight.
+// A rank must not end with a collective in flight.
 // LEFT: error: 'func.return' op leaves values in flight on channel 7
 // LEFT: note: started here
 dist.mesh @mesh [#dist.axis<a = 2>]

@@ -1,7 +1,7 @@
 // RUN: titan-interpret %s | FileCheck %s
 
-// Functions of a number, with 17 digits: e, ln 2, tanh 1, the logistic function at 1, and the rest of
-// arithmetic.
+// Functions of a scalar, with 17 digits: e, ln 2, tanh 1, the logistic function at 1, and the
+// remaining arithmetic.
 !number = !titan.tensor<f64[]>
 // CHECK:      value 0 = 2.7182818284590451
 // CHECK-NEXT: value 1 = 0.69314718055994529
@@ -22,7 +22,7 @@ func.func @functions() -> (!number, !number, !number, !number, !number, !number,
   %least = titan.minimum %one, %two : (!number, !number) -> !number
   %seven = titan.constant 7.0 : !titan.tensor<i64[]>
   %itwo = titan.constant 2.0 : !titan.tensor<i64[]>
-  // Integers: division and conversion drop the fraction.
+  // Integers: division and conversion truncate.
   %three = titan.div %seven, %itwo : (!titan.tensor<i64[]>, !titan.tensor<i64[]>) -> !titan.tensor<i64[]>
   %pi = titan.constant 3.75 : !number
   %cut = titan.cast %pi : !number -> !titan.tensor<i64[]>

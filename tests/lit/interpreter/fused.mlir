@@ -1,6 +1,6 @@
 // RUN: titan-interpret %s --gather | FileCheck %s
 
-// A fused region means what its operations mean: each row divided by its sum.
+// A fused region has the semantics of its operations: each row divided by its sum.
 !x = !titan.tensor<f64[seq = 2, embed = 2]>
 // CHECK: value 0:
 // CHECK-NEXT: {{\[\[}}0.25, 0.75], [0.5, 0.5]]

@@ -6,10 +6,10 @@
 // Rows of a table; an index out of range gives zeros.
 // CHECK:      value 0:
 // CHECK-NEXT: {{\[\[}}5, 6], [1, 2], [5, 6], [0, 0]]
-// A dimension that indices and table share is walked together.
+// A common dimension of indices and table is a batch.
 // CHECK:      value 1:
 // CHECK-NEXT: [50, 20]
-// The transpose of take: updates of the same row are added, others are dropped.
+// The transpose of gather: updates of the same row are added, others are dropped.
 // CHECK:      value 2:
 // CHECK-NEXT: {{\[\[}}3, 4], [0, 0], [6, 8]]
 // A dimension of the updates that the result lacks is summed.

@@ -1,7 +1,7 @@
 // RUN: not titan-interpret %s --program large 2>&1 | FileCheck %s --check-prefix=LARGE
 // RUN: not titan-interpret %s --program overflow 2>&1 | FileCheck %s --check-prefix=OVERFLOW
 
-// What no memory holds is refused, also where its size is beyond 64 bits.
+// A value that exceeds memory is rejected, also if its size exceeds 64 bits.
 // LARGE: error: '!titan.tensor<f32[a = 1099511627776]>' has more elements than the interpreter holds
 func.func @large(%x: !titan.tensor<f32[a = 1099511627776]> {titan.input = "x"}) {
   return

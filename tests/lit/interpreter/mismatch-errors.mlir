@@ -4,7 +4,7 @@
 // RUN: not titan-interpret %t/missing.mlir --program one,two 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: titan-interpret %t/missing.mlir --program two,two --local | FileCheck %s --check-prefix=RIGHT
 
-// Ranks that run different programs meet at different operations: both positions are named.
+// Ranks with different programs call different collectives: the error names both positions.
 // KIND: error: 'dist.reduce_scatter' op collectives do not match
 // KIND-NEXT: rank 0 at one, kind.mlir:8:{{[0-9]+}}: dist.all_reduce sum of 4 to 4 f64 over ranks [0, 1]
 // KIND-NEXT: rank 1 at two, kind.mlir:14:{{[0-9]+}}: dist.reduce_scatter sum of 4 to 2 f64 over ranks [0, 1]
@@ -30,7 +30,7 @@ func.func @two(%v: !all {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0>}) -> !all 
 
 //--- order.mlir
 // Ranks wait in a ring, inside a repeat.
-// ORDER: error: deadlock: no rank can go on
+// ORDER: error: deadlock: no rank can proceed
 // ORDER-NEXT: rank 0 at one, layers = 0, order.mlir:{{[0-9:]+}}: dist.all_gather of 1 to 2 f64 over ranks [0, 2]
 // ORDER-NEXT: rank 1 at two, layers = 0, order.mlir:{{[0-9:]+}}: dist.all_gather of 1 to 2 f64 over ranks [0, 1]
 // ORDER-NEXT: rank 2 at two, layers = 0, order.mlir:{{[0-9:]+}}: dist.all_gather of 1 to 2 f64 over ranks [2, 3]
@@ -61,8 +61,8 @@ func.func @two(%v: !a {titan.value = array<f64: 1.0, 2.0>}, %w: !b {titan.value 
 }
 
 //--- missing.mlir
-// A rank that never comes.
-// MISSING: error: deadlock: no rank can go on
+// A rank that never calls.
+// MISSING: error: deadlock: no rank can proceed
 // MISSING-NEXT: rank 0 has finished
 // MISSING-NEXT: rank 1 at two, missing.mlir:{{[0-9:]+}}: dist.all_gather of 1 to 2 f64 over ranks [0, 1]
 // RIGHT: rank 0 value 0 = [1, 2]

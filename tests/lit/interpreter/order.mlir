@@ -1,6 +1,6 @@
 // RUN: titan-interpret %s --gather | FileCheck %s
 
-// Among equals the lowest index is chosen first; sums count from either end.
+// Among equal elements the lowest index is selected first; sums run from either end.
 // CHECK:      value 0:
 // CHECK-NEXT: {{\[\[}}5, 5], [9, 2]]
 // CHECK:      value 1:

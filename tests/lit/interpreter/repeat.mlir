@@ -4,7 +4,7 @@
 
 !x = !titan.tensor<f64[]>
 !stack = !titan.tensor<f64[layers = 3]>
-// x becomes 10 x + w, for w = 1, 2, 3; the stack holds what each layer started from.
+// x becomes 10 x + w, for w = 1, 2, 3; the stacked output has the initial value of each layer.
 // CHECK-FORWARD: value 0 = 123
 // CHECK-FORWARD: value 1:
 // CHECK-FORWARD-NEXT: [0, 1, 12]
@@ -20,7 +20,7 @@ func.func @forward(%w: !stack {titan.value = array<f64: 1.0, 2.0, 3.0>}) -> (!x,
   return %y, %seen : !x, !stack
 }
 
-// The last layer comes first; stacks are still written at the layer's place.
+// The last layer comes first; each slot still belongs to its layer.
 // CHECK-REVERSE: value 0 = 321
 // CHECK-REVERSE: value 1:
 // CHECK-REVERSE-NEXT: [32, 3, 0]
@@ -38,8 +38,8 @@ func.func @reverse(%w: !stack {titan.value = array<f64: 1.0, 2.0, 3.0>}) -> (!x,
   return %y, %seen, %index : !x, !stack, !titan.tensor<i64[layers = 3]>
 }
 
-// Carried values may trade places; a nested repeat runs anew in each layer.
-// (1, 2), (2, 5), (5, 6), (6, 9).
+// Iteration arguments may be exchanged; a nested repeat runs in each layer: (1, 2), (2, 5), (5, 6),
+// (6, 9).
 // CHECK-SWAP: value 0 = 6
 // CHECK-SWAP: value 1 = 9
 func.func @swap() -> (!x, !x) {

@@ -2,8 +2,8 @@
 // RUN: titan-interpret %s --auto 1 --gather | FileCheck %s
 // RUN: titan-interpret %s --auto 4 --gather | FileCheck %s
 
-// Positions, masks and tables know which part of a dimension a rank holds, so that results do not
-// depend on how many ranks there are.
+// Positions, masks and tables use shard offsets, so that results do not depend on the number of
+// ranks.
 dist.mesh @mesh [#dist.axis<shard = auto>]
 !pos = !titan.tensor<i64[seq = 4], <[{shard}]>>
 !x = !titan.tensor<f64[seq = 4, head = 2], <[{shard}, {}]>>
@@ -26,7 +26,7 @@ func.func @places(%x: !x {titan.value = array<f64: 1.0, 0.0, 1.0, 0.0, 1.0, 0.0,
     -> (!pos, !x, !looked, !table) {
   %positions = titan.iota : !pos
   %rotated = titan.rotary %x along "seq" dim "head" {theta = 1.0} : !x -> !x
-  // Each rank has some of the rows; what it has not counts as 0.
+  // Each rank has some of the rows; missing rows count as 0.
   %looked = titan.gather %table along "vocab" at %ids : (!table, !ids) -> !looked
   %put = titan.scatter %updates along "vocab" at %ids : (!rows, !ids) -> !table
   return %positions, %rotated, %looked, %put : !pos, !x, !looked, !table

@@ -2,8 +2,9 @@
 // RUN: titan-interpret %s --seed 1 | FileCheck %s --check-prefix=SEED
 // RUN: titan-interpret %s --dump %t.safetensors && titan-interpret %s --seed 1 --inputs %t.safetensors | FileCheck %s --check-prefix=READ
 
-// What arguments start with. A stacked parameter has a scale for each layer and starts layer by layer.
-// State starts at zero. Tokens lie below the vocabulary, labels are the tokens one position later.
+// Initial values of arguments. A stacked parameter has a scale per layer and is initialised layer
+// by layer. States are zero. Tokens are less than the vocabulary; labels are the tokens shifted by
+// one.
 !w = !titan.tensor<f32[layers = 2, x = 1000]>
 !t = !titan.tensor<i64[batch = 2, seq = 3]>
 !later = !titan.tensor<i64[batch = 2, part = 2]>
@@ -13,9 +14,9 @@
 // CHECK: output state = 0
 // CHECK: output shift = 0
 // CHECK: update layers.w: norm 32.469397914301723
-// Another seed, other values.
+// Another seed gives other values.
 // SEED-NOT: 32.469397914301723
-// A value in a file comes first; what --dump wrote can be read again, layer by layer.
+// A value in a file has priority; files of --dump can be read again, layer by layer.
 // READ: update layers.w: norm 32.469397914301723
 func.func @start(%c: !titan.tensor<f32[]> {titan.param = "constant", titan.init = #titan.init<constant, [2.5]>},
                  %w: !w {titan.param = "layers.w", titan.stacked, titan.init = #titan.init<normal, [1.0, 0.1]>},

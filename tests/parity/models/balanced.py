@@ -1,6 +1,6 @@
-"""A model with buffers: layers that whiten what they see by running statistics, as batch norm (Ioffe and Szegedy 2015,
-arXiv 1502.03167) does once it is trained; experts that a bias keeps in even use (Wang et al. 2024, arXiv
-2408.15664); a moving average of the table. The program is programs/balanced.titan."""
+"""A model with buffers. Layers whiten their input by running statistics, as a trained batch norm
+does (Ioffe and Szegedy 2015, arXiv 1502.03167); a bias balances the use of experts (Wang et al.
+2024, arXiv 2408.15664); a moving average of the table. The program is programs/balanced.titan."""
 
 import torch
 from torch import Tensor, einsum
@@ -14,7 +14,7 @@ BUFFERS = ("*.mean", "*.variance", "*.balance", "average", "steps")
 
 
 def statistics(x: Tensor, p: dict[str, Tensor], found: dict[str, Tensor]) -> Tensor:
-    """x, whitened by what earlier steps saw; what they will have seen after this one goes to `found`."""
+    """x, whitened by the statistics of earlier steps; the new statistics go to `found`."""
     found["mean"] = p["mean"] + RATE * (x.mean((0, 1)) - p["mean"])
     spread = (x - p["mean"]).square().mean((0, 1))
     found["variance"] = p["variance"] + RATE * (spread - p["variance"])

@@ -1,5 +1,5 @@
-"""An encoder without attention that fills in blanked letters: convolutions over neighbours, gates,
-and the mean of all places. The program is programs/cloze.titan."""
+"""An encoder without attention that restores blanked letters: convolutions over neighbours, gates,
+and the mean of all positions. The program is programs/cloze.titan."""
 
 import torch
 from torch import Tensor
@@ -12,7 +12,8 @@ UNDECAYED = ()
 
 
 def convolve(h: Tensor, p: dict[str, Tensor], by: int) -> Tensor:
-    """Depthwise, over h[batch, seq, embed], with taps `by` places apart and zeros outside."""
+    """Depthwise convolution over h[batch, seq, embed], with taps `by` positions apart and zeros
+    outside."""
     taps = torch.stack([p["tap_left"], p["tap_here"], p["tap_right"]], -1).unsqueeze(1)
     y = conv1d(h.transpose(1, 2), taps, padding=by, dilation=by, groups=len(taps))
     return y.transpose(1, 2)

@@ -1,5 +1,5 @@
-"""DeepSeek-V2 (arXiv 2405.04434): keys and values, and here queries too, through narrow latents;
-positions on elements of their own, which all heads share for the keys; a dense layer, then layers of
+"""DeepSeek-V2 (arXiv 2405.04434): keys, values and here queries, too, through narrow latents;
+separate elements for positions, common to the keys of all heads; a dense layer, then layers of
 shared and of routed experts."""
 
 import torch

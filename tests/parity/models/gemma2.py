@@ -1,6 +1,6 @@
-"""Gemma 2 (Gemma Team 2024, arXiv 2408.00118): a norm before and one after each part, with weights
-added to 1; GeGLU; attention scores and logits capped; every other layer, beginning with the first,
-sees `WINDOW` positions; token vectors scaled by sqrt(embed) and used for the output too."""
+"""Gemma 2 (Gemma Team 2024, arXiv 2408.00118): a norm before and after each sublayer, with weights
+added to 1; GeGLU; capped attention scores and logits; every other layer, beginning with the first,
+sees `WINDOW` positions; token vectors scaled by sqrt(embed), and tied to the output."""
 
 import math
 

@@ -1,10 +1,10 @@
 """GPT-2: learned positions, LayerNorm with bias, attention and MLP with biases, tanh GELU.
 
-The head is the token table itself where no `unembed` is among the parameters (tied), as in
-the published model. tanh GELU: Hendrycks and Gimpel, "Gaussian Error Linear Units", section 2.
+Without `unembed` among the parameters the head is the token table (tied), as in the published
+model. tanh GELU: Hendrycks and Gimpel, "Gaussian Error Linear Units", section 2.
 
-Letters in einsum: b batch, s position of a query, t position of a key, e embed, n heads, h head,
-f ffn, v vocab.
+Letters in einsum: b batch, s position of a query, t position of a key, e embed, n heads, h head, f
+ffn, v vocab.
 """
 
 import math
@@ -15,7 +15,7 @@ from torch import Tensor, einsum
 from models import cast, wide
 
 EPS = 1e-5
-# Parameters that weight decay leaves alone, as in the program.
+# Parameters without weight decay, as in the program.
 UNDECAYED = ("*norm", "*norm_bias", "*.b?")
 
 

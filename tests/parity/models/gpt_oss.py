@@ -1,6 +1,6 @@
-"""gpt-oss (OpenAI 2025, arXiv 2508.10925): a sink for each head that its softmax may look at instead;
-every other layer, beginning with the first, sees `WINDOW` positions; YaRN; the best experts of a token,
-with biases and clamped gates, as openai/gpt-oss computes them."""
+"""gpt-oss (OpenAI 2025, arXiv 2508.10925): a sink per head in its softmax; every other layer,
+beginning with the first, sees `WINDOW` positions; YaRN; the best experts of a token, with biases
+and clamped gates, as openai/gpt-oss computes them."""
 
 import torch
 from torch import Tensor, einsum
@@ -26,7 +26,7 @@ def attend(h: Tensor, p: dict[str, Tensor], window: int | None) -> Tensor:
 
 
 def mixture(h: Tensor, p: dict[str, Tensor]) -> Tensor:
-    """Token by token: what the chosen experts [b, s, a] make of h, weighed."""
+    """Per token: the weighted sum of the chosen experts [b, s, a] applied to h."""
     best, chosen = (h @ p["router"] + p["router_bias"]).topk(ACTIVE, -1)
     w1, w2, w3, b1, b2, b3 = (p[f"expert_{n}"][chosen] for n in ("w1", "w2", "w3", "b1", "b2", "b3"))
     gate = (einsum("bse,bsaef->bsaf", h, w1) + b1).clamp(max=LIMIT)

@@ -1,7 +1,7 @@
-"""Llama 2, and what is built like it: Mistral, and Llama 3 where `FREQUENCIES` says so.
+"""Llama 2 and models of the same structure: Mistral, and Llama 3 with its `FREQUENCIES`.
 
-Touvron et al. 2023 (arXiv 2302.13971, 2307.09288): RMSNorm before each part, neighbouring elements
-turned by their position, SwiGLU. Queries that share keys: Ainslie et al. 2023.
+Touvron et al. 2023 (arXiv 2302.13971, 2307.09288): RMSNorm before each sublayer, rotary positions
+on neighbouring elements, SwiGLU. Grouped queries: Ainslie et al. 2023.
 """
 
 from torch import Tensor

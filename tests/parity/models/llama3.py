@@ -1,11 +1,11 @@
 """A Llama 3 decoder: RMSNorm, rotary positions, grouped-query attention, SwiGLU, untied head.
 
-Rotary positions follow Meta's reference implementation: neighbouring features form a complex
-number that is turned by position * theta^(-2i/head). The angles are computed in float64 and
-rounded once, so that float32 runs compare arithmetic and not two ways to compute a cosine.
+Rotary positions follow Meta's reference implementation: neighbouring features form a complex number
+that is rotated by position * theta^(-2i/head). The angles are computed in float64 and rounded once,
+so that float32 runs compare arithmetic, not two ways to compute a cosine.
 
-Letters in einsum: b batch, s position of a query, t position of a key, e embed, k kv_heads,
-g group (queries per key head), h head, f ffn, v vocab.
+Letters in einsum: b batch, s position of a query, t position of a key, e embed, k kv_heads, g group
+(queries per key head), h head, f ffn, v vocab.
 """
 
 import torch
@@ -15,7 +15,7 @@ from models import cast, wide
 
 EPS = 1e-5
 THETA = 500_000.0
-# Parameters that weight decay leaves alone, as in the program.
+# Parameters without weight decay, as in the program.
 UNDECAYED = ("*norm",)
 
 
@@ -45,7 +45,7 @@ def rms_norm(x: Tensor, weight: Tensor) -> Tensor:
 
 
 def rotary(x: Tensor) -> Tensor:
-    """Turns x[batch, seq, ..., head] by its positions in seq."""
+    """Rotates x[batch, seq, ..., head] by its positions in seq."""
     seq, head = x.shape[1], x.shape[-1]
     frequency = THETA ** (-torch.arange(0, head, 2, dtype=torch.float64) / head)
     angle = torch.outer(torch.arange(seq, dtype=torch.float64), frequency)

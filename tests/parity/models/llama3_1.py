@@ -1,6 +1,6 @@
 """Llama 3.1: Llama 2's structure with rotary frequencies rescaled by wavelength (Grattafiori et al.
-2024, arXiv 2407.21783; the rule is that of Meta's published code), here with the output tied to
-the token table as in the small ones of 3.2."""
+2024, arXiv 2407.21783; the rule of Meta's published code), here with tied output as in the small
+models of 3.2."""
 
 import math
 

@@ -1,5 +1,5 @@
-"""Mistral 7B (Jiang et al. 2023, arXiv 2310.06825): Llama 2's structure with grouped queries, each
-position seeing `WINDOW` positions, itself included."""
+"""Mistral 7B (Jiang et al. 2023, arXiv 2310.06825): Llama 2's structure with grouped queries and a
+window of `WINDOW` positions, the query's own included."""
 
 from torch import Tensor
 

@@ -1,6 +1,6 @@
-"""Mixtral (Jiang et al. 2024, arXiv 2401.04088): Llama's attention; a router takes the `ACTIVE` best
-of a token's experts, and their softmaxed scores weigh what these make of it. An auxiliary loss keeps
-experts in even use."""
+"""Mixtral (Jiang et al. 2024, arXiv 2401.04088): Llama's attention; a router selects the `ACTIVE`
+best experts of a token and weights them by their softmaxed scores. An auxiliary loss balances the
+use of experts."""
 
 import torch
 from torch import Tensor, einsum
@@ -16,14 +16,14 @@ UNDECAYED = ()
 
 
 def experts(h: Tensor, p: dict[str, Tensor], chosen: Tensor, weights: Tensor) -> Tensor:
-    """Token by token: what the chosen experts [b, s, a] make of h, weighed."""
+    """Per token: the weighted sum of the chosen experts [b, s, a] applied to h."""
     w1, w3, w2 = (p[f"expert_{n}"][chosen] for n in ("w1", "w3", "w2"))
     u = silu(einsum("bse,bsaef->bsaf", h, w1)) * einsum("bse,bsaef->bsaf", h, w3)
     return einsum("bsaf,bsafe,bsa->bse", u, w2, weights)
 
 
 def route(h: Tensor, p: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
-    """The best experts of each token, their weights, and how unevenly experts are used (Fedus et al.
+    """The best experts of each token, their weights, and the imbalance of the experts (Fedus et al.
     2021, arXiv 2101.03961, equation 4)."""
     scores = h @ p["router"]
     best, chosen = scores.topk(ACTIVE, -1)
@@ -44,7 +44,7 @@ def layer(x: Tensor, p: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
 
 
 def run(parameters: dict[str, Tensor], tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Logits, and how unevenly the layers use their experts, on average."""
+    """Logits, and the mean imbalance of the layers' experts."""
     x = parameters["table"][tokens]
     uneven = []
     for p in parts.layers(parameters):

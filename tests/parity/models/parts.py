@@ -1,7 +1,7 @@
-"""What several of the reference models are made of.
+"""Components of several reference models.
 
-Letters in einsum: b batch, s position of a query, t position of a key, e embed, k head of keys,
-g query of those that share it, h element of a head, f hidden element of an MLP, v vocab.
+Letters in einsum: b batch, s position of a query, t position of a key, e embed, k head of keys, g
+query of those that share it, h element of a head, f hidden element of an MLP, v vocab.
 """
 
 import math
@@ -46,7 +46,7 @@ def gated(activation, x: Tensor, p: dict[str, Tensor]) -> Tensor:
 
 
 def frequencies(size: int, theta: float) -> Tensor:
-    """Radians a position of each pair of a head of this size."""
+    """Radians per position for each pair of a head of this size."""
     return theta ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
 
 
@@ -65,12 +65,12 @@ def yarn(size: int, theta: float, factor: float, context: int, rounded: bool = T
 
 
 def yarn_scale(factor: float) -> float:
-    """What scores are multiplied by: queries and keys both grow by the root of it."""
+    """The factor of the scores: queries and keys are both scaled by its root."""
     return (0.1 * math.log(factor) + 1) ** 2
 
 
 def rotate(x: Tensor, frequency: Tensor, neighbours: bool) -> Tensor:
-    """Turns x[b, s, ..., h] by its positions; pairs are neighbours, or a half apart."""
+    """Rotates x[b, s, ..., h] by its positions; pairs are neighbours, or half a head apart."""
     angle = torch.outer(torch.arange(x.shape[1], dtype=torch.float64), frequency)
     angle = angle.reshape(x.shape[1], *[1] * (x.dim() - 3), -1)
     cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
@@ -80,7 +80,7 @@ def rotate(x: Tensor, frequency: Tensor, neighbours: bool) -> Tensor:
 
 
 def visible(seq: int, window: int | None = None) -> Tensor:
-    """[s, t]: what a position sees of those up to itself, `window` of them if that is given."""
+    """[s, t]: whether position s sees position t <= s, within `window` positions if given."""
     distance = torch.arange(seq)[:, None] - torch.arange(seq)
     seen = distance >= 0
     return seen if window is None else seen & (distance < window)
@@ -88,8 +88,8 @@ def visible(seq: int, window: int | None = None) -> Tensor:
 
 def attention(q: Tensor, k: Tensor, v: Tensor, window: int | None = None, scale: float | None = None,
               cap: float | None = None, sink: Tensor | None = None) -> Tensor:
-    """Causal attention of q[b, s, k, g, h] to keys and values [b, t, k, h]; sink[k, g] is one more
-    score, to which no value belongs."""
+    """Causal attention of q[b, s, k, g, h] to keys and values [b, t, k, h]; sink[k, g] is an
+    additional score without a value."""
     scores = einsum("bskgh,btkh->bkgst", q, k) * (scale or 1 / math.sqrt(q.shape[-1]))
     if cap:
         scores = cap * torch.tanh(scores / cap)

@@ -1,5 +1,5 @@
 """Phi-1.5 and Phi-2 (arXiv 2309.05463, and microsoft/phi-2's config.json): attention and MLP read
-the same normalised input and are added together; only the first elements of a head are turned."""
+the same normalised input and are added; only the first elements of a head are rotated."""
 
 import torch
 from torch import Tensor, einsum

@@ -1,4 +1,4 @@
-"""Qwen3 with its positions stretched by YaRN, as Qwen's model cards propose for long texts."""
+"""Qwen3 with positions extended by YaRN, as Qwen's model cards propose for long texts."""
 
 from torch import Tensor
 

@@ -1,4 +1,4 @@
-"""Layers put together from parts that are passed on, as modules are in PyTorch. The program is
+"""Layers composed of blocks that are passed as arguments, like modules in PyTorch. The program is
 programs/relay.titan."""
 
 from torch import Tensor

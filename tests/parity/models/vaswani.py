@@ -1,6 +1,6 @@
-"""A decoder with sines and cosines as positions and norms behind each part (Vaswani et al. 2017, arXiv
-1706.03762), several activations, a smoothed and a tamed cross-entropy, and an auxiliary loss. The
-program is programs/vaswani.titan."""
+"""A decoder with sinusoidal positions and norms after each sublayer (Vaswani et al. 2017, arXiv
+1706.03762), several activations, a cross-entropy with label smoothing and a penalty on the
+normaliser, and an auxiliary loss. The program is programs/vaswani.titan."""
 
 import math
 
@@ -41,7 +41,7 @@ def attend(x: Tensor, p: dict[str, Tensor]) -> Tensor:
 
 
 def run(parameters: dict[str, Tensor], tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Logits, and how far hidden values are from 1 in size, summed over layers."""
+    """Logits, and the deviation of hidden values from size 1, summed over layers."""
     table = parameters["table"]
     x = table[tokens] * math.sqrt(table.shape[1])
     x = x + sinusoidal(tokens.shape[1], table.shape[1])

@@ -1,4 +1,4 @@
-//===- CompareTest.cpp - How far two values are apart ---------------------===//
+//===- CompareTest.cpp - Tests of the deviation of two values -------------===//
 
 #include "compiler/interpreter/Compare.h"
 
@@ -11,20 +11,20 @@ using titan::ir::HostTensor;
 
 namespace {
 
-// The 2-norm of the difference, relative to the second value's.
+// The 2-norm of the difference, relative to that of the second value.
 TEST(Compare, Deviation) {
   EXPECT_DOUBLE_EQ(getDeviation({{2}, {3, 5}}, {{2}, {3, 4}}), 0.2);
   EXPECT_EQ(getDeviation({{2}, {3, 4}}, {{2}, {3, 4}}), 0);
 }
 
-// What is nothing but rounding is measured by a hundredth of its kin.
+// Rounding errors are relative to a hundredth of the family's norm.
 TEST(Compare, Kin) {
   EXPECT_DOUBLE_EQ(getDeviation({{1}, {1e-9}}, {{1}, {-1e-9}}, 2.0), 1e-7 / (1 + 5e-8));
   EXPECT_EQ(getDeviation({{1}, {0.5}}, {{1}, {0}}), std::numeric_limits<double>::infinity());
   EXPECT_EQ(getDeviation({{1}, {0}}, {{1}, {0}}), 0);
 }
 
-// Equal infinities are equal; a NaN is equal to nothing; other shapes are infinitely far.
+// Equal infinities are equal; NaN equals nothing; different shapes deviate infinitely.
 TEST(Compare, Extremes) {
   double infinity = std::numeric_limits<double>::infinity();
   EXPECT_FALSE(getDeviation({{1}, {NAN}}, {{1}, {NAN}}) <= 1);

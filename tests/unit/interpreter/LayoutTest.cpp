@@ -1,4 +1,4 @@
-//===- LayoutTest.cpp - Local parts and the global value ------------------===//
+//===- LayoutTest.cpp - Tests of shards and global values -----------------===//
 
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Arguments.h"
@@ -45,14 +45,14 @@ protected:
     return global;
   }
 
-  /// Cuts the counting value for all ranks and assembles it again.
+  /// Slices the counting value into the shards of all ranks and assembles it again.
   FailureOr<HostTensor> roundTrip(NamedTensorType type) {
-    std::vector<HostTensor> parts;
+    std::vector<HostTensor> shards;
     for (int64_t rank = 0; rank < mesh->getNumRanks(); ++rank)
-      parts.push_back(getShard(type, *mesh, rank, count(type)));
+      shards.push_back(getShard(type, *mesh, rank, count(type)));
     SmallVector<const HostTensor *> pointers;
-    for (const HostTensor &part : parts)
-      pointers.push_back(&part);
+    for (const HostTensor &shard : shards)
+      pointers.push_back(&shard);
     return assemble(type, *mesh, pointers, [&] { return emitError(UnknownLoc::get(&context)); });
   }
 
@@ -76,7 +76,7 @@ TEST_F(Layout, Mesh) {
   EXPECT_THAT(mesh->getGroup(4, builder.getStrArrayAttr({})), ElementsAre(4));
 }
 
-// A dimension split over two axes has its parts outer to inner.
+// The shards of a dimension over two axes are ordered outer to inner.
 TEST_F(Layout, Dimensions) {
   NamedTensorType type = parse("f64[x = 12, y = 2], <[{shard, tp}, {}]>");
   EXPECT_THAT(getGlobalIndices(type, *mesh, 4), ElementsAre(16, 17, 18, 19));
@@ -84,17 +84,17 @@ TEST_F(Layout, Dimensions) {
   EXPECT_THAT(getGlobalIndices(columns, *mesh, 4), ElementsAre(8, 9));
 }
 
-// Flat storage cuts what the dimensions leave into equal chunks, the last one padded.
+// Flat storage consists of equal chunks of the remaining dimensions, the last one padded.
 TEST_F(Layout, FlatStorage) {
   NamedTensorType type = parse("f64[layers = 2, x = 5], <[{}, {}] flat 1 {shard}>");
   EXPECT_THAT(getGlobalIndices(type, *mesh, 0), ElementsAre(0, 1, 2, 5, 6, 7));
   EXPECT_THAT(getGlobalIndices(type, *mesh, 5), ElementsAre(3, 4, -1, 8, 9, -1));
-  HostTensor part = getShard(type, *mesh, 5, count(type));
-  EXPECT_THAT(part.data, ElementsAre(4, 5, 0, 9, 10, 0));
-  EXPECT_THAT(part.shape, ElementsAre(2, 3));
+  HostTensor shard = getShard(type, *mesh, 5, count(type));
+  EXPECT_THAT(shard.data, ElementsAre(4, 5, 0, 9, 10, 0));
+  EXPECT_THAT(shard.shape, ElementsAre(2, 3));
 }
 
-// Whatever the sharding, cutting and assembling gives the value back.
+// For every sharding, assembling the shards gives the original value.
 TEST_F(Layout, RoundTrips) {
   for (const char *text :
        {"f64[x = 12, y = 2], <[{shard, tp}, {}]>", "f64[x = 2, y = 6], <[{shard}, {tp}]>",
@@ -109,14 +109,14 @@ TEST_F(Layout, RoundTrips) {
   }
 }
 
-// Replicas must have the same bits: even a zero's sign counts.
+// Replicas must be bitwise equal, also in the sign of a zero.
 TEST_F(Layout, Replicas) {
   NamedTensorType type = parse("f64[x = 2], <[{shard}]>");
-  std::vector<HostTensor> parts(6, HostTensor{{1}, {0.0}});
-  parts[5].data[0] = -0.0;
+  std::vector<HostTensor> shards(6, HostTensor{{1}, {0.0}});
+  shards[5].data[0] = -0.0;
   SmallVector<const HostTensor *> pointers;
-  for (const HostTensor &part : parts)
-    pointers.push_back(&part);
+  for (const HostTensor &shard : shards)
+    pointers.push_back(&shard);
   std::string message;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &d) { message = d.str(); });
   EXPECT_TRUE(failed(

@@ -1,4 +1,4 @@
-//===- RendezvousTest.cpp - Where collectives meet ------------------------===//
+//===- RendezvousTest.cpp - Tests of matching collectives -----------------===//
 
 #include "compiler/interpreter/Rendezvous.h"
 
@@ -13,7 +13,7 @@ Call makeCall(std::vector<int64_t> group, std::string what, std::string position
   return {std::move(group), std::move(what), std::move(position)};
 }
 
-// Nobody goes on until all ranks of the group have come; then all do.
+// No rank proceeds until all ranks of the group have called; then all do.
 TEST(Rendezvous, WaitsForTheWholeGroup) {
   Rendezvous rendezvous(4);
   EXPECT_FALSE(rendezvous.post(0, makeCall({0, 2}, "gather")));
@@ -30,7 +30,7 @@ TEST(Rendezvous, WaitsForTheWholeGroup) {
   EXPECT_TRUE(rendezvous.isWaiting(1));
 }
 
-// Two ranks of a group at different operations: the message has both with their positions.
+// Two ranks of a group at different operations: the message contains both positions.
 TEST(Rendezvous, ReportsDifferentCalls) {
   Rendezvous rendezvous(2);
   EXPECT_FALSE(rendezvous.post(0, makeCall({0, 1}, "all_reduce of 4", "here")));
@@ -40,14 +40,14 @@ TEST(Rendezvous, ReportsDifferentCalls) {
   EXPECT_THAT(*problem, HasSubstr("rank 1 at there: all_reduce of 8 over ranks [0, 1]"));
 }
 
-// The same members in another order would exchange parts wrongly.
+// The same members in another order would get wrong shards.
 TEST(Rendezvous, ReportsDifferentOrders) {
   Rendezvous rendezvous(2);
   EXPECT_FALSE(rendezvous.post(0, makeCall({0, 1}, "gather")));
   EXPECT_TRUE(rendezvous.post(1, makeCall({1, 0}, "gather")));
 }
 
-// Ranks that wait in different groups are no mismatch: the other group may complete first.
+// Waiting in different groups is no mismatch: the other group may complete first.
 TEST(Rendezvous, LeavesOtherGroupsAlone) {
   Rendezvous rendezvous(3);
   EXPECT_FALSE(rendezvous.post(0, makeCall({0, 1}, "gather")));
@@ -57,7 +57,7 @@ TEST(Rendezvous, LeavesOtherGroupsAlone) {
   EXPECT_TRUE(rendezvous.isComplete(1));
 }
 
-// What a rank calls before it waits happens in the order of its calls, whatever else is complete.
+// Calls before a wait happen in the order of the rank's calls, even if a later one is complete.
 TEST(Rendezvous, KeepsTheOrderOfCalls) {
   Rendezvous rendezvous(3);
   EXPECT_FALSE(rendezvous.post(0, makeCall({0, 1}, "gather")));
@@ -70,7 +70,7 @@ TEST(Rendezvous, KeepsTheOrderOfCalls) {
   EXPECT_TRUE(rendezvous.isComplete(2));
 }
 
-// Calls that do not belong together are found when they are next.
+// Mismatched calls are detected when they are next.
 TEST(Rendezvous, ComparesQueuedCalls) {
   Rendezvous rendezvous(2);
   EXPECT_FALSE(rendezvous.post(0, makeCall({0, 1}, "gather")));
@@ -80,7 +80,7 @@ TEST(Rendezvous, ComparesQueuedCalls) {
   EXPECT_THAT(rendezvous.release(0).value_or(""), HasSubstr("collectives do not match"));
 }
 
-// A standstill names what every rank does.
+// The message of a deadlock lists every rank's position.
 TEST(Rendezvous, DescribesDeadlocks) {
   Rendezvous rendezvous(2);
   rendezvous.finish(0);

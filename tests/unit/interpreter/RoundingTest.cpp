@@ -1,4 +1,4 @@
-//===- RoundingTest.cpp - Element types -----------------------------------===//
+//===- RoundingTest.cpp - Tests of rounding to element types --------------===//
 
 #include "compiler/interpreter/Rounding.h"
 
@@ -26,7 +26,7 @@ protected:
   mlir::Builder builder{&context};
 };
 
-// bf16 keeps 8 significant bits: ties go to even, large values overflow to infinity.
+// bf16 has 8 significant bits: ties go to even, large values overflow to infinity.
 TEST_F(Rounding, BFloat16) {
   double ulp = 0x1p-7, infinity = std::numeric_limits<double>::infinity();
   EXPECT_THAT(round(builder.getBF16Type(), {1 + ulp / 2, 1 + 3 * ulp / 2, 1 + 0.6 * ulp, -1 - ulp}),
@@ -35,7 +35,7 @@ TEST_F(Rounding, BFloat16) {
   EXPECT_TRUE(std::isnan(round(builder.getBF16Type(), {NAN})[0]));
 }
 
-// f32 rounds; f64 and integers stay as they are.
+// f32 rounds; f64 and integers stay unchanged.
 TEST_F(Rounding, Others) {
   EXPECT_THAT(round(builder.getF32Type(), {0.1}), ElementsAre(0.1f));
   EXPECT_THAT(round(builder.getF64Type(), {0.1}), ElementsAre(0.1));

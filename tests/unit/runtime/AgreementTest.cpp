@@ -1,4 +1,4 @@
-// The agreement of ranks and the first cause of a failure, among threads that stand for ranks.
+// The agreement of ranks and the root cause of a failure, with threads as ranks.
 #include "ThreadRendezvous.h"
 
 #include "comm/Agreement.h"
@@ -8,6 +8,7 @@
 
 #include <thread>
 
+using namespace titan;
 using namespace titan::rt;
 using titan::test::ThreadRendezvous;
 using titan::test::ThreadStore;
@@ -24,7 +25,7 @@ struct Outcome {
   bool isUserError = false, isShared = false;
 };
 
-/// What comes of ranks that agree, or do not, within so many milliseconds.
+/// The outcomes of `comers` that try to agree within `limit` milliseconds.
 std::vector<Outcome> agreeAmong(const std::vector<Comer> &comers, ThreadStore &store,
                                 int limit = 20000) {
   std::vector<Outcome> outcomes(comers.size());
@@ -57,11 +58,11 @@ std::vector<Outcome> agreeAmong(const std::vector<Comer> &comers, ThreadStore &s
   return outcomes;
 }
 
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
+bool contains(const std::string &text, const std::string &phrase) {
+  return text.find(phrase) != std::string::npos;
 }
 
-// Ranks that are alike go on under one random prefix, which another run does not have.
+// Ranks with equal records continue under a random prefix, which differs between runs.
 TEST(Agreement, LetsAlikeRanksGoOn) {
   std::string before;
   for (int run = 0; run < 2; ++run) {
@@ -77,7 +78,7 @@ TEST(Agreement, LetsAlikeRanksGoOn) {
   }
 }
 
-// All know of a difference; rank 0 and those that differ from it say it.
+// All ranks know of a difference; rank 0 and the differing ranks report it.
 TEST(Agreement, RefusesRanksThatDiffer) {
   ThreadStore store;
   auto outcomes = agreeAmong({{0, 4}, {1, 4, "0.1"}, {2, 4}, {3, 4, "0.1"}}, store);
@@ -91,7 +92,7 @@ TEST(Agreement, RefusesRanksThatDiffer) {
   EXPECT_TRUE(outcomes[2].isShared);
 }
 
-// A difference shows before all ranks are there, which may never be.
+// A difference is reported before all ranks have come.
 TEST(Agreement, DoesNotWaitForRanksThatCannotCome) {
   ThreadStore store;
   auto outcomes = agreeAmong({{0, 3}, {1, 2}}, store);
@@ -107,7 +108,7 @@ TEST(Agreement, TellsMistakesOfOneRankToAll) {
   ThreadStore other;
   for (const Outcome &outcome :
        agreeAmong({{0, 2, "", "no such option"}, {1, 2, "", "no such option"}}, other))
-    EXPECT_EQ(outcome.error, ""); // each says its own, once
+    EXPECT_EQ(outcome.error, ""); // each rank reports its own once
 }
 
 TEST(Agreement, NamesRanksThatDoNotCome) {
@@ -119,7 +120,7 @@ TEST(Agreement, NamesRanksThatDoNotCome) {
   }
 }
 
-// At once or after the others have agreed.
+// Before or after the others have agreed.
 TEST(Agreement, RefusesASecondProcessOfARank) {
   ThreadStore store;
   auto outcomes = agreeAmong({{0, 2}, {1, 2}, {1, 2}}, store);
@@ -131,7 +132,7 @@ TEST(Agreement, RefusesASecondProcessOfARank) {
   }
 }
 
-// Another job's rank leaves, and this one's takes its place.
+// A rank of another job ends, and the rank of this job is accepted.
 TEST(Agreement, RefusesOtherJobs) {
   ThreadStore store;
   auto outcomes = agreeAmong(
@@ -141,7 +142,7 @@ TEST(Agreement, RefusesOtherJobs) {
   EXPECT_EQ(outcomes[2].error, "");
 }
 
-// What strangers write ends in an error.
+// Untrusted keys result in an error.
 TEST(Agreement, RefusesForgedValues) {
   for (auto [key, value] : {std::pair("arrival/1", "GET / HTTP/1.1"), std::pair("arrival/1", ""),
                             std::pair("rank/1", "x")}) {
@@ -153,7 +154,7 @@ TEST(Agreement, RefusesForgedValues) {
   }
 }
 
-// Where rank 3 waits for 1, which waits for 0, all name 0.
+// If rank 3 waits for 1 and 1 waits for 0, all report 0.
 TEST(RootCause, IsThatOfTheRankThatIsNotThere) {
   ThreadStore store;
   std::vector<std::string> said(4);
@@ -174,7 +175,7 @@ TEST(RootCause, IsThatOfTheRankThatIsNotThere) {
                      "rank 1: rank 0 did not come in time");
 }
 
-// A rank's own failure is the cause for those that find it gone; in a circle the first is.
+// The failure of an ended rank is the root cause; in a cycle it is the first failure.
 TEST(RootCause, OfARankThatFailedAndOfACircle) {
   ThreadStore store;
   ThreadRendezvous a(store), b(store), c(store);

@@ -1,4 +1,4 @@
-#include "titan/runtime/attention.h"
+#include "attention/Attention.h"
 
 #include "tests/unit/runtime/RandomValues.h"
 
@@ -12,6 +12,7 @@
 #include <ostream>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace titan::rt {
@@ -24,7 +25,8 @@ void PrintTo(const AttentionShape &s, std::ostream *os) {
 
 namespace {
 
-/// Documents of unequal lengths, one of which goes on after another one, and a lone position.
+/// Documents of unequal lengths, one of which continues after another one, and a document of one
+/// position.
 const int64_t *someDocuments() {
   static std::vector<int64_t> documents;
   for (int64_t i = 0; documents.size() < 1000; ++i)
@@ -59,7 +61,7 @@ bool isVisible(const AttentionShape &s, int64_t o, int64_t query, int64_t key) {
          (!s.documents || document(position) == document(key));
 }
 
-/// The definition, written down plainly.
+/// A direct implementation of the definition.
 template <typename T> void reference(const AttentionShape &s, Case<T> &c) {
   std::fill(c.out.begin(), c.out.end(), 0), std::fill(c.dq.begin(), c.dq.end(), 0);
   std::fill(c.dk.begin(), c.dk.end(), 0), std::fill(c.dv.begin(), c.dv.end(), 0);
@@ -136,7 +138,7 @@ template <typename T> void compareWithReference(const AttentionShape &s, double 
   EXPECT_LE(distance(got.out, want.out), bound);
   EXPECT_LE(distance(got.lse, want.lse), bound);
   EXPECT_LE(distance(got.dv, want.dv), bound);
-  if (s.keys > 1) { // one key has probability 1, so no gradient reaches q and k
+  if (s.keys > 1) { // a single key has probability 1, so q and k have no gradient
     EXPECT_LE(distance(got.dq, want.dq), bound);
     EXPECT_LE(distance(got.dk, want.dk), bound);
   }
@@ -144,12 +146,12 @@ template <typename T> void compareWithReference(const AttentionShape &s, double 
 
 class Attention : public testing::TestWithParam<AttentionShape> {};
 
-// In float64 the kernel and the plain definition agree to 1e-12, forward and backward.
+// In float64, the kernel and the definition agree to 1e-12, forward and backward.
 TEST_P(Attention, MatchesTheDefinitionInDouble) {
   compareWithReference<double>(GetParam(), 1e-12);
 }
 
-// In float32 they agree to its rounding.
+// In float32, they agree to float rounding.
 TEST_P(Attention, MatchesTheDefinitionInFloat) {
   compareWithReference<float>(GetParam(), 3e-6);
 }
@@ -159,7 +161,7 @@ AttentionShape shapeOf(int64_t outer, int64_t seq, int64_t kvHeads, int64_t grou
   return {outer, seq, seq, kvHeads, group, head, head, scale, causal};
 }
 
-// Lengths around every block boundary, head dimensions that fill vectors and that do not, groups.
+// Lengths around every block boundary, head dimensions that fill vectors or not, groups.
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Attention,
     testing::Values(shapeOf(2, 64, 2, 1, 16, 0.25, true), shapeOf(1, 1, 1, 1, 8, 1.0, true),
@@ -168,8 +170,8 @@ INSTANTIATE_TEST_SUITE_P(
                     shapeOf(1, 65, 1, 1, 128, 0.09, true), shapeOf(1, 70, 2, 2, 20, 0.2, false),
                     shapeOf(1, 160, 1, 1, 16, 0.25, false)));
 
-// Every part of a mask alone and with the others, values of another head size, a bounded score, and
-// queries that are a part of the positions.
+// Every term of a mask alone and combined, a different value head size, a capped score, and a slice
+// of the positions as queries.
 INSTANTIATE_TEST_SUITE_P(
     Masks, Attention,
     testing::Values(AttentionShape{1, 200, 200, 1, 2, 16, 16, 0.25, true, 33},
@@ -187,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(
                     AttentionShape{2, 50, 250, 1, 2, 8, 8, 0.3, true, 77, 0, 150, someDocuments()},
                     AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, false, 50, 0, 180}));
 
-/// `rows` of `size` elements with rows and elements exchanged.
+/// Transposes `rows` rows of `size` elements.
 std::vector<double> transposed(const std::vector<double> &from, int64_t size) {
   int64_t rows = static_cast<int64_t>(from.size()) / size;
   std::vector<double> to(from.size());
@@ -197,7 +199,7 @@ std::vector<double> transposed(const std::vector<double> &from, int64_t size) {
   return to;
 }
 
-// The order of dimensions in memory is free: here the heads are outermost.
+// The order of dimensions in memory is arbitrary: here the heads are outermost.
 TEST(AttentionStrides, AnyOrder) {
   AttentionShape plain{2, 70, 70, 2, 3, 6, 10, 0.3, true}, turned = plain;
   int64_t rows = 2 * 70 * 2 * 3, keys = 2 * 70 * 2;
@@ -215,7 +217,7 @@ TEST(AttentionStrides, AnyOrder) {
   EXPECT_EQ(got.dv, transposed(want.dv, 10));
 }
 
-// Large scores neither overflow nor lose the softmax.
+// Large scores neither overflow nor break the softmax.
 TEST(AttentionNumerics, LargeScores) {
   AttentionShape shape = shapeOf(1, 80, 1, 1, 16, 30.0, true);
   compareWithReference<double>(shape, 1e-10);
@@ -225,8 +227,8 @@ TEST(AttentionNumerics, LargeScores) {
     ASSERT_TRUE(std::isfinite(value));
 }
 
-// bf16 is widened where it is read and rounded where it is written: against the definition in float
-// the results have bf16's rounding and no more, lse none.
+// bf16 is widened on load and rounded on store: compared with the float definition, results have
+// only bf16's rounding, and lse has none.
 void checkBfloat16(const AttentionShape &s) {
   Case<float> want(s);
   Case<bf16> got(s);
@@ -270,7 +272,7 @@ template <typename E> void checkThreads(const AttentionShape &shape) {
   omp_set_num_threads(threads);
 }
 
-// Any number of threads gives the same bits, fewer or more than there are heads.
+// Results are bitwise equal for any number of threads, fewer or more than heads.
 TEST(AttentionNumerics, DoesNotDependOnThreads) {
   for (AttentionShape shape :
        {shapeOf(3, 70, 3, 2, 16, 0.25, true),
@@ -280,7 +282,7 @@ TEST(AttentionNumerics, DoesNotDependOnThreads) {
   }
 }
 
-// A head that takes several panels of tiles and part of one, and more keys than queries.
+// A head of several full panels and a partial one, and more keys than queries.
 TEST(AttentionNumerics, WideHeads) {
   AttentionShape shape = shapeOf(2, 100, 1, 3, 72, 0.1, true);
   shape.queries = 37, shape.firstQuery = 63, shape.valueHead = 40;

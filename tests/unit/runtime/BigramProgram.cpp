@@ -1,8 +1,8 @@
-// A program as the compiler would emit it, small enough to write by hand: it predicts the next byte
-// from the present one, logits = table[token] + sum over layers of bias, in float64. The mesh has
-// one `auto` axis, `data`, that splits the batch and stores every parameter flat; so a step gathers
-// parameters, and reduces and scatters gradients. It exercises what emitted programs need of the
-// runtime: arenas, stacked tensors, collectives, settings, entry points.
+// A program in the form that the compiler emits, written by hand. It predicts the next byte: logits
+// = table[token] + sum over layers of bias, in float64. The mesh has one `auto` axis, `data`, that
+// shards the batch and stores every parameter flat. So a step gathers parameters, and reduces and
+// scatters gradients. It covers the runtime features that emitted programs need: arenas, stacked
+// tensors, collectives, settings, entry points.
 #include "titan/runtime/program.h"
 
 #include <cmath>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -23,7 +24,7 @@ const int dataAxis[] = {0};
 const GroupRef everyone{dataAxis, 1};
 
 enum Persistent { Table, Bias, MTable, MBias, MCount, Lr, Step };
-/// Of training; evaluation has the same up to Loss, prediction has a row of tokens and its logits.
+/// For training. Evaluation has the same up to Loss; prediction has a row of tokens and its logits.
 enum Transient {
   FullTable,
   FullBias,
@@ -68,7 +69,7 @@ double logit(Context &ctx, int64_t token, int64_t next) {
   return value;
 }
 
-/// Mean loss over this rank's part of the batch's tokens, and the gradients in full.
+/// Mean loss over this rank's tokens of the batch, and the full gradients.
 double forwardBackward(Context &ctx) {
   int64_t ranks = ctx.degree[0], rows = batch / ranks;
   int64_t biasRow = chunkOf(vocab, ranks) * ranks;
@@ -106,8 +107,8 @@ double update(Context &ctx, Persistent parameter, Persistent moment, Transient g
   return squares;
 }
 
-/// In its fourth step, the rank that a test names meets the signal that it names, behind an
-/// operation: `BIGRAM_FATE=1:9`.
+/// In its fourth step, the given rank raises the given signal after an operation:
+/// `BIGRAM_FATE=1:9`.
 void meetFate(Context &ctx) {
   const char *fate = std::getenv("BIGRAM_FATE");
   int rank, signal;
@@ -116,17 +117,17 @@ void meetFate(Context &ctx) {
     raise(signal);
 }
 
-/// Microseconds that a test has a function take: `BIGRAM_STEP=1000000`.
-void pause(const char *variable, useconds_t otherwise) {
+/// Microseconds that a function takes: `BIGRAM_STEP=1000000`.
+void pause(const char *variable, useconds_t fallback) {
   const char *text = std::getenv(variable);
-  const useconds_t time = text ? static_cast<useconds_t>(std::atoi(text)) : otherwise;
+  const useconds_t time = text ? static_cast<useconds_t>(std::atoi(text)) : fallback;
   timespec left = {time / 1'000'000, static_cast<long>(time % 1'000'000) * 1000};
-  while (time > 0 && nanosleep(&left, &left) != 0) // a signal shortens nothing
+  while (time > 0 && nanosleep(&left, &left) != 0) // a signal must not shorten it
     ;
 }
 
-/// What the loss is multiplied by: from the step on that a test names, or in that one alone, it is
-/// no number: `BIGRAM_NAN=12` or `BIGRAM_NAN=12:12`.
+/// The factor of the loss. From the given step on, or only in that step, it is NaN: `BIGRAM_NAN=12`
+/// or `BIGRAM_NAN=12:12`.
 double spoil(Context &ctx) {
   const char *text = std::getenv("BIGRAM_NAN");
   int first = 0, last = 0;
@@ -135,9 +136,14 @@ double spoil(Context &ctx) {
   return read > 0 && step >= first && (read == 1 || step <= last) ? NAN : 1;
 }
 
+/// Whether it is taken for a program that was built to leave out updates.
+bool skips() {
+  return std::getenv("BIGRAM_SKIPS") != nullptr;
+}
+
 void runTrain(Context &ctx) {
   int64_t ranks = ctx.degree[0];
-  pause("BIGRAM_STEP", 1000); // so that a test can stop it on the way
+  pause("BIGRAM_STEP", 1000); // so that a test can stop it in between
   gatherParameters(ctx);
   meetFate(ctx);
   double loss = forwardBackward(ctx);
@@ -148,7 +154,7 @@ void runTrain(Context &ctx) {
                 transient(ctx, GTable), 1, chunkOf(vocab * vocab, ranks), 1);
   reduceScatter(ctx, everyone, DType::F64, Reduction::Sum, transient(ctx, FullGBias),
                 transient(ctx, GBias), layers, chunkOf(vocab, ranks), 1);
-  // A rank that a test names counts otherwise than the rest.
+  // The given rank computes a different result.
   const char *drifting = std::getenv("BIGRAM_DRIFTING");
   *persistent<double>(ctx, MCount) += drifting && std::atoi(drifting) == ctx.coordinate[0] ? 2 : 1;
   double squares = update(ctx, Table, MTable, GTable, chunkOf(vocab * vocab, ranks)) +
@@ -174,7 +180,7 @@ void runEval(Context &ctx) {
   *transient(ctx, Loss) = loss;
 }
 
-/// In an order of dimensions that the language allows, too.
+/// In an unusual order of dimensions, which the language allows.
 void runLogits(Context &ctx) {
   gatherParameters(ctx);
   for (int64_t i = 0; i < seq; ++i)
@@ -182,7 +188,7 @@ void runLogits(Context &ctx) {
       transient(ctx, Logits)[v * seq + i] = logit(ctx, transient<int64_t>(ctx, OneRow)[i], v);
 }
 
-/// `function`: whose transient buffer it is; none: it is persistent.
+/// `function`: the function of a transient allocation; none: persistent.
 Tensor tensor(Role role, const char *name, DType type, std::vector<Dim> dims, int allocation,
               const char *function = "") {
   Tensor t;
@@ -225,7 +231,7 @@ Program program(const int64_t *degree) {
   int64_t table = chunkOf(vocab * vocab, ranks) * 8, bias = layers * chunkOf(vocab, ranks) * 8;
   Program p;
   p.name = "bigram";
-  const char *model = std::getenv("BIGRAM_MODEL"); // as if it were another one
+  const char *model = std::getenv("BIGRAM_MODEL"); // pretends to be another model
   p.model = model ? model : "00b16a3000b16a30";
   p.source = "# by hand\n";
   p.mesh = programMesh();
@@ -241,7 +247,7 @@ Program program(const int64_t *degree) {
     p.tensors.push_back(tensor(Role::Input, "tokens", DType::I64, rows, Tokens, function));
     p.tensors.push_back(tensor(Role::Input, "labels", DType::I64, rows, Labels, function));
     p.tensors.push_back(tensor(Role::Output, "loss", DType::F64, {}, Loss, function));
-    // One with a name, which is all of it.
+    // A named loss, which is the complete loss.
     p.tensors.push_back(tensor(Role::Output, "loss.nll", DType::F64, {}, Loss, function));
   }
   p.tensors.push_back(tensor(Role::Scalar, "lr", DType::F64, {}, Lr));
@@ -283,7 +289,8 @@ Program program(const int64_t *degree) {
       {"eval.batches", "0", false, idle("eval.data.path", "", integerFrom(0))},
       {"checkpoint.every", "0", false, integerFrom(0)},
       {"checkpoint.keep", "0", false, integerFrom(0)},
-      {"on_nonfinite", "stop", false, oneOf({"stop", "warn"})},
+      {"on_nonfinite", skips() ? "skip" : "stop", false,
+       oneOf({skips() ? "skip" : "warn", "stop"})},
       {"metrics.peak_tflops", "0", false, numberFrom(0)},
       {"data.batch", "4", true},
       {"data.seq", "32", true}};

@@ -1,9 +1,9 @@
-// Products of floats on tiles or vectors. Where there are neither BLAS makes them, and what is not
-// asked of it is skipped.
-#include "titan/runtime/gemm.h"
+// f32 GEMM on AMX or vectors. Without both, BLAS computes it, and tests of our own kernels are
+// skipped.
+#include "gemm/Gemm.h"
 
-#include "kernels/Amx.h"
-#include "kernels/VectorUnit.h"
+#include "gemm/Amx.h"
+#include "gemm/VectorUnit.h"
 
 #include <gtest/gtest.h>
 
@@ -13,16 +13,18 @@
 #include <random>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
 
-/// Whether the products are ours.
+/// Whether our own kernels compute the products.
 bool isBlocked() {
   return !std::getenv("TITAN_F32") && (amx::isAvailable() || floatVectors());
 }
 
-/// Numbers of all 24 bits, of either sign, whose exponents spread by some powers of two.
+/// Numbers with all 24 significant bits, both signs, and exponents that differ by some powers of
+/// two.
 std::vector<float> numbers(int64_t count, int seed, int spread) {
   std::mt19937 random(static_cast<unsigned>(seed));
   std::uniform_real_distribution<float> mantissa(-1, 1);
@@ -39,7 +41,7 @@ struct Case {
   int spread = 0;
 };
 
-/// One product in memory with rows longer than needed.
+/// One product in memory with leading dimensions larger than necessary.
 struct Product {
   explicit Product(const Case &s)
       : s(s), lda((s.transA ? s.m : s.k) + 3), ldb((s.transB ? s.k : s.n) + 5), ldc(s.n + 2),
@@ -59,8 +61,8 @@ struct Product {
   std::vector<float> a, b, start, c;
 };
 
-/// Against sums in double: off by no more than some roundings of floats of the terms' magnitude,
-/// where the least part that counts is 2^-16 of a number; what lies beside C stays as it was.
+/// Compares with sums in double. The error is at most some float roundings of the terms' magnitude,
+/// where the smallest counted term is 2^-16 of a number. Memory next to C is unchanged.
 void check(const Case &s) {
   Product product(s);
   product.run();
@@ -83,7 +85,7 @@ void check(const Case &s) {
     }
 }
 
-// Remainders of what vectors hold, and of panels of 14 and 32, in all three extents.
+// Remainders of vectors and of panels of 14 and 32, in all three extents.
 TEST(BlockedGemm, Small) {
   int variant = 0;
   for (int64_t m : {1, 2, 3, 13, 14, 15, 29, 63})
@@ -95,7 +97,7 @@ TEST(BlockedGemm, Small) {
         }
 }
 
-// Remainders of blocks of 32 and of their halves, of products that are large enough for tiles.
+// Remainders of blocks of 32 and of their halves, for products that are large enough for AMX.
 TEST(BlockedGemm, RaggedEdges) {
   int variant = 0;
   for (int64_t m : {128, 129, 143, 144, 161})
@@ -107,13 +109,13 @@ TEST(BlockedGemm, RaggedEdges) {
       }
 }
 
-// Rows that begin at the same place of a page, which are not read as they lie on wide vectors.
+// Rows with equal page offsets, which wide vectors do not read unpacked.
 TEST(BlockedGemm, RowsAPageApart) {
   for (bool transB : {false, true})
-    check({29, 63, 1021, false, transB, false}); // in memory, 3 more
+    check({29, 63, 1021, false, transB, false}); // 3 more in memory
 }
 
-// Beyond what is packed at once, in each extent.
+// More than one cache block in each extent.
 TEST(BlockedGemm, Large) {
   for (bool accumulate : {false, true}) {
     check({129, 131, 2100, false, true, accumulate});
@@ -123,18 +125,18 @@ TEST(BlockedGemm, Large) {
   }
 }
 
-// So many rows that blocks of whole panels come out one fewer than blocks of equal size.
+// A number of rows for which whole-panel blocks are one fewer than equal blocks.
 TEST(BlockedGemm, ManyRows) {
   check({262144, 4, 1, false, false, false});
 }
 
-// Small terms beside large ones count as they do in a product of floats.
+// Small terms next to large ones count as in a float product.
 TEST(BlockedGemm, KeepsWhatTheTermsAllow) {
   check({128, 128, 600, false, false, false, 12});
   check({128, 128, 600, true, true, true, 30});
 }
 
-// A product of parts errs no more than a sum of floats, one after the other.
+// A split product has no larger error than sequential float summation.
 TEST(BlockedGemm, IsAsAccurateAsFloats) {
   for (int spread : {0, 4, 12}) {
     Product product({128, 128, 768, false, false, false, spread});
@@ -157,7 +159,7 @@ TEST(BlockedGemm, IsAsAccurateAsFloats) {
   }
 }
 
-// All bits of a factor arrive: A times the identity is A.
+// All bits of an operand are used: A times the identity is A.
 TEST(BlockedGemm, LosesNoBit) {
   const int64_t size = 160;
   std::vector<float> a = numbers(size * size, 4, 20), identity(size * size), c(size * size);
@@ -174,7 +176,7 @@ TEST(BlockedGemm, LosesNoBit) {
     }
 }
 
-// The same bits for any number of threads, and again, also in a batch that threads share.
+// Bitwise equal for any number of threads and repeatedly, also in a batch that threads divide.
 TEST(BlockedGemm, DoesNotDependOnThreads) {
   if (!isBlocked())
     GTEST_SKIP() << "BLAS's";
@@ -195,7 +197,7 @@ TEST(BlockedGemm, DoesNotDependOnThreads) {
     ASSERT_EQ(results[other], results[0]);
 }
 
-// On vectors an element has the same bits in any product of its row and column.
+// On vectors, an element is bitwise equal in any product of its row and column.
 TEST(BlockedGemm, DependsOnDepthAlone) {
   if (!isBlocked() || amx::isAvailable())
     GTEST_SKIP() << "not on vectors, or on tiles, too";
@@ -219,7 +221,7 @@ TEST(BlockedGemm, DependsOnDepthAlone) {
   }
 }
 
-// What is not a number, or infinite, makes its row and column so, and nothing else.
+// NaN and infinity affect only their row and column.
 TEST(BlockedGemm, KeepsWhatIsNotFinite) {
   Product product({129, 131, 65, false, false, false});
   product.a[128 * product.lda + 64] = INFINITY;
@@ -231,7 +233,7 @@ TEST(BlockedGemm, KeepsWhatIsNotFinite) {
           << i << "," << j;
 }
 
-// Many threads with a product each do not wait for one another.
+// Many threads with one product each do not wait for one another.
 TEST(BlockedGemm, InABatch) {
   const int64_t size = 128, count = 9;
   std::vector<float> a = numbers(count * size * size, 5, 0), b = numbers(size * size, 6, 0);

@@ -1,7 +1,7 @@
-#include "titan/runtime/checkpoint.h"
-#include "titan/runtime/checksum.h"
-#include "titan/runtime/error.h"
-#include "titan/runtime/safetensors.h"
+#include "base/Error.h"
+#include "files/Checksum.h"
+#include "manifest/Manifest.h"
+#include "weights/WeightStore.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 namespace fs = std::filesystem;
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -34,7 +35,7 @@ protected:
   fs::path folder;
 };
 
-// The values of RFC 3720 (iSCSI), and that a checksum can be continued at any byte.
+// The values of RFC 3720 (iSCSI); a checksum can be continued at any byte.
 TEST(Checksum, KnownValues) {
   EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);
@@ -58,7 +59,7 @@ Manifest example() {
            {"optimizer-00001-of-00001.safetensors", Manifest::Content::Optimizer, 32, 1}}};
 }
 
-// Checkpoints of losses that are not finite take the place of none that is good.
+// Non-finite checkpoints do not displace finite ones.
 TEST_F(CheckpointTest, KeepsFiniteOnes) {
   auto save = [&](int64_t step, bool isFinite) {
     const fs::path directory = folder / ("checkpoints/step-" + std::to_string(step));
@@ -85,7 +86,7 @@ TEST_F(CheckpointTest, KeepsFiniteOnes) {
   EXPECT_EQ(latestFinite((folder / "none").string()), "");
 }
 
-// What is written is read again.
+// A written manifest is read back.
 TEST_F(CheckpointTest, ManifestRoundTrip) {
   writeManifest(folder, example());
   Manifest read = readManifest(folder);
@@ -101,7 +102,7 @@ TEST_F(CheckpointTest, ManifestRoundTrip) {
             std::vector<std::string>{"d/optimizer-00001-of-00001.safetensors"});
 }
 
-// Any change of a manifest's numbers, a cut, or another format is refused with the file's name.
+// Changed numbers, truncation, or another format are refused with the file's name.
 TEST_F(CheckpointTest, DamagedManifests) {
   writeManifest(folder, example());
   std::string good = read("checkpoint.json");
@@ -130,7 +131,7 @@ TEST_F(CheckpointTest, DamagedManifests) {
   EXPECT_THROW(readManifest(folder), UserError);
 }
 
-// Whatever a manifest says, with a checksum that fits: an error names file and field.
+// Whatever a manifest with a valid checksum contains, an error names file and field.
 TEST_F(CheckpointTest, HostileManifests) {
   const fs::path step = folder / "step-20";
   fs::create_directories(step);
@@ -157,7 +158,7 @@ TEST_F(CheckpointTest, HostileManifests) {
     refused([&](Manifest &m) { m.files[0].name = name; }, "`files[0].name` is");
   refused([](Manifest &m) { m.files[1].name = m.files[0].name; }, "the second one named");
   refused([](Manifest &m) { m.run = "a\x1b[2J"; }, "`run` is");
-  // In a folder of another name it may be any step.
+  // In a folder with another name, it may be of any step.
   Manifest copied = example();
   copied.step = 21;
   fs::create_directories(folder / "kept");
@@ -165,7 +166,7 @@ TEST_F(CheckpointTest, HostileManifests) {
   EXPECT_EQ(readManifest(folder / "kept").step, 21);
 }
 
-// Nesting is bounded before anything walks through it.
+// The nesting depth is checked before anything recurses.
 TEST_F(CheckpointTest, DeepManifest) {
   const std::string deep(1'000'000, '[');
   write("checkpoint.json", R"({"format": 1, "crc32c": 0, "a": )" + deep);
@@ -178,7 +179,7 @@ TEST_F(CheckpointTest, DeepManifest) {
   }
 }
 
-// Directories of the right name count, newest step first; unfinished ones do not.
+// Directories with valid names count, newest step first; partial ones do not.
 TEST_F(CheckpointTest, Listing) {
   for (const char *name : {"step-9", "step-10", "step-100.partial", "step-x", "step-007", "other"})
     fs::create_directories(folder / "checkpoints" / name);
@@ -186,7 +187,7 @@ TEST_F(CheckpointTest, Listing) {
             (std::vector<std::string>{(folder / "checkpoints/step-10").string(),
                                       (folder / "checkpoints/step-9").string()}));
   EXPECT_TRUE(listCheckpoints(folder / "absent").empty());
-  // Only what is not there is none.
+  // Only a missing directory means no checkpoints.
   fs::create_directories(folder / "run");
   EXPECT_TRUE(listCheckpoints(folder / "run").empty());
   fs::create_symlink("/nowhere/mounted", folder / "run/checkpoints");
@@ -195,7 +196,7 @@ TEST_F(CheckpointTest, Listing) {
   EXPECT_THROW(listCheckpoints(folder / "dangling"), UserError);
 }
 
-// Tensors stay in order and whole; one that is too large has a file of its own.
+// Tensors stay in order and undivided; a tensor that is too large gets its own file.
 TEST(Shards, Cuts) {
   using Ends = std::vector<size_t>;
   auto cut = [](std::vector<int64_t> sizes) { return cutIntoShards(sizes, 10); };
@@ -206,7 +207,7 @@ TEST(Shards, Cuts) {
   EXPECT_EQ(cut({0, 10, 0}), Ends{3});
 }
 
-// An index and its files are read like one file; a run's directory by its latest checkpoint.
+// An index and its files read like one file; a run's directory reads as its latest checkpoint.
 TEST_F(CheckpointTest, WeightsOfACheckpoint) {
   fs::path at = folder / "checkpoints" / "step-3";
   fs::create_directories(at);

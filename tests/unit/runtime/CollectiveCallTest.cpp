@@ -1,23 +1,24 @@
-// Exchanges of several values between threads that stand for processes: each has its own mapping of
-// the shared memory. With -fsanitize=thread this shows that the background thread is free of races.
+// Coalesced collectives between threads that act as processes, each with its own mapping of the
+// shared memory. With -fsanitize=thread the test checks the background thread for races.
 #include "CommCollectives.h"
 #include "ThreadRendezvous.h"
 
 #include "comm/SelfGroup.h"
 #include "comm/SharedMemoryGroup.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include "gtest/gtest.h"
 
 #include <atomic>
 #include <map>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
 
-/// Runs `body` on as many threads as the group has members.
+/// Runs `body` on one thread per member.
 void onMembers(int count, const std::function<void(Group &)> &body) {
   titan::test::ThreadStore store;
   std::vector<int> ranks(count);
@@ -45,7 +46,7 @@ TEST(CollectiveCall, MovesSeveralValuesAtOnceAndInTheBackground) {
   }
 }
 
-/// A group that takes no lists, so that values are packed.
+/// A group without coalesced collectives, so that buffers are packed.
 class PackedGroup final : public Group {
 public:
   explicit PackedGroup(Group &inner) : Group(inner.ranks(), inner.rank()), inner(inner) {}
@@ -101,7 +102,7 @@ public:
   int calls = 0;
 };
 
-// Who waits next gets the fault; what was started after it is left undone.
+// The next wait throws the fault, and later calls are skipped.
 TEST(Background, HandsFaultsOn) {
   FailingGroup group;
   titan::test::HostStaging staging;

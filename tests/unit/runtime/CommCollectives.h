@@ -1,7 +1,7 @@
-// Exchanges of several values, at once and in the background, on buffers whose result is known.
+// Coalesced collectives, synchronous and in the background, on buffers with known results.
 #pragma once
 
-#include "comm/Background.h"
+#include "collectives/Background.h"
 
 #include <cstring>
 #include <functional>
@@ -9,6 +9,7 @@
 
 namespace titan::test {
 
+using namespace titan;
 using namespace titan::rt;
 
 class HostStaging final : public Staging {
@@ -29,19 +30,18 @@ private:
   std::vector<std::byte> first, second;
 };
 
-/// A value of `outer` rows, in which each member has `block` elements.
+/// A tensor of `outer` rows with `block` elements per member.
 struct Value {
   int64_t outer, block;
-  std::vector<double> part, whole; ///< of one member; of all
+  std::vector<double> shard, whole; ///< a shard, and the gathered tensor
 };
 
-/// Element j of row i of member m's block of value v, as rank r has it; sums are exact.
+/// Rank r's element j of row i of member m's block of tensor v; sums are exact.
 inline double element(int64_t v, int64_t i, int64_t m, int64_t j, int64_t r) {
   return static_cast<double>(v * 1000 + i * 100 + m * 10 + j % 7 + r * 10000);
 }
 
-/// What each member has before, and what it must have after. `run` carries an exchange out.
-/// Returns the number of wrong elements.
+/// Fills inputs, executes the call by `run` and returns the number of wrong elements.
 inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
                          const std::function<void(const CollectiveCall &)> &run) {
   int64_t n = group.size(), me = group.rank(), wrong = 0;
@@ -50,19 +50,19 @@ inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
   CollectiveCall call{kind, &group, DType::F64, Reduction::Sum, {"exchange", "test:9"}, {}};
   for (int64_t v = 0; v < 4; ++v) {
     Value &value = values[v];
-    value.part.resize(value.outer * value.block);
-    value.whole.resize(value.part.size() * n);
+    value.shard.resize(value.outer * value.block);
+    value.whole.resize(value.shard.size() * n);
     for (int64_t i = 0; i < value.outer; ++i)
       for (int64_t j = 0; j < value.block; ++j) {
-        value.part[i * value.block + j] = gathers || reduces ? element(v, i, 0, j, me) : -1;
+        value.shard[i * value.block + j] = gathers || reduces ? element(v, i, 0, j, me) : -1;
         for (int64_t m = 0; m < n; ++m)
           value.whole[(i * n + m) * value.block + j] = gathers ? -1 : element(v, i, m, j, me);
       }
     if (gathers || reduces)
-      call.buffers.push_back({value.part.data(), gathers ? value.whole.data() : value.part.data(),
+      call.buffers.push_back({value.shard.data(), gathers ? value.whole.data() : value.shard.data(),
                               value.outer, value.block});
     else
-      call.buffers.push_back({value.whole.data(), value.part.data(), value.outer, value.block});
+      call.buffers.push_back({value.whole.data(), value.shard.data(), value.outer, value.block});
   }
   run(call);
   for (int64_t v = 0; v < 4; ++v)
@@ -74,13 +74,14 @@ inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
           double got = values[v].whole[(i * n + m) * values[v].block + j];
           wrong += gathers && got != element(v, i, 0, j, m);
         }
-        wrong += !gathers && values[v].part[i * values[v].block + j] != sum;
+        wrong += !gathers && values[v].shard[i * values[v].block + j] != sum;
       }
   return wrong;
 }
 
-/// Small values and large ones, each of which lies `apart` elements behind where it would lie in a
-/// bucket of bf16; bits of a number tell element, value and member. Returns wrong elements.
+/// Gathers small and large tensors of bf16 that are `apart` elements further apart than in a
+/// coalesced message. The bits of an element identify tensor and member. Returns the number of
+/// wrong elements.
 inline int64_t checkBucket(Group &group, int64_t apart,
                            const std::function<void(const CollectiveCall &)> &run) {
   const std::vector<int64_t> blocks = {5, 64, 0, 300001, 1, 900000, 7, 900000, 2, 3};
@@ -100,7 +101,7 @@ inline int64_t checkBucket(Group &group, int64_t apart,
   for (size_t v = 0; v < blocks.size(); ++v) {
     for (int64_t j = 0; j < blocks[v]; ++j)
       own[begins[v] + j] = element(v, group.rank(), j);
-    whole.emplace_back(blocks[v] * group.size() + 1); // nothing has a place, too
+    whole.emplace_back(blocks[v] * group.size() + 1); // no empty vector
   }
   for (size_t v = 0; v < blocks.size(); ++v)
     call.buffers.push_back({own.data() + begins[v], whole[v].data(), 1, blocks[v]});
@@ -113,7 +114,7 @@ inline int64_t checkBucket(Group &group, int64_t apart,
   return wrong;
 }
 
-/// All kinds, at once and several in the background.
+/// Checks all kinds of collectives, synchronous and in the background.
 inline int64_t checkCollectives(Group &group) {
   HostStaging staging;
   int64_t wrong = 0;
@@ -127,7 +128,7 @@ inline int64_t checkCollectives(Group &group) {
   for (int round = 0; round < 3; ++round)
     for (CollectiveCall::Kind kind : kinds)
       wrong += checkKind(group, kind, [&](const CollectiveCall &e) {
-        // More than there are slots; all of them see the same numbers, reductions once.
+        // More calls than slots. Gathers may repeat on one buffer, reductions may not.
         uint64_t last = 0;
         if (kind == CollectiveCall::AllGather && round == 0)
           for (int i = 0; i < 50; ++i)

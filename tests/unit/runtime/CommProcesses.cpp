@@ -1,11 +1,11 @@
-// A program for several processes: every collective on buffers whose result is known, in every
-// element type. ctest starts it under torchrun; it exits 0 when all is as expected. With the
-// argument "vanish", the last rank leaves early and the others must report it; with "differ" it
-// calls another collective than the others, which no rank may take for its own.
+// A program for several processes: every collective and element type on buffers with known results.
+// ctest starts it under torchrun; it exits 0 on success. With the argument "vanish", the last rank
+// ends early and the others must report it. With "differ", it calls another collective than the
+// others, and no rank may accept that call as its own.
 #include "CommCollectives.h"
 
-#include "titan/runtime/comm.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "comm/Comm.h"
 
 #include <cmath>
 #include <cstdio>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -73,13 +74,13 @@ template <typename T> void checkGroup(Group &group, DType type, int64_t count) {
          std::vector<T>(sum.begin() + me * count, sum.begin() + (me + 1) * count));
   expect("input of reduce_scatter", group, whole, of(me, n * count));
 
-  std::vector<T> exchanged(n * count), wanted;
-  group.allToAll(whole.data(), exchanged.data(), count, type, {});
+  std::vector<T> received(n * count), wanted;
+  group.allToAll(whole.data(), received.data(), count, type, {});
   for (int p = 0; p < n; ++p) {
     auto from = of(p, n * count);
     wanted.insert(wanted.end(), from.begin() + me * count, from.begin() + (me + 1) * count);
   }
-  expect("all_to_all", group, exchanged, wanted);
+  expect("all_to_all", group, received, wanted);
 
   auto data = of(me, count);
   group.broadcast(data.data(), count, type, n - 1, {});
@@ -87,7 +88,7 @@ template <typename T> void checkGroup(Group &group, DType type, int64_t count) {
   group.barrier({});
 }
 
-/// Terms of a sum whose order matters, as a member has them.
+/// A member's terms of a sum that depends on their order.
 std::vector<float> unevenTerms(int member, int64_t count) {
   std::vector<float> values(count);
   for (int64_t j = 0; j < count; ++j)
@@ -95,40 +96,39 @@ std::vector<float> unevenTerms(int member, int64_t count) {
   return values;
 }
 
-/// Sums are made in the order of the members, so they have the same bits over every transport.
+/// Sums combine the members in order, so they have the same bits over every transport.
 void checkOrderOfSums(Group &group) {
   const int64_t n = group.size(), me = group.rank();
   for (int64_t count : {int64_t{10}, int64_t{1000}, int64_t{200003}}) {
-    std::vector<float> whole = unevenTerms(0, n * count), part(count);
+    std::vector<float> whole = unevenTerms(0, n * count), shard(count);
     for (int m = 1; m < n; ++m) {
       std::vector<float> terms = unevenTerms(m, n * count);
       for (int64_t j = 0; j < n * count; ++j)
         whole[j] += terms[j];
     }
     std::vector<float> values = unevenTerms(group.rank(), n * count);
-    group.reduceScatter(values.data(), part.data(), count, DType::F32, Reduction::Sum, {});
-    expect("order of a scattered sum", group, part,
+    group.reduceScatter(values.data(), shard.data(), count, DType::F32, Reduction::Sum, {});
+    expect("order of a scattered sum", group, shard,
            {whole.begin() + me * count, whole.begin() + (me + 1) * count});
     group.allReduce(values.data(), n * count, DType::F32, Reduction::Sum, {});
     expect("order of a sum", group, values, whole);
   }
 }
 
-/// A sum of many small terms and a large one: rounded after every term, it would stay the large
-/// one.
+/// A sum of a large term and many small ones, which rounding after every term would lose.
 void checkSumOfBfloat16(Group &group) {
   const float small = 0x1p-8f * 0.75f, n = group.size();
   auto terms = [&](size_t count) { return std::vector<bf16>(count, group.rank() ? small : 1.0f); };
   float want = bf16(1 + (n - 1) * small);
-  std::vector<bf16> all = terms(3), whole = terms(3 * group.size()), part(3);
+  std::vector<bf16> all = terms(3), whole = terms(3 * group.size()), shard(3);
   group.allReduce(all.data(), 3, DType::BF16, Reduction::Sum, {});
-  group.reduceScatter(whole.data(), part.data(), 3, DType::BF16, Reduction::Sum, {});
-  for (const std::vector<bf16> &sum : {all, part})
+  group.reduceScatter(whole.data(), shard.data(), 3, DType::BF16, Reduction::Sum, {});
+  for (const std::vector<bf16> &sum : {all, shard})
     expect("sum of bf16", group, std::vector<float>(sum.begin(), sum.end()),
            std::vector<float>(3, want));
 }
 
-/// A number that is none stays so, whoever has it.
+/// NaN propagates from every member.
 void checkNoNumbers(Group &group) {
   for (int from = 0; from < group.size(); ++from)
     for (Reduction op : {Reduction::Max, Reduction::Min}) {
@@ -182,14 +182,14 @@ int runVanish(World &world) {
   }
 }
 
-/// In shared memory ranks say at once who calls what; over sockets they wait in vain.
+/// Shared memory reports the different calls at once; over sockets the ranks time out.
 int runDiffer(World &world, bool overSockets) {
   Group &group = world.worldGroup();
   const int n = group.size();
-  std::vector<float> values(64 * n, 1.0f), part(64, 7.0f);
+  std::vector<float> values(64 * n, 1.0f), shard(64, 7.0f);
   try {
     if (world.rank() == n - 1)
-      group.reduceScatter(values.data(), part.data(), 64, DType::F32, Reduction::Sum,
+      group.reduceScatter(values.data(), shard.data(), 64, DType::F32, Reduction::Sum,
                           {"reduce_scatter", "m.titan:9"});
     else
       group.allReduce(values.data(), 64 * n, DType::F32, Reduction::Sum,
@@ -202,7 +202,7 @@ int runDiffer(World &world, bool overSockets) {
     auto says = [&](const char *words) { return said.find(words) != std::string::npos; };
     bool good = overSockets ? says("did not come in time") || says("is gone")
                             : says("m.titan:7") && says("m.titan:9") && says("of f32");
-    good &= part == std::vector<float>(64, 7.0f);
+    good &= shard == std::vector<float>(64, 7.0f);
     _exit(good ? 0 : 1);
   }
 }

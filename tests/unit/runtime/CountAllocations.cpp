@@ -1,6 +1,6 @@
-// Preloaded into a program, counts what it asks of the allocator and of the system's memory, in all
-// threads and libraries, and says so when the program ends: to the file that ALLOCATIONS_FILE
-// names. Two runs that differ in their number of steps alone must have the same count.
+// A preloaded library that counts allocations and memory mappings of all threads and libraries, and
+// writes the count to the file ALLOCATIONS_FILE at exit. Two runs that differ only in their number
+// of steps must have equal counts.
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>

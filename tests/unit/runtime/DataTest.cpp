@@ -1,5 +1,5 @@
-#include "titan/runtime/data.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "data/DataSource.h"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,12 @@
 #include <set>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
 
-/// Token i of the stream is i, so that a batch tells where it was read.
+/// Token i of the stream is i, so a batch reveals where it was read.
 class Counting final : public TokenStream {
 public:
   explicit Counting(int64_t length) : length(length) {}
@@ -39,7 +40,7 @@ DataSource counting(int64_t tokens, int64_t sequence, uint64_t seed = 1, bool sh
   return DataSource(std::make_unique<Counting>(tokens), "counting", sequence, seed, shuffle);
 }
 
-// For every size a permutation hits each element exactly once.
+// For every size, a permutation yields each element exactly once.
 TEST(Permutation, IsABijection) {
   for (uint64_t n : {1, 2, 3, 4, 5, 16, 17, 100, 1000, 4097}) {
     Permutation permutation(n, 42, 0);
@@ -51,7 +52,7 @@ TEST(Permutation, IsABijection) {
   }
 }
 
-// Seeds and epochs give different orders, and none of them is the identity.
+// Seeds and epochs give different orders, none of them the identity.
 TEST(Permutation, DependsOnSeedAndTweak) {
   auto order = [](uint64_t seed, uint64_t tweak) {
     Permutation permutation(1000, seed, tweak);
@@ -68,7 +69,7 @@ TEST(Permutation, DependsOnSeedAndTweak) {
   EXPECT_NE(order(1, 0), identity);
 }
 
-// Neighbouring positions land far apart: the mean distance is that of random pairs (n / 3).
+// Adjacent positions are far apart: the mean distance is that of random pairs (n / 3).
 TEST(Permutation, Mixes) {
   uint64_t n = 10000;
   Permutation permutation(n, 3, 0);
@@ -111,21 +112,21 @@ TEST(DataSource, EverySampleOnceAnEpoch) {
   EXPECT_NE(orders[0], orders[1]);
 }
 
-// Any columns of a sample are the same numbers as in the whole sample.
-TEST(DataSource, PartsAgreeWithTheWholeSample) {
+// Any column range of a sample equals that range of the complete sample.
+TEST(DataSource, SlicesAgreeWithTheWholeSample) {
   DataSource data = counting(1001, 10);
-  std::vector<int64_t> whole(10), wholeLabels(10), part(4), partLabels(4);
+  std::vector<int64_t> whole(10), wholeLabels(10), slice(4), sliceLabels(4);
   data.row(20, 0, 10, Feed::Tokens, whole.data());
   data.row(20, 0, 10, Feed::Labels, wholeLabels.data());
-  data.row(20, 5, 4, Feed::Tokens, part.data());
-  data.row(20, 5, 4, Feed::Labels, partLabels.data());
+  data.row(20, 5, 4, Feed::Tokens, slice.data());
+  data.row(20, 5, 4, Feed::Labels, sliceLabels.data());
   for (int t = 0; t < 4; ++t) {
-    EXPECT_EQ(part[t], whole[t + 5]);
-    EXPECT_EQ(partLabels[t], wholeLabels[t + 5]);
+    EXPECT_EQ(slice[t], whole[t + 5]);
+    EXPECT_EQ(sliceLabels[t], wholeLabels[t + 5]);
   }
 }
 
-// Documents are counted from the sample's start, and places from their own.
+// Documents are counted from the start of the sample, positions from the start of the document.
 TEST(DataSource, DocumentsAndPositions) {
   DataSource data = counting(101, 10, 1, false);
   auto row = [&](int64_t sample, int64_t first, int64_t columns, Feed feed) {
@@ -142,7 +143,7 @@ TEST(DataSource, DocumentsAndPositions) {
   EXPECT_EQ(row(2, 6, 3, Feed::Positions), (Row{2, 3, 0}));
 }
 
-// Without shuffling, samples come in the order of the file.
+// Without shuffling, samples are in file order.
 TEST(DataSource, KeepsOrderWhenAsked) {
   DataSource data = counting(101, 10, 1, false);
   int64_t first;
@@ -152,7 +153,7 @@ TEST(DataSource, KeepsOrderWhenAsked) {
   EXPECT_EQ(first, 0) << "the next epoch";
 }
 
-// A file is read as bytes, high ones included; what is missing or too short is named.
+// Files are read as bytes, including values above 127; missing or short files are named.
 TEST(DataSource, TextFile) {
   auto path = std::filesystem::temp_directory_path() / ("titan-data-" + std::to_string(getpid()));
   std::ofstream(path, std::ios::binary) << "abc\xff";

@@ -1,6 +1,6 @@
-#include "files/DurableFile.h"
+#include "base/files/DurableFile.h"
+#include "base/Error.h"
 #include "files/ReadFile.h"
-#include "titan/runtime/error.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 namespace fs = std::filesystem;
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -42,7 +43,7 @@ void expectRefused(const std::function<void()> &body, const std::string &words) 
   }
 }
 
-// The content is whole or the old one, and nothing is left beside it.
+// The content is complete or the old one, without leftovers.
 TEST_F(DurableFile, Replaces) {
   writeFileAtomically(path("file"), "one");
   writeFileAtomically(path("file"), "two", Sync::No);
@@ -55,7 +56,7 @@ TEST_F(DurableFile, Replaces) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
 }
 
-// A temporary that is a link to a foreign file is removed, not written through.
+// A temporary that is a link to a foreign file is removed, not followed.
 TEST_F(DurableFile, FollowsNoPlantedLink) {
   std::ofstream(path("precious")) << "precious";
   fs::create_symlink(path("precious"), path("file.partial"));
@@ -63,17 +64,17 @@ TEST_F(DurableFile, FollowsNoPlantedLink) {
   EXPECT_EQ(read("precious"), "precious");
   EXPECT_EQ(read("file"), "new");
   EXPECT_FALSE(fs::is_symlink(path("file")));
-  // A target that is one is replaced itself.
+  // A target that is a link is itself replaced.
   fs::create_symlink(path("precious"), path("link"));
   writeFileAtomically(path("link"), "new");
   EXPECT_EQ(read("precious"), "precious");
   EXPECT_FALSE(fs::is_symlink(path("link")));
-  // Who joins does not follow one either.
+  // Joining a temporary does not follow a link either.
   fs::create_symlink(path("precious"), path("joined.partial"));
   expectRefused([&] { PendingFile(path("joined"), PendingFile::Role::Join); }, "symbolic links");
 }
 
-// What is no regular file stays what it is; /dev/null takes what nobody wants.
+// Special files stay unchanged; /dev/null discards content.
 TEST_F(DurableFile, ReplacesNoDevice) {
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0644), 0);
   fs::create_symlink("pipe", path("to-pipe"));
@@ -96,7 +97,7 @@ TEST_F(DurableFile, ReplacesNoDevice) {
   EXPECT_FALSE(fs::exists(path("pipe.partial")));
 }
 
-// Two that write to one file: the first one's is whole, and the second says so.
+// Of two writers of one file, the first completes and the second fails with an error.
 TEST_F(DurableFile, TwoWriters) {
   PendingFile first(path("file"));
   first.append("first");
@@ -118,7 +119,7 @@ TEST_F(DurableFile, CreatesDirectories) {
   EXPECT_FALSE(fs::exists(path("nowhere")));
 }
 
-// What cannot be read is an error with its reason, and never waits.
+// Unreadable files are errors with a reason, and never block.
 TEST_F(DurableFile, ReadsRegularFilesAlone) {
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0644), 0);
   fs::create_symlink("loop", path("loop"));
@@ -130,7 +131,7 @@ TEST_F(DurableFile, ReadsRegularFilesAlone) {
   expectRefused([&] { readWholeFile(folder, 100); }, "Is a directory");
   expectRefused([&] { readWholeFile(path("none"), 100); }, "No such file");
   expectRefused([&] { readWholeFile(path("loop"), 100); }, "symbolic links");
-  // As a bad sector: reading fails, where a mapping would end the process.
+  // As with a bad sector, reading fails where a mapping would end the process.
   expectRefused([&] { readWholeFile("/proc/self/mem", 100); }, "Input/output error");
 }
 

@@ -1,8 +1,8 @@
-// Products of bf16, whichever way this processor makes them; CMakeLists.txt runs them widened, too.
-#include "titan/runtime/gemm.h"
+// bf16 GEMM on this processor's backend; CMakeLists.txt also runs the tests with widening.
+#include "gemm/Gemm.h"
 
-#include "kernels/Amx.h"
-#include "kernels/VectorUnit.h"
+#include "gemm/Amx.h"
+#include "gemm/VectorUnit.h"
 
 #include <gtest/gtest.h>
 
@@ -13,11 +13,12 @@
 #include <string>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
 
-/// Small whole numbers, so that every product and sum is exact and comparisons are for equality.
+/// Small integers, so that every product and sum is exact.
 template <typename T> std::vector<T> integers(int64_t count, int seed) {
   std::vector<T> values(static_cast<size_t>(count));
   uint32_t state = static_cast<uint32_t>(seed) * 2654435761u + 1;
@@ -40,7 +41,7 @@ struct Case {
   bool transA, transB, accumulate;
 };
 
-/// One product in memory with rows longer than needed, and what must come out of it.
+/// One product in memory with leading dimensions larger than necessary, and its expected result.
 template <typename To> struct Product {
   explicit Product(const Case &s, int64_t longerA = 4)
       : s(s), lda((s.transA ? s.m : s.k) + longerA), ldb((s.transB ? s.k : s.n) + 5), ldc(s.n + 2),
@@ -53,7 +54,7 @@ template <typename To> struct Product {
                 s.accumulate, c.data(), ldc);
   }
 
-  /// By the product of floats, of which other tests are sure.
+  /// Computed by the f32 GEMM, which has its own tests.
   std::vector<To> expected() const {
     std::vector<float> wideA(a.begin(), a.end()), wideB(b.begin(), b.end());
     std::vector<float> sums(start.begin(), start.end());
@@ -86,8 +87,8 @@ template <typename To> class GemmBfloat16 : public testing::Test {};
 using Results = testing::Types<float, bf16>;
 TYPED_TEST_SUITE(GemmBfloat16, Results);
 
-// Every remainder that a block of 32 and its halves can have, in all three extents; what lies
-// beside C stays as it was.
+// All remainders of a block of 32 and its halves, in all three extents; memory next to C is
+// unchanged.
 TYPED_TEST(GemmBfloat16, RaggedEdges) {
   int variant = 0;
   for (int64_t m : {1, 2, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 70})
@@ -99,7 +100,7 @@ TYPED_TEST(GemmBfloat16, RaggedEdges) {
       }
 }
 
-// Beyond what is packed at once, in each extent.
+// More than one cache block in each extent.
 TYPED_TEST(GemmBfloat16, Large) {
   for (bool accumulate : {false, true}) {
     check<TypeParam>({70, 45, 3200, false, true, accumulate});
@@ -112,7 +113,7 @@ TYPED_TEST(GemmBfloat16, Large) {
   }
 }
 
-// The same bits for any number of threads, which share a product by its rows and columns.
+// Bitwise equal for any number of threads.
 TYPED_TEST(GemmBfloat16, DoesNotDependOnThreads) {
   Product<TypeParam> product({300, 410, 900, false, true, false});
   product.a = fractions(static_cast<int64_t>(product.a.size()), 4);
@@ -130,7 +131,7 @@ TYPED_TEST(GemmBfloat16, DoesNotDependOnThreads) {
       ASSERT_EQ(float(results[other][i]), float(results[0][i]));
 }
 
-// A row has the same bits whether few or many are made, however the columns lie.
+// A row is bitwise equal in products of few or many rows, for both layouts of B.
 TYPED_TEST(GemmBfloat16, DoesNotDependOnRows) {
   if (!floatVectors() || std::getenv("TITAN_F32"))
     GTEST_SKIP() << "BLAS's";
@@ -151,7 +152,7 @@ TYPED_TEST(GemmBfloat16, DoesNotDependOnRows) {
   }
 }
 
-// Pairs of a row are read where they lie if each begins at a whole one, and packed otherwise.
+// Pairs are read unpacked if every row starts at a pair boundary, else packed.
 TYPED_TEST(GemmBfloat16, DoesNotDependOnWhereRowsBegin) {
   for (int64_t k : {64, 190, 2500}) {
     const Case rows{45, 70, k, false, false, false};
@@ -167,7 +168,7 @@ TYPED_TEST(GemmBfloat16, DoesNotDependOnWhereRowsBegin) {
   }
 }
 
-// A processor with tiles may be asked to do as one without.
+// AMX can be disabled.
 TEST(GemmBfloat16Backends, VectorsDoWithoutTiles) {
   const char *asked = std::getenv("TITAN_BF16");
   if (!asked || asked != std::string("vectors"))
@@ -175,7 +176,7 @@ TEST(GemmBfloat16Backends, VectorsDoWithoutTiles) {
   EXPECT_FALSE(amx::isAvailable());
 }
 
-// Sums that round come close to those in double: their error is float's, not bf16's.
+// Sums that round are close to those in double: their error is float's, not bf16's.
 TEST(GemmBfloat16Sums, AreMadeInFloat) {
   Product<float> product({40, 50, 2000, false, false, false});
   product.a = fractions(static_cast<int64_t>(product.a.size()), 6);
@@ -194,7 +195,7 @@ TEST(GemmBfloat16Sums, AreMadeInFloat) {
     }
 }
 
-// What is infinite or not a number stays in its row and column, also beside missing ones.
+// Infinity and NaN stay in their row and column, also next to padding.
 TEST(GemmBfloat16Sums, KeepInfinities) {
   Product<float> product({37, 41, 35, false, false, false});
   product.a.assign(product.a.size(), 1.0f);
@@ -212,7 +213,7 @@ TEST(GemmBfloat16Sums, KeepInfinities) {
     }
 }
 
-// A batch of small products with shared operands, and one whose result does not move: a sum.
+// A batch of small products with shared operands, and one with a fixed result: a sum.
 TEST(GemmBfloat16Batch, MovesOperands) {
   std::vector<bf16> a{1, 2, 3, 4}, b{5, 6, 7, 8};
   std::vector<float> c{0, 0};

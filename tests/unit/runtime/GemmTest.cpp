@@ -1,5 +1,5 @@
-#include "titan/runtime/gemm.h"
-#include "titan/runtime/error.h"
+#include "gemm/Gemm.h"
+#include "base/Error.h"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,12 @@
 #include <omp.h>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
 
-/// Small whole numbers, so that every product and sum is exact and comparisons are for equality.
+/// Small integers, so that every product and sum is exact.
 template <typename T> std::vector<T> integers(size_t count, int seed) {
   std::vector<T> values(count);
   for (size_t i = 0; i < count; ++i)
@@ -28,7 +29,7 @@ T at(const std::vector<T> &matrix, int64_t ld, bool transposed, int i, int j) {
   return transposed ? matrix[j * ld + i] : matrix[i * ld + j];
 }
 
-// All four transpositions, with leading dimensions larger than rows, added to what is there.
+// All four transpositions, with leading dimensions larger than rows, accumulated.
 TYPED_TEST(Gemm, Transpositions) {
   using T = TypeParam;
   const int m = 5, n = 7, k = 3, ld = 9;
@@ -52,7 +53,7 @@ TYPED_TEST(Gemm, Transpositions) {
     }
 }
 
-// What is not added to is overwritten, whatever was there, also NaN; an empty sum is zero.
+// Without accumulation, C is overwritten, even NaN; an empty sum is zero.
 TYPED_TEST(Gemm, IgnoresWhatItOverwrites) {
   using T = TypeParam;
   std::vector<T> a{1, 2}, b{3, 4}, c{NAN};
@@ -63,8 +64,8 @@ TYPED_TEST(Gemm, IgnoresWhatItOverwrites) {
   EXPECT_EQ(c[0], 0);
 }
 
-// A great depth loses no digits: equal terms, whose roundings all go one way. With more rows than
-// are summed at once, with what the sums are added to, and each operand either way.
+// A large k loses no digits: equal terms, whose rounding errors all have one sign. Also with more
+// rows than one block of sums, with accumulation, and in both layouts of each operand.
 TEST(DeepGemm, KeepsDigits) {
   struct Case {
     int64_t m, n, k;
@@ -83,7 +84,7 @@ TEST(DeepGemm, KeepsDigits) {
     }
 }
 
-// Batches with shared operands, nested dimensions, and sums over a dimension of the batch.
+// Batches with shared operands, nested dimensions, and sums over a batch dimension.
 TYPED_TEST(Gemm, Batches) {
   using T = TypeParam;
   const int m = 2, n = 3, k = 4, outer = 3, inner = 5;
@@ -109,7 +110,7 @@ TYPED_TEST(Gemm, Batches) {
       }
 }
 
-// What BLAS's integers cannot hold is refused, not truncated.
+// Extents beyond BLAS's integers are refused, not truncated.
 TYPED_TEST(Gemm, RefusesHugeExtents) {
   using T = TypeParam;
   T x = 1;
@@ -118,7 +119,7 @@ TYPED_TEST(Gemm, RefusesHugeExtents) {
                Fault);
 }
 
-// The inner product has the same bits for any number of threads.
+// The inner product is bitwise equal for any number of threads.
 TYPED_TEST(Gemm, DotDoesNotDependOnThreads) {
   using T = TypeParam;
   std::vector<T> a(1'000'003);

@@ -1,5 +1,5 @@
-#include "titan/runtime/launch.h"
-#include "titan/runtime/error.h"
+#include "launch/Launch.h"
+#include "base/Error.h"
 
 #include "launch/Libraries.h"
 #include "launch/LoadedCode.h"
@@ -11,6 +11,7 @@
 #include <fstream>
 #include <map>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -24,7 +25,7 @@ EnvironmentLookup fake(std::map<std::string, std::string> variables) {
   };
 }
 
-// Without any launcher the process is alone and needs no rendezvous.
+// Without a launcher, the process is alone and needs no rendezvous.
 TEST(Launch, AloneWithoutVariables) {
   LaunchInfo launch = detectLaunch(fake({}));
   EXPECT_EQ(launch.launcher, Launcher::Alone);
@@ -51,7 +52,7 @@ TEST(Launch, Torchrun) {
   EXPECT_TRUE(launch.agentServesStore);
 }
 
-// A port beyond the last one would silently be another.
+// A port beyond the largest would silently wrap around.
 TEST(Launch, PortsEnd) {
   std::map<std::string, std::string> variables = {
       {"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "65535"}};
@@ -60,7 +61,7 @@ TEST(Launch, PortsEnd) {
   EXPECT_THROW(detectLaunch(fake(variables)), UserError);
 }
 
-// torchrun started inside a Slurm step is torchrun: the inner launcher wins.
+// torchrun inside a Slurm step is torchrun: the inner launcher wins.
 TEST(Launch, TorchrunInsideSlurm) {
   LaunchInfo launch = detectLaunch(fake({{"RANK", "0"},
                                          {"WORLD_SIZE", "2"},
@@ -96,7 +97,7 @@ TEST(Launch, Slurm) {
   EXPECT_EQ(a.job, "Slurm's step 77.2");
 }
 
-// What names a run, so that ranks of two runs do not take one another for peers.
+// The job name distinguishes ranks of different runs.
 TEST(Launch, Job) {
   const std::map<std::string, std::string> own = {
       {"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "1"}};
@@ -110,7 +111,7 @@ TEST(Launch, Job) {
   EXPECT_EQ(jobWith({{"SLURM_JOB_ID", "7"}, {"SLURM_STEP_ID", "3"}}), "Slurm's job 7");
 }
 
-// Without LOCAL_WORLD_SIZE, all are taken to be on one machine, but that is no knowledge.
+// Without LOCAL_WORLD_SIZE, all processes count as local, but the local size is not known.
 TEST(Launch, KnowsLocalSize) {
   std::map<std::string, std::string> own = {
       {"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "1"}};
@@ -126,7 +127,7 @@ TEST(Launch, SlurmBatchScriptWithoutStepIsAlone) {
   EXPECT_EQ(launch.worldSize, 1);
 }
 
-// mpirun on one machine needs no address; the port comes from the job's name.
+// mpirun on one machine needs no address; the port derives from the job's name.
 TEST(Launch, OpenMpiOnOneMachine) {
   LaunchInfo launch = detectLaunch(fake({{"OMPI_COMM_WORLD_RANK", "2"},
                                          {"OMPI_COMM_WORLD_SIZE", "4"},
@@ -139,7 +140,7 @@ TEST(Launch, OpenMpiOnOneMachine) {
   EXPECT_GE(launch.masterPort, 20000);
 }
 
-// mpirun over several machines must be told where rank 0 is, and the message says how.
+// mpirun on several machines needs rank 0's address, and the message explains how to pass it.
 TEST(Launch, OpenMpiOnSeveralMachinesNeedsAddress) {
   try {
     detectLaunch(fake({{"OMPI_COMM_WORLD_RANK", "2"},
@@ -152,7 +153,7 @@ TEST(Launch, OpenMpiOnSeveralMachinesNeedsAddress) {
   }
 }
 
-// Contradicting or unreadable variables are the user's error and named.
+// Contradictory or invalid variables are user errors that name the variable.
 TEST(Launch, RefusesNonsense) {
   EXPECT_THROW(detectLaunch(fake({{"RANK", "4"}, {"WORLD_SIZE", "4"}, {"MASTER_PORT", "1"}})),
                UserError);
@@ -175,8 +176,8 @@ TEST(Launch, FirstSlurmHost) {
   EXPECT_EQ(firstSlurmHost(""), "");
 }
 
-// Slurm's lists are read whole: several brackets vary from right to left, and numbers keep the
-// width of the first.
+// Slurm's lists are expanded completely: the last bracket is fastest, and numbers keep the width of
+// the first.
 TEST(Launch, SlurmHosts) {
   using Hosts = std::vector<std::string>;
   const std::map<std::string, Hosts> lists = {
@@ -217,7 +218,8 @@ CoreSet cores(std::initializer_list<int> list, uint64_t machine = 0) {
   return set;
 }
 
-// Cores are shared evenly by those that may use them, machine by machine; nobody goes without.
+// Cores are divided evenly among the ranks that may use them, per machine; every rank gets at least
+// one.
 TEST(Launch, FairShare) {
   auto share = [](std::vector<CoreSet> ranks, int rank) { return fairShare(ranks, rank); };
   EXPECT_EQ(share({cores({0, 1, 2, 3})}, 0), 4);
@@ -231,7 +233,7 @@ TEST(Launch, FairShare) {
   EXPECT_GE(share({ownCores()}, 0), 1);
 }
 
-// The share is what a rank uses unless the user decided; torchrun's default 1 is no wish.
+// A rank uses its share unless the user decides; torchrun's default of 1 is not a decision.
 TEST(Launch, ThreadCount) {
   LaunchInfo alone;
   LaunchInfo torchrun;
@@ -252,14 +254,14 @@ TEST(Launch, ThreadCount) {
     EXPECT_THROW(chooseThreadCount(alone, 4, fake({{"OMP_NUM_THREADS", many}})), UserError);
 }
 
-/// Resident pages of files.
+/// Resident file pages.
 int64_t residentOfFiles() {
   int64_t size = 0, resident = 0, shared = 0;
   std::ifstream("/proc/self/statm") >> size >> resident >> shared;
   return shared;
 }
 
-/// Reads a byte of every page of LibTorch's code.
+/// Reads one byte of every page of LibTorch's code.
 void touchLibTorch() {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -273,7 +275,7 @@ void touchLibTorch() {
   }
 }
 
-// What was touched of loaded code, as by LibTorch's constructors, is given back, and it still runs.
+// Touched pages of loaded code are released, and the code still runs.
 TEST(Launch, ReleasesLoadedCode) {
   openLibrary(kLibTorch, "is tested");
   touchLibTorch();
@@ -283,7 +285,7 @@ TEST(Launch, ReleasesLoadedCode) {
   EXPECT_EQ(std::to_string(std::stod("1.5")), "1.500000");
 }
 
-// What cannot be loaded is said with what it is for, and what to do.
+// A failed load names the library's purpose and a remedy.
 TEST(Launch, LibraryThatIsNotThere) {
   try {
     openLibrary("libabsent.so", "does nothing");

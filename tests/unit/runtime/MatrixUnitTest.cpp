@@ -1,7 +1,7 @@
-// What attention multiplies in bf16, on every unit that this processor has.
-#include "kernels/MatrixUnit.h"
-#include "kernels/Amx.h"
-#include "kernels/VectorUnit.h"
+// The bf16 products of attention, on every unit of this processor.
+#include "gemm/MatrixUnit.h"
+#include "gemm/Amx.h"
+#include "gemm/VectorUnit.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -25,7 +26,7 @@ bool hasPairs() {
 #endif
 }
 
-/// Memory aligned to vectors, of numbers that spoil every sum that they get into.
+/// Vector-aligned memory of NaNs, which spoil every sum that reads them.
 template <typename T> class Aligned {
 public:
   explicit Aligned(int64_t count)
@@ -46,7 +47,7 @@ float fraction(int64_t i) {
   return static_cast<float>(i * 7919 % 1999) / 999 - 1;
 }
 
-/// A matrix of so many lines in memory that is theirs alone.
+/// A matrix with the given number of rows in its own memory.
 struct Lines {
   Lines(int64_t lines, int64_t depth, bool along, int64_t seed)
       : along(along), ld(along ? depth : lines) {
@@ -96,12 +97,13 @@ protected:
   const MatrixUnit *unit = nullptr;
 };
 
-/// Rows of 32 floats, of which the first `depth` are there.
+/// Rows of 32 floats, of which the first `depth` are set.
 Aligned<float> someWeights(int64_t count, int64_t rows, int64_t depth) {
   Aligned<float> weights(rows * kUnitPanel);
   for (int64_t i = 0; i < count; ++i)
     for (int64_t j = 0; j < depth; ++j)
-      weights[i * kUnitPanel + j] = std::exp2(8 * fraction(i * 31 + j)); // with all their digits
+      weights[i * kUnitPanel + j] =
+          std::exp2(8 * fraction(i * 31 + j)); // with all significant bits
   return weights;
 }
 
@@ -111,7 +113,7 @@ Aligned<float> zeros(int64_t count) {
   return numbers;
 }
 
-// Lines of any number and depth against a panel of lanes, whichever way either lies in memory.
+// Any number of rows and any depth against a panel of lanes, in both layouts of each operand.
 TEST_P(OfUnit, MultipliesRows) {
   for (int64_t lines : {1, 8, 33, 64})
     for (int64_t depth : {1, 5, 31, 64, 72})
@@ -132,7 +134,7 @@ TEST_P(OfUnit, MultipliesRows) {
         }
 }
 
-// Weights are rows of the depth: only as many as are there count, with twice bf16's digits.
+// Weights as rows of k: only existing rows count, with twice bf16's digits.
 TEST_P(OfUnit, AddsWeightedRows) {
   const int64_t deepest = 96;
   for (int64_t lines : {1, 24, 40})
@@ -162,7 +164,7 @@ TEST_P(OfUnit, AddsWeightedRows) {
       }
 }
 
-// Weights are lines: neither rows nor elements that are not there change what is added to.
+// Weights as rows: missing rows and elements do not change the result.
 TEST_P(OfUnit, AddsByRowsOfWeights) {
   const int64_t deepest = 96;
   for (int64_t lines : {1, 12, 64})
@@ -196,7 +198,7 @@ TEST_P(OfUnit, AddsByRowsOfWeights) {
 
 INSTANTIATE_TEST_SUITE_P(MatrixUnit, OfUnit, testing::Values("tiles", "pairs"));
 
-// Lanes come back as lines, rounded to nearest, and nothing beside them is written.
+// Lanes are transposed back to rows, rounded to nearest, without other writes.
 TEST(MatrixUnitStore, RoundsLanesIntoRows) {
   if (!hasPairs())
     GTEST_SKIP() << "not of this processor";

@@ -1,4 +1,4 @@
-#include "titan/runtime/mesh.h"
+#include "comm/Mesh.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -16,7 +17,7 @@ Ranks group(const Mesh &mesh, int rank, std::vector<int> axes) {
   return mesh.group(rank, axes);
 }
 
-// The groups of the well-known example: inner axis contiguous, outer axes strided.
+// Groups of the inner axis are contiguous, those of outer axes strided.
 TEST(Mesh, GroupsOfFourAxes) {
   Mesh mesh({{"pp", 3}, {"dp", 4}, {"cp", 1}, {"tp", 8}});
   EXPECT_EQ(mesh.size(), 96);
@@ -27,7 +28,7 @@ TEST(Mesh, GroupsOfFourAxes) {
   EXPECT_EQ(group(mesh, 5, {2}), (Ranks{5}));
 }
 
-// Coordinates and ranks are inverse to each other on every rank.
+// Coordinates and ranks are inverse functions.
 TEST(Mesh, CoordinatesRoundTrip) {
   Mesh mesh({{"a", 2}, {"b", 3}, {"c", 4}});
   EXPECT_EQ(mesh.coordinates(0), (Ranks{0, 0, 0}));
@@ -37,8 +38,8 @@ TEST(Mesh, CoordinatesRoundTrip) {
     EXPECT_EQ(mesh.rank(mesh.coordinates(rank)), rank);
 }
 
-// A group follows the order in which its axes are listed, not the mesh's: blocks of a dimension
-// sharded over (b, a) lie differently from those over (a, b).
+// A group has the order of its list of axes, not of the mesh: the shards of a dimension over (b, a)
+// have another order than over (a, b).
 TEST(Mesh, OrderOfAxesIsOrderOfRanks) {
   Mesh mesh({{"a", 2}, {"b", 2}});
   EXPECT_EQ(group(mesh, 0, {0, 1}), (Ranks{0, 1, 2, 3}));
@@ -64,13 +65,13 @@ TEST(Mesh, GroupsPartitionTheRanks) {
   }
 }
 
-// The description a user reads leaves out axes of degree one.
+// The description omits axes of degree one.
 TEST(Mesh, Describe) {
   EXPECT_EQ(Mesh({{"shard", 2}, {"cp", 1}, {"tp", 2}}).describe(), "shard 2 x tp 2");
   EXPECT_EQ(Mesh({{"shard", 1}}).describe(), "1");
 }
 
-// Impossible meshes and axis lists are refused.
+// Invalid meshes and axis lists are rejected.
 TEST(Mesh, RefusesNonsense) {
   EXPECT_THROW(Mesh({{"a", 0}}), std::invalid_argument);
   Mesh mesh({{"a", 2}, {"b", 2}});

@@ -1,4 +1,4 @@
-#include "titan/runtime/metrics.h"
+#include "metrics/Metrics.h"
 
 #include "metrics/PublishedPeak.h"
 #include "metrics/StatusFile.h"
@@ -12,6 +12,7 @@
 #include <sstream>
 #include <unistd.h>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -39,7 +40,7 @@ MetricsRow row(int64_t step) {
   return {step, 1.0 / 3, 0.5, 8e-4, step * 2048, 8000, 0.25, 1 << 20, 1.5};
 }
 
-// A row has all promised fields, 9 digits in float32 programs and 17 in float64 ones.
+// A row has all promised fields, with 9 digits in float32 programs and 17 in float64 ones.
 TEST_F(Metrics, RowsAsJson) {
   EXPECT_EQ(toJson(row(2), 9),
             R"({"step": 2, "loss": 0.333333333, "grad_norm": 0.5, "lr": 0.0008, "tokens": 4096, )"
@@ -55,7 +56,7 @@ TEST_F(Metrics, RowsAsJson) {
   EXPECT_NE(toJson(fast, 9).find(R"("loss": 0.333333333, "max_loss": 0.5, )"), std::string::npos);
 }
 
-// Losses with names stand behind the whole one, those of an evaluation behind its.
+// Named losses follow the total loss, those of an evaluation follow its loss.
 TEST_F(Metrics, LossesWithNames) {
   MetricsRow several = row(1);
   several.losses = {{"balance", 1.0 / 3}, {"z", NAN}};
@@ -71,8 +72,8 @@ TEST_F(Metrics, LossesWithNames) {
       << text;
 }
 
-// Peaks are those of data sheets: of the device in full, not of a slice or another form of it, and
-// of bf16 alone.
+// Peaks are those of data sheets: for full devices only, not for slices or other variants, and for
+// bf16 only.
 TEST(PublishedPeak, KnowsWhatIsPublished) {
   EXPECT_EQ(publishedPeakTflops("NVIDIA A100-SXM4-80GB", "bf16"), 312);
   EXPECT_EQ(publishedPeakTflops("NVIDIA H100 80GB HBM3", "bf16"), 989);
@@ -87,7 +88,7 @@ TEST(PublishedPeak, KnowsWhatIsPublished) {
     EXPECT_FALSE(publishedPeakTflops("NVIDIA H200", type)) << type;
 }
 
-// A fresh file starts empty; a resumed one keeps rows up to the checkpoint and no broken line.
+// A new file starts empty; a resumed one keeps rows up to the checkpoint and no truncated line.
 TEST_F(Metrics, ResumingTruncates) {
   {
     MetricsFile file(path("m.jsonl"), 9);
@@ -107,21 +108,20 @@ TEST_F(Metrics, ResumingTruncates) {
   EXPECT_EQ(contentOf(path("m.jsonl")), "");
 }
 
-// The status says how the run is and which process it is, and no partial file is left beside it.
+// The status describes the run and its process, without partial files.
 TEST_F(Metrics, Status) {
   StatusFile status(path("status.json"), 20);
   ASSERT_TRUE(status.write({"stopped", 7, 75, "by \"SIGTERM\""}));
   std::string text = contentOf(path("status.json"));
-  for (const char *part : {R"("state": "stopped")", R"("step": 7)", R"("exit_status": 75)",
-                           R"("message": "by \"SIGTERM\"")", R"("steps": 20)", R"("host": ")"})
-    EXPECT_NE(text.find(part), std::string::npos) << text;
+  for (const char *phrase : {R"("state": "stopped")", R"("step": 7)", R"("exit_status": 75)",
+                             R"("message": "by \"SIGTERM\"")", R"("steps": 20)", R"("host": ")"})
+    EXPECT_NE(text.find(phrase), std::string::npos) << text;
   EXPECT_NE(text.find("\"pid\": " + std::to_string(getpid())), std::string::npos) << text;
   EXPECT_FALSE(std::filesystem::exists(path("status.json.partial")));
   EXPECT_EQ(describeUnended(path("status.json")), "");
 }
 
-// While a process lives its status is renewed; one that was killed left an old one, which the next
-// run tells of.
+// A live process updates its status; the next run reports a process that was killed.
 TEST_F(Metrics, StatusBeats) {
   StatusFile status(path("status.json"), 20, std::chrono::milliseconds(5));
   ASSERT_TRUE(status.write({}));
@@ -133,11 +133,11 @@ TEST_F(Metrics, StatusBeats) {
   const std::string said = describeUnended(path("status.json"));
   EXPECT_TRUE(said.starts_with("after step 9 (process " + std::to_string(getpid()) + " on "))
       << said;
-  std::ofstream(path("damaged.json")) << "{\"state\": \"running\""; // no beat renews this one
+  std::ofstream(path("damaged.json")) << "{\"state\": \"running\""; // without a heartbeat
   EXPECT_EQ(describeUnended(path("damaged.json")), "");
 }
 
-// A signal handler writes the last one, in JSON whatever the message is; no beat comes after it.
+// A signal handler writes the last status, as valid JSON for any message; no heartbeat follows.
 TEST_F(Metrics, StatusOfACrash) {
   StatusFile status(path("status.json"), 20, std::chrono::milliseconds(1));
   status.write({.step = 3});
@@ -146,12 +146,12 @@ TEST_F(Metrics, StatusOfACrash) {
   status.writeFromHandler(135, message);
   usleep(20000);
   const std::string text = contentOf(path("status.json"));
-  for (const char *part : {R"("state": "failed")", R"("step": 3)", R"("exit_status": 135)",
-                           "\"message\": \"SIGBUS ('a\\\"b?\\\\?\?')\""})
-    EXPECT_NE(text.find(part), std::string::npos) << text;
+  for (const char *phrase : {R"("state": "failed")", R"("step": 3)", R"("exit_status": 135)",
+                             "\"message\": \"SIGBUS ('a\\\"b?\\\\?\?')\""})
+    EXPECT_NE(text.find(phrase), std::string::npos) << text;
 }
 
-// A disk that is full takes a status over an old one: the file was there.
+// On a full disk, the status overwrites the old one.
 TEST_F(Metrics, StatusOnAFullDisk) {
   StatusFile status(path("status.json"), 20);
   ASSERT_TRUE(status.write({"running", 3, 0, std::string(200, 'x')}));
@@ -171,7 +171,7 @@ TEST(SafeText, Numbers) {
   EXPECT_EQ(text.size(), std::strlen(text.text()));
 }
 
-// What people read: aligned steps, short units, colours only when asked for.
+// Console output: aligned steps, short units, colours only on request.
 TEST_F(Metrics, Lines) {
   EXPECT_EQ(
       toLine(row(2), 200, 187, false),

@@ -1,9 +1,9 @@
-#include "titan/runtime/degrees.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "settings/Degrees.h"
 #include "titan/runtime/program_table.h"
 
-#include "train/Sampling.h"
-#include "train/Settings.h"
+#include "generation/Sampling.h"
+#include "settings/Settings.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 #include <fstream>
 #include <set>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -25,7 +26,7 @@ std::string refusal(const std::vector<Axis> &mesh, int64_t ranks) {
   return "accepted";
 }
 
-// A wrong number of processes is refused in exactly the promised words.
+// A wrong number of processes is refused with exactly the promised message.
 TEST(Degrees, WrongNumberOfRanks) {
   EXPECT_EQ(refusal({{"shard", 2}, {"tp", 2}}, 1),
             "needs 4 ranks (shard 2 x tp 2), launched with 1; try: torchrun --no-python "
@@ -37,7 +38,7 @@ TEST(Degrees, WrongNumberOfRanks) {
   EXPECT_EQ(refusal({{"shard", 2}, {"tp", 2}}, 4), "accepted");
 }
 
-// The automatic axis takes what the others leave.
+// The automatic axis takes the remaining ranks.
 TEST(Degrees, Auto) {
   std::vector<Axis> mesh{{"pp", 2}, {"shard", 0}, {"tp", 4}};
   EXPECT_EQ(resolveDegrees(mesh, 24, ""), (std::vector<int64_t>{2, 3, 4}));
@@ -46,19 +47,19 @@ TEST(Degrees, Auto) {
   EXPECT_EQ(resolveDegrees(two, 6, ""), (std::vector<int64_t>{6, 1}));
 }
 
-// What an emitted table says is what the program holds; what it leaves out has its default.
+// The emitted table determines the program; omitted fields have their defaults.
 TEST(ProgramTable, Rows) {
   static constexpr List<TensorRow> tensors = {
       {.role = Role::Parameter,
        .name = "layers.w",
        .info = {DType::F64, {{"layers", 3, {}}, {"embed", 8, {1}, 2}}, {0, 1}, 1},
-       .buffer = 4,
+       .allocation = 4,
        .stacked = true,
        .iterations = {{0, 2, 4}},
        .init = Init::Normal,
        .scale = {0.5, 0.25, 0.125},
        .cut = 3.0},
-      {.role = Role::Scalar, .name = "lr", .info = {DType::F32, {}, {}, 0}, .buffer = 5}};
+      {.role = Role::Scalar, .name = "lr", .info = {DType::F32, {}, {}, 0}, .allocation = 5}};
   Program p;
   setTensors(p, tensors);
   setPersistent(p, {{"layers.w", 192, 0, 0}});
@@ -80,7 +81,7 @@ TEST(ProgramTable, Rows) {
   EXPECT_EQ(p.functions[0].stackOverlaps[0].producedAbove[0].below, 1);
 }
 
-// The learning rate's course: TorchTitan's linear warm-up and decay.
+// The learning rate schedule: TorchTitan's linear warm-up and decay.
 TEST(ScheduleTest, Factors) {
   Schedule linear{20, 2, "linear", 0};
   EXPECT_DOUBLE_EQ(linear.factor(1), 0.5);
@@ -98,7 +99,7 @@ TEST(ScheduleTest, Factors) {
   EXPECT_DOUBLE_EQ(constant.factor(5), 1);
 }
 
-// Greedy takes the first largest logit; sampling follows the probabilities.
+// Greedy selection takes the first largest logit; sampling follows the probabilities.
 TEST(ChooseToken, GreedyAndSampled) {
   std::vector<double> logits{0, std::log(3.0), std::log(3.0), -1e9};
   EXPECT_EQ(chooseToken(logits, {0}, 0.99), 1);
@@ -116,8 +117,7 @@ std::set<int64_t> drawn(const std::vector<double> &logits, const Sampling &sampl
   return tokens;
 }
 
-// Probabilities 0.1, 0.5, 0.2, 0.2: how many may be drawn, and how many it takes to come to a
-// share.
+// Probabilities 0.1, 0.5, 0.2, 0.2: limits on the number of tokens and on their total probability.
 TEST(ChooseToken, AmongTheMostLikely) {
   std::vector<double> logits{std::log(0.1), std::log(0.5), std::log(0.2), std::log(0.2)};
   using Tokens = std::set<int64_t>;
@@ -145,7 +145,7 @@ Program withSettings() {
   return program;
 }
 
-// Values are read as the language writes them; equal values of compile-time settings are no change.
+// Values use the language's syntax; an equal value of a compile-time setting is accepted.
 TEST(SettingsTest, Values) {
   Settings settings(withSettings());
   EXPECT_EQ(settings.integer("steps", 0), 100000);
@@ -153,13 +153,13 @@ TEST(SettingsTest, Values) {
   EXPECT_EQ(settings.text("data.path", ""), "a \\b.txt");
   settings.set(readPair("data.batch=8.0", "--set"));
   EXPECT_THROW(readPair("=9", "--set"), UsageError);
-  settings.set(readPair("data.path=b c.txt", "--set")); // the shell took the quotes
+  settings.set(readPair("data.path=b c.txt", "--set")); // the shell removed the quotes
   EXPECT_EQ(settings.text("data.path", ""), "b c.txt");
   settings.set(readPair("schedule.decay=\"constant\"", "--set"));
   EXPECT_EQ(settings.text("schedule.decay", ""), "constant");
 }
 
-/// What a program says of a mistake, as it prints it.
+/// The printed diagnostic.
 std::string complaint(const SettingText &text) {
   try {
     Settings(withSettings()).set(text);
@@ -169,7 +169,7 @@ std::string complaint(const SettingText &text) {
   return "accepted";
 }
 
-// The words, the codes and the carets are those of `titanc --set`.
+// Messages, codes and carets equal those of `titanc --set`.
 TEST(SettingsTest, Mistakes) {
   auto set = [](const char *pair) { return complaint(readPair(pair, "--set")); };
   EXPECT_EQ(set("optimizer.lr=-1"), "--set optimizer.lr:1:1: `optimizer.lr` takes a number from 0 "
@@ -200,7 +200,7 @@ TEST(SettingsTest, Mistakes) {
   EXPECT_EQ(set("schedule.to=1"), "accepted");
 }
 
-// In a file, the line and the place in it.
+// In a file, with line and column.
 TEST(SettingsTest, MistakesInFiles) {
   std::string path = testing::TempDir() + "settings.toml";
   std::ofstream(path) << "# of a run\nsteps = 20 # short\n\n[optimizer]\nlr   = -0.5  # \"wrong\"\n"
@@ -218,9 +218,9 @@ TEST(SettingsTest, MistakesInFiles) {
             "help: `optimizer { ... }` has `lr`");
 }
 
-// What is written as TOML is what a run can be started from again.
+// The written TOML is a valid input of a run.
 TEST(SettingsTest, Toml) {
-  // Names of files are whole, wherever they are read.
+  // File names are absolute, so that they are valid in any working directory.
   const std::string folder = std::filesystem::current_path().string();
   EXPECT_EQ(Settings(withSettings()).toToml(),
             "data.batch = 8 # fixed when the program was compiled\ndata.path = \"" + folder +

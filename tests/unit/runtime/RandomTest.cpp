@@ -1,11 +1,12 @@
-#include "titan/runtime/initialize.h"
-#include "titan/runtime/random_stream.h"
+#include "base/random/RandomStream.h"
+#include "random/Initialize.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -20,7 +21,7 @@ TEST(Philox, KnownAnswers) {
             (PhiloxCounter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-// The published test values of FNV-1a with 64 bits.
+// The published test values of 64-bit FNV-1a.
 TEST(Fnv1a, KnownAnswers) {
   EXPECT_EQ(fnv1a64(""), 0xcbf29ce484222325u);
   EXPECT_EQ(fnv1a64("a"), 0xaf63dc4c8601ec8cu);
@@ -50,7 +51,7 @@ Moments draw(Initializer init, int64_t count = 200000) {
   return momentsOf(values);
 }
 
-// Each distribution has the mean, variance and range that its definition gives.
+// Each distribution has the mean, variance and range of its definition.
 TEST(Initialize, Distributions) {
   Moments constant = draw({Init::Constant, 3.5});
   EXPECT_EQ(constant.smallest, 3.5);
@@ -67,7 +68,7 @@ TEST(Initialize, Distributions) {
   EXPECT_NEAR(normal.variance, 0.25, 0.005);
   EXPECT_GT(normal.largest, 0.5 * 3.5);
 
-  // Variance of a standard normal cut at two: 1 - 2 * 2 * phi(2) / (2 Phi(2) - 1) = 0.7737.
+  // Variance of a standard normal truncated at two: 1 - 2 * 2 * phi(2) / (2 Phi(2) - 1) = 0.7737.
   Moments truncated = draw({Init::TruncatedNormal, 0.02, 2});
   EXPECT_NEAR(truncated.mean, 0, 0.0002);
   EXPECT_NEAR(truncated.variance / (0.02 * 0.02), 0.7737, 0.01);
@@ -75,7 +76,7 @@ TEST(Initialize, Distributions) {
   EXPECT_LE(truncated.largest, 0.04);
 }
 
-// An element's value depends on seed, name and index alone: any box gives the whole tensor's bits.
+// An element depends only on seed, name and index: any box has the bits of the complete tensor.
 TEST(Initialize, BoxesAgreeWithTheWhole) {
   Initializer init{Init::Normal, 0.02};
   std::vector<int64_t> shape{6, 4, 10};
@@ -85,13 +86,13 @@ TEST(Initialize, BoxesAgreeWithTheWhole) {
       {{0, 0, 0}, {6, 4, 10}}, {{2, 0, 0}, {3, 4, 10}}, {{0, 2, 0}, {6, 2, 10}},
       {{0, 0, 5}, {6, 4, 5}},  {{5, 3, 9}, {1, 1, 1}},  {{1, 1, 2}, {4, 2, 7}}};
   for (const auto &[offset, extent] : boxes) {
-    std::vector<float> part(extent[0] * extent[1] * extent[2]);
-    initializeBox(init, 7, "layers.3.wq", shape, offset, extent, DType::F32, part.data());
+    std::vector<float> box(extent[0] * extent[1] * extent[2]);
+    initializeBox(init, 7, "layers.3.wq", shape, offset, extent, DType::F32, box.data());
     size_t at = 0;
     for (int64_t i = 0; i < extent[0]; ++i)
       for (int64_t j = 0; j < extent[1]; ++j)
         for (int64_t k = 0; k < extent[2]; ++k)
-          EXPECT_EQ(part[at++], whole[((offset[0] + i) * 4 + offset[1] + j) * 10 + offset[2] + k]);
+          EXPECT_EQ(box[at++], whole[((offset[0] + i) * 4 + offset[1] + j) * 10 + offset[2] + k]);
   }
 }
 
@@ -111,7 +112,7 @@ TEST(Initialize, KeyedBySeedAndName) {
   EXPECT_EQ(rounded, static_cast<float>(first(1, "a")));
 }
 
-// A fixed value pins the definition down: runs of other versions must start with the same bits.
+// A fixed value pins the definition: other versions must start with the same bits.
 TEST(Initialize, IsStableOverVersions) {
   double values[2];
   initializeRange({Init::Normal, 1}, 42, "layers.0.wq", 5, 2, DType::F64, values);
@@ -127,8 +128,7 @@ TEST(Initialize, IsStableOverVersions) {
   EXPECT_EQ(values[1], 0x1.7f84c1553ad8ap-1);
 }
 
-// What is drawn in blocks, as wide as this processor's vectors are, has the bits of what is drawn
-// alone, as the interpreter does it.
+// Blocks of vector width have the bits of single elements, which the interpreter draws.
 TEST(Initialize, BlocksAgreeWithSingleElements) {
   RandomStream stream(9, "init", "table");
   const int64_t first = (int64_t{1} << 32) - 1000, count = 3001; // beyond the counter's first word

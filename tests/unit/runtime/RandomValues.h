@@ -1,13 +1,13 @@
-// The same values in every run, for tests of kernels.
+// Equal values in every run, for tests of kernels.
 #pragma once
 
-#include "titan/runtime/random_stream.h"
+#include "base/random/RandomStream.h"
 
 #include <vector>
 
 namespace titan::rt {
 
-/// Normally distributed; `name` tells one tensor's from another's.
+/// Normally distributed; `name` distinguishes tensors.
 template <typename T> std::vector<T> randomValues(const char *name, int64_t count) {
   RandomStream stream(1, "test", name);
   std::vector<T> values(count);

@@ -1,9 +1,8 @@
-// What ranks compare before they train: records and their text, digests of files, signatures of
-// collectives.
+// Records that ranks compare before training, digests of files, and signatures of collectives.
 #include "comm/CallSignature.h"
 
-#include "titan/runtime/file_digest.h"
-#include "titan/runtime/rank_record.h"
+#include "comm/RankRecord.h"
+#include "files/FileDigest.h"
 
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include <random>
 #include <unistd.h>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -19,7 +19,7 @@ RankRecord recordOf(std::vector<RankRecord::Field> fields) {
   return {std::move(fields), "process 7 on host", "10.0.0.1", ""};
 }
 
-// A record is the same after it was text, whatever its values are.
+// Encoding and decoding preserve any record.
 TEST(RankRecord, SurvivesTheStore) {
   RankRecord record = recordOf({{"optimizer.lr", "0.001"},
                                 {"data.path", "a\tb\nc\\n\\"},
@@ -39,7 +39,7 @@ TEST(RankRecord, SurvivesTheStore) {
   }
 }
 
-// What strangers write into the store is refused or a record, never a crash.
+// Untrusted text is rejected or decoded, without a crash.
 TEST(RankRecord, DecodesNoGarbage) {
   for (const char *text :
        {"", "\n", "GET / HTTP/1.1\r\n\r\n", "titan rank record 2\n1\n\n\n\n",
@@ -59,7 +59,7 @@ TEST(RankRecord, DecodesNoGarbage) {
   }
 }
 
-// A difference is shown by field, with each value and the ranks that have it.
+// A difference is described by field, with each value and its ranks.
 TEST(RankRecord, NamesWhatDiffers) {
   const RankRecord usual = recordOf({{"optimizer.lr", "0.001"}, {"seed", "0"}});
   EXPECT_EQ(describeDifferences({{0, usual}, {1, usual}}), "");
@@ -76,7 +76,7 @@ TEST(RankRecord, NamesWhatDiffers) {
             "--prompt: nothing on rank 0, a b on rank 1");
 }
 
-// Where a process is differs by nature.
+// Process and address are not compared.
 TEST(RankRecord, DoesNotCompareProcesses) {
   RankRecord one = recordOf({{"seed", "0"}}), other = one;
   other.process = "process 8 on another";
@@ -84,7 +84,7 @@ TEST(RankRecord, DoesNotCompareProcesses) {
   EXPECT_EQ(describeDifferences({{0, one}, {1, other}}), "");
 }
 
-// A mistake of one rank is said instead of what it lacks; one of all is no difference.
+// An error of one rank is described instead of its missing fields; a common error is no difference.
 TEST(RankRecord, TellsMistakes) {
   RankRecord good = recordOf({{"seed", "0"}}), bad;
   bad.mistake = "there is no option `x`";
@@ -95,7 +95,7 @@ TEST(RankRecord, TellsMistakes) {
   EXPECT_EQ(describeDifferences({{0, bad}, {1, bad}}), "");
 }
 
-// Many fields and long values make no endless message.
+// Many fields and long values are truncated in the message.
 TEST(RankRecord, ShowsSomeOfMany) {
   std::vector<RankRecord::Field> one, other;
   for (int i = 0; i < 100; ++i) {
@@ -122,18 +122,18 @@ protected:
       std::filesystem::temp_directory_path() / ("titan-digest-" + std::to_string(getpid()));
 };
 
-// Small files are read whole: one bit or byte more shows. Of large ones, samples and the size.
+// The digest covers all bytes of small files, and samples and the size of large ones.
 TEST_F(FileDigest, TellsFilesApart) {
-  EXPECT_EQ(digest("123456789"), "9 bytes, CRC-32C e3069283"); // the checksum's published value
+  EXPECT_EQ(digest("123456789"), "9 bytes, CRC-32C e3069283"); // the published check value
   EXPECT_NE(digest("123456789"), digest("123456788"));
   std::string large(40 << 20, 'x');
   const std::string before = digest(large);
   EXPECT_NE(before.find("of samples"), std::string::npos);
   EXPECT_NE(digest(large + "x"), before);
-  for (size_t place : {size_t{0}, size_t{100}, large.size() - 1}) {
+  for (size_t position : {size_t{0}, size_t{100}, large.size() - 1}) {
     std::string changed = large;
-    changed[place] = 'y';
-    EXPECT_NE(digest(changed), before) << place;
+    changed[position] = 'y';
+    EXPECT_NE(digest(changed), before) << position;
   }
   std::string shuffled = large;
   for (size_t i = 0; i < shuffled.size(); i += 1000)
@@ -151,7 +151,7 @@ TEST_F(FileDigest, SaysWhatCannotBeRead) {
   EXPECT_NE(digestOf(folder.string()), one);
 }
 
-// Every property of a call tells it from another; where a literal is stored does not.
+// The hash depends on every property of a call, but not on the addresses of literals.
 TEST(CallSignature, SignaturesDiffer) {
   const CallSignature call{"all_reduce", {"all_reduce", "model.titan:14"}, 4096, DType::F32, 0};
   std::string elsewhere = "model.titan:14";

@@ -1,4 +1,4 @@
-// Sums, maxima and minima of all of a tensor (kernel_loops.h).
+// Sums, maxima and minima of complete tensors (kernel_loops.h).
 #include "titan/runtime/kernel_loops.h"
 #include "titan/runtime/program.h"
 
@@ -8,11 +8,12 @@
 #include <omp.h>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
 
-// The loops take a context for the sake of devices and do not look at it here.
+// The context matters only on devices.
 Context &nowhere() {
   static Context context;
   return context;
@@ -22,7 +23,7 @@ template <typename T> class Reduce : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(Reduce, Types);
 
-// Every remainder of a vector, of 64 lanes, of chunks; none at all.
+// Every remainder of a vector, of 64 lanes, of chunks; and an empty tensor.
 TYPED_TEST(Reduce, TakesEveryTermOnce) {
   using T = TypeParam;
   for (int64_t count : {0, 1, 2, 7, 63, 64, 65, 127, 1000, 1024, 1087, 5000, 262144, 300001}) {
@@ -31,21 +32,21 @@ TYPED_TEST(Reduce, TakesEveryTermOnce) {
     EXPECT_EQ(sum, T(count / 5 * 10 + (count % 5) * (count % 5 - 1) / 2)) << count;
     if (count == 0)
       continue;
-    for (int64_t place : {int64_t{0}, count / 2, count - 1}) {
+    for (int64_t position : {int64_t{0}, count / 2, count - 1}) {
       titan::rt::tm::maximum(nowhere(), &most, count,
-                             [=](int64_t i) { return T(i == place ? 3 : -2); });
+                             [=](int64_t i) { return T(i == position ? 3 : -2); });
       titan::rt::tm::minimum(nowhere(), &least, count,
-                             [=](int64_t i) { return T(i == place ? -3 : 2); });
-      EXPECT_EQ(most, T(3)) << count << " " << place;
-      EXPECT_EQ(least, T(-3)) << count << " " << place;
+                             [=](int64_t i) { return T(i == position ? -3 : 2); });
+      EXPECT_EQ(most, T(3)) << count << " " << position;
+      EXPECT_EQ(least, T(-3)) << count << " " << position;
     }
   }
 }
 
-/// The greatest error of a sum of floats, of the sum of absolute values (blocked_sum.h).
+/// The error bound of a float sum, relative to the sum of absolute values (blocked_sum.h).
 constexpr double kBound = 1e-6;
 
-// Errors do not grow with the count, of equal terms either, whose roundings all go one way.
+// Errors do not grow with the count, even for equal terms, whose rounding errors all have one sign.
 TEST(BlockedSum, KeepsDigitsOfManyTerms) {
   for (int64_t count : {1, 2, 127, 128, 1000, 1 << 15, 1 << 20, 1 << 22}) {
     float whole = 0;
@@ -64,7 +65,7 @@ TEST(BlockedSum, KeepsDigitsOfManyTerms) {
   }
 }
 
-// What is scaled on the way, as sums of exponentials are when a greater one comes.
+// A running rescale, as for sums of exponentials when a larger one appears.
 TEST(BlockedSum, ScalesAllTermsSoFar) {
   titan::rt::tm::Sum<float> sum;
   for (int i = 0; i < 40; ++i)
@@ -75,7 +76,7 @@ TEST(BlockedSum, ScalesAllTermsSoFar) {
   EXPECT_EQ(sum.get(), 23);
 }
 
-// Every index in its row's group, in order; those of no row in none.
+// Every index is in its row's group, in order; indices without a row are in none.
 TEST(GroupByRow, KeepsOrder) {
   const std::vector<int64_t> rowOf{2, 0, -1, 2, 3, 0, 2, -1};
   std::vector<int64_t> ends(5), order(rowOf.size(), -9);
@@ -87,8 +88,7 @@ TEST(GroupByRow, KeepsOrder) {
   EXPECT_EQ(titan::rt::tm::groupBegin(ends.data(), 2), 2);
 }
 
-// The same bits for any number of threads, and close to the limit: errors do not grow with the
-// count.
+// Bitwise equal for any number of threads, and within the bound: errors do not grow with the count.
 TYPED_TEST(Reduce, SumsAlikeOnAnyThreads) {
   using T = TypeParam;
   auto term = [](int64_t i) { return T(1) / (T(i) + 3) / (T(i) + 3); };
@@ -107,16 +107,16 @@ TYPED_TEST(Reduce, SumsAlikeOnAnyThreads) {
   EXPECT_NEAR(sums[0], want, sizeof(T) == 8 ? 1e-13 : 1e-6);
 }
 
-// What is not a number is not lost among the others.
+// NaN propagates.
 TYPED_TEST(Reduce, KeepsNan) {
   using T = TypeParam;
-  for (int64_t place : {0, 40, 70, 99}) {
-    auto term = [=](int64_t i) { return i == place ? T(NAN) : T(i); };
+  for (int64_t position : {0, 40, 70, 99}) {
+    auto term = [=](int64_t i) { return i == position ? T(NAN) : T(i); };
     T sum = 0, most = 0, least = 0;
     titan::rt::tm::sum(nowhere(), &sum, 100, term);
     titan::rt::tm::maximum(nowhere(), &most, 100, term);
     titan::rt::tm::minimum(nowhere(), &least, 100, term);
-    EXPECT_TRUE(std::isnan(sum) && std::isnan(most) && std::isnan(least)) << place;
+    EXPECT_TRUE(std::isnan(sum) && std::isnan(most) && std::isnan(least)) << position;
   }
 }
 

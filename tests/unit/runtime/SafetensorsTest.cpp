@@ -1,5 +1,5 @@
-#include "titan/runtime/safetensors.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "weights/WeightStore.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <numeric>
 #include <unistd.h>
 
+using namespace titan;
 using namespace titan::rt;
 using testing::HasSubstr;
 
@@ -26,7 +27,7 @@ protected:
 
   std::string path(const std::string &name) const { return (directory / name).string(); }
 
-  /// Writes a file by hand: this header, and that many data bytes.
+  /// Writes a file with this header and this number of data bytes.
   std::string raw(const std::string &header, size_t dataBytes) {
     std::ofstream stream(path("raw"), std::ios::binary);
     uint64_t length = header.size();
@@ -35,7 +36,7 @@ protected:
     return path("raw");
   }
 
-  /// What the reader says about such a file.
+  /// The reader's error for such a file.
   std::string complaint(const std::string &header, size_t dataBytes) {
     std::string file = raw(header, dataBytes);
     try {
@@ -54,7 +55,7 @@ template <typename T> std::span<const std::byte> bytesOf(const std::vector<T> &v
   return std::as_bytes(std::span<const T>(values));
 }
 
-// What is written is read back: names, types, shapes, bytes, metadata.
+// Written files are read back: names, types, shapes, bytes, metadata.
 TEST_F(Safetensors, RoundTrip) {
   std::vector<float> a(6);
   std::iota(a.begin(), a.end(), 1.5f);
@@ -80,7 +81,7 @@ TEST_F(Safetensors, RoundTrip) {
   EXPECT_EQ(file.metadata().at("format"), "pt");
 }
 
-// A writer that is dropped before it finished leaves no file.
+// An unfinished writer leaves no file.
 TEST_F(Safetensors, UnfinishedWriterLeavesNothing) {
   {
     SafetensorsWriter writer(path("w"), {{"a", DType::F32, {2}}});
@@ -88,7 +89,7 @@ TEST_F(Safetensors, UnfinishedWriterLeavesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(directory));
 }
 
-// Ranges of a tensor are read with conversion; one beyond its end is refused.
+// Ranges of a tensor are read with conversion; a range beyond its end is refused.
 TEST_F(Safetensors, ReadsRanges) {
   std::vector<float> a(24);
   std::iota(a.begin(), a.end(), 0.f);
@@ -102,7 +103,7 @@ TEST_F(Safetensors, ReadsRanges) {
   EXPECT_THROW(store.readRange("a", 22, 3, DType::F64, range.data()), UserError);
 }
 
-// Several processes write one file: whoever joins writes into the creator's layout.
+// Several processes write one file: joining writers use the creator's layout.
 TEST_F(Safetensors, SeveralWriters) {
   std::vector<TensorSpec> specs{{"a", DType::F64, {2}}};
   std::vector<double> one{1}, two{2};
@@ -118,7 +119,7 @@ TEST_F(Safetensors, SeveralWriters) {
   EXPECT_EQ(values[1], 2);
 }
 
-// Half-precision values are widened exactly, subnormals and infinities included.
+// Half-precision values are widened exactly, including subnormals and infinities.
 TEST_F(Safetensors, WidensHalfPrecision) {
   std::string header = R"({"h":{"dtype":"F16","shape":[5],"data_offsets":[0,10]},)"
                        R"("b":{"dtype":"BF16","shape":[2],"data_offsets":[10,14]}})";
@@ -137,7 +138,7 @@ TEST_F(Safetensors, WidensHalfPrecision) {
   EXPECT_EQ(b, (std::vector<float>{1, -2.5}));
 }
 
-// A directory with an index reads all its files; names that are missing or misshapen are refused.
+// A directory with an index reads all its files; missing names and wrong shapes are refused.
 TEST_F(Safetensors, ReadsShardedDirectories) {
   std::vector<float> value{4};
   for (std::string name : {"x", "y"}) {
@@ -167,7 +168,7 @@ TEST_F(Safetensors, ReadsShardedDirectories) {
   EXPECT_THAT(complaint({{"x", {1}}}), HasSubstr("no parameter 'y'"));
 }
 
-// An index cannot lead out of its directory, and a directory without weights is said to have none.
+// An index cannot name files outside of its directory, and a directory without weights is an error.
 TEST_F(Safetensors, RefusesBadDirectories) {
   EXPECT_THROW(WeightStore store(directory), UserError);
   std::ofstream(path("model.safetensors.index.json")) << R"({"weight_map":{"x":"../other"}})";
@@ -176,7 +177,7 @@ TEST_F(Safetensors, RefusesBadDirectories) {
   EXPECT_THROW(WeightStore store(directory), UserError);
 }
 
-// Every way in which a header can lie is an error that names file and reason.
+// Every invalid header is an error that names file and reason.
 TEST_F(Safetensors, RefusesHostileHeaders) {
   auto tensor = [](const char *shape, const char *offsets, const char *dtype = "F32") {
     return std::string(R"({"a":{"dtype":")") + dtype + R"(","shape":)" + shape +
@@ -211,7 +212,7 @@ TEST_F(Safetensors, RefusesHostileHeaders) {
               HasSubstr("overlap"));
 }
 
-// A file shorter than its header says, and one that has no header at all.
+// A file shorter than its header claims, and a file without a header.
 TEST_F(Safetensors, RefusesTruncatedFiles) {
   std::ofstream(path("short"), std::ios::binary) << "abc";
   EXPECT_THROW(SafetensorsFile file(path("short")), UserError);

@@ -1,4 +1,4 @@
-#include "titan/runtime/shard_layout.h"
+#include "state/ShardLayout.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -30,7 +31,7 @@ Numbers heldBy(const TensorInfo &info, const Numbers &degree, const Numbers &coo
   return held;
 }
 
-// An unsplit tensor is one run over everything.
+// A replicated tensor is a single run.
 TEST(ShardLayout, Whole) {
   TensorInfo info = tensor({{"a", 3, {}}, {"b", 4, {}}});
   ShardLayout layout(info, Numbers{2}, Numbers{1});
@@ -44,25 +45,25 @@ TEST(ShardLayout, Whole) {
   EXPECT_TRUE(ShardLayout(info, Numbers{2}, Numbers{0}).isWriter());
 }
 
-// Ranks hold the same part where they differ on axes alone that do not cut the tensor.
-TEST(ShardLayout, Parts) {
+// Ranks have equal shards if they differ only on axes that do not shard the tensor.
+TEST(ShardLayout, Shards) {
   TensorInfo info = tensor({{"a", 4, {0}}, {"b", 4, {}}}, {2}, 1);
-  std::map<Numbers, std::set<int64_t>> parts;
+  std::map<Numbers, std::set<int64_t>> shards;
   for (int64_t a : {0, 1})
     for (int64_t b : {0, 1, 2})
       for (int64_t c : {0, 1})
-        parts[heldBy(info, {2, 3, 2}, {a, b, c})].insert(
+        shards[heldBy(info, {2, 3, 2}, {a, b, c})].insert(
             ShardLayout(info, Numbers{2, 3, 2}, Numbers{a, b, c}).shardIndex());
   std::set<int64_t> all;
-  for (const auto &[held, numbers] : parts) {
+  for (const auto &[held, numbers] : shards) {
     EXPECT_EQ(numbers.size(), 1u);
     all.merge(std::set(numbers));
   }
-  EXPECT_EQ(parts.size(), 4u);
+  EXPECT_EQ(shards.size(), 4u);
   EXPECT_EQ(all.size(), 4u);
 }
 
-// Each split dimension keeps this rank's block, wherever the dimension stands.
+// A shard of any dimension is this rank's block.
 TEST(ShardLayout, SplitDimensions) {
   TensorInfo rows = tensor({{"a", 4, {0}}, {"b", 3, {}}});
   EXPECT_EQ(heldBy(rows, {2}, {1}), (Numbers{6, 7, 8, 9, 10, 11}));
@@ -74,7 +75,7 @@ TEST(ShardLayout, SplitDimensions) {
   EXPECT_EQ(heldBy(both, {2, 2}, {1, 0}), (Numbers{8, 9, 12, 13}));
 }
 
-// Two axes on one dimension: the last one is the finer cut.
+// Two axes on one dimension: the last one varies fastest.
 TEST(ShardLayout, TwoAxesOnOneDimension) {
   TensorInfo info = tensor({{"a", 8, {0, 1}}});
   EXPECT_EQ(heldBy(info, {2, 2}, {1, 0}), (Numbers{4, 5}));
@@ -82,7 +83,7 @@ TEST(ShardLayout, TwoAxesOnOneDimension) {
   EXPECT_EQ(heldBy(swapped, {2, 2}, {1, 0}), (Numbers{2, 3}));
 }
 
-// Flat storage cuts what is left into equal chunks and pads the last.
+// Flat storage has equal chunks, the last one padded.
 TEST(ShardLayout, Flat) {
   TensorInfo info = tensor({{"a", 2, {}}, {"b", 5, {}}}, {0}, 0);
   EXPECT_EQ(heldBy(info, {4}, {0}), (Numbers{0, 1, 2}));
@@ -91,27 +92,27 @@ TEST(ShardLayout, Flat) {
   EXPECT_EQ(heldBy(perRow, {2}, {1}), (Numbers{3, 4, -1, 8, 9, -1}));
 }
 
-// Flat storage of a tensor whose columns another axis splits: the flattened thing is the part.
+// If another axis shards the columns, their shard is flattened.
 TEST(ShardLayout, FlatOverASplitTensor) {
   TensorInfo info = tensor({{"a", 3, {}}, {"b", 4, {1}}}, {0}, 0);
-  // Part 1 of axis 1 is columns 2 and 3: 2 3 6 7 10 11; axis 0 takes three each.
+  // Shard 1 of axis 1 is columns 2 and 3: 2 3 6 7 10 11; axis 0 shards these into chunks of three.
   EXPECT_EQ(heldBy(info, {2, 2}, {0, 1}), (Numbers{2, 3, 6}));
   EXPECT_EQ(heldBy(info, {2, 2}, {1, 1}), (Numbers{7, 10, 11}));
 }
 
-// Padding is behind the last element of a dimension: it belongs to no run, and global places are
-// those of the tensor without it.
+// Padding follows the last element of a dimension and belongs to no run. Global indices are those
+// of the tensor without padding.
 TEST(ShardLayout, PaddedDimensions) {
   TensorInfo columns = tensor({{"a", 2, {}}, {"b", 6, {0}, 1}});
   EXPECT_EQ(heldBy(columns, {2}, {0}), (Numbers{0, 1, 2, 5, 6, 7}));
   EXPECT_EQ(heldBy(columns, {2}, {1}), (Numbers{3, 4, -1, 8, 9, -1}));
   TensorInfo rows = tensor({{"a", 4, {0}, 1}, {"b", 2, {}}});
   EXPECT_EQ(heldBy(rows, {2}, {1}), (Numbers{4, 5, -1, -1}));
-  // The rank has as many elements as the dimension, all of them padding.
+  // All elements of this rank are padding.
   TensorInfo beyond = tensor({{"a", 2, {}}, {"b", 4, {0}, 2}});
   EXPECT_EQ(heldBy(beyond, {2}, {0}), (Numbers{0, 1, 2, 3}));
   EXPECT_EQ(heldBy(beyond, {2}, {1}), (Numbers{-1, -1, -1, -1}));
-  // Not split, and cut as flat storage.
+  // The same without sharding and in flat storage.
   TensorInfo flat = tensor({{"a", 2, {}}, {"b", 4, {}, 1}}, {0}, 0);
   EXPECT_EQ(heldBy(flat, {2}, {1}), (Numbers{3, 4, 5, -1}));
   TensorInfo perRow = tensor({{"a", 2, {0}, 1}, {"b", 3, {}}}, {1}, 1);
@@ -119,7 +120,7 @@ TEST(ShardLayout, PaddedDimensions) {
   EXPECT_EQ(ShardLayout(columns, Numbers{2}, Numbers{0}).globalElements(), 10);
 }
 
-// Over all writers every element of the tensor occurs exactly once, for many shapes and meshes.
+// The writers' shards contain every element exactly once, for many shapes and meshes.
 TEST(ShardLayout, WritersCoverTheTensorOnce) {
   std::vector<TensorInfo> infos = {
       tensor({}),
@@ -153,7 +154,7 @@ TEST(ShardLayout, WritersCoverTheTensorOnce) {
   }
 }
 
-// A layer of a stacked tensor has the same storage one dimension further out, and its own name.
+// A slot of a stacked tensor has the same storage without the leading dimension, and its own name.
 TEST(ShardLayout, Layers) {
   TensorInfo stacked = tensor({{"layers", 6, {}}, {"a", 5, {}}}, {0}, 1);
   TensorInfo layer = layerInfo(stacked);
@@ -177,7 +178,7 @@ TEST(ShardLayout, Layers) {
   EXPECT_EQ(nameOf("m.outer.inner.attn.wq", both), "m.outer.1.inner.3.attn.wq");
 }
 
-// What cannot be split evenly is named with the axes that would split it.
+// The error names the indivisible dimension and its axes.
 TEST(ShardLayout, CheckDivisible) {
   std::vector<Axis> mesh{{"shard", 0}, {"tp", 2}};
   TensorInfo info = tensor({{"batch", 8, {0}}, {"seq", 16, {1}}});

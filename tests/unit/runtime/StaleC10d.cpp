@@ -1,4 +1,4 @@
-// A module over c10d with another interface than the program's.
+// A c10d module with an interface that differs from the program's.
 #include "runtime/lib/comm/C10dModule.h"
 
 titan::rt::Rendezvous *titan::rt::titanConnectC10d(const char *, const LaunchInfo &,

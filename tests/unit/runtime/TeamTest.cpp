@@ -1,18 +1,19 @@
-// How queues of work are dealt out to threads.
-#include "kernels/Team.h"
+// Distribution of work queues over threads.
+#include "threads/Team.h"
 
 #include <gtest/gtest.h>
 
 #include <omp.h>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
 
 constexpr int64_t kCounts[] = {1, 0, 2, 7, 1000, 3, 64};
 
-// Rounds of every length follow each other; more threads than there are cores come late.
+// Consecutive rounds of every length; more threads than cores arrive late.
 TEST(Team, RunsEveryItemOnce) {
   for (int threads : {2, 3, 8, 70}) {
     WorkQueues queues;
@@ -34,7 +35,7 @@ TEST(Team, RunsEveryItemOnce) {
   }
 }
 
-// What a range holds that no thread has come for goes to others, from the back.
+// Other threads take the items of an absent thread's range, from the back.
 TEST(WorkQueues, ItemsOfAbsentThreadsAreStolen) {
   WorkQueues queues;
   for (uint64_t round : {1, 2}) {

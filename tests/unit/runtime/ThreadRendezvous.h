@@ -1,9 +1,9 @@
-// A rendezvous of threads that stand for ranks, with one store for all of them.
+// A rendezvous of threads that act as ranks, with a common store.
 #pragma once
 
 #include "comm/Rendezvous.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <condition_variable>
 #include <map>
@@ -18,7 +18,7 @@ public:
   std::map<std::string, std::string> values;
 };
 
-/// One rank's.
+/// The view of one rank.
 class ThreadRendezvous final : public rt::Rendezvous {
 public:
   explicit ThreadRendezvous(ThreadStore &all) : all(all) {}
@@ -32,7 +32,7 @@ public:
   std::string lookup(const std::string &key, std::chrono::milliseconds limit) override {
     std::unique_lock lock(all.mutex);
     if (!all.changed.wait_for(lock, limit, [&] { return all.values.count(prefix + key) > 0; }))
-      throw rt::Fault("no " + key + " in time");
+      throw Fault("no " + key + " in time");
     return all.values[prefix + key];
   }
   bool has(const std::string &key) override {
@@ -56,7 +56,7 @@ public:
 
   std::string address() const override { return ownAddress; }
   void chooseAddress(const std::string &peer) override { ownAddress = "toward " + peer; }
-  c10d::Store &store() override { throw rt::Fault("no store"); }
+  c10d::Store &store() override { throw Fault("no store"); }
   std::unique_ptr<rt::Group> makeGlooGroup(const std::vector<int> &, int) override {
     return nullptr;
   }

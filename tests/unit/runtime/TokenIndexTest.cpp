@@ -1,6 +1,6 @@
-#include "titan/runtime/data.h"
-#include "titan/runtime/error.h"
-#include "titan/runtime/token_index.h"
+#include "base/data/TokenIndex.h"
+#include "base/Error.h"
+#include "data/DataSource.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -22,7 +23,7 @@ template <class T> void append(Bytes &bytes, T value) {
   bytes.insert(bytes.end(), from, from + sizeof(T));
 }
 
-/// An index as Megatron-LM writes it. What a test spoils, it changes before `build`.
+/// An index in Megatron-LM's format. Tests modify it before `build`.
 struct Index {
   std::string magic = std::string("MMIDIDX\0\0", 9);
   uint64_t version = 1;
@@ -100,7 +101,7 @@ TEST(TokenIndex, NamesWhatIsWrong) {
   expect([](Index &i) { i.documents[1] = 4; },
          "document 1 begins with sequence 4; it can be 0 to 3");
   expect([](Index &i) { i.documents = {0, 2, 1}; }, "document 2 begins with sequence 1");
-  // What does not span the file, as after a merge that forgot the documents.
+  // Lists that do not cover the file, as after a merge that forgot the documents.
   expect([](Index &i) { i.documents = {0, 2}; }, "documents end with sequence 2, but there are 3");
   expect([](Index &i) { i.documents = {0}; }, "documents end with sequence 0, but there are 3");
   expect([](Index &i) { i.documents = {1, 2, 3}; }, "first document begins with sequence 1");
@@ -108,7 +109,7 @@ TEST(TokenIndex, NamesWhatIsWrong) {
   expect([](Index &i) { i.documents = {}; }, "lists no documents");
 }
 
-// What follows the lists is a mode for each sequence, or something that nobody knows.
+// Trailing bytes are modes, one per sequence, or an error.
 TEST(TokenIndex, RefusesUnknownBytesBehind) {
   for (size_t more : {1, 2, 4, 8}) {
     Bytes bytes = Index().build();
@@ -126,7 +127,7 @@ TEST(TokenIndex, NoticesEveryCut) {
         << size;
 }
 
-// What is accepted in spite of changed bytes is what the file of tokens can hold.
+// If changed bytes are accepted, the token file can satisfy them.
 TEST(TokenIndex, SurvivesChangedBytes) {
   std::mt19937 random(7);
   const Bytes whole = Index().build();
@@ -196,9 +197,9 @@ TEST_F(IndexedTokens, ReadsEveryType) {
   readsBack<int64_t>(TokenType::I64, std::numeric_limits<int64_t>::max());
 }
 
-// Empty documents begin where the next one does; behind the last there is none.
+// Empty documents start where the next one does; after the last document there is none.
 TEST_F(IndexedTokens, FindsDocuments) {
-  Index index; // of 7 tokens, whose sequences have 3, 0 and 4
+  Index index; // 7 tokens in sequences of 3, 0 and 4
   index.documents = {0, 1, 1, 2, 3};
   write(index, std::vector<uint16_t>(7));
   auto stream = openIndexedTokens(prefix);

@@ -1,7 +1,7 @@
+#include "base/math/VectorMath.h"
+#include "base/math/VectorErf.h"
+#include "base/math/VectorPeriodic.h"
 #include "titan/runtime/kernel_math.h"
-#include "titan/runtime/vector_erf.h"
-#include "titan/runtime/vector_math.h"
-#include "titan/runtime/vector_periodic.h"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,12 @@
 #include <limits>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
 
-/// Distance of `got` from the true value, in units in the last place of T.
+/// The error of `got` in units in the last place of T.
 template <typename T> double ulps(T got, long double want) {
   T rounded = static_cast<T>(want);
   if (got == rounded)
@@ -53,7 +54,7 @@ long double tanhReference(long double x) {
   return std::tanh(x);
 }
 
-// Every function keeps to the error that its header promises.
+// Every function has at most the error that its header promises.
 TYPED_TEST(VectorMath, Accuracy) {
   using T = TypeParam;
   bool narrow = sizeof(T) == 4;
@@ -98,7 +99,7 @@ TYPED_TEST(VectorMath, SineAndCosineAccuracy) {
     EXPECT_LE(worst<T>(-end, end, sine, sineReference), 2.5) << end;
     EXPECT_LE(worst<T>(-end, end, cosine, cosineReference), 2.5) << end;
   }
-  // Where one of them is 0, which a number of T comes only so close to.
+  // Near a zero of one function, which T represents only approximately.
   for (int quarters : {1, 2, 3, 1000, 12345}) {
     const T zero = static_cast<T>(quarters * (M_PIl / 2));
     EXPECT_LE(ulps(vsin(zero), std::sin(static_cast<long double>(zero))), 2) << quarters;
@@ -117,7 +118,7 @@ TYPED_TEST(VectorMath, ErrorFunctionAccuracy) {
 
 TEST(VectorMath, CosineOfTurnsAccuracy) {
   auto cosine = [](double x) { return vcosTurns(x); };
-  // The reference, too, must be told where the quarters are.
+  // The reference needs a precise quarter too.
   auto reference = [](long double x) {
     const long double quarters = std::round(4 * x), r = (4 * x - quarters) * (M_PIl / 2);
     switch (static_cast<int>(quarters) % 4) {
@@ -178,7 +179,7 @@ TYPED_TEST(VectorMath, Limits) {
   EXPECT_TRUE(std::isnan(vcos(nan)));
 }
 
-// In a simd loop the same values come out as one at a time.
+// In a simd loop, values equal those of single calls.
 TYPED_TEST(VectorMath, LoopsGiveTheSame) {
   using T = TypeParam;
   std::vector<T> x(1003), y(1003);
@@ -191,8 +192,8 @@ TYPED_TEST(VectorMath, LoopsGiveTheSame) {
     EXPECT_LE(ulps(y[i], std::exp(static_cast<long double>(x[i]))), 1.5);
 }
 
-// The angles of rotary positions: their error is that of two roundings of the angle and of its
-// frequency's logarithm.
+// The angles of rotary embeddings: their error is two roundings, of the angle and of the logarithm
+// of its frequency.
 template <typename T> void checkRotation(int64_t position, double theta, int64_t n) {
   std::vector<T> cosines(n), sines(n), ofList(n), ignored(n);
   std::vector<double> frequencies(n);

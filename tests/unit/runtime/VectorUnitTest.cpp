@@ -1,8 +1,8 @@
-// Products on each kind of vectors that this processor has, also on those that it does not take by
-// itself: bit by bit what their definition says.
-#include "kernels/VectorUnit.h"
+// GEMM on every vector unit of this processor, selected or not, compared bitwise with its
+// definition.
+#include "gemm/VectorUnit.h"
 
-#include "kernels/BlockedGemm.h"
+#include "gemm/BlockedGemm.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -48,7 +49,7 @@ template <typename E> struct Factor {
   bool isKContiguous;
 };
 
-/// In memory whose lines follow each other at once, or are longer than needed.
+/// In memory with minimal or larger leading dimensions.
 template <typename E>
 Factor<E> factor(int64_t lines, int64_t depth, bool isKContiguous, unsigned seed) {
   const int64_t ld = (isKContiguous ? depth : lines) + lines % 2 * 3;
@@ -69,20 +70,20 @@ std::ostream &operator<<(std::ostream &out, const Case &s) {
              << (s.bAlong ? " B'" : "") << (s.adds ? " added" : "");
 }
 
-/// Terms are added one after the other, each rounded once, in equal parts of the depth of at most
-/// so many; parts then, each to those before, in float.
+/// Terms are summed in sequence, each rounded once, in equal blocks of k with a maximum size; then
+/// blocks in sequence, in float.
 template <typename E, typename To>
 To definition(const Factor<E> &a, const Factor<E> &b, int64_t i, int64_t j, const Case &s,
               int64_t maxSteps, To old) {
-  const int64_t parts = std::max<int64_t>(1, (s.k + maxSteps - 1) / maxSteps);
-  const int64_t size = (s.k + parts - 1) / parts;
-  const bool isRounded = std::is_same_v<To, bf16>; // what is added to comes last
+  const int64_t slices = std::max<int64_t>(1, (s.k + maxSteps - 1) / maxSteps);
+  const int64_t size = (s.k + slices - 1) / slices;
+  const bool isRounded = std::is_same_v<To, bf16>; // the previous value is added last
   float sum = s.adds && !isRounded ? float(old) : 0;
-  for (int64_t part = 0; part < parts; ++part) {
+  for (int64_t slice = 0; slice < slices; ++slice) {
     float partial = 0;
-    for (int64_t p = part * size; p < std::min(s.k, (part + 1) * size); ++p)
+    for (int64_t p = slice * size; p < std::min(s.k, (slice + 1) * size); ++p)
       partial = std::fma(a(i, p), b(j, p), partial);
-    sum = part == 0 && (isRounded || !s.adds) ? partial : partial + sum;
+    sum = slice == 0 && (isRounded || !s.adds) ? partial : partial + sum;
   }
   return s.adds && isRounded ? sum + float(old) : sum;
 }
@@ -104,7 +105,7 @@ template <typename To, typename E, typename Unit> void check(const Unit &unit, c
     }
 }
 
-/// Remainders of vectors, of panels and of what is packed at once.
+/// Remainders of vectors, of panels and of cache blocks.
 template <typename To, typename E, typename Unit> void checkAll(const Unit &unit) {
   int variant = 0;
   for (int64_t m : {1, 2, 3, 5, 6, 7, 14, 15, 29})
@@ -136,7 +137,7 @@ TEST_P(VectorUnits, RoundToBfloat16) {
   checkAll<bf16, bf16>(*wideningVectors(GetParam()));
 }
 
-// Rows and columns of their own, so that neither makes the other's place one.
+// Distinct rows and columns, so that swapped indices are detected.
 TEST_P(VectorUnits, RoundingKeepsWhatIsNotFinite) {
   const int64_t size = 20;
   std::vector<bf16> a(size * size, 1.0f), b = a, c = a;
@@ -156,7 +157,7 @@ TEST_P(VectorUnits, RoundingKeepsWhatIsNotFinite) {
     }
 }
 
-// No narrower vectors are asked of a processor than it has, nor wider ones.
+// The widest unit within the limit is selected.
 TEST(VectorUnit, IsTheWidestAllowed) {
   EXPECT_EQ(floatVectors(128), nullptr);
   EXPECT_EQ(wideningVectors(128), nullptr);

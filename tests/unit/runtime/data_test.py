@@ -1,4 +1,4 @@
-"""Data that a program reads: tokens of indexed files, and what is wrong with them."""
+"""Input data of a program: tokens of indexed files, and errors in them."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from program import TEXT, ProgramCase, losses, main
 
 class DataTest(ProgramCase):
     def write_indexed(self, tokens, code="H", kind=8):
-        """corpus.idx and corpus.bin as Megatron-LM writes them, of three sequences."""
+        """corpus.idx and corpus.bin in Megatron-LM's format, with three sequences."""
         cuts = [0, len(tokens) // 3, len(tokens) // 3, len(tokens)]
         lengths = [b - a for a, b in zip(cuts, cuts[1:])]
         width = struct.calcsize("<" + code)
@@ -43,7 +43,7 @@ class DataTest(ProgramCase):
                       said)
 
     def test_negative_tokens(self):
-        """Of every type that has a sign, narrow ones too; with the reason that they may have."""
+        """For every signed type, narrow ones too; the message explains a possible cause."""
         for code, kind in (("b", 2), ("h", 3), ("i", 4), ("q", 5)):
             for token, words in ((-1, ""), (-36, ""), (-100, "; -100 is PyTorch's `ignore_index`")):
                 self.write_indexed([*TEXT[:700], token, *TEXT[701:]], code, kind)
@@ -54,7 +54,7 @@ class DataTest(ProgramCase):
                                  code == "b" and token != -100, said)
 
     def test_a_file_that_is_cut_while_it_is_used(self):
-        """Is named, and no token is read as 0: within its last page, and far before it."""
+        """The file is named, and no token is read as 0: truncated within its last page, and far before it."""
         long = self.folder / "long"
         for left in (100, 8192):
             long.write_bytes(TEXT * 40)

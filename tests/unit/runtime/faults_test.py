@@ -1,4 +1,4 @@
-"""What a program says when ranks end, stand still, crash or disagree."""
+"""Messages of a program whose ranks end, hang, crash or disagree."""
 
 import json
 import os
@@ -19,8 +19,8 @@ class FaultsTest(ProgramCase):
              "SLURM_STEP_TASKS_PER_NODE": "2", "SLURM_STEP_NODELIST": "localhost"}
 
     def start_ranks(self, out, *, variables, fate, environment=None):
-        """Two ranks without a launcher, told their place by its variables. In the fourth step one of
-        them meets its fate, a signal: RANK:SIGNAL."""
+        """Two ranks without a launcher, configured by its variables. In the fourth step one of them raises a
+        signal: RANK:SIGNAL."""
         port, ranks = free_port(), []
         for rank in range(2):
             place = {name: value.format(rank=rank) for name, value in variables.items()}
@@ -30,9 +30,8 @@ class FaultsTest(ProgramCase):
         return ranks
 
     def test_a_lost_rank_is_a_fault(self):
-        """When a rank is killed, the other ends at once with status 70 and says who is gone, in
-        which action, at which source line and step, under any launcher's variables, and leaves the
-        same where torchrun looks for it."""
+        """If a rank is killed, the other ends immediately with status 70. It names the rank, the action, the
+        source line and the step, under any launcher's variables, and writes the same for torchrun."""
         whole, _ = self.train("whole", ranks=2)
         for name, variables in (("torchrun", self.TORCHRUN), ("mpirun", self.OPEN_MPI),
                                 ("srun", self.SLURM)):
@@ -48,8 +47,7 @@ class FaultsTest(ProgramCase):
             self.assertIn("rank 1 is gone", json.loads(errors.read_text())["message"]["message"])
 
     def test_a_stopped_rank_is_a_timeout(self):
-        """A rank that stands still ends the other after the timeout, over shared memory and over
-        sockets."""
+        """A hung rank ends the other after the timeout, over shared memory and over sockets."""
         for transport in ("shared", "gloo"):
             ranks = self.start_ranks(self.folder / transport, variables=self.TORCHRUN,
                                      fate=f"1:{signal.SIGSTOP}",
@@ -63,7 +61,8 @@ class FaultsTest(ProgramCase):
             self.assertRegex(err, r"error: rank 0: .*bigram.titan:9.*rank 1 did not come in time.*step 4")
 
     def test_a_rank_that_never_comes(self):
-        """A rank that is alone of two ends after TITAN_CONNECT_TIMEOUT, which is a number."""
+        """If the second of two ranks is missing, the first ends after TITAN_CONNECT_TIMEOUT, which must be a
+        number."""
         for seconds, status, words in (("1", 70, "error: rank 0: the rendezvous at .* failed: rank 1 of 2 did not come"),
                                        ("7", 70, "rank 0 of 2: waiting for the other processes at "),
                                        ("soon", 1, "TITAN_CONNECT_TIMEOUT is 'soon', expected a number"),
@@ -76,7 +75,7 @@ class FaultsTest(ProgramCase):
             self.assertRegex(err, words)
 
     def test_unknown_words_in_the_environment(self):
-        """A word that a variable does not know is refused, with those it knows."""
+        """An unknown value of a variable is refused with the legal ones."""
         for variable, words in (("TITAN_BF16", "vectors or widen or native"), ("TITAN_F32", "blas"),
                                 ("TITAN_COMM", "shared or gloo")):
             rank = self.start("--data", self.text, environment={**os.environ, variable: "fast"})
@@ -85,7 +84,7 @@ class FaultsTest(ProgramCase):
             self.assertRegex(err, f"{variable} is 'fast', expected {words}\n")
 
     def test_a_crash_names_its_place(self):
-        """What the system ends a process for is reported by rank and source line, too."""
+        """Fatal signals are reported with rank and source line."""
         errors = self.folder / "crash-0.json"
         own = {"TORCHELASTIC_ERROR_FILE": str(self.folder / "crash-{rank}.json")}
         ranks = self.start_ranks(self.folder / "crash", variables={**self.TORCHRUN, **own},
@@ -99,8 +98,8 @@ class FaultsTest(ProgramCase):
         self.assertLess(abs(int(message["extraInfo"]["timestamp"]) - time.time()), 600)
 
     def test_a_full_disk(self):
-        """A file that cannot grow any more ends the run as a fault, which names the file; what was
-        saved before is there."""
+        """A file that cannot grow ends the run with a fault that names the file; earlier checkpoints are
+        intact."""
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, 1 << 12))
         run = self.folder / "run"
@@ -113,7 +112,7 @@ class FaultsTest(ProgramCase):
         self.assertGreater((run / "metrics.jsonl").stat().st_size, 1000)
 
     def test_a_checkpoint_that_is_too_large(self):
-        """`ulimit -f` likewise, in place of SIGXFSZ."""
+        """`ulimit -f` acts likewise, instead of SIGXFSZ."""
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 17, 1 << 17))
         run = self.folder / "run"
@@ -125,8 +124,8 @@ class FaultsTest(ProgramCase):
         self.assertEqual((status["state"], status["exit_status"], status["step"]), ("failed", 70, 2))
 
     def test_replicas(self):
-        """--check-replicas ends a run whose ranks hold different bits of what ought to be the same,
-        before it saves them; without it, nobody notices."""
+        """--check-replicas ends a run with differing replicas before it saves; without the option, the run
+        continues."""
         settings = ["--data", self.text, "--set", "checkpoint.every=10", "--steps", 20]
         for drifting, status in (("-1", 0), ("1", 1)):
             out = self.folder / f"drifting-{drifting}"

@@ -1,4 +1,4 @@
-"""What a run does about a loss that is not finite, and what is left of the checkpoints before."""
+"""The reaction of a run to a loss that is not finite, and its effect on earlier checkpoints."""
 
 import json
 import os
@@ -7,17 +7,18 @@ from program import ProgramCase, losses, main
 
 
 class NonFiniteTest(ProgramCase):
-    def run_nan(self, name, nan, *arguments, ranks=1, status=0):
+    def run_nan(self, name, nan, *arguments, ranks=1, status=0, steps=20, every=4, **variables):
         """A run of 20 steps, whose loss is no number in or from some step on; a checkpoint every 4."""
         process = self.start("--data", self.text, "--out", self.folder / name, "--log-every", 1000,
-                             "--steps", 20, "--set", "checkpoint.every=4", "--set", "checkpoint.keep=2",
-                             *arguments, ranks=ranks, environment={**os.environ, "BIGRAM_NAN": nan})
+                             "--steps", steps, "--set", f"checkpoint.every={every}", "--set",
+                             "checkpoint.keep=2", *arguments, ranks=ranks,
+                             environment={**os.environ, "BIGRAM_NAN": nan, **variables})
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, status, out + err)
         return self.folder / name, out + err
 
     def checkpoints(self, run):
-        """Their steps, those of a loss that is not finite as negative numbers."""
+        """Their steps; negative for a loss that is not finite."""
         found = []
         for path in (run / "checkpoints").iterdir():
             manifest = json.loads((path / "checkpoint.json").read_text())
@@ -25,8 +26,8 @@ class NonFiniteTest(ProgramCase):
         return sorted(found, key=abs)
 
     def test_stops(self):
-        """By default the run ends at that step, with a status of its own, and keeps what was good; so
-        on two ranks."""
+        """By default the run ends at that step with its own status, and keeps good checkpoints; also with
+        two ranks."""
         for ranks in (1, 2):
             run, said = self.run_nan(f"run-{ranks}", "14", ranks=ranks, status=76 if ranks == 1 else 1)
             self.assertIn("error: step 14: the loss is nan and the gradient's norm 0", said)
@@ -42,13 +43,12 @@ class NonFiniteTest(ProgramCase):
         self.assertIn("resuming after step 12", said)
 
     def test_a_step_that_would_be_saved(self):
-        """It is not."""
+        """It is not saved."""
         run, _ = self.run_nan("run", "16", status=76)
         self.assertEqual(self.checkpoints(run), [8, 12])
 
     def test_warns(self):
-        """The run goes on; its checkpoints take the place of none that is good, and --resume auto
-        passes them over."""
+        """The run continues; its checkpoints displace no good one, and --resume auto skips them."""
         run, said = self.run_nan("run", "10", "--set", "on_nonfinite=warn")
         self.assertEqual(said.count("warning: step 10: the loss is nan"), 1)
         self.assertEqual(self.checkpoints(run), [4, 8, -16, -20])
@@ -60,14 +60,28 @@ class NonFiniteTest(ProgramCase):
             self.assertRegex(said, f"warning: .*step-{step} is of a step whose loss or gradient is not finite")
         self.assertIn("resuming after step 8", said)
 
+    def test_skips_that_do_not_end(self):
+        """A hundred in a row end the run, with what was good before; one fewer does not."""
+        _, said = self.run_nan("some", "14:112", steps=130, every=100, BIGRAM_SKIPS="1")
+        self.assertEqual(said.count("so its update is skipped"), 10)
+        for ranks in (1, 2):
+            run, said = self.run_nan(f"all-{ranks}", "14", steps=130, every=12, ranks=ranks,
+                                     BIGRAM_SKIPS="1", status=76 if ranks == 1 else 1)
+            self.assertIn("error: step 113: the loss is nan and the gradient's norm 0", said)
+            self.assertIn("as in all of the last 100 steps, whose updates were skipped", said)
+            self.assertIn("checkpoints/step-12' is good", said)
+            status = json.loads((run / "status.json").read_text())
+            self.assertEqual((status["state"], status["step"], status["exit_status"]),
+                             ("nonfinite", 113, 76))
+
     def test_a_word_that_is_compiled_in(self):
-        """A program that was built without skipping says how to build it."""
+        """A program compiled without skipping prints the command that rebuilds it."""
         _, said = self.run_nan("run", "10", "--set", "on_nonfinite=skip", status=1)
         self.assertIn("`on_nonfinite` cannot be skip [T0503]", said)
         self.assertIn("rebuild to change it: `titanc build FILE.titan --set on_nonfinite=skip`", said)
 
     def test_nothing_good_is_left(self):
-        """--resume auto does not begin anew in silence; a folder that is named is taken."""
+        """--resume auto does not restart silently; an explicit folder is accepted."""
         run, _ = self.run_nan("run", "1", "--set", "on_nonfinite=warn")
         _, said = self.train("run", "--steps", 24, status=1)
         self.assertIn("can be used: begin anew with --resume none", said)
@@ -75,7 +89,7 @@ class NonFiniteTest(ProgramCase):
         self.assertIn("resuming after step 20", said)
 
     def test_a_schedule_that_is_moved(self):
-        """Is said where a run goes on."""
+        """A resumed run reports it."""
         run, _ = self.train("run", "--steps", 10, "--set", "checkpoint.every=5")
         _, said = self.train("run", "--steps", 20)
         self.assertRegex(said, "note: the schedule ends at step 20, and ended at 10 when the checkpoint was")

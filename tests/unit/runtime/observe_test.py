@@ -1,4 +1,4 @@
-"""What can be seen of a program while it runs: allocations, a profile, events."""
+"""Observation of a running program: allocations, a profile, events."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from program import COUNTER, EXE, ProgramCase, losses, main
 
 class ObserveTest(ProgramCase):
     def count_allocations(self, steps, ranks):
-        """What the first rank asked of the allocator in a run that reads metrics twice."""
+        """Allocations of the first rank in a run that reads metrics twice."""
         counted = self.folder / "allocations"
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -35,17 +35,16 @@ class ObserveTest(ProgramCase):
 
     @unittest.skipIf(COUNTER.name == "none", "built with a sanitizer")
     def test_a_step_allocates_nothing(self):
-        """Between two readings of the metrics, no thread of the process asks for memory: a run of
-        1,000 steps more has the same count, up to what does not come every step (a metric with more
-        digits, a look into /proc for a peer that keeps one waiting, tries until all ranks have
-        connected)."""
+        """Between two metrics rows, no thread of the process allocates. A run with 1,000 more steps has the
+        same count, up to events that do not occur in every step: a metric with more digits, a look into
+        /proc for a slow peer, attempts until all ranks have connected."""
         for ranks in (1, 2):
             few, many = (self.count_allocations(steps, ranks) for steps in (10, 1010))
             self.assertLess(abs(many - few), 500)
 
     def test_profile(self):
-        """--profile writes what Perfetto opens: spans by source line and operation, a file a rank,
-        of as many steps as asked for, one after the other."""
+        """--profile writes spans for Perfetto by source line and operation, one file per rank, of the
+        requested number of steps, in sequence."""
         run, _ = self.train("run", "--profile=3", "--set", "checkpoint.every=4", ranks=2)
         for rank in range(2):
             trace = json.loads((run / f"profile/rank-{rank}.json").read_text())["traceEvents"]
@@ -70,14 +69,14 @@ class ObserveTest(ProgramCase):
         self.assertFalse((plain / "profile").exists())
 
     def test_no_profile(self):
-        """A run that ends before its profile begins says so; a profile of no steps is refused."""
+        """A run that ends before its profile starts reports it; a profile of no steps is refused."""
         run, said = self.train("short", "--profile=5", "--steps", 2)
         self.assertIn("warning: there is no profile", said)
         self.assertFalse((run / "profile").exists())
         self.assertIn("--profile: Value 0 not in range", self.train("none", "--profile=0", status=2)[1])
 
     def test_output_that_cannot_be_written(self):
-        """What a command prints is its result: it fails where that cannot be written."""
+        """A command fails if its result cannot be printed."""
         run, _ = self.train("run", "--steps", 2)
         for command in (("eval", "--data", self.text), ("generate", "--prompt", "a")):
             with open("/dev/full", "w") as full:
@@ -88,7 +87,7 @@ class ObserveTest(ProgramCase):
             self.assertIn("cannot write to standard output: No space left", ended.stderr)
 
     def read_events(self, run):
-        """As TensorBoard reads them."""
+        """Read with TensorBoard."""
         try:
             from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
         except ImportError:
@@ -98,8 +97,8 @@ class ObserveTest(ProgramCase):
         return events
 
     def test_tensorboard(self):
-        """TensorBoard reads the events, under TorchTitan's names; steps that a resumed run repeats
-        are there once."""
+        """TensorBoard reads the events under TorchTitan's names; steps that a resumed run repeats occur
+        once."""
         settings = ["--set", "checkpoint.every=10"]
         run, _ = self.train("run", *settings)
         shutil.rmtree(run / "checkpoints/step-40")
@@ -119,7 +118,7 @@ class ObserveTest(ProgramCase):
             self.assertAlmostEqual(event.value, loss, places=5)
 
     def test_losses_with_names(self):
-        """A loss that has a name is in the rows, the events and the output of `eval`, not in the lines."""
+        """A named loss is in the rows, the events and the output of `eval`, not in the console lines."""
         settings = ["--set", f"eval.data.path={self.text}", "--set", "eval.every=2"]
         run, said = self.train("run", *settings, "--steps", 4)
         rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
@@ -141,8 +140,8 @@ class ObserveTest(ProgramCase):
             self.assertAlmostEqual(event.value, row["eval_loss"], places=5)
 
     def test_share_of_the_peak(self):
-        """Where the peak of a rank's device is said, the share of it that the model takes is in the
-        rows, the events and the lines: 800 operations a token by the formula, 1,000 as executed."""
+        """If the device's peak is configured, mfu is in the rows, the events and the lines: 800 operations
+        per token by the formula, 1,000 as executed."""
         run, said = self.train("run", "--set", "metrics.peak_tflops=1e-4", "--steps", 3, ranks=2)
         rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
         self.assertEqual(len(rows), 3)

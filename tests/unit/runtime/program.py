@@ -1,5 +1,7 @@
-"""What the tests of a whole program share: the program, a text, and ways to start it.
-Arguments of each: EXE TORCHRUN COUNT_ALLOCATIONS_LIBRARY|none [TEST...]"""
+"""Shared by the tests of a complete program: the program, a text, and ways to start it. Arguments of each
+test:
+  EXE TORCHRUN COUNT_ALLOCATIONS_LIBRARY|none [TEST...]
+"""
 
 import json
 import os

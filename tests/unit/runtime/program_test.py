@@ -1,5 +1,5 @@
-"""Runs a program that links the runtime, as a user would: the command line, the run's directory,
-several processes, evaluating, exporting, and a user's mistakes."""
+"""Runs a program that links the runtime, as a user would: the command line, the run's directory, several
+processes, evaluation, export, and user errors."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from program import EXE, ProgramCase, losses, main
 
 class ProgramTest(ProgramCase):
     def test_one_and_two_ranks_agree(self):
-        """Two processes start with the same bits and lose the same as one, to the last digits."""
+        """Two processes start with the same bits and have the losses of one, to the last digits."""
         runs = []
         for ranks in (1, 2):
             runs.append(self.train(f"run{ranks}", "--save-initial", f"i{ranks}",
@@ -31,7 +31,7 @@ class ProgramTest(ProgramCase):
             self.assertIn("schedule.decay = \"linear\"", (run / "config.toml").read_text())
 
     def test_memory_is_its_own(self):
-        """What the process held before it became the program is not the program's."""
+        """Memory of the process before exec does not count as the program's."""
         launcher = ("import os, sys; held = bytearray(1 << 29); "
                     "held[::4096] = b'1' * (1 << 17); os.execv(sys.argv[1], sys.argv[1:])")
         out = subprocess.run([sys.executable, "-c", launcher, EXE, "--data", self.text, "--out",
@@ -42,7 +42,7 @@ class ProgramTest(ProgramCase):
         self.assertLess(max(held), 400)
 
     def test_links_neither_cuda_nor_libtorch(self):
-        """A program needs no library for devices, and LibTorch only when it runs, if then."""
+        """A program needs no CUDA library, and LibTorch only at run time, if at all."""
         listed = subprocess.run(["ldd", EXE], capture_output=True, text=True).stdout
         names = [os.path.basename(line.split()[0]) for line in listed.splitlines()]
         self.assertTrue([name for name in names if "stdc++" in name])
@@ -50,8 +50,8 @@ class ProgramTest(ProgramCase):
         self.assertFalse([name for name in names if wrong.search(name)])
 
     def test_loads_libtorch_where_it_is_used(self):
-        """One process without products of matrices never asks for LibTorch; several do, and say what
-        is wrong with it, or with the module over it."""
+        """A single process without GEMM never loads LibTorch; several do, and report errors of LibTorch or
+        of the c10d module."""
         stale = EXE.parent / "stale"
         for name in ("libtorch_cpu.so", "libtitan_c10d.so"):
             folder = self.folder / name
@@ -71,8 +71,8 @@ class ProgramTest(ProgramCase):
             self.assertEqual(process.returncode, 70)
 
     def test_evaluation(self):
-        """The loss on other data: the same number on any mesh, on the command line, during a run
-        and after it; and training is not changed by it."""
+        """The loss on held-out data is equal on any mesh, on the command line, during a run and after it,
+        and does not affect training."""
         other = self.folder / "other"
         other.write_bytes(b"It was the best of times, it was the worst of times. " * 20)
         settings = ["--set", f"eval.data.path={other}", "--set", "eval.every=15"]
@@ -99,7 +99,7 @@ class ProgramTest(ProgramCase):
                                                       status=1)[1])
 
     def test_export(self):
-        """Exported weights are a directory of safetensors that is read like any other."""
+        """Exported weights are a directory of safetensors that can be read back."""
         run, _ = self.train("run")
         for ranks in (1, 2):
             out, _ = self.run_exe("export", "--hf", f"hf{ranks}", "--init-from", run, ranks=ranks)
@@ -117,7 +117,7 @@ class ProgramTest(ProgramCase):
                       self.run_exe("export", "--init-from", run, "--hf", self.text, status=1)[1])
 
     def test_settings(self):
-        """The command line wins over TOML, that over the file; all of it is written down."""
+        """The command line overrides TOML, which overrides the file; all settings are written."""
         (self.folder / "c.toml").write_text("seed = 9\n[optimizer]\nlr = 0.5\n[schedule]\n"
                                             "decay = \"constant\"\n")
         run, _ = self.train("run", "--config", "c.toml", "--set", "optimizer.lr=0.25", "--steps", 3)
@@ -127,7 +127,7 @@ class ProgramTest(ProgramCase):
             self.assertIn(line, toml)
         self.assertIn(f"data.path = \"{self.text}\"", toml)
         (self.folder / "deep").mkdir()
-        self.run_exe("--data", "text", "--steps", 3, "--out", "deep/run") # wherever it is read from
+        self.run_exe("--data", "text", "--steps", 3, "--out", "deep/run") # wherever it is read
         self.run_exe("--config", "deep/run/config.toml", "--out", "deep/again")
         again, _ = self.run_exe("--config", run / "config.toml", "--out", "again")
         self.assertIn("finished after step 3", again)
@@ -137,14 +137,14 @@ class ProgramTest(ProgramCase):
         self.assertEqual(rows[2]["tokens"], 3 * 4 * 32)
 
     def test_warmup_beyond_the_run(self):
-        """Trains, and says why the learning rate stays low."""
+        """Trains, and explains why the learning rate stays low."""
         process = self.start("--data", self.text, "--steps", 1, "--out", "short")
         self.assertRegex(process.communicate(timeout=60)[1], "^warning: the learning rate rises over 2 "
                          r"steps \(`schedule.warmup`\), but the run has 1: [^\n]*\n$")
         self.assertEqual(process.returncode, 0)
 
     def test_mistakes(self):
-        """Each mistake of a user has its exit status and a message that helps."""
+        """Each user error has its exit status and a helpful message."""
         def err(*arguments, status, ranks=1):
             return self.run_exe(*arguments, status=status, ranks=ranks)[1]
         self.assertIn("--help", err("--nonsense", status=2))
@@ -213,7 +213,7 @@ class ProgramTest(ProgramCase):
         self.assertIn("batch = 4 cannot be split evenly by data = 3", message)
 
     def test_options_without_effect(self):
-        """An option that a command does not look at is refused; so are two sources of weights."""
+        """An option that a command does not use is refused; so are two sources of weights."""
         for command, option, words in (
                 ("eval", ["--steps", 1], "--steps has no effect on `eval`; an evaluation ends early by "
                                          "`--set eval.batches=N`"),
@@ -229,7 +229,7 @@ class ProgramTest(ProgramCase):
             self.assertIn("error: " + words, self.run_exe(command, *option, status=2)[1])
 
     def test_too_many_threads(self):
-        """More threads than any machine has are a mistake, not a crash."""
+        """More threads than the limit are an error, not a crash."""
         for variable in ("OMP_NUM_THREADS", "TITAN_NUM_THREADS"):
             environment = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name}
             ended = subprocess.run([EXE, "--data", self.text, "--steps", "1", "--out",
@@ -240,7 +240,7 @@ class ProgramTest(ProgramCase):
                           ended.stderr)
 
     def test_a_run_that_cannot_begin_leaves_nothing(self):
-        """Folders that were made for it are gone, those that were there stay."""
+        """Folders created for the run are removed, existing ones stay."""
         there = self.folder / "there"
         there.mkdir()
         for ranks in (1, 2):
@@ -250,7 +250,7 @@ class ProgramTest(ProgramCase):
             self.assertEqual({path.name for path in self.folder.iterdir()}, {"text", "there"})
 
     def test_extreme_numbers(self):
-        """A number beyond the largest is refused with it."""
+        """A number out of range is refused with its text."""
         for setting, bound in (("steps=9223372036854775807", "from 1 to 9007199254740992"),
                                ("seed=99999999999999999999", "from 0 to 9007199254740992")):
             self.assertIn(f"takes a number {bound}, not ", self.run_exe(
@@ -259,7 +259,8 @@ class ProgramTest(ProgramCase):
                       self.run_exe("--steps", "1" + "0" * 19, status=2)[1])
 
     def test_mistakes_of_all_ranks_are_said_once(self):
-        """What every rank finds wrong, one says, also when they have met; what one finds, it says."""
+        """An error of all ranks is reported once, also after they have connected; an error of one rank is
+        reported by that rank."""
         run, _ = self.train("run", "--steps", 2)
         short = self.folder / "short"
         short.write_bytes(b"short")
@@ -275,7 +276,7 @@ class ProgramTest(ProgramCase):
             self.assertRegex(said[0], words)
 
     def test_help_and_dry_run(self):
-        """--help explains; --dry-run says what would run and writes nothing."""
+        """--help explains; --dry-run prints the plan and writes nothing."""
         out, _ = self.run_exe("--help")
         for word in ("--resume", "generate", "PATH=VALUE"):
             self.assertIn(word, out)
@@ -293,7 +294,7 @@ class ProgramTest(ProgramCase):
         self.assertEqual([path.name for path in self.folder.iterdir()], ["text"])
 
     def test_a_loss_that_is_no_number(self):
-        """Ends the run with a status of its own, or is said once, with what to do."""
+        """It ends the run with its own status, or is reported once with a remedy."""
         _, text = self.train("stopped", "--set", "optimizer.lr=1e38", "--steps", 5, status=76)
         self.assertRegex(text, "error: step 2: the loss is nan and the gradient's norm nan, so the run stops")
         run, text = self.train("run", "--set", "optimizer.lr=1e38", "--steps", 5, "--set",

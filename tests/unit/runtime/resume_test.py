@@ -1,4 +1,4 @@
-"""What a program saves and goes on from: when it is stopped, at checkpoints, from weights of others."""
+"""Checkpoints and resumption: after a stop, at intervals, from other weights."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from program import ProgramCase, free_port, losses, main
 
 class ResumeTest(ProgramCase):
     def begin(self, name, *arguments, **options):
-        """A run of 300 steps, of which some are done."""
+        """A run of 300 steps, of which some are completed."""
         folder = self.folder / name
         process = self.start("--data", self.text, "--out", folder, "--log-every", 1, "--steps", 300,
                              *arguments, **options)
@@ -21,8 +21,8 @@ class ResumeTest(ProgramCase):
         return process
 
     def test_stopped_and_resumed(self):
-        """SIGTERM saves and exits 75; the same command goes on and ends where one without a stop
-        ends, bit by bit, with no step missing or double in the metrics."""
+        """SIGTERM saves and exits with 75. The same command resumes and ends bitwise equal to an
+        uninterrupted run, with no missing or repeated step in the metrics."""
         whole, _ = self.train("whole", "--steps", 300)
         process = self.begin("cut")
         process.send_signal(signal.SIGTERM)
@@ -38,8 +38,7 @@ class ResumeTest(ProgramCase):
                          (whole / "model.safetensors").read_bytes())
 
     def test_stopped_on_two_ranks_resumed_on_one(self):
-        """torchrun passes SIGTERM on; both ranks stop after the same step, and one rank goes on from
-        what they saved."""
+        """torchrun forwards SIGTERM; both ranks stop after the same step, and one rank resumes."""
         whole, _ = self.train("whole", "--steps", 300)
         cut = self.folder / "cut"
         process = self.begin("cut", ranks=2)
@@ -54,7 +53,7 @@ class ResumeTest(ProgramCase):
             self.assertLessEqual(abs(a - b), 1e-11 * abs(b))
 
     def test_one_rank_is_told_to_stop(self):
-        """A signal to one of the ranks stops all of them alike."""
+        """A signal to one rank stops all of them."""
         environment = {**os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "localhost",
                        "MASTER_PORT": free_port(), "LOCAL_WORLD_SIZE": "2"}
         ranks = [self.start("--data", self.text, "--out", "cut", "--log-every", 1, "--steps", 100_000,
@@ -72,7 +71,7 @@ class ResumeTest(ProgramCase):
         self.assertIn("SIGTERM", status["message"])
 
     def test_one_run_in_a_directory(self):
-        """A second run does not touch the directory of one that goes on; a killed one leaves it free."""
+        """A second run does not touch the directory of a running one; a killed run releases it."""
         first = self.start("--data", self.text, "--out", "run", "--log-every", 1, "--steps", 10_000_000)
         for line in first.stdout:
             if line.startswith("step "):
@@ -87,7 +86,7 @@ class ResumeTest(ProgramCase):
         self.train("run", "--resume", "none", "--steps", 2)
 
     def test_its_terminal_closes(self):
-        """The run saves and stops; one that was started by nohup goes on."""
+        """The run saves and stops; one started by nohup continues."""
         process = self.begin("cut")
         process.send_signal(signal.SIGHUP)
         out, err = process.communicate(timeout=60)
@@ -101,7 +100,7 @@ class ResumeTest(ProgramCase):
         self.assertEqual(process.returncode, 0, out + err)
 
     def test_its_reader_leaves(self):
-        """What was to be read from a pipe is lost, the run is not."""
+        """Output to a closed pipe is lost, the run is not."""
         process = self.begin("alone")
         process.stdout.close()
         process.stderr.close()
@@ -109,8 +108,8 @@ class ResumeTest(ProgramCase):
         self.assertEqual(len(losses(self.folder / "alone")), 300)
 
     def test_checkpoints_and_retention(self):
-        """Checkpoints come at their interval and at the end, the latest are kept; a run that is
-        started again goes on from the last one, also on another mesh; rows after it are dropped."""
+        """Checkpoints are written at their interval and at the end, and the latest are kept. A restarted run
+        continues from the last one, also on another mesh, and drops later rows."""
         settings = ["--set", "checkpoint.every=10", "--set", "checkpoint.keep=2"]
         whole, _ = self.train("whole", *settings, "--steps", 45)
         kept = {path.name for path in (whole / "checkpoints").iterdir()}
@@ -132,11 +131,10 @@ class ResumeTest(ProgramCase):
         self.assertIn("seed 3", self.train("whole", "--seed", 4, status=1)[1])
 
     def test_begun_anew(self):
-        """What an earlier run has left in the folder does not crowd out what a new one saves, nor is
-        it gone on from later."""
+        """Leftovers of a previous run neither displace checkpoints of a new one nor are resumed later."""
         settings = ["--set", "checkpoint.every=10", "--set", "checkpoint.keep=2"]
         self.train("run", *settings, "--steps", 40)
-        (self.folder / "run/checkpoints/step-50.partial").mkdir() # what a full disk has left
+        (self.folder / "run/checkpoints/step-50.partial").mkdir() # left by a full disk
         self.train("run", *settings, "--steps", 40)
         self.assertFalse((self.folder / "run/checkpoints/step-50.partial").exists())
         run, text = self.train("run", *settings, "--steps", 40, "--stop-at", 10, "--resume", "none")
@@ -147,8 +145,8 @@ class ResumeTest(ProgramCase):
         self.assertEqual([path.name for path in (run / "checkpoints").iterdir()], ["step-10"])
         _, text = self.train("run", *settings, "--steps", 40)
         self.assertIn("resuming after step 10", text)
-        # One that ends before it has saved leaves nothing of the run before to be taken for its own.
-        (run / "metrics.jsonl").unlink() # which tells when the next one has begun
+        # A run that ends before its first save leaves nothing of the previous run that could be taken for its own.
+        (run / "metrics.jsonl").unlink() # reveals that the next one has started
         process = self.begin("run", "--set", "checkpoint.every=0", "--resume", "none")
         process.kill()
         process.communicate(timeout=60)
@@ -156,9 +154,9 @@ class ResumeTest(ProgramCase):
         self.assertNotIn("resuming", text)
 
     def test_the_latest_weights_are_taken(self):
-        """Weights of an end that a run has gone on from are not taken for its latest."""
+        """Final weights of an earlier end are not taken for the latest weights of a run that continued."""
         run, _ = self.train("run", "--steps", 5, "--set", "checkpoint.every=5")
-        (run / "metrics.jsonl").unlink() # which tells when it goes on
+        (run / "metrics.jsonl").unlink() # reveals that it continues
         process = self.begin("run", "--set", "checkpoint.every=5")
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=60)
@@ -167,8 +165,8 @@ class ResumeTest(ProgramCase):
         self.run_exe("generate", "--init-from", run, "--prompt", "In", "--max-tokens", 1)
 
     def test_damaged_checkpoints(self):
-        """A changed bit, a cut or missing file, a damaged manifest: refused with the file's name
-        when asked for, passed over by `--resume auto` for the one before."""
+        """A changed bit, a truncated or missing file, a damaged manifest: refused with the file's name if
+        requested explicitly; `--resume auto` falls back to the previous checkpoint."""
         settings = ["--set", "checkpoint.every=10", "--steps", 30]
         whole, _ = self.train("whole", *settings)
 
@@ -202,8 +200,8 @@ class ResumeTest(ProgramCase):
         self.assertEqual(losses(missing), losses(whole))
 
     def test_a_checkpoint_that_cannot_be_read(self):
-        """A shard that is a folder, or whose disk fails, is passed over by all ranks alike; what was passed
-        over is set aside."""
+        """All ranks skip a checkpoint with a shard that is a folder or unreadable; skipped checkpoints are
+        archived."""
         settings = ["--set", "checkpoint.every=10", "--steps", 30]
         whole, _ = self.train("whole", *settings)
         state = whole / "checkpoints/step-30/optimizer-00001-of-00001.safetensors"
@@ -216,7 +214,7 @@ class ResumeTest(ProgramCase):
         self.assertEqual(len(losses(run)), 30)
 
     def test_a_checkpoint_of_another_model(self):
-        """One whose tensors fit is gone on from only where it is asked for."""
+        """If its tensors fit, it is accepted only on explicit request."""
         run, _ = self.train("run", "--set", "checkpoint.every=5", "--steps", 10)
         other = {**os.environ, "BIGRAM_MODEL": "another"}
         step = run / "checkpoints/step-10"
@@ -227,7 +225,7 @@ class ResumeTest(ProgramCase):
             self.assertIn("by another model than this program's", out + err)
 
     def test_lost_checkpoints(self):
-        """Rows behind the first checkpoint, and no checkpoint: a run does not begin anew over them unasked."""
+        """Rows after the first checkpoint without any checkpoint: a run does not silently start over."""
         settings = ["--set", "checkpoint.every=10", "--steps", 20]
         run, _ = self.train("run", *settings)
         shutil.rmtree(run / "checkpoints")
@@ -241,7 +239,7 @@ class ResumeTest(ProgramCase):
         self.assertEqual(len(losses(run / "replaced")), 20)
 
     def test_weights_of_a_finished_run(self):
-        """status.json has their checksum, by which whoever reads them notices damage."""
+        """status.json has their checksum, which reveals damage."""
         run, _ = self.train("run", "--steps", 3)
         model = run / "model.safetensors"
         status = json.loads((run / "status.json").read_text())["weights"]
@@ -252,8 +250,7 @@ class ResumeTest(ProgramCase):
             self.assertRegex(err, f"{model} is damaged: its checksum is")
 
     def test_weights_of_a_damaged_checkpoint(self):
-        """--init-from refuses a checkpoint whose parameters changed, whoever reads it; optimizer
-        state is none of its business."""
+        """--init-from refuses a checkpoint with damaged parameters and ignores optimizer state."""
         run, _ = self.train("once", "--steps", 4, "--set", "checkpoint.every=4")
         step = run / "checkpoints" / "step-4"
         state = next(step.glob("optimizer-*.safetensors"))
@@ -272,14 +269,14 @@ class ResumeTest(ProgramCase):
             self.assertEqual(len(re.findall("^error: .* is damaged", err, re.M)), 1, err)
 
     def test_weights_of_a_stopped_run(self):
-        """generate and --init-from take a run's directory before the run has come to its end."""
+        """generate and --init-from accept the directory of an unfinished run."""
         run, _ = self.train("run", "--set", "checkpoint.every=100", "--steps", 200)
         (run / "model.safetensors").unlink()
         out, _ = self.run_exe("generate", "--init-from", run, "--prompt", "In th", "--max-tokens", 20)
         self.assertTrue(out.startswith("In the "), out)
 
     def test_a_checkpoint_wins_over_weights(self):
-        """The same command goes on from its checkpoint, and says that it takes no other weights."""
+        """The same command resumes its checkpoint and reports that it ignores other weights."""
         other, _ = self.train("other", "--steps", 2)
         settings = ["--init-from", other, "--set", "checkpoint.every=5", "--steps", 10]
         _, text = self.train("run", *settings, "--stop-at", 5)
@@ -289,7 +286,7 @@ class ResumeTest(ProgramCase):
         self.assertIn("note: the checkpoint's weights are taken, not those of --init-from", text)
 
     def test_stop_at_keeps_the_schedule(self):
-        """--stop-at ends early on the same schedule; --steps moves it; 0 saves the start."""
+        """--stop-at ends early on the same schedule; --steps moves it; 0 saves the initial state."""
         whole, _ = self.train("whole")
         part, _ = self.train("part", "--stop-at", 5)
         self.assertEqual(losses(part), losses(whole)[:5])
@@ -308,7 +305,7 @@ class ResumeTest(ProgramCase):
                          (self.folder / "initial").read_bytes())
 
     def test_init_from_and_generate(self):
-        """Weights are read back, from a run or a file; generation follows what was learnt."""
+        """Weights are read back, from a run or a file; generation reflects the training."""
         run, _ = self.train("run", "--steps", 200)
         again, _ = self.train("again", "--init-from", run, "--steps", 1, "--set", "optimizer.lr=0",
                               "--resume", "none")

@@ -1,4 +1,4 @@
-"""What a run does when it is told to stop or to save, at any moment, or is not told anything."""
+"""Signals that ask a run to stop or to save at any moment, and ends without a signal."""
 
 import json
 import os
@@ -20,7 +20,7 @@ class SignalsTest(ProgramCase):
         super().setUp()
         for name in ENDING:
             number = getattr(signal, name)
-            if signal.getsignal(number) == signal.SIG_IGN:  # as a shell starts what is in the background
+            if signal.getsignal(number) == signal.SIG_IGN:  # as a shell starts background processes
                 signal.signal(number, signal.SIG_DFL)
                 self.addCleanup(signal.signal, number, signal.SIG_IGN)
 
@@ -52,7 +52,7 @@ class SignalsTest(ProgramCase):
                       processes)
 
     def end(self, processes, status=75, seconds=30):
-        """All end with this status in time; what they said."""
+        """All must end with this status in time; returns their output."""
         begun = time.monotonic()
         said = ""
         for process in processes:
@@ -71,7 +71,7 @@ class SignalsTest(ProgramCase):
         return status["step"]
 
     def test_every_signal_that_would_end_it(self):
-        """Saves once and ends with 75, whatever the signal; the same command goes on."""
+        """Saves once and ends with 75, for every signal; the same command resumes."""
         for name in ENDING:
             folder, processes = self.begin(name)
             self.wait_for_steps(folder, processes)
@@ -80,7 +80,7 @@ class SignalsTest(ProgramCase):
             self.check_saved_once(folder, "SIGPOLL" if name == "SIGIO" else name)
 
     def test_twice_to_all_ranks(self):
-        """torchrun passes its own on, so each rank has two: the second is the same request."""
+        """torchrun forwards its signal, so each rank receives two: the second belongs to the same request."""
         chance = random.Random(5)
         for trial in range(4):
             folder, processes = self.begin(f"twice-{trial}", ranks=2)
@@ -94,7 +94,7 @@ class SignalsTest(ProgramCase):
             self.assertEqual(len(losses(folder)), step)
 
     def test_in_its_start(self):
-        """At any moment from the first one on: it ends with 75, and the same command goes on."""
+        """At any moment of the start, it ends with 75, and the same command resumes."""
         chance = random.Random(6)
         for trial in range(6):
             folder, processes = self.begin(f"start-{trial}", ranks=1 + trial % 2,
@@ -105,12 +105,12 @@ class SignalsTest(ProgramCase):
                 process.send_signal(signal.SIGTERM)
             for process in processes:
                 out, err = process.communicate(timeout=60)
-                # In its first instants a process is not the program's yet.
+                # In its first instants the process has not executed the program yet.
                 expected = (75,) if (folder / "status.json").exists() else (75, 70, -signal.SIGTERM)
                 self.assertIn(process.returncode, expected, out + err)
 
     def test_before_its_first_step(self):
-        """What it starts from is saved, before a step that may take long."""
+        """The initial state is saved before a step that may take long."""
         folder, processes = self.begin("slow", environment={"BIGRAM_STEP": "500000"})
         self.wait_for(lambda: (folder / "status.json").exists(), processes)
         processes[0].send_signal(signal.SIGTERM)
@@ -118,7 +118,7 @@ class SignalsTest(ProgramCase):
         self.assertLessEqual(self.check_saved_once(folder), 1)
 
     def test_in_an_evaluation(self):
-        """An evaluation of a minute ends after a batch; one that is due is not begun."""
+        """A long evaluation ends after a batch; a due one does not start."""
         long = self.folder / "long"
         long.write_bytes(self.text.read_bytes() * 40)
         for ranks in (1, 2):
@@ -135,7 +135,7 @@ class SignalsTest(ProgramCase):
             self.assertFalse(any("eval_loss" in row for row in rows))
 
     def test_while_it_saves(self):
-        """A signal that comes during a save, or right after it, has no second one made."""
+        """A signal during or right after a save causes no second save."""
         chance = random.Random(7)
         for trial in range(4):
             folder, processes = self.begin(f"saving-{trial}", "--set", "checkpoint.every=1", "--set",
@@ -150,7 +150,7 @@ class SignalsTest(ProgramCase):
                              [f"step-{n}" for n in range(1, step + 1)])
 
     def test_user_signal_saves_and_goes_on(self):
-        """SIGUSR1 to all ranks is one checkpoint, and the run goes on to the losses that it had."""
+        """SIGUSR1 to all ranks saves one checkpoint, and the run continues with equal losses."""
         folder, processes = self.begin("saved", ranks=2, steps=400)
         self.wait_for_steps(folder, processes)
         for process in processes:
@@ -161,7 +161,7 @@ class SignalsTest(ProgramCase):
         self.assertEqual(len(losses(folder)), 400)
 
     def test_a_later_one_ends_it_at_once(self):
-        """SIGINT again after more than two seconds, as people press keys."""
+        """A second SIGINT after more than two seconds, as from a keyboard."""
         folder, processes = self.begin("stuck", environment={"BIGRAM_STEP": "20000000"})
         self.wait_for(lambda: (folder / "status.json").exists(), processes)
         time.sleep(0.2)
@@ -175,7 +175,7 @@ class SignalsTest(ProgramCase):
         self.assertEqual(processes[0].returncode, -signal.SIGINT)
 
     def test_a_step_that_hangs(self):
-        """Nothing ignores a signal for ever: after TITAN_STOP_TIMEOUT it says where it hangs."""
+        """After TITAN_STOP_TIMEOUT, a hung step ends with its location."""
         folder, processes = self.begin("hung", environment={"BIGRAM_STEP": "60000000",
                                                              "TITAN_STOP_TIMEOUT": "1"})
         self.wait_for(lambda: (folder / "status.json").exists(), processes)
@@ -191,7 +191,7 @@ class SignalsTest(ProgramCase):
             self.assertIn(f"TITAN_STOP_TIMEOUT is '{wrong}', expected a number", err)
 
     def test_a_start_that_hangs(self):
-        """One of two ranks waits for the other, and ends soon after it is told to."""
+        """One of two ranks waits for the other, and ends soon after a signal."""
         _, processes = self.begin("alone", ranks=2, environment={"TITAN_STOP_TIMEOUT": "1"})
         processes[1].send_signal(signal.SIGSTOP)
         time.sleep(0.5)
@@ -218,7 +218,7 @@ class SignalsTest(ProgramCase):
         self.assertIn("TITAN_ORPHANS is 'adopt', expected end or keep", err)
 
     def test_variables_by_hand_are_no_launcher(self):
-        """Ranks that a shell script started go on when the shell ends."""
+        """Ranks started by a shell script continue when the shell ends."""
         code = ("import os, subprocess, sys; subprocess.Popen(sys.argv[1:], env={**os.environ, 'RANK': '0', "
                 "'WORLD_SIZE': '1'})")
         subprocess.run([sys.executable, "-c", code, EXE, "--data", self.text, "--out", self.folder / "run",
@@ -227,7 +227,7 @@ class SignalsTest(ProgramCase):
         self.assertEqual(status["state"], "finished")
 
     def test_closed_standard_streams(self):
-        """What is printed goes nowhere instead of into the first files that are opened."""
+        """Output is discarded instead of written into the first opened files."""
         for closed in ((1, 2), (0, 1, 2), (0,), (2,)):
             run = self.folder / "".join(map(str, closed))
             subprocess.run([EXE, "--data", self.text, "--out", run, "--log-every", "1", "--steps", "5"],
@@ -239,7 +239,7 @@ class SignalsTest(ProgramCase):
                     self.assertNotIn(b"step 1/5", path.read_bytes(), path)
 
     def test_status(self):
-        """Names the process, and tells the next run of one that was killed outright."""
+        """Names the process, and tells the next run of one that was killed."""
         folder, processes = self.begin("run", "--set", "checkpoint.every=2")
         self.wait_for_steps(folder, processes)
         status = json.loads((folder / "status.json").read_text())

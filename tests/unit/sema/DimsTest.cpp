@@ -1,4 +1,4 @@
-#include "compiler/sema/Dims.h"
+#include "compiler/sema/program/Dims.h"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // Slips of the finger, checked as `titanc check` does: one token of an example deleted, doubled,
 // swapped with its neighbour, or a name misspelt. What is no legal program any more gets one or two
 // errors, the first of them at the line or with a note there.
-#include "compiler/sema/Check.h"
+#include "compiler/sema/check/Check.h"
 #include "compiler/syntax/Token.h"
 
 #include <filesystem>

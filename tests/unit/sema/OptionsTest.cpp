@@ -1,4 +1,4 @@
-#include "compiler/sema/Options.h"
+#include "compiler/sema/runs/Options.h"
 
 #include <gmock/gmock.h>
 #include <set>

@@ -1,4 +1,4 @@
-#include "compiler/sema/Suggest.h"
+#include "compiler/sema/modules/Suggest.h"
 
 #include <gtest/gtest.h>
 

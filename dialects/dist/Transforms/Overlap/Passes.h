@@ -1,8 +1,8 @@
 //===- Passes.h - The overlap phase -----------------------------*- C++ -*-===//
 //
-// Collectives are parted into a start and a wait, with computation between. It comes after the fuse
-// phase, which reorders blocks, and before memory is planned, because what is in flight needs room
-// of its own. See Passes.td and docs/phases/overlap.md.
+// Splits collectives into start and wait with computation in between. The phase follows the fuse
+// phase, which reorders blocks. It precedes memory planning, because values in flight extend live
+// ranges. See Passes.td and docs/phases/overlap.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,16 +23,16 @@ namespace titan::dist {
 #define GEN_PASS_REGISTRATION
 #include "dialects/dist/Transforms/Overlap/Passes.h.inc"
 
-/// The phase: the passes in order, closed by the verifier.
+/// Adds the passes in order, the verifier last.
 void buildOverlapPhase(mlir::OpPassManager &passes);
 
 /// Registers the passes.
 void registerOverlapPhase();
 
-/// Whether the run asks for overlap; it does by default.
+/// The run's setting `sharding.overlap`; true by default.
 bool wantsOverlap(mlir::ModuleOp module);
 
-/// The first channel that no collective in `operation` uses.
+/// The first channel that no collective inside `operation` uses.
 int64_t getFreeChannel(mlir::Operation *operation);
 
 } // namespace titan::dist

@@ -1,4 +1,4 @@
-//===- Passes.td - Collectives beside computation -------------------------===//
+//===- Passes.td - Overlap of communication and computation ---------------===//
 
 #ifndef TITAN_DIST_OVERLAP_PASSES_TD
 #define TITAN_DIST_OVERLAP_PASSES_TD
@@ -6,12 +6,12 @@
 include "mlir/Pass/PassBase.td"
 
 def DistPrefetchGathers : Pass<"dist-prefetch-gathers", "::mlir::ModuleOp"> {
-  let summary = "gathers a layer's parameters while the layer before is computed";
+  let summary = "gathers the parameters of the next iteration during the current one";
   let description = [{
-    After it, what a repeat's body gathers of its slices of parameters is in flight when an iteration
-    begins: the first before the repeat, each next one in the iteration before. The body waits for it
-    where it gathered, copies it to where it is used (it is gone after its last use), and starts the
-    gather of the next slices into what the repeat carries. The last iteration starts none.
+    After it, the gathers of a repeat's scanned parameters are in flight when an iteration begins. The
+    first one starts before the repeat, and each later one in the previous iteration. The body waits at the
+    position of the original gather and then starts the gather of the next slots, whose results are
+    iteration arguments. The last iteration starts none.
 
     ```mlir
     titan.repeat <layers = 4> iter_args(%x) scanned(%w) {
@@ -30,19 +30,18 @@ def DistPrefetchGathers : Pass<"dist-prefetch-gathers", "::mlir::ModuleOp"> {
       titan.yield ..., %n
     ```
 
-    Only parameters are gathered ahead, because they do not change before the step's end: those of which
-    every iteration has a slice, and, of a repeat with several bodies, what all of them gather. What is
-    cast before it is gathered is cast ahead too, and the repeat carries it as well, because the exchange
-    reads it.
+    Only parameters are prefetched, because they do not change before the end of the step. Every iteration
+    must scan the parameter, and all bodies of a repeat must gather it. A cast before the gather moves with
+    it; the repeat then also takes the cast value as an iteration argument, because the gather reads it.
   }];
 }
 
 def DistSplitCollectives : Pass<"dist-split-collectives", "::mlir::ModuleOp"> {
-  let summary = "parts a collective and its first use where something is computed between";
+  let summary = "starts collectives early and waits before their first use";
   let description = [{
-    After it, a collective whose results are not needed at once is started where it stood and waited
-    for before the first use of any of its results, or before the next repeat, whose memory should not
-    pay for its operands.
+    After it, a collective starts at its original position, and the wait precedes the first use of any of its
+    results. Collectives without computation in between stay synchronous. The wait is at the latest before
+    the next repeat, so that the operands do not live through the repeat.
 
     ```mlir
     %g = dist.reduce_scatter %p over ["shard"]
@@ -58,12 +57,12 @@ def DistSplitCollectives : Pass<"dist-split-collectives", "::mlir::ModuleOp"> {
 }
 
 def DistVerifyOverlap : Pass<"dist-verify-overlap", "::mlir::ModuleOp"> {
-  let summary = "checks that everything that is started is waited for once, and not read before";
+  let summary = "verifies that each start has exactly one wait and no use before it";
   let description = [{
-    Read-only; closes the overlap phase. On every path through a function a start on a channel is
-    followed by one wait on it before the next start and before the end; a repeat is entered and left
-    with the same channels in flight as its body ends with, except those that its last iteration does not
-    start. Values in flight are used by waits on their channel and carried by repeats, and nothing else.
+    Read-only; closes the overlap phase. On every path through a function, each start on a channel is
+    followed by one wait before the next start on it and before the end. A repeat begins and ends with the
+    channels in flight that its body ends with, except for starts that the last iteration omits. Only waits
+    on the channel and iteration arguments use values in flight.
   }];
 }
 

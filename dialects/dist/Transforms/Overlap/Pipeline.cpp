@@ -23,7 +23,7 @@ int64_t dist::getFreeChannel(Operation *operation) {
 }
 
 void dist::buildOverlapPhase(OpPassManager &passes) {
-  // First, because it knows more: what it leaves is parted from its uses within one block.
+  // Prefetching is first, because the second pass only sees uses within one block.
   passes.addPass(createDistPrefetchGathers());
   passes.addPass(createDistSplitCollectives());
   passes.addPass(createDistVerifyOverlap());

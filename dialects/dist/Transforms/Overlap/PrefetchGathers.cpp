@@ -1,7 +1,7 @@
-//===- PrefetchGathers.cpp - The next layer's parameters come early -------===//
+//===- PrefetchGathers.cpp - The pass --dist-prefetch-gathers -------------===//
 
+#include "dialects/dist/Support/RepeatEdit.h"
 #include "dialects/dist/Transforms/Overlap/Passes.h"
-#include "dialects/dist/Transforms/RepeatEdit.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace titan::dist {
@@ -16,11 +16,11 @@ using ir::RepeatOp;
 
 namespace {
 
-/// A gather that all bodies of a repeat do, of the same parameters: one operation of each body.
+/// The same gather in each body of a repeat.
 using Gathers = SmallVector<AllGatherOp, 2>;
 
-/// An operand of a gather: this iteration's slice of a parameter, which every iteration has one of,
-/// or what it is cast to.
+/// An operand of a gather: a slot of a scanned parameter, possibly cast. Every variant scans the
+/// parameter.
 struct Source {
   Value stack;
   ir::CastOp convert; ///< null where there is none
@@ -30,7 +30,7 @@ struct Source {
   }
 };
 
-/// None where an operand of `gather` is anything else.
+/// The operands' sources; empty if an operand is anything else.
 SmallVector<Source> getSources(AllGatherOp gather, const ir::RepeatVariant &body) {
   SmallVector<ir::RepeatVariant::ScannedInput> slices = body.getScannedInputs();
   RepeatOp repeat = body.getRepeat();
@@ -44,14 +44,14 @@ SmallVector<Source> getSources(AllGatherOp gather, const ir::RepeatVariant &body
       return {};
     sources.push_back({slice->input, convert});
   }
-  // What is read is carried for all or for none.
+  // Either all or none of the gather's operands become iteration arguments.
   bool isCast = sources.front().convert != nullptr;
   return llvm::all_of(sources, [&](Source &each) { return (each.convert != nullptr) == isCast; })
              ? sources
              : SmallVector<Source>();
 }
 
-/// Whether the gathers give the same, each in its body.
+/// Whether both gathers, each in its body, have the same sources and types.
 bool areAlike(AllGatherOp a, AllGatherOp b) {
   SmallVector<Source> from = getSources(a, *ir::findVariant(a->getBlock()));
   SmallVector<Source> to = getSources(b, *ir::findVariant(b->getBlock()));
@@ -81,7 +81,7 @@ SmallVector<Gathers> findGathers(RepeatOp repeat) {
   return found;
 }
 
-/// Starts `gather` on layers of its stacks: at `offset`, or at `index` + `offset`.
+/// Starts `gather` on slots of its stacks: at `offset`, or at `index` + `offset`.
 AllGatherOp start(OpBuilder &builder, AllGatherOp gather, int64_t channel, Value index,
                   int64_t offset) {
   SmallVector<Value> inputs;
@@ -97,8 +97,8 @@ AllGatherOp start(OpBuilder &builder, AllGatherOp gather, int64_t channel, Value
                                      gather.getAxes(), builder.getI64IntegerAttr(channel));
 }
 
-/// What a started gather makes a repeat carry: the values in flight, and what the exchange reads if
-/// it is not the parameters themselves.
+/// The iteration arguments of a started gather: the values in flight, and cast operands, which it
+/// reads.
 SmallVector<Value> getCarried(AllGatherOp started) {
   SmallVector<Value> carried(started.getResults());
   for (Value input : started.getInputs())
@@ -107,7 +107,8 @@ SmallVector<Value> getCarried(AllGatherOp started) {
   return carried;
 }
 
-/// Replaces `gather` by the wait for what is carried from `at` on, and starts the next one.
+/// Replaces `gather` by a wait for the iteration arguments from `at` on, and starts the next
+/// gather.
 void waitAndStartNext(AllGatherOp gather, int64_t channel, unsigned at, unsigned count) {
   ir::RepeatVariant body = *ir::findVariant(gather->getBlock());
   OpBuilder builder(gather);

@@ -1,7 +1,7 @@
-//===- SplitCollectives.cpp - Start here, wait there ----------------------===//
+//===- SplitCollectives.cpp - The pass --dist-split-collectives -----------===//
 
 #include "dialects/dist/Transforms/Overlap/Passes.h"
-#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Support/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace titan::dist {
@@ -13,7 +13,8 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
 
-/// A whole stack of flat storage is exchanged layer by layer, and an all-to-all packs.
+/// Stacks of flat storage communicate slot by slot, and all-to-all needs packing: both are
+/// synchronous.
 static bool canSplit(Operation *op) {
   if (!isa<AllGatherOp, ReduceScatterOp, AllReduceOp>(op) || getStartChannel(op))
     return false;
@@ -24,13 +25,13 @@ static bool canSplit(Operation *op) {
   });
 }
 
-/// Something that takes time beside which an exchange can go on.
+/// Whether `op` takes time that can hide communication.
 static bool computes(Operation *op) {
-  return !isa<DistDialect>(op->getDialect()) && !memory::isView(op) &&
+  return !isa<DistDialect>(op->getDialect()) && !ir::isView(op) &&
          !op->hasTrait<OpTrait::ConstantLike>() && op->getNumOperands() + op->getNumRegions() > 0;
 }
 
-/// The operation before which the results must be there; null where nothing would be gained.
+/// The operation before which to wait; null if there is no computation to overlap.
 static Operation *findWait(Operation *op) {
   bool gains = false;
   for (Operation *at = op->getNextNode(); at; at = at->getNextNode()) {
@@ -45,7 +46,7 @@ static Operation *findWait(Operation *op) {
 
 static void split(Operation *op, Operation *before, int64_t channel) {
   OpBuilder builder(before);
-  // A reduction over all members is in place.
+  // All-reduce is in place: its results are its operands.
   ValueRange sources = isa<AllReduceOp>(op) ? ValueRange() : ValueRange(op->getOperands());
   auto wait = builder.create<WaitOp>(op->getLoc(), op->getResultTypes(), channel, op->getResults(),
                                      sources);

@@ -1,4 +1,4 @@
-//===- VerifyOverlap.cpp - What is started is waited for once -------------===//
+//===- VerifyOverlap.cpp - The pass --dist-verify-overlap -----------------===//
 
 #include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,7 +17,7 @@ using ir::RepeatOp;
 
 namespace {
 
-/// Walks a function in order with the set of channels on which something is in flight.
+/// Walks a function in program order and tracks the channels in flight.
 class InFlightChecker {
 public:
   LogicalResult check(func::FuncOp function) {
@@ -29,7 +29,7 @@ public:
   }
 
 private:
-  using Flights = std::map<int64_t, Operation *>; // by channel, what started it
+  using Flights = std::map<int64_t, Operation *>; // channel to start
 
   static LogicalResult complain(Operation *start, const Twine &what) {
     return start->emitOpError("starts on channel ")
@@ -65,7 +65,7 @@ private:
     return checkUses(op->getResults(), *channel);
   }
 
-  /// A repeat's next iteration finds what the last one left, whichever bodies they run.
+  /// Every body must accept the channels in flight that any other body leaves.
   LogicalResult visitRepeat(RepeatOp repeat) {
     const Flights before = flights;
     int64_t last = repeat.getReverse() ? 0 : repeat.getDim().getSize() - 1;
@@ -90,13 +90,14 @@ private:
     return success();
   }
 
-  /// Whether iteration `last` of `repeat` does not start it, as the layer does not exist.
+  /// Whether iteration `last` of `repeat` omits the start, because its layer does not exist.
   static bool isMissed(Operation *start, RepeatOp repeat, int64_t last) {
     LayerOp layer = getLayer(start);
     return layer && start->getParentOp() == repeat && layer.getIndex() && !layer.exists(last);
   }
 
-  /// Only waits on the channel read what is in flight; repeats carry it.
+  /// Values in flight may be operands of waits on their channel, and iteration arguments of
+  /// repeats.
   LogicalResult checkUses(ValueRange values, int64_t channel) {
     for (Value value : values)
       for (OpOperand &use : value.getUses())

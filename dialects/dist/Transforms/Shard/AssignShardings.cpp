@@ -1,4 +1,4 @@
-//===- AssignShardings.cpp - The user's map applied to what the user declared -===//
+//===- AssignShardings.cpp - The pass --dist-assign-shardings -------------===//
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
@@ -18,10 +18,10 @@ using ir::NamedTensorType;
 
 namespace {
 
-/// What a function's argument or result is, as its attributes say.
+/// The role of a function's argument or result, from its attributes.
 struct Role {
   StringRef stored;    ///< "params", "grads", "optimizer", or empty
-  int64_t stacked = 0; ///< leading dimensions that are iterations
+  int64_t stacked = 0; ///< number of leading dimensions that are iterations
   bool isOutput = false;
   TensorName tensor;
 };
@@ -53,7 +53,7 @@ Role getRole(DictionaryAttr attributes) {
   return role;
 }
 
-/// A sharding constraint's, or that of a value without a name.
+/// The role of a sharding constraint; `constraint` may be null.
 Role getConstraintRole(ir::ShardingConstraintOp constraint) {
   Role role;
   role.tensor = {"values", ir::getName(constraint)};
@@ -78,7 +78,7 @@ public:
   }
 
 private:
-  /// The places that the maps give to a tensor, starting at dimension `first`.
+  /// Assigns axes by the axis rules to dimensions from number `first` on.
   ShardingByAxis assignByName(NamedTensorType type, int64_t first, TensorName tensor) const {
     ShardingByAxis byAxis = mesh.getReplicated();
     SmallVector<int64_t> degrees(type.getRank(), 1);
@@ -94,7 +94,7 @@ private:
     return byAxis;
   }
 
-  /// The dimension called `name`, else the first that renames it; -1 where there is neither.
+  /// The dimension called `name`, or else the first one of that origin; -1 if there is none.
   static int64_t findDim(NamedTensorType type, StringRef name) {
     int64_t renamed = -1;
     for (auto [i, dim] : llvm::enumerate(type.getDims())) {
@@ -106,16 +106,15 @@ private:
     return renamed;
   }
 
-  /// Whether `axis` keeps shards of what plays `role`. A gradient lies as the optimizer's state
-  /// does where that is in shards: nothing but the update reads it, so it is summed to shares at
-  /// once.
+  /// Whether `axis` stores values of this role as shards. Gradients follow the optimizer state,
+  /// because only the update reads them: they are reduce-scattered at once.
   bool storesShards(size_t axis, const Role &role) const {
     return rules.stores(axis, role.stored, role.tensor) ||
            (role.stored == "grads" && rules.stores(axis, "optimizer", role.tensor));
   }
 
-  /// Flat over the axes that store this kind and split no dimension. A stacked scalar has nothing
-  /// to flatten below its layers, and a scalar is not worth cutting up.
+  /// Adds flat storage over the axes that store this role and shard no dimension. Scalars and
+  /// stacked scalars stay replicated.
   void storeFlat(ShardingByAxis &byAxis, const Role &role, NamedTensorType type,
                  int64_t from) const {
     if (type.getRank() <= from)
@@ -141,8 +140,8 @@ private:
     value.setType(assign(cast<NamedTensorType>(value.getType()), role));
   }
 
-  /// Puts a sharding constraint of type `type` between `value` and its uses for which `replaces`
-  /// holds.
+  /// Inserts a sharding constraint of type `type` between `value` and the uses that `replaces`
+  /// accepts.
   static Value insertConstraint(OpBuilder &builder, Value value, Type type,
                                 function_ref<bool(OpOperand &)> replaces) {
     auto constraint = builder.create<ir::ShardingConstraintOp>(value.getLoc(), type, value);
@@ -151,8 +150,8 @@ private:
     return constraint;
   }
 
-  /// The constraint stands right after the value, so that what is reduced is reduced early and its
-  /// unreduced form dies; a value of another block gets it before `op`.
+  /// The constraint follows the value, to reduce early and end the unreduced value's live range. A
+  /// value of another block gets it before `op`.
   static void constrainOperand(Operation *op, unsigned operand, Type type) {
     Value value = op->getOperand(operand);
     if (value.getType() == type)
@@ -163,8 +162,8 @@ private:
     op->setOperand(operand, builder.create<ir::ShardingConstraintOp>(value.getLoc(), type, value));
   }
 
-  /// Inits, arguments, yielded values and results of what is carried lie alike, by the name of the
-  /// init; a slice lies as its stack does, below the first dimension.
+  /// Iteration arguments have one sharding at init, argument, yield and result, by the name of the
+  /// init. A slot has the sharding of its stack without the leading dimension.
   void assignRepeat(ir::RepeatOp repeat) const {
     auto roles = llvm::map_to_vector(repeat.getInits(), [](Value init) {
       return getConstraintRole(init.getDefiningOp<ir::ShardingConstraintOp>());
@@ -189,7 +188,7 @@ private:
            (!sharding.isFlat() || sharding.getFlatFrom() > 0);
   }
 
-  /// A result that updates an argument lies as the argument does.
+  /// A result that updates an argument has the argument's type.
   FailureOr<Type> assignResult(func::FuncOp function, unsigned i) const {
     auto updated = function.getResultAttrOfType<IntegerAttr>(i, ir::attr::kUpdates);
     if (!updated)
@@ -219,8 +218,8 @@ private:
     return success();
   }
 
-  /// All uses of a gradient see it as it is stored; one that a repeat stacks is bound where the
-  /// body yields it.
+  /// Constrains all uses of a gradient to its storage sharding. The constraint of a stacked
+  /// gradient is inside the body, at the yield.
   static void assignGradient(func::ReturnOp ret, unsigned operand, NamedTensorType type) {
     Value value = ret.getOperand(operand);
     if (auto constraint = value.getDefiningOp<ir::ShardingConstraintOp>();
@@ -244,8 +243,8 @@ private:
     }
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
-    // A value can be the gradient of several parameters (zero of two unused ones), which lie
-    // differently.
+    // One value can be the gradient of several parameters with different shardings, such as the
+    // zero of two unused parameters.
     insertConstraint(builder, value, type, [&](OpOperand &use) {
       return use.getOwner() != ret || use.getOperandNumber() == operand;
     });

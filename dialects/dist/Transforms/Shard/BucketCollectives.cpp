@@ -1,4 +1,4 @@
-//===- BucketCollectives.cpp - Small collectives go together --------------===//
+//===- BucketCollectives.cpp - The pass --dist-bucket-collectives ---------===//
 
 #include "dialects/dist/Analysis/Buckets.h"
 #include "dialects/dist/IR/DistOps.h"
@@ -18,16 +18,15 @@ using namespace titan::dist;
 using ir::NamedTensorType;
 using ir::typeOf;
 
-/// A message of this size takes so long that the latency of another one is nothing.
+/// At this size bandwidth dominates latency.
 static constexpr int64_t kBucketBytes = int64_t{32} << 20;
 
-/// From this size on, what a block reduces goes in two messages rather than one.
+/// From this size on, the reductions of a block are split into two messages.
 static constexpr int64_t kMinSplitBytes = int64_t{1} << 20;
 
 namespace {
 
-/// Collectives with equal keys can be one: the operation, its axes, the element type and the kind
-/// of partial values.
+/// Collectives with equal keys can be coalesced: operation, axes, element type and reduction kind.
 using Key = std::tuple<OperationName, Attribute, Type, ReductionKind>;
 
 class Bucketer {
@@ -44,8 +43,8 @@ public:
   }
 
 private:
-  /// None for what goes alone: other operations, and whole stacks of flat storage, which are
-  /// exchanged layer by layer.
+  /// None for operations that are not coalesced, such as collectives of stacked flat storage, which
+  /// run slot by slot.
   static std::optional<Key> getKey(Operation *op) {
     if (!isa<AllGatherOp, ReduceScatterOp, AllReduceOp>(op) || getStartChannel(op))
       return std::nullopt;
@@ -82,8 +81,8 @@ private:
     }
   }
 
-  /// It stays on its side of every repeat, which would keep alive over all its iterations what is
-  /// gathered early or reduced late.
+  /// The candidate's range ends at repeats. A value that is gathered before or reduced after a
+  /// repeat would live through all iterations.
   BucketCandidate describe(Operation *op) const {
     int64_t at = positions.lookup(op), earliest = segments[at], latest = at;
     while (latest + 1 < static_cast<int64_t>(operations.size()) &&
@@ -106,8 +105,8 @@ private:
         ops.push_back(op);
         candidates.push_back(describe(op));
       }
-    SmallVector<Operation *> merged; // kept until the end, as they mark positions
-    // What grows is exchanged as late as possible, what shrinks as early.
+    SmallVector<Operation *> merged; // erased at the end, since `operations` refers to them
+    // Gathers run as late as possible, reductions as early as possible.
     bool grows = std::get<OperationName>(key).getStringRef() == AllGatherOp::getOperationName();
     int64_t limit =
         grows ? kBucketBytes : getOverlapLimit(candidates, kBucketBytes, kMinSplitBytes);
@@ -124,7 +123,7 @@ private:
       op->erase();
   }
 
-  /// One collective for all `members`, in front of `before`.
+  /// Coalesces `members` before `before`.
   static void create(ArrayRef<Operation *> members, Operation *before) {
     SmallVector<Value> inputs;
     SmallVector<Type> types;
@@ -151,7 +150,7 @@ private:
   Block &block;
   const Degrees &degrees;
   SmallVector<Operation *> operations; ///< by position
-  SmallVector<int64_t> segments;       ///< by position, the first one behind the last repeat
+  SmallVector<int64_t> segments;       ///< by position, the first one after the last repeat
   DenseMap<Operation *, int64_t> positions;
 };
 

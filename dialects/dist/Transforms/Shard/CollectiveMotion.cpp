@@ -1,4 +1,4 @@
-//===- CollectiveMotion.cpp - Room for collectives to meet ----------------===//
+//===- CollectiveMotion.cpp - Moves casts away from collectives -----------===//
 
 #include "dialects/dist/Transforms/Shard/CollectiveMotion.h"
 
@@ -10,7 +10,7 @@ using namespace titan::dist;
 
 namespace {
 
-/// A cast that nothing but gathers reads.
+/// A cast that only gathers use.
 bool isForGathers(Operation &op) {
   return isa<ir::CastOp>(op) && !op.use_empty() &&
          llvm::all_of(op.getUsers(), [](Operation *user) { return isa<AllGatherOp>(user); });
@@ -20,7 +20,7 @@ bool isReduction(Operation *op) {
   return op && isa<ReduceScatterOp, AllReduceOp>(op);
 }
 
-/// A cast or a reduction of what reductions in the same block give, or of such a cast.
+/// A cast or reduction of a reduction's result in the same block, possibly through casts.
 bool followsReduction(Operation &op) {
   if (!isa<ir::CastOp>(op) && !isReduction(&op))
     return false;
@@ -31,8 +31,8 @@ bool followsReduction(Operation &op) {
   });
 }
 
-/// Moves operations, the first one first, up to what their operands are made by, or the last
-/// repeat; those that meet there stay in order.
+/// Hoists operations, in program order, to the definitions of their operands or to the last repeat.
+/// Operations with one destination keep their order.
 class Hoisting {
 public:
   void hoist(Operation &op) {
@@ -54,8 +54,8 @@ private:
   DenseSet<Operation *> arrived;
 };
 
-/// Moves operations, the last one first, down to their first use or the next repeat; those that
-/// meet there stay in order, each with what has come to stand before it.
+/// Sinks operations, in reverse program order, to their first use or to the next repeat. Operations
+/// with one destination keep their order.
 class Sinking {
 public:
   void sink(Operation &op) {
@@ -74,7 +74,7 @@ public:
   }
 
 private:
-  DenseMap<Operation *, Operation *> arrived; ///< by where they go, the first one there
+  DenseMap<Operation *, Operation *> arrived; ///< destination to the first operation sunk there
 };
 
 } // namespace

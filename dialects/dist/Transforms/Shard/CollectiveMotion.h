@@ -1,8 +1,8 @@
-//===- CollectiveMotion.h - Room for collectives to meet --------*- C++ -*-===//
+//===- CollectiveMotion.h - Moves casts away from collectives ---*- C++ -*-===//
 //
-// A collective can stand anywhere between what it reads and what reads it. Where that is a cast, or
-// another collective of the same value, right beside it, there is one place alone, though both
-// could move together.
+// A collective can run anywhere between its operands and its first use. An adjacent cast, or
+// another collective of the same value, leaves it a single position. Moving both apart lets buckets
+// form.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,12 +13,12 @@
 
 namespace titan::dist {
 
-/// Moves casts that gathers read to where their operands are made, and what follows a reduction
-/// (casts, and reductions over other axes) to its first use; nothing passes a repeat.
+/// Hoists casts before gathers to their operands. Sinks casts and reductions after a reduction to
+/// their first use. Nothing crosses a repeat.
 void moveCastsFromCollectives(mlir::Block &block);
 
-/// Moves the same operations back: in front of the gather, where a narrow copy lives no longer than
-/// it must, and right behind the reduction, so that what follows is reduced early.
+/// Moves the same operations back: casts to the gather, to shorten the live range of the narrow
+/// copy, and the others to the reduction, so that it shrinks values early.
 void moveCastsToCollectives(mlir::Block &block);
 
 } // namespace titan::dist

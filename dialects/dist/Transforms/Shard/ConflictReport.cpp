@@ -1,4 +1,4 @@
-//===- ConflictReport.cpp - What the map's order decided ------------------===//
+//===- ConflictReport.cpp - Report of sharding conflicts ------------------===//
 
 #include "dialects/dist/Transforms/Shard/ConflictReport.h"
 #include "dialects/dist/Analysis/Conflicts.h"
@@ -43,7 +43,7 @@ static ConflictUse describe(const PartitionGraph &graph, const Conflict &conflic
   return use;
 }
 
-/// What two conflicts have in common that are one to a reader.
+/// Equal for conflicts that are one to a reader.
 static std::string getKey(const ConflictUse &use) {
   std::set<std::string> dims;
   for (const WantedSplit &split : use.rejected)

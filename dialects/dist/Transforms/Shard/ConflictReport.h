@@ -1,9 +1,9 @@
-//===- ConflictReport.h - What the map's order decided ----------*- C++ -*-===//
+//===- ConflictReport.h - Report of sharding conflicts ----------*- C++ -*-===//
 //
-// Where operands ask for different splits, the order of the map's dimensions decides. Users see
-// each such decision with both of its origins: what was kept, what was given up, and which declared
-// tensors the two came from. `titanc info` and `--dist-print-conflicts` list them; a conflict that
-// the map has no order for is a warning.
+// If operands require different shardings of an operation, the order of the axis rules decides. The
+// report lists each decision: the chosen and the rejected dimensions, and the declared tensors from
+// which they were propagated. `titanc info` and `--dist-print-conflicts` print it. A conflict that
+// the rules do not order is a warning.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,31 +15,32 @@
 
 namespace titan::dist {
 
-/// A way in which an axis could split an operation.
+/// A dimension that an axis could shard.
 struct WantedSplit {
   std::string dim;
-  SourceValue origin; ///< the parameter, input or other bound value that the split came from
+  SourceValue origin; ///< the declared value from which the sharding was propagated
 };
 
 struct ConflictUse {
   std::string axis;
-  SourceValue operation;             ///< the operation
-  std::optional<WantedSplit> chosen; ///< none: the operation splits none of them
+  SourceValue operation;
+  std::optional<WantedSplit> chosen; ///< none: the operation shards none of them
   std::vector<WantedSplit> rejected;
 
   /// `tp  ffn of w net.titan:4, not seq of x net.titan:3; h net.titan:9`.
   std::string print() const;
 };
 
-/// The conflicts of a graph that has been propagated, in program order. Of those of one source line
-/// and axis that are between the same dimensions, the first: a backward repeats its forward.
+/// The conflicts of a propagated graph, in program order. Conflicts of one source line, axis and
+/// set of dimensions are listed once, because the backward repeats the forward's.
 std::vector<ConflictUse> reportConflicts(const PartitionGraph &graph);
 
-/// The same of `function`, after --dist-assign-shardings; changes it as --dist-propagate does.
+/// The conflicts of `function` after --dist-assign-shardings. Copies index tables as
+/// --dist-propagate does.
 mlir::FailureOr<std::vector<ConflictUse>> reportConflicts(mlir::func::FuncOp function,
                                                           const MeshView &mesh);
 
-/// Warns of conflicts between dimensions that the axis's map does not list.
+/// Warns of conflicts between dimensions that the axis rules do not list.
 void warnOfUndecided(const PartitionGraph &graph);
 
 } // namespace titan::dist

@@ -1,4 +1,4 @@
-//===- InsertReshards.cpp - Operands lie as operations need them ----------===//
+//===- InsertReshards.cpp - The pass --dist-insert-reshards ---------------===//
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/OpShardingDecision.h"
@@ -22,8 +22,8 @@ static void setSharding(Value value, ShardingAttr sharding) {
 
 namespace {
 
-/// Walks a function in program order: operands have their final layouts when an operation is
-/// reached.
+/// Walks a function in program order, so that operands have their final shardings before an
+/// operation is visited.
 class Inserter {
 public:
   explicit Inserter(const MeshView &mesh) : mesh(mesh) {}
@@ -70,8 +70,8 @@ private:
     }
   }
 
-  /// The constraint through which `value` is yielded as the next `carried`, `value`'s own operation
-  /// where there is none, or null where anything else uses it.
+  /// If the only use of `value` is to be yielded as the next `carried`: the last constraint on that
+  /// path, or `value`'s own operation. Null otherwise.
   static Operation *findYieldPath(Value value, BlockArgument carried) {
     if (!value.hasOneUse())
       return nullptr;
@@ -83,8 +83,8 @@ private:
     return isNext ? value.getDefiningOp() : nullptr;
   }
 
-  /// A carried value that only accumulates partial sums is carried as a partial sum, and reduced
-  /// once after the repeat.
+  /// Makes an iteration argument partial if it only accumulates partial sums, to reduce it once
+  /// after the repeat.
   void carryPartialSum(Operation *op, unsigned operand) {
     auto carried = dyn_cast<BlockArgument>(op->getOperand(operand));
     Value added = op->getOperand(1 - operand);
@@ -116,8 +116,8 @@ private:
     return llvm::is_contained(ir::findVariant(argument.getOwner())->getIterArgs(), argument);
   }
 
-  /// Whether the other bodies only hand on or add to what `carried` is in this one. A body that was
-  /// visited must have handed it on: what it added would lie otherwise now.
+  /// Whether all other variants only forward or accumulate the same iteration argument. Variants
+  /// visited before must forward it, because their terms already have another sharding.
   static bool isOnlyCarriedElsewhere(BlockArgument carried) {
     ir::RepeatVariant here = *ir::findVariant(carried.getOwner());
     return llvm::all_of(here.getRepeat().getVariants(), [&](const ir::RepeatVariant &body) {
@@ -138,8 +138,8 @@ private:
     op->setOperand(i, cache.get(op->getOperand(i), sharding, op));
   }
 
-  /// Reduces a partial value where it is made unless one operation, here, uses it: that one may
-  /// pass it on or reduce it to what it needs.
+  /// Reduces a partial value at its definition, unless its only use is in the same block. That use
+  /// may forward it or reshard it to what it needs.
   void reduceUnlessForwarded(Value result) {
     if (!getShardingOf(result).isPartial() || result.use_empty())
       return;
@@ -149,7 +149,8 @@ private:
     cache.replaceAllUses(result, getReduced(result));
   }
 
-  /// The layout of a value without its partial sums, which go where propagation wanted their axes.
+  /// The reduced sharding of a value. Partial axes shard the dimension that propagation preferred,
+  /// if any.
   ShardingAttr getReduced(Value value) const {
     ShardingByAxis byAxis = mesh.getByAxis(getShardingOf(value));
     auto it = wanted.find(value);
@@ -180,7 +181,7 @@ private:
       visitStack(repeat, cast<OpResult>(stack));
   }
 
-  /// A stack lies as the first body that fills it yields its slots; the other bodies follow.
+  /// A stack has the sharding of the first variant's slots; the other variants reshard to it.
   void visitStack(ir::RepeatOp repeat, OpResult stack) {
     ShardingAttr sharding = getReduced(repeat.getYielded(stack.getResultNumber()).front());
     for (const ir::RepeatVariant &body : repeat.getVariants())
@@ -194,7 +195,7 @@ private:
     reduceUnlessForwarded(stack);
   }
 
-  /// The layout of a stack without what would cut through its first dimension.
+  /// The sharding of a stack without axes that would shard its leading dimension.
   ShardingAttr getSliceable(Value stack) const {
     ShardingByAxis byAxis = mesh.getByAxis(getReduced(stack));
     for (int &dim : byAxis.dimOfAxis)
@@ -203,7 +204,7 @@ private:
     return mesh.getSharding(cast<NamedTensorType>(stack.getType()).getRank(), byAxis);
   }
 
-  /// Index tables that propagation copied and that turned out alike become one again.
+  /// Merges copies of index tables that have equal shardings again.
   static void mergeTables(func::FuncOp function) {
     DenseMap<std::tuple<Block *, OperationName, Attribute, Type>, Operation *> first;
     SmallVector<Operation *> tables;

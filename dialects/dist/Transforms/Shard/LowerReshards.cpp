@@ -1,4 +1,4 @@
-//===- LowerReshards.cpp - Reshards become collectives --------------------===//
+//===- LowerReshards.cpp - The pass --dist-lower-reshards -----------------===//
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
@@ -54,7 +54,7 @@ static void lower(ReshardOp reshard, const MeshView &mesh) {
   reshard.erase();
 }
 
-/// Partial values of two kinds do not turn into each other.
+/// Rejects conversions between two reduction kinds.
 static LogicalResult checkKinds(ReshardOp reshard) {
   auto from = cast<ir::NamedTensorType>(reshard.getInput().getType()).getShardingOrReplicated();
   auto to = cast<ir::NamedTensorType>(reshard.getType()).getShardingOrReplicated();
@@ -66,7 +66,7 @@ static LogicalResult checkKinds(ReshardOp reshard) {
          << from << " to " << to;
 }
 
-/// Axes that split nothing are in no sharding once the phase has begun, and none could be lowered.
+/// Rejects axes of degree 1 and unknown axes, which the phase never names and could not lower.
 static LogicalResult checkAxes(ReshardOp reshard, const MeshView &mesh) {
   for (Type type : {reshard.getInput().getType(), reshard.getType()}) {
     ShardingAttr sharding = cast<ir::NamedTensorType>(type).getShardingOrReplicated();

@@ -1,4 +1,4 @@
-//===- MeshView.cpp - The mesh and its map as the shard phase sees them ---===//
+//===- MeshView.cpp - Mesh and axis rules as plain data -------------------===//
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 
@@ -122,7 +122,7 @@ bool MeshView::isFlatEven(ir::NamedTensorType type) const {
       degree *= axes[axis].degree;
   for (int axis : byDim.flat)
     degree *= axes[axis].degree;
-  return degree > 0 && elements % degree == 0; // 0: the degree of some axis is not known yet
+  return degree > 0 && elements % degree == 0; // 0: the degree of some axis is unknown
 }
 
 ShardingAttr dist::getShardingOf(Value value) {

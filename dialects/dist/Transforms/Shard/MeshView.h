@@ -1,8 +1,8 @@
-//===- MeshView.h - The mesh and its map as the shard phase sees them -*- C++ -*-===//
+//===- MeshView.h - Mesh and axis rules as plain data -----------*- C++ -*-===//
 //
-// The axes of a module in a form that plain algorithms take, and the way between shardings in types
-// and places per axis. Axes of degree 1 do not occur: a sharding never names them. Without a mesh
-// there are no axes, and every sharding is the replicated one.
+// The axes of a module for algorithms on plain data, and conversions between sharding attributes
+// and plain shardings. Axes of degree 1 are omitted, because no sharding names them. Without a mesh
+// there are no axes, and every sharding is replicated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace titan::dist {
 
-/// Where a tensor has each axis, and from which dimension flat storage starts.
+/// A sharding with one entry per axis.
 struct ShardingByAxis {
   std::vector<int> dimOfAxis; ///< per axis: a dimension, kReplicated, kFlat or kPartial
   int flatFrom = 0;
@@ -26,29 +26,28 @@ struct ShardingByAxis {
 
 class MeshView {
 public:
-  /// Reads mesh and maps of `module`; fails with a diagnostic if two maps speak of one axis.
+  /// Reads mesh and axis rules of `module`; reports an axis with two sets of rules.
   static mlir::FailureOr<MeshView> get(mlir::ModuleOp module);
 
-  /// Outer to inner. `preference` is what the axis's map lists: splits, then otherwise.
+  /// Outer to inner. `preference` has the axis rules' `shards`, then their `fallback`.
   const std::vector<AxisInfo> &getAxes() const { return axes; }
   size_t getNumAxes() const { return axes.size(); }
-  /// The axis's map, or null.
+  /// The axis rules, or null.
   AxisRulesOp getRules(size_t axis) const { return rules[axis]; }
 
   ShardingByAxis getReplicated() const { return {std::vector<int>(axes.size(), kReplicated)}; }
   ShardingByAxis getByAxis(ShardingAttr sharding) const;
   ShardingAttr getSharding(int64_t rank, const ShardingByAxis &byAxis) const;
 
-  /// The same with lists in the order in which the sharding names them.
+  /// The sharding with one list of axes per dimension, in the attribute's order.
   ShardingByDim getByDim(ShardingAttr sharding) const;
   ShardingAttr getSharding(const ShardingByDim &byDim, ReductionKind kind) const;
   mlir::ArrayAttr getNames(llvm::ArrayRef<int> axes) const;
 
-  /// Whether the flat storage of `type` is known to need no padding, so that a chunk cut further by
-  /// the next axis is the chunk of both axes. Storage cut by one axis at most is even in that
-  /// sense.
+  /// Whether the flat storage of `type` is known to have no padding, or has one axis at most. A
+  /// chunk of a chunk is then the chunk of both axes.
   bool isFlatEven(ir::NamedTensorType type) const;
-  /// Of the axis with this name among those that split something; -1 for others.
+  /// The index of the axis of this name; -1 for axes of degree 1 and unknown ones.
   int getIndex(mlir::Attribute name) const;
 
 private:
@@ -59,12 +58,12 @@ private:
   std::vector<AxisRulesOp> rules;
 };
 
-/// Runs `visit` on every function of `module` that has a body, with the module's mesh.
+/// Calls `visit` for every function of `module` with a body, and with the module's mesh.
 mlir::LogicalResult forEachFunction(
     mlir::ModuleOp module,
     llvm::function_ref<mlir::LogicalResult(mlir::func::FuncOp, const MeshView &)> visit);
 
-/// How a value lies: the sharding of its type, replicated if that names none.
+/// The sharding of the value's type; replicated if the type has none.
 ShardingAttr getShardingOf(mlir::Value value);
 
 } // namespace titan::dist

@@ -1,4 +1,4 @@
-//===- NarrowReshards.cpp - Sends the narrower of two element types -------===//
+//===- NarrowReshards.cpp - The pass --dist-narrow-reshards ---------------===//
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
@@ -16,7 +16,7 @@ using namespace titan::dist;
 using ir::NamedTensorType;
 using ir::typeOf;
 
-/// A conversion between floating-point types that makes them wider (narrower).
+/// A conversion to a wider (narrower) floating-point type.
 static bool widens(ir::CastOp op) {
   Type from = typeOf(op.getInput()).getElementType(), to = typeOf(op.getResult()).getElementType();
   return from != to && ir::isSameOrWiderFloat(from, to);
@@ -26,13 +26,13 @@ static bool narrows(ir::CastOp op) {
   return from != to && ir::isSameOrWiderFloat(to, from);
 }
 
-/// Nothing is added up: then it is the same whether elements are cast before or after.
+/// Whether the reshard does not reduce, so that casts commute with it.
 static bool isMove(ReshardOp reshard) {
   return !typeOf(reshard.getInput()).getShardingOrReplicated().isPartial() &&
          !typeOf(reshard.getResult()).getShardingOrReplicated().isPartial();
 }
 
-/// Whether ranks get elements that they did not have.
+/// Whether the reshard needs communication.
 static bool sends(ReshardOp reshard, const MeshView &mesh) {
   ShardingByDim from = mesh.getByDim(typeOf(reshard.getInput()).getShardingOrReplicated());
   ShardingByDim to = mesh.getByDim(typeOf(reshard.getResult()).getShardingOrReplicated());
@@ -41,7 +41,7 @@ static bool sends(ReshardOp reshard, const MeshView &mesh) {
   });
 }
 
-/// The one type that all users cast the value to, if it is narrower; else null.
+/// The narrower type to which all users cast the value; null if there is none.
 static Type getNarrowUse(ReshardOp reshard) {
   Type element;
   for (Operation *user : reshard->getUsers()) {
@@ -60,10 +60,10 @@ static Type getNarrowUse(ReshardOp reshard) {
 static void castBefore(ReshardOp reshard, Type element) {
   OpBuilder builder(reshard);
   Value input = reshard.getInput();
-  Value part =
+  Value partial =
       builder.create<ir::CastOp>(reshard.getLoc(), typeOf(input).withElementType(element), input);
   Value whole = builder.create<ReshardOp>(
-      reshard.getLoc(), typeOf(reshard.getResult()).withElementType(element), part);
+      reshard.getLoc(), typeOf(reshard.getResult()).withElementType(element), partial);
   for (Operation *user : llvm::make_early_inc_range(reshard->getUsers())) {
     user->getResult(0).replaceAllUsesWith(whole);
     user->erase();

@@ -1,4 +1,4 @@
-//===- OpShardingDecision.cpp - How one operation's operands and results lie --------===//
+//===- OpShardingDecision.cpp - Shardings of one operation ----------------===//
 
 #include "dialects/dist/Transforms/Shard/OpShardingDecision.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
@@ -8,8 +8,8 @@ using namespace titan;
 using namespace titan::dist;
 using ir::NamedTensorType;
 
-/// Padding of flat storage holds 0 in what functions and reshards give, in stacks of it and slices
-/// of those, in whatever type, but not in what is computed from it.
+/// Whether the padding of flat storage is 0: in arguments of functions, results of reshards, stacks
+/// and slots of such values, and casts of them. Computed values may hold anything there.
 static bool hasZeroPadding(Value value) {
   if (auto arg = dyn_cast<BlockArgument>(value)) {
     std::optional<ir::RepeatVariant> body = ir::findVariant(arg.getOwner());
@@ -27,8 +27,8 @@ static bool hasZeroPadding(Value value) {
   return isa<ReshardOp>(value.getDefiningOp());
 }
 
-/// How many times the bits of the narrowest floating-point operand an element of a result has: a
-/// sum that is passed on in a wider type is a larger one to send.
+/// The width of a result's element over that of the narrowest floating-point operand. It scales the
+/// cost of forwarding a partial sum in a wider type.
 static int64_t getWidening(OpResult result) {
   auto getBits = [](Value value) {
     Type element = cast<NamedTensorType>(value.getType()).getElementType();

@@ -1,8 +1,8 @@
-//===- OpShardingDecision.h - How one operation's operands and results lie -*- C++ -*-===//
+//===- OpShardingDecision.h - Shardings of one operation --------*- C++ -*-===//
 //
-// The decision for one operation, from the layouts that its operands have and the wishes that
-// propagation left in its results' types: what each axis does (AxisAssignment.h), and the layouts
-// that follow.
+// Decides what each axis does to one operation (AxisAssignment.h), and hence the shardings of its
+// operands and results. Inputs are the operands' shardings and the propagated preferences of the
+// results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ public:
   /// `op` implements ShardingRuleOpInterface; its operands have their final types.
   OpShardingDecision(mlir::Operation *op, const MeshView &mesh);
 
-  /// What the operation needs of an operand, and what it gives, partial values included.
+  /// The required sharding of an operand and the sharding of a result, partial axes included.
   ShardingAttr getOperandSharding(unsigned i) const;
   ShardingAttr getResultSharding(unsigned i) const;
 

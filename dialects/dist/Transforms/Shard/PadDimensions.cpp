@@ -1,9 +1,9 @@
-//===- PadDimensions.cpp - Dimensions that axes do not divide, made longer ===//
+//===- PadDimensions.cpp - The pass --dist-pad-dimensions -----------------===//
 //
-// A rewriting of the global program: behind it nothing but the roles of arguments and results knows
-// what is padding. After GSPMD (Xu et al., arXiv 2105.04663), which masks what it padded with the
-// identity of each reduction; that the operations' sharding rules say where padding is harmless,
-// and that zeros are followed through what is linear, leaves few masks. docs/rationale/padding.md.
+// Rewrites the global program. Afterwards only the attributes of arguments and results tell what is
+// padding. After GSPMD (Xu et al., arXiv 2105.04663), which masks padding with the identity of each
+// reduction. Few masks remain here, because sharding rules say where padding is harmless, and zeros
+// are tracked through linear operations. See docs/rationale/padding.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,28 @@ static ReductionKind getReduction(FactorKind kind) {
                                    : ReductionKind::Sum;
 }
 
+/// Whether results may be finite where operands are not.
+static bool mayHideInfinity(Operation *op) {
+  return isa<ir::SelectOp, ir::MaximumOp, ir::MinimumOp, ir::TanhOp, ir::ErfOp>(op);
+}
+
+/// Whether 0 times an operand that all elements share, or 0 divided by it, is 0.
+static bool leavesZero(Operation *op, Value operand) {
+  if (!isa<FloatType>(typeOf(operand).getElementType()))
+    return true;
+  auto constant = operand.getDefiningOp<ir::ConstantOp>();
+  return constant && constant.getValue().isFinite() &&
+         !(isa<ir::DivOp>(op) && constant.getValue().isZero());
+}
+
 namespace {
+
+/// Whether padding of a result is 0.
+enum class Zero {
+  No,
+  WhereFinite, ///< where the elements beside the padding are finite
+  Always
+};
 
 /// One operation whose operands are padded already.
 class OpPadder {
@@ -52,8 +73,8 @@ public:
   }
 
 private:
-  /// Whether the dimensions that walk `factor` are padded, all from one size to one size. Those of
-  /// a merge are not: its dimension has the positions of the others, too.
+  /// Whether all dimensions of `factor` are padded from one size to one size. Those of a merge are
+  /// not, because the merged dimension also has the positions of the inner ones.
   bool isPaddedAlike(const Factor &factor) const {
     std::optional<std::pair<int64_t, int64_t>> sizes;
     auto joins = [&](Value value, int64_t dim, NamedTensorType original) {
@@ -72,6 +93,13 @@ private:
     return true;
   }
 
+  /// A product needs no mask that only an infinite operand asks for: its result is not finite
+  /// either way, and a mask is one more pass through memory.
+  bool isHarmlessTerm(const Factor &factor, Value operand, int64_t dim) const {
+    return getReduction(factor.kind) == ReductionKind::Sum && isa<ir::ContractOp>(op) &&
+           values.isZero(operand, dim);
+  }
+
   void adaptTo(const Factor &factor) {
     bool isInPlace = factor.padding != Padding::Forbidden && isPaddedAlike(factor);
     for (auto [i, dim] : llvm::enumerate(factor.operandDims)) {
@@ -80,7 +108,7 @@ private:
         continue;
       if (!isInPlace)
         op->setOperand(i, values.getSliced(operand, dim));
-      else if (factor.padding == Padding::Reduced)
+      else if (factor.padding == Padding::Reduced && !isHarmlessTerm(factor, operand, dim))
         op->setOperand(i, values.getMasked(operand, dim, getReduction(factor.kind)));
     }
     if (!isInPlace)
@@ -90,15 +118,19 @@ private:
           result.setType(withDimOf(typeOf(result), dim, original));
   }
 
-  /// Notes where `result` is 0, and gives its users what it was computed without.
+  /// Records where `result` is 0, and pads dimensions that were computed unpadded.
   void finish(OpResult result) {
     unsigned number = result.getResultNumber();
     llvm::SmallBitVector zero(originals[number].getRank());
+    bool isAlways = true;
     for (const Factor &factor : rule.factors)
-      if (int dim = factor.resultDims[number]; dim >= 0 && isZero(factor))
-        zero.set(dim);
+      if (int dim = factor.resultDims[number]; dim >= 0)
+        if (Zero is = getZero(factor); is != Zero::No) {
+          zero.set(dim);
+          isAlways &= is == Zero::Always;
+        }
     NamedTensorType type = typeOf(result);
-    values.add(result, originals[number], zero);
+    values.add(result, originals[number], zero, isAlways);
     Value value = result;
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
@@ -109,16 +141,18 @@ private:
       value = builder.create<ir::PadOp>(op->getLoc(), withDimOf(typeOf(value), d, padded[number]),
                                         value, type.getDims()[d].getName(), /*offset=*/0);
       before.replaceAllUsesExcept(value, value.getDefiningOp());
-      values.add(value, originals[number], zero.set(d));
+      values.add(value, originals[number], zero.set(d), isAlways);
     }
   }
 
   /// Results are 0 along a factor where the operands of a set are in which the operation is linear,
   /// and nothing else that walks the factor can make a NaN of that: it is 0, too, and the operation
-  /// multiplies by it. A divisor of 0 makes a NaN.
-  bool isZero(const Factor &factor) const {
+  /// multiplies by it. A divisor of 0 makes a NaN. So does an infinite operand that does not walk
+  /// the factor; then the elements beside the padding are not finite either, unless the operation
+  /// hides that.
+  Zero getZero(const Factor &factor) const {
     if (factor.padding == Padding::Zeroed)
-      return true;
+      return Zero::Always;
     auto isZeroAt = [&](unsigned i) {
       return values.isZero(op->getOperand(i), factor.operandDims[i]);
     };
@@ -136,7 +170,18 @@ private:
         return llvm::is_contained(set, i) ? isZeroAt(i) : isHarmless(i);
       });
     };
-    return llvm::any_of(rule.linearSets, gives) || llvm::any_of(rule.zeroSets, gives);
+    auto isAlways = [&](const std::vector<unsigned> &set) {
+      return llvm::all_of(llvm::enumerate(op->getOperands()), [&](auto operand) {
+        bool walks = factor.operandDims[operand.index()] >= 0;
+        return walks ? values.isAlwaysZero(operand.value())
+                     : llvm::is_contained(set, operand.index()) || leavesZero(op, operand.value());
+      });
+    };
+    Zero zero = Zero::No;
+    for (const auto *sets : {&rule.linearSets, &rule.zeroSets})
+      for (const std::vector<unsigned> &set : llvm::make_filter_range(*sets, gives))
+        zero = std::max(zero, isAlways(set) ? Zero::Always : Zero::WhereFinite);
+    return zero == Zero::WhereFinite && mayHideInfinity(op) ? Zero::No : zero;
   }
 
   Operation *op;
@@ -193,8 +238,8 @@ private:
     return success();
   }
 
-  /// What is carried has zeros for padding; a slice has what its stack has, and a stack what all
-  /// bodies yield.
+  /// The padding of iteration arguments is 0. A slot has that of its stack, and a stack that of all
+  /// yielded slots.
   LogicalResult visitRepeat(ir::RepeatOp repeat) {
     SmallVector<NamedTensorType> originals =
         llvm::map_to_vector(repeat.getResults(), [](Value result) { return typeOf(result); });
@@ -203,7 +248,7 @@ private:
       repeat->setOperand(i, values.getZeroed(repeat->getOperand(i)));
     for (const ir::RepeatVariant &body : repeat.getVariants()) {
       for (BlockArgument arg : body.getIterArgs())
-        addZero(arg, typeOf(arg));
+        addIterArg(arg, typeOf(arg));
       for (auto [stack, slice, number] : body.getScannedInputs())
         addSlice(slice, stack);
       if (failed(visitBlock(body.getBlock())))
@@ -214,11 +259,23 @@ private:
     for (auto [i, result] : llvm::enumerate(repeat.getResults())) {
       result.setType(dims.pad(originals[i]));
       if (i < numIterArgs)
-        values.addZero(result, originals[i]);
+        addIterArg(result, originals[i]);
       else
-        values.add(result, originals[i], getZeroOfStack(repeat, i));
+        values.add(result, originals[i], getZeroOfStack(repeat, i), isStackAlwaysZero(repeat, i));
     }
     return success();
+  }
+
+  /// Zeros that no mask was needed for.
+  void addIterArg(Value value, NamedTensorType original) {
+    value.setType(dims.pad(original));
+    values.add(value, original, llvm::SmallBitVector(original.getRank(), true),
+               /*isAlwaysZero=*/false);
+  }
+
+  bool isStackAlwaysZero(ir::RepeatOp repeat, unsigned result) const {
+    return llvm::all_of(repeat.getYielded(result),
+                        [&](Value yielded) { return values.isAlwaysZero(yielded); });
   }
 
   void addSlice(BlockArgument slice, Value stack) {
@@ -227,7 +284,7 @@ private:
     llvm::SmallBitVector zero = values.getZero(stack);
     zero >>= 1;
     zero.resize(original.getRank());
-    values.add(slice, original, zero);
+    values.add(slice, original, zero, values.isAlwaysZero(stack));
   }
 
   llvm::SmallBitVector getZeroOfStack(ir::RepeatOp repeat, unsigned result) const {
@@ -241,17 +298,17 @@ private:
     return zero;
   }
 
-  /// What is kept between steps, and what tests save, lies padded; what is read is not.
+  /// Persistent state and gradients are returned padded, outputs unpadded.
   void visitReturn(func::FuncOp function) {
     Operation *ret = function.getBody().front().getTerminator();
     for (OpOperand &operand : ret->getOpOperands()) {
       Value value = operand.get();
       unsigned number = operand.getOperandNumber();
       NamedTensorType original = values.getOriginal(value);
-      bool isKept = function.getResultAttr(number, ir::attr::kUpdates) ||
-                    function.getResultAttr(number, ir::attr::kGradient);
-      operand.set(isKept ? values.getZeroed(value) : values.getUnpadded(value));
-      if (isKept && value.getType() != original)
+      bool isUpdate = function.getResultAttr(number, ir::attr::kUpdates) ||
+                      function.getResultAttr(number, ir::attr::kGradient);
+      operand.set(isUpdate ? values.getZeroed(value) : values.getUnpadded(value));
+      if (isUpdate && value.getType() != original)
         function.setResultAttr(number, ir::attr::kUnpadded, getSizes(original));
     }
     function.setFunctionType(FunctionType::get(

@@ -1,4 +1,4 @@
-//===- PaddedDims.cpp - Which dimensions become longer, and how long ------===//
+//===- PaddedDims.cpp - Dimensions that axis rules pad --------------------===//
 
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"
 #include "llvm/Support/MathExtras.h"
@@ -24,7 +24,7 @@ DimAttr PaddedDims::pad(DimAttr dim) const {
   auto found = multiples.find(dim.getName());
   if (found == multiples.end() && dim.getOrigin())
     found = multiples.find(dim.getOrigin());
-  if (found == multiples.end() || dim.getSize() == 1) // a dimension of size 1 is never split
+  if (found == multiples.end() || dim.getSize() == 1) // size 1 is never sharded
     return dim;
   int64_t size = llvm::alignTo(dim.getSize(), found->second);
   return DimAttr::get(dim.getContext(), dim.getName(), size, dim.getOrigin());

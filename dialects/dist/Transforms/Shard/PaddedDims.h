@@ -1,7 +1,7 @@
-//===- PaddedDims.h - Which dimensions become longer, and how long -*- C++ -*-===//
+//===- PaddedDims.h - Dimensions that axis rules pad ------------*- C++ -*-===//
 //
-// What the maps pad, by the names of dimensions: a padded dimension is a multiple of the degrees of
-// all axes that may split it. A dimension goes by its name, else by that of its origin.
+// Padded dimensions by name, or by the name of their origin. A padded dimension is a multiple of
+// the degrees of all axes that may shard it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,10 +21,10 @@ public:
   ir::NamedTensorType pad(ir::NamedTensorType type) const;
 
 private:
-  llvm::StringMap<int64_t> multiples; ///< of the sizes, by name
+  llvm::StringMap<int64_t> multiples; ///< name to the number that divides the padded size
 };
 
-/// `type` with dimension `d` as long as it is in `like`.
+/// `type` with the size of dimension `d` in `like`.
 ir::NamedTensorType withDimOf(ir::NamedTensorType type, int64_t d, ir::NamedTensorType like);
 
 } // namespace titan::dist

@@ -1,9 +1,9 @@
-//===- PaddedValues.cpp - What values hold in their padding ---------------===//
+//===- PaddedValues.cpp - The padding of values ---------------------------===//
 
 #include "dialects/dist/Transforms/Shard/PaddedValues.h"
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"
-#include "dialects/titan/Evaluation/Reductions.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/Reductions.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -13,9 +13,10 @@ using ir::DimAttr;
 using ir::NamedTensorType;
 using ir::typeOf;
 
-void PaddedValues::add(Value value, NamedTensorType original, llvm::SmallBitVector zero) {
+void PaddedValues::add(Value value, NamedTensorType original, llvm::SmallBitVector zero,
+                       bool isAlwaysZero) {
   if (value.getType() != original)
-    states[value] = {original, std::move(zero)};
+    states[value] = {original, std::move(zero), isAlwaysZero};
 }
 
 void PaddedValues::addZero(Value value, NamedTensorType original) {
@@ -42,8 +43,13 @@ bool PaddedValues::isZero(Value value, int64_t dim) const {
   return dim >= 0 && getZero(value).test(dim);
 }
 
+bool PaddedValues::isAlwaysZero(Value value) const {
+  auto found = states.find(value);
+  return found == states.end() || found->second.isAlwaysZero;
+}
+
 Value PaddedValues::getMasked(Value value, int64_t dim, ReductionKind kind) {
-  if (kind == ReductionKind::Sum && isZero(value, dim))
+  if (kind == ReductionKind::Sum && isZero(value, dim) && isAlwaysZero(value))
     return value;
   Value &known = masked[{value, dim, static_cast<int>(kind)}];
   if (known)
@@ -65,18 +71,20 @@ Value PaddedValues::getMasked(Value value, int64_t dim, ReductionKind kind) {
   Value identity = constant(type.getElementType(), ir::getNeutral(kind));
   known = builder.create<ir::SelectOp>(loc, type, isInside, value, identity);
   llvm::SmallBitVector zero = getZero(value);
+  zero.reset(dim);
+  bool isAlways = zero.none() || isAlwaysZero(value);
   if (kind == ReductionKind::Sum)
     zero.set(dim);
   else
     zero.reset();
   Value result = known; // adding to `states` leaves `masked` alone, but not the other way round
-  add(result, getOriginal(value), zero);
+  add(result, getOriginal(value), zero, isAlways);
   return result;
 }
 
 Value PaddedValues::getZeroed(Value value) {
   for (int64_t d = 0; d < typeOf(value).getRank(); ++d)
-    if (isPadded(value, d))
+    if (isPadded(value, d) && !isZero(value, d))
       value = getMasked(value, d, ReductionKind::Sum);
   return value;
 }
@@ -92,7 +100,7 @@ Value PaddedValues::getSliced(Value value, int64_t dim) {
   Value result = builder.create<ir::SliceOp>(value.getLoc(), type, value,
                                              type.getDims()[dim].getName(), /*offset=*/0);
   known = result;
-  add(result, original, getZero(value));
+  add(result, original, getZero(value), isAlwaysZero(value));
   return result;
 }
 

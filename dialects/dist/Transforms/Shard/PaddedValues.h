@@ -1,8 +1,7 @@
-//===- PaddedValues.h - What values hold in their padding --------*- C++ -*-===//
+//===- PaddedValues.h - The padding of values -------------------*- C++ -*-===//
 //
-// Which elements of values are padding, and where it is known to be 0; and values made from them
-// that hold something else there, or have no padding. What is made stands right behind the value
-// and serves all who ask for it.
+// Tracks which values are padded and where their padding is known to be 0. Creates masked and
+// unpadded versions of values, each once, right after the value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,20 +17,24 @@ namespace titan::dist {
 class PaddedValues {
 public:
   /// `value` is padded; without padding it would have the type `original`. `zero` says along which
-  /// dimensions its padding is 0.
-  void add(mlir::Value value, ir::NamedTensorType original, llvm::SmallBitVector zero);
+  /// dimensions its padding is 0: always, or else where the elements beside the padding are finite.
+  void add(mlir::Value value, ir::NamedTensorType original, llvm::SmallBitVector zero,
+           bool isAlwaysZero = true);
   /// Along all of them.
   void addZero(mlir::Value value, ir::NamedTensorType original);
 
   /// The type of `value` without padding.
   ir::NamedTensorType getOriginal(mlir::Value value) const;
   bool isPadded(mlir::Value value, int64_t dim) const;
-  /// Whether `value` is 0 in the padding of `dim`; a constant may be where it has no dimension
-  /// (-1).
+  /// Whether `value` is 0 in the padding of `dim`. Dimension -1 (no such dimension) is 0 for a
+  /// constant 0 only.
   bool isZero(mlir::Value value, int64_t dim) const;
   llvm::SmallBitVector getZero(mlir::Value value) const;
+  /// Whether padding that is 0 is so whatever the other elements are: an infinite scalar times
+  /// padding is not a number.
+  bool isAlwaysZero(mlir::Value value) const;
 
-  /// `value` with the identity of a reduction in the padding of `dim`.
+  /// `value` with the identity of the reduction in the padding of `dim`.
   mlir::Value getMasked(mlir::Value value, int64_t dim, ReductionKind kind);
   /// `value` with 0 in all padding.
   mlir::Value getZeroed(mlir::Value value);
@@ -43,6 +46,7 @@ private:
   struct State {
     ir::NamedTensorType original;
     llvm::SmallBitVector zero;
+    bool isAlwaysZero;
   };
   llvm::DenseMap<mlir::Value, State> states;
   llvm::DenseMap<std::tuple<mlir::Value, int64_t, int>, mlir::Value> masked;

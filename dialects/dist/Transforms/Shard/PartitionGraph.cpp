@@ -1,4 +1,4 @@
-//===- PartitionGraph.cpp - A function as propagation sees it -------------===//
+//===- PartitionGraph.cpp - The propagation graph of a function -----------===//
 
 #include "dialects/dist/Transforms/Shard/PartitionGraph.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
@@ -72,7 +72,7 @@ LogicalResult PartitionGraph::addOp(Operation &op) {
   return success();
 }
 
-/// Ties a stack and its slice: every dimension but the first, which is not split.
+/// Relates a stack and its slot: all dimensions but the leading one, which is not sharded.
 static ShardingRule getSliceRule(NamedTensorType stack, bool stackFirst) {
   ShardingRule rule;
   for (auto [i, dim] : llvm::enumerate(stack.getDims())) {

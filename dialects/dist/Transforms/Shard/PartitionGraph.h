@@ -1,7 +1,6 @@
-//===- PartitionGraph.h - A function as propagation sees it -----*- C++ -*-===//
+//===- PartitionGraph.h - The propagation graph of a function ---*- C++ -*-===//
 //
-// Ties the plain graph of FactorPropagation.h to IR: which value each tensor is, and which
-// operation each node.
+// Maps the plain graph of FactorPropagation.h to IR: tensors to values, and nodes to operations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,18 +16,18 @@ class PartitionGraph {
 public:
   explicit PartitionGraph(const MeshView &mesh) : mesh(mesh) { graph.axes = mesh.getAxes(); }
 
-  /// Reads `block` and all within it; tensors whose types have a sharding are fixed. Fails with a
-  /// diagnostic where an operation has no sharding rule or an argument is no tensor.
+  /// Adds `block` and all nested blocks. Tensors with a sharding are fixed. Reports operations
+  /// without sharding rule and arguments that are not tensors.
   mlir::LogicalResult addBlock(mlir::Block &block);
 
   void propagate() { propagateFactors(graph); }
 
-  /// Writes what was inferred into the types of tensors that are not fixed.
+  /// Writes the inferred shardings into types.
   void setShardings();
 
   const FactorGraph &getGraph() const { return graph; }
   mlir::Value getValue(unsigned tensor) const { return values[tensor]; }
-  /// The operation that a node is of; of what a repeat cuts off or stacks, the repeat.
+  /// The operation of a node. For scanned inputs and stacked outputs this is the repeat.
   mlir::Operation *getOperation(size_t node) const { return operations[node]; }
 
 private:
@@ -45,8 +44,8 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> indexOf;
 };
 
-/// Gives every user of an index table (an operation without operands) its own copy, so that each
-/// can be split as its user needs it; equal copies become one again after partitioning.
+/// Copies index tables (operations without operands) for each user, so that each copy can be
+/// sharded as its user needs it. Equal copies are merged after partitioning.
 void copyTables(mlir::func::FuncOp function);
 
 } // namespace titan::dist

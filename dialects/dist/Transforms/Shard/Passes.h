@@ -1,7 +1,7 @@
 //===- Passes.h - The shard phase -------------------------------*- C++ -*-===//
 //
-// From the global program to what a rank computes: shardings in every type, collectives explicit.
-// See docs/design.md, "Shard", and Passes.td.
+// Lowers the global program to the program of one rank, with shardings in all types and explicit
+// collectives. See docs/design.md, "Shard", and Passes.td.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ namespace titan::dist {
 #define GEN_PASS_REGISTRATION
 #include "dialects/dist/Transforms/Shard/Passes.h.inc"
 
-/// The phase: the passes in order, closed by the verifier.
+/// Adds the passes in order, the verifier last.
 void buildShardPhase(mlir::OpPassManager &passes);
 
 /// Registers the passes.

@@ -1,4 +1,4 @@
-//===- Passes.td - From the global program to one rank's part -------------===//
+//===- Passes.td - From the global program to the program of one rank -----===//
 
 #ifndef TITAN_DIST_SHARD_PASSES_TD
 #define TITAN_DIST_SHARD_PASSES_TD
@@ -6,18 +6,22 @@
 include "mlir/Pass/PassBase.td"
 
 def DistPadDimensions : Pass<"dist-pad-dimensions", "::mlir::ModuleOp"> {
-  let summary = "makes dimensions longer until their axes divide them";
+  let summary = "pads dimensions to a multiple of their degrees";
   let description = [{
-    After it, in every tensor, a dimension that the map of an axis pads (by its name, or by the name of
-    its origin) is as long as the product of the degrees of all axes that may split it demands, and all
-    else is as before: the program still says nothing of ranks, and gives the same results.
+    After it, each dimension that axis rules pad is a multiple of the product of the degrees of all axes
+    that may shard it. The rules match the dimension's name or that of its origin. Everything else is
+    unchanged: the program is still global and gives the same results.
 
-    Operations are left as they are where padding stays apart (`Padding` in `Analysis/ShardingRule.h`).
-    Where it would be reduced, `titan.select` puts the reduction's identity there first, unless it is
-    known to be there: 0 is kept track of through what is linear. Where padding is forbidden, the
-    operation gets its operands without it (`titan.slice`), and its results are padded again
-    (`titan.pad`). Values in repeats' carries and parameters, gradients and optimizer state are 0 there;
-    the sizes that these have without padding are `titan.unpadded`. Outputs are not padded.
+    `Padding` in `Analysis/ShardingRule.h` decides per operation and factor:
+    - isolated padding: the operation stays as it is;
+    - reduced padding: `titan.select` writes the reduction's identity into the padding first. The mask is
+      omitted if the padding is known to be 0 and the reduction is a sum; the pass tracks zeros through
+      linear operations;
+    - forbidden padding: the operation gets unpadded operands (`titan.slice`), and its results are padded
+      again (`titan.pad`).
+
+    The padding of iteration arguments, parameters, gradients and optimizer state is 0. `titan.unpadded`
+    has the original sizes of arguments and results. Outputs are not padded.
 
     ```mlir
     dist.axis_rules "tp" shards ["vocab"] fallback [] stores [] pads ["vocab"]  // tp = 2
@@ -35,19 +39,21 @@ def DistPadDimensions : Pass<"dist-pad-dimensions", "::mlir::ModuleOp"> {
 }
 
 def DistAssignShardings : Pass<"dist-assign-shardings", "::mlir::ModuleOp"> {
-  let summary = "binds what the user declared to the mesh";
+  let summary = "assigns the shardings that the axis rules state";
   let description = [{
-    After it, sharding constraints, function arguments and results and what repeats carry have a sharding, found by
-    the names of their dimensions: axis by axis, outer to inner, the first dimension of the axis's
-    `splits` that the tensor has and that the axis can split, else the first of `otherwise`. A renamed
-    dimension goes by the name of its origin where the origin itself is absent. Parameters, gradients
-    and optimizer state are stored flat over the axes that store them. What the runtime reads
-    (`titan.output`) is replicated. Types that have a sharding already keep it. Where an override
-    of a map speaks of a tensor by its name (a parameter's, a sharding constraint's, an input's), it decides for the
-    axis; what a repeat carries goes by the name of the constraint that it starts from.
+    After it, sharding constraints, arguments and results of functions, and iteration arguments have a
+    sharding. Axes are assigned from outer to inner. Each axis shards the first dimension of its `shards`
+    that the tensor has and the degree divides, or else the first one of `fallback`. A renamed dimension
+    matches the name of its origin if the tensor lacks the origin itself.
 
-    A function's result becomes a sharding constraint: a gradient where it is made (inside the body of the repeat
-    that stacks it, so that it is reduced there), any other result where it is returned.
+    Parameters, gradients and optimizer state are stored flat over the axes that store them. Values for the
+    runtime (`titan.output`) are replicated. Existing shardings stay. An override replaces the rules for a
+    parameter, sharding constraint or input of its name. An iteration argument has the name of its initial
+    value's sharding constraint.
+
+    Each result of a function gets a sharding constraint. That of a gradient is at its definition, inside
+    the body of a repeat that stacks it, so that it is reduced there. That of any other result is at the
+    return.
 
     ```mlir
     dist.axis_rules "tp" shards ["ffn"] fallback ["seq"] stores []
@@ -62,16 +68,16 @@ def DistAssignShardings : Pass<"dist-assign-shardings", "::mlir::ModuleOp"> {
 def DistPropagate : Pass<"dist-propagate", "::mlir::ModuleOp"> {
   let summary = "infers the shardings of all other values";
   let description = [{
-    After it every tensor has a sharding; those that had one are unchanged. Shardings follow the
-    factors of the operations' rules (`Analysis/FactorPropagation.h`). They are wishes: what an
-    operation really gives, partial sums included, is settled by `--dist-insert-reshards`.
+    After it every tensor has a sharding; existing ones are unchanged. Shardings propagate along the
+    factors of the operations' rules (`Analysis/FactorPropagation.h`). They are preferences only:
+    `--dist-insert-reshards` decides what each operation computes, partial sums included.
 
-    An index table (an operation without operands) is copied for each of its users first, so that each
-    gets the part that it needs without communication.
+    Index tables (operations without operands) are first copied for each user, so that each copy is
+    sharded as its user needs it, without communication.
 
-    Where what an operation has in common is split in two ways by one axis, the dimension that the axis's map
-    lists first is kept (`--dist-print-conflicts` lists these). Where it lists none of them, which only
-    overrides of the map bring about, that is a warning with both origins.
+    If an axis shards two factors of one operation, the dimension that its rules list first wins
+    (`--dist-print-conflicts` lists such decisions). If the rules list neither, which requires overrides,
+    the pass warns and names both origins.
 
     ```mlir
     %t = titan.tanh %h : !titan.tensor<f32[seq = 8, ffn = 4], <[{}, {tp} ]>> -> !titan.tensor<f32[seq = 8, ffn = 4]>
@@ -82,18 +88,19 @@ def DistPropagate : Pass<"dist-propagate", "::mlir::ModuleOp"> {
 }
 
 def DistInsertReshards : Pass<"dist-insert-reshards", "::mlir::ModuleOp"> {
-  let summary = "makes every operation's operands lie as the operation needs them";
+  let summary = "reshards operands to the shardings that operations need";
   let description = [{
-    After it operands and results of every operation satisfy its rule on every axis, results that are
-    sums over a split dimension have it in their type (`partial`), and sharding constraints are gone. In between
-    stand `dist.reshard` operations.
+    After it, operands and results of every operation satisfy its rule on every axis. Results that sum over
+    a sharded dimension are `partial` in their type. Sharding constraints are gone. `dist.reshard`
+    operations convert between shardings.
 
-    By an axis an operation splits one factor (`Analysis/AxisAssignment.h`) or none. A partial sum that
-    one operation alone uses passes through it if it is linear there, so that several partial sums are
-    merged before one reduction; a partial sum with several uses is reduced where it is made. What a repeat
-    only adds partial sums to is carried as a partial sum and reduced after it. A reshard
-    stands before its first use, in the block that defines the value, and serves all later uses: a
-    stored parameter is gathered once per body, a value from outside of a repeat before the repeat.
+    An axis shards at most one factor of an operation (`Analysis/AxisAssignment.h`). A partial sum with one
+    use passes through a linear operation, so that several partial sums share one reduction. A partial sum
+    with several uses is reduced at its definition. An iteration argument to which a repeat only adds
+    partial sums is partial itself and is reduced after the repeat.
+
+    A reshard is inserted before the first use, in the block that defines the value, and serves all later
+    uses. A stored parameter is thus gathered once per body, and a value from outside before the repeat.
 
     ```mlir
     %y = titan.contract %h, %w : ([{}, {tp} ], [{tp}, {} ]) -> [{tp}, {} ]      // shardings only
@@ -106,13 +113,15 @@ def DistInsertReshards : Pass<"dist-insert-reshards", "::mlir::ModuleOp"> {
 }
 
 def DistWidenReductions : Pass<"dist-widen-reductions", "::mlir::ModuleOp"> {
-  let summary = "makes sums of activations over processes in the declared element type";
+  let summary = "reduces activations over ranks in the declared element type";
   let description = [{
-    `titan.precision` of a function declares the type `activations_reduce`. After it, a reshard that reduces
-    a partial sum of the type `compute` works in that one: what makes the partial sum gives it in that type where
-    it can (`titan.contract` and others that sum), else it is cast; the reduced value is cast back.
-    Gradients of parameters have a declared type of their own (`reduce`) since they were made, and stay as
-    they are; so does what an island computes in another type.
+    A function's `titan.precision` declares the types `compute` and `activations_reduce`. After it, each
+    reshard that reduces a partial sum of type `compute` reduces in type `activations_reduce`. An operation
+    that accumulates (such as `titan.contract`) produces the partial sum in the wider type; otherwise a
+    cast is inserted. The reduced value is cast back.
+
+    Gradients of parameters already have their declared type (`reduce`) and are unchanged. So are values
+    that a precision island computes in another type.
 
     ```mlir
     %0 = titan.contract %a, %w : (bf16 [{}, {tp} ], bf16 [{tp}, {} ]) -> bf16 [{}, {} ] partial sum {tp}
@@ -127,12 +136,11 @@ def DistWidenReductions : Pass<"dist-widen-reductions", "::mlir::ModuleOp"> {
 }
 
 def DistNarrowReshards : Pass<"dist-narrow-reshards", "::mlir::ModuleOp"> {
-  let summary = "sends the narrower of two element types";
+  let summary = "communicates in the narrower of two element types";
   let description = [{
-    A cast commutes with a reshard that moves elements and does not add them up. After it, where a gathered value is
-    only cast to a narrower type, the parts are cast before they are gathered (stored parameters
-    on their way into the computation), and where a value is cast to a wider type and then resharded, it is
-    resharded first.
+    A cast commutes with a reshard that does not reduce. After it, a reshard whose result is only cast to a
+    narrower type is preceded by the cast; this is typical of stored parameters. A value that is cast to a
+    wider type and then resharded is resharded first.
 
     ```mlir
     %0 = dist.reshard %w : f32 [{}, {} ] flat 0 {shard} -> f32 [{}, {} ]
@@ -146,11 +154,10 @@ def DistNarrowReshards : Pass<"dist-narrow-reshards", "::mlir::ModuleOp"> {
 }
 
 def DistLowerReshards : Pass<"dist-lower-reshards", "::mlir::ModuleOp"> {
-  let summary = "replaces reshards by collectives";
+  let summary = "lowers reshards to collectives";
   let description = [{
-    After it no `dist.reshard` is left. Each becomes a chain of collectives
-    (`Analysis/CollectivePlan.h`), each of which changes one thing: slices before reductions before
-    gathers, so that little is sent.
+    After it there is no `dist.reshard`. Each becomes a chain of collectives (`Analysis/CollectivePlan.h`).
+    Slices precede reductions, and reductions precede gathers, to minimise the bytes sent.
 
     ```mlir
     %y = dist.reshard %0 : [{}, {} ] partial sum {tp} -> [{tp}, {} ]
@@ -162,11 +169,11 @@ def DistLowerReshards : Pass<"dist-lower-reshards", "::mlir::ModuleOp"> {
 }
 
 def DistReturnUnreduced : Pass<"dist-return-unreduced", "::mlir::ModuleOp"> {
-  let summary = "gives each rank's summand of an output that may be one";
+  let summary = "returns the unreduced value of marked outputs";
   let description = [{
-    After it, a result of a function that has `titan.unreduced` and was the sum of all ranks' values is
-    these values, a partial sum: the same output, of which a rank can see its own part. Others stay as they are,
-    and so does a sum with a term that all ranks have alike (`dist.make_partial`), which one of them adds.
+    Returns the unreduced value of an all-reduced result marked `titan.unreduced`. Each rank then sees its
+    own term of the sum. Other results are unchanged. So is a sum with a term that all ranks share
+    (`dist.make_partial`), because one rank alone holds that term.
 
     ```mlir
     %loss = dist.all_reduce %0 over ["dp"] : f32 [] partial sum {dp} -> f32 []
@@ -178,14 +185,14 @@ def DistReturnUnreduced : Pass<"dist-return-unreduced", "::mlir::ModuleOp"> {
 }
 
 def DistReshardAfterForward : Pass<"dist-reshard-after-forward", "::mlir::ModuleOp"> {
-  let summary = "applies what the run says of gathered parameters between forward and backward";
+  let summary = "applies the setting sharding.reshard_after_forward";
   let description = [{
     By the setting `sharding.reshard_after_forward` in `titan.run`:
-    - `default` changes nothing: what a repeat's body gathers is gathered again in its backward, what the
-      function's own block gathers is kept until its last use.
-    - `never`: what a repeat's body gathered is stacked, and the backward takes its slice.
-    - `always`: nothing gathered lives through a repeat: what is used behind it is gathered again there,
-      and what its bodies use of a gather outside is gathered by them.
+    - `default` changes nothing. The backward repeat gathers again what the forward repeat gathered.
+      Gathers in the function's own block live until their last use.
+    - `never`: the forward repeat stacks gathered parameters, and the backward repeat scans them.
+    - `always`: no gathered value lives across a repeat. Later uses gather again, and so do the bodies of
+      the repeat.
 
     ```mlir
     titan.repeat iter_args(...) scanned(%w) { %g = dist.all_gather %wl ... }
@@ -198,15 +205,15 @@ def DistReshardAfterForward : Pass<"dist-reshard-after-forward", "::mlir::Module
 }
 
 def DistBucketCollectives : Pass<"dist-bucket-collectives", "::mlir::ModuleOp"> {
-  let summary = "exchanges several small values as one message";
+  let summary = "coalesces small collectives into buckets";
   let description = [{
-    After it, collectives of one kind over the same axes that may stand at one place of their block are
-    one collective of several values, up to a size from which bandwidth counts and not latency
-    (`Analysis/Buckets.h`). None crosses a repeat. What grows (a gather) is exchanged before the first
-    use, what shrinks (a reduction) where the last of its values is made; from a MiB a block on, half of
-    the bytes that are reduced go ahead, so that something is left to compute beside them. Each value
-    is reduced as it was alone, in the same order. Casts that gathers read, and what follows a
-    reduction, move out of the way and back (`CollectiveMotion.h`).
+    After it, collectives of one kind over the same axes are coalesced if they can run at one position of
+    their block. The size of a bucket is limited (`Analysis/Buckets.h`), and no bucket crosses a repeat.
+
+    Gathers run before their first use, and reductions after their last operand, since both keep live
+    ranges of the larger side short. If a block reduces 1 MiB or more, half of the bytes start earlier and
+    overlap with computation. Each value is reduced in the same order as alone. Casts before gathers, and
+    casts and reductions after reductions, are moved away and back (`CollectiveMotion.h`).
 
     ```mlir
     %q = dist.all_gather %wq over ["shard"] : T -> U
@@ -220,22 +227,26 @@ def DistBucketCollectives : Pass<"dist-bucket-collectives", "::mlir::ModuleOp"> 
 }
 
 def DistVerify : Pass<"dist-verify", "::mlir::ModuleOp"> {
-  let summary = "checks that every operation computes what the global program says";
+  let summary = "verifies that each operation computes what the global program states";
   let description = [{
-    Read-only; closes the shard phase. Every tensor has a sharding whose axes the mesh has and can
-    split by; no sharding constraint and no reshard is left; and for every operation and every axis one of these
-    holds: nothing has the axis; one factor is split by it in all operands and results that walk it,
-    and results that lack it are partial accordingly; the operands of one jointly linear set are
-    partial sums over it, and so are the results; or operands and results are stored flat over it and
-    the operation allows that. So a forgotten reduction does not compile.
+    Read-only; closes the shard phase. Every tensor has a sharding with axes of the mesh, whose degrees
+    divide its dimensions. There are no sharding constraints and no reshards. For every operation and every
+    axis, one of these holds:
+    - operands and results are replicated over the axis;
+    - the axis shards one factor in all operands and results that have it, and results without it are
+      partial accordingly;
+    - the operands of one jointly linear set are partial sums over the axis, and so are the results;
+    - operands and results are flat over the axis, and the operation allows flat storage.
+
+    A forgotten reduction therefore does not compile.
   }];
 }
 
 def DistPrintCollectives : Pass<"dist-print-collectives", "::mlir::ModuleOp"> {
-  let summary = "lists what a program sends";
+  let summary = "lists the collectives of a program";
   let description = [{
-    Read-only. Prints every collective with the name and source line of what it moves, how often it runs in
-    a step, and the bytes that a rank sends each time (`Analysis/CollectiveReport.h`).
+    Read-only. Prints each collective with the name and source line of its value, its executions per step,
+    and the bytes that a rank sends per execution (`Analysis/CollectiveReport.h`).
 
     ```
     @train
@@ -246,12 +257,11 @@ def DistPrintCollectives : Pass<"dist-print-collectives", "::mlir::ModuleOp"> {
 }
 
 def DistPrintConflicts : Pass<"dist-print-conflicts", "::mlir::ModuleOp"> {
-  let summary = "lists what the map's order decided";
+  let summary = "lists conflicts of shardings and their resolution by the axis rules";
   let description = [{
-    Read-only; stands after `--dist-assign-shardings`. Prints where `--dist-propagate` finds an operation that one
-    axis could split in several ways: the axis, the dimension that it splits, those that it does not, with the
-    declared tensors that each split came from, and the operation (`Transforms/Shard/ConflictReport.h`).
-    What is given up costs communication.
+    Read-only; runs after `--dist-assign-shardings`. Prints each operation of which an axis could shard
+    several factors: the axis, the chosen dimension, the rejected ones, the origin of each, and the
+    operation (`Transforms/Shard/ConflictReport.h`). Rejected shardings cost communication.
 
     ```
     @train

@@ -6,14 +6,14 @@
 using namespace titan;
 
 void dist::buildShardPhase(mlir::OpPassManager &passes) {
-  // A dimension that the map pads has its length before anything asks whether it can be split.
+  // Padding precedes all questions of divisibility.
   passes.addPass(createDistPadDimensions());
-  // What the user declared is the only thing that names of dimensions decide.
+  // The only pass in which names of dimensions decide.
   passes.addPass(createDistAssignShardings());
-  // Nothing may come between: the types are wishes until reshards make them true.
+  // Adjacent passes: inferred types are preferences until reshards are inserted.
   passes.addPass(createDistPropagate());
   passes.addPass(createDistInsertReshards());
-  // Both need reshards as such: what a reshard adds up or moves, and who uses the result.
+  // Both passes need reshards and their uses.
   passes.addPass(createDistWidenReductions());
   passes.addPass(createDistNarrowReshards());
   passes.addPass(createDistLowerReshards());

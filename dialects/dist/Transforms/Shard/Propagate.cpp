@@ -1,4 +1,4 @@
-//===- Propagate.cpp - Shardings of what nobody declared ------------------===//
+//===- Propagate.cpp - The pass --dist-propagate --------------------------===//
 
 #include "dialects/dist/Transforms/Shard/ConflictReport.h"
 #include "dialects/dist/Transforms/Shard/PartitionGraph.h"

@@ -1,6 +1,6 @@
-//===- ReshardAfterForward.cpp - Gathered parameters from forward to backward ----===//
+//===- ReshardAfterForward.cpp - The pass --dist-reshard-after-forward ----===//
 
-#include "dialects/dist/Transforms/RepeatEdit.h"
+#include "dialects/dist/Support/RepeatEdit.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 
 namespace titan::dist {
@@ -15,8 +15,8 @@ using ir::RepeatOp;
 
 namespace {
 
-/// What a gather gathers: a parameter or a slice of one, and the types that lead from there to its
-/// result, as it may be cast.
+/// The source of a gather: a parameter or a slot of one, and the types on the path through casts
+/// from it to the result.
 struct Gathered {
   explicit Gathered(AllGatherOp gather) : types{gather.getResultTypes().front()} {
     Value input = gather.getInputs().front();
@@ -30,11 +30,11 @@ struct Gathered {
   }
   bool operator==(const Gathered &) const = default;
 
-  BlockArgument parameter; ///< null where it is something else
+  BlockArgument parameter; ///< null for any other source
   SmallVector<Type> types;
 };
 
-/// One parameter is gathered in a body of one repeat, and again in that of another.
+/// Gathers of one parameter in bodies of two repeats.
 struct GatherPair {
   AllGatherOp forward, backward;
   unsigned variant;
@@ -56,7 +56,7 @@ SmallVector<GatherPair> findPairs(RepeatOp first, RepeatOp second) {
   return pairs;
 }
 
-/// `second` gets what `first` gathered as a stack.
+/// Lets `second` scan the stacked gathers of `first`.
 void stackGathered(RepeatOp &first, RepeatOp &second) {
   SmallVector<GatherPair> pairs = findPairs(first, second);
   SmallVector<Value> values;
@@ -94,12 +94,12 @@ bool usesWithin(Operation *op, Value value) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) { return op->isAncestor(user); });
 }
 
-/// A copy of `gather` in front of `before`.
+/// A copy of `gather` before `before`.
 AllGatherOp cloneGather(AllGatherOp gather, Operation *before) {
   return cast<AllGatherOp>(OpBuilder(before).clone(*gather));
 }
 
-/// Behind each repeat, what `gather` gave is gathered again; in a repeat, by its bodies.
+/// Gathers again after each repeat, and inside the bodies of each repeat that use the value.
 void regather(AllGatherOp gather) {
   Value value = gather.getResults().front();
   AllGatherOp current = gather;

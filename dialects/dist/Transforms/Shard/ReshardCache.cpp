@@ -1,4 +1,4 @@
-//===- ReshardCache.cpp - One reshard for all uses of a layout ------------===//
+//===- ReshardCache.cpp - One reshard per value and sharding --------------===//
 
 #include "dialects/dist/Transforms/Shard/ReshardCache.h"
 

@@ -1,8 +1,8 @@
-//===- ReshardCache.h - One reshard for all uses of a layout ----*- C++ -*-===//
+//===- ReshardCache.h - One reshard per value and sharding ------*- C++ -*-===//
 //
-// Creates reshards while a function is walked in program order. A reshard stands in the block that
-// defines its value, before the first operation there that needs it (also on behalf of nested
-// operations), so it dominates every later need of the same layout and serves it too.
+// Creates reshards during a walk in program order. A reshard is in the block that defines its
+// value, before the first operation there that uses it, itself or in a nested region. It thus
+// dominates all later uses with the same sharding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +15,14 @@ namespace titan::dist {
 
 class ReshardCache {
 public:
-  /// `value` laid out as `sharding`, for use by `user` or operations inside of it.
+  /// `value` with `sharding`, for use by `user` or inside of it.
   mlir::Value get(mlir::Value value, ShardingAttr sharding, mlir::Operation *user);
 
-  /// Makes all uses of `value` see it as `sharding`.
+  /// Reshards `value` for all of its uses.
   void replaceAllUses(mlir::Value value, ShardingAttr sharding);
 
-  /// Lets reshards of reshards start from the first value where nothing else uses the second, and
-  /// removes what changes nothing or has no use.
+  /// Folds a reshard into the next one if nothing else uses it. Removes unused and identity
+  /// reshards.
   void simplify();
 
 private:

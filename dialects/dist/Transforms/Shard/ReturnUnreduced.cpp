@@ -1,4 +1,4 @@
-//===- ReturnUnreduced.cpp - What a rank adds to an output ------------------===//
+//===- ReturnUnreduced.cpp - The pass --dist-return-unreduced -------------===//
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
 
-/// What all ranks' summands of `value` are, before they are added up.
+/// The unreduced value of an all-reduced sum; `value` itself if it is none.
 static Value getUnreduced(Value value) {
   auto sum = value.getDefiningOp<AllReduceOp>();
   if (!sum)
@@ -28,8 +28,8 @@ static bool isPartial(Value value) {
   return type && type.getShardingOrReplicated().isPartial();
 }
 
-/// Whether some of a partial sum is what all ranks have alike, which one of them has been given to
-/// add: its summand says nothing of that rank then. Of a repeat, whether anything in it is.
+/// Whether a term of the partial sum is shared by all ranks, so that one rank alone holds it. A
+/// repeat has such a term if any operation inside has.
 static bool hasSharedTerm(Value unreduced) {
   SmallVector<Value> open{unreduced};
   DenseSet<Operation *> seen;

@@ -1,4 +1,4 @@
-//===- TensorAxisRules.cpp - What the user's map says of one tensor ------------===//
+//===- TensorAxisRules.cpp - Axis rules of one tensor ---------------------===//
 
 #include "dialects/dist/Transforms/Shard/TensorAxisRules.h"
 

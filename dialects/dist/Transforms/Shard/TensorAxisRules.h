@@ -1,7 +1,7 @@
-//===- TensorAxisRules.h - What the user's map says of one tensor ---*- C++ -*-===//
+//===- TensorAxisRules.h - Axis rules of one tensor -------------*- C++ -*-===//
 //
-// An axis's map holds for all tensors, unless an override speaks of one by its name. Whoever binds
-// a tensor asks here, so that overrides are no case of their own anywhere.
+// Axis rules apply to all tensors, unless an override names a tensor. This class merges both, so
+// that no other code handles overrides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +12,8 @@
 
 namespace titan::dist {
 
-/// What overrides may call a tensor by. Parameters share their name with their gradients and their
-/// optimizer state. An empty name is that of no override.
+/// The name by which overrides match a tensor. A parameter, its gradient and its optimizer state
+/// share a name. No override matches an empty name.
 struct TensorName {
   llvm::StringRef kind; ///< "parameters" or "values"
   llvm::StringRef name;
@@ -23,17 +23,17 @@ class TensorAxisRules {
 public:
   explicit TensorAxisRules(const MeshView &mesh);
 
-  /// The dimensions that the axis splits, the preferred ones first.
+  /// The dimensions that the axis may shard, in order of preference.
   std::vector<std::string> getPreference(size_t axis, TensorName tensor) const;
-  /// Whether the axis keeps shards of this kind of state: "params", "grads" or "optimizer".
+  /// Whether the axis stores this kind of state ("params", "grads", "optimizer") as shards.
   bool stores(size_t axis, llvm::StringRef state, TensorName tensor) const;
 
 private:
-  /// What the last override of the tensor says of `field` ("shards", "stores"); null for nothing.
+  /// The value of `field` ("shards", "stores") in the last override of the tensor; null if unset.
   mlir::ArrayAttr find(size_t axis, TensorName tensor, llvm::StringRef field) const;
 
   const MeshView &mesh;
-  using Override = std::pair<size_t, mlir::DictionaryAttr>; ///< of an axis
+  using Override = std::pair<size_t, mlir::DictionaryAttr>; ///< axis and fields
   llvm::StringMap<llvm::SmallVector<Override>> overrides;   ///< by kind and name
 };
 

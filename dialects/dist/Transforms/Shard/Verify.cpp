@@ -1,4 +1,4 @@
-//===- Verify.cpp - Every operation computes what the program says --------===//
+//===- Verify.cpp - The pass --dist-verify --------------------------------===//
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
@@ -16,7 +16,7 @@ using ir::NamedTensorType;
 
 namespace {
 
-/// One operation with a rule, seen axis by axis.
+/// Checks one operation against its sharding rule, axis by axis.
 class OpChecker {
 public:
   OpChecker(Operation *op, const MeshView &mesh)
@@ -57,7 +57,7 @@ private:
         -1, "");
   }
 
-  /// The operands of exactly one linear set are partial sums, and all results are.
+  /// Whether exactly the operands of one linear set are partial sums, and so are all results.
   bool forwardsPartial(size_t a) const {
     auto isSum = [&](const ShardingByAxis &p) {
       return p.dimOfAxis[a] == kPartial && p.kind == ReductionKind::Sum;
@@ -92,7 +92,7 @@ private:
     return llvm::all_of(results, sameFlat);
   }
 
-  /// The factor by which the axis splits the first operand or result that it splits at all.
+  /// The factor of the first operand or result that the axis shards.
   int findFactor(size_t a) const {
     for (auto [i, byAxis] : llvm::enumerate(operands))
       if (int f = findOperandFactor(rule, i, byAxis.dimOfAxis[a]); f >= 0)
@@ -129,7 +129,7 @@ private:
     return success();
   }
 
-  /// Reports what is wrong by axis `a`; with `operand`, at whose definition a note is put.
+  /// Reports an error of axis `a`. With an `operand`, adds a note at its definition.
   LogicalResult complain(size_t a, std::string what, int operand, StringRef why) const {
     InFlightDiagnostic error = op->emitOpError("is not partitioned consistently: ")
                                << what << mesh.getAxes()[a].name << "'" << why;
@@ -185,7 +185,7 @@ private:
     return success();
   }
 
-  /// Every dimension is split by axes of the mesh, evenly.
+  /// Checks that axes of the mesh shard every dimension, and that their degrees divide it.
   LogicalResult checkType(Value value, Operation *op) {
     auto type = dyn_cast<NamedTensorType>(value.getType());
     if (!type)
@@ -199,8 +199,8 @@ private:
     return success();
   }
 
-  /// What the operation's own verifier does not see: padded storage, of which a chunk's chunk is
-  /// not the chunk of both axes.
+  /// Checks what the operation's own verifier cannot: a chunk of padded flat storage must not be
+  /// sharded again.
   LogicalResult checkConversion(Operation *op, Type operand, Type result) const {
     auto from = cast<NamedTensorType>(operand), to = cast<NamedTensorType>(result);
     ShardingAttr before = from.getSharding(), after = to.getSharding();
@@ -211,7 +211,7 @@ private:
     return success();
   }
 
-  /// What leaves a function is a value, not a part of a sum.
+  /// Checks that the function returns no partial value, unless the result is marked.
   static LogicalResult checkReturn(Operation *op) {
     auto function = op->getParentOfType<func::FuncOp>();
     for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
@@ -221,8 +221,8 @@ private:
     return success();
   }
 
-  /// What is carried lies alike everywhere; slices and stacks differ by the first dimension, which
-  /// is whole.
+  /// Checks that iteration arguments have one sharding, and that slots match their stacks, whose
+  /// leading dimension is not sharded.
   LogicalResult checkRepeat(ir::RepeatOp repeat) {
     for (const ir::RepeatVariant &body : repeat.getVariants())
       if (failed(checkCarried(repeat, body)) || failed(checkStacks(repeat, body)))

@@ -1,4 +1,4 @@
-//===- WidenReductions.cpp - Sums of activations in the declared type -----===//
+//===- WidenReductions.cpp - The pass --dist-widen-reductions -------------===//
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/IR/ElementTypes.h"
@@ -16,7 +16,7 @@ using namespace titan::dist;
 using ir::NamedTensorType;
 using ir::typeOf;
 
-/// Adds up what ranks hold.
+/// Whether the reshard sums over ranks.
 static bool isReduction(ReshardOp reshard) {
   ShardingAttr from = typeOf(reshard.getInput()).getShardingOrReplicated();
   ShardingAttr to = typeOf(reshard.getResult()).getShardingOrReplicated();
@@ -24,14 +24,14 @@ static bool isReduction(ReshardOp reshard) {
          from.getPartialAxes().size() > to.getPartialAxes().size();
 }
 
-/// What `value` is on its way from: the values that become it without being used otherwise.
+/// The values from which `value` derives without computation other than additions.
 static SmallVector<Value> getSources(Value value) {
   if (auto arg = dyn_cast<BlockArgument>(value)) {
     auto repeat = dyn_cast<ir::RepeatOp>(arg.getOwner()->getParentOp());
     unsigned number = arg.getArgNumber();
     if (!repeat || number == 0 || number > repeat.getNumIterArgs())
       return {};
-    // Another variant may have carried it here.
+    // Another variant may have yielded it.
     SmallVector<Value> sources = repeat.getYielded(number - 1);
     sources.push_back(repeat.getInits()[number - 1]);
     return sources;
@@ -44,7 +44,7 @@ static SmallVector<Value> getSources(Value value) {
   return {};
 }
 
-/// The reshards that gradients of parameters go through.
+/// The reshards on the paths to gradients of parameters.
 static DenseSet<Operation *> findGradientReshards(func::FuncOp function) {
   DenseSet<Operation *> found;
   DenseSet<Value> seen;

@@ -11,8 +11,7 @@ using namespace titan::ir;
 
 namespace {
 
-/// The operand of a sum, if it is an `Op` whose result only this sum reads, beside a tensor of the
-/// same type.
+/// The operand of a sum if it is an `Op` without other uses, and the other operand has its type.
 template <typename Op> Op findTerm(AddOp add, unsigned operand) {
   auto term = add->getOperand(operand).getDefiningOp<Op>();
   bool isWanted = term && term->hasOneUse() && !term.getInto() &&
@@ -22,8 +21,8 @@ template <typename Op> Op findTerm(AddOp add, unsigned operand) {
   return isWanted ? term : Op();
 }
 
-/// True where a repeat carries `from` into this iteration, for the sum alone, and the sum into the
-/// next: so that the sum lies where `from` does.
+/// True if a repeat passes `from` to this iteration for `sum` alone, and `sum` to the next
+/// iteration: then both have one allocation.
 bool isAccumulator(Value from, AddOp sum) {
   auto repeat = dyn_cast<RepeatOp>(sum->getParentOp());
   if (!repeat || !from.hasOneUse() || !sum->hasOneUse())
@@ -32,28 +31,28 @@ bool isAccumulator(Value from, AddOp sum) {
     return &variant.getBlock() == sum->getBlock() &&
            llvm::any_of(llvm::zip_equal(variant.getIterArgs(), variant.getYieldedIterArgs()),
                         [&](auto pair) {
-                          auto [carried, yielded] = pair;
-                          return carried == from && yielded == sum.getResult();
+                          auto [iterArg, yielded] = pair;
+                          return iterArg == from && yielded == sum.getResult();
                         });
   });
 }
 
-/// Puts the term that joins the other operand in place of the sum.
+/// Replaces the sum by its term, which accumulates into the other operand.
 template <typename Op> void replaceSum(AddOp add, Op term, unsigned operand) {
   OpBuilder builder(add);
-  auto joined = cast<Op>(builder.clone(*term));
-  joined.getIntoMutable().assign(add->getOperand(1 - operand));
-  add.replaceAllUsesWith(joined.getResult());
+  auto accumulating = cast<Op>(builder.clone(*term));
+  accumulating.getIntoMutable().assign(add->getOperand(1 - operand));
+  add.replaceAllUsesWith(accumulating.getResult());
   add.erase();
   term.erase();
 }
 
 void addInto(AddOp add) {
   for (unsigned operand : {1u, 0u}) {
-    // Single updates of elements are left to the fusion of elementwise operations.
+    // The fusion of elementwise operations handles single updates.
     if (auto scatter = findTerm<ScatterOp>(add, operand); scatter && !scatter.isOneHot())
       return replaceSum(add, scatter, operand);
-    // A product beside a tensor that is kept would have to begin with a copy of it.
+    // If the other operand has further uses, the product would have to start with a copy of it.
     if (auto contract = findTerm<ContractOp>(add, operand);
         contract && !contract.getResult().getType().getElementType().isBF16() &&
         isAccumulator(add->getOperand(1 - operand), add))
@@ -61,23 +60,23 @@ void addInto(AddOp add) {
   }
 }
 
-/// Sums of many terms that are added to a tensor join it one after the other, instead of being a
-/// tensor of their own first. Of updates to a table: one that is used in two ways, looked up and
-/// multiplied, has two gradients, of which one is almost everywhere 0. Of products: where a repeat
-/// adds them up, as over parts of a batch. Input:
+/// Lets a term accumulate into the other operand of a sum, so that the term needs no tensor.
+/// Terms are scatters: a table that is both gathered from and multiplied has two gradients, one of
+/// them almost everywhere 0. Terms are also contractions that a repeat accumulates, for example
+/// over microbatches. Input:
 ///   %a = titan.contract %x, %d : [vocab, embed]
 ///   %b = titan.scatter %u along "vocab" at %tokens : [vocab, embed]
 ///   %c = titan.add %a, %b
 /// Output:
 ///   %a = titan.contract %x, %d : [vocab, embed]
 ///   %c = titan.scatter %u along "vocab" at %tokens into %a
-/// Terms join the tensor one by one, not their sum: results may differ in the last digits.
+/// The order of additions changes: results may differ in the last digits.
 struct AddIntoPass : PassWrapper<AddIntoPass, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AddIntoPass)
 
   StringRef getArgument() const final { return "titan-add-into"; }
   StringRef getDescription() const final {
-    return "Add updates and products into the tensor that they join";
+    return "Accumulate scatters and contractions into the tensor that they are added to";
   }
 
   void runOnOperation() final {

@@ -11,7 +11,8 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-/// Moves the group's operations into a region, in front of `at`, and yields what others use.
+/// Moves the operations of the group into a region before `at`; the region yields values with other
+/// uses.
 static void build(const fusion::Group &group, Operation *at) {
   OpBuilder builder(at);
   SmallVector<Value> yielded;
@@ -48,18 +49,18 @@ static void fuseBlock(Block &block) {
 
 namespace {
 
-/// Computes elementwise operations and reductions over the same rows together. Input:
+/// Fuses elementwise operations and reductions over the same rows. Input:
 ///   %s = titan.reduce sum %x : [seq, embed] -> [seq]
 ///   %y = titan.div %x, %s : [seq, embed]
 /// Output:
 ///   %y = titan.fused rows ["seq"] { %s = titan.reduce ...  %d = titan.div ...  titan.yield %d }
-/// `%s` is then never whole in memory, and `%x` is read from the cache the second time.
+/// `%s` is never a tensor in memory, and the second read of `%x` is from the cache.
 struct FuseRowsPass : PassWrapper<FuseRowsPass, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FuseRowsPass)
 
   StringRef getArgument() const final { return "titan-fuse-rows"; }
   StringRef getDescription() const final {
-    return "Compute elementwise operations and reductions over the same rows together";
+    return "Fuse elementwise operations and reductions over the same rows";
   }
 
   void runOnOperation() final {
@@ -76,7 +77,7 @@ std::unique_ptr<Pass> fusion::createFuseRowsPass() {
 
 void fusion::buildFusePhase(OpPassManager &passes) {
   passes.addNestedPass<func::FuncOp>(createAddIntoPass());
-  // Operations that need one another's rows twice would not fit into one region.
+  // Two loops over one long row would not fit into one region.
   passes.addNestedPass<func::FuncOp>(createRecomputeRowsPass());
   passes.addNestedPass<func::FuncOp>(createFuseRowsPass());
 }

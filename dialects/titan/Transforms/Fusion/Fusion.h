@@ -1,8 +1,8 @@
 //===- Fusion.h - The fuse phase --------------------------------*- C++ -*-===//
 //
-// Between two matrix products lie many elementwise operations and reductions; computed one by one,
-// each moves whole tensors through memory. This phase puts those over the same rows into one
-// region.
+// Between two matrix products there are many elementwise operations and reductions. Executed one by
+// one, each of them moves whole tensors through memory. The phase fuses operations over the same
+// rows into one region.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,6 @@ std::unique_ptr<mlir::Pass> createFuseRowsPass();
 
 void buildFusePhase(mlir::OpPassManager &passes);
 
-/// Registers the passes.
 void registerFusionPasses();
 
 } // namespace titan::fusion

@@ -3,14 +3,14 @@
 #include "dialects/titan/Transforms/Fusion/Groups.h"
 
 #include "dialects/titan/IR/TypeOf.h"
-#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+#include "dialects/titan/Support/RowSchedule.h"
 
 using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 using namespace titan::fusion;
 
-/// Fewer rows than this are not worth sharing between threads.
+/// Fewer rows are not worth dividing among threads.
 static constexpr int64_t kMinRows = 16;
 /// Shorter inner loops waste vector lanes.
 static constexpr int64_t kMinInnerSize = 64;
@@ -55,8 +55,8 @@ bool Grouping::isCandidate(Operation *op) {
   return typeOf(op->getResult(0)).getRank() > 0;
 }
 
-/// Rows are leading dimensions, so that what lies below a row is contiguous. They must survive in
-/// the result, and the operation must not look along them.
+/// Rows are leading dimensions, so that the elements of a row are contiguous. The result must have
+/// them, and the operation must not index along them.
 SmallVector<StringAttr> Grouping::getPossibleRows(Operation *op) {
   SmallVector<StringAttr> rows;
   auto scatter = dyn_cast<ScatterOp>(op);
@@ -100,8 +100,8 @@ std::optional<int64_t> Grouping::getInnerSize(NamedTensorType type, ArrayRef<Str
   return inner;
 }
 
-/// What one loop of the row computes and a later one reads is kept, unless it goes to memory
-/// anyway.
+/// A value that one loop of the row computes and a later loop reads needs a row buffer, unless it
+/// is stored to memory.
 bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows) {
   SmallVector<std::string> names;
   for (StringAttr row : rows)
@@ -111,7 +111,7 @@ bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows)
   for (Operation *op : members) {
     std::optional<int64_t> inner = getInnerSize(typeOf(getIteratedTensor(op)), rows);
     if (!inner)
-      return false; // the row's buffers need a size
+      return false; // row buffers need a static size
     bool leaves = false, isUsedLater = false;
     for (Operation *user : op->getUsers()) {
       auto it = schedule.innerOf.find(user);
@@ -119,7 +119,7 @@ bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows)
       isUsedLater |= it != schedule.innerOf.end() && it->second > schedule.innerOf[op];
     }
     NamedTensorType type = typeOf(op->getResult(0));
-    // Sums in bf16 are made beside the memory that they go to.
+    // Sums in bf16 have a float row buffer beside their result.
     bool isBeside = isa<ReduceOp>(op) && type.getElementType().isBF16();
     if (isBeside || (isUsedLater && !leaves))
       rowBufferBytes += *getInnerSize(type, rows) * getRowBufferBytes(type.getElementType());
@@ -136,7 +136,7 @@ std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *
       ++common;
     rows.truncate(common);
   }
-  // Below a row there should be loops worth vectorising.
+  // The loops below a row should be worth vectorising.
   auto getLongest = [&]() {
     int64_t longest = 1;
     for (Operation *op : members) {
@@ -170,7 +170,7 @@ bool Grouping::staysAcyclic(ArrayRef<unsigned> merged) {
   SmallVector<bool> seen(ops.size(), false);
   SmallVector<unsigned> pending;
   auto visit = [&](unsigned op) {
-    // Reaching a member of another group means needing all of it.
+    // A group depends on all operands of its members.
     for (unsigned other : members[groupOf[op]])
       if (!seen[other]) {
         seen[other] = true;
@@ -212,7 +212,7 @@ SmallVector<Operation *> Grouping::getOps(ArrayRef<unsigned> indices) {
   return llvm::map_to_vector(indices, [&](unsigned i) { return ops[i]; });
 }
 
-/// Groups that make an operand, the latest first, then groups that read one.
+/// Groups that produce an operand, latest first, then groups that read one.
 SmallVector<unsigned> Grouping::getRelated(Operation *op) {
   SmallVector<unsigned> related;
   auto add = [&](Operation *other) {
@@ -233,7 +233,8 @@ SmallVector<unsigned> Grouping::getRelated(Operation *op) {
 }
 
 SmallVector<Group> Grouping::run(SmallVectorImpl<Operation *> &order) {
-  // Joining makes more joins possible: what has no inner dimension comes to a group that has.
+  // A join may enable others: an operation without inner dimensions may join only a group that has
+  // some.
   for (bool changed = true; changed;) {
     changed = false;
     for (auto [i, op] : llvm::enumerate(ops))
@@ -249,9 +250,9 @@ SmallVector<Group> Grouping::run(SmallVectorImpl<Operation *> &order) {
   return groups;
 }
 
-/// Definitions before uses, groups together, otherwise in program order.
+/// Definitions before uses, groups contiguous, otherwise in program order.
 SmallVector<Operation *> Grouping::sort() {
-  SmallVector<unsigned> missing(ops.size(), 0); // per group: needs from outside not yet placed
+  SmallVector<unsigned> missing(ops.size(), 0); // per group: operands not yet ordered
   auto forEachNeed = [&](auto action) {
     for (unsigned op = 0; op < ops.size(); ++op)
       for (unsigned user : users[op])

@@ -1,10 +1,9 @@
 //===- Groups.h - Which operations of a block are fused ---------*- C++ -*-===//
 //
-// Grows groups of elementwise operations and reductions that can be computed row by row. An
-// operation joins a group that makes or reads one of its operands if afterwards there still are
-// rows enough to share between threads, a row's values still fit on the stack, and no value would
-// have to leave the group and come back (the block, with each group as one node, must stay free of
-// cycles).
+// Grows groups of elementwise operations and reductions that can be evaluated row by row. An
+// operation joins the group of a producer or consumer under three conditions: enough rows remain to
+// divide among threads; the row buffers still fit on the stack; and the block, with each group as
+// one node, remains acyclic.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,15 +18,14 @@
 
 namespace titan::fusion {
 
-/// What a row keeps for its later loops must stay in a core's first cache, and on devices in a
-/// block's shared memory, of which 48 KiB are there without asking.
+/// The row buffers must stay in the first-level cache of a core. On devices they must fit into the
+/// shared memory of a block, of which 48 KiB are available by default.
 inline constexpr int64_t kMaxRowBufferBytes = 40 * 1024;
 
-/// Bytes that an element takes there: numbers are kept as they are computed with, bf16 as float.
+/// Bytes of an element in a row buffer: bf16 is widened to float.
 int64_t getRowBufferBytes(mlir::Type element);
 
-/// The blocks in which a function's operations are fused: its own, and those of its repeats. Listed
-/// before any of them changes.
+/// The blocks whose operations are fused: the body of the function and the bodies of its repeats.
 llvm::SmallVector<mlir::Block *> getBodies(mlir::func::FuncOp function);
 
 struct Group {
@@ -38,14 +36,14 @@ struct Group {
 class Grouping {
 public:
   explicit Grouping(mlir::Block &block);
-  /// Groups of two operations or more, and where each operation of the block belongs: `order` lists
-  /// the block's operations so that groups are contiguous and definitions precede uses.
+  /// Returns the groups of two or more operations. `order` receives the operations of the block
+  /// such that groups are contiguous and definitions precede uses.
   llvm::SmallVector<Group> run(llvm::SmallVectorImpl<mlir::Operation *> &order);
 
 private:
   bool isCandidate(mlir::Operation *op);
   llvm::SmallVector<mlir::StringAttr> getPossibleRows(mlir::Operation *op);
-  /// The rows that all of `ops` can have; nothing if they cannot be computed together.
+  /// The rows that all of `ops` share; nothing if the operations cannot be fused.
   std::optional<llvm::SmallVector<mlir::StringAttr>>
   chooseRows(llvm::ArrayRef<mlir::Operation *> ops);
   bool agreeOnSizes(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<mlir::StringAttr> rows);
@@ -61,8 +59,9 @@ private:
   dist::MeshOp mesh;
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::DenseMap<mlir::Operation *, unsigned> indexOf;
-  llvm::SmallVector<llvm::SmallVector<unsigned>> users;   ///< per operation, those that need it
-  llvm::SmallVector<unsigned> groupOf;                    ///< the index of its first operation
+  llvm::SmallVector<llvm::SmallVector<unsigned>>
+      users;                           ///< per operation, the operations that use its results
+  llvm::SmallVector<unsigned> groupOf; ///< the index of its first operation
   llvm::SmallVector<llvm::SmallVector<unsigned>> members; ///< per group, sorted
 };
 

@@ -14,7 +14,7 @@ using namespace titan::ir;
 
 namespace {
 
-/// What a loop over the elements may compute again: it is made of its operands' elements alone.
+/// True for rematerialisable operations: elementwise, with operands that are already available.
 bool isCheap(Operation *op) {
   return op && op->hasTrait<Elementwise>() && op->getNumResults() == 1 &&
          !isa<ConstantOp, IotaOp, RandomOp, ApplyOp>(op);
@@ -34,7 +34,7 @@ public:
     for (Operation &op : block)
       if (isCheap(&op))
         pending.push_back(&op);
-    // Clones are looked at again: there may be a loop behind the loop behind.
+    // Clones are visited again: a loop may follow a loop that follows a reduction.
     for (size_t i = 0; i < pending.size(); ++i)
       recompute(pending[i], pending);
   }
@@ -45,7 +45,7 @@ private:
            llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
   }
 
-  /// `row` has elements that `rest` lacks, and too many of them to be kept between two loops.
+  /// True if `row` has dimensions that `rest` lacks, and a row of them exceeds the row buffers.
   bool isLong(NamedTensorType row, NamedTensorType rest) const {
     return rest.getRank() > 0 && rest.getRank() < row.getRank() &&
            row.getDims().take_front(rest.getRank()) == rest.getDims() &&
@@ -54,7 +54,7 @@ private:
                fusion::kMaxRowBufferBytes * dist::getLocalNumElements(rest, degrees);
   }
 
-  /// Reading one element of a row needs all of it, unless a loop looks for it on its way.
+  /// True if a loop over the long row can replace the gather of one element from it.
   bool mayScan(GatherOp gather) {
     NamedTensorType row = typeOf(gather.getInput()), rest = typeOf(gather.getResult());
     Operation *producer = gather.getInput().getDefiningOp();
@@ -65,7 +65,7 @@ private:
                         [&](DimAttr dim) { return rest.hasDim(dim.getName()); });
   }
 
-  /// The one element whose index is the one, and zeros: their sum is exact.
+  /// Replaces a gather by the sum over a row of the selected element and zeros, which is exact.
   void scan(GatherOp gather) {
     OpBuilder builder(gather);
     NamedTensorType row = typeOf(gather.getInput());
@@ -87,11 +87,11 @@ private:
     gather.erase();
   }
 
-  /// Users of `op` in this block that also need, of elementwise operations and reductions, one over
-  /// a long row of it: their loop comes after that one's.
+  /// The users of `op` that depend on a reduction over a long row of `op`: they need a later loop
+  /// than the reduction.
   SmallVector<Operation *> findLater(Operation *op) {
     NamedTensorType type = typeOf(op->getResult(0));
-    llvm::DenseMap<Operation *, bool> followsReduction{{op, false}}; // of all that need it
+    llvm::DenseMap<Operation *, bool> followsReduction{{op, false}}; // of dependent operations
     SmallVector<Operation *> later;
     for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
       if (!isa<ReduceOp>(next) && !isCheap(next))
@@ -115,8 +115,8 @@ private:
     return later;
   }
 
-  /// What has to be computed for `op`, operands first, down to what no loop over elements makes.
-  /// Fails where that would keep more in memory than `op`'s result is.
+  /// The elementwise operations that recompute `op` from values in memory, operands first. Fails if
+  /// these values need more memory than the result of `op`.
   FailureOr<SmallVector<Operation *>> findChain(Operation *op) {
     llvm::SetVector<Operation *> chain;
     llvm::SetVector<Value> leaves;
@@ -146,7 +146,7 @@ private:
   }
 
   void recompute(Operation *op, SmallVectorImpl<Operation *> &pending) {
-    // What others read is whole in memory anyway.
+    // If other operations read the value, it is in memory anyway.
     auto isLoop = [&](Operation *user) {
       return user->getBlock() == &block && (isCheap(user) || isa<ReduceOp, ScatterOp>(user));
     };
@@ -165,28 +165,30 @@ private:
     });
   }
 
-  /// Operations; a loop should stay one that waits for memory.
+  /// More operations would make the loop compute-bound.
   static constexpr size_t kMaxRecomputedOps = 6;
 
   Block &block;
   dist::Degrees degrees;
 };
 
-/// Rows that are too long to be kept between the loops over them are whole tensors in memory. This
-/// pass gives each loop what it needs, computed anew from what is in memory anyway. Input:
+/// A row that exceeds the row buffers is a tensor in memory if several loops read it. The pass
+/// recomputes it in each loop from values that are in memory anyway. Input:
 ///   %s = titan.sub %logits, %top : [tokens, vocab]
 ///   %e = titan.exp %s
 ///   %n = titan.reduce sum %e : [tokens, vocab] -> [tokens]
 ///   %p = titan.div %e, %n : [tokens, vocab]
-/// Output: `%p` reads a copy of `%e`, made of a copy of `%s`, so that neither is ever whole:
+/// Output: `%p` reads a clone of `%e` on a clone of `%s`, so that neither is a tensor in memory:
 ///   %s = ...  %e = ...  %n = ...
 ///   %s2 = titan.sub %logits, %top  %e2 = titan.exp %s2  %p = titan.div %e2, %n
-/// One element of such a row is not taken from it but looked for in a loop.
+/// A gather of one element per row becomes a loop over the row.
 struct RecomputeRowsPass : PassWrapper<RecomputeRowsPass, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RecomputeRowsPass)
 
   StringRef getArgument() const final { return "titan-recompute-rows"; }
-  StringRef getDescription() const final { return "Compute long rows anew in each loop over them"; }
+  StringRef getDescription() const final {
+    return "Recompute long rows in each loop that reads them";
+  }
 
   void runOnOperation() final {
     for (Block *block : fusion::getBodies(getOperation()))

@@ -1,10 +1,10 @@
 //===- Accumulate.cpp - A step in several microbatches of the batch --------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace titan::ir {
@@ -82,7 +82,7 @@ void Accumulator::collectSums() {
 }
 
 RepeatOp Accumulator::buildLoop() {
-  GradientBuilder math(builder, function.getLoc());
+  TensorBuilder math(builder, function.getLoc());
   SmallVector<Value> zeros, slices;
   for (Value sum : sums) {
     math.setLoc(sum.getLoc());
@@ -101,20 +101,13 @@ RepeatOp Accumulator::buildLoop() {
     mapping.map(pair.first, slice);
   auto dependences = [&](Value value) { return dependence.get(value); };
   ChunkBody chunk(dependences, microbatches);
-  for (Operation *op : body) {
-    Operation *copy = inside.clone(*op, mapping);
-    chunk.setChunkTypes(op, copy);
-    // Every microbatch draws numbers of its own.
-    copy->walk([&](RandomOp random) {
-      if (random.getType().hasDim(dim))
-        random.getKeysMutable().append(iteration.getIndex());
-    });
-  }
-  GradientBuilder add(inside, function.getLoc());
+  for (Operation *op : body)
+    chunk.setChunkTypes(op, inside.clone(*op, mapping));
+  TensorBuilder add(inside, function.getLoc());
   SmallVector<Value> next;
-  for (auto [sum, carried] : llvm::zip_equal(sums, iteration.getIterArgs())) {
+  for (auto [sum, iterArg] : llvm::zip_equal(sums, iteration.getIterArgs())) {
     add.setLoc(sum.getLoc());
-    next.push_back(add.add(carried, mapping.lookup(sum)));
+    next.push_back(add.add(iterArg, mapping.lookup(sum)));
   }
   inside.create<YieldOp>(function.getLoc(), next);
   chunk.startAt(iteration.getIndex());

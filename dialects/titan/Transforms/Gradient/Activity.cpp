@@ -1,7 +1,7 @@
-//===- Activity.cpp - Which values need a cotangent -----------------------===//
+//===- Activity.cpp - Activity analysis of reverse mode -------------------===//
 
 #include "dialects/titan/Transforms/Gradient/Activity.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
+#include "dialects/titan/Support/Programs.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -56,12 +56,13 @@ void Activity::visit(RepeatOp repeat) {
   for (OpResult result : repeat->getResults())
     mark(result, llvm::any_of(repeat.getYielded(result.getResultNumber()),
                               [&](Value value) { return isActive(value); }));
-  // With no iteration left the carried result is the initial value.
+  // A repeat without iterations returns the initial value.
   for (auto [init, result] : llvm::zip_equal(repeat.getInits(), repeat.getIterResults()))
     mark(result, isActive(init));
 }
 
-/// Adds to `useful` what the operations of `block` need to compute values that are in it.
+/// Adds to `useful` the values that the operations of `block` need to compute the values in
+/// `useful`.
 static void collectUseful(Block &block, DenseSet<Value> &useful) {
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (llvm::none_of(op.getResults(), [&](Value result) { return useful.contains(result); }))

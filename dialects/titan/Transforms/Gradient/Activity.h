@@ -1,8 +1,8 @@
-//===- Activity.h - Which values need a cotangent ---------------*- C++ -*-===//
+//===- Activity.h - Activity analysis of reverse mode -----------*- C++ -*-===//
 //
-// A value is active if it depends, through floating-point values, on a parameter that is trained
-// (not `titan.frozen`). Cotangents of other values are not built, so a frozen parameter costs no
-// gradient and an expression of constants costs nothing at all.
+// A value is active if it depends, through floating-point values, on a trained parameter. Only
+// active values get a cotangent. Frozen parameters and constant expressions therefore cost no
+// gradient.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,24 +17,24 @@ namespace titan::ir {
 
 class Activity {
 public:
-  /// Marks the values of `function`; repeats are walked until their carried values settle.
+  /// Marks the values of `function`; iterates over a repeat until its iteration arguments settle.
   explicit Activity(mlir::func::FuncOp function);
 
   bool isActive(mlir::Value value) const { return active.contains(value); }
-  /// Says that `copy` stands for `value`, which is about to be erased.
+  /// Transfers the mark of `value`, which is about to be erased, to `copy`.
   void replace(mlir::Value value, mlir::Value copy);
 
 private:
   void visit(mlir::Block &block);
   void visit(RepeatOp repeat);
-  /// Marks `value` if it is of floating point and `source` says so; true if it was not marked yet.
+  /// Marks `value` if it has a floating-point type and `source` is true. True if the mark is new.
   bool mark(mlir::Value value, bool source);
 
   llvm::DenseSet<mlir::Value> active;
 };
 
-/// Which of a repeat's carried values can influence a result that has a cotangent (`cotangents`:
-/// one per result, null where nothing flows), in any number of iterations.
+/// The iteration arguments of a repeat that can influence a result with a cotangent in any number
+/// of iterations. `cotangents` has one entry per result, null where the result has none.
 llvm::SmallVector<bool> findReachingIterArgs(RepeatOp repeat,
                                              llvm::ArrayRef<mlir::Value> cotangents);
 

@@ -1,12 +1,12 @@
 //===- AddOptimizer.cpp - Clipping and the optimizer's updates ------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/OptimizerFunction.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANADDOPTIMIZER
@@ -51,7 +51,7 @@ private:
 
   func::FuncOp function;
   OpBuilder ops;
-  GradientBuilder math;
+  TensorBuilder math;
   double clip = 0;
   bool skipsNonFinite = false;
   std::vector<Trained> trained;

@@ -1,4 +1,4 @@
-//===- BatchDependence.cpp - What the values of a step have to do with the batch ===//
+//===- BatchDependence.cpp - How the values of a step depend on the microbatch -===//
 
 #include "dialects/titan/Transforms/Gradient/BatchDependence.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
@@ -6,6 +6,8 @@
 using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
+
+static constexpr StringLiteral kRemedy = "; `accumulate = 1` computes it whole";
 
 bool BatchDependence::set(Value value, Dependence dependence) {
   return std::exchange(dependences[value], dependence) != dependence;
@@ -15,7 +17,7 @@ bool BatchDependence::hasKind(Operation *op, Dependence::Kind kind) const {
   return llvm::any_of(op->getOperands(), [&](Value value) { return get(value).kind == kind; });
 }
 
-/// Zeros, also repeated along dimensions or declared: where a sum starts.
+/// Zero, also if expanded or under a sharding constraint: the initial value of a sum.
 static bool isZero(Value value) {
   if (auto expand = value.getDefiningOp<ExpandOp>())
     return isZero(expand.getInput());
@@ -25,27 +27,26 @@ static bool isZero(Value value) {
   return constant && constant.getValue().isZero();
 }
 
-/// Depends on inputs alone, so that it can be computed of the whole batch beforehand.
+/// Computed from inputs only, so that the whole batch can be evaluated before the loop.
 bool BatchDependence::isData(Operation *op) const {
   return op->getNumRegions() == 0 &&
          llvm::all_of(op->getOperands(), [&](Value value) { return data.contains(value); });
 }
 
-/// Whether results that have the dimension may be made for each microbatch: random numbers are
-/// drawn for each microbatch by a key of its own.
+/// Whether results with the dimension may be created in each microbatch. Random numbers may: each
+/// microbatch has its own key.
 bool BatchDependence::mayCreatePerMicrobatch(Operation *op) const {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
-  return !ruled || isa<RandomOp>(op) ||
-         llvm::all_of(ruled.getShardingRule().factors, [&](const dist::Factor &factor) {
-           return factor.name != dim.getValue() || mayChunkAlong(op, factor);
-         });
+  return !ruled || llvm::all_of(ruled.getShardingRule().factors, [&](const dist::Factor &factor) {
+    return factor.name != dim.getValue() || mayChunkAlong(op, factor);
+  });
 }
 
-/// What comes from no microbatch but has the dimension is made anew for every microbatch.
+/// A result that has the dimension while no operand is sliced is created in every microbatch.
 LogicalResult BatchDependence::followInvariant(Operation *op) {
   if (!mayCreatePerMicrobatch(op))
     return op->emitError("depends on the index along `")
-           << dim.getValue() << "`, so the step cannot be split into microbatches of it";
+           << dim.getValue() << "`, so the step cannot be split into microbatches of it" << kRemedy;
   for (Value result : op->getResults()) {
     Dependence dependence;
     for (auto [at, has] : llvm::enumerate(cast<NamedTensorType>(result.getType()).getDims()))
@@ -56,7 +57,7 @@ LogicalResult BatchDependence::followInvariant(Operation *op) {
   return success();
 }
 
-/// True where the operation is jointly linear in what is a sum (or zero), and in nothing else.
+/// Whether the operation is jointly linear in its accumulated (or zero) operands and in no others.
 bool BatchDependence::isLinearInSums(Operation *op) const {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
   if (!ruled)
@@ -83,13 +84,13 @@ LogicalResult BatchDependence::followSliced(Operation *op) {
   if (!results)
     return op->emitError(
                "needs the whole batch at once, so the step cannot be split into microbatches of `")
-           << dim.getValue() << "`";
+           << dim.getValue() << "`" << kRemedy;
   for (auto [result, dependence] : llvm::zip_equal(op->getResults(), *results)) {
     if (dependence.kind == Dependence::Sliced) {
-      DimAttr cut = cast<NamedTensorType>(result.getType()).getDims()[dependence.dim];
-      if (cut.getSize() % microbatches != 0)
+      DimAttr sliced = cast<NamedTensorType>(result.getType()).getDims()[dependence.dim];
+      if (sliced.getSize() % microbatches != 0)
         return op->emitError("gives `")
-               << cut.getName().getValue() << "` " << cut.getSize()
+               << sliced.getName().getValue() << "` " << sliced.getSize()
                << " elements, so the step cannot be computed in " << microbatches
                << " microbatches of `" << dim.getValue() << "`";
     }
@@ -106,7 +107,7 @@ LogicalResult BatchDependence::follow(Operation *op) {
   if (hasKind(op, Dependence::Sliced)) {
     if (failed(followSliced(op)))
       return failure();
-    // A sum over inputs alone, such as the number of valid tokens, is known beforehand.
+    // A sum over inputs, such as the number of valid tokens, is computed before the loop.
     for (Value result : op->getResults())
       if (data.contains(result) && get(result).kind == Dependence::Accumulated)
         set(result, {});
@@ -122,7 +123,8 @@ LogicalResult BatchDependence::follow(Operation *op) {
   return success();
 }
 
-/// A carried value is what it starts as and what every iteration makes of it.
+/// The dependence of an iteration argument: that of its initial value joined with that of the
+/// yielded value.
 LogicalResult BatchDependence::join(RepeatOp repeat, Dependence next, Dependence &into) {
   auto isSame = [](Dependence dependence) {
     return dependence.kind == Dependence::Invariant || dependence.kind == Dependence::Zero;
@@ -168,7 +170,7 @@ LogicalResult BatchDependence::followBody(const RepeatVariant &body, bool &chang
   return success();
 }
 
-/// The slots of a stack are alike, whichever variant fills them.
+/// The dependence of a stacked output: the join over all variants that yield it.
 LogicalResult BatchDependence::followStackedOutput(RepeatOp repeat, OpResult stack) {
   Dependence joined{Dependence::Zero};
   for (Value yielded : repeat.getYielded(stack.getResultNumber())) {
@@ -214,7 +216,7 @@ LogicalResult BatchDependence::followRepeat(RepeatOp repeat) {
   else if (isSliced && after)
     return repeat.emitError("needs a sum over the whole batch between its iterations, so the step "
                             "cannot be split into microbatches of `")
-           << dim.getValue() << "`";
+           << dim.getValue() << "`" << kRemedy;
   if (isSliced)
     inLoop.insert(repeat);
   return success();

@@ -1,9 +1,9 @@
-//===- BatchDependence.h - What the values of a step have to do with the batch -*- C++ -*-===//
+//===- BatchDependence.h - How the values of a step depend on the microbatch -*- C++ -*-===//
 //
-// Whether a step may be computed a microbatch of the batch at a time, and what of it: every value
-// is the same for all microbatches, or is cut along one of its dimensions, or is a sum over the
-// microbatches, or needs such a sum complete. Follows from the sharding rules alone: a microbatch
-// of the batch is to time what a shard of it is to a mesh axis.
+// Dataflow analysis for gradient accumulation. Every value is invariant, sliced along one
+// dimension, accumulated over the microbatches, or available only after accumulation (Chunks.h).
+// The sharding rules determine the result: a microbatch divides a dimension in time as a shard
+// divides it in space.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,16 +20,14 @@ namespace titan::ir {
 
 class BatchDependence {
 public:
-  /// Follows the dimension `dim` of the function's inputs. Fails with an error at an operation that
-  /// needs the whole batch while microbatches of it are computed. Repeats may compute something
-  /// from sums over all microbatches that they only stack: getToDistribute() are those, inner ones
-  /// first. They are to be parted (LoopDistribution.h) before the step can be.
+  /// Follows the dimension `dim` of the function's inputs. Emits an error at an operation that
+  /// needs the whole batch inside the loop over microbatches.
   static mlir::FailureOr<BatchDependence> analyze(mlir::func::FuncOp function, mlir::StringAttr dim,
                                                   int64_t microbatches);
 
   Dependence get(mlir::Value value) const { return dependences.lookup(value); }
   llvm::ArrayRef<RepeatOp> getToDistribute() const { return toDistribute.getArrayRef(); }
-  /// Operations of the function's block that run once for each microbatch.
+  /// Operations of the function's block that run once per microbatch.
   bool isInLoop(mlir::Operation *op) const { return inLoop.contains(op); }
 
 private:
@@ -54,7 +52,7 @@ private:
   mlir::StringAttr dim;
   int64_t microbatches;
   llvm::DenseMap<mlir::Value, Dependence> dependences;
-  llvm::DenseSet<mlir::Value> data; ///< depends on inputs alone
+  llvm::DenseSet<mlir::Value> data; ///< computed from inputs only
   llvm::DenseSet<mlir::Operation *> inLoop;
   llvm::SetVector<RepeatOp> toDistribute;
 };

@@ -1,4 +1,4 @@
-//===- ChunkGroup.cpp - What is computed in chunks of a dimension -----------===//
+//===- ChunkGroup.cpp - The operations of a chunked loss ------------------===//
 
 #include "dialects/titan/Transforms/Gradient/ChunkGroup.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
@@ -16,12 +16,12 @@ bool ChunkGroup::isLarge(Value value, SizeOf sizeOf) const {
   return hasDim(value, dim) && 2 * sizeOf(value) > largest;
 }
 
-/// Plain operations: repeats have residuals and gradients of their own.
+/// Operations without regions: a repeat has residuals and gradients of its own.
 bool ChunkGroup::isCandidate(Operation &op) const {
   return op.getNumRegions() == 0 && (!scope || scope->contains(&op));
 }
 
-/// What a repeat gives has the dimensions of `value`.
+/// Whether a repeat returns a value with the dimensions of `value`.
 static bool isLikeRepeats(Block &block, Value value) {
   ArrayRef<DimAttr> dims = cast<NamedTensorType>(value.getType()).getDims();
   return llvm::any_of(block.getOps<RepeatOp>(), [&](RepeatOp repeat) {
@@ -31,7 +31,8 @@ static bool isLikeRepeats(Block &block, Value value) {
   });
 }
 
-/// In a scope, of what is not as the values are that come from outside and stay whole there.
+/// With a scope, values with the dimensions of a repeat's result do not count: they come from
+/// outside and stay whole.
 void ChunkGroup::findLargest(SizeOf sizeOf) {
   for (Operation &op : block->without_terminator())
     if (isCandidate(op))
@@ -40,7 +41,7 @@ void ChunkGroup::findLargest(SizeOf sizeOf) {
           largest = std::max(largest, sizeOf(result));
 }
 
-/// What touches large values, and what depends on that and is needed by that.
+/// The operations that produce or read large values, and those on paths between two of these.
 void ChunkGroup::collect(SizeOf sizeOf) {
   llvm::DenseSet<Operation *> core, before;
   auto large = [&](Value value) { return isLarge(value, sizeOf); };
@@ -72,8 +73,8 @@ void ChunkGroup::collect(SizeOf sizeOf) {
       ops.insert(&op);
 }
 
-/// The factor of an operation that is cut: the one that a cut operand of the group walks, else the
-/// one that walks `dim` in what comes from outside, else in results.
+/// The factor to slice: that of an operand that the group slices already, else that of `dim` in an
+/// operand from outside, else that of `dim` in a result.
 const dist::Factor *ChunkGroup::findFactor(Operation *op, const dist::ShardingRule &rule) const {
   auto find = [&](auto has) {
     auto it = llvm::find_if(rule.factors, has);
@@ -101,7 +102,8 @@ const dist::Factor *ChunkGroup::findFactor(Operation *op, const dist::ShardingRu
   return nullptr;
 }
 
-/// What an operation of the group makes of its operands. False if it needs them whole.
+/// Infers the dependence of an operation's results. False if the operation needs its operands
+/// whole.
 bool ChunkGroup::follow(Operation *op) {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
   if (!ruled)
@@ -113,18 +115,19 @@ bool ChunkGroup::follow(Operation *op) {
       return hasDim(value, dim) || get(value).kind != Dependence::Invariant;
     });
   };
-  if (!factor) // what all chunks share
+  if (!factor) // equal for all chunks
     return !touches(op->getOperands()) && !touches(op->getResults());
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (int at = factor->operandDims[i]; at >= 0 && !contains(operand.getDefiningOp())) {
       Dependence dependence{Dependence::Sliced, static_cast<unsigned>(at)};
-      // Read along two dimensions, it cannot be cut along both.
+      // A value cannot be sliced along two dimensions.
       if (!sliced.insert(operand) && get(operand) != dependence)
         return false;
       dependences[operand] = dependence;
     }
   if (llvm::none_of(factor->operandDims, [](int at) { return at >= 0; })) {
-    // No operand has the dimension: made anew for every chunk, unless it is a choice among all.
+    // No operand has the dimension, so every iteration creates one chunk. A reduction
+    // along the dimension or a positional operation cannot.
     if (factor->kind != dist::FactorKind::Parallel || !mayChunkAlong(op, *factor))
       return false;
     for (auto [result, at] : llvm::zip_equal(op->getResults(), factor->resultDims))
@@ -139,7 +142,7 @@ bool ChunkGroup::follow(Operation *op) {
   return results.has_value();
 }
 
-/// Sorts what others read.
+/// Collects the results with users outside the group.
 void ChunkGroup::followResults() {
   for (Operation *op : ops)
     for (Value result : op->getResults()) {
@@ -152,7 +155,7 @@ void ChunkGroup::followResults() {
     }
 }
 
-/// A large value that stays whole, since others make or read it.
+/// A large value that stays whole because an operation outside the group produces or reads it.
 Value ChunkGroup::findLargeOutside(SizeOf sizeOf) const {
   for (ArrayRef<Value> values : {sliced.getArrayRef(), ArrayRef<Value>(stacked)})
     for (Value value : values)
@@ -169,7 +172,7 @@ int64_t ChunkGroup::getSize() const {
   return size;
 }
 
-/// An operation that cannot be computed in chunks, or null.
+/// Returns an operation that cannot be computed in chunks, or null.
 Operation *ChunkGroup::build(SizeOf sizeOf) {
   findLargest(sizeOf);
   collect(sizeOf);
@@ -210,7 +213,7 @@ FailureOr<ChunkGroup> ChunkGroup::findIn(const llvm::DenseSet<Operation *> &scop
   ChunkGroup group(block, dim);
   group.scope = &scope;
   Operation *op = group.build(sizeOf);
-  group.scope = nullptr; // the caller's
+  group.scope = nullptr; // owned by the caller
   if (!op && !group.ops.empty())
     return group;
   if (op)

@@ -1,8 +1,8 @@
-//===- ChunkGroup.h - What is computed in chunks of a dimension ---*- C++ -*-===//
+//===- ChunkGroup.h - The operations of a chunked loss ----------*- C++ -*-===//
 //
 // The logits of a large vocabulary, their exponentials and their gradient are the largest values of
-// a step, and nothing needs them whole: what makes and reads them can run once for each chunk of
-// the sequence. This finds these operations, from the sizes of values and the sharding rules alone.
+// a step. No operation needs them whole, so their producers and users can run once per chunk of the
+// sequence. This class finds these operations from value sizes and sharding rules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,39 +18,41 @@ namespace titan::ir {
 
 class ChunkGroup {
 public:
-  /// Elements of a value on one rank.
+  /// The number of elements of a value on one rank.
   using SizeOf = llvm::function_ref<int64_t(mlir::Value)>;
 
-  /// What stands in the way, and where.
+  /// The operation that prevents chunking, and the reason.
   struct Obstacle {
     mlir::Operation *op = nullptr;
     std::string why;
   };
 
-  /// Of `block`: the operations that make or read values with the dimension `dim` of more than half
-  /// the size of the largest, and what lies between these. Fails if they cannot be computed a chunk
-  /// of `dim` at a time, or if whole values of that size would remain.
+  /// The operations of `block` that produce or read large values, and the operations on paths
+  /// between these. A value is large if it has the dimension `dim` and more than half the elements
+  /// of the largest such value. Fails if an operation cannot run in chunks of `dim`, or if a large
+  /// value stays whole.
   static mlir::FailureOr<ChunkGroup> find(mlir::Block &block, mlir::StringAttr dim, SizeOf sizeOf,
                                           Obstacle &obstacle);
-  /// The same of `scope` alone; the largest that no repeat gives counts, and whole values of that
-  /// size may remain.
+  /// The same restricted to `scope`. Here the largest value that no repeat returns counts, and
+  /// large values may stay whole.
   static mlir::FailureOr<ChunkGroup> findIn(const llvm::DenseSet<mlir::Operation *> &scope,
                                             mlir::Block &block, mlir::StringAttr dim, SizeOf sizeOf,
                                             Obstacle &obstacle);
 
   Dependence get(mlir::Value value) const { return dependences.lookup(value); }
-  /// In the order of the block.
+  /// In block order.
   llvm::ArrayRef<mlir::Operation *> getOps() const { return ops.getArrayRef(); }
   bool contains(mlir::Operation *op) const { return ops.contains(op); }
-  /// Operations that read results of the group, from near or far.
+  /// True for direct and indirect users of the group's results.
   bool dependsOnGroup(mlir::Operation *op) const { return dependents.contains(op); }
-  /// What comes from outside and is sliced.
+  /// The group's operands that are sliced.
   llvm::ArrayRef<mlir::Value> getSliced() const { return sliced.getArrayRef(); }
-  /// What is read outside: values of all chunks, and sums over them.
+  /// The results with users outside the group: one value per chunk, and sums over the chunks.
   llvm::ArrayRef<mlir::Value> getStacked() const { return stacked; }
   llvm::ArrayRef<mlir::Value> getSums() const { return sums; }
 
-  /// What the number of chunks must divide: the dimension may be merged with others on its way.
+  /// The greatest common divisor of all sliced dimensions; the number of chunks must divide it. An
+  /// operation may merge the dimension with others, so these sizes differ.
   int64_t getSize() const;
 
 private:
@@ -74,7 +76,7 @@ private:
   llvm::DenseMap<mlir::Value, Dependence> dependences;
   llvm::SetVector<mlir::Value> sliced;
   llvm::SmallVector<mlir::Value> stacked, sums;
-  int64_t largest = 0; ///< elements
+  int64_t largest = 0; ///< in elements
 };
 
 } // namespace titan::ir

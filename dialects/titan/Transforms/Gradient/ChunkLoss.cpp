@@ -1,10 +1,10 @@
 //===- ChunkLoss.cpp - The pass --titan-chunk-loss -------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/ChunkPlan.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace titan::ir {
@@ -18,10 +18,10 @@ using namespace titan::ir;
 
 namespace {
 
-/// Values of so many bytes are not worth a loop.
+/// Smaller values are not worth a loop.
 constexpr int64_t kDefaultMinChunkBytes = int64_t{32} << 20;
 
-/// Replaces the operations of a group by a repeat over chunks of a dimension.
+/// Replaces the operations of a group by a repeat over chunks.
 class ChunkLoopBuilder {
 public:
   ChunkLoopBuilder(Block &block, const ChunkPlan &plan)
@@ -48,30 +48,29 @@ private:
   DimAttr dim;
   int64_t chunks;
   OpBuilder builder;
-  GradientBuilder math;
+  TensorBuilder math;
   DimAttr chunkDim;
 };
 
 } // namespace
 
-/// What the dimension is called in `value`.
+/// The name of the sliced dimension in `value`.
 StringAttr ChunkLoopBuilder::getName(Value value) {
   return cast<NamedTensorType>(value.getType()).getDims()[group.get(value).dim].getName();
 }
 
-/// The type of one chunk.
 NamedTensorType ChunkLoopBuilder::chunkType(Value value) {
   return getChunkType(cast<NamedTensorType>(value.getType()), group.get(value).dim, chunks);
 }
 
-/// The value's type with the dimension as two, `[..., chunks, dim / chunks, ...]`.
+/// The type with the sliced dimension split in two: `[..., chunks, dim / chunks, ...]`.
 NamedTensorType ChunkLoopBuilder::splitType(Value value) {
   SmallVector<DimAttr> dims(chunkType(value).getDims());
   dims.insert(dims.begin() + group.get(value).dim, chunkDim);
   return NamedTensorType::get(chunkType(value).getElementType(), dims);
 }
 
-/// The chunks one after the other, as a repeat slices them.
+/// The chunks of `value` as a scanned input of the loop.
 Value ChunkLoopBuilder::toScannedInput(Value value) {
   math.setLoc(value.getLoc());
   Value both = math.create<SplitOp>(splitType(value), value, getName(value));
@@ -109,11 +108,11 @@ void ChunkLoopBuilder::fillLoop(RepeatOp loop) {
   ChunkBody chunk(dependences, chunks);
   for (Operation *op : group.getOps())
     chunk.setChunkTypes(op, inside.clone(*op, mapping));
-  GradientBuilder add(inside, loop.getLoc());
+  TensorBuilder add(inside, loop.getLoc());
   SmallVector<Value> yielded;
-  for (auto [sum, carried] : llvm::zip_equal(group.getSums(), iteration.getIterArgs())) {
+  for (auto [sum, iterArg] : llvm::zip_equal(group.getSums(), iteration.getIterArgs())) {
     add.setLoc(sum.getLoc());
-    yielded.push_back(add.add(carried, mapping.lookup(sum)));
+    yielded.push_back(add.add(iterArg, mapping.lookup(sum)));
   }
   for (Value value : group.getStacked())
     yielded.push_back(mapping.lookup(value));
@@ -127,7 +126,7 @@ void ChunkLoopBuilder::replace(Value value, Value by) {
   });
 }
 
-/// The loop stands where the group ends; what reads its results from between comes behind.
+/// Builds the loop at the end of the group and moves users between the group's operations after it.
 void ChunkLoopBuilder::run() {
   Operation *last = group.getOps().back();
   SmallVector<Operation *> later;
@@ -151,7 +150,7 @@ void ChunkLoopBuilder::run() {
 static InFlightDiagnostic refuse(func::FuncOp function, int64_t chunks,
                                  const ChunkPlanner &planner) {
   InFlightDiagnostic error = function.emitError("cannot compute the loss in ")
-                             << chunks << " chunks";
+                             << chunks << " chunks; `loss_chunks = 0` lets the compiler choose";
   if (Operation *op = planner.getObstacle().op) {
     error.attachNote(op->getLoc()) << planner.getObstacle().why;
     return error;
@@ -167,9 +166,9 @@ static InFlightDiagnostic refuse(func::FuncOp function, int64_t chunks,
 }
 
 /// Takes an integer off a function.
-static int64_t takeAttr(func::FuncOp function, StringRef name, int64_t otherwise) {
+static int64_t takeAttr(func::FuncOp function, StringRef name, int64_t fallback) {
   auto value = dyn_cast_or_null<IntegerAttr>(function->removeAttr(name));
-  return value ? value.getInt() : otherwise;
+  return value ? value.getInt() : fallback;
 }
 
 static LogicalResult chunkLoss(func::FuncOp function) {

@@ -1,8 +1,8 @@
-//===- ChunkPlan.cpp - Which values are computed in how many chunks ---------===//
+//===- ChunkPlan.cpp - Chooses a dimension and a number of chunks ---------===//
 
 #include "dialects/titan/Transforms/Gradient/ChunkPlan.h"
 #include "dialects/dist/IR/DistOps.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
+#include "dialects/titan/Support/Programs.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <numeric>
 
@@ -19,8 +19,8 @@ ChunkPlanner::ChunkPlanner(func::FuncOp function, StringAttr batch) : function(f
   findCandidates(batch);
 }
 
-/// On one rank: an axis takes the first dimension that it lists. Of one whose degree the launch
-/// chooses, a single index is assumed.
+/// The elements on one rank: an axis shards the first dimension in its list. For an axis of degree
+/// `auto` the estimate assumes a shard of size one.
 int64_t ChunkPlanner::getNumElements(Value value) const {
   auto type = cast<NamedTensorType>(value.getType());
   SmallVector<int64_t> sizes(type.getShape());
@@ -38,8 +38,8 @@ int64_t ChunkPlanner::getBytes(Value value) const {
   return getNumElements(value) * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
 }
 
-/// No parameter's dimension, and none that is cut already: chunks of what an axis splits would be
-/// chunks of shards.
+/// Dimensions of parameters stay whole. Dimensions that an axis shards or microbatches slice are
+/// sliced already.
 bool ChunkPlanner::mayChunk(DimAttr dim, StringAttr batch) {
   auto isParameters = [&](BlockArgument argument) {
     return function.getArgAttr(argument.getArgNumber(), attr::kParam) &&
@@ -50,7 +50,7 @@ bool ChunkPlanner::mayChunk(DimAttr dim, StringAttr batch) {
          llvm::none_of(function.getArguments(), isParameters);
 }
 
-/// Those of the function's largest plain value that has any.
+/// The candidates: the dimensions that may be sliced of the largest value that has any.
 void ChunkPlanner::findCandidates(StringAttr batch) {
   int64_t largest = 0;
   for (Operation &op : function.getBody().front().without_terminator()) {
@@ -68,8 +68,7 @@ void ChunkPlanner::findCandidates(StringAttr batch) {
   }
 }
 
-/// The fewest chunks of which each takes at most `most` bytes; of all sizes that divide the
-/// dimension. One index at a time where that is not enough.
+/// The fewest chunks of at most `most` bytes whose number divides `size`, or `size`.
 static int64_t countChunks(int64_t size, int64_t bytes, int64_t most) {
   int64_t chunks = 1;
   while (chunks < size && (size % chunks || bytes / chunks > most))
@@ -77,14 +76,15 @@ static int64_t countChunks(int64_t size, int64_t bytes, int64_t most) {
   return chunks;
 }
 
-/// Likely to be computed together with others, row by row, so that what it makes is not in memory.
+/// Whether the fuse phase will probably evaluate the operation row by row, without its result in
+/// memory.
 static bool willBeFused(Operation *op) {
   return op->hasTrait<Elementwise>() || isa<ReduceOp, GatherOp, ScatterOp>(op);
 }
 
-/// Parts that are half as large as what they are summed up to: smaller ones would save little, and
-/// each moves the sum through memory once more. Up to 128 MiB they are as large as the sum:
-/// products of few rows are slow, since their other operand is packed for each.
+/// A chunk is half as large as the largest sum over the chunks. Smaller chunks save little, and
+/// each one moves the sum through memory. Up to 128 MiB a chunk is as large as the sum: products
+/// with few rows are slow, since each packs the other operand.
 int64_t ChunkPlanner::chooseNumChunks(const ChunkGroup &group, int64_t minChunkBytes) const {
   int64_t largest = 0, sum = 0;
   for (Operation *op : group.getOps())
@@ -121,7 +121,7 @@ std::optional<ChunkPlan> ChunkPlanner::choose(int64_t minChunkBytes) {
   return best;
 }
 
-/// Adds what `ops` need.
+/// Adds the producers that `ops` depend on.
 static void addNeeded(Block &block, llvm::DenseSet<Operation *> &ops) {
   for (Operation &op : llvm::reverse(block))
     if (llvm::any_of(op.getUsers(), [&](Operation *user) {
@@ -130,7 +130,7 @@ static void addNeeded(Block &block, llvm::DenseSet<Operation *> &ops) {
       ops.insert(&op);
 }
 
-/// Adds what depends on `ops`.
+/// Adds the users of `ops`, direct and indirect.
 static void addDependent(Block &block, llvm::DenseSet<Operation *> &ops) {
   for (Operation &op : block)
     op.walk([&](Operation *inner) {
@@ -140,7 +140,8 @@ static void addDependent(Block &block, llvm::DenseSet<Operation *> &ops) {
     });
 }
 
-/// What lies between the repeats that the loss waits for and those that compute gradients.
+/// The operations between the repeats that the loss depends on and the repeats that compute
+/// gradients.
 static llvm::DenseSet<Operation *> getHead(func::FuncOp function) {
   Block &block = function.getBody().front();
   llvm::DenseSet<Operation *> forward, before, after, head;
@@ -157,8 +158,9 @@ static llvm::DenseSet<Operation *> getHead(func::FuncOp function) {
   return head;
 }
 
-/// Where other values of the block are as large as logits, a group of all of them leads through the
-/// repeats. The head alone saves less, which is for the user to weigh.
+/// If other values of the block are as large as the logits, the group of all large values contains
+/// repeats. The head alone saves less memory, so the planner tries it only if the user asks for
+/// chunks.
 FailureOr<ChunkGroup> ChunkPlanner::findHead(DimAttr dim) {
   ChunkGroup::Obstacle here;
   auto group = ChunkGroup::findIn(

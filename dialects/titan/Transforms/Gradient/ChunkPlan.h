@@ -1,7 +1,7 @@
-//===- ChunkPlan.h - Which values are computed in how many chunks -*- C++ -*-===//
+//===- ChunkPlan.h - Chooses a dimension and a number of chunks -*- C++ -*-===//
 //
-// Weighs what chunks save against what they cost, by the sizes that values have on one rank as far
-// as the maps to the machine say so.
+// Weighs the memory that chunks save against their cost. The sizes are those on one rank, as far as
+// the axis rules determine them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 
 namespace titan::ir {
 
-/// A group of operations, the dimension that is cut, and into how many chunks.
+/// A group of operations, the dimension to slice, and the number of chunks.
 struct ChunkPlan {
   ChunkGroup group;
   DimAttr dim;
@@ -22,17 +22,17 @@ struct ChunkPlan {
 
 class ChunkPlanner {
 public:
-  /// `batch` is a dimension that will be cut by others; null for none.
+  /// `batch` is the dimension of the microbatches, which this planner leaves alone; null for none.
   ChunkPlanner(mlir::func::FuncOp function, mlir::StringAttr batch);
 
-  /// The dimension by which the largest value becomes smallest, if it has more than `minChunkBytes`
-  /// bytes.
+  /// The dimension and the number of chunks that minimise the largest value, if that value exceeds
+  /// `minChunkBytes`.
   std::optional<ChunkPlan> choose(int64_t minChunkBytes);
-  /// So many chunks, of the outermost dimension that can be cut into them.
+  /// The outermost dimension that can be sliced into `chunks`.
   std::optional<ChunkPlan> find(int64_t chunks);
-  /// The dimensions that may be cut, outer ones first.
+  /// The dimensions that may be sliced, outer ones first.
   llvm::ArrayRef<DimAttr> getCandidates() const { return dims; }
-  /// Why there is nothing to find.
+  /// The reason of the last failure.
   const ChunkGroup::Obstacle &getObstacle() const { return obstacle; }
 
 private:
@@ -45,8 +45,8 @@ private:
   mlir::FailureOr<ChunkGroup> findHead(DimAttr dim);
 
   mlir::func::FuncOp function;
-  /// The dimensions that an axis splits, in the order of its map, and its degree; 0: chosen by the
-  /// launch.
+  /// The dimensions that an axis shards, in the order of its rules, and its degree; 0: the launcher
+  /// chooses the degree.
   struct Axis {
     llvm::SmallVector<mlir::StringAttr> splits;
     int64_t degree;

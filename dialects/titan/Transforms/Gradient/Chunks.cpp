@@ -1,14 +1,14 @@
-//===- Chunks.cpp - Values that are computed a chunk at a time --------------===//
+//===- Chunks.cpp - Loops over chunks and microbatches --------------------===//
 
 #include "dialects/titan/Transforms/Gradient/Chunks.h"
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 
 using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-/// The one factor that the cut operands walk; null where there is none or several.
+/// The one factor of all sliced dimensions; null if there is none or several.
 static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &rule,
                                       DependenceOf dependences) {
   const dist::Factor *found = nullptr;
@@ -27,10 +27,10 @@ static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &r
   return found;
 }
 
-/// Whether a dimension that the factor cuts stays whole elsewhere in the operation under the same
-/// name, as that of keys does where queries are cut: a name has one size.
+/// Whether a sliced dimension also occurs unsliced under the same name, as the keys' dimension in
+/// attention with sliced queries. A name can have only one size.
 static bool hasUnslicedDim(Operation *op, const dist::Factor &factor) {
-  llvm::DenseSet<StringAttr> cut;
+  llvm::DenseSet<StringAttr> slicedNames;
   auto forEachDim = [&](auto visit) {
     auto see = [&](Value value, int at) {
       for (auto [i, dim] : llvm::enumerate(cast<NamedTensorType>(value.getType()).getDims()))
@@ -43,10 +43,11 @@ static bool hasUnslicedDim(Operation *op, const dist::Factor &factor) {
   };
   forEachDim([&](StringAttr name, bool isSliced) {
     if (isSliced)
-      cut.insert(name);
+      slicedNames.insert(name);
   });
   bool stays = false;
-  forEachDim([&](StringAttr name, bool isSliced) { stays |= !isSliced && cut.contains(name); });
+  forEachDim(
+      [&](StringAttr name, bool isSliced) { stays |= !isSliced && slicedNames.contains(name); });
   return stays;
 }
 
@@ -93,27 +94,27 @@ void ChunkBody::setChunkType(Value original, Value copy) const {
     copy.setType(getChunkType(cast<NamedTensorType>(original.getType()), is.dim, chunks));
 }
 
-/// The size in one chunk of the dimension that is cut, where the operation's results depend on
+/// The dimension of a result that is cut, before the cut, where the operation's results depend on
 /// global indices along it.
-std::optional<int64_t> ChunkBody::getPositionalSize(Operation *original) const {
+DimAttr ChunkBody::getPositionalDim(Operation *original) const {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(original);
   if (!ruled)
-    return std::nullopt;
+    return {};
   for (const dist::Factor &factor : ruled.getShardingRule().factors)
     for (auto [result, at] : llvm::zip_equal(original->getResults(), factor.resultDims)) {
       Dependence is = dependences(result);
       if (factor.isPositional && is.kind == Dependence::Sliced && at == static_cast<int>(is.dim))
-        return cast<NamedTensorType>(result.getType()).getShape()[at] / chunks;
+        return cast<NamedTensorType>(result.getType()).getDims()[at];
     }
-  return std::nullopt;
+  return {};
 }
 
 void ChunkBody::setChunkTypes(Operation *original, Operation *copy) {
   for (auto [from, to] : llvm::zip_equal(original->getResults(), copy->getResults()))
     setChunkType(from, to);
   if (isa<PositionalOpInterface>(copy))
-    if (std::optional<int64_t> size = getPositionalSize(original))
-      positional.push_back({copy, *size});
+    if (DimAttr dim = getPositionalDim(original))
+      positional.push_back({copy, dim});
   for (auto [from, to] : llvm::zip_equal(original->getRegions(), copy->getRegions())) {
     for (auto [a, b] : llvm::zip_equal(from.getArguments(), to.getArguments()))
       setChunkType(a, b);
@@ -122,13 +123,19 @@ void ChunkBody::setChunkTypes(Operation *original, Operation *copy) {
   }
 }
 
+/// Starts are computed once for each size, at the top of the loop.
 void ChunkBody::startAt(Value index) {
-  for (auto [op, size] : positional) {
-    OpBuilder builder(op);
-    GradientBuilder math(builder, op->getLoc());
-    Value start = math.mul(index, math.constant(static_cast<double>(size), index));
+  llvm::DenseMap<int64_t, Value> starts;
+  for (auto [op, dim] : positional) {
+    Value &start = starts[dim.getSize()];
+    if (!start) {
+      OpBuilder top = OpBuilder::atBlockBegin(index.getParentBlock());
+      TensorBuilder math(top, op->getLoc());
+      start = math.mul(index, math.constant(static_cast<double>(dim.getSize() / chunks), index));
+    }
+    OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
-    Value moved = cast<PositionalOpInterface>(op).startAt(builder, start);
+    Value moved = cast<PositionalOpInterface>(op).startAt(builder, start, dim);
     op->getResult(0).replaceUsesWithIf(
         moved, [&](OpOperand &use) { return use.getOwner() != moved.getDefiningOp(); });
   }

@@ -1,7 +1,8 @@
-//===- Chunks.h - Values that are computed a chunk at a time ------*- C++ -*-===//
+//===- Chunks.h - Loops over chunks and microbatches ------------*- C++ -*-===//
 //
-// A chunk of a dimension is to time what a shard of it is to a mesh axis, so sharding rules say
-// what an operation makes of chunks: chunks again, or terms of a sum over them.
+// A loop divides a dimension in time as a mesh axis divides it in space. The sharding rules
+// therefore say whether an operation on chunks computes a chunk of its result or a term of a sum
+// over chunks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +15,13 @@
 
 namespace titan::ir {
 
-/// What a value has to do with the dimension that is cut.
+/// How a value depends on the iteration of a loop over slices of a dimension.
 struct Dependence {
   enum Kind {
-    Invariant,        ///< the same whatever chunk is computed
-    Sliced,           ///< one chunk at a time, along dimension `dim`
-    Accumulated,      ///< what the chunks give is added up
-    Zero,             ///< a sum of nothing yet: what a repeat starts to add to
+    Invariant,        ///< equal in all iterations
+    Sliced,           ///< one slice per iteration, along dimension `dim`
+    Accumulated,      ///< a sum over the iterations
+    Zero,             ///< the initial value of such a sum
     AfterAccumulation ///< computed from complete sums
   } kind = Invariant;
   unsigned dim = 0;
@@ -29,37 +30,37 @@ struct Dependence {
 
 using DependenceOf = llvm::function_ref<Dependence(mlir::Value)>;
 
-/// Whether an operation may be computed in chunks along a factor of its rule: results that depend
-/// on global indices along it need to be told where a chunk starts.
+/// Whether the loop may slice the factor `factor` of an operation. A result that depends on global
+/// indices needs the first index of its chunk.
 bool mayChunkAlong(mlir::Operation *op, const dist::Factor &factor);
 
-/// What the results are of an operation some of whose operands are cut; nothing if it needs them
-/// whole.
+/// The dependence of the results of an operation with sliced operands. None if the operation needs
+/// an operand whole.
 std::optional<llvm::SmallVector<Dependence>> inferResults(mlir::Operation *op,
                                                           DependenceOf dependences);
 
-/// Dimension `at` of `type` with a `chunks`-th of its size, under the same name.
+/// `type` with the size of dimension `at` divided by `chunks`.
 NamedTensorType getChunkType(NamedTensorType type, unsigned at, int64_t chunks);
 
-/// Makes the body of a loop over chunks from clones of whole operations.
+/// Builds the body of a loop over chunks from clones of operations on whole values.
 class ChunkBody {
 public:
   ChunkBody(DependenceOf dependences, int64_t chunks) : dependences(dependences), chunks(chunks) {}
 
-  /// Gives `copy`, a clone of `original`, the types that it has for one chunk.
+  /// Sets the result types of `copy`, a clone of `original`, to those of one chunk.
   void setChunkTypes(mlir::Operation *original, mlir::Operation *copy);
-  /// Tells those clones that depend on global indices where the chunk number `index` starts. Called
-  /// when all clones are there.
+  /// Passes the first index of chunk `index` to the clones that depend on global indices. Call this
+  /// after all operations are cloned.
   void startAt(mlir::Value index);
 
 private:
   void setChunkType(mlir::Value original, mlir::Value copy) const;
-  std::optional<int64_t> getPositionalSize(mlir::Operation *original) const;
+  DimAttr getPositionalDim(mlir::Operation *original) const;
 
   DependenceOf dependences;
   int64_t chunks;
-  /// Clones that depend on global indices, and the size of their dimension in one chunk.
-  llvm::SmallVector<std::pair<mlir::Operation *, int64_t>> positional;
+  /// Clones that depend on global indices, and the dimension of theirs that is cut, uncut.
+  llvm::SmallVector<std::pair<mlir::Operation *, DimAttr>> positional;
 };
 
 } // namespace titan::ir

@@ -1,4 +1,4 @@
-//===- CleanUp.cpp - Tidies a differentiated function ---------------------===//
+//===- CleanUp.cpp - Simplifies a differentiated function -----------------===//
 
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace titan::ir;
 
-/// Clones the constants that the operations of `block` use from outside into `block`.
+/// Clones constants from outside into `block`.
 static void localizeConstants(Block &block) {
   OpBuilder builder = OpBuilder::atBlockBegin(&block);
   DenseMap<Operation *, Operation *> copies;
@@ -25,8 +25,8 @@ static void localizeConstants(Block &block) {
     }
 }
 
-/// Replaces `repeat` by one without the stacks that nobody reads: those of a repeat in a repeat,
-/// where the outer one's backward computes it again.
+/// Removes stacked outputs without users. They occur in nested repeats: the backward of the outer
+/// repeat recomputes the inner one.
 static void dropUnusedStackedOutputs(RepeatOp repeat) {
   SmallVector<Type> types(repeat.getIterResults().getTypes());
   VariantLists users;

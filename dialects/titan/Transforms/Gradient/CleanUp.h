@@ -1,8 +1,8 @@
-//===- CleanUp.h - Tidies a differentiated function -------------*- C++ -*-===//
+//===- CleanUp.h - Simplifies a differentiated function ---------*- C++ -*-===//
 //
-// Reverse mode builds the same expression in several places (a division for each operand, a square
-// for forward and backward); this merges them. Constants are the exception: a repeat's body keeps
-// its own, so that no loop reads a constant from a buffer outside and nothing scalar is captured.
+// Reverse mode builds equal expressions several times: a division per operand, a square in the
+// forward and in the backward pass. CSE merges these. Constants are an exception: each body of a
+// repeat has its own, so that no loop captures a scalar or reads a constant from memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 
 namespace titan::ir {
 
-/// Erases dead operations, merges equal ones, and gives every block constants of its own.
+/// Erases dead operations, merges equal ones, and copies constants into the blocks that use them.
 void cleanUp(mlir::func::FuncOp function);
 
 } // namespace titan::ir

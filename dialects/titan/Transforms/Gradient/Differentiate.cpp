@@ -1,10 +1,10 @@
 //===- Differentiate.cpp - Gradients of the loss --------------------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
 
 namespace titan::ir {
@@ -15,7 +15,7 @@ namespace titan::ir {
 using namespace mlir;
 using namespace titan::ir;
 
-/// The loss that `function` returns; null, with a diagnostic, where there is none to differentiate.
+/// The loss that `function` returns. Null, with a diagnostic, if the function has no valid loss.
 static Value findLoss(func::FuncOp function) {
   std::optional<unsigned> index = findResult(function, attr::kOutput, "loss");
   if (!index) {
@@ -34,13 +34,13 @@ static Value findLoss(func::FuncOp function) {
   return loss;
 }
 
-/// A gradient for a parameter without influence, so that every parameter has one.
+/// The gradient of a parameter that does not influence the loss.
 static Value buildZeroGradient(func::FuncOp function, BlockArgument parameter, OpBuilder &builder) {
   auto name = function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), attr::kParam);
   emitWarning(parameter.getLoc()) << "parameter " << name
                                   << " does not reach the loss; its gradient is zero";
   Location loc = getGradientLoc(parameter.getLoc(), parameter);
-  return GradientBuilder(builder, loc).zeros(getCotangentType(parameter));
+  return TensorBuilder(builder, loc).zeros(getCotangentType(parameter));
 }
 
 static void appendGradient(func::FuncOp function, BlockArgument parameter, Value gradient) {
@@ -61,7 +61,7 @@ static LogicalResult differentiate(func::FuncOp function) {
   OpBuilder builder(body.getTerminator());
   Activity activity(function);
   ReverseSweep sweep(builder, activity);
-  GradientBuilder seed(builder, getGradientLoc(loss.getLoc(), loss));
+  TensorBuilder seed(builder, getGradientLoc(loss.getLoc(), loss));
   sweep.accumulate(loss, seed.constant(1, loss));
   if (failed(sweep.run(body)))
     return failure();
@@ -76,7 +76,7 @@ static LogicalResult differentiate(func::FuncOp function) {
   return success();
 }
 
-/// The marks have done their work.
+/// Removes the attributes and operations that only differentiation reads.
 static void removeMarks(ModuleOp module) {
   module.walk([](Operation *op) { op->removeAttr(attr::kRecompute); });
   module.walk([](StopGradientOp op) {
@@ -89,7 +89,7 @@ namespace {
 struct Differentiate : titan::ir::impl::TitanDifferentiateBase<Differentiate> {
   void runOnOperation() override {
     for (func::FuncOp function : getTrainPrograms(getOperation())) {
-      // Equal values first become one: each would get cotangents, and residuals, of its own.
+      // Merge equal values before they get separate cotangents and residuals.
       cleanUp(function);
       if (failed(differentiate(function)))
         return signalPassFailure();

@@ -1,4 +1,4 @@
-//===- LoopDistribution.cpp - A repeat parted where sums are complete -----------===//
+//===- LoopDistribution.cpp - Loop distribution of a repeat ---------------===//
 
 #include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "mlir/IR/IRMapping.h"
@@ -38,7 +38,7 @@ RepeatOp titan::ir::appendStackedOutputs(RepeatOp repeat,
 
 namespace {
 
-/// The tail's body for one variant, outside of any operation until its operands are known.
+/// A body of the second repeat, without a parent operation until the operands are known.
 class SecondBody {
 public:
   SecondBody(RepeatVariant first, const BatchDependence &dependence)
@@ -50,13 +50,13 @@ public:
       mapping.map(slice, block->addArgument(slice.getType(), slice.getLoc()));
   }
 
-  /// Yields these values of the head.
+  /// Yields these values of the first repeat's body.
   LogicalResult yield(ArrayRef<Value> values);
 
   RepeatVariant first;
   Region region;
   Block *block;
-  llvm::SetVector<Value> sums; ///< of the head's body, of which the tail gets the stacks
+  llvm::SetVector<Value> sums; ///< values of the first body that the second scans
 
 private:
   FailureOr<Value> get(Value value);
@@ -67,8 +67,8 @@ private:
 
 } // namespace
 
-/// The value as the tail has it: a complete sum is a slice of its stack, everything else is
-/// computed from these, or again from what is the same for all parts.
+/// The value in the second body. A complete sum becomes a scanned input. All other values are
+/// computed from these, or again from invariant values.
 FailureOr<Value> SecondBody::get(Value value) {
   if (value.getParentBlock() != &first.getBlock() || mapping.contains(value))
     return mapping.lookupOrDefault(value);
@@ -90,7 +90,7 @@ FailureOr<Value> SecondBody::get(Value value) {
   for (Value operand : read)
     if (failed(get(operand)))
       return failure();
-  OpBuilder builder(op->getContext()); // the block is in no operation yet, so it knows none
+  OpBuilder builder(op->getContext()); // the block has no parent and therefore no context
   builder.setInsertionPointToEnd(block);
   builder.clone(*op, mapping);
   return mapping.lookup(value);
@@ -110,7 +110,8 @@ LogicalResult SecondBody::yield(ArrayRef<Value> values) {
   return success();
 }
 
-/// The slices that some body uses, with their users; the arguments for others go.
+/// Returns the scanned inputs that some body uses, with their users; erases the other block
+/// arguments.
 static void keepUsedScannedInputs(RepeatOp first, ArrayRef<std::unique_ptr<SecondBody>> bodies,
                                   SmallVectorImpl<Value> &slices, VariantLists &users) {
   unsigned count = first.getScannedInputs().size();
@@ -119,7 +120,8 @@ static void keepUsedScannedInputs(RepeatOp first, ArrayRef<std::unique_ptr<Secon
     for (const auto &body : bodies) {
       SmallVector<RepeatVariant::ScannedInput> all = body->first.getScannedInputs();
       for (const RepeatVariant::ScannedInput &slice : llvm::reverse(all)) {
-        // Behind the index, in the order of the head's, which carries values before them.
+        // Block arguments are the index, then the scanned inputs. The first body has iteration
+        // arguments between them.
         unsigned at = slice.slot.getArgNumber() - first.getNumIterArgs();
         visit(*body->block, at, slice.number);
       }
@@ -140,7 +142,7 @@ static void keepUsedScannedInputs(RepeatOp first, ArrayRef<std::unique_ptr<Secon
 }
 
 LogicalResult titan::ir::distributeRepeat(RepeatOp repeat, const BatchDependence &dependence) {
-  SmallVector<unsigned> moved; // results
+  SmallVector<unsigned> moved; // result numbers
   for (Value stack : repeat.getStackedOutputs())
     if (dependence.get(stack).kind == Dependence::AfterAccumulation)
       moved.push_back(cast<OpResult>(stack).getResultNumber());

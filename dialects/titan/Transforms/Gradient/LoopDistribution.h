@@ -1,9 +1,9 @@
-//===- LoopDistribution.h - A repeat parted where sums are complete ---*- C++ -*-===//
+//===- LoopDistribution.h - Loop distribution of a repeat -------*- C++ -*-===//
 //
-// A running mean over the batch is a sum over the batch and a little arithmetic with it. Where the
-// layers of a repeat have one each and a step is computed in parts, the sums belong to the parts
-// and the arithmetic behind them. So the repeat is parted: it stacks the sums, and a repeat of the
-// same iterations behind it, the tail, computes the rest from the stacks.
+// A running mean over the batch consists of a sum over the batch and arithmetic on that sum. With
+// microbatches the sum belongs into the loop and the arithmetic after it. If a repeat over layers
+// computes both, it becomes two repeats over the same iterations (Allen and Kennedy): the first
+// stacks the sums, the second scans them and computes the rest.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,17 +14,18 @@
 
 namespace titan::ir {
 
-/// Replaces `repeat` by one that stacks besides, for each pair, a value of the body of a variant.
-/// Their stacks come last among the results. `replaces` hears of each result that was there before,
-/// and of the one that its users get.
+/// Adds stacked outputs to `repeat`: each pair is a value and the number of the variant that
+/// computes it. The new outputs are the last results. `replaces` is called with each old result and
+/// its replacement.
 RepeatOp
 appendStackedOutputs(RepeatOp repeat,
                      llvm::ArrayRef<std::pair<mlir::Value, unsigned>> valuesOfVariants,
                      llvm::function_ref<void(mlir::Value, mlir::Value)> replaces = nullptr);
 
-/// Moves what the bodies of `repeat` compute from complete sums (Dependence::AfterAccumulation)
-/// into a tail. What is carried must not depend on complete sums. Fails, with an error, where the
-/// tail would need a carried value that is no sum. Leaves dead operations and stacks to cleanUp().
+/// Moves the operations with Dependence::AfterAccumulation out of the bodies of `repeat` into a
+/// second repeat. Requires that no iteration argument depends on complete sums. Fails with an error
+/// if the second repeat would need an iteration argument of the first. Leaves dead operations to
+/// cleanUp().
 mlir::LogicalResult distributeRepeat(RepeatOp repeat, const BatchDependence &dependence);
 
 } // namespace titan::ir

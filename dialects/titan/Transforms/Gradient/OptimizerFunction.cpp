@@ -2,10 +2,10 @@
 
 #include "dialects/titan/Transforms/Gradient/OptimizerFunction.h"
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/IR/TypeOf.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -131,7 +131,7 @@ Operation *OptimizerFunction::cloneStep(OpBuilder &builder, Operation *step, IRM
 /// The body with operands in the element type that it computes in, and results in theirs.
 SmallVector<Value> OptimizerFunction::inlineBody(OpBuilder &builder, Location loc,
                                                  const Operands &given, bool asNumbers) const {
-  GradientBuilder math(builder, loc);
+  TensorBuilder math(builder, loc);
   Type computed = typeOf(function.getArgument(parameter)).getElementType();
   auto widened = [&](Value value) { return math.cast(value, computed); };
   SmallVector<Value> before{given.parameter};

@@ -1,8 +1,9 @@
 //===- Passes.h - The gradient phase ----------------------------*- C++ -*-===//
 //
-// From the forward pass to the whole training step, on the global program: gradients, clipping,
-// optimizer. It comes before anything is mapped to a mesh, so that the backward is partitioned by
-// the same rules as the forward and nobody places a cotangent by hand. See Passes.td.
+// From the forward pass to the whole training step: gradients, chunked loss, gradient accumulation,
+// clipping and optimizer. The phase runs on the global program, before the shard phase. Propagation
+// therefore treats forward and backward alike, and cotangents need no sharding of their own. See
+// Passes.td.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,22 +19,22 @@ class OpPassManager;
 namespace titan::ir {
 
 namespace attr {
-/// On a train program, until --titan-accumulate cuts the batch: `{dim = "batch", parts = 4}`.
+/// On a train program, input of --titan-accumulate: `{dim = "batch", microbatches = 4}`.
 inline constexpr llvm::StringLiteral kAccumulate = "titan.accumulate";
-/// On a train program, until --titan-chunk-loss: into how many parts the largest values are
-/// cut; 0 or nothing: as many as memory gains by.
+/// On a train program, input of --titan-chunk-loss: the number of chunks. 0 or absent: the pass
+/// chooses.
 inline constexpr llvm::StringLiteral kLossChunks = "titan.loss_chunks";
-/// Besides: up to so many bytes on a rank such a choice leaves values whole. None: 32 MiB.
+/// With an absent or zero `titan.loss_chunks`: values up to this size on a rank stay whole.
+/// Default: 32 MiB.
 inline constexpr llvm::StringLiteral kMinChunkBytes = "titan.min_chunk_bytes";
 } // namespace attr
 
 #define GEN_PASS_DECL
 #include "dialects/titan/Transforms/Gradient/Passes.h.inc"
 
-/// The phase, in order, closed by its verifier. titanc and titan-opt run the same.
+/// Adds the passes of the phase, its verifier last. titanc and titan-opt run the same pipeline.
 void buildGradientPhase(mlir::OpPassManager &manager);
 
-/// Registers the passes.
 void registerGradientPasses();
 
 } // namespace titan::ir

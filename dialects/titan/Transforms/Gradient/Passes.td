@@ -6,22 +6,23 @@
 include "mlir/Pass/PassBase.td"
 
 def TitanMarkRecomputed : Pass<"titan-mark-recomputed", "::mlir::ModuleOp"> {
-  let summary = "Marks what the backward computes again instead of keeping it";
+  let summary = "Marks the operations that the backward pass recomputes";
   let description = [{
-    Follows the run's `recompute` (`titan.run`) in the train functions: the operations in the bodies of
-    their outermost repeats get `titan.recompute`, which `--titan-differentiate` obeys and removes. A
-    value so marked is computed again in the backward body of its variant, from what is kept before it.
+    Applies the run's `recompute` options (`titan.run`) to the train functions. The operations to
+    recompute in the bodies of the outermost repeats get `titan.recompute`. `--titan-differentiate` reads
+    and removes the mark: the backward body of the variant evaluates a marked operation again, from values
+    that the forward stacks.
 
     - `recompute = full`: all operations of all layers;
     - `recompute.every = n`: those of the layers n - 1, 2n - 1, ...;
     - `recompute.layers = [4, 8]`: those of these layers;
-    - `recompute.save = ["matmul", "attention"]`: all but these, in the layers that the others name or
-      else in all;
-    - `recompute.blocks = ["FeedForward"]`: of what the others name, or else of all layers, only the
-      operations whose `titan.blocks` has one of these; the attribute is removed.
+    - `recompute.save = ["matmul", "attention"]`: all but these, in the layers that the options above
+      select, or in all layers;
+    - `recompute.blocks = ["FeedForward"]`: of the operations that the options above select, or of all,
+      those whose `titan.blocks` contains one of these. The attribute `titan.blocks` is removed.
 
-    Where some layers of a variant are computed again and others are not, the variant becomes two. Then
-    residuals of either have room for its own layers alone.
+    If only some layers of a variant are recomputed, the variant becomes two. The residuals of each then
+    have slots for its own layers only.
 
     Input, with `recompute.layers = [1]`:
     ```mlir
@@ -45,14 +46,17 @@ def TitanMarkRecomputed : Pass<"titan-mark-recomputed", "::mlir::ModuleOp"> {
 def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::ModuleOp"> {
   let summary = "Adds the gradient of the loss with respect to every trained parameter";
   let description = [{
-    Reverse-mode differentiation of every function with `titan.program = "train"`. Afterwards such a
-    function returns, behind its loss and what updates buffers, one result per parameter that is
-    neither `titan.frozen` nor a `titan.buffer`, in the order of the arguments, marked `titan.gradient` (and `titan.stacked` like the parameter).
-    A gradient has the element type `reduce` of `titan.precision` where the function declares it, else
-    its parameter's; sums of it are made in that type, also those over a repeat's iterations.
-    Operations give their own gradients (DifferentiableOpInterface); a `titan.repeat` gets a backward
-    `titan.repeat` in the other direction. Gradients with respect to parameters and to activations are
-    separate contractions (`titan.grad_kind`). No `titan.stop_gradient` is left in the module.
+    Reverse-mode differentiation of every function with `titan.program = "train"`. The function returns in
+    addition one gradient per trained parameter, that is, per parameter that is neither `titan.frozen` nor
+    a `titan.buffer`. The gradients follow the other results in the order of the arguments. They are marked
+    `titan.gradient`, and `titan.stacked` like the parameter.
+
+    The element type of a gradient is `reduce` of `titan.precision`, or that of the parameter if the
+    function declares no precision. Its sums use that type, also those over the iterations of a repeat.
+
+    Operations build their own gradients (DifferentiableOpInterface). A `titan.repeat` gets a backward
+    `titan.repeat` in the opposite direction. The dgrad and the wgrad of a contraction are separate
+    contractions (`titan.grad_kind`). No `titan.stop_gradient` remains in the module.
 
     Input:
     ```mlir
@@ -78,26 +82,28 @@ def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::ModuleOp"> {
     }
     ```
 
-    A parameter that does not reach the loss gets a gradient of zeros, and a warning.
+    A parameter that does not influence the loss gets a zero gradient and a warning.
   }];
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
 def TitanAccumulate : Pass<"titan-accumulate", "::mlir::ModuleOp"> {
-  let summary = "Computes a step a part of the batch at a time and adds up what the parts give";
+  let summary = "Splits a step into microbatches and accumulates their gradients";
   let description = [{
-    For every function with `titan.program = "train"` and `titan.accumulate = {dim = "batch", microbatches =
-    4}`: what has the dimension, loss and gradients included, moves into a `titan.repeat` over the parts.
-    What comes out of it are sums, carried from zero; everything that needs them complete (clipping,
-    the optimizer) stands behind it. Activations take a fraction of the memory; the result is the
-    same but for the order of the sums. Sharding rules say which values are cut, summed or the same
-    (`BatchDependence.h`), so no operation is known here by name, and scaling by the number of parts never
-    arises: the loss is that of the global program.
+    Gradient accumulation, in every function with `titan.program = "train"` and `titan.accumulate = {dim =
+    "batch", microbatches = 4}`. All values with the dimension, the loss and the gradients move into a
+    `titan.repeat` over microbatches. The results of the loop are sums, which start at zero. Operations
+    that need complete sums (clipping, the optimizer) follow the loop. Activations need memory for one
+    microbatch only. The result is equal except for the order of the sums.
 
-    A sum over inputs alone (the number of valid tokens) is computed beforehand. What a repeat computes
-    from its sums and only stacks (the next values of its layers' buffers) is moved to a repeat behind the
-    loop, which slices the stacked sums (`LoopDistribution.h`). An operation that needs another sum over the
-    whole batch while parts are computed is an error.
+    The sharding rules determine the batch dependence of each value (`BatchDependence.h`), so the pass
+    refers to no operation by name. Nothing is scaled by the number of microbatches, since the loss
+    remains that of the global program.
+
+    Sums over inputs only, such as the number of valid tokens, are computed before the loop. A repeat over
+    layers may compute stacked outputs from its sums: the next values of buffers. Loop distribution moves
+    these computations into a second repeat after the loop (`LoopDistribution.h`). Any other operation in
+    the loop that needs a sum over the whole batch is an error.
 
     Input:
     ```mlir
@@ -116,8 +122,8 @@ def TitanAccumulate : Pass<"titan-accumulate", "::mlir::ModuleOp"> {
     func.func @train(%x: !titan.tensor<f32[microbatches = 2, batch = 4]> {titan.input = "x"}, ...) ... {
       %d_w = titan.reduce sum %whole : <f32[batch = 8]> -> <f32[]>
       %loss = titan.repeat <microbatches = 2> iter_args(%zero) scanned(%x) : ... {
-      ^bb0(%m: !titan.tensor<i64[]>, %sum: !titan.tensor<f32[]>, %part: !titan.tensor<f32[batch = 4]>):
-        %y = titan.mul %part, %w : ...
+      ^bb0(%m: !titan.tensor<i64[]>, %sum: !titan.tensor<f32[]>, %slice: !titan.tensor<f32[batch = 4]>):
+        %y = titan.mul %slice, %w : ...
         %l = titan.reduce sum %y : <f32[batch = 4]> -> <f32[]>
         %next = titan.add %sum, %l : ...
         titan.yield %next : !titan.tensor<f32[]>
@@ -130,23 +136,26 @@ def TitanAccumulate : Pass<"titan-accumulate", "::mlir::ModuleOp"> {
 }
 
 def TitanChunkLoss : Pass<"titan-chunk-loss", "::mlir::ModuleOp"> {
-  let summary = "Computes the largest values, the logits, a part of the sequence at a time";
+  let summary = "Computes the head, the loss and their gradients in chunks";
   let description = [{
-    In every function with `titan.program = "train"`, what makes and reads the largest values of its
-    block moves into a `titan.repeat` over parts of a dimension, so that
-    logits and their gradient are never whole in memory. What enters is sliced, what each part
-    gives for itself is stacked, and what all parts give together (the loss, the head's gradient) is
-    a sum, carried from zero. The result is the same but for the order of the sums.
+    Applies to every function with `titan.program = "train"`. The operations that produce and read the
+    largest values move into a `titan.repeat` over chunks of a dimension. Logits and their gradient are
+    then never whole in memory. Operands become scanned inputs, values of one chunk stacked outputs. Sums
+    over the chunks (the loss, the head's gradient) become iteration arguments that start at zero. The
+    result is equal except for the order of the sums.
 
-    Sharding rules say which values are cut (`Chunks.h`); no operation is known here by name.
+    The sharding rules determine which values are sliced (`Chunks.h`), so the pass refers to no operation
+    by name.
 
-    `titan.loss_chunks = 4` says how many parts, of the outermost dimension of the largest value that
-    no parameter has, no mesh axis splits, and that has parts of equal size. If none can be cut so, that is an error,
-    at the operation which stands in the way. Without it the compiler chooses: as few parts as make
-    the largest value half as large on a rank as the largest sum (as large, up to 128 MiB, since products of few
-    rows are slow), or 32 MiB. More would save little,
-    since the sum is there anyway and each part moves it through memory. Values of 32 MiB stay whole
-    (`titan.min_chunk_bytes` says how many bytes instead).
+    `titan.loss_chunks = 4` sets the number of chunks. The pass slices the outermost suitable dimension of
+    the largest value: one that no parameter has, that no mesh axis shards, and that the number divides. If
+    there is none, the pass fails with an error at the operation that prevents chunking.
+
+    Without the attribute the pass chooses the fewest chunks such that a chunk of the largest value has at
+    most half the bytes of the largest sum on a rank. Up to 128 MiB it may have as many bytes as the sum,
+    since products with few rows are slow. More chunks would save little: the sum stays in memory, and
+    each chunk moves it once. Values and chunks of at most 32 MiB are not divided;
+    `titan.min_chunk_bytes` changes this limit.
 
     Input:
     ```mlir
@@ -163,10 +172,10 @@ def TitanChunkLoss : Pass<"titan-chunk-loss", "::mlir::ModuleOp"> {
     ```mlir
       %xs = titan.split %x dim "seq" : ... -> <f32[seq.chunks = 2, seq = 4, embed = 2]>
       %d_w = titan.repeat <seq.chunks = 2> iter_args(%zero) scanned(%xs) : ... {
-      ^bb0(%p: !titan.tensor<i64[]>, %sum: <f32[embed = 2, vocab = 64]>, %part: <f32[seq = 4, embed = 2]>):
-        %logits = titan.contract %part, %w : ... -> <f32[seq = 4, vocab = 64]>
+      ^bb0(%p: !titan.tensor<i64[]>, %sum: <f32[embed = 2, vocab = 64]>, %chunk: <f32[seq = 4, embed = 2]>):
+        %logits = titan.contract %chunk, %w : ... -> <f32[seq = 4, vocab = 64]>
         %d = titan.exp %logits : ...
-        %term = titan.contract %part, %d : ... -> <f32[embed = 2, vocab = 64]>
+        %term = titan.contract %chunk, %d : ... -> <f32[embed = 2, vocab = 64]>
         %next = titan.add %sum, %term : ...
         titan.yield %next
       }
@@ -241,13 +250,13 @@ def TitanVerifyGradientPhase : Pass<"titan-verify-gradient-phase", "::mlir::Modu
   let summary = "Checks what holds after the gradient phase; changes nothing";
   let description = [{
     In every function with `titan.program = "train"`:
-    - (G1) every parameter that is neither frozen nor a buffer has exactly one gradient of its
-      dimensions, in the declared element type;
-    - (G2) it, every buffer and every state is updated by exactly one result, of its type; a frozen
-      parameter by none;
-    - (G3) the results `loss` and `grad_norm` and the scalars `lr` and `step` are there.
+    - (G1) every trained parameter has exactly one gradient, with its dimensions and the declared
+      element type;
+    - (G2) exactly one result of its type updates each trained parameter, buffer and state; none
+      updates a frozen parameter;
+    - (G3) the results `loss` and `grad_norm` and the scalars `lr` and `step` exist.
     In the module:
-    - (G4) no `titan.stop_gradient` is left.
+    - (G4) no `titan.stop_gradient` remains.
   }];
 }
 

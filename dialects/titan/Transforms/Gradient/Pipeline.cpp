@@ -13,16 +13,19 @@ namespace {
 } // namespace
 
 void titan::ir::buildGradientPhase(OpPassManager &manager) {
-  // The gradient's residuals go by the marks.
+  // First: differentiation reads the marks when it chooses residuals.
   manager.addPass(createTitanMarkRecomputed());
   manager.addPass(createTitanDifferentiate());
-  // The gradient of the logits stands beside them now, and nothing yet hides what needs them whole.
+  // After differentiation, so that the gradient of the logits is in the same block. Before
+  // accumulation, which would hide uses of whole values in a loop.
   manager.addPass(createTitanChunkLoss());
-  // The gradients of all parts are there to be summed, and nothing yet reads the sums.
+  // After differentiation, which returns the gradients to accumulate. Before the optimizer reads
+  // the sums.
   manager.addPass(createTitanAccumulate());
-  // The optimizer reads the gradients where they are results, so it stands behind.
+  // After accumulation: the optimizer reads complete gradients.
   manager.addPass(createTitanAddOptimizer());
-  // The whole step stands here and is still global, so the figure does not depend on a mesh.
+  // Counts FLOPs of the whole step. The program is still global, so the count is independent of the
+  // mesh.
   manager.addPass(createCountFlopsPass());
   manager.addPass(createTitanVerifyGradientPhase());
 }

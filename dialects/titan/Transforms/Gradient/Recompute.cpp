@@ -1,12 +1,12 @@
 //===- Recompute.cpp - The pass --titan-mark-recomputed -------------------===//
 //
-// The policy is the run's; what it comes down to is a mark on operations. Layers of two kinds are
-// two variants of the repeat's body, so nothing behind this pass knows of policies.
+// The pass turns the run's recomputation policy into marks on operations. If only some layers of a
+// variant are recomputed, the variant becomes two. Later passes see the marks only.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -20,7 +20,7 @@ using namespace titan::ir;
 
 namespace {
 
-/// The run's `recompute`, as `titan.run` holds it.
+/// The run's `recompute` options in `titan.run`.
 struct Policy {
   explicit Policy(ModuleOp module) : run(module->getAttrOfType<DictionaryAttr>(attr::kRun)) {
     if (auto word = get<StringAttr>("recompute"))
@@ -47,7 +47,7 @@ struct Policy {
     return layers.empty() || llvm::is_contained(layers, layer);
   }
 
-  /// Whether it speaks of what stands where `op` does.
+  /// Whether the policy applies to the blocks that contain `op`.
   bool covers(Operation &op) const {
     auto standsIn = op.getAttrOfType<ArrayAttr>(attr::kBlocks);
     return blocks.empty() || (standsIn && llvm::any_of(standsIn, [&](Attribute block) {
@@ -63,7 +63,7 @@ private:
     return setting ? setting.getAs<AttrT>("value") : AttrT();
   }
 
-  /// The operation that the language calls `word`.
+  /// The mnemonic of the operation that the language calls `word`.
   static StringRef getOperation(StringRef word) {
     return llvm::StringSwitch<StringRef>(word)
         .Case("matmul", ContractOp::getOperationName().split('.').second)
@@ -78,7 +78,7 @@ private:
   SmallVector<Attribute> blocks;
 };
 
-/// The variants of a repeat specialised by whether their iterations are computed again.
+/// The variants of a repeat, specialised by whether their iterations are recomputed.
 struct Specialisation {
   Specialisation(RepeatOp repeat, const Policy &policy) {
     IterationTable old = repeat.getIterations();
@@ -102,7 +102,7 @@ struct Specialisation {
     return lists;
   }
 
-  /// For each new variant the old one, and whether it is computed again.
+  /// For each new variant: the old variant, and whether it is recomputed.
   SmallVector<std::pair<int64_t, bool>> kinds;
   SmallVector<int64_t> table;
 };
@@ -126,7 +126,8 @@ static RepeatOp specialise(RepeatOp repeat, const Specialisation &specialisation
   return specialised;
 }
 
-/// A repeat inside of the body is computed again as a whole, or else what the policy covers of it.
+/// Marks the operations that the policy covers. A nested repeat is marked as a whole or else
+/// searched.
 static void markBody(Block &body, const Policy &policy) {
   for (Operation &op : body.without_terminator()) {
     if (!policy.covers(op)) {

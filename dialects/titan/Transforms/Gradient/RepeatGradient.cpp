@@ -1,16 +1,21 @@
 //===- RepeatGradient.cpp - The gradient of a repeat is a repeat ----------===//
 //
-// The backward walks the layers in the other direction, by the same table: each variant of the
-// forward has one backward body. It carries the cotangents of the forward's carried values, and
-// sums of the cotangents of captured values; it slices the cotangents of the forward's stacks, the
-// tensors that the forward sliced, and the stacked residuals; it stacks the cotangents of the
-// forward's slices. docs/rationale/repeat.md says why a repeat is a scan.
+// The backward repeat iterates in the opposite direction with the same iteration table. Each
+// variant of the forward has one backward body:
+//
+// - iteration arguments: the cotangents of the forward's iteration arguments, and the sums of the
+//   captures' cotangents;
+// - scanned inputs: the cotangents of the forward's stacked outputs, the forward's scanned inputs,
+//   and the residuals;
+// - stacked outputs: the cotangents of the forward's scanned inputs.
+//
+// docs/rationale/repeat.md explains why a repeat is a scan.
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/IR/TensorAttributes.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "dialects/titan/Transforms/Gradient/Residuals.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
@@ -21,7 +26,7 @@ using namespace titan::ir;
 
 namespace {
 
-/// What the backward of one variant is made of, outside any operation until its operands are known.
+/// A backward body, without a parent operation until the operands are known.
 struct BackwardBody {
   BackwardBody(RepeatVariant forward, OpBuilder &builder, Activity &activity)
       : forward(forward), sweep(builder, activity) {
@@ -31,7 +36,7 @@ struct BackwardBody {
   Region region;
   Block *block;
   ReverseSweep sweep;
-  /// The arguments that take the forward's slices again.
+  /// The block arguments for the forward's scanned inputs.
   SmallVector<BlockArgument> rescanned;
 };
 
@@ -60,15 +65,16 @@ private:
   ReverseSweep &outer;
   OpBuilder &builder;
   SmallVector<std::unique_ptr<BackwardBody>> bodies;
-  /// Indices of the carried values that get a cotangent.
+  /// The numbers of the forward's iteration arguments that get a cotangent.
   SmallVector<unsigned> iterArgs;
-  /// Values from outside that get a cotangent, and indices of such slices.
+  /// Captures that get a cotangent, and the numbers of such scanned inputs.
   llvm::SetVector<Value> captured;
   SmallVector<unsigned> scannedWithCotangent;
-  /// Operands of the backward, in the order of the bodies' arguments, and who uses the slices.
+  /// Operands of the backward repeat in the order of the block arguments, and the users of
+  /// `slices`.
   SmallVector<Value> inits, slices;
   VariantLists scannedUsers;
-  /// What the forward must stack, and the variant that yields it.
+  /// The residuals, each with the number of the variant that yields it.
   SmallVector<std::pair<Value, unsigned>> residuals;
 };
 
@@ -77,11 +83,11 @@ private:
 /// Zeros for the cotangent of `value`.
 Value RepeatGradient::zeros(Value value, NamedTensorType type) {
   Location loc = getGradientLoc(forward.getLoc(), value);
-  return GradientBuilder(builder, loc).zeros(type);
+  return TensorBuilder(builder, loc).zeros(type);
 }
 
-/// What a repeat carries is bound by the map, so it is marked, like the forward's: a cotangent goes
-/// by the name of what the forward starts from.
+/// Axis rules assign the sharding of iteration arguments, so their cotangents get a sharding
+/// constraint, too, under the name of the forward's initial value.
 Value RepeatGradient::constrained(Value value, Value init) {
   StringRef name = getName(init.getDefiningOp<ShardingConstraintOp>());
   auto constraint = value.getDefiningOp<ShardingConstraintOp>();
@@ -111,7 +117,8 @@ LogicalResult RepeatGradient::run() {
   return success();
 }
 
-/// The carried cotangents, and the stacks' cotangents as slices: the operands that all bodies know.
+/// Chooses the iteration arguments of the backward, and scans the cotangents of stacked outputs.
+/// All bodies share these operands.
 void RepeatGradient::chooseIterArgs() {
   SmallVector<bool> reaching = findReachingIterArgs(forward, cotangents);
   for (auto [i, init] : llvm::enumerate(forward.getInits())) {
@@ -131,7 +138,7 @@ void RepeatGradient::chooseIterArgs() {
     }
 }
 
-/// The index, carried cotangents and slices of the stacks' cotangents.
+/// Adds arguments for the index, the iteration arguments and the cotangents of stacked outputs.
 void RepeatGradient::addArguments(BackwardBody &body) {
   BlockArgument index = body.forward.getIndex();
   body.block->addArgument(index.getType(), index.getLoc());
@@ -160,7 +167,7 @@ LogicalResult RepeatGradient::sweepBody(BackwardBody &body) {
   return success();
 }
 
-/// The slices to which a cotangent flows in some variant.
+/// Finds the scanned inputs that get a cotangent in some variant.
 void RepeatGradient::findScannedWithCotangent() {
   SmallVector<bool> reached(forward.getScannedInputs().size());
   for (const auto &body : bodies)
@@ -171,7 +178,7 @@ void RepeatGradient::findScannedWithCotangent() {
       scannedWithCotangent.push_back(i);
 }
 
-/// Carried cotangents, the sums over layers of captured values' cotangents, then stacks.
+/// Yields the iteration arguments, the sums of the captures' cotangents, and the stacked outputs.
 void RepeatGradient::yieldCotangents(BackwardBody &body) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(body.block);
@@ -186,7 +193,7 @@ void RepeatGradient::yieldCotangents(BackwardBody &body) {
     Location loc = getGradientLoc(forward.getLoc(), value);
     Value sum = body.block->insertArgument(1 + results.size(), getCotangentType(value), loc);
     Value cotangent = body.sweep.lookup(value);
-    results.push_back(cotangent ? GradientBuilder(builder, loc).add(sum, cotangent) : sum);
+    results.push_back(cotangent ? TensorBuilder(builder, loc).add(sum, cotangent) : sum);
   }
   for (auto [stack, slice, number] : body.forward.getScannedInputs())
     if (llvm::is_contained(scannedWithCotangent, number)) {
@@ -196,7 +203,7 @@ void RepeatGradient::yieldCotangents(BackwardBody &body) {
   builder.create<YieldOp>(body.forward.getYield().getLoc(), results);
 }
 
-/// Gives `body` slices of what it needs of the forward. Each variant has residuals of its own.
+/// Adds the residuals of `body` to its scanned inputs. Each variant has its own residuals.
 void RepeatGradient::collectResiduals(BackwardBody &body) {
   eraseDeadOps(body.region);
   unsigned first = body.block->getNumArguments();
@@ -208,8 +215,8 @@ void RepeatGradient::collectResiduals(BackwardBody &body) {
     residuals.push_back({value, body.forward.getNumber()});
 }
 
-/// A slice that no variant takes again is no operand; one that some take is one for all that have
-/// it.
+/// Removes the block arguments of scanned inputs that no variant uses. If some variant uses one, it
+/// stays an argument of all variants that have it.
 void RepeatGradient::dropUnusedScannedInputs() {
   SmallVector<bool> used(forward.getScannedInputs().size());
   for (const auto &body : bodies)

@@ -1,4 +1,4 @@
-//===- Residuals.cpp - What a repeat's backward needs of its forward ------===//
+//===- Residuals.cpp - Residuals of a repeat ------------------------------===//
 
 #include "dialects/titan/Transforms/Gradient/Residuals.h"
 #include "mlir/IR/Builders.h"
@@ -8,12 +8,12 @@
 using namespace mlir;
 using namespace titan::ir;
 
-/// Dimension surgery that moves no element, or repeats it.
-static bool isView(Operation *op) {
+/// Changes of dimensions that move no element, or repeat elements.
+static bool isViewOrExpand(Operation *op) {
   return isa<RenameOp, SplitOp, MergeOp, ExpandOp, CheckIndexOp>(op);
 }
 
-/// The same numbers in more bytes.
+/// A conversion to a wider floating-point type.
 static bool isWidening(Operation *op) {
   auto cast = dyn_cast<CastOp>(op);
   if (!cast)
@@ -25,18 +25,18 @@ static bool isWidening(Operation *op) {
 }
 
 static bool isRematerialisable(Operation *op) {
-  return op->hasAttr(attr::kRecompute) || op->hasTrait<Elementwise>() || isView(op) ||
+  return op->hasAttr(attr::kRecompute) || op->hasTrait<Elementwise>() || isViewOrExpand(op) ||
          isa<ShardingConstraintOp, StopGradientOp, SliceOp>(op);
 }
 
-/// What `op` reads, also inside of its regions.
+/// The operands of `op` and the values that its regions capture.
 static llvm::SetVector<Value> getRead(Operation *op) {
   llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), read);
   return read;
 }
 
-/// The constraint of `value`, or `value`.
+/// The result of the sharding constraint on `value`, or `value` itself.
 static Value getConstrained(Value value) {
   for (Operation *user : value.getUsers())
     if (isa<ShardingConstraintOp>(user) && user->getBlock() == value.getParentBlock())
@@ -66,8 +66,8 @@ void Residuals::collectNeeded() {
   });
 }
 
-/// Adds `value`; instead of a view or wider copy that cannot be recomputed, and of what shall be
-/// computed again, what it is made of is kept.
+/// Adds `value` to the needed values. For a view or widening conversion without available operands,
+/// and for an operation to recompute, adds the operands, too.
 void Residuals::need(Value value) {
   if (!needed.insert(value))
     return;
@@ -76,18 +76,18 @@ void Residuals::need(Value value) {
     for (Value read : getRead(op))
       if (isFromForward(read) && !isRescanned(read))
         need(isa<ShardingConstraintOp>(op) ? read : getConstrained(read));
-  } else if (op && (isView(op) || isWidening(op)) && !isAvailable(op->getOperand(0))) {
+  } else if (op && (isViewOrExpand(op) || isWidening(op)) && !isAvailable(op->getOperand(0))) {
     need(getConstrained(op->getOperand(0)));
   }
 }
 
-/// The index and slices cost nothing in the backward.
+/// The iteration index and scanned inputs cost nothing in the backward.
 bool Residuals::isRescanned(Value value) const {
   auto arg = dyn_cast<BlockArgument>(value);
   return arg && (arg.getArgNumber() == 0 || arg.getArgNumber() > numIterArgs);
 }
 
-/// True if the backward body can use `value` without anything being stacked for that alone.
+/// Whether the backward body can use `value` without another stacked output.
 bool Residuals::isAvailable(Value value) const {
   if (!isFromForward(value) || needed.contains(value))
     return true;
@@ -98,7 +98,7 @@ bool Residuals::isRecomputed(Value value) const {
   Operation *op = value.getDefiningOp();
   if (!op || !isRematerialisable(op))
     return false;
-  // A sharding constraint cannot stand for its own operand.
+  // A sharding constraint cannot replace its own operand.
   return llvm::all_of(getRead(op), [&](Value operand) {
     return isAvailable(operand) ||
            (!isa<ShardingConstraintOp>(op) && needed.contains(getConstrained(operand)));
@@ -122,7 +122,7 @@ Value Residuals::getInBackward(Value value, OpBuilder &builder) {
   return available.lookup(value);
 }
 
-/// Moves what is computed again to its first use: it should not occupy memory before.
+/// Moves recomputed operations before their first use, which shortens live ranges.
 void Residuals::sinkRecomputed() {
   for (Operation *op : llvm::reverse(recomputed)) {
     Operation *first = nullptr;
@@ -136,7 +136,8 @@ void Residuals::sinkRecomputed() {
   }
 }
 
-/// `type`, where the dimension `name` has another name, which maps take for the same.
+/// Renames dimension `name` of `type`; the origin remains, so that axis rules apply to the new
+/// name.
 static NamedTensorType renameDim(NamedTensorType type, StringAttr name) {
   SmallVector<DimAttr> dims(type.getDims());
   StringAttr other = name;
@@ -149,7 +150,7 @@ static NamedTensorType renameDim(NamedTensorType type, StringAttr name) {
   return NamedTensorType::get(type.getElementType(), dims, type.getSharding());
 }
 
-/// A value that has the repeat's dimension already is stacked under another name.
+/// A value that has the repeat's dimension is stacked under another name.
 void Residuals::addResidualArguments(OpBuilder &builder) {
   StringAttr name =
       RepeatOp::getStackDim(forward.getRepeat().getDim(), forward.getCount()).getName();
@@ -177,11 +178,11 @@ void Residuals::materialize() {
     if (!isRescanned(value))
       stacked.insert(value);
   }
-  // Slices are taken again where a use or a recomputed operation needs them; which do is known only
-  // after rebuilding, of all variants.
+  // All scanned inputs get an argument, since uses appear only when operations are cloned.
+  // Unused arguments are removed later, for all variants at once.
   for (BlockArgument arg : forward.getScannedArgs())
     available[arg] = backward.addArgument(arg.getType(), arg.getLoc());
-  // Not atBlockBegin: the block is in no operation yet, so it knows no context.
+  // Not atBlockBegin: the block has no parent and therefore no context.
   OpBuilder builder(forward.getRepeat().getContext());
   builder.setInsertionPointToStart(&backward);
   addResidualArguments(builder);

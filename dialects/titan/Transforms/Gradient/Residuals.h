@@ -1,16 +1,16 @@
-//===- Residuals.h - What a repeat's backward needs of its forward -*- C++ -*-===//
+//===- Residuals.h - Residuals of a repeat ----------------------*- C++ -*-===//
 //
-// The backward body is first built as if it could see the values of the forward body. This class
-// makes that true, choosing for each value it uses the cheapest source:
+// The backward body is first built with direct uses of values of the forward body. This class
+// replaces these uses. For each value it chooses the cheapest source:
 //
-//   - the index, and slices (of parameters, mostly), are taken again: no memory;
-//   - an elementwise operation or a view is computed again if all it needs is at hand: memory
-//     traffic, not arithmetic, is what training is short of, and these fuse with their users;
-//   - an operation marked `titan.recompute` is computed again from what it needs, which is kept;
-//   - everything else is stacked by the forward: this memory grows with the number of layers.
+// - The iteration index and scanned inputs are read again. This needs no memory.
+// - An elementwise operation or a view with available operands is rematerialised. Training is
+//   limited by memory traffic, not by arithmetic, and the copies fuse with their users.
+// - An operation with `titan.recompute` is recomputed from its operands, which are residuals.
+// - The forward stacks all other values. Their memory grows with the number of layers.
 //
-// A view is never stacked, its operand is. A value that a sharding constraint repeats is stacked as
-// the constraint, whose sharding is declared.
+// The operand of a view is stacked instead of the view. If a value has a sharding constraint, the
+// constraint's result is stacked, since its sharding is known.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,14 +24,14 @@ namespace titan::ir {
 
 class Residuals {
 public:
-  /// `backward` is a block outside any operation; its first argument is the index.
+  /// `backward` is a block without a parent; its first argument is the iteration index.
   Residuals(RepeatVariant forward, mlir::Block &backward);
 
-  /// Rewrites the uses in the backward body. New arguments go to its end: one for each slice that
-  /// the forward takes, used or not, then one for each value of getStacked().
+  /// Rewrites the uses in the backward body and appends block arguments: one per scanned input of
+  /// the forward, used or not, then one per value of getStacked().
   void materialize();
 
-  /// Values of the forward body that its yield must stack.
+  /// The values of the forward body that its yield must stack.
   llvm::ArrayRef<mlir::Value> getStacked() const { return yielded; }
 
 private:
@@ -52,10 +52,10 @@ private:
   mlir::Block &backward;
   llvm::SetVector<mlir::Value> needed;
   llvm::SetVector<mlir::Value> stacked;
-  llvm::SmallVector<mlir::Value> yielded; ///< these, as the forward yields them
-  /// From values of the forward body to those of the backward body.
+  llvm::SmallVector<mlir::Value> yielded; ///< `stacked` as the forward yields them
+  /// Maps values of the forward body to values of the backward body.
   llvm::DenseMap<mlir::Value, mlir::Value> available;
-  /// Copies of forward operations in the backward body, operands before users.
+  /// Copies of forward operations in the backward body, in topological order.
   llvm::SmallVector<mlir::Operation *> recomputed;
 };
 

@@ -1,9 +1,9 @@
-//===- ReverseSweep.cpp - Cotangents of a block's values ------------------===//
+//===- ReverseSweep.cpp - Reverse-mode differentiation of a block ---------===//
 
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -12,13 +12,13 @@ void ReverseSweep::accumulate(Value value, Value contribution) {
   if (!contribution || !activity.isActive(value))
     return;
   Value &cotangent = cotangents[value];
-  GradientBuilder math(builder, getGradientLoc(contribution.getLoc(), value));
+  TensorBuilder math(builder, getGradientLoc(contribution.getLoc(), value));
   contribution = math.cast(contribution, getCotangentType(value).getElementType());
   cotangent = cotangent ? math.add(cotangent, contribution) : contribution;
 }
 
 LogicalResult ReverseSweep::run(Block &block) {
-  // A repeat is replaced while it is differentiated, so the operations are listed first.
+  // Listed first, because the differentiation of a repeat replaces the repeat.
   SmallVector<Operation *> ops;
   for (Operation &op : block.without_terminator())
     ops.push_back(&op);
@@ -50,7 +50,7 @@ LogicalResult ReverseSweep::visit(Operation &op) {
 
 void ReverseSweep::replace(Value value, Value copy) {
   activity.replace(value, copy);
-  // A forward value can be a cotangent: of x in x * y, where the product is the loss.
+  // A forward value may be a cotangent: y is the cotangent of x in the loss x * y.
   for (auto &entry : cotangents)
     if (entry.second == value)
       entry.second = copy;

@@ -1,9 +1,9 @@
-//===- ReverseSweep.h - Cotangents of a block's values ----------*- C++ -*-===//
+//===- ReverseSweep.h - Reverse-mode differentiation of a block -*- C++ -*-===//
 //
-// The heart of reverse mode: walks a block's operations backwards and asks each for its operands'
-// cotangents (DifferentiableOpInterface), adding up what several uses contribute. Values from
-// outside the block collect cotangents like any other; who owns the block decides what becomes of
-// them (parameters of a function, captures of a repeat).
+// Visits the operations of a block in reverse order, builds the cotangents of their operands
+// (DifferentiableOpInterface), and adds the contributions of several uses. Values from outside the
+// block get cotangents, too. The caller uses those of a function's parameters and a repeat's
+// captures.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,19 +17,20 @@ namespace titan::ir {
 
 class ReverseSweep {
 public:
-  /// Operations are built where `builder` stands.
+  /// Operations are built at the insertion point of `builder`.
   ReverseSweep(mlir::OpBuilder &builder, Activity &activity)
       : builder(builder), activity(activity) {}
 
   /// Adds `contribution` to the cotangent of `value`, if it is active.
   void accumulate(mlir::Value value, mlir::Value contribution);
-  /// The cotangent collected so far; null where nothing flowed.
+  /// The sum of the contributions so far; null if there are none.
   mlir::Value lookup(mlir::Value value) const { return cotangents.lookup(value); }
-  /// Differentiates all operations of `block` but its terminator, last to first.
+  /// Differentiates all operations of `block` except its terminator.
   mlir::LogicalResult run(mlir::Block &block);
-  /// Says that `copy` stands for `value`, which is about to be erased.
+  /// Transfers the cotangent of `value`, which is about to be erased, to `copy`.
   void replace(mlir::Value value, mlir::Value copy);
-  /// The active values that are defined outside `region` and have a cotangent, in order of use.
+  /// The active values defined outside `region` that have a cotangent, in order of their first
+  /// contribution.
   llvm::SmallVector<mlir::Value> getCaptured(mlir::Region &region) const;
 
   mlir::OpBuilder &getBuilder() { return builder; }
@@ -43,12 +44,13 @@ private:
   llvm::MapVector<mlir::Value, mlir::Value> cotangents;
 };
 
-/// Builds the backward repeat of `repeat` from its results' cotangents, gives `sweep` those of its
-/// operands and captures, and replaces `repeat` by one that also stacks the residuals.
+/// Builds the backward repeat of `repeat` from the cotangents of its results, and adds the
+/// cotangents of its operands and captures to `sweep`. Replaces `repeat` by one that also stacks
+/// the residuals.
 mlir::LogicalResult differentiateRepeat(RepeatOp repeat, llvm::ArrayRef<mlir::Value> cotangents,
                                         ReverseSweep &sweep);
 
-/// Erases operations of `region`, at any depth, whose results are not used.
+/// Erases the dead operations of `region`, nested ones included.
 void eraseDeadOps(mlir::Region &region);
 
 } // namespace titan::ir

@@ -1,8 +1,8 @@
 //===- VerifyGradientPhase.cpp - What holds after the gradient phase ------===//
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
+#include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANVERIFYGRADIENTPHASE
@@ -34,7 +34,7 @@ static LogicalResult verifyGradients(func::FuncOp function) {
   return success();
 }
 
-/// (G2) What is updated, once.
+/// (G2) One update per trained parameter, buffer and state.
 static LogicalResult verifyUpdates(func::FuncOp function) {
   return verifyUpdates(function, "G2", [&](unsigned i) {
     return isTrained(function, i) || function.getArgAttr(i, attr::kState) ||
@@ -42,7 +42,7 @@ static LogicalResult verifyUpdates(func::FuncOp function) {
   });
 }
 
-/// (G3) What the runtime reads and sets each step.
+/// (G3) The outputs and scalars that the runtime uses in each step.
 static LogicalResult verifyScalars(func::FuncOp function) {
   for (StringRef name : {"loss", "grad_norm"})
     if (!findResult(function, attr::kOutput, name))

@@ -1,4 +1,4 @@
-//===- BlockStorage.cpp - Parameters that are stored by block -------------===//
+//===- BlockStorage.cpp - Parameters that are stored block by block -------===//
 
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 
@@ -27,7 +27,7 @@ bool memory::hasStridedSlots(AllocRefAttr ref, ArrayRef<AllocationAttr> persiste
          type.getShardingOrReplicated().getFlatFrom();
 }
 
-/// The dimensions of a flat tensor that number its slots.
+/// The leading dimensions of a flat tensor, which index its slots.
 static ArrayRef<DimAttr> getSlotDims(NamedTensorType type) {
   return type.getDims().take_front(type.getShardingOrReplicated().getFlatFrom());
 }
@@ -39,14 +39,14 @@ int64_t memory::countSlots(NamedTensorType type) {
   return slots;
 }
 
-support::PersistentItem memory::getPersistentItem(AllocationAttr allocation, int64_t bytes) {
+arena::PersistentItem memory::getPersistentItem(AllocationAttr allocation, int64_t bytes) {
   if (!allocation.getBucket())
     return {bytes, "", 1};
   return {bytes, allocation.getBucket().str(),
           countSlots(cast<NamedTensorType>(allocation.getType()))};
 }
 
-/// Stacked by repeats, each slot in chunks of its own.
+/// True for a stack whose slots are sharded separately.
 static bool isStackOfChunks(NamedTensorType type) {
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   return sharding.isFlat() && sharding.getFlatFrom() > 0 &&
@@ -65,23 +65,23 @@ bool memory::readsSlots(OpOperand &use) {
   return isa<dist::LayerOp, func::ReturnOp>(op) || iteratesSlots(op);
 }
 
-/// Whether `stack` is only read slot by slot, and so is what repeats cut out of it.
+/// True if all readers of `stack`, and of the slots that repeats scan, read slot by slot.
 static bool isReadBySlots(Value stack) {
   return llvm::all_of(stack.getUses(), [](OpOperand &use) {
     auto repeat = dyn_cast<RepeatOp>(use.getOwner());
     if (!readsSlots(use) || !repeat)
       return readsSlots(use);
     for (const RepeatVariant &body : repeat.getVariants())
-      for (const RepeatVariant::ScannedInput &slice : body.getScannedInputs())
-        if (slice.input == use.get() &&
-            !getSlotDims(cast<NamedTensorType>(slice.slot.getType())).empty() &&
-            !isReadBySlots(slice.slot))
+      for (const RepeatVariant::ScannedInput &scanned : body.getScannedInputs())
+        if (scanned.input == use.get() &&
+            !getSlotDims(cast<NamedTensorType>(scanned.slot.getType())).empty() &&
+            !isReadBySlots(scanned.slot))
           return false;
     return true;
   });
 }
 
-/// Whether argument `number` and what replaces it are only touched slot by slot.
+/// True if all readers and writers of argument `number` iterate over its slots.
 static bool isAccessedBySlots(func::FuncOp function, unsigned number) {
   if (!isReadBySlots(function.getArgument(number)))
     return false;
@@ -102,31 +102,31 @@ PersistentKey memory::getPersistentKey(func::FuncOp function, unsigned argument)
   return {};
 }
 
-/// Parameters that are trained, and their states, may be stored by block.
+/// True for trained parameters and their states.
 static bool mayBeInBlock(func::FuncOp function, unsigned argument) {
   return !function.getArgAttr(argument, attr::kBuffer) &&
          (function.getArgAttr(argument, attr::kParam) ||
           function.getArgAttr(argument, attr::kState));
 }
 
-/// What the name has up to the innermost repeat: `layers` of `layers.wq`, `m.outer.inner` of
+/// The part of `name` up to the innermost repeat: `layers` of `layers.wq`, `m.outer.inner` of
 /// `m.outer.inner.wq`.
 static StringRef getPrefix(StringRef name, bool isState, const Stack &stack) {
   size_t end = 0;
   int64_t last = stack.segments.empty() ? -1 : stack.segments.back();
-  for (int64_t part = isState ? -1 : 0; part <= last; ++part)
+  for (int64_t segment = isState ? -1 : 0; segment <= last; ++segment)
     end = std::min(name.find('.', end == 0 ? 0 : end + 1), name.size());
   return name.take_front(end);
 }
 
 namespace {
 
-/// What the buffers of one bucket have in common.
+/// Equal for all allocations of one bucket.
 struct BucketKey {
   StringRef prefix;
   bool isState;
   ArrayRef<DimAttr> slots;
-  Attribute iterations; ///< to which the slots belong
+  Attribute iterations; ///< of the slots
   Type element;
   ArrayAttr axes;
   bool operator==(const BucketKey &other) const {

@@ -1,41 +1,41 @@
-//===- BlockStorage.h - Parameters that are stored by block -----*- C++ -*-===//
+//===- BlockStorage.h - Parameters that are stored block by block ----*- C++ -*-===//
 //
-// What a rank stores of one block (one iteration of a repeat) is one stretch of memory, its bucket:
-// the chunks of all parameters that the repeat stacks, one behind the other. So a block goes over a
-// wire, or to a file or another memory, as it lies. The moments that an optimizer keeps of these
-// parameters have buckets of their own.
+// A block is one iteration of a repeat. The bucket of a block is one contiguous range of a rank's
+// memory: it contains the rank's shards of all parameters that the repeat stacks. A collective, a
+// file or another memory can therefore transfer a block without packing. Optimizer states of these
+// parameters have their own buckets.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
 #define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
 
-#include "compiler/support/PersistentLayout.h"
+#include "base/arena/PersistentLayout.h"
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace titan::memory {
 
-/// Whether `op` may read and write whole stacks whose slots lie apart from one another.
+/// True if `op` can read and write whole stacks whose slots are not contiguous.
 bool iteratesSlots(mlir::Operation *op);
 
-/// Whether the operation of `use` reads a stack's slots one by one, wherever each lies.
+/// True if the operation of `use` reads the slots of a stack one by one, at any stride.
 bool readsSlots(mlir::OpOperand &use);
 
-/// Whether `place` is that of a whole stack, or of several slots, that lie apart in a bucket of the
-/// module's `persistent` buffers.
+/// True if `ref` covers several slots of an allocation in a bucket of `persistent`. Such slots are
+/// not contiguous.
 bool hasStridedSlots(ir::AllocRefAttr ref, llvm::ArrayRef<ir::AllocationAttr> persistent);
 
-/// What is laid out of a persistent buffer that takes so many bytes on a rank.
-support::PersistentItem getPersistentItem(ir::AllocationAttr allocation, int64_t bytes);
+/// The layout item of a persistent allocation with `bytes` bytes per rank.
+arena::PersistentItem getPersistentItem(ir::AllocationAttr allocation, int64_t bytes);
 
-/// Slots of a flat tensor: each is in chunks of its own.
+/// The number of slots of a flat tensor, which are sharded separately.
 int64_t countSlots(ir::NamedTensorType type);
 
-/// What a persistent tensor is called in all programs of a module: its role, one of `titan.param`,
-/// `titan.state` and `titan.scalar`, and its name. Names alone are not unique: users choose those
-/// of parameters, which may be called `lr`, or `m.w` beside a `w` whose first moment is `m.w`.
+/// Identifies a persistent tensor in all programs of a module by its role (`titan.param`,
+/// `titan.state` or `titan.scalar`) and its name. The name alone is not unique: a user may call a
+/// parameter `lr`, or `m.w` although the first moment of `w` is `m.w`.
 struct PersistentKey {
   mlir::StringAttr role, name;
   explicit operator bool() const { return bool(name); }
@@ -44,25 +44,24 @@ struct PersistentKey {
   }
 };
 
-/// That of a function's argument; false for an input or one without a role.
+/// The key of a function argument; false for inputs and arguments without a role.
 PersistentKey getPersistentKey(mlir::func::FuncOp function, unsigned argument);
 
-/// Which parameters and states of a module are stored by block: those that are stacked and stored
-/// flat, where all that reads or replaces a whole stack can step from slot to slot. Others lie
-/// alone.
+/// Decides which parameters and states of a module are stored block by block: stacked, flat tensors
+/// all of whose readers and writers can iterate over slots. All other tensors are contiguous.
 class BlockStorage {
 public:
   explicit BlockStorage(mlir::ModuleOp module);
-  /// The bucket of a tensor: `layers` for `layers.wq`, `m.layers` for the state `m.layers.wq`;
-  /// where a repeat's parameters differ in type or in the axes that store them, `layers:2` and so
-  /// on for the others. Null for what lies alone.
+  /// The bucket of a tensor: `layers` for `layers.wq`, `m.layers` for the state `m.layers.wq`. If
+  /// the parameters of a repeat differ in element type or in the axes that shard them, the further
+  /// buckets are called `layers:2` and so on. Null for a contiguous tensor.
   mlir::StringAttr getBucket(const PersistentKey &key) const { return buckets.lookup(key); }
 
 private:
   llvm::DenseMap<PersistentKey, mlir::StringAttr> buckets;
 };
 
-/// Refuses buckets whose buffers are not stacked and flat, or differ in their slots or element
+/// Rejects buckets whose allocations are not flat stacks, or differ in their slots or element
 /// types.
 mlir::LogicalResult verifyBuckets(mlir::ModuleOp module);
 

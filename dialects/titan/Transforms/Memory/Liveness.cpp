@@ -33,7 +33,7 @@ int64_t Liveness::getDefinition(Value value) const {
 int64_t Liveness::getUse(OpOperand &use) const {
   Operation *user = use.getOwner();
   Block *block = use.get().getParentBlock();
-  // What a body stacks of its own arguments is copied before anything else.
+  // A body copies its own arguments into stacks before it does anything else.
   if (isa<YieldOp>(user) && user->getBlock() == block && isa<BlockArgument>(use.get()))
     if (auto repeat = dyn_cast<RepeatOp>(user->getParentOp()))
       if (use.getOperandNumber() >= repeat.getNumIterArgs())

@@ -1,10 +1,10 @@
 //===- Liveness.h - The linear order of a function's events -----*- C++ -*-===//
 //
-// Numbers the operations of a function in the order in which they run. A repeat has an event at its
-// start and one at its end, and its bodies are numbered once in between, one after the other: what
-// lives within one iteration lives at the same events in every iteration of its variant. A value
-// from outside that a body uses, or a slice, lives to the repeat's end, since the next iteration
-// uses it again.
+// Numbers the operations of a function in execution order. A repeat has one event at its start and
+// one at its end; between them, each body is numbered once, one body after the other. A live range
+// within one iteration therefore has the same events in every iteration of its variant. A captured
+// value or a scanned input is live until the end of the repeat, because the next iteration reads it
+// again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +23,9 @@ public:
   int64_t getStart(mlir::Operation *op) const { return start.lookup(op); }
   int64_t getEnd(mlir::Operation *op) const { return end.lookup(op); }
   int64_t getNumEvents() const { return next; }
-  /// The event that makes `value`: its operation's, or its block's first.
+  /// The event that defines `value`: the event of its operation, or the first event of its block.
   int64_t getDefinition(mlir::Value value) const;
-  /// The last event at which `value` is read; its definition where nobody reads it.
+  /// The last event that reads `value`, or its definition if no operation reads it.
   int64_t getLastUse(mlir::Value value) const;
 
 private:

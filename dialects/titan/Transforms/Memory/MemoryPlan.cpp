@@ -1,4 +1,4 @@
-//===- MemoryPlan.cpp - Queries of a plan ---------------------------------===//
+//===- MemoryPlan.cpp - Queries of a memory plan --------------------------===//
 
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 
@@ -21,16 +21,6 @@ AllocRefAttr memory::getAllocRef(Value value) {
       index += earlier.getNumArguments();
   }
   return refs && index < refs.size() ? dyn_cast<AllocRefAttr>(refs[index]) : AllocRefAttr();
-}
-
-bool memory::isView(Operation *op) {
-  return isa<RenameOp, SplitOp, MergeOp, ShardingConstraintOp, StopGradientOp, CheckIndexOp>(op);
-}
-
-Value memory::getRoot(Value value) {
-  for (Operation *op = value.getDefiningOp(); op && isView(op); op = value.getDefiningOp())
-    value = op->getOperand(0);
-  return value;
 }
 
 /// Whether `user` is emitted as a loop nest over its result, which reads operands one element at a

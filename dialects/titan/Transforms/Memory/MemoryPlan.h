@@ -1,18 +1,16 @@
-//===- MemoryPlan.h - Where values lie, as attributes -----------*- C++ -*-===//
+//===- MemoryPlan.h - The memory plan as attributes -------------*- C++ -*-===//
 //
-// What `--titan-plan-memory` writes and emission reads. Attributes, not a side table, so that a
-// plan is printed, tested and interpreted like everything else:
-//   titan.result_allocs     on an operation: a #titan.alloc_ref per result
-//   titan.argument_allocs  on a function or repeat: a #titan.alloc_ref per argument of its block,
-//   body by
-//                    body
-//   titan.scratch    on an operation that needs memory of its own while it runs: its places; of a
-//                    collective one per value, inline where it needs none
-//   titan.transient    on a function: its transient buffers, with the length of its linear order in
-//                    titan.events
-//   titan.persistent on the module: buffers that live from step to step, shared by all functions
-// Yields and returns copy the values that do not lie where they must; what is already there is
-// free.
+// The attributes that `--titan-plan-memory` writes and emission reads. The plan consists of
+// attributes, so that it can be printed, tested and interpreted:
+//   titan.result_allocs    on an operation: a #titan.alloc_ref per result
+//   titan.argument_allocs  on a function or repeat: a #titan.alloc_ref per block argument, body by
+//                          body; on a return: the destination of each operand
+//   titan.scratch          on an operation: its scratch allocations; on a collective one per value,
+//                          inline where the value needs none
+//   titan.transient        on a function: its transient allocations
+//   titan.events           on a function: the number of events of its linear order
+//   titan.persistent       on the module: the persistent allocations, shared by all functions
+// A yield or return copies each operand whose allocation differs from its destination.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,33 +39,24 @@ inline constexpr llvm::StringLiteral kTransient = "titan.transient";
 inline constexpr llvm::StringLiteral kEvents = "titan.events";
 inline constexpr llvm::StringLiteral kPersistent = "titan.persistent";
 
-/// The place that the plan gives `value`; null where there is none (before the memory phase, and
-/// inside of fused operations).
+/// The allocation of `value`; null before the memory phase and inside fused operations.
 ir::AllocRefAttr getAllocRef(mlir::Value value);
 
-/// True for operations that rename the operand's elements without moving them: rename, split,
-/// merge.
-bool isView(mlir::Operation *op);
-
-/// The value whose elements `value` renames; itself where no view gives it.
-mlir::Value getRoot(mlir::Value value);
-
 /// True for values that need no memory: constants and iotas whose users compute element by element,
-/// and so evaluate them where they need one.
+/// so that they need no memory.
 bool isInline(mlir::Value value);
 
-/// Refuses attributes of a plan that are not what they must be, or name buffers or slots that there
-/// are not; with `isComplete` also a plan that lacks something.
+/// Rejects malformed attributes and references to allocations or slots that do not exist. With
+/// `isComplete`, also rejects missing attributes.
 mlir::LogicalResult verifyAllocRefs(mlir::func::FuncOp function, bool isComplete);
 
 std::unique_ptr<mlir::Pass> createSequentializeCopiesPass();
 std::unique_ptr<mlir::Pass> createPlanMemoryPass();
 std::unique_ptr<mlir::Pass> createVerifyMemoryPass();
 
-/// The phase: copies where values change places, the plan, closed by the verifier.
+/// The memory phase: sequentialized copies, the plan and its verifier.
 void buildMemoryPhase(mlir::OpPassManager &passes);
 
-/// Registers the passes.
 void registerMemoryPasses();
 
 } // namespace titan::memory

@@ -1,4 +1,4 @@
-//===- PersistentTable.cpp - Buffers that live from step to step ----------===//
+//===- PersistentTable.cpp - Persistent allocations -----------------------===//
 
 #include "dialects/titan/Transforms/Memory/Planner.h"
 

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace titan;
 
 void memory::buildMemoryPhase(OpPassManager &passes) {
-  // What the plan cannot bring to its place by one copy after the other.
+  // Yields and returns copy one value after the other; the plan relies on that order.
   passes.addPass(createSequentializeCopiesPass());
   passes.addPass(createPlanMemoryPass());
   passes.addPass(createVerifyMemoryPass());

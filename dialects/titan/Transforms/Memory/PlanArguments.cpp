@@ -1,12 +1,14 @@
-//===- PlanArguments.cpp - Where arguments and results lie ----------------===//
+//===- PlanArguments.cpp - Allocations of arguments and results -----------===//
 //
-// What all programs share and what lives from step to step is persistent. What one program is given
-// lies in its transient memory from its start, what it gives from where it is computed to its end:
-// so a gradient may lie where an activation lay, and programs share memory, since the runtime reads
-// what one has computed before it runs another.
+// Tensors that several programs share or that live between steps are persistent. An input is in a
+// transient allocation that is live from the start of its program. An output or gradient is live
+// from its definition to the end of its program. A gradient can therefore reuse the memory of an
+// activation. Programs share memory, because the runtime reads the results of one program before it
+// runs another.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
 using namespace mlir;
@@ -59,14 +61,14 @@ FailureOr<AllocRefAttr> Planner::getResultRef(OpOperand &returned) {
   return makeAllocation(name, cast<NamedTensorType>(returned.get().getType()), end, end);
 }
 
-/// Whether a result lies in memory of its own: one that updates an argument lies there, whatever
-/// else it is.
+/// True if a result has its own allocation. A result that updates an argument is in the argument's
+/// allocation even if it is also an output.
 static bool isOutput(func::FuncOp function, unsigned index) {
   return function.getResultAttr(index, attr::kOutput) &&
          !function.getResultAttr(index, attr::kUpdates);
 }
 
-/// An earlier output that is the same value: the two are one buffer.
+/// An earlier output of the same value: the two outputs share one allocation.
 static std::optional<unsigned> findSame(func::FuncOp function, OpOperand &returned) {
   unsigned index = returned.getOperandNumber();
   if (isOutput(function, index))
@@ -76,8 +78,7 @@ static std::optional<unsigned> findSame(func::FuncOp function, OpOperand &return
   return std::nullopt;
 }
 
-/// An updated argument may be overwritten only after its last use; outputs lie in memory of their
-/// own.
+/// The result that updates an argument may overwrite the argument only after its last use.
 LogicalResult Planner::preferResults() {
   Operation *terminator = function.getBody().front().getTerminator();
   SmallVector<Attribute> results;
@@ -97,7 +98,7 @@ LogicalResult Planner::preferResults() {
   return success();
 }
 
-/// The return copies one result after the other, as a yield does.
+/// The return copies results one after the other, as a yield does.
 LogicalResult Planner::verifyReturn() {
   Operation *terminator = function.getBody().front().getTerminator();
   ArrayRef<Attribute> targets = terminator->getAttrOfType<ArrayAttr>(kArgumentAllocs).getValue();

@@ -1,13 +1,13 @@
-//===- PlanInPlace.cpp - Results that take the place of an operand --------===//
+//===- PlanInPlace.cpp - Results that reuse the allocation of an operand ---===//
 //
-// An operation that reads an operand for the last time may write its result over it, if it reads no
-// element after it has written one that lies there. Of elementwise operations that is so by
-// definition; of fused regions it follows from the order of their loops.
+// An operation may write its result over an operand at its last use if it reads no element after it
+// has written to the same address. Elementwise operations satisfy this condition by definition. For
+// fused regions it follows from the order of their loops.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialects/titan/IR/TypeOf.h"
-#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+#include "dialects/titan/Support/RowSchedule.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
 using namespace mlir;
@@ -15,17 +15,17 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::memory;
 
-/// True where element i of a result depends on element i of that operand alone (and on operands
-/// that are not written), so that the one may be written over the other.
+/// True if element i of a result depends only on element i of the operand that it overwrites.
 static bool worksInPlace(Operation *op) {
-  // Where a repeat carries what is in flight, the next one lands while this one is used.
+  // A repeat that passes a started collective to its next iteration starts the next one before it
+  // finishes reading the current result.
   if (auto wait = dyn_cast<dist::WaitOp>(op))
     return llvm::none_of(wait.getFlights(), llvm::IsaPred<BlockArgument>);
   return getAccumulator(op) || op->hasTrait<Elementwise>() ||
          isa<RotaryOp, dist::AllReduceOp, dist::MakePartialOp>(op);
 }
 
-/// Sums are written while their terms are read.
+/// An operation that accumulates writes its result while it reads the terms.
 static bool mayWriteOver(Operation *op, Value operand) {
   return !getAccumulator(op) || getAccumulator(op) == operand;
 }
@@ -37,8 +37,8 @@ static bool hasSameLayout(NamedTensorType a, NamedTensorType b) {
   return withoutPartial(a) == withoutPartial(b);
 }
 
-/// What is computed in place of an operand ends up where it must if the operand lies there before.
-/// What is exchanged takes its operand's place rather.
+/// Prefers `ref` for the operand that the operation of `result` can overwrite. Collectives
+/// overwrite their own operand instead.
 void Planner::preferInPlace(OpResult result, AllocRefAttr ref) {
   Operation *op = result.getOwner();
   if (op->getNumResults() != 1 || isa<dist::DistDialect>(op->getDialect()) || !worksInPlace(op))
@@ -52,8 +52,8 @@ void Planner::preferInPlace(OpResult result, AllocRefAttr ref) {
       return prefer(operand, ref, /*onlyIfFree=*/true);
 }
 
-/// In a fused region: `operand` is read element by element, by no loop that comes after the one
-/// that writes the result.
+/// True if a fused region reads `operand` element by element, and no later loop than the one that
+/// writes the result reads it.
 static bool mayOverwrite(FusedOp fused, Value operand, unsigned result) {
   Operation *writer = fused.getYield().getValues()[result].getDefiningOp();
   SmallVector<std::string> rows = fusion::getRows(fused);
@@ -64,7 +64,7 @@ static bool mayOverwrite(FusedOp fused, Value operand, unsigned result) {
                                     static_cast<int64_t>(rows.size())))
     return false;
   auto dims = cast<NamedTensorType>(operand.getType()).getDims();
-  // What has no dimension below the row is read before anything is written.
+  // Operands without a dimension below the row are read before the row is written.
   if (llvm::all_of(dims, [&](DimAttr dim) { return llvm::is_contained(rows, dim.getName()); }))
     return true;
   return llvm::all_of(operand.getUsers(), [&](Operation *user) {
@@ -75,7 +75,7 @@ static bool mayOverwrite(FusedOp fused, Value operand, unsigned result) {
   });
 }
 
-/// What an operation reads, also inside of its region.
+/// The values that an operation reads, including those that its region captures.
 static SmallVector<Value> getRead(Operation *op) {
   SmallVector<Value> read(op->getOperands());
   if (auto fused = dyn_cast<FusedOp>(op))
@@ -91,7 +91,7 @@ AllocRefAttr Planner::findLastUseOperand(OpResult result) {
   auto fused = dyn_cast<FusedOp>(op);
   if (!fused && !worksInPlace(op))
     return nullptr;
-  // A place is free if whatever is read from it, by whatever name, may be overwritten.
+  // True if all reads of an allocation by this operation permit that the result overwrites it.
   auto fits = [&](Value operand) {
     return hasSameLayout(cast<NamedTensorType>(operand.getType()),
                          cast<NamedTensorType>(result.getType())) &&
@@ -99,7 +99,7 @@ AllocRefAttr Planner::findLastUseOperand(OpResult result) {
            (!fused || mayOverwrite(fused, operand, result.getResultNumber()));
   };
   SmallVector<Value> read = getRead(op), candidates = read;
-  // Of several values that are exchanged at once, each may only take the place of its own operand.
+  // A coalesced collective may overwrite only the operand of the same index.
   if (isa<dist::DistDialect>(op->getDialect()))
     candidates = {op->getOperand(result.getResultNumber())};
   auto isFree = [&](AllocRefAttr ref) {
@@ -112,7 +112,7 @@ AllocRefAttr Planner::findLastUseOperand(OpResult result) {
   AllocRefAttr found;
   for (Value operand : candidates) {
     AllocRefAttr ref = refs.lookup(operand);
-    // An operand that lies where the result is wanted is best; persistent ones only then.
+    // The preferred allocation is best. A persistent allocation is used only if it is preferred.
     bool isPreferred = ref == preferred, isTransient = ref.getSpace() == MemorySpace::Transient;
     if ((isPreferred || (isTransient && !found)) && isFree(ref)) {
       found = ref;

@@ -10,13 +10,13 @@ using namespace titan;
 
 namespace {
 
-/// Gives every value a buffer, and every buffer its lifetime. Input:
+/// Assigns an allocation to every value and a live range to every allocation. Input:
 ///   %a = titan.exp %x : ...
 ///   %b = titan.neg %a : ...
-/// Output: `%a` and `%b` lie in one buffer, because `%a` dies where `%b` is computed:
+/// Output: `%a` and `%b` share an allocation, because `%b` is the last use of `%a`:
 ///   %a = titan.exp %x {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : ...
 ///   %b = titan.neg %a {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : ...
-/// Offsets are not chosen here: with `auto` degrees, sizes are known only at launch.
+/// The pass chooses no offsets: with `auto` degrees, sizes are known only at launch.
 struct PlanMemoryPass : PassWrapper<PlanMemoryPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlanMemoryPass)
 

@@ -1,10 +1,11 @@
-//===- PlanRepeat.cpp - What repeats carry, slice and stack ---------------===//
+//===- PlanRepeat.cpp - Iteration arguments, scanned inputs and stacked outputs ---===//
 //
-// A stack is one buffer; the body computes each yielded value in its slot. A carried value is one
-// buffer for all iterations, which the initial value may already occupy.
+// A stacked output is one allocation; the body computes each yielded value in its slot. An
+// iteration argument is one allocation for all iterations, possibly that of its initial value.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
 using namespace mlir;
@@ -34,7 +35,8 @@ void Planner::assignStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results)
     }
 }
 
-/// What is carried starts where it ends, unless others start with the same.
+/// The initial value prefers the allocation of the iteration argument, unless it initialises
+/// several.
 void Planner::preferInit(OpResult result, AllocRefAttr ref) {
   auto repeat = dyn_cast<RepeatOp>(result.getOwner());
   if (!repeat || result.getResultNumber() >= repeat.getNumIterArgs())
@@ -44,12 +46,12 @@ void Planner::preferInit(OpResult result, AllocRefAttr ref) {
     prefer(init, ref, /*onlyIfFree=*/true);
 }
 
-void Planner::assignCarried(RepeatOp repeat, SmallVectorImpl<Attribute> &results) {
+void Planner::assignIterArgs(RepeatOp repeat, SmallVectorImpl<Attribute> &results) {
   int64_t begin = liveness.getStart(repeat), end = liveness.getEnd(repeat);
   for (auto [i, init] : llvm::enumerate(repeat.getInits())) {
     AllocRefAttr ref;
     AllocRefAttr initRef = refs.lookup(init);
-    // Two that are carried may start from one value, but not in its place.
+    // Two iteration arguments with the same initial value need different allocations.
     auto isTaken = [&](AllocRefAttr ref) { return llvm::is_contained(results, ref); };
     if (auto preferred = preferences.find(repeat.getResult(i));
         preferred != preferences.end() && !isTaken(preferred->second.ref)) {
@@ -76,28 +78,28 @@ void Planner::assignCarried(RepeatOp repeat, SmallVectorImpl<Attribute> &results
 }
 
 LogicalResult Planner::planRepeat(RepeatOp repeat) {
-  SmallVector<Attribute> stacks, carried, arguments;
+  SmallVector<Attribute> stacks, iterArgs, arguments;
   assignStacks(repeat, stacks);
-  assignCarried(repeat, carried);
+  assignIterArgs(repeat, iterArgs);
   for (const RepeatVariant &body : repeat.getVariants())
-    if (failed(planVariant(body, carried, arguments)))
+    if (failed(planVariant(body, iterArgs, arguments)))
       return failure();
   repeat->setAttr(kArgumentAllocs, ArrayAttr::get(context, arguments));
-  for (auto [result, ref] : llvm::zip(repeat.getIterResults(), carried))
+  for (auto [result, ref] : llvm::zip(repeat.getIterResults(), iterArgs))
     assign(result, cast<AllocRefAttr>(ref));
   return success();
 }
 
-/// Appends the places of the body's arguments to `arguments`.
-LogicalResult Planner::planVariant(RepeatVariant body, ArrayRef<Attribute> carried,
+/// Appends the allocations of the body's arguments to `arguments`.
+LogicalResult Planner::planVariant(RepeatVariant body, ArrayRef<Attribute> iterArgs,
                                    SmallVectorImpl<Attribute> &arguments) {
   assign(body.getIndex(), getInlineRef());
   arguments.push_back(getInlineRef());
-  llvm::append_range(arguments, carried);
+  llvm::append_range(arguments, iterArgs);
   RepeatOp repeat = body.getRepeat();
-  for (auto [stack, slice, number] : body.getScannedInputs()) {
-    AllocRefAttr ref = refs.lookup(stack).getSlot(depth, repeat, repeat.getScannedUsers(number));
-    assign(slice, ref);
+  for (auto [input, slot, number] : body.getScannedInputs()) {
+    AllocRefAttr ref = refs.lookup(input).getSlot(depth, repeat, repeat.getScannedUsers(number));
+    assign(slot, ref);
     arguments.push_back(ref);
   }
   ++depth;
@@ -107,8 +109,8 @@ LogicalResult Planner::planVariant(RepeatVariant body, ArrayRef<Attribute> carri
   return verifyYield(body);
 }
 
-/// The yield copies one value after the other: `result`, which it hands on, may not lie where
-/// another one goes.
+/// Yield copies are sequential, so a yielded value must not share an allocation with a later
+/// destination.
 bool Planner::blocksYield(OpResult result, AllocRefAttr ref) {
   std::optional<RepeatVariant> body = findVariant(result.getOwner()->getBlock());
   if (!body)

@@ -1,6 +1,6 @@
-//===- PlanScratch.cpp - Memory that operations need while they run -------===//
+//===- PlanScratch.cpp - Scratch memory of operations ---------------------===//
 //
-// Working memory of kernels, and room for the padding of flat storage.
+// Scratch of kernels, and memory for the padding of flat tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,9 +35,9 @@ void Planner::planScratch(Operation *op) {
     op->setAttr(kScratch, ArrayAttr::get(context, scratch));
 }
 
-/// Flat storage is padded to a multiple of the degree, so whole values need room for the padding:
-/// behind the value where its buffer can have it, else in a buffer for as long as the exchange
-/// lasts.
+/// Flat tensors are padded to a multiple of the degree, so a gathered or unreduced value needs
+/// memory for the padding. The padding follows the value in its allocation if possible; otherwise
+/// the collective has a scratch allocation while it runs.
 void Planner::planPadding(Operation *op) {
   bool gathers = isa<dist::AllGatherOp>(op);
   if (!gathers && !isa<dist::ReduceScatterOp>(op))

@@ -1,7 +1,7 @@
-//===- PlanStackOverlaps.cpp - Which stacks may lie over one another ----------===//
+//===- PlanStackOverlaps.cpp - Which stacks may share memory --------------===//
 //
-// Conservatively: only where, while the repeat runs, the buffers hold nothing but the two stacks,
-// and each iteration touches no slot but its own.
+// Conservative: while the repeat runs, the allocations must contain only the two stacks, and each
+// iteration must access only its own slots.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,11 +16,10 @@ using namespace titan::memory;
 
 namespace {
 
-/// A buffer that is a stack of the repeat, with the slot of each iteration, in the order in which
-/// they run.
+/// An allocation that is a stack of the repeat, with the slot of each iteration in execution order.
 struct StackUse {
   int64_t allocation, numSlots;
-  support::Slots slots;
+  arena::Slots slots;
 };
 
 StackUse makeUse(AllocRefAttr ref, RepeatOp repeat, ArrayRef<int64_t> users) {
@@ -33,10 +32,10 @@ StackUse makeUse(AllocRefAttr ref, RepeatOp repeat, ArrayRef<int64_t> users) {
   return use;
 }
 
-/// Stacks whose iterations have equal slots are one overlap: they keep the same distances.
-std::vector<support::StackOverlap> pairUp(ArrayRef<StackUse> consumed,
-                                          ArrayRef<StackUse> produced) {
-  std::vector<support::StackOverlap> stackOverlaps;
+/// Pairs of stacks with equal slots per iteration form one stack overlap, because their constraints
+/// are equal.
+std::vector<arena::StackOverlap> pairUp(ArrayRef<StackUse> consumed, ArrayRef<StackUse> produced) {
+  std::vector<arena::StackOverlap> stackOverlaps;
   std::vector<std::pair<const StackUse *, const StackUse *>> groups;
   auto getFirst = [](ArrayRef<StackUse> uses, const StackUse &use) {
     return llvm::find_if(uses, [&](const StackUse &other) { return other.slots == use.slots; });
@@ -49,7 +48,7 @@ std::vector<support::StackOverlap> pairUp(ArrayRef<StackUse> consumed,
       if (it == groups.end()) {
         groups.push_back(group);
         stackOverlaps.push_back({{}, {}, from.numSlots, to.numSlots, {}, {}});
-        support::findConstraints(from.slots, to.slots, stackOverlaps.back());
+        arena::findConstraints(from.slots, to.slots, stackOverlaps.back());
       }
       auto add = [](std::vector<size_t> &list, size_t allocation) {
         if (!llvm::is_contained(list, allocation))
@@ -63,7 +62,8 @@ std::vector<support::StackOverlap> pairUp(ArrayRef<StackUse> consumed,
 
 } // namespace
 
-/// While `repeat` runs, all that lives in the buffer besides `stack` is the slot of the iteration.
+/// True if, while `repeat` runs, the allocation contains only `stack` and each iteration uses only
+/// its own slot.
 bool Planner::usesOwnSlotsOnly(RepeatOp repeat, Value stack) {
   AllocRefAttr ref = refs.lookup(stack);
   if (ref.getSpace() != MemorySpace::Transient || !ref.getLevels().empty() ||
@@ -85,21 +85,22 @@ bool Planner::usesOwnSlotsOnly(RepeatOp repeat, Value stack) {
          });
 }
 
-/// Nothing but one slice is read of the stack, which then is done with.
-bool Planner::isConsumed(RepeatOp repeat, OpOperand &slice) {
-  Value stack = slice.get();
+/// True if `scanned` is the last use of its stack.
+bool Planner::isConsumed(RepeatOp repeat, OpOperand &scanned) {
+  Value stack = scanned.get();
   return usesOwnSlotsOnly(repeat, stack) &&
          getAllocation(refs.lookup(stack)).last == liveness.getEnd(repeat) &&
          llvm::all_of(stack.getUses(), [&](OpOperand &use) {
-           return &use == &slice || !repeat->isAncestor(use.getOwner());
+           return &use == &scanned || !repeat->isAncestor(use.getOwner());
          });
 }
 
-/// StackOverlaps are found by walking the iterations.
+/// The planner walks all iterations to find the constraints.
 static constexpr int64_t kMaxIterations = 65536;
 
 void Planner::planStackOverlaps(RepeatOp repeat) {
-  // Filled ones first: a repeat over microbatches has none, and its iterations need not be listed.
+  // Produced stacks first: a repeat over microbatches has none, so that its iterations are not
+  // listed.
   SmallVector<StackUse> consumed, produced;
   for (auto [i, stack] : llvm::enumerate(repeat.getStackedOutputs()))
     if (usesOwnSlotsOnly(repeat, stack) &&
@@ -107,11 +108,11 @@ void Planner::planStackOverlaps(RepeatOp repeat) {
       produced.push_back(makeUse(refs.lookup(stack), repeat, repeat.getStackedUsers(i)));
   if (produced.empty() || repeat.getDim().getSize() > kMaxIterations)
     return;
-  for (auto [i, slice] : llvm::enumerate(repeat.getScannedInputsMutable()))
-    if (isConsumed(repeat, slice))
-      consumed.push_back(makeUse(refs.lookup(slice.get()), repeat, repeat.getScannedUsers(i)));
+  for (auto [i, scanned] : llvm::enumerate(repeat.getScannedInputsMutable()))
+    if (isConsumed(repeat, scanned))
+      consumed.push_back(makeUse(refs.lookup(scanned.get()), repeat, repeat.getScannedUsers(i)));
   SmallVector<Attribute> packed;
-  for (const support::StackOverlap &overlap : pairUp(consumed, produced))
+  for (const arena::StackOverlap &overlap : pairUp(consumed, produced))
     packed.push_back(packStackOverlap(context, overlap));
   if (!packed.empty())
     repeat->setAttr(kStackOverlaps, ArrayAttr::get(context, packed));

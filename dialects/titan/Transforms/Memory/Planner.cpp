@@ -1,6 +1,7 @@
-//===- Planner.cpp - Gives the values of a function their buffers ---------===//
+//===- Planner.cpp - Assigns an allocation to every value of a function ---===//
 
 #include "dialects/titan/Transforms/Memory/Planner.h"
+#include "dialects/titan/Support/Views.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -10,28 +11,6 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::memory;
 
-std::string memory::getSourceName(Value value) {
-  // What comes out of a region is called what it is called inside.
-  auto result = dyn_cast<OpResult>(value);
-  if (result) {
-    if (auto fused = dyn_cast<FusedOp>(result.getOwner()))
-      return getSourceName(fused.getYield().getValues()[result.getResultNumber()]);
-    if (auto repeat = dyn_cast<RepeatOp>(result.getOwner()))
-      return getSourceName(repeat.getYielded(result.getResultNumber()).front());
-  }
-  Location location = result ? dist::getValueLocation(result) : value.getLoc();
-  if (auto named = location->findInstanceOf<NameLoc>(); named && !named.getName().empty())
-    return named.getName().str();
-  if (Operation *op = value.getDefiningOp())
-    return op->getName().stripDialect().str();
-  auto argument = cast<BlockArgument>(value);
-  if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-    for (StringRef role : {attr::kParam, attr::kState, attr::kInput, attr::kScalar})
-      if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), role))
-        return name.str();
-  return "argument";
-}
-
 Planner::Planner(func::FuncOp function, PersistentTable &persistent)
     : function(function), persistent(persistent), liveness(function),
       context(function.getContext()), current(&function.getBody()) {}
@@ -40,7 +19,7 @@ LogicalResult Planner::run() {
   if (failed(assignArguments()) || failed(preferResults()) ||
       failed(planBlock(function.getBody().front())) || failed(verifyReturn()))
     return failure();
-  // Only now is it known how long each buffer lives, and which are padded.
+  // Live ranges and padding of allocations are final only after the walk.
   function.walk([&](RepeatOp repeat) { planStackOverlaps(repeat); });
   writeAttributes();
   return success();
@@ -61,7 +40,7 @@ Planner::Allocation &Planner::getAllocation(AllocRefAttr ref) {
 
 int64_t Planner::getLiveUntil(AllocRefAttr ref) {
   int64_t last = -1;
-  // What another variant's body reads is not there while this one runs.
+  // Reads in another variant's body do not matter: an iteration runs one variant.
   for (Value value : getAllocation(ref).values)
     if (value.getParentRegion()->isAncestor(current))
       last = std::max(last, liveness.getLastUse(value));
@@ -88,8 +67,8 @@ AllocRefAttr Planner::makeAllocation(Value value, int64_t first, int64_t last) {
   return makeAllocation(getSourceName(value), cast<NamedTensorType>(value.getType()), first, last);
 }
 
-/// The value in flight that `value` is waited for as; null for others, and where room for padding
-/// may be needed, which only a buffer of its own has.
+/// The started collective result that `value` waits for. Null for other values and for all-gathers,
+/// which need an allocation that can be padded.
 static Value getFlight(Value value) {
   auto wait = value.getDefiningOp<dist::WaitOp>();
   if (!wait)

@@ -1,10 +1,12 @@
-//===- Planner.h - Gives the values of a function their buffers -*- C++ -*-===//
+//===- Planner.h - Assigns an allocation to every value of a function ----*- C++ -*-===//
 //
-// One walk in program order. A value goes, in order of preference: nowhere (it is inline, or a view
-// of what another value holds); where it must end up (a stack's slot, the argument it updates, what
-// a repeat carries), if nothing there is still needed; into the buffer of an operand that dies
-// here; into a buffer of its own. Whatever did not end up where it must is copied by the yield or
-// return.
+// One walk in program order. The allocation of a value is the first of these that applies:
+//   1. none, if the value is inline; the operand's, if the value is a view;
+//   2. its preferred allocation (the slot of a stack, the updated argument, an iteration argument),
+//      if no live value is in it;
+//   3. the allocation of an operand whose last use is this operation;
+//   4. a new allocation.
+// The yield or return copies every value that is not in its preferred allocation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,12 +21,12 @@
 
 namespace titan::memory {
 
-/// The buffers that all functions of a module share.
+/// The persistent allocations of a module.
 class PersistentTable {
 public:
   explicit PersistentTable(const BlockStorage &storage) : storage(storage) {}
-  /// The buffer of a tensor, made where there is none yet. Emits an error at `at` when it exists
-  /// with another type.
+  /// The index of the allocation of a tensor; creates the allocation at the first request. Emits an
+  /// error at `at` if the tensor has another type in another function.
   mlir::FailureOr<int64_t> get(const PersistentKey &key, ir::NamedTensorType type,
                                mlir::Operation *at);
   mlir::ArrayAttr toAttribute(mlir::MLIRContext *context) const;
@@ -39,7 +41,6 @@ private:
 class Planner {
 public:
   Planner(mlir::func::FuncOp function, PersistentTable &persistent);
-  /// Plans and writes the attributes.
   mlir::LogicalResult run();
 
 private:
@@ -51,7 +52,7 @@ private:
     llvm::SmallVector<mlir::Value> values = {};
     mlir::StringAttr per = nullptr;
   };
-  /// Where a value should be computed; `onlyIfFree`: only if what lies there is no longer needed.
+  /// The preferred allocation of a value. `onlyIfFree`: only if no live value is in it.
   struct Preference {
     ir::AllocRefAttr ref;
     bool onlyIfFree;
@@ -71,8 +72,8 @@ private:
   ir::AllocRefAttr findLastUseOperand(mlir::OpResult result);
   mlir::LogicalResult planRepeat(ir::RepeatOp repeat);
   void assignStacks(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &refs);
-  void assignCarried(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &refs);
-  mlir::LogicalResult planVariant(ir::RepeatVariant body, llvm::ArrayRef<mlir::Attribute> carried,
+  void assignIterArgs(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &refs);
+  mlir::LogicalResult planVariant(ir::RepeatVariant body, llvm::ArrayRef<mlir::Attribute> iterArgs,
                                   llvm::SmallVectorImpl<mlir::Attribute> &arguments);
   bool blocksYield(mlir::OpResult result, ir::AllocRefAttr ref);
   mlir::LogicalResult verifyYield(ir::RepeatVariant body);
@@ -81,14 +82,14 @@ private:
   bool pad(ir::AllocRefAttr ref, mlir::ArrayAttr axes);
   void planStackOverlaps(ir::RepeatOp repeat);
   bool usesOwnSlotsOnly(ir::RepeatOp repeat, mlir::Value stack);
-  bool isConsumed(ir::RepeatOp repeat, mlir::OpOperand &slice);
+  bool isConsumed(ir::RepeatOp repeat, mlir::OpOperand &scanned);
 
   ir::AllocRefAttr makeAllocation(std::string name, ir::NamedTensorType type, int64_t first,
                                   int64_t last);
   ir::AllocRefAttr makeAllocation(mlir::Value value, int64_t first, int64_t last);
   void assign(mlir::Value value, ir::AllocRefAttr ref);
   Allocation &getAllocation(ir::AllocRefAttr ref);
-  /// The last event at which something in the buffer of `place` is read.
+  /// The last event that reads any value of the allocation.
   int64_t getLiveUntil(ir::AllocRefAttr ref);
   ir::AllocRefAttr getInlineRef();
   ir::AllocRefAttr getPersistentRef(int64_t index);
@@ -105,9 +106,6 @@ private:
   int64_t depth = 0;     ///< number of enclosing repeats
   mlir::Region *current; ///< the body that is being planned
 };
-
-/// The name that the source gives `value`, or its operation's.
-std::string getSourceName(mlir::Value value);
 
 } // namespace titan::memory
 

@@ -1,5 +1,6 @@
 //===- SequentializeCopies.cpp - The pass --titan-sequentialize-copies -----------------===//
 
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -9,7 +10,8 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-/// `update p = q` beside `update q = ...`: returned from where q lies, it would be what q became.
+/// With `update p = q` beside `update q = ...`, returning `q` directly would read it after it was
+/// overwritten.
 static void copyOperand(Operation *terminator, OpOperand &operand) {
   OpBuilder builder(terminator);
   Value value = operand.get();
@@ -17,16 +19,16 @@ static void copyOperand(Operation *terminator, OpOperand &operand) {
       builder.create<CastOp>(value.getLoc(), value.getType(), value, /*roundBeforeReduce=*/false));
 }
 
-/// The terminator's operand i takes the place of `targets[i]`, where that is not null. Operands
-/// that are such values are copied, if something else takes their places. Further operands stay.
+/// The terminator copies operand i into `targets[i]` if that is not null. Copies every operand that
+/// is itself a target which another operand overwrites. Further operands do not change.
 static void sequentializeCopies(Operation *terminator, ArrayRef<Value> targets) {
   auto getReplacement = [&](Value target) {
     const auto *it = llvm::find(targets, target);
     return it == targets.end() ? Value()
-                               : memory::getRoot(terminator->getOperand(it - targets.begin()));
+                               : ir::getRoot(terminator->getOperand(it - targets.begin()));
   };
   for (OpOperand &operand : terminator->getOpOperands().take_front(targets.size())) {
-    Value root = memory::getRoot(operand.get());
+    Value root = ir::getRoot(operand.get());
     Value next = isa<BlockArgument>(root) ? getReplacement(root) : Value();
     if (next && next != root)
       copyOperand(terminator, operand);
@@ -46,15 +48,15 @@ static void visitReturn(func::FuncOp function) {
 static void visitYields(RepeatOp repeat) {
   for (const RepeatVariant &body : repeat.getVariants()) {
     SmallVector<Value> targets(body.getIterArgs());
-    sequentializeCopies(body.getYield(), targets); // what is stacked goes first
+    sequentializeCopies(body.getYield(), targets); // stacked outputs are copied before
   }
 }
 
 namespace {
 
-/// Copies what is handed on in the place of something that is replaced itself. A function's results
-/// and what a repeat carries are brought to their places one after the other, so nothing that is
-/// still to be read may lie where another goes. Input:
+/// Copies returned and yielded values that an earlier copy of the same terminator would overwrite.
+/// A return copies its results one after the other; so does a yield with its iteration arguments.
+/// Input:
 ///   func.func @train(%p: T, %q: T) -> (T {titan.updates = 0}, T {titan.updates = 1}) {
 ///     return %q, %p
 /// Output:

@@ -1,4 +1,4 @@
-//===- StackOverlaps.cpp - Stacks that may lie over one another ---------------===//
+//===- StackOverlaps.cpp - Stacks that may share memory -------------------===//
 
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 
@@ -9,22 +9,22 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-static DenseI64ArrayAttr
-packConstraints(Builder &builder, const std::vector<support::OffsetConstraint> &constraints) {
+static DenseI64ArrayAttr packConstraints(Builder &builder,
+                                         const std::vector<arena::OffsetConstraint> &constraints) {
   SmallVector<int64_t> numbers;
-  for (support::OffsetConstraint constraint : constraints)
+  for (arena::OffsetConstraint constraint : constraints)
     numbers.append({constraint.below, constraint.above});
   return builder.getDenseI64ArrayAttr(numbers);
 }
 
-static std::vector<support::OffsetConstraint> unpackConstraints(ArrayRef<int64_t> numbers) {
-  std::vector<support::OffsetConstraint> constraints;
+static std::vector<arena::OffsetConstraint> unpackConstraints(ArrayRef<int64_t> numbers) {
+  std::vector<arena::OffsetConstraint> constraints;
   for (; numbers.size() >= 2; numbers = numbers.drop_front(2))
     constraints.push_back({numbers[0], numbers[1]});
   return constraints;
 }
 
-Attribute memory::packStackOverlap(MLIRContext *context, const support::StackOverlap &overlap) {
+Attribute memory::packStackOverlap(MLIRContext *context, const arena::StackOverlap &overlap) {
   Builder builder(context);
   auto pack = [&](StringRef name, ArrayRef<int64_t> numbers) {
     return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(numbers));
@@ -38,7 +38,7 @@ Attribute memory::packStackOverlap(MLIRContext *context, const support::StackOve
        builder.getNamedAttr("below", packConstraints(builder, overlap.producedBelow))});
 }
 
-FailureOr<support::StackOverlap> memory::unpackStackOverlap(Attribute attribute) {
+FailureOr<arena::StackOverlap> memory::unpackStackOverlap(Attribute attribute) {
   auto fields = dyn_cast<DictionaryAttr>(attribute);
   SmallVector<ArrayRef<int64_t>> lists;
   for (StringRef name : {"consumed", "produced", "slots", "above", "below"}) {
@@ -49,20 +49,20 @@ FailureOr<support::StackOverlap> memory::unpackStackOverlap(Attribute attribute)
   }
   if (lists[2].size() != 2 || lists[3].size() % 2 != 0 || lists[4].size() % 2 != 0)
     return failure();
-  return support::StackOverlap{{lists[0].begin(), lists[0].end()},
-                               {lists[1].begin(), lists[1].end()},
-                               lists[2][0],
-                               lists[2][1],
-                               unpackConstraints(lists[3]),
-                               unpackConstraints(lists[4])};
+  return arena::StackOverlap{{lists[0].begin(), lists[0].end()},
+                             {lists[1].begin(), lists[1].end()},
+                             lists[2][0],
+                             lists[2][1],
+                             unpackConstraints(lists[3]),
+                             unpackConstraints(lists[4])};
 }
 
-std::vector<support::StackOverlap> memory::getStackOverlaps(func::FuncOp function) {
-  std::vector<support::StackOverlap> stackOverlaps;
+std::vector<arena::StackOverlap> memory::getStackOverlaps(func::FuncOp function) {
+  std::vector<arena::StackOverlap> stackOverlaps;
   function.walk([&](RepeatOp repeat) {
     if (auto list = repeat->getAttrOfType<ArrayAttr>(kStackOverlaps))
       for (Attribute attribute : list)
-        if (FailureOr<support::StackOverlap> overlap = unpackStackOverlap(attribute);
+        if (FailureOr<arena::StackOverlap> overlap = unpackStackOverlap(attribute);
             succeeded(overlap))
           stackOverlaps.push_back(std::move(*overlap));
   });

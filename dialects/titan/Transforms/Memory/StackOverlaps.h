@@ -1,22 +1,23 @@
-//===- StackOverlaps.h - Stacks that may lie over one another -------*- C++ -*-===//
+//===- StackOverlaps.h - Stacks that may share memory -----------*- C++ -*-===//
 //
-// A repeat that reads one stack slot by slot, for the last time, and fills another needs less than
-// both. `--titan-plan-memory` says at the repeat which of its stacks that holds for and how far
-// these must be apart (compiler/support/StackOverlap.h), whatever their rows' sizes:
+// A repeat that consumes one stack while it produces another needs less memory than both stacks.
+// `--titan-plan-memory` lists such pairs of stacks on the repeat, with the offset constraints that
+// keep live slots disjoint for all slot sizes (base/arena/OffsetConstraints.h):
 //
 //   titan.stack_overlaps = [{consumed = array<i64: 3, 4>, produced = array<i64: 9>,
-//                       slots = array<i64: 6, 6>, above = array<i64: 6, 5, 1, 0>,
-//                       below = array<i64: 6, 0>}]
+//                            slots = array<i64: 6, 6>, above = array<i64: 6, 5, 1, 0>,
+//                            below = array<i64: 6, 0>}]
 //
-// Buffers 3 and 4 are consumed, 9 is produced, and all have 6 slots. Of `above` and `below`, every
-// two numbers are a constraint. `--titan-verify-memory` runs through the iterations and compares.
+// Allocations 3 and 4 are consumed, allocation 9 is produced, and each has 6 slots. `above` and
+// `below` are lists of constraints, two numbers each. `--titan-verify-memory` checks the
+// constraints iteration by iteration.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_STACKOVERLAPS_H
 #define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_STACKOVERLAPS_H
 
-#include "compiler/support/StackOverlap.h"
+#include "base/arena/OffsetConstraints.h"
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -24,23 +25,23 @@ namespace titan::memory {
 
 inline constexpr llvm::StringLiteral kStackOverlaps = "titan.stack_overlaps";
 
-mlir::Attribute packStackOverlap(mlir::MLIRContext *context, const support::StackOverlap &overlap);
-/// Fails where `attribute` is not what `packStackOverlap` makes.
-mlir::FailureOr<support::StackOverlap> unpackStackOverlap(mlir::Attribute attribute);
+mlir::Attribute packStackOverlap(mlir::MLIRContext *context, const arena::StackOverlap &overlap);
+/// Fails if `packStackOverlap` cannot have produced `attribute`.
+mlir::FailureOr<arena::StackOverlap> unpackStackOverlap(mlir::Attribute attribute);
 
-/// Those of all repeats of a function that the verifier accepts.
-std::vector<support::StackOverlap> getStackOverlaps(mlir::func::FuncOp function);
+/// The valid stack overlaps of all repeats of a function.
+std::vector<arena::StackOverlap> getStackOverlaps(mlir::func::FuncOp function);
 
-/// The number of repeats around this one: its level in places.
+/// The number of repeats that enclose `repeat`: its level in allocation references.
 int64_t getLevel(ir::RepeatOp repeat);
 
-/// True for a stack whose slots are equally large and lie one behind the other on every rank.
+/// True if the slots of a stack have equal sizes and are contiguous on every rank.
 bool hasEqualRows(ir::NamedTensorType stack);
 
-/// True where what `op` starts is waited for in the same iteration, or where it starts nothing.
+/// True if `op` starts no collective, or one that the same iteration waits for.
 bool endsInBlock(mlir::Operation *op);
 
-/// Refuses stackOverlaps that the iterations do not keep.
+/// Rejects stack overlaps in which an iteration would overwrite a live slot.
 mlir::LogicalResult verifyStackOverlaps(mlir::func::FuncOp function);
 
 } // namespace titan::memory

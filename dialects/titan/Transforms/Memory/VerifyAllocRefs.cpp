@@ -1,7 +1,7 @@
-//===- VerifyAllocRefs.cpp - Whether a plan is whole -------------------------===//
+//===- VerifyAllocRefs.cpp - Is a memory plan complete and well-formed? ---===//
 //
-// All that emission, the interpreter and the other checks look up is there and of the right kind,
-// so that they need not ask. What a plan means is checked in VerifyMemory.cpp.
+// Emission, the interpreter and the other verifiers rely on these checks. VerifyMemory.cpp checks
+// the semantics of the plan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,13 +31,13 @@ public:
 private:
   LogicalResult verifyAllocations(ArrayAttr allocations, StringRef name);
   LogicalResult verifyOp(Operation *op);
-  /// The attribute `name` of `op` is a list of `count` places.
+  /// Requires that the attribute `name` of `op` is a list of `count` allocation references.
   LogicalResult verifyList(Operation *op, StringRef name, size_t count, size_t depth);
   LogicalResult verifyRef(Operation *op, StringRef name, Attribute ref, size_t depth);
   bool hasSlots(Operation *op, AllocRefAttr ref, size_t depth);
 
   func::FuncOp function;
-  bool isComplete; ///< nothing may be missing
+  bool isComplete; ///< reject missing attributes
   ArrayAttr transient, persistent;
 };
 
@@ -55,7 +55,7 @@ LogicalResult AllocRefVerifier::verifyAllocations(ArrayAttr allocations, StringR
          << name << "; run --titan-plan-memory first";
 }
 
-/// Repeats around `op`, outermost first.
+/// The repeats that enclose `op`, outermost first.
 static SmallVector<RepeatOp> getRepeats(Operation *op) {
   SmallVector<RepeatOp> repeats;
   for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
@@ -64,8 +64,8 @@ static SmallVector<RepeatOp> getRepeats(Operation *op) {
   return repeats;
 }
 
-/// Whether every level of the allocation belongs to a repeat that encloses `op`, or to `op` itself
-/// for the arguments of its body, and names variants of that repeat.
+/// True if every level of `ref` is the level of a repeat that encloses `op`, and lists variants of
+/// that repeat. For the arguments of a repeat's bodies, `op` is that repeat.
 bool AllocRefVerifier::hasSlots(Operation *op, AllocRefAttr ref, size_t depth) {
   SmallVector<RepeatOp> repeats = getRepeats(op);
   if (auto repeat = dyn_cast<RepeatOp>(op))
@@ -94,7 +94,7 @@ LogicalResult AllocRefVerifier::verifyRef(Operation *op, StringRef name, Attribu
     return success();
   if (ref) {
     ArrayAttr allocations = ref.getSpace() == MemorySpace::Transient ? transient : persistent;
-    auto index = static_cast<uint64_t>(ref.getIndex()); // below 0 is far beyond the last
+    auto index = static_cast<uint64_t>(ref.getIndex()); // a negative index becomes a large one
     if (allocations && index < allocations.size() && hasSlots(op, ref, depth))
       return success();
   }
@@ -116,7 +116,7 @@ LogicalResult AllocRefVerifier::verifyList(Operation *op, StringRef name, size_t
   return success();
 }
 
-/// As many as PlanScratch.cpp plans: one for each tensor, and one for the threads' memory.
+/// As many scratch allocations as PlanScratch.cpp plans: one per tensor and one for the threads.
 static size_t countScratch(Operation *op) {
   auto needs = dyn_cast<ScratchOpInterface>(op);
   if (!needs)
@@ -142,7 +142,7 @@ LogicalResult AllocRefVerifier::verifyOp(Operation *op) {
   const size_t needed = countScratch(op);
   if (!scratch && !(isComplete && needed > 0) && !op->hasAttr(memory::kScratch))
     return success();
-  // A collective has a place for each of its values.
+  // A collective has one reference per value.
   const size_t values = isa<dist::DistDialect>(op->getDialect()) ? op->getNumResults() : needed;
   return verifyList(op, memory::kScratch, scratch ? std::max(scratch.size(), values) : values,
                     depth);

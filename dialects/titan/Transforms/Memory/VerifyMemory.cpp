@@ -1,15 +1,15 @@
 //===- VerifyMemory.cpp - The pass --titan-verify-memory ------------------===//
 //
-// Replays a program on its buffers, apart from the planner's reasoning: a table says which value
-// each place holds, writing a result replaces it, and reading an operand whose place holds another
-// value is an error. Bodies of repeats are replayed twice, one after the other, so that what an
-// iteration leaves behind meets itself and every other one. Lifetimes are checked against the same
-// walk; what the function gives must be alive at its end, when it is read. What a repeat hands over
-// is checked slot by slot (VerifyStackOverlaps.cpp).
+// Replays a program on its allocations, independently of the planner. A table maps each allocation
+// to the value that it contains. Writing a result replaces the entry; reading an operand whose
+// entry is another value is an error. Each body of a repeat is replayed twice, so that every
+// iteration follows every other. Live ranges are checked during the same walk; results of the
+// function must be live at its end. VerifyStackOverlaps.cpp checks stack overlaps slot by slot.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
@@ -22,7 +22,7 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-/// What is stored by block is only touched slot by slot.
+/// Requires that operations access tensors that are stored block by block only slot by slot.
 static LogicalResult checkSlots(func::FuncOp function) {
   SmallVector<AllocationAttr> persistent;
   if (auto all =
@@ -72,7 +72,7 @@ private:
           return failure();
       }
       for (Value result : op.getResults()) {
-        if (memory::isView(&op))
+        if (ir::isView(&op))
           continue;
         if (failed(checkStart(&op, memory::getAllocRef(result))))
           return failure();
@@ -84,7 +84,7 @@ private:
     return success();
   }
 
-  /// `op` writes to `place`.
+  /// Checks that the allocation is live when `op` writes to it.
   LogicalResult checkStart(Operation *op, AllocRefAttr ref) {
     if (!ref || ref.getSpace() != MemorySpace::Transient)
       return success();
@@ -114,7 +114,8 @@ private:
     return success();
   }
 
-  /// What is in flight cannot be copied: each next one lands where it is carried.
+  /// A started collective cannot be copied: its result must stay in the allocation of the iteration
+  /// argument.
   LogicalResult checkFlights(RepeatOp repeat) {
     for (auto [i, argument] : llvm::enumerate(repeat.getVariant(0).getIterArgs())) {
       auto isAwaited = [&](Operation *user) {
@@ -147,30 +148,30 @@ private:
     return success();
   }
 
-  /// Slices of views of one stack at one place are one value.
+  /// Scanned inputs that are views of the same stack, in the same slot, are one value.
   void findAliases(RepeatOp repeat) {
     for (unsigned v = 0; v < repeat.getBodies().size(); ++v) {
       DenseMap<std::pair<Value, AllocRefAttr>, Value> firsts;
-      for (const RepeatVariant::ScannedInput &slice : repeat.getVariant(v).getScannedInputs()) {
-        std::pair key(memory::getRoot(slice.input), memory::getAllocRef(slice.slot));
+      for (const RepeatVariant::ScannedInput &scanned : repeat.getVariant(v).getScannedInputs()) {
+        std::pair key(ir::getRoot(scanned.input), memory::getAllocRef(scanned.slot));
         if (key.second)
-          aliases[slice.slot] = firsts.try_emplace(key, slice.slot).first->second;
+          aliases[scanned.slot] = firsts.try_emplace(key, scanned.slot).first->second;
       }
     }
   }
 
-  /// The value whose bytes these are.
+  /// The value that stands for all values with these bytes.
   Value getSource(Value value) const {
-    Value root = memory::getRoot(value);
+    Value root = ir::getRoot(value);
     auto it = aliases.find(root);
     return it == aliases.end() ? root : it->second;
   }
 
-  /// Values that operations of the op's regions read are read by the op, for fused ones.
+  /// Checks the operands of `op`. The captures of a fused region count as operands.
   LogicalResult read(Operation *op) {
     LogicalResult result = success();
     if (auto repeat = dyn_cast<RepeatOp>(op)) {
-      // What is carried is copied at the start; slices are read in every iteration.
+      // The repeat copies initial values at its start; every iteration reads scanned inputs.
       for (Value init : repeat.getInits())
         result = failed(check(op, init, liveness.getStart(op))) ? failure() : result;
       for (Value whole : repeat.getScannedInputs())
@@ -185,7 +186,7 @@ private:
     return result;
   }
 
-  /// `op` reads `value`, for the last time at `event`.
+  /// Checks a read of `value` by `op`, the last one at `event`.
   LogicalResult check(Operation *op, Value value, int64_t event) {
     AllocRefAttr ref = memory::getAllocRef(value);
     if (!ref)
@@ -207,7 +208,7 @@ private:
     return success();
   }
 
-  /// A repeat's own argument that is stacked is copied at the start of the body.
+  /// A body copies its own arguments into stacks at its start.
   static bool isEarlyStack(Operation *op, Value value) {
     return isa<YieldOp>(op) && isa<BlockArgument>(value) &&
            value.getParentBlock() == op->getBlock();
@@ -217,7 +218,7 @@ private:
     AllocRefAttr ref = memory::getAllocRef(value);
     if (!ref || ref.getSpace() == MemorySpace::Inline)
       return;
-    // A slot belongs to its stack, whose value stays what it is.
+    // Writing a slot does not change the value of its stack.
     content[ref] = getSource(value);
   }
 
@@ -225,11 +226,11 @@ private:
   memory::Liveness liveness;
   ArrayAttr allocations;
   DenseMap<AllocRefAttr, Value> content;
-  DenseMap<Value, Value> aliases; ///< of a slice, the first that is the same
+  DenseMap<Value, Value> aliases; ///< of a scanned input, the first equal one
 };
 
-/// Refuses plans in which a value lies in no buffer that there is, is overwritten before its last
-/// use, or is read outside of its buffer's lifetime. Changes nothing.
+/// Rejects plans in which a value has no allocation, is overwritten before its last use, or is read
+/// outside the live range of its allocation. Changes nothing.
 struct VerifyMemoryPass : PassWrapper<VerifyMemoryPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyMemoryPass)
 

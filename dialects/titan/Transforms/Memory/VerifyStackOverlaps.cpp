@@ -1,12 +1,14 @@
-//===- VerifyStackOverlaps.cpp - Do stacks stay apart as promised? ------------===//
+//===- VerifyStackOverlaps.cpp - Do stack overlaps keep live slots disjoint? ---===//
 //
-// For every buffer that a repeat hands over: which slot does each iteration touch, by the places of
-// all that its body reads and writes? Then, iteration by iteration: do the distances that the plan
-// keeps hold what is still to be read and what has been written apart?
+// For every allocation of a stack overlap, finds the slot that each iteration accesses. The slot
+// follows from the allocation references of all values that the body reads and writes. Then checks,
+// iteration by iteration, that the offset constraints separate the slots that are still to be read
+// from the slots that have been written.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
@@ -18,32 +20,32 @@ using namespace titan::ir;
 
 namespace {
 
-/// What a repeat's bodies do with one of its function's buffers.
+/// The accesses of a repeat's bodies to one transient allocation.
 class AllocationUse {
 public:
   AllocationUse(RepeatOp repeat, int64_t allocation)
       : repeat(repeat), allocation(allocation), level(memory::getLevel(repeat)) {}
 
-  /// The slot that each iteration touches, in the order in which they run.
-  FailureOr<support::Slots> findSlots(bool mayWrite) {
+  /// The slot that each iteration accesses, in execution order.
+  FailureOr<arena::Slots> findSlots(bool mayWrite) {
     for (Value init : repeat.getInits())
       if (isInAllocation(memory::getAllocRef(init)))
         return repeat.emitError("carries a value in allocation ")
                << allocation << ", which has a stack overlap";
-    SmallVector<std::optional<AllocRefAttr>> touched;
+    SmallVector<std::optional<AllocRefAttr>> accessed;
     for (RepeatVariant body : repeat.getVariants()) {
       ref = std::nullopt;
       if (failed(visitBody(body, mayWrite)))
         return failure();
-      touched.push_back(ref);
+      accessed.push_back(ref);
     }
-    support::Slots slots;
+    arena::Slots slots;
     IterationTable table = repeat.getIterations();
     for (int64_t iteration = 0; iteration < table.getNumIterations(); ++iteration) {
       const int64_t variant = table.getVariant(iteration);
       slots.emplace_back();
-      if (touched[variant]) {
-        ArrayRef<int64_t> users = touched[variant]->getLevelUsers(0);
+      if (accessed[variant]) {
+        ArrayRef<int64_t> users = accessed[variant]->getLevelUsers(0);
         slots.back() = users.empty() ? iteration : table.getSlots(users)[iteration];
       }
     }
@@ -62,13 +64,13 @@ private:
       unsigned number = stack.getResultNumber() - repeat.getNumIterArgs();
       AllocRefAttr whole = memory::getAllocRef(stack);
       if (isInAllocation(whole) &&
-          failed(touch(body.getYield(),
-                       whole.getSlot(level, repeat, repeat.getStackedUsers(number)), mayWrite)))
+          failed(access(body.getYield(),
+                        whole.getSlot(level, repeat, repeat.getStackedUsers(number)), mayWrite)))
         return failure();
     }
     auto visitArguments = [&](Region &region, Operation *op) {
       return llvm::all_of(region.getArguments(), [&](Value argument) {
-        return succeeded(touch(op, memory::getAllocRef(argument)));
+        return succeeded(access(op, memory::getAllocRef(argument)));
       });
     };
     if (!visitArguments(body.getRegion(), repeat))
@@ -85,20 +87,20 @@ private:
 
   LogicalResult visitOp(Operation *op, bool mayWrite) {
     for (Value operand : op->getOperands())
-      if (failed(touch(op, memory::getAllocRef(operand))))
+      if (failed(access(op, memory::getAllocRef(operand))))
         return failure();
     for (Value result : op->getResults())
-      if (failed(touch(op, memory::getAllocRef(result), mayWrite || memory::isView(op))))
+      if (failed(access(op, memory::getAllocRef(result), mayWrite || ir::isView(op))))
         return failure();
     if (auto scratch = op->getAttrOfType<ArrayAttr>(memory::kScratch))
       for (auto at : scratch.getAsRange<AllocRefAttr>())
-        if (failed(touch(op, at, mayWrite)))
+        if (failed(access(op, at, mayWrite)))
           return failure();
     return success();
   }
 
-  /// `op` reads or writes what is at `at`.
-  LogicalResult touch(Operation *op, AllocRefAttr at, bool isAllowed = true) {
+  /// `op` reads or writes `at`.
+  LogicalResult access(Operation *op, AllocRefAttr at, bool isAllowed = true) {
     if (!isInAllocation(at))
       return success();
     if (!isAllowed)
@@ -123,7 +125,7 @@ private:
 
   RepeatOp repeat;
   int64_t allocation, level;
-  std::optional<AllocRefAttr> ref; ///< what the body touches
+  std::optional<AllocRefAttr> ref; ///< the slot that the body accesses
 };
 
 class Verifier {
@@ -132,7 +134,7 @@ public:
       : liveness(function), allocations(function->getAttrOfType<ArrayAttr>(memory::kTransient)) {}
 
   LogicalResult verify(RepeatOp repeat, Attribute attribute) {
-    FailureOr<support::StackOverlap> overlap = memory::unpackStackOverlap(attribute);
+    FailureOr<arena::StackOverlap> overlap = memory::unpackStackOverlap(attribute);
     if (failed(overlap))
       return repeat.emitError("has an invalid stack overlap: ") << attribute;
     for (size_t consumed : overlap->consumed)
@@ -154,7 +156,7 @@ private:
     return success();
   }
 
-  LogicalResult verifyPair(RepeatOp repeat, const support::StackOverlap &overlap, size_t consumed,
+  LogicalResult verifyPair(RepeatOp repeat, const arena::StackOverlap &overlap, size_t consumed,
                            size_t produced) {
     if (failed(verifyAllocation(repeat, consumed, overlap.consumedSlots)) ||
         failed(verifyAllocation(repeat, produced, overlap.producedSlots)))
@@ -164,16 +166,15 @@ private:
              << consumed << ", which is still live afterwards";
     if (cast<AllocationAttr>(allocations[produced]).getFirst() < liveness.getStart(repeat))
       return repeat.emitError("produces allocation ") << produced << ", which is live before";
-    FailureOr<support::Slots> read = AllocationUse(repeat, consumed).findSlots(/*mayWrite=*/false),
-                              written =
-                                  AllocationUse(repeat, produced).findSlots(/*mayWrite=*/true);
+    FailureOr<arena::Slots> read = AllocationUse(repeat, consumed).findSlots(/*mayWrite=*/false),
+                            written = AllocationUse(repeat, produced).findSlots(/*mayWrite=*/true);
     if (failed(read) || failed(written))
       return failure();
     bool isDisjoint = true;
-    support::walkStackOverlap(
+    arena::walkStackOverlap(
         *read, *written, [&](int64_t first, int64_t last, int64_t least, int64_t most) {
-          isDisjoint = isDisjoint && support::implies(overlap.producedAbove, {last + 1, least}) &&
-                       support::implies(overlap.producedBelow, {most + 1, first});
+          isDisjoint = isDisjoint && arena::implies(overlap.producedAbove, {last + 1, least}) &&
+                       arena::implies(overlap.producedBelow, {most + 1, first});
         });
     if (!isDisjoint)
       return repeat.emitError("writes slots of allocation ")

@@ -1,8 +1,8 @@
 //===- CheckIndices.cpp - The pass --titan-check-indices ------------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Model/IndexRange.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -15,22 +15,22 @@ namespace titan::ir {
 using namespace mlir;
 using namespace titan::ir;
 
-/// What data are checked for when they are read.
+/// The bound that the runtime enforces when it reads tokens.
 static std::optional<int64_t> getVocabulary(ModuleOp module) {
   auto sizes = module->getAttrOfType<DictionaryAttr>("titan.sizes");
   auto vocab = sizes ? sizes.getAs<IntegerAttr>("vocab") : IntegerAttr();
   return vocab ? std::optional(vocab.getInt()) : std::nullopt;
 }
 
-/// The iterations of a repeat are counted in a register, where nothing can be checked.
-static Value inMemory(GradientBuilder &builder, Value index) {
+/// The index of an iteration has no memory that a check could read, so it is copied.
+static Value inMemory(TensorBuilder &builder, Value index) {
   return isa<BlockArgument>(index) && findVariant(index.getParentBlock()) &&
                  findVariant(index.getParentBlock())->getIndex() == index
              ? builder.create<AddOp>(index.getType(), index, builder.constant(0, index))
              : index;
 }
 
-/// `table` has the dimension that `indices` index.
+/// Checks `indices` against the size of dimension `along` of `table`.
 static void check(Operation *op, OpOperand &indices, NamedTensorType table, StringAttr along,
                   IndexRanges &ranges) {
   int64_t size = table.getDims()[table.indexOf(along)].getSize();
@@ -38,7 +38,7 @@ static void check(Operation *op, OpOperand &indices, NamedTensorType table, Stri
   if (range && range->least >= 0 && range->most < size)
     return;
   OpBuilder builder(op);
-  GradientBuilder at(builder, op->getLoc());
+  TensorBuilder at(builder, op->getLoc());
   Value index = inMemory(at, indices.get());
   auto checked =
       at.create<CheckIndexOp>(index.getType(), index, along, builder.getI64IntegerAttr(size));

@@ -1,4 +1,4 @@
-//===- IndexRange.cpp - Between which numbers indices are -----------------===//
+//===- IndexRange.cpp - Value ranges of index tensors ---------------------===//
 
 #include "dialects/titan/Transforms/Model/IndexRange.h"
 #include "dialects/titan/IR/TensorAttributes.h"
@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace titan::ir;
 
-/// 0 ... size - 1.
+/// [0, size).
 static Interval below(int64_t size) {
   return {0, size - 1};
 }
@@ -21,16 +21,16 @@ static std::optional<Interval> unite(std::optional<Interval> a, std::optional<In
   return Interval{std::min(a->least, b->least), std::max(a->most, b->most)};
 }
 
-/// The numbers of at most 32 bits: what they give in one operation does not overflow.
+/// 32-bit bounds, whose sum, difference and product do not overflow.
 static bool isSmall(Interval interval) {
   return llvm::isInt<32>(interval.least) && llvm::isInt<32>(interval.most);
 }
 
 /// The hull of `function` at the corners: right for what is monotonic in each operand.
-template <typename Fn> static Interval atCorners(Interval a, Interval b, Fn function) {
-  int64_t corners[] = {function(a.least, b.least), function(a.least, b.most),
-                       function(a.most, b.least), function(a.most, b.most)};
-  auto [least, most] = std::minmax_element(std::begin(corners), std::end(corners));
+template <typename Fn> static Interval atBounds(Interval a, Interval b, Fn function) {
+  int64_t values[] = {function(a.least, b.least), function(a.least, b.most),
+                      function(a.most, b.least), function(a.most, b.most)};
+  auto [least, most] = std::minmax_element(std::begin(values), std::end(values));
   return {*least, *most};
 }
 
@@ -50,13 +50,13 @@ std::optional<Interval> IndexRanges::ofArgument(BlockArgument argument) const {
 
 std::optional<Interval> IndexRanges::ofArithmetic(Operation *op) {
   std::optional<Interval> a = get(op->getOperand(0)), b = get(op->getOperand(1));
-  // One side bounds a minimum or maximum from one side, so the other one must be known, too.
+  // The bound of a minimum or maximum needs both operands.
   if (!a || !b || !isSmall(*a) || !isSmall(*b))
     return std::nullopt;
   return llvm::TypeSwitch<Operation *, std::optional<Interval>>(op)
       .Case([&](AddOp) { return Interval{a->least + b->least, a->most + b->most}; })
       .Case([&](SubOp) { return Interval{a->least - b->most, a->most - b->least}; })
-      .Case([&](MulOp) { return atCorners(*a, *b, std::multiplies<>()); })
+      .Case([&](MulOp) { return atBounds(*a, *b, std::multiplies<>()); })
       .Case([&](MaximumOp) {
         return Interval{std::max(a->least, b->least), std::max(a->most, b->most)};
       })
@@ -66,7 +66,7 @@ std::optional<Interval> IndexRanges::ofArithmetic(Operation *op) {
       .Case([&](DivOp) -> std::optional<Interval> {
         if (b->least <= 0)
           return std::nullopt;
-        return atCorners(*a, *b, std::divides<>());
+        return atBounds(*a, *b, std::divides<>());
       })
       .Default(std::optional<Interval>());
 }

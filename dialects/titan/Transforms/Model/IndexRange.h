@@ -1,7 +1,7 @@
-//===- IndexRange.h - Between which numbers indices are ---------*- C++ -*-===//
+//===- IndexRange.h - Value ranges of index tensors -------------*- C++ -*-===//
 //
-// Intervals of integer tensors, from the sizes of dimensions, constants, the iterations of repeats
-// and the tokens that the runtime lets pass, by interval arithmetic.
+// Interval arithmetic on integer tensors. The intervals of leaves follow from dimension sizes,
+// constants, iteration counts, and the tokens that the runtime accepts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,17 +14,17 @@
 
 namespace titan::ir {
 
-/// Both ends are included.
+/// A closed interval.
 struct Interval {
   int64_t least, most;
 };
 
 class IndexRanges {
 public:
-  /// `vocab` is the number of different tokens that the runtime lets pass; none: unknown.
+  /// `vocab` is the number of different tokens that the runtime accepts; none: unknown.
   explicit IndexRanges(std::optional<int64_t> vocab) : vocab(vocab) {}
 
-  /// Nothing where nobody knows.
+  /// None if the range is unknown.
   std::optional<Interval> get(mlir::Value value);
 
 private:

@@ -1,7 +1,7 @@
 //===- Passes.h - The model phase ------------------------------*- C++ -*-===//
 //
-// Lowering writes the model phase's IR (compiler/lowering); what is left to do is to check indices
-// where they are computed, and what every later phase builds on. See Passes.td.
+// compiler/lowering produces the IR of the model phase. The phase adds checks of computed indices
+// and verifies what the later phases assume. See Passes.td.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,11 +19,10 @@ namespace titan::ir {
 #define GEN_PASS_DECL
 #include "dialects/titan/Transforms/Model/Passes.h.inc"
 
-/// The phase: checks of indices, what the model alone decides is noted, then the verifier. titanc
-/// and titan-opt run the same.
+/// Adds the passes of the phase: index checks, FLOPs of the model, the verifier. titanc and
+/// titan-opt run the same pipeline.
 void buildModelPhase(mlir::OpPassManager &manager);
 
-/// Registers the passes.
 void registerModelPasses();
 
 } // namespace titan::ir

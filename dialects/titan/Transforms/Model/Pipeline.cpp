@@ -14,7 +14,7 @@ namespace {
 
 void titan::ir::buildModelPhase(OpPassManager &manager) {
   manager.addPass(createTitanCheckIndices());
-  // The model as written: later phases add the backward and recompute.
+  // Before the later phases add the backward pass and recomputation.
   manager.addPass(createCountModelFlopsPass());
   manager.addPass(createTitanVerifyModelPhase());
 }

@@ -1,7 +1,7 @@
 //===- VerifyModelPhase.cpp - What holds after the model phase ------------===//
 
 #include "dialects/titan/IR/TensorAttributes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
+#include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace titan::ir;
 
 namespace {
-/// Where a parameter was met first, to hold its other occurrences against.
+/// The first occurrence of a parameter; the others must equal it.
 struct Parameter {
   func::FuncOp function;
   unsigned index;

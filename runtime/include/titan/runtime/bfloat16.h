@@ -1,7 +1,7 @@
-// The bf16 of memory: the upper half of a float, 8 significant bits. It is converted to float to
-// compute with and rounded to nearest even when it is stored; arithmetic of its own it has none.
-// The conversions are plain integer operations, which compilers vectorise, for processors and for
-// devices. Its bytes are those of safetensors' BF16, LibTorch's BFloat16 and CUDA's __nv_bfloat16.
+// bf16 storage: the upper half of a float, with 8 significant bits. It converts to float for
+// arithmetic and rounds to nearest even on store; it has no arithmetic of its own. The conversions
+// are integer operations that compilers vectorise, on CPUs and on devices. The bytes equal
+// safetensors' BF16, LibTorch's BFloat16 and CUDA's __nv_bfloat16.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct bf16 {
 
   bf16() = default;
   TITAN_EVERYWHERE bf16(float value) : bits(round(value)) {}
-  /// Without a temporary in between, which would keep GCC from vectorising stores.
+  /// Without a temporary, which would keep GCC from vectorising stores.
   TITAN_EVERYWHERE bf16 &operator=(float value) {
     bits = round(value);
     return *this;
@@ -43,7 +43,7 @@ private:
 };
 static_assert(sizeof(bf16) == 2);
 
-/// The type in which sums of elements are made.
+/// The type in which elements are summed.
 template <typename T> struct Accumulation {
   using Type = T;
 };

@@ -1,66 +1,65 @@
-// Sums of many terms. A sum that adds one term after the other loses digits in proportion to its
-// length. Here a few terms are added in the elements' own type, and the sums of such blocks in
-// double, so that the error of a sum of floats does not depend on its length. It is at most as many
-// times 2^-24 of the sum of the terms' absolute values as a term passes additions in float, and one
-// more for the rounding of the result (N. J. Higham, Accuracy and Stability of Numerical
-// Algorithms, 2nd edition, section 4.2):
+// Blocked summation. The error of sequential summation grows with the number of terms. Here a few
+// terms are summed in the element type, and these partial sums in double. So the error of a float
+// sum does not depend on its length. The error is at most k * 2^-24 of the sum of absolute values,
+// where k is the number of float additions per term plus one final rounding (N. J. Higham, Accuracy
+// and Stability of Numerical Algorithms, 2nd edition, section 4.2):
 //
 //   columns side by side (ColumnSums): 2 + 1. All of a tensor (sum, dot of kernel_loops.h): 13 + 1.
-//   One term after the other (Sum): 15 + 1. A loop in the lanes of vectors (kLaneBlock): 30 + 1,
-//   which is 1.9e-6; of terms of one sign and size, less than 1e-6.
+//   Term by term (Sum): 15 + 1. A loop over vector lanes (kLaneBlock): 30 + 1, which is 1.9e-6;
+//   for terms of one sign and size, less than 1e-6.
 //
-// The order depends on the shape and the processor's vectors, not on the number of threads.
+// The order depends on the shape and on the vector width, not on the number of threads.
 //
-// For processors and, compiled by nvcc, for devices. Nothing here allocates or fails.
+// For CPUs and, compiled by nvcc, for devices. Nothing here allocates or fails.
 #pragma once
 
+#include "base/kernels/SumBlocks.h"
 #include "titan/runtime/kernel_math.h"
-#include "titan/runtime/sum_blocks.h"
 
 #include <type_traits>
 
 namespace titan::rt::tm {
 
-/// Terms of a loop whose iterations fill the lanes of vectors, of which each sums 16; then the
-/// lanes are added, one after the other.
+/// Terms per block of a vectorised loop: each lane sums 16 terms, then the lanes are added in
+/// sequence.
 #ifdef __AVX512F__
 constexpr int64_t kLaneBlock = 256;
 #else
 constexpr int64_t kLaneBlock = 128;
 #endif
-/// Where the block of lanes that begins at `start` ends, of so many terms.
+/// The end of the lane block that starts at `start`, of `count` terms.
 TM_FUNCTION constexpr int64_t blockEnd(int64_t start, int64_t count) {
   return start + kLaneBlock < count ? start + kLaneBlock : count;
 }
 
-/// The type in which sums of blocks of T are added.
+/// The type in which block sums of T are added.
 template <typename T> using Total = std::conditional_t<std::is_floating_point_v<T>, double, T>;
 
-/// A sum that takes one term at a time.
+/// A sum of one term at a time.
 template <typename T> class Sum {
 public:
   TM_FUNCTION void add(T term) {
-    part += term;
+    block += term;
     if (++terms < kSumBlock)
       return;
-    total += part;
-    part = 0;
+    total += block;
+    block = 0;
     terms = 0;
   }
-  /// Multiplies the terms so far by a factor.
+  /// Scales the sum so far.
   TM_FUNCTION void scale(T factor) {
     total *= factor;
-    part *= factor;
+    block *= factor;
   }
-  TM_FUNCTION Total<T> get() const { return total + part; }
+  TM_FUNCTION Total<T> get() const { return total + block; }
 
 private:
   Total<T> total = 0;
-  T part = 0;
+  T block = 0;
   int terms = 0;
 };
 
-/// Where the numbers of a row begin, as groupByRow (kernel_loops.h) leaves `ends`.
+/// The start of a row's numbers, given the `ends` of groupByRow (kernel_loops.h).
 TM_FUNCTION int64_t groupBegin(const int64_t *ends, int64_t row) {
   return row > 0 ? ends[row - 1] : 0;
 }
@@ -69,7 +68,7 @@ TM_FUNCTION int64_t groupBegin(const int64_t *ends, int64_t row) {
 
 namespace detail {
 
-/// The sum of term(i, j) ... term(i + Rows - 1, j), in pairs.
+/// Pairwise sum of term(i, j) ... term(i + Rows - 1, j).
 template <int Rows, typename Term> TM_FUNCTION auto sumRows(int64_t i, int64_t j, Term &&term) {
   if constexpr (Rows == 1)
     return term(i, j);
@@ -79,8 +78,8 @@ template <int Rows, typename Term> TM_FUNCTION auto sumRows(int64_t i, int64_t j
 
 } // namespace detail
 
-/// Sums of up to 64 columns, side by side. Four rows are added in the terms' type, and then in
-/// double: with more, rows that are a multiple of a page apart displace each other in the cache.
+/// Sums of up to 64 adjacent columns. Four rows are added in the term type, and then in double.
+/// More rows would evict each other from the cache if they are a multiple of a page apart.
 template <typename T> struct ColumnSums {
   static constexpr int64_t kColumns = 64, kRows = 4;
 

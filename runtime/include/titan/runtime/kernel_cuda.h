@@ -1,6 +1,6 @@
-// The loops of kernel_loops.h on a CUDA device, and what emitted kernels are launched by. A kernel
-// is a lambda that computes one element, or one row by a block of threads together; the templates
-// below are the only __global__ functions. Everything is queued on the context's stream.
+// The loops of kernel_loops.h on a CUDA device, and the launchers of emitted kernels. A kernel is a
+// lambda for one element, or for one row by all threads of a block. The templates below are the
+// only __global__ functions. All work is queued on the context's stream.
 #pragma once
 
 #include "titan/runtime/blocked_sum.h"
@@ -13,7 +13,7 @@ namespace titan::rt::tm {
 
 constexpr int kThreads = 256;
 
-/// Threads that working memory is planned for: kernels here need none.
+/// Threads for which scratch is planned: device kernels need none.
 constexpr int64_t threads() {
   return 0;
 }
@@ -32,18 +32,18 @@ template <typename Kernel> __global__ void forElements(int64_t count, Kernel ker
 template <typename Kernel> __global__ void forRows(int64_t count, Kernel kernel) {
   for (int64_t row = blockIdx.x; row < count; row += gridDim.x) {
     kernel(row);
-    __syncthreads(); // the next row uses the same shared memory
+    __syncthreads(); // the next row reuses the shared memory
   }
 }
 
-/// Brings a kernel onto the device, which its first launch would do otherwise. What fails shows
-/// where the host waits, as for launches.
+/// Loads a kernel onto the device before its first launch. Errors appear when the host waits, as
+/// for launches.
 template <typename Function> void load(Function *kernel) {
   cudaFuncAttributes attributes;
   cudaFuncGetAttributes(&attributes, kernel);
 }
 
-/// Calls kernel(i) for 0 <= i < count, a thread each.
+/// Calls kernel(i) for 0 <= i < count, one thread each.
 template <typename Kernel> void launch(Context &ctx, int64_t count, Kernel kernel) {
   const int64_t blocks = chunk(count, kThreads);
   const auto function = forElements<Kernel>;
@@ -54,7 +54,7 @@ template <typename Kernel> void launch(Context &ctx, int64_t count, Kernel kerne
                streamOf(ctx)>>>(count, kernel);
 }
 
-/// Calls kernel(row) for 0 <= row < count, all threads of a block together.
+/// Calls kernel(row) for 0 <= row < count, with all threads of a block.
 template <typename Kernel> void launchRows(Context &ctx, int64_t count, Kernel kernel) {
   const auto function = forRows<Kernel>;
   if (ctx.preparing)
@@ -74,7 +74,8 @@ struct Min {
   template <typename T> __device__ static T combine(T a, T b) { return tm::min(a, b); }
 };
 
-/// The block's values combined, in the order of a tree: the same for every run. All threads get it.
+/// Tree reduction of the block's values, in the same order in every run. All threads receive the
+/// result.
 template <typename Combine, typename T> __device__ T reduceBlock(T value) {
   __shared__ T values[kThreads];
   __syncthreads();
@@ -88,7 +89,7 @@ template <typename Combine, typename T> __device__ T reduceBlock(T value) {
   return values[0];
 }
 
-/// One block, each thread every 256th term, then the tree.
+/// One block: each thread takes every 256th term, then a tree reduction.
 template <typename Combine, typename To, typename T, typename Term>
 void reduceAll(Context &ctx, To *to, int64_t count, T neutral, Term term) {
   launchRows(ctx, 1, [=] __device__(int64_t) {
@@ -119,8 +120,8 @@ template <typename T, typename Term> void minimum(Context &ctx, T *to, int64_t c
   reduceAll<Min>(ctx, to, count, highest<Accumulated<T>>(), term);
 }
 
-/// As on processors (kernel_loops.h), by one block: each thread has some rows, and looks at all
-/// indices for theirs.
+/// As on CPUs (kernel_loops.h), in one block: each thread owns some rows and scans all indices for
+/// them.
 template <typename RowOf>
 void groupByRow(Context &ctx, int64_t *ends, int64_t rows, int64_t *order, int64_t count,
                 RowOf rowOf) {
@@ -160,8 +161,7 @@ template <typename T> void copy(Context &ctx, T *to, const T *from, int64_t coun
   launch(ctx, count, [=] __device__(int64_t i) { to[i] = from[i]; });
 }
 
-/// Notes an index that is outside of `size`, unless one is noted already; the host looks when it
-/// waits for the device.
+/// Records the first index out of range; the host checks it when it waits for the device.
 inline void checkIndices(Context &ctx, const int64_t *at, int64_t count, int64_t size,
                          const char *dim) {
   BadIndex *bad = ctx.badIndex;

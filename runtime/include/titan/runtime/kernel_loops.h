@@ -1,10 +1,9 @@
-// Loops over memory that every emitted program needs, beside its own: copies, fills, sums of all of
-// a tensor. On processors here, on devices in kernel_cuda.h, under the same names. Sums run in an
-// order that depends on the shape alone, never on the number of threads, so that replicas of a
-// value stay equal bit by bit.
+// Loops that emitted programs share: copies, fills, and sums of complete tensors. kernel_cuda.h
+// defines the same names for devices. The order of sums depends only on the shape, not on the
+// number of threads, so replicas stay bitwise equal.
 //
-// Counts are in elements. Nothing here allocates; faults of a device surface in the runtime, which
-// waits for it.
+// Counts are in elements. Nothing here allocates; device errors appear when the runtime waits for
+// the device.
 #pragma once
 
 #include "titan/runtime/blocked_sum.h"
@@ -27,9 +26,9 @@ constexpr int64_t kMinParallelWork = 16384;
 
 namespace detail {
 
-/// Does body(0) ... body(times - 1), on all threads if there is `work` for them. Not by an `if` on
-/// the directive: it makes a team of one thread, for which libgomp gives up the team that it kept,
-/// so that this loop and the next one ask for memory in every step.
+/// Calls body(0) ... body(times - 1), on all threads if there is enough `work`. An `if` clause on
+/// the directive would create a team of one thread: libgomp then discards its cached team, and this
+/// loop and the next would allocate in every step.
 template <typename Body> void parallelFor(int64_t times, int64_t work, Body &&body) {
   if (work < kMinParallelWork) {
     for (int64_t i = 0; i < times; ++i)
@@ -43,13 +42,13 @@ template <typename Body> void parallelFor(int64_t times, int64_t work, Body &&bo
 
 } // namespace detail
 
-/// Threads that working memory is planned for.
+/// Threads for which scratch is planned.
 inline int64_t threads() {
   return omp_get_max_threads();
 }
 
-// A program calls these for every other tensor. Copies inlined at each call would cost compilers
-// more than the calls cost a step.
+// Programs call these for many tensors. Inlined copies would cost more compile time than the calls
+// cost in a step.
 template <typename T> [[gnu::noinline]] void fill(Context &, T *to, int64_t count, T value) {
   detail::parallelFor(count, count, [=](int64_t i) { to[i] = value; });
 }
@@ -59,7 +58,7 @@ template <typename T> [[gnu::noinline]] void copy(Context &, T *to, const T *fro
   detail::parallelFor(count, count, [=](int64_t i) { to[i] = from[i]; });
 }
 
-// Whole structures are moved one at a time; their bits are vectorised.
+// Structures are copied one at a time; plain bits vectorise.
 inline void fill(Context &ctx, bf16 *to, int64_t count, bf16 value) {
   fill(ctx, &to->bits, count, value.bits);
 }
@@ -69,9 +68,9 @@ inline void copy(Context &ctx, bf16 *to, const bf16 *from, int64_t count) {
 
 namespace detail {
 
-/// Combines term(from) ... term(to - 1), every 64th with each other and then those, so that vectors
-/// are filled and no result waits for the one before. (GCC keeps what `omp simd reduction` sums up
-/// for a term from a lambda in memory, one vector of it, which is ten times slower.)
+/// Combines term(from) ... term(to - 1): every 64th term per lane, then the lanes. That fills
+/// vectors and breaks the dependence chain. (For terms from lambdas, GCC keeps the sum of `omp simd
+/// reduction` in memory, which is ten times slower.)
 template <typename T, typename Term, typename Combine>
 T combineLanes(int64_t from, int64_t to, T neutral, Term &&term, Combine &&combine) {
   constexpr int64_t kLanes = 64;
@@ -91,21 +90,21 @@ T combineLanes(int64_t from, int64_t to, T neutral, Term &&term, Combine &&combi
   return lanes[0];
 }
 
-/// combine(chunk 0, chunk 1, ...) in order, of up to 256 chunks of the terms; reduceChunk(from, to)
-/// gives one of them.
+/// combine(chunk 0, chunk 1, ...) in order, over up to 256 chunks; reduceChunk(from, to) reduces
+/// one chunk.
 template <typename T, typename ReduceChunk, typename Combine>
 T reduceChunks(int64_t count, T neutral, ReduceChunk &&reduceChunk, Combine &&combine) {
   constexpr int64_t kChunks = 256, kLeast = 1024;
   const int64_t size = chunk(count, kChunks) < kLeast ? kLeast : chunk(count, kChunks);
   const int64_t chunks = chunk(count, size);
-  T parts[kChunks];
+  T partials[kChunks];
   parallelFor(chunks, count, [&](int64_t c) {
     const int64_t end = (c + 1) * size < count ? (c + 1) * size : count;
-    parts[c] = reduceChunk(c * size, end);
+    partials[c] = reduceChunk(c * size, end);
   });
   T total = neutral;
   for (int64_t c = 0; c < chunks; ++c)
-    total = combine(total, parts[c]);
+    total = combine(total, partials[c]);
   return total;
 }
 
@@ -117,7 +116,7 @@ T reduceAll(int64_t count, T neutral, Term &&term, Combine &&combine) {
   return reduceChunks<T>(count, neutral, reduceChunk, combine);
 }
 
-/// 8 terms a lane and then the 64 lanes, before they join a total (blocked_sum.h).
+/// 8 terms per lane and then 64 lanes, before they are added to a total (blocked_sum.h).
 template <typename T, typename Term> Total<T> sumAll(int64_t count, Term &&term) {
   constexpr int64_t block = 8 * 64;
   auto plus = [](auto a, auto b) { return a + b; };
@@ -147,9 +146,9 @@ template <typename To, typename Term> void minimum(Context &, To *to, int64_t co
   *to = detail::reduceAll<T>(count, highest<T>(), term, [](T a, T b) { return tm::min(a, b); });
 }
 
-/// Indices below `count` by the row that each belongs to, in ascending order: those of row r are
-/// order[ends[r - 1]] ... order[ends[r] - 1], from order[0] for row 0. What belongs to row -1 is
-/// left out. `ends` has room for `rows` numbers, `order` for `count`.
+/// Groups indices below `count` by row, in ascending order: the indices of row r are order[ends[r -
+/// 1]] ... order[ends[r] - 1], starting at order[0] for row 0. Row -1 is omitted. `ends` holds
+/// `rows` numbers, `order` holds `count`.
 template <typename RowOf>
 void groupByRow(Context &, int64_t *ends, int64_t rows, int64_t *order, int64_t count,
                 RowOf &&rowOf) {
@@ -169,8 +168,7 @@ void groupByRow(Context &, int64_t *ends, int64_t rows, int64_t *order, int64_t 
       order[ends[r]++] = i;
 }
 
-/// Fails where one of `count` indices is not below `size`. A negative one is greater than all
-/// others as a number without a sign.
+/// Fails if an index is not below `size`. As unsigned numbers, negative indices are the largest.
 [[gnu::noinline]] inline void checkIndices(Context &ctx, const int64_t *at, int64_t count,
                                            int64_t size, const char *dim) {
   auto index = [=](int64_t i) { return static_cast<uint64_t>(at[i]); };
@@ -195,7 +193,7 @@ template <typename To, typename X, typename Y>
       [=] TM_LAMBDA(int64_t i) { return Accumulated<X>(x[i]) * Accumulated<Y>(y[i]); });
 }
 
-/// Part `part` of `count` elements in parts of `size`, the missing ones 0.
+/// Copies shard `shard` of `count` elements, with shards of `size`, padded with 0.
 template <typename T>
 void copyShard(Context &ctx, T *to, const T *from, int64_t count, int64_t size, int64_t shard) {
   const int64_t start = shard * size;

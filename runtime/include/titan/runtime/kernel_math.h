@@ -1,12 +1,12 @@
-// Elementary functions that emitted loops call, in namespace titan::rt::tm (`struct tm` of the C
-// library has the short name; emitted files have an alias): for float and double, for processors
-// (vectorisable, see vector_math.h) and, compiled by nvcc, for devices. Nothing here fails.
+// Elementary functions for emitted loops, in namespace titan::rt::tm (emitted files use an alias,
+// because the C library has `struct tm`). For float and double, on CPUs (vectorisable, see
+// vector_math.h) and, compiled by nvcc, on devices. Nothing here fails.
 #pragma once
 
-#include "titan/runtime/philox.h"
-#include "titan/runtime/vector_erf.h"
-#include "titan/runtime/vector_math.h"
-#include "titan/runtime/vector_periodic.h"
+#include "base/math/VectorErf.h"
+#include "base/math/VectorMath.h"
+#include "base/math/VectorPeriodic.h"
+#include "base/random/Philox.h"
 
 #include <cmath>
 #include <cstdint>
@@ -29,7 +29,7 @@ template <typename T> TM_FUNCTION T exp(T x) {
 #if TM_ON_DEVICE
   return ::exp(x);
 #else
-  return titan::rt::vexp(x);
+  return titan::vexp(x);
 #endif
 }
 
@@ -37,7 +37,7 @@ template <typename T> TM_FUNCTION T tanh(T x) {
 #if TM_ON_DEVICE
   return ::tanh(x);
 #else
-  return titan::rt::vtanh(x);
+  return titan::vtanh(x);
 #endif
 }
 
@@ -48,28 +48,28 @@ template <typename T> TM_FUNCTION T erf(T x) {
 #if TM_ON_DEVICE
   return ::erf(x);
 #else
-  return titan::rt::verf(x);
+  return titan::verf(x);
 #endif
 }
 template <typename T> TM_FUNCTION T sin(T x) {
 #if TM_ON_DEVICE
   return ::sin(x);
 #else
-  return titan::rt::vsin(x);
+  return titan::vsin(x);
 #endif
 }
 template <typename T> TM_FUNCTION T cos(T x) {
 #if TM_ON_DEVICE
   return ::cos(x);
 #else
-  return titan::rt::vcos(x);
+  return titan::vcos(x);
 #endif
 }
 template <typename T> TM_FUNCTION T log(T x) {
 #if TM_ON_DEVICE
   return ::log(x);
 #else
-  return titan::rt::vlog(x);
+  return titan::vlog(x);
 #endif
 }
 template <typename T> TM_FUNCTION T sqrt(T x) {
@@ -82,12 +82,13 @@ TM_FUNCTION double pow(double x, double y) {
   return std::pow(x, y);
 }
 
-/// Without its fraction; 0 where the divisor is 0, which processors stop at: padding may hold it.
+/// Truncated quotient; 0 for a divisor of 0 (which padding may contain), because division by 0
+/// traps.
 TM_FUNCTION constexpr int64_t quotient(int64_t x, int64_t y) {
   return y == 0 ? 0 : y == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(x)) : x / y;
 }
 
-/// A NaN wins, as in IEEE 754-2019 `maximum`.
+/// NaN propagates, as in IEEE 754-2019 `maximum`.
 template <typename T> TM_FUNCTION T max(T x, T y) {
   return x > y || x != x ? x : y;
 }
@@ -105,13 +106,14 @@ template <typename T> TM_FUNCTION constexpr T highest() {
   return Limits::has_infinity ? Limits::infinity() : Limits::max();
 }
 
-/// A rank's part of `count` elements in flat storage: all parts are equal, the last ones padded.
+/// Elements of a rank's shard of `count` elements in flat storage: all shards are equal, the last
+/// ones padded.
 TM_FUNCTION constexpr int64_t chunk(int64_t count, int64_t ranks) {
   return (count + ranks - 1) / ranks;
 }
 
-/// Radians a position that pair i of n is turned by: theta^(-i/n) (Su et al., arXiv 2104.09864,
-/// 3.4.2), or as listed.
+/// Rotation in radians per position for pair i of n: theta^(-i/n) (Su et al., arXiv 2104.09864,
+/// 3.4.2), or from a list.
 TM_FUNCTION double frequency(double theta, int64_t i, int64_t n) {
   return std::pow(theta, -static_cast<double>(i) / static_cast<double>(n));
 }
@@ -119,7 +121,7 @@ TM_FUNCTION double frequency(const double *frequencies, int64_t i, int64_t) {
   return frequencies[i];
 }
 
-/// Cosine and sine of a pair's angle, in double precision, since its error grows with the position.
+/// Cosine and sine of a pair's angle, in double, because the error grows with the position.
 template <typename T, typename Frequencies>
 TM_FUNCTION void rotationAt(int64_t position, Frequencies frequencies, int64_t i, int64_t n,
                             T &cosine, T &sine) {
@@ -150,12 +152,12 @@ TM_FUNCTION Listed frequencies(const double *listed, int64_t) {
 
 } // namespace detail
 
-/// rotationAt for all i < n, on processors: libm's pow, cos and sin took most of a rotation's time.
+/// rotationAt for all i < n, on CPUs, where libm's pow, cos and sin would dominate the rotation.
 template <typename T, typename Frequencies>
 TM_FUNCTION void rotation(int64_t position, Frequencies given, int64_t n, T *cosines, T *sines) {
   const auto frequencies = detail::frequencies(given, n);
   const double at = static_cast<double>(position);
-  const int pairs = static_cast<int>(n); // which vectors without AVX-512 convert, too
+  const int pairs = static_cast<int>(n); // int, which vectors without AVX-512 can convert too
 #pragma omp simd
   for (int i = 0; i < pairs; ++i) {
     const double angle = at * frequencies(i);
@@ -166,7 +168,7 @@ TM_FUNCTION void rotation(int64_t position, Frequencies given, int64_t n, T *cos
 
 #endif // __CUDACC__
 
-/// Element `index` of a random tensor (philox.h).
+/// Element `index` of a random tensor (base/random/Philox.h).
 template <typename T, typename... Keys>
 TM_FUNCTION T uniform(uint64_t stream, int64_t index, Keys... keys) {
   return element::uniform<T>(stream, index, element::foldAll(keys...));
@@ -176,8 +178,8 @@ TM_FUNCTION T normal(uint64_t stream, int64_t index, Keys... keys) {
   return element::normal<T>(stream, index, element::foldAll(keys...));
 }
 
-/// The k greatest of n elements `fromStride` apart, in descending order, and their indices; among
-/// equals the lowest index comes first. Results lie `toStride` apart.
+/// The k largest of n elements `fromStride` apart, in descending order, and their indices; ties go
+/// to the lower index. Results are `toStride` apart.
 template <typename T>
 TM_FUNCTION void topK(const T *from, int64_t fromStride, int64_t n, T *values, int64_t *indices,
                       int64_t toStride, int64_t k) {
@@ -191,7 +193,7 @@ TM_FUNCTION void topK(const T *from, int64_t fromStride, int64_t n, T *values, i
       if (isLeft && (best < 0 || x > from[best * fromStride]))
         best = i;
     }
-    last = best < 0 ? last : best; // nothing is left where NaNs are
+    last = best < 0 ? last : best; // only NaNs remain
     values[c * toStride] = from[(last < 0 ? 0 : last) * fromStride];
     indices[c * toStride] = last < 0 ? 0 : last;
   }

@@ -1,8 +1,8 @@
-// How an emitted program's source describes it: rows of literals, which a compiler lays out as data
-// and the runtime turns into the strings and vectors of program.h. (Compiling code that fills those
-// in place took a third as long as compiling the whole step.)
+// The description of a program in emitted source: rows of literals that the compiler stores as data
+// and the runtime converts to program.h's strings and vectors. (Code that fills those directly took
+// a third of the compile time of a step.)
 //
-// The fields mean what they mean there.
+// The fields have the meanings of program.h.
 #pragma once
 
 #include "titan/runtime/program.h"
@@ -50,11 +50,7 @@ struct AllocationRow {
   int64_t slots = 1;
 };
 
-struct StackOverlapRow {
-  List<size_t> consumed, produced;
-  int64_t consumedSlots, producedSlots;
-  List<StackOverlap::OffsetConstraint> producedAbove, producedBelow;
-};
+using StackOverlapRow = arena::StackOverlapOf<List>;
 
 struct FunctionRow {
   const char *name;

@@ -1,4 +1,5 @@
-// cuBLAS as far as Titan uses it, on a processor: plain sums in double precision, rounded once.
+// The subset of cuBLAS that Titan uses, emulated on the CPU: plain sums in double precision,
+// rounded once.
 #pragma once
 
 #include "cuda_runtime_api.h"

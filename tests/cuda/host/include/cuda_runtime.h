@@ -1,5 +1,5 @@
-// What CUDA C++ has beyond C++, for a compiler that has only that. A launch, `f<<<c>>>(a)`, reaches
-// it as a call of launch() below (../launches.py).
+// CUDA C++'s extensions of C++, for an ordinary C++ compiler. ../launches.py rewrites a launch,
+// `f<<<c>>>(a)`, as a call of launch() below.
 #pragma once
 
 #include "cuda_runtime_api.h"
@@ -18,7 +18,7 @@
 
 namespace cuda_host {
 
-/// Where the thread that runs now stands.
+/// The position of the current thread.
 struct BuiltIn {
   dim3 thread, block, blockSize, gridSize;
 };
@@ -32,7 +32,7 @@ struct Config {
   cudaStream_t stream;
 };
 
-/// What a thread does: a call with its arguments, which are copied for every thread.
+/// A kernel call with its arguments, which are copied for every thread.
 struct Kernel {
   const void *function;
   const void *arguments;
@@ -50,7 +50,7 @@ template <typename Call> void launch(const Config &config, const void *function,
 }
 
 void loadKernel(const void *function);
-/// Waits until all threads of the warp are there; gives what the thread on `lane` brought.
+/// Waits for all threads of the warp; returns the value of the thread on `lane`.
 void exchange(unsigned mask, void *value, size_t bytes, unsigned lane);
 unsigned laneOfThread();
 
@@ -67,7 +67,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, Function *function) {
 #define blockDim (::cuda_host::builtIn.blockSize)
 #define gridDim (::cuda_host::builtIn.gridSize)
 
-/// One thread runs at a time, so what it does is atomic.
+/// One thread runs at a time, so a plain operation is atomic.
 [[gnu::no_sanitize("thread")]] inline int atomicCAS_system(int *at, int expected, int desired) {
   const int old = *at;
   if (old == expected)

@@ -1,5 +1,6 @@
-// CUDA's runtime as far as Titan uses it, on a processor and for tests: ../README.md. Names and
-// meanings are CUDA's; what CUDA leaves open is done here in the way that shows mistakes.
+// The subset of CUDA's runtime that Titan uses, emulated on the CPU for tests: ../README.md. Names
+// and semantics are CUDA's. Where CUDA leaves behaviour open, the emulation chooses the one that
+// exposes errors.
 #pragma once
 
 #include <cstddef>

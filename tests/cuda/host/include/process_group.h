@@ -1,5 +1,5 @@
-// LibTorch's NCCL groups as far as Titan uses them, between the processes of one machine. All of
-// LibTorch's headers that NcclGroup.cpp includes lead here.
+// The subset of LibTorch's NCCL groups that Titan uses, between processes of one machine. All
+// LibTorch headers that NcclGroup.cpp includes resolve to this file.
 #pragma once
 
 #include "cuda_runtime_api.h"
@@ -40,7 +40,7 @@ struct CUDAStream {
 inline CUDAStream getStreamFromExternal(cudaStream_t handle, DeviceIndex index) {
   return {handle, index};
 }
-/// While one exists, groups order what they do with this stream.
+/// While a guard exists, groups use its stream as the current stream.
 class CUDAStreamGuard {
 public:
   explicit CUDAStreamGuard(CUDAStream);
@@ -67,7 +67,7 @@ inline Context globalContext() {
   return {};
 }
 
-/// Elements in a row, which somebody else owns.
+/// Contiguous elements, not owned.
 struct Tensor {
   void *data;
   int64_t count;
@@ -141,7 +141,7 @@ public:
   ProcessGroupNCCL(c10::intrusive_ptr<Store>, int rank, int size, c10::intrusive_ptr<Options>);
   ~ProcessGroupNCCL();
   void abort() {}
-  /// Makes the communicator, which the first collective does otherwise.
+  /// Creates the communicator; otherwise, the first collective creates it.
   void eagerConnectSingleDevice(c10::Device);
 
   Started allreduce(Tensors &, const AllreduceOptions &);
@@ -157,7 +157,7 @@ public:
 
 private:
   struct Shared;
-  template <typename Exchange> Started start(Exchange);
+  template <typename Call> Started start(Call);
   void gather(const at::Tensor &from);
   void reduce(const at::Tensor &to, int64_t start, ReduceOp::RedOpType);
   void meet();

@@ -6,14 +6,14 @@ dist.mesh @mesh [#dist.axis<tp = 2>, #dist.axis<tp = 4>]
 
 // -----
 
-// One degree at most is left to the launch.
+// At most one degree is fixed at launch.
 // expected-error @+1 {{(C2) degree of axis "b"}}
 dist.mesh @mesh [#dist.axis<a = auto>, #dist.axis<b = auto>]
 
 // -----
 
 dist.mesh @mesh [#dist.axis<shard = 2>]
-// A map speaks of an axis of the mesh.
+// Axis rules name an axis of the mesh.
 // expected-error @+1 {{(C1) the mesh has no axis "tp"}}
 dist.axis_rules "tp" shards ["heads"] fallback [] stores []
 
@@ -27,7 +27,7 @@ dist.axis_rules "shard" shards [] fallback [] stores ["activations"]
 // -----
 
 dist.mesh @mesh [#dist.axis<shard = 2>]
-// An override stores the same.
+// The same for overrides.
 // expected-error @+1 {{(C2) expected params, grads or optimizer}}
 dist.axis_rules "shard" shards [] fallback [] stores [] {dist.overrides = [
   {of = "parameters", names = ["w"], stores = ["activations"]}]}
@@ -35,7 +35,7 @@ dist.axis_rules "shard" shards [] fallback [] stores [] {dist.overrides = [
 // -----
 
 dist.mesh @mesh [#dist.axis<shard = 2>]
-// Values are not stored.
+// Overrides of values store nothing.
 // expected-error @+1 {{(C4) no override: {names = ["h"], of = "values", stores = []}}}
 dist.axis_rules "shard" shards [] fallback [] stores [] {dist.overrides = [
   {of = "values", names = ["h"], stores = []}]}
@@ -105,7 +105,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8], <[{tp}]>>) {
 
 // -----
 
-// A value becomes partial over the axes named.
+// The result is partial over the given axes.
 func.func @f(%x: !titan.tensor<f32[seq = 8], <[{}]>>) {
   // expected-error @+1 {{(C2) does not lead from}}
   %0 = dist.make_partial %x over ["tp"] : !titan.tensor<f32[seq = 8], <[{}]>> -> !titan.tensor<f32[seq = 8], <[{}] partial sum {a}>>
@@ -114,7 +114,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8], <[{}]>>) {
 
 // -----
 
-// Axes that are reduced are gone.
+// Reduced axes are not partial any more.
 func.func @f(%x: !titan.tensor<f32[], <[] partial sum {a, b}>>) {
   // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[], <[] partial sum {a, b}>>' to '!titan.tensor<f32[], <[] partial sum {a}>>' by ["a"]}}
   %0 = dist.all_reduce %x over ["a"] : !titan.tensor<f32[], <[] partial sum {a, b}>> -> !titan.tensor<f32[], <[] partial sum {a}>>
@@ -123,7 +123,7 @@ func.func @f(%x: !titan.tensor<f32[], <[] partial sum {a, b}>>) {
 
 // -----
 
-// Each is reduced once.
+// Each axis is reduced once.
 func.func @f(%x: !titan.tensor<f32[], <[] partial sum {a, b}>>) {
   // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[], <[] partial sum {a, b}>>' to '!titan.tensor<f32[], <[]>>' by ["a", "a"]}}
   %0 = dist.all_reduce %x over ["a", "a"] : !titan.tensor<f32[], <[] partial sum {a, b}>> -> !titan.tensor<f32[], <[]>>
@@ -132,7 +132,7 @@ func.func @f(%x: !titan.tensor<f32[], <[] partial sum {a, b}>>) {
 
 // -----
 
-// A value becomes partial over axes over which it was not.
+// The axes were not partial before.
 func.func @f(%x: !titan.tensor<f32[], <[] partial sum {a}>>) {
   // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[], <[] partial sum {a}>>' to '!titan.tensor<f32[], <[] partial sum {a, b}>>' by ["a"]}}
   %0 = dist.make_partial %x over ["a"] : !titan.tensor<f32[], <[] partial sum {a}>> -> !titan.tensor<f32[], <[] partial sum {a, b}>>
@@ -141,7 +141,7 @@ func.func @f(%x: !titan.tensor<f32[], <[] partial sum {a}>>) {
 
 // -----
 
-// What the others hold is 0, which is no maximum.
+// The other ranks hold 0, which is not the identity of a maximum.
 func.func @f(%x: !titan.tensor<f32[], <[]>>) {
   // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[], <[]>>' to '!titan.tensor<f32[], <[] partial max {a}>>' by ["a"]}}
   %0 = dist.make_partial %x over ["a"] : !titan.tensor<f32[], <[]>> -> !titan.tensor<f32[], <[] partial max {a}>>
@@ -150,7 +150,7 @@ func.func @f(%x: !titan.tensor<f32[], <[]>>) {
 
 // -----
 
-// A sum stays a sum.
+// The reduction kind stays.
 func.func @f(%x: !titan.tensor<f32[x = 4], <[{a}] partial sum {b}>>) {
   // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[x = 4], <[{a}] partial sum {b}>>' to '!titan.tensor<f32[x = 4], <[{}] partial max {b}>>' by ["a"]}}
   %0 = dist.all_gather %x over ["a"] : !titan.tensor<f32[x = 4], <[{a}] partial sum {b}>> -> !titan.tensor<f32[x = 4], <[{}] partial max {b}>>
@@ -159,7 +159,7 @@ func.func @f(%x: !titan.tensor<f32[x = 4], <[{a}] partial sum {b}>>) {
 
 // -----
 
-// A maximum that is reduced over one axis is still a maximum over the other.
+// A maximum reduced over one axis stays a maximum over the other.
 func.func @f(%x: !titan.tensor<f32[x = 6], <[{}] partial max {a, b}>>) {
   // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[x = 6], <[{}] partial max {a, b}>>' to '!titan.tensor<f32[x = 6], <[{}] partial sum {b}>>' by ["a"]}}
   %0 = dist.all_reduce %x over ["a"] : !titan.tensor<f32[x = 6], <[{}] partial max {a, b}>> -> !titan.tensor<f32[x = 6], <[{}] partial sum {b}>>
@@ -168,7 +168,7 @@ func.func @f(%x: !titan.tensor<f32[x = 6], <[{}] partial max {a, b}>>) {
 
 // -----
 
-// Flat storage does not move to other dimensions.
+// Flat storage keeps its first dimension.
 func.func @f(%x: !titan.tensor<f32[x = 4, y = 4], <[{}, {}] flat 1 {b, a}>>) {
   // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[x = 4, y = 4], <[{}, {}] flat 1 {b, a}>>' to '!titan.tensor<f32[x = 4, y = 4], <[{}, {}] flat 0 {b}>>' by ["a"]}}
   %0 = dist.all_gather %x over ["a"] : !titan.tensor<f32[x = 4, y = 4], <[{}, {}] flat 1 {b, a}>> -> !titan.tensor<f32[x = 4, y = 4], <[{}, {}] flat 0 {b}>>
@@ -177,7 +177,7 @@ func.func @f(%x: !titan.tensor<f32[x = 4, y = 4], <[{}, {}] flat 1 {b, a}>>) {
 
 // -----
 
-// It lies on what the dimensions leave, and so they stay.
+// The axes of the dimensions stay, since flat storage depends on them.
 func.func @f(%x: !titan.tensor<f32[x = 4], <[{a}] flat 0 {b}>>) {
   // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[x = 4], <[{a}] flat 0 {b}>>' to '!titan.tensor<f32[x = 4], <[{}] flat 0 {b}>>' by ["a"]}}
   %0 = dist.all_gather %x over ["a"] : !titan.tensor<f32[x = 4], <[{a}] flat 0 {b}>> -> !titan.tensor<f32[x = 4], <[{}] flat 0 {b}>>
@@ -188,7 +188,7 @@ func.func @f(%x: !titan.tensor<f32[x = 4], <[{a}] flat 0 {b}>>) {
 
 !a = !titan.tensor<f32[seq = 8], <[{tp}]>>
 !b = !titan.tensor<f32[seq = 8], <[{}]>>
-// What is gathered comes back.
+// As many results as operands.
 func.func @f(%x: !a) {
   // expected-error @+1 {{(C1) has 1 operands but 2 results}}
   %0, %1 = dist.all_gather %x over ["tp"] : !a -> !b, !b
@@ -201,7 +201,7 @@ func.func @f(%x: !a) {
 !b = !titan.tensor<f32[seq = 8], <[{}]>>
 !c = !titan.tensor<f64[seq = 8], <[{tp}]>>
 !d = !titan.tensor<f64[seq = 8], <[{}]>>
-// One message has one element type.
+// A coalesced collective has one element type.
 func.func @f(%x: !a, %y: !c) {
   // expected-error @+1 {{(C3) coalesces '!titan.tensor<f64[seq = 8], <[{tp}]>>' with '!titan.tensor<f32[seq = 8], <[{tp}]>>'}}
   %0, %1 = dist.all_gather %x, %y over ["tp"] : !a, !c -> !b, !d
@@ -213,7 +213,7 @@ func.func @f(%x: !a, %y: !c) {
 !s = !titan.tensor<f32[seq = 8], <[{}] partial sum {tp}>>
 !m = !titan.tensor<f32[seq = 8], <[{}] partial max {tp}>>
 !b = !titan.tensor<f32[seq = 8], <[{}]>>
-// And one kind of reduction.
+// And one reduction kind.
 func.func @f(%x: !s, %y: !m) {
   // expected-error @+1 {{(C3) coalesces}}
   %0, %1 = dist.all_reduce %x, %y over ["tp"] : !s, !m -> !b, !b
@@ -226,7 +226,7 @@ func.func @f(%x: !s, %y: !m) {
 !b = !titan.tensor<f32[seq = 8], <[{}]>>
 func.func @f(%x: !a) -> !a {
   %0 = dist.all_gather %x over ["tp"] start 1 : !a -> !b
-  // What comes is what was started.
+  // The results have the types of the values in flight.
   // expected-error @+1 {{(C1) gives values of other types}}
   %1 = dist.wait 1 %0 : (!b) -> !a
   return %1 : !a
@@ -238,7 +238,7 @@ func.func @f(%x: !a) -> !a {
 !b = !titan.tensor<f32[seq = 8], <[{}]>>
 func.func @f(%x: !a) -> !b {
   %0 = dist.all_gather %x over ["tp"] start 1 : !a -> !b
-  // On the channel on which it was started.
+  // The wait is on the channel of the start.
   // expected-error @+1 {{(C2) waits on channel 2 for a value that is not in flight there}}
   %1 = dist.wait 2 %0 : (!b) -> !b
   return %1 : !b
@@ -250,7 +250,7 @@ func.func @f(%x: !a) -> !b {
 !b = !titan.tensor<f32[seq = 8], <[{}]>>
 func.func @f(%x: !a) -> !b {
   %0 = dist.all_gather %x over ["tp"] : !a -> !b
-  // A value that is there is not waited for.
+  // A synchronous value has no wait.
   // expected-error @+1 {{(C2) waits on channel 0 for a value that is not in flight there}}
   %1 = dist.wait 0 %0 : (!b) -> !b
   return %1 : !b
@@ -279,7 +279,7 @@ func.func @f(%w: !stack) {
 // -----
 
 !stack = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}]>>
-// The index is that of a repeat over the stack's layers.
+// The index is that of a repeat over the stack's leading dimension.
 func.func @f(%w: !stack, %i: !titan.tensor<i64[], <[]>>) {
   // expected-error @+1 {{(C2) has no slice 1 of}}
   %0 = dist.layer %w[%i + 1] : !stack -> !titan.tensor<f32[seq = 8], <[{}]>>

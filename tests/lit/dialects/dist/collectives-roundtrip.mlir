@@ -2,7 +2,7 @@
 
 dist.mesh @mesh [#dist.axis<shard = 2>, #dist.axis<tp = 2>]
 
-// Every step between shardings is a collective of its own or a local operation.
+// Each step between shardings is one collective or local operation.
 // CHECK-LABEL: func.func @steps
 func.func @steps(%x: !titan.tensor<f32[seq = 8, embed = 4], <[{tp}, {}] partial sum {shard}>>) {
   // CHECK: dist.all_reduce %{{.*}} over ["shard"]
@@ -28,7 +28,7 @@ func.func @steps(%x: !titan.tensor<f32[seq = 8, embed = 4], <[{tp}, {}] partial 
 !all = !titan.tensor<f32[embed = 4], <[{}]>>
 !stack = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {tp}]>>
 
-// Several values at once; started, and waited for later.
+// Coalesced collectives, synchronous and asynchronous.
 // CHECK-LABEL: func.func @started
 func.func @started(%x: !split, %z: !more, %w: !stack) -> (!whole, !all) {
   // CHECK: %[[F:.*]]:2 = dist.all_gather %arg0, %arg1 over ["tp"] start 3 : !titan{{.*}}, !titan{{.*}} -> !titan{{.*}}, !titan

@@ -6,7 +6,7 @@
 !hot = !titan.tensor<f32[seq = 8, vocab = 16]>
 !labels = !titan.tensor<f32[seq = 8]>
 
-// The updates join the other gradient, on whichever side it stands.
+// The scatter accumulates into the other gradient, for both operand orders.
 // CHECK-LABEL: func.func @joins(
 // CHECK-SAME: %[[G:[a-z0-9]*]]: {{[^%]*}}%[[U:[a-z0-9]*]]: {{[^%]*}}%[[T:[a-z0-9]*]]:
 // CHECK-NEXT: %[[A:.*]] = titan.scatter %[[U]] along "vocab" at %[[T]] into %[[G]] :
@@ -20,8 +20,8 @@ func.func @joins(%g: !table, %u: !rows, %t: !tokens) -> !table {
   return %b : !table
 }
 
-// What is read elsewhere, too, stays a table; so does what is one update an element, which is
-// fused with other elementwise operations.
+// A scatter with other uses does not change, nor a one-hot scatter, which is fused with elementwise
+// operations.
 // CHECK-LABEL: func.func @stays(
 // CHECK-NOT: into
 func.func @stays(%g: !table, %u: !rows, %t: !tokens, %h: !hot, %l: !labels) -> (!table, !table, !hot) {
@@ -38,7 +38,7 @@ func.func @stays(%g: !table, %u: !rows, %t: !tokens, %h: !hot, %l: !labels) -> (
 !xs = !titan.tensor<f32[parts = 2, seq = 8, embed = 4]>
 !ys = !titan.tensor<f32[parts = 2, seq = 8, vocab = 16]>
 
-// Products that a repeat adds up join the sum.
+// A contraction accumulates into an iteration argument.
 // CHECK-LABEL: func.func @adds_up(
 // CHECK: ^bb0(%{{.*}}: {{.*}}, %[[SUM:.*]]: !titan.tensor<f32[embed = 4, vocab = 16]>, %[[X:.*]]: {{.*}}, %[[Y:.*]]: {{.*}}):
 // CHECK-NEXT: %[[NEXT:.*]] = titan.contract %[[X]], %[[Y]] into %[[SUM]] {titan.grad_kind = "wgrad"}
@@ -53,7 +53,7 @@ func.func @adds_up(%zero: !w, %xs: !xs, %ys: !ys) -> !w {
   return %sum : !w
 }
 
-// One that is added to what is kept stays a tensor: it would begin with a copy.
+// If the other operand has further uses, the contraction does not change: it would need a copy.
 // CHECK-LABEL: func.func @adds_to_what_is_kept(
 // CHECK-NOT: into
 func.func @adds_to_what_is_kept(%w: !w, %x: !x, %y: !y) -> (!w, !w) {

@@ -9,7 +9,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A unary function wants floating-point numbers.
+// The operand of a unary function is floating-point.
 func.func @f(%x: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C2) expected one floating-point element type}}
   %0 = titan.neg %x : !titan.tensor<i64[seq = 8]> -> !titan.tensor<i64[seq = 8]>
@@ -18,7 +18,7 @@ func.func @f(%x: !titan.tensor<i64[seq = 8]>) {
 
 // -----
 
-// Nor do angles come in whole numbers.
+// An angle is floating-point.
 func.func @f(%x: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C2) expected one floating-point element type}}
   %0 = titan.sin %x : !titan.tensor<i64[seq = 8]> -> !titan.tensor<i64[seq = 8]>
@@ -27,7 +27,7 @@ func.func @f(%x: !titan.tensor<i64[seq = 8]>) {
 
 // -----
 
-// A join keeps every dimension of its operands.
+// The result has every dimension of the operands.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f32[embed = 4]>) {
   // expected-error @+1 {{(C1) the result lacks the operand's dimension "embed"}}
   %0 = titan.add %x, %y : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[seq = 8]>
@@ -36,7 +36,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f32[embed = 4]>)
 
 // -----
 
-// A join invents no dimension.
+// The result has only dimensions of the operands.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) no operand has the result's dimension "embed"}}
   %0 = titan.mul %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 4]>
@@ -54,7 +54,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f32[seq = 9]>) {
 
 // -----
 
-// A join does not convert.
+// A binary function does not convert.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f64[seq = 8]>) {
   // expected-error @+1 {{(C2) element types differ}}
   %0 = titan.div %x, %y : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f64[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
@@ -81,7 +81,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A cast keeps dimensions.
+// A cast does not change dimensions.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) operand and result have different dimensions}}
   %0 = titan.cast %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f64[]>
@@ -90,7 +90,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// An expansion loses nothing.
+// A broadcast removes no dimension.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) the result lacks the operand's dimension "seq"}}
   %0 = titan.expand %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[embed = 4]>
@@ -108,7 +108,7 @@ func.func @f() {
 
 // -----
 
-// An iota counts one dimension.
+// An iota has one dimension.
 func.func @f() {
   // expected-error @+1 {{(C1) expected a result of rank 1 and element type i64}}
   %0 = titan.iota : !titan.tensor<f32[seq = 8]>

@@ -5,7 +5,7 @@
 !weights = !titan.tensor<f32[embed = 4]>
 !scalar = !titan.tensor<f32[]>
 
-// Unary functions keep dimensions and element type.
+// Unary functions do not change dimensions and element type.
 // CHECK-LABEL: func.func @unary
 func.func @unary(%x: !rows) -> !rows {
   // CHECK: titan.neg
@@ -31,7 +31,7 @@ func.func @unary(%x: !rows) -> !rows {
   return %9 : !rows
 }
 
-// Binary functions join their operands' dimensions by name.
+// Binary functions match the dimensions of their operands by name.
 // CHECK-LABEL: func.func @binary
 func.func @binary(%x: !matrix, %w: !weights) -> !matrix {
   // CHECK: titan.add %{{.*}}, %{{.*}} : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[seq = 8, embed = 4]>
@@ -49,7 +49,7 @@ func.func @binary(%x: !matrix, %w: !weights) -> !matrix {
   return %5 : !matrix
 }
 
-// Comparison gives booleans, selection uses them, casts change the element type alone.
+// Comparison yields booleans, select reads them, casts change only the element type.
 // CHECK-LABEL: func.func @choice
 func.func @choice(%x: !matrix, %y: !matrix) -> !titan.tensor<f64[seq = 8, embed = 4]> {
   // CHECK: titan.compare ge, %{{.*}} -> !titan.tensor<i1[seq = 8, embed = 4]>
@@ -63,7 +63,7 @@ func.func @choice(%x: !matrix, %y: !matrix) -> !titan.tensor<f64[seq = 8, embed 
   return %c : !titan.tensor<f64[seq = 8, embed = 4]>
 }
 
-// Constants have rank 0, iota counts one dimension, expand repeats.
+// Constants have rank 0, iota has rank 1, expand broadcasts.
 // CHECK-LABEL: func.func @made
 func.func @made() -> !matrix {
   // CHECK: titan.constant 1.000000e-05 : <f32[]>

@@ -7,7 +7,7 @@
 !weight = !titan.tensor<f32[embed = 128, ffn = 256]>
 
 // A norm is one region over its rows: the reduction, the scalars of the row, the scaling. The
-// constant stays outside, because it has no memory anyway.
+// constant has no memory and stays outside.
 // CHECK-LABEL: func.func @norm
 func.func @norm(%x: !hidden, %w: !column) -> !hidden {
   // CHECK: %[[EPS:.*]] = titan.constant
@@ -30,7 +30,7 @@ func.func @norm(%x: !hidden, %w: !column) -> !hidden {
   return %5 : !hidden
 }
 
-// A sum over the rows ends a region: no row can compute it alone.
+// A sum over the rows is outside the region.
 // CHECK-LABEL: func.func @columns
 func.func @columns(%x: !hidden, %y: !hidden) -> !column {
   // CHECK: titan.fused rows ["batch", "seq"]
@@ -43,7 +43,7 @@ func.func @columns(%x: !hidden, %y: !hidden) -> !column {
   return %2 : !column
 }
 
-// Operations on both sides of a matrix product are two regions, though they share their rows.
+// Operations before and after a matrix product are two regions, although their rows are equal.
 // CHECK-LABEL: func.func @around
 func.func @around(%x: !hidden, %w: !weight) -> !wide {
   // CHECK: titan.fused
@@ -59,8 +59,8 @@ func.func @around(%x: !hidden, %w: !weight) -> !wide {
   return %5 : !wide
 }
 
-// One operation alone stays as it is. A row that is too long to keep is not kept: what is
-// exponentiated goes to memory for the operation that needs it after its maximum.
+// A single operation is not fused. A row that exceeds the row buffers is stored to memory for the
+// operation that reads it after the maximum.
 // CHECK-LABEL: func.func @alone
 // CHECK: titan.exp
 // CHECK: titan.fused rows ["batch"]
@@ -78,8 +78,8 @@ func.func @alone(%x: !hidden, %long: !long) -> (!hidden, !long) {
   return %0, %3 : !hidden, !long
 }
 
-// A row of bf16 is kept as float, so it takes as much room as one of floats: 12,000 elements are too
-// many, also where sums are made that go to memory in the end.
+// A row buffer of bf16 has float elements: 12,000 elements are too many, also for sums that are stored
+// to memory.
 // CHECK-LABEL: func.func @narrow
 // CHECK: titan.fused rows ["batch"]
 // CHECK-NEXT: titan.exp
@@ -95,7 +95,7 @@ func.func @narrow(%x: !narrow) -> !narrow {
   return %3 : !narrow
 }
 
-// However long a row is, operations that need no buffer of it go together.
+// Operations without row buffers are fused for any row length.
 // CHECK-LABEL: func.func @long
 // CHECK: titan.fused rows ["batch"]
 func.func @long(%long: !long) -> !long {

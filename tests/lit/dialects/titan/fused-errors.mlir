@@ -1,6 +1,6 @@
 // RUN: titan-opt %s -split-input-file -verify-diagnostics
 
-// C1: results are what is yielded.
+// C1: the results are the yielded values.
 func.func @types(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error@+1 {{(C1) expected a yield of the results' types}}
   %y = titan.fused rows ["seq"] : !titan.tensor<f32[seq = 8]> {
@@ -11,7 +11,7 @@ func.func @types(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// C2: a value that a row cannot compute alone does not belong to it.
+// C2: a value without the dimensions of the rows.
 func.func @rows(%x: !titan.tensor<f32[seq = 8, embed = 4]>) {
   // expected-error@+1 {{(C2) 'titan.reduce' lacks a dimension of the rows ["seq"]}}
   %y = titan.fused rows ["seq"] : !titan.tensor<f32[embed = 4]> {

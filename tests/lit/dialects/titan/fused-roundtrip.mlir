@@ -1,6 +1,6 @@
 // RUN: titan-opt %s | titan-opt | FileCheck %s
 
-// Rows computed together keep their body, and what the memory phase writes keeps its form.
+// Fused regions and the attributes of the memory phase round-trip.
 
 !row = !titan.tensor<f32[seq = 8]>
 !hidden = !titan.tensor<f32[seq = 8, embed = 4]>

@@ -1,6 +1,6 @@
 // RUN: titan-opt %s -split-input-file -verify-diagnostics
 
-// Rotation goes along a dimension of its operand.
+// The rotated dimension is a dimension of the operand.
 func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
   // expected-error @+1 {{(C1) expected equal types with dimensions "keys" and "head"}}
   %0 = titan.rotary %q along "keys" dim "head" {theta = 1.0e4} : !titan.tensor<f32[seq = 8, head = 4]> -> !titan.tensor<f32[seq = 8, head = 4]>
@@ -9,7 +9,7 @@ func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
 
 // -----
 
-// Rotation works on pairs.
+// The rotated dimension has an even size.
 func.func @f(%q: !titan.tensor<f32[seq = 8, head = 3]>) {
   // expected-error @+1 {{(C2) dimension "head" has the odd size 3}}
   %0 = titan.rotary %q along "seq" dim "head" {theta = 1.0e4} : !titan.tensor<f32[seq = 8, head = 3]> -> !titan.tensor<f32[seq = 8, head = 3]>
@@ -27,7 +27,7 @@ func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
 
 // -----
 
-// Nothing says how fast pairs turn.
+// Neither `theta` nor `frequencies`.
 func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
   // expected-error @+1 {{(C3) expected either theta or 2 frequencies, got 0}}
   %0 = titan.rotary %q along "seq" dim "head" : !titan.tensor<f32[seq = 8, head = 4]> -> !titan.tensor<f32[seq = 8, head = 4]>
@@ -36,7 +36,7 @@ func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
 
 // -----
 
-// Both say it.
+// Both `theta` and `frequencies`.
 func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
   // expected-error @+1 {{(C3) expected either theta or 2 frequencies, got both}}
   %0 = titan.rotary %q along "seq" dim "head" {theta = 1.0e4, frequencies = array<f64: 1.0, 0.5>} : !titan.tensor<f32[seq = 8, head = 4]> -> !titan.tensor<f32[seq = 8, head = 4]>
@@ -47,7 +47,7 @@ func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
 !v = !titan.tensor<f32[seq = 8, one = 2, two = 3]>
-// Values have one dimension of their own at most, in place of the head.
+// Values have at most one other dimension, in place of the head.
 func.func @f(%q: !q, %v: !v) {
   // expected-error @+1 {{(C3) expected v to have the dimensions of '!titan.tensor<f32[seq = 8, head = 4]>', perhaps with one of its own in place of "head", got '!titan.tensor<f32[seq = 8, one = 2, two = 3]>'}}
   %y, %lse = titan.attention %q, %q, %v along "seq" head "head" {scale = 0.5} : (!q, !q, !v) -> (!q, !titan.tensor<f32[seq = 8]>)
@@ -57,7 +57,7 @@ func.func @f(%q: !q, %v: !v) {
 // -----
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
-// Positions are what the softmax goes over.
+// The softmax is over the positions.
 func.func @f(%q: !q, %v: !titan.tensor<f32[other = 8, head = 4]>) {
   // expected-error @+1 {{(C1) expected dimensions "seq" and "head" in '!titan.tensor<f32[other = 8, head = 4]>'}}
   %y, %lse = titan.attention %q, %q, %v along "seq" head "head" {scale = 0.5} : (!q, !q, !titan.tensor<f32[other = 8, head = 4]>) -> (!q, !titan.tensor<f32[seq = 8]>)
@@ -79,7 +79,7 @@ func.func @f(%q: !q, %ids: !titan.tensor<i64[batch = 2, seq = 8]>) {
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
 !l = !titan.tensor<f32[seq = 8]>
-// A window shows the query's own position at least.
+// A window contains at least the position of the query.
 func.func @f(%q: !q) {
   // expected-error @+1 {{(C6) the window 0 is less than 1}}
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5, window = 0 : i64} : (!q, !q, !q) -> (!q, !l)
@@ -111,7 +111,7 @@ func.func @f(%q: !q, %k: !k) {
 // -----
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
-// The log-sum-exp is one number a query.
+// The log-sum-exp is one number per query.
 func.func @f(%q: !q) {
   // expected-error @+1 {{(C4) expected a result like q with "head" in place of "head", and an lse like q without "head"}}
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !q)
@@ -121,7 +121,7 @@ func.func @f(%q: !q) {
 // -----
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
-// Cotangents look like what they belong to.
+// A cotangent has the dimensions of its operand.
 func.func @f(%q: !q, %lse: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C2) expected results like q, k and v}}
   %0:3 = titan.attention_grad %q, %q, %q, %q, %q, %lse along "seq" head "head" {scale = 0.5} : (!q, !q, !q, !q, !q, !titan.tensor<f32[seq = 8]>) -> (!q, !q, !titan.tensor<f32[seq = 8]>)
@@ -131,7 +131,7 @@ func.func @f(%q: !q, %lse: !titan.tensor<f32[seq = 8]>) {
 // -----
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
-// The incoming cotangent looks like the result.
+// The incoming cotangent has the dimensions of the result.
 func.func @f(%q: !q, %lse: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C3) expected a cotangent and a result like attention's, got}}
   %0:3 = titan.attention_grad %lse, %q, %q, %q, %q, %lse along "seq" head "head" {scale = 0.5} : (!titan.tensor<f32[seq = 8]>, !q, !q, !q, !q, !titan.tensor<f32[seq = 8]>) -> (!q, !q, !q)

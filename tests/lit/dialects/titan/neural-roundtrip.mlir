@@ -4,7 +4,7 @@
 !k = !titan.tensor<f32[seq = 8, kv_heads = 2, head = 4]>
 !lse = !titan.tensor<f32[seq = 8, kv_heads = 2, group = 3]>
 
-// Rotary embeddings keep their frequency base and pairing.
+// Rotary embeddings with a frequency base and a pairing.
 // CHECK-LABEL: func.func @rotary
 func.func @rotary(%q: !q) -> !q {
   // CHECK: titan.rotary %{{.*}} along "seq" dim "head" {interleaved, theta = 1.000000e+04 : f64}
@@ -16,7 +16,7 @@ func.func @rotary(%q: !q) -> !q {
   return %2 : !q
 }
 
-// Attention shares keys and values among the dimensions that only queries have.
+// Keys and values are repeated along dimensions that only queries have.
 // CHECK-LABEL: func.func @attention
 func.func @attention(%q: !q, %k: !k, %v: !k) -> (!q, !k, !k) {
   // CHECK: titan.attention %{{.*}}, %{{.*}}, %{{.*}} along "seq" head "head" {causal, scale = 5.000000e-01 : f64}
@@ -26,14 +26,14 @@ func.func @attention(%q: !q, %k: !k, %v: !k) -> (!q, !k, !k) {
   return %dq, %dk, %dv : !q, !k, !k
 }
 
-// Masks are composed of parts; values may have a head of their own.
+// A mask of several conditions; values with another head dimension.
 // CHECK-LABEL: func.func @masks
 func.func @masks(%q: !q, %k: !k, %v: !titan.tensor<f32[seq = 8, kv_heads = 2, wide = 6]>, %ids: !titan.tensor<i64[seq = 8]>, %dl: !lse) {
   // CHECK: titan.attention %{{.*}}, %{{.*}}, %{{.*}} documents %{{.*}} along "seq" head "head" {causal, scale = 5.000000e-01 : f64, soft_cap = 3.000000e+01 : f64, window = 4 : i64}
   %y, %lse = titan.attention %q, %k, %v documents %ids along "seq" head "head" {scale = 0.5, causal, window = 4 : i64, soft_cap = 30.0}
       : (!q, !k, !titan.tensor<f32[seq = 8, kv_heads = 2, wide = 6]>, !titan.tensor<i64[seq = 8]>)
       -> (!titan.tensor<f32[seq = 8, kv_heads = 2, group = 3, wide = 6]>, !lse)
-  // CHECK: titan.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} through %{{.*}} documents %{{.*}} along
+  // CHECK: titan.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} lse_cotangent %{{.*}} documents %{{.*}} along
   %dq, %dk, %dv = titan.attention_grad %y, %q, %k, %v, %y, %lse lse_cotangent %dl documents %ids along "seq" head "head" {scale = 0.5}
       : (!titan.tensor<f32[seq = 8, kv_heads = 2, group = 3, wide = 6]>, !q, !k, !titan.tensor<f32[seq = 8, kv_heads = 2, wide = 6]>,
          !titan.tensor<f32[seq = 8, kv_heads = 2, group = 3, wide = 6]>, !lse, !lse, !titan.tensor<i64[seq = 8]>)

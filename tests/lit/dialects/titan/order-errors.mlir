@@ -1,6 +1,6 @@
 // RUN: titan-opt %s -split-input-file -verify-diagnostics
 
-// The chosen elements lie along a dimension of their own.
+// The chosen elements have their own dimension.
 func.func @f(%x: !titan.tensor<f32[seq = 8, experts = 4]>) {
   // expected-error @+1 {{(C1) the results have dimension #titan.dim<experts = 2> in place of #titan.dim<experts = 4>}}
   %v, %i = titan.top_k %x along "experts" : !titan.tensor<f32[seq = 8, experts = 4]> -> !titan.tensor<f32[seq = 8, experts = 2]>, !titan.tensor<i64[seq = 8, experts = 2]>
@@ -9,7 +9,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8, experts = 4]>) {
 
 // -----
 
-// They stand where the others stood.
+// That dimension is at the position of the original one.
 func.func @f(%x: !titan.tensor<f32[experts = 4, seq = 8]>) {
   // expected-error @+1 {{(C1) the results have dimension #titan.dim<seq = 8> in place of #titan.dim<experts = 4>}}
   %v, %i = titan.top_k %x along "experts" : !titan.tensor<f32[experts = 4, seq = 8]> -> !titan.tensor<f32[seq = 8, chosen = 2]>, !titan.tensor<i64[seq = 8, chosen = 2]>
@@ -18,7 +18,7 @@ func.func @f(%x: !titan.tensor<f32[experts = 4, seq = 8]>) {
 
 // -----
 
-// No more are chosen than there are.
+// At most all elements are chosen.
 func.func @f(%x: !titan.tensor<f32[experts = 4]>) {
   // expected-error @+1 {{(C2) chooses 5 of 4}}
   %v, %i = titan.top_k %x along "experts" : !titan.tensor<f32[experts = 4]> -> !titan.tensor<f32[chosen = 5]>, !titan.tensor<i64[chosen = 5]>
@@ -27,7 +27,7 @@ func.func @f(%x: !titan.tensor<f32[experts = 4]>) {
 
 // -----
 
-// Places are integers.
+// Indices are integers.
 func.func @f(%x: !titan.tensor<f32[experts = 4]>) {
   // expected-error @+1 {{(C3) expected values of 'f32' and indices of i64}}
   %v, %i = titan.top_k %x along "experts" : !titan.tensor<f32[experts = 4]> -> !titan.tensor<f32[chosen = 2]>, !titan.tensor<f32[chosen = 2]>
@@ -36,7 +36,7 @@ func.func @f(%x: !titan.tensor<f32[experts = 4]>) {
 
 // -----
 
-// A sum goes along a dimension that is there.
+// The summed dimension exists.
 func.func @f(%x: !titan.tensor<f32[seq = 4]>) {
   // expected-error @+1 {{(C1) expected equal types with dimension "layers"}}
   %s = titan.cumulative_sum %x along "layers" : !titan.tensor<f32[seq = 4]> -> !titan.tensor<f32[seq = 4]>
@@ -45,7 +45,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 4]>) {
 
 // -----
 
-// Truth values are not summed.
+// Booleans are not summed.
 func.func @f(%x: !titan.tensor<i1[seq = 4]>) {
   // expected-error @+1 {{(C2) sums numbers, not i1}}
   %s = titan.cumulative_sum %x along "seq" : !titan.tensor<i1[seq = 4]> -> !titan.tensor<i1[seq = 4]>

@@ -1,6 +1,6 @@
 // RUN: titan-opt %s | titan-opt | FileCheck %s
 
-// What depends on order along a dimension names it.
+// Order-dependent operations name their dimension.
 // CHECK-LABEL: func.func @order
 func.func @order(%x: !titan.tensor<f32[seq = 8, experts = 16]>) {
   // CHECK: titan.top_k %{{.*}} along "experts" : <f32[seq = 8, experts = 16]> -> <f32[seq = 8, chosen = 2]>, <i64[seq = 8, chosen = 2]>

@@ -1,9 +1,8 @@
 // RUN: titan-opt --titan-plan-memory --titan-verify-memory %s | FileCheck %s
 
-// What a rank stores of a block lies together: `a` and `b` are in one bucket, their moments in another.
-// What has another type, or belongs to other iterations,
-// is in one of its own. `sum` lies alone, because something reads all of its
-// slots as one stretch, and so does `whole`, which is not cut into chunks slot by slot.
+// The shards of a block are contiguous: `a` and `b` are in one bucket, their moments in another.
+// A tensor of another element type, or of other iterations, is in another bucket. `sum` is contiguous,
+// because the reduction reads all of its slots as one range; `whole` is not sharded slot by slot.
 // CHECK: titan.persistent = [
 // CHECK-SAME: #titan.allocation<"layers.a", {{[^#]*}}, 0 to 0 in "layers">
 // CHECK-SAME: #titan.allocation<"layers.b", {{[^#]*}}, 0 to 0 in "layers">
@@ -30,7 +29,7 @@ func.func @train(%a: !a {titan.param = "layers.a", titan.stacked}, %b: !a {titan
         !a {titan.updates = 1 : i64})
     attributes {titan.program = "train"} {
   %loss = titan.reduce sum %sum : !a -> !partial
-  // What a repeat cuts out is one slot.
+  // A scanned input is one slot.
   // CHECK: titan.repeat {{.*}}titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient {{[0-9]+}}>, #titan.alloc_ref<persistent 0 at[0]>, #titan.alloc_ref<persistent 1 at[0]>]
   %t, %g = titan.repeat <layers = 3> iter_args(%table) scanned(%a, %b) : (!table, !a, !a) -> (!table, !a) {
   ^bb0(%l: !titan.tensor<i64[]>, %x: !slice, %ai: !slice, %bi: !slice):
@@ -38,12 +37,12 @@ func.func @train(%a: !a {titan.param = "layers.a", titan.stacked}, %b: !a {titan
     %z = titan.add %x, %y : (!slice, !slice) -> !slice
     titan.yield %z, %y : !slice, !slice
   }
-  // Elementwise operations step from slot to slot, and overwrite what they update.
+  // Elementwise operations iterate over slots and overwrite the argument that they update.
   // CHECK: titan.add {{.*}}titan.result_allocs = [#titan.alloc_ref<persistent 2>]
   %new_m = titan.add %m, %g : (!a, !a) -> !a
   // CHECK: titan.sub {{.*}}titan.result_allocs = [#titan.alloc_ref<persistent 0>]
   %new_a = titan.sub %a, %new_m : (!a, !a) -> !a
-  // What a repeat stacks does not: it is made in one piece, and replaces from there.
+  // A stacked output is contiguous; a copy updates the argument.
   // CHECK: titan.repeat {{.*}}titan.result_allocs = [#titan.alloc_ref<transient {{[0-9]+}}>, #titan.alloc_ref<transient {{[0-9]+}}>]
   %u, %new_b = titan.repeat <layers = 3> iter_args(%table) scanned(%b) : (!table, !a) -> (!table, !a) {
   ^bb0(%l: !titan.tensor<i64[]>, %x: !slice, %bi: !slice):

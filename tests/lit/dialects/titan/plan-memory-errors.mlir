@@ -1,6 +1,6 @@
 // RUN: titan-opt --titan-plan-memory %s -split-input-file -verify-diagnostics
 
-// Every argument of a program must be something that the runtime fills.
+// Every argument of a program has a role.
 // expected-error@+1 {{argument 0 has no role}}
 func.func @train(%x: !titan.tensor<f32[]>) attributes {titan.program = "train"} {
   return
@@ -8,7 +8,7 @@ func.func @train(%x: !titan.tensor<f32[]>) attributes {titan.program = "train"} 
 
 // -----
 
-// Results too.
+// Every result has a role.
 // expected-error@+1 {{result 0 has no role}}
 func.func @train(%x: !titan.tensor<f32[]> {titan.input = "x"}) -> !titan.tensor<f32[]>
     attributes {titan.program = "train"} {
@@ -17,7 +17,7 @@ func.func @train(%x: !titan.tensor<f32[]> {titan.input = "x"}) -> !titan.tensor<
 
 // -----
 
-// A parameter is one buffer for all functions, so it cannot have two types.
+// All functions share the allocation of a parameter, so it has one type.
 func.func @train(%x: !titan.tensor<f32[a = 2]> {titan.param = "w"}) attributes {titan.program = "train"} {
   return
 }
@@ -28,7 +28,7 @@ func.func @logits(%x: !titan.tensor<f32[a = 3]> {titan.param = "w"}) attributes 
 
 // -----
 
-// What --titan-sequentialize-copies did not copy cannot be brought to its place.
+// Without --titan-sequentialize-copies, results must not exchange allocations.
 // expected-error@+1 {{results 0 and 1 exchange allocations}}
 func.func @train(%p: !titan.tensor<f32[x = 4]> {titan.param = "p"}, %q: !titan.tensor<f32[x = 4]> {titan.param = "q"})
     -> (!titan.tensor<f32[x = 4]> {titan.updates = 0}, !titan.tensor<f32[x = 4]> {titan.updates = 1})

@@ -1,8 +1,8 @@
 // RUN: titan-opt --titan-plan-memory --titan-verify-memory -split-input-file %s | FileCheck %s
 
-// A repeat that reads a stack for the last time and fills another needs a slot more than the larger
-// one, not both. Backwards, what is produced lies above: the last slot is free first. Parameters stay
-// where they are.
+// A repeat that consumes one stack while it produces another needs one slot more than the larger stack.
+// In a reversed repeat, the produced stack is above: the last slot is consumed first. Parameters are
+// persistent and do not overlap.
 !row = !titan.tensor<f32[x = 4]>
 !stack = !titan.tensor<f32[layers = 3, x = 4]>
 // CHECK-LABEL: func.func @backward
@@ -31,8 +31,7 @@ func.func @backward(%x: !row {titan.input = "x"}, %ws: !stack {titan.param = "ws
 
 // -----
 
-// A stack that is read again afterwards is not handed over, and neither is one of which the body
-// sees more than its slice.
+// A stack with later reads has no stack overlap, nor a stack of which the body reads another slot.
 !row = !titan.tensor<f32[x = 4]>
 !stack = !titan.tensor<f32[layers = 3, x = 4]>
 // CHECK-LABEL: func.func @kept
@@ -53,7 +52,7 @@ func.func @kept(%x: !row {titan.input = "x"}, %r: !stack {titan.input = "r"}, %s
 
 // -----
 
-// Of a stack that only some iterations read, slots are its own.
+// A stack that only some iterations read has a slot for each of them.
 !row = !titan.tensor<f32[x = 4]>
 !some = !titan.tensor<f32[layers.x2 = 2 of layers, x = 4]>
 !stack = !titan.tensor<f32[layers = 4, x = 4]>

@@ -4,8 +4,8 @@
 !hidden = !titan.tensor<f32[seq = 8, embed = 4]>
 !stack = !titan.tensor<f32[layers = 3, seq = 8, embed = 4]>
 
-// What all programs share lies in the module's persistent buffers; what is updated is overwritten. An
-// output is in the program's own memory, from where it is computed to the end.
+// Tensors of all programs are persistent allocations of the module; an update overwrites its argument.
+// An output is a transient allocation that is live from its definition to the end.
 // CHECK: titan.persistent = [#titan.allocation<"w", {{.*}}, 0 to 0>, #titan.allocation<"lr", {{[^#]*}}>, #titan.allocation<"ws", {{[^#]*}}>]
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: titan.argument_allocs = [#titan.alloc_ref<persistent 0>, #titan.alloc_ref<persistent 1>]
@@ -16,7 +16,7 @@ func.func @train(%w: !hidden {titan.param = "w"}, %lr: !titan.tensor<f32[]> {tit
   // A constant has no memory.
   // CHECK: titan.constant {{.*}}titan.result_allocs = [#titan.alloc_ref<inline 0>]
   %half = titan.constant 0.5 : !titan.tensor<f32[]>
-  // A value that dies where an elementwise operation reads it gives its buffer on.
+  // An elementwise result reuses the allocation of an operand at its last use.
   // CHECK: titan.exp {{.*}}titan.result_allocs = [#titan.alloc_ref<transient 1>]
   %a = titan.exp %w : !hidden -> !hidden
   // CHECK: titan.mul {{.*}}titan.result_allocs = [#titan.alloc_ref<transient 1>]
@@ -30,10 +30,9 @@ func.func @train(%w: !hidden {titan.param = "w"}, %lr: !titan.tensor<f32[]> {tit
   return %loss, %new : !titan.tensor<f32[]>, !hidden
 }
 
-// What a repeat carries is one buffer, what it stacks is computed in the stack's slot, and a
-// captured value lives to the repeat's end, here where the input lay that it is made of. The
-// buffers of the two results: y is there from the repeat's start, which carries it, and so is the
-// stack of gradients.
+// An iteration argument is one allocation. A stacked value is computed in its slot. A captured value is
+// live until the end of the repeat; here it reuses the allocation of the input. The allocations of both
+// results, y and the stack of gradients, are live from the start of the repeat.
 // CHECK-LABEL: func.func @scan
 // CHECK-SAME: titan.transient = [#titan.allocation<"x", {{[^#]*}}, 0 to 1>, #titan.allocation<"bias", {{[^#]*}}, 0 to 6>, #titan.allocation<"y", {{[^#]*}}, 1 to 7>, #titan.allocation<"grad.ws", {{[^#]*}}, 1 to 7>
 func.func @scan(%x: !hidden {titan.input = "x"}, %ws: !stack {titan.param = "ws", titan.stacked},
@@ -58,7 +57,7 @@ func.func @scan(%x: !hidden {titan.input = "x"}, %ws: !stack {titan.param = "ws"
   return %y, %t : !hidden, !stack
 }
 
-// Renamings share memory; a fused region's inner values have none.
+// Views share memory; values inside a fused region have none.
 // CHECK-LABEL: func.func @views
 func.func @views(%x: !hidden {titan.input = "x"}) -> (!titan.tensor<f32[seq = 8, out = 4]> {titan.output = "y"})
     attributes {titan.program = "views"} {
@@ -75,7 +74,7 @@ func.func @views(%x: !hidden {titan.input = "x"}) -> (!titan.tensor<f32[seq = 8,
   return %r : !titan.tensor<f32[seq = 8, out = 4]>
 }
 
-// A sum that is a result is made in its place, and so is the first of what it adds.
+// A sum that is a result, and its first term, are computed in the allocation of the result.
 // CHECK-LABEL: func.func @sum
 // CHECK: titan.contract {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[G:.*]]>]
 // CHECK: titan.contract {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[OTHER:.*]]>]
@@ -89,7 +88,7 @@ func.func @sum(%x: !hidden {titan.input = "x"}, %y: !row {titan.input = "y"})
   return %g : !titan.tensor<f32[embed = 4]>
 }
 
-// Updates are put where the tensor lies that they join, for it is read for the last time.
+// A scatter accumulates into the allocation of `into` at its last use.
 // CHECK-LABEL: func.func @puts
 func.func @puts(%x: !hidden {titan.input = "x"}, %u: !titan.tensor<f32[tokens = 2, embed = 4]> {titan.input = "u"},
                 %t: !titan.tensor<i64[tokens = 2]> {titan.input = "t"}) -> (!hidden {titan.output = "y"})
@@ -101,7 +100,7 @@ func.func @puts(%x: !hidden {titan.input = "x"}, %u: !titan.tensor<f32[tokens = 
   return %y : !hidden
 }
 
-// What updates an argument lies there, also where an earlier output is the same value.
+// An update is in the allocation of its argument, even if an earlier output is the same value.
 // CHECK-LABEL: func.func @updates
 // CHECK: return {titan.argument_allocs = [#titan.alloc_ref<transient 0>, #titan.alloc_ref<persistent 0>]}
 func.func @updates(%w: !hidden {titan.param = "w"})

@@ -1,6 +1,6 @@
 // RUN: titan-opt %s | titan-opt | FileCheck %s
 
-// A program at the model phase keeps its mesh, its mapping, argument roles and the repeat's structure.
+// A program of the model phase with a mesh, axis rules, argument roles and a repeat.
 
 // CHECK: dist.mesh @mesh [#dist.axis<shard = auto>, #dist.axis<tp = 2>]
 dist.mesh @mesh [#dist.axis<shard = auto>, #dist.axis<tp = 2>]
@@ -37,7 +37,7 @@ func.func @train(
   return %loss : !titan.tensor<f32[]>
 }
 
-// Shardings print inside the type: dimension axes, flat storage, partial axes.
+// Shardings are part of the type: dimension axes, flat axes, unreduced axes.
 // CHECK-LABEL: func.func @shardings
 // CHECK-SAME: !titan.tensor<f32[batch = 4, keys = 8 of seq], <[{shard}, {}] partial sum {tp}>>
 // CHECK-SAME: !titan.tensor<f32[layers = 2, embed = 16], <[{}, {tp}] flat 1 {shard}>>

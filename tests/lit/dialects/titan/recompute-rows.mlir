@@ -5,8 +5,8 @@
 !logits = !titan.tensor<f32[seq = 32, vocab = 16384]>
 !short = !titan.tensor<f32[seq = 32, embed = 128]>
 
-// A softmax over rows that are too long to be kept: each loop computes anew what it needs of the
-// loop before, and all of them are one region, which reads the logits three times.
+// A softmax over rows that exceed the row buffers: each loop recomputes the values of the previous loop.
+// All loops are one region, which reads the logits three times.
 // CHECK-LABEL: func.func @softmax(
 // CHECK-SAME: %[[X:[a-z0-9]*]]:
 // CHECK: %[[TOP:.*]] = titan.reduce max %[[X]]
@@ -29,7 +29,7 @@ func.func @softmax(%x: !logits) -> !logits {
   return %p : !logits
 }
 
-// Short rows are kept.
+// Short rows fit into row buffers.
 // CHECK-LABEL: func.func @short
 // CHECK-COUNT-1: titan.exp
 // CHECK-NOT: titan.exp
@@ -41,7 +41,7 @@ func.func @short(%x: !short) -> !short {
   return %p : !short
 }
 
-// One element of a row that is computed is looked for while the row goes by.
+// A gather of one element from a recomputed row becomes a select and a sum over the row.
 // CHECK-LABEL: func.func @pick(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: {{.*}}, %[[AT:[a-z0-9]*]]:
 // CHECK: %[[E:.*]] = titan.exp %[[X]]
@@ -57,7 +57,7 @@ func.func @pick(%x: !logits, %at: !titan.tensor<i64[seq = 32]>) -> !rows {
   return %t : !rows
 }
 
-// Of what lies in memory, it is read.
+// A gather from a tensor in memory does not change.
 // CHECK-LABEL: func.func @read
 // CHECK: titan.gather
 func.func @read(%x: !logits, %at: !titan.tensor<i64[seq = 32]>) -> !rows {
@@ -65,7 +65,7 @@ func.func @read(%x: !logits, %at: !titan.tensor<i64[seq = 32]>) -> !rows {
   return %t : !rows
 }
 
-// What is returned is in memory anyway, and what would keep two tensors in place of one is not done.
+// A returned value is in memory anyway. A recomputation that reads two tensors instead of one is rejected.
 // CHECK-LABEL: func.func @kept
 // CHECK-COUNT-2: titan.exp
 // CHECK-NOT: titan.exp

@@ -1,7 +1,7 @@
 // RUN: titan-opt %s -split-input-file -verify-diagnostics
 
 !x = !titan.tensor<f32[seq = 8]>
-// The body takes the index, then what is carried and sliced.
+// The body has the index, then iteration arguments, then slots of scanned inputs.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C1) expected 2 arguments of the body, got 1}}
   %y = titan.repeat <layers = 6> iter_args(%x) scanned() : (!x) -> !x {
@@ -14,7 +14,7 @@ func.func @f(%x: !x) {
 // -----
 
 !x = !titan.tensor<f32[seq = 8]>
-// A slice lacks the repeated dimension.
+// A slot lacks the repeated dimension.
 func.func @f(%w: !titan.tensor<f32[layers = 6, seq = 8]>) {
   // expected-error @+1 {{(C1) scans}}
   titan.repeat <layers = 6> iter_args() scanned(%w) : (!titan.tensor<f32[layers = 6, seq = 8]>) -> () {
@@ -27,7 +27,7 @@ func.func @f(%w: !titan.tensor<f32[layers = 6, seq = 8]>) {
 // -----
 
 !x = !titan.tensor<f32[seq = 8]>
-// What is carried keeps its type.
+// An iteration argument has one type.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C2) yields}}
   %y = titan.repeat <layers = 6> iter_args(%x) scanned() : (!x) -> !x {
@@ -40,7 +40,7 @@ func.func @f(%x: !x) {
 // -----
 
 !x = !titan.tensor<f32[seq = 8]>
-// A stack gains the repeated dimension in front.
+// A stacked output has the repeated dimension as leading dimension.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C3) result 0 is}}
   %y = titan.repeat <layers = 6> iter_args() scanned() : () -> !x {
@@ -82,7 +82,7 @@ func.func @f(%x: !x) {
 // -----
 
 !x = !titan.tensor<f32[seq = 8]>
-// The table has an entry for each iteration.
+// The table has one entry per iteration.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C4) the table has 2 entries for 3 iterations}}
   %y = titan.repeat <layers = 3> table [0, 0] iter_args(%x) scanned() : (!x) -> !x {
@@ -95,7 +95,7 @@ func.func @f(%x: !x) {
 // -----
 
 !x = !titan.tensor<f32[seq = 8]>
-// The table names bodies that there are.
+// The table contains existing bodies.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C4) the table names variant 1 of 1}}
   %y = titan.repeat <layers = 2> table [0, 1] iter_args(%x) scanned() : (!x) -> !x {
@@ -108,7 +108,7 @@ func.func @f(%x: !x) {
 // -----
 
 !x = !titan.tensor<f32[seq = 8]>
-// No body is there for nothing.
+// The table contains every body.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C4) no iteration runs variant 0}}
   %y = titan.repeat <layers = 2> table [1, 1] iter_args(%x) scanned() : (!x) -> !x {
@@ -124,7 +124,7 @@ func.func @f(%x: !x) {
 // -----
 
 !x = !titan.tensor<f32[seq = 8]>
-// A slice has as many slots as iterations use it.
+// A scanned input has one slot per iteration that uses it.
 func.func @f(%x: !x, %w: !titan.tensor<f32[layers = 2, seq = 8]>) {
   // expected-error @+1 {{(C1) scans}}
   titan.repeat <layers = 2> table [0, 1] iter_args() scanned(%w for [1]) : (!titan.tensor<f32[layers = 2, seq = 8]>) -> () {
@@ -157,7 +157,7 @@ func.func @f(%x: !x, %w: !w) {
 // -----
 
 !x = !titan.tensor<f32[seq = 8]>
-// Each stack says who fills it.
+// Each stacked output has users.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C5) expected the users of 2 stacked outputs, got 1 lists}}
   titan.repeat <layers = 2> table [0, 1] iter_args() scanned() stacked([0]) : () -> (!x, !x) {
@@ -185,7 +185,7 @@ func.func @f(%x: !x) {
 
 // -----
 
-// What only the body defines is no operand, though it is called the same.
+// A value of the body is not an operand, even if the names are equal.
 !x = !titan.tensor<f32[seq = 8]>
 func.func @f() {
   // expected-error @+1 {{use of undeclared SSA value name}}

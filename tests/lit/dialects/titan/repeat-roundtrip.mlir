@@ -3,7 +3,7 @@
 !x = !titan.tensor<f32[seq = 8]>
 !xs = !titan.tensor<f32[layers = 6, seq = 8]>
 
-// A repeat carries a value, slices a parameter and stacks what each layer saw.
+// A repeat with an iteration argument, a scanned parameter and a stacked output.
 // CHECK-LABEL: func.func @scan
 func.func @scan(%x: !x, %w: !xs) -> (!x, !xs) {
   // CHECK: titan.repeat <layers = 6> iter_args(%{{.*}}) scanned(%{{.*}})
@@ -16,7 +16,7 @@ func.func @scan(%x: !x, %w: !xs) -> (!x, !xs) {
   return %y, %seen : !x, !xs
 }
 
-// The other direction, nothing carried and nothing stacked are as good.
+// In reverse, without iteration arguments and stacked outputs.
 // CHECK-LABEL: func.func @reverse
 func.func @reverse(%x: !x) -> !x {
   // CHECK: titan.repeat <layers = 6> reverse iter_args(%{{.*}}) scanned()
@@ -27,7 +27,7 @@ func.func @reverse(%x: !x) -> !x {
   return %y : !x
 }
 
-// Iterations run one of two bodies. A slice or stack of one of them has the slots of its iterations.
+// Two variants. A scanned input or stacked output of one variant has the slots of its iterations.
 // CHECK-LABEL: func.func @variants
 func.func @variants(%x: !x, %w: !xs, %e: !titan.tensor<f32[layers.x2 = 2 of layers, seq = 8]>)
     -> (!titan.tensor<f32[layers.x4 = 4 of layers, seq = 8]>, !xs) {

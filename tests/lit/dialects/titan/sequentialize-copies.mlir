@@ -5,7 +5,7 @@
 !y = !titan.tensor<f32[y = 4]>
 !i = !titan.tensor<i64[]>
 
-// Each takes the other's place; what stays where it is needs no copy.
+// Two parameters are swapped; a third is unchanged and needs no copy.
 // CHECK-LABEL: func.func @swap
 // CHECK: %[[Q:.*]] = titan.cast %arg1
 // CHECK: %[[P:.*]] = titan.cast %arg0
@@ -15,7 +15,7 @@ func.func @swap(%p: !t {titan.param = "p"}, %q: !t {titan.param = "q"}, %r: !t {
   return %q, %p, %r : !t, !t, !t
 }
 
-// What an output shows was there before the update, also by another name.
+// An output is the value before the update, through a view.
 // CHECK-LABEL: func.func @shown
 // CHECK: %[[NEW:.*]] = titan.neg %arg0
 // CHECK: %[[VIEW:.*]] = titan.rename %arg0
@@ -28,7 +28,7 @@ func.func @shown(%p: !t {titan.param = "p"}) -> (!t {titan.updates = 0}, !y {tit
   return %0, %1 : !t, !y
 }
 
-// In a repeat, what one value was becomes another.
+// In a repeat, an iteration argument becomes another one.
 // CHECK-LABEL: func.func @carried
 // CHECK: ^bb0(%{{.*}}, %[[X:[^:]*]]: {{.*}}, %[[OLD:[^:]*]]: {{.*}}):
 // CHECK: %[[NEXT:.*]] = titan.add %[[X]], %[[OLD]]

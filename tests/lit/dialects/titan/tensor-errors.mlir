@@ -9,7 +9,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A contraction's result invents no dimension.
+// The result of a contraction has only dimensions of the operands.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) no operand has the result's dimension}}
   %0 = titan.contract %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[embed = 4]>
@@ -36,7 +36,7 @@ func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f64[embed = 4]
 
 // -----
 
-// Sums join a tensor of their shape.
+// `into` has the shape of the result.
 func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f32[embed = 4, ffn = 8]>) {
   // expected-error @+1 {{(C4) `into` is}}
   %0 = titan.contract %x, %w into %x : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4, ffn = 8]>, !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[ffn = 8]>
@@ -63,7 +63,7 @@ func.func @f(%x: !titan.tensor<f32[embed = 4]>, %i: !titan.tensor<i64[seq = 8]>)
 
 // -----
 
-// What indexing yields comes from operand or indices.
+// The dimensions of a gather come from the operand or the indices.
 func.func @f(%x: !titan.tensor<f32[vocab = 4]>, %i: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C2) dimension "embed" comes from nowhere}}
   %0 = titan.gather %x along "vocab" at %i : (!titan.tensor<f32[vocab = 4]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 2]>
@@ -81,7 +81,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A renaming keeps sizes.
+// A rename does not change sizes.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) sizes differ}}
   %0 = titan.rename %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[keys = 9]>
@@ -90,7 +90,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// The parts of a split multiply to the whole.
+// The product of the new sizes of a split is the old size.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{is not}}
   %0 = titan.split %x dim "seq" : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[outer = 3, inner = 2]>
@@ -99,7 +99,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A merge makes the dimension that it names.
+// The result of a merge has the named dimension.
 func.func @f(%x: !titan.tensor<f32[outer = 4, inner = 2]>) {
   // expected-error @+1 {{(C1) no dimension "embed"}}
   %0 = titan.merge %x dim "embed" : !titan.tensor<f32[outer = 4, inner = 2]> -> !titan.tensor<f32[seq = 8]>
@@ -108,7 +108,7 @@ func.func @f(%x: !titan.tensor<f32[outer = 4, inner = 2]>) {
 
 // -----
 
-// A slice lies within its dimension.
+// A slice is within its dimension.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) the range starting at 6 of size 4 does not fit}}
   %0 = titan.slice %x dim "seq" from 6 : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[prefix = 4]>
@@ -117,7 +117,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// Padding touches one dimension.
+// Padding changes one dimension.
 func.func @f(%x: !titan.tensor<f32[seq = 4, embed = 4]>) {
   // expected-error @+1 {{(C2) dimension "embed" changes}}
   %0 = titan.pad %x dim "seq" from 2 : !titan.tensor<f32[seq = 4, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 5]>
@@ -144,7 +144,7 @@ func.func @f(%x: !titan.tensor<bf16[seq = 8]>) {
 
 // -----
 
-// The table that updates are summed into is as wide as they are.
+// The result of a scatter is at least as wide as the updates.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C4) element types differ: 'f32' and 'bf16'}}
   %0 = titan.scatter %x along "vocab" at %i : (!titan.tensor<f32[seq = 8]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<bf16[vocab = 4]>

@@ -4,7 +4,7 @@
 !w = !titan.tensor<f32[embed = 4, heads = 2, head = 2]>
 !q = !titan.tensor<f32[seq = 8, heads = 2, head = 2]>
 
-// A contraction sums what both operands have and the result lacks; a declared value is a sharding constraint.
+// A contraction sums over dimensions of both operands that the result lacks; a sharding constraint.
 // CHECK-LABEL: func.func @contract
 func.func @contract(%x: !x, %w: !w) -> !q {
   // CHECK: titan.contract %{{.*}}, %{{.*}} : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4, heads = 2, head = 2]>) -> !titan.tensor<f32[seq = 8, heads = 2, head = 2]>
@@ -28,7 +28,7 @@ func.func @reduce(%x: !x) -> !titan.tensor<f32[seq = 8]> {
   return %2 : !titan.tensor<f32[seq = 8]>
 }
 
-// Taking rows and putting them back are each other's transposes.
+// Gather and scatter are transposes of each other.
 // CHECK-LABEL: func.func @index
 func.func @index(%table: !titan.tensor<f32[vocab = 16, embed = 4]>, %i: !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]> {
   // CHECK: titan.gather %{{.*}} along "vocab" at
@@ -40,7 +40,7 @@ func.func @index(%table: !titan.tensor<f32[vocab = 16, embed = 4]>, %i: !titan.t
   return %1 : !titan.tensor<f32[vocab = 16, embed = 4]>
 }
 
-// Dimensions are renamed, split, merged, cut and padded by name.
+// Dimensions are renamed, split, merged, sliced and padded by name.
 // CHECK-LABEL: func.func @dimensions
 func.func @dimensions(%x: !x) -> !x {
   // CHECK: titan.rename %{{.*}} -> <f32[keys = 8 of seq, embed = 4]>
@@ -56,7 +56,7 @@ func.func @dimensions(%x: !x) -> !x {
   return %4 : !x
 }
 
-// Indices that must fit a dimension.
+// A bounds check of indices.
 // CHECK-LABEL: func.func @check_index
 func.func @check_index(%i: !titan.tensor<i64[seq = 8]>) -> !titan.tensor<i64[seq = 8]> {
   // CHECK: titan.check_index %{{.*}} along "vocab" size 27 : <i64[seq = 8]> -> <i64[seq = 8]>

@@ -12,30 +12,30 @@ func.func private @f(!titan.tensor<f32[seq = 0]>)
 
 // -----
 
-// A sharding speaks of every dimension.
+// A sharding has an axis list for every dimension.
 // expected-error @+1 {{(C3) sharding of 1 dimensions on a tensor of 2}}
 func.func private @f(!titan.tensor<f32[seq = 8, embed = 4], <[{tp}]>>)
 
 // -----
 
-// An axis splits once.
+// An axis shards one dimension.
 // expected-error @+1 {{(C2) axis "tp" occurs twice in a sharding}}
 func.func private @f(!titan.tensor<f32[seq = 8, embed = 4], <[{tp}, {tp}]>>)
 
 // -----
 
-// Flat storage starts within the tensor.
+// The first flat dimension is a dimension of the tensor.
 // expected-error @+1 {{(C3) flat starts at dimension 2 of a tensor of rank 1}}
 func.func private @f(!titan.tensor<f32[seq = 8], <[{}] flat 2 {shard}>>)
 
 // -----
 
-// Partial values combine by a known reduction.
+// The reduction of an unreduced axis is known.
 // expected-error @+1 {{expected sum, max or min}}
 func.func private @f(!titan.tensor<f32[seq = 8], <[{}] partial mean {shard}>>)
 
 // -----
 
-// An initialiser is one of those that the runtime draws.
+// The initialiser is known.
 // expected-error @+1 {{unknown initialiser 'zipf'}}
 func.func private @f(!titan.tensor<f32[seq = 8]> {titan.init = #titan.init<zipf, [1.0]>})

@@ -1,6 +1,6 @@
 // RUN: titan-opt --titan-verify-memory %s -split-input-file -verify-diagnostics
 
-// A value that is overwritten before its last use is found.
+// A value is overwritten before its last use.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 1>],
@@ -14,7 +14,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 
 // -----
 
-// A value that is read after its buffer's lifetime is found.
+// A value is read after the live range of its allocation.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 1>],
@@ -27,7 +27,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 
 // -----
 
-// A carried value that is overwritten while the same iteration still needs it is found.
+// An iteration argument is overwritten before its last use in the iteration.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 1>],
@@ -45,7 +45,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 
 // -----
 
-// Two slices of one stack are one value; what is written there ends both.
+// Two scanned inputs of one stack are one value; a write to their slot ends both.
 !t = !titan.tensor<f32[a = 2]>
 !s = !titan.tensor<f32[layers = 2, a = 2]>
 func.func @train(%x: !t {titan.input = "x"}, %s: !s {titan.input = "s"}) -> (!t {titan.output = "y"}) attributes {
@@ -67,7 +67,7 @@ func.func @train(%x: !t {titan.input = "x"}, %s: !s {titan.input = "s"}) -> (!t 
 
 // -----
 
-// A value that is written before its buffer's lifetime is found.
+// A value is written before the live range of its allocation.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 1>],
@@ -80,7 +80,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 
 // -----
 
-// What the function gives is read after its end, so it must live until then.
+// A result of the function is live until the end of the function.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}, !t {titan.output = "z"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 2>],
@@ -93,7 +93,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}, !t {ti
 
 // -----
 
-// A value lies in a buffer that there is.
+// The allocation of a result exists.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>],
@@ -105,7 +105,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 
 // -----
 
-// So does an argument; without persistent buffers, none lies in one.
+// The allocation of an argument exists; here the module has no persistent allocations.
 !t = !titan.tensor<f32[a = 2]>
 // expected-error@+1 {{titan.argument_allocs names no existing allocation: #titan.alloc_ref<persistent 0>}}
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
@@ -116,7 +116,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 
 // -----
 
-// And a result.
+// The destination of a returned value exists.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>],
@@ -127,7 +127,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 
 // -----
 
-// And what an operation needs while it runs.
+// A scratch allocation exists.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>],
@@ -139,7 +139,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 
 // -----
 
-// Slots of one bucket follow one another, so it must have as many of each buffer.
+// All allocations of a bucket have the same number of slots.
 !a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {shard}>>
 !b = !titan.tensor<f32[layers = 2, seq = 8], <[{}, {}] flat 1 {shard}>>
 // expected-error@+1 {{allocations "a" and "b" are in bucket "layers" but differ in their slots or element types}}
@@ -148,7 +148,7 @@ module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "lay
 
 // -----
 
-// Only a stack in chunks has slots.
+// Only a flat stack has slots.
 !a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 0 {shard}>>
 // expected-error@+1 {{allocation "a" is in bucket "layers" but is no stack of flat chunks}}
 module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "layers">]} {
@@ -156,7 +156,7 @@ module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "lay
 
 // -----
 
-// What is stored by block is no stretch that could be read as one.
+// A tensor that is stored block by block cannot be read as one range.
 !a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {shard}>>
 !sum = !titan.tensor<f32[], <[] partial sum {shard}>>
 module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "layers">]} {
@@ -172,7 +172,7 @@ module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "lay
 
 // -----
 
-// Nor may it be written as one.
+// It cannot be written as one range.
 !a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {shard}>>
 !whole = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}]>>
 module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "layers">]} {
@@ -189,7 +189,7 @@ module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "lay
 
 // -----
 
-// A gather in two stages takes its first stage as one stretch.
+// The first stage of a gather in two stages reads one range.
 !a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {a, b}>>
 !half = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {a}>>
 module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "layers">]} {
@@ -205,7 +205,7 @@ module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "lay
 
 // -----
 
-// A plan that is not there is named.
+// The function has no plan.
 !t = !titan.tensor<f32[a = 2]>
 // expected-error@+1 {{has no list of tensor allocations as titan.transient}}
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {titan.program = "train"} {
@@ -214,7 +214,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 
 // -----
 
-// A slot is one of a repeat around it.
+// A slot needs an enclosing repeat.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>], titan.transient = [#titan.allocation<"x", !t, 0 to 9>]} {

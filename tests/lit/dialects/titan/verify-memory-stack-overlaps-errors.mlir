@@ -1,7 +1,6 @@
 // RUN: titan-opt --titan-verify-memory %s -split-input-file -verify-diagnostics
 
-// Slots that are produced in the order in which others are read need the constraints of that order: in
-// this one, of the first iteration, the last slot of `s` is still read.
+// The constraints are too weak: the first iteration still reads the last slot of `s`.
 !row = !titan.tensor<f32[x = 2]>
 !stack = !titan.tensor<f32[layers = 3, x = 2]>
 func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -> (!row {titan.output = "y"}, !stack {titan.output = "t"}) attributes {
@@ -21,7 +20,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
 
 // -----
 
-// Below, nothing may be gained in this order.
+// In this order, the produced stack cannot overlap from below.
 !row = !titan.tensor<f32[x = 2]>
 !stack = !titan.tensor<f32[layers = 3, x = 2]>
 func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -> (!row {titan.output = "y"}, !stack {titan.output = "t"}) attributes {
@@ -41,7 +40,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
 
 // -----
 
-// What is consumed must not be read afterwards.
+// A consumed stack has no later reads.
 !row = !titan.tensor<f32[x = 2]>
 !stack = !titan.tensor<f32[layers = 3, x = 2]>
 func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -> (!row {titan.output = "y"}, !stack {titan.output = "t"}) attributes {
@@ -61,7 +60,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
 
 // -----
 
-// A body that reads another layer's slot keeps it alive.
+// The body reads the slot of another iteration.
 !row = !titan.tensor<f32[x = 2]>
 !stack = !titan.tensor<f32[layers = 3, x = 2]>
 func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -> (!row {titan.output = "y"}, !stack {titan.output = "t"}) attributes {
@@ -82,7 +81,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
 
 // -----
 
-// What is consumed must not be written.
+// The repeat does not write to a consumed stack.
 !row = !titan.tensor<f32[x = 2]>
 !stack = !titan.tensor<f32[layers = 3, x = 2]>
 func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -> (!row {titan.output = "y"}, !stack {titan.output = "t"}) attributes {
@@ -103,7 +102,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
 
 // -----
 
-// A buffer without slots cannot be handed over.
+// An allocation without slots has no stack overlap.
 !row = !titan.tensor<f32[x = 2]>
 !stack = !titan.tensor<f32[layers = 3, x = 2]>
 func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -> (!row {titan.output = "y"}) attributes {

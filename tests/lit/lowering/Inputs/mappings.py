@@ -1,9 +1,9 @@
-"""Whether programs that differ by their map alone have the same functions at the model phase.
+"""Checks that programs with different axis rules have the same functions after the model phase.
 
     mappings.py TITANC OUT FOLDER
 
-For every run in the folder's files, and for every published model where a file has no runs: alone,
-and on maps that split and store different things. OUT is for the programs made.
+For every run in the folder's files, and for every published model in files without runs: without a
+mesh, and on meshes that shard and store different dimensions. OUT receives the programs.
 """
 
 import json

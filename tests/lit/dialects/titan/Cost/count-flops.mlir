@@ -1,7 +1,7 @@
 // RUN: titan-opt %s --titan-count-flops -split-input-file | FileCheck %s
 
-// Per step: the repeat runs 3 times 2 * 32 * 4 * 4 for the product and 32 * 4 for the sum, then one
-// reduction of 128 elements: 3 * (1024 + 128) + 128 = 3584; 32 tokens make 112 each.
+// Per step: 3 iterations with 2 * 32 * 4 * 4 for the product and 32 * 4 for the sum, then a reduction of
+// 128 elements: 3 * (1024 + 128) + 128 = 3584; with 32 tokens, 112 per token.
 // CHECK: titan.flops_per_token = 1.120000e+02 : f64
 
 !x = !titan.tensor<f32[batch = 4, seq = 8, embed = 4]>
@@ -21,7 +21,7 @@ module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64}} {
 
 // -----
 
-// A causal query meets half of the keys and itself: 2 products of 2 * 32 * (8 + 1) / 2 operations
+// A causal query attends to half of the keys and itself: 2 products of 2 * 32 * (8 + 1) / 2 operations
 // for 8 tokens, and the sum of 32 elements.
 // CHECK: titan.flops_per_token = 7.600000e+01 : f64
 
@@ -36,7 +36,7 @@ module attributes {titan.sizes = {seq = 8 : i64}} {
 
 // -----
 
-// Rows of a table's gradient: an addition for each of 8 * 4 updates.
+// A scatter: an addition per update, 8 * 4 in all.
 // CHECK: titan.flops_per_token = 4.000000e+00 : f64
 
 !x = !titan.tensor<f32[seq = 8, embed = 4]>

@@ -1,6 +1,6 @@
 // RUN: titan-opt %s --titan-decompose -verify-diagnostics
 
-// What lies on a mesh has been planned as one operation.
+// A sharded operation is not decomposed.
 dist.mesh @mesh [#dist.axis<tp = 2>]
 !x = !titan.tensor<f32[seq = 8, head = 4], <[{tp}, {}]>>
 func.func @turn(%x: !x) -> !x {

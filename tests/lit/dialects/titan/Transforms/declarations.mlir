@@ -3,6 +3,6 @@
 // RUN: titan-opt --titan-fuse-rows %s | FileCheck %s
 // RUN: titan-opt --dist-return-unreduced %s | FileCheck %s
 
-// Passes leave a function without a body alone.
+// Passes do not change a function without a body.
 // CHECK: func.func private @f(!titan.tensor<f32[x = 4]>)
 func.func private @f(!titan.tensor<f32[x = 4]>)

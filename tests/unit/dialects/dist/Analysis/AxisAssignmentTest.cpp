@@ -1,4 +1,4 @@
-//===- AxisAssignmentTest.cpp - What an axis does to one operation --------===//
+//===- AxisAssignmentTest.cpp - The factor that an axis shards ------------===//
 
 #include "Rules.h"
 #include "gtest/gtest.h"
@@ -12,7 +12,7 @@ AxisInfo getAxis(std::vector<std::string> preference = {}) {
   return {"a", 2, std::move(preference)};
 }
 
-/// A dimension that its axis splits in both operands is summed in parts.
+/// A reduction factor that the axis shards in both operands makes a partial sum.
 TEST(AxisAssignment, SplitsAReductionThatAllOperandsSplit) {
   Assignment got =
       assignAxis(getMatmulRule(), {{1, 0}, {kReplicated}}, getMatmulSizes(), getAxis(), {1, 1, 1});
@@ -20,7 +20,7 @@ TEST(AxisAssignment, SplitsAReductionThatAllOperandsSplit) {
   EXPECT_EQ(got.factor, 1);
 }
 
-/// One operand alone does not make a partial sum; the result's split decides.
+/// One sharded operand does not make a partial sum; the sharding of the result decides.
 TEST(AxisAssignment, SplitsWhatTheResultSplits) {
   Assignment got =
       assignAxis(getMatmulRule(), {{1, kReplicated}, {1}}, getMatmulSizes(), getAxis(), {1, 1, 1});
@@ -28,15 +28,15 @@ TEST(AxisAssignment, SplitsWhatTheResultSplits) {
   EXPECT_EQ(got.factor, 2);
 }
 
-/// With neither, operands are made whole.
-TEST(AxisAssignment, SplitsNothingOtherwise) {
+/// With neither, the operands are gathered.
+TEST(AxisAssignment, ReplicatesByDefault) {
   EXPECT_EQ(assignAxis(getMatmulRule(), {{1, kReplicated}, {kReplicated}}, getMatmulSizes(),
                        getAxis(), {1, 1, 1})
                 .kind,
             Assignment::Replicate);
 }
 
-/// Between a reduction and the result's dimension, the one that the map lists first wins.
+/// Between a reduction factor and a dimension of the result, the axis rules' first one wins.
 TEST(AxisAssignment, FollowsTheMapsOrder) {
   AxisUse use{{1, 0}, {0}};
   EXPECT_EQ(assignAxis(getMatmulRule(), use, getMatmulSizes(), getAxis({"embed", "seq"}), {1, 1, 1})
@@ -47,13 +47,13 @@ TEST(AxisAssignment, FollowsTheMapsOrder) {
             0);
 }
 
-/// A renamed dimension stands where its origin is listed.
+/// A renamed dimension takes the position of its origin in the preference.
 TEST(AxisAssignment, PrefersByOrigin) {
   EXPECT_EQ(getPreference(getAxis({"embed", "seq"}), "keys", "seq"), 1u);
   EXPECT_EQ(getPreference(getAxis({"embed", "seq"}), "keys", ""), 2u);
 }
 
-/// A factor that other axes have cut so far that this one does not divide the rest stays as it is.
+/// A factor is not sharded further if the product of degrees does not divide it.
 TEST(AxisAssignment, RespectsDivisibility) {
   EXPECT_EQ(
       assignAxis(getMatmulRule(), {{0, kReplicated}, {0}}, getMatmulSizes(), getAxis(), {8, 1, 1})
@@ -63,7 +63,7 @@ TEST(AxisAssignment, RespectsDivisibility) {
   EXPECT_TRUE(canSplit(3, 1, {"a", 0, {}}));
 }
 
-/// Two partial sums are added before they are reduced.
+/// Partial sums are added before their reduction.
 TEST(AxisAssignment, PassesJointlyLinearPartialSums) {
   ValueSizes sizes{{8, 8}, {8}, {true, true}};
   Assignment got =
@@ -72,7 +72,7 @@ TEST(AxisAssignment, PassesJointlyLinearPartialSums) {
   EXPECT_EQ(got.set, 0);
 }
 
-/// A replicated tensor must not be added to every rank's partial sum; a scalar may join as one.
+/// A replicated tensor is not added to partial sums; a scalar is, after make_partial.
 TEST(AxisAssignment, JoinsScalarsOnly) {
   EXPECT_FALSE(
       findForwardingSet(getAddRule(), {{kPartial, kReplicated}, {0}}, {{8, 8}, {8}, {true, true}}));
@@ -86,7 +86,7 @@ TEST(AxisAssignment, DoesNotMultiplyPartialSums) {
                                  {{8, 8}, {8}, {true, true}}));
 }
 
-/// A partial sum is reduced before an operation that would make it larger, or if others use it.
+/// A partial sum is reduced before an operation that would enlarge it, or if it has other uses.
 TEST(AxisAssignment, PassesOnlyWhatStaysSmallAndAlone) {
   AxisUse use{{kPartial, kReplicated}, {kReplicated}};
   EXPECT_FALSE(findForwardingSet(getMatmulRule(), use, {{8, 8}, {64}, {true, true}}));
@@ -94,7 +94,7 @@ TEST(AxisAssignment, PassesOnlyWhatStaysSmallAndAlone) {
   EXPECT_TRUE(findForwardingSet(getMatmulRule(), use, {{8, 8}, {8}, {true, true}}));
 }
 
-/// Elementwise operations work on flat storage where the result is stored so.
+/// Elementwise operations work on flat storage if their result is stored flat.
 TEST(AxisAssignment, WorksOnFlatStorage) {
   ValueSizes sizes{{8, 8}, {8}, {true, true}};
   EXPECT_EQ(assignAxis(getAddRule(), {{kFlat, kReplicated}, {kFlat}}, sizes, getAxis(), {1}).kind,
@@ -103,7 +103,7 @@ TEST(AxisAssignment, WorksOnFlatStorage) {
             Assignment::Replicate);
 }
 
-/// What must not be split is not, whatever the result wants.
+/// A Replicated factor is never sharded.
 TEST(AxisAssignment, NeverSplitsReplicatedFactors) {
   ShardingRule rule = getAddRule();
   rule.factors[0].kind = FactorKind::Replicated;

@@ -1,4 +1,4 @@
-//===- BucketsTest.cpp - Which exchanges become one message ---------------===//
+//===- BucketsTest.cpp - Buckets of coalesced collectives -----------------===//
 
 #include "dialects/dist/Analysis/Buckets.h"
 
@@ -11,8 +11,8 @@ namespace {
 
 constexpr int64_t kLarge = 1000;
 
-// What may stand at one place goes together, and the place narrows.
-TEST(Buckets, ShareAPlace) {
+// Candidates with a common position share a bucket, whose range narrows.
+TEST(Buckets, JoinByPosition) {
   auto buckets = chooseBuckets({{0, 5, 1}, {3, 9, 1}, {4, 7, 1}}, kLarge);
   ASSERT_EQ(buckets.size(), 1u);
   EXPECT_THAT(buckets[0].members, ElementsAre(0, 1, 2));
@@ -20,7 +20,7 @@ TEST(Buckets, ShareAPlace) {
   EXPECT_EQ(buckets[0].latest, 5);
 }
 
-// Each fits the first, but the second has moved its end before the third's beginning.
+// The third fits the first, but the second has narrowed the bucket's range.
 TEST(Buckets, NarrowWithEachMember) {
   auto buckets = chooseBuckets({{0, 9, 1}, {0, 3, 1}, {4, 9, 1}}, kLarge);
   ASSERT_EQ(buckets.size(), 2u);
@@ -28,7 +28,7 @@ TEST(Buckets, NarrowWithEachMember) {
   EXPECT_THAT(buckets[1].members, ElementsAre(2));
 }
 
-// A bucket that has its bytes takes no more; one that has not takes even a large one.
+// A bucket of `limit` bytes is closed; a smaller one takes even a large candidate.
 TEST(Buckets, EndWhenFull) {
   auto buckets = chooseBuckets({{0, 9, 10}, {0, 9, 2000}, {0, 9, 10}}, kLarge);
   ASSERT_EQ(buckets.size(), 2u);
@@ -36,14 +36,14 @@ TEST(Buckets, EndWhenFull) {
   EXPECT_THAT(buckets[1].members, ElementsAre(2));
 }
 
-// One that is open takes those that come after another has begun.
+// An open bucket takes candidates that follow another bucket's first member.
 TEST(Buckets, StayOpen) {
   auto buckets = chooseBuckets({{0, 2, 1}, {5, 6, 1}, {1, 2, 1}}, kLarge);
   ASSERT_EQ(buckets.size(), 2u);
   EXPECT_THAT(buckets[0].members, ElementsAre(0, 2));
 }
 
-// Half of the bytes go ahead, and what a message has begun with stays in it.
+// Half of the bytes start earlier.
 TEST(Buckets, HalfGoesAhead) {
   std::vector<BucketCandidate> made = {{1, 9, 40}, {2, 9, 30}, {5, 9, 20}, {8, 9, 10}};
   EXPECT_EQ(getOverlapLimit(made, kLarge, 100), 50);
@@ -54,7 +54,7 @@ TEST(Buckets, HalfGoesAhead) {
   EXPECT_THAT(buckets[1].members, ElementsAre(2, 3));
 }
 
-// Small ones are one message, and no message is larger than the limit.
+// Few bytes are one bucket, and no bucket exceeds the limit.
 TEST(Buckets, HalvesHaveBounds) {
   EXPECT_EQ(getOverlapLimit({{1, 9, 40}, {2, 9, 59}}, kLarge, 100), kLarge);
   EXPECT_EQ(getOverlapLimit({{1, 9, 4000}, {2, 9, 4000}}, kLarge, 100), kLarge);

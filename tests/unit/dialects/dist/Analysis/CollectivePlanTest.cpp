@@ -1,4 +1,4 @@
-//===- CollectivePlanTest.cpp - The collectives that change a layout ------===//
+//===- CollectivePlanTest.cpp - Collectives that implement a reshard ------===//
 
 #include "dialects/dist/Analysis/CollectivePlan.h"
 #include "gmock/gmock.h"
@@ -18,7 +18,7 @@ std::vector<Kind> getKinds(const ShardingByDim &from, const ShardingByDim &to) {
   return kinds;
 }
 
-/// Each change of one thing is the one collective that makes it.
+/// Each change of one axis list is one collective.
 TEST(CollectivePlan, OneStepEach) {
   EXPECT_THAT(getKinds({{{0}}}, {{{}}}), ElementsAre(Kind::AllGather));
   EXPECT_THAT(getKinds({{{}}}, {{{0}}}), ElementsAre(Kind::LocalSlice));
@@ -29,15 +29,15 @@ TEST(CollectivePlan, OneStepEach) {
   EXPECT_THAT(getKinds({{{0}}}, {{{0}}}), ElementsAre());
 }
 
-/// Flat storage is gathered in one step, and partial gradients are scattered into it in one.
+/// One step gathers flat storage, and one scatters partial gradients into it.
 TEST(CollectivePlan, FlatStorage) {
   EXPECT_THAT(getKinds({{{1}}, {0}, 0}, {{{1}}}), ElementsAre(Kind::AllGather));
   EXPECT_THAT(getKinds({{{1}}, {}, 0, {0}}, {{{1}}, {0}, 0}), ElementsAre(Kind::ReduceScatter));
   EXPECT_THAT(getKinds({{{}}}, {{{}}, {0}, 0}), ElementsAre(Kind::LocalSlice));
 }
 
-/// Padded storage is cut by all axes at once, so what is partial over some of them is reduced
-/// whole.
+/// Padded flat storage is sharded by all axes at once. Values that are partial over some of them
+/// are all-reduced.
 TEST(CollectivePlan, PaddedStorageIsCutAtOnce) {
   auto getKindsPadded = [](const ShardingByDim &from, const ShardingByDim &to) {
     std::vector<Kind> kinds;
@@ -54,7 +54,7 @@ TEST(CollectivePlan, PaddedStorageIsCutAtOnce) {
   EXPECT_THAT(getKinds({{{}}, {0}, 0}, {{{}}, {0, 1}, 0}), ElementsAre(Kind::LocalSlice));
 }
 
-/// Neighbouring axes go together; a reduction that keeps nothing comes after one that cuts.
+/// Adjacent axes share a step; all-reduce comes after reduce-scatter.
 TEST(CollectivePlan, MergesAxesAndCutsFirst) {
   auto steps = planCollectives({{{}}, {}, 0, {0, 1, 2}}, {{{}}, {0}, 0});
   ASSERT_EQ(steps.size(), 2u);
@@ -65,7 +65,7 @@ TEST(CollectivePlan, MergesAxesAndCutsFirst) {
   EXPECT_THAT(getKinds({{{0, 1}}}, {{{}}}), ElementsAre(Kind::AllGather));
 }
 
-/// An axis that another dimension waits for is uncovered and moved, not gathered.
+/// An axis that another dimension needs is moved by all-to-all, not gathered.
 TEST(CollectivePlan, MovesRatherThanGathers) {
   EXPECT_THAT(getKinds({{{0, 1}, {}}}, {{{}, {0}}}), ElementsAre(Kind::AllGather, Kind::AllToAll));
 }
@@ -73,20 +73,19 @@ TEST(CollectivePlan, MovesRatherThanGathers) {
 ShardingByDim getRandomSharding(std::mt19937 &random) {
   ShardingByDim layout{{{}, {}, {}}, {}, 0, {}};
   for (int axis = 0; axis < 4; ++axis) {
-    int place = static_cast<int>(random() % 6);
-    if (place < 3)
-      layout.dims[place].push_back(axis);
-    else if (place == 3)
+    int choice = static_cast<int>(random() % 6);
+    if (choice < 3)
+      layout.dims[choice].push_back(axis);
+    else if (choice == 3)
       layout.flat.push_back(axis);
-    else if (place == 4)
+    else if (choice == 4)
       layout.partial.push_back(axis);
   }
   layout.flatFrom = layout.flat.empty() ? 0 : static_cast<int>(random() % 2);
   return layout;
 }
 
-/// Whatever the two layouts are, the chain ends, leads to the target, and changes no partial axis
-/// that both have.
+/// For random shardings the chain terminates at the target and leaves common partial axes alone.
 TEST(CollectivePlan, ReachesEveryLayout) {
   std::mt19937 random(1);
   for (int i = 0; i < 5000; ++i) {

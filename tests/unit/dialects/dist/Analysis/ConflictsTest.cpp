@@ -1,4 +1,4 @@
-//===- ConflictsTest.cpp - Where shardings ask for different splits -------===//
+//===- ConflictsTest.cpp - Operations with conflicting shardings ----------===//
 
 #include "dialects/dist/Analysis/Conflicts.h"
 #include "Rules.h"
@@ -11,26 +11,26 @@ using testing::SizeIs;
 
 namespace {
 
-/// Fixed where it has a place.
-FactorTensor makePlaced(std::vector<FactorDim> dims, int place) {
-  return {std::move(dims), {place}, 0, place != kReplicated};
+/// Fixed if it has a sharding.
+FactorTensor makeSharded(std::vector<FactorDim> dims, int axis) {
+  return {std::move(dims), {axis}, 0, axis != kReplicated};
 }
 
-/// x2 = x[seq, embed] + x, and y[seq, ffn] = x2 w[embed, ffn]: the split of x reaches the product
-/// by way of x2.
+/// x2 = x[seq, embed] + x, and y[seq, ffn] = x2 w[embed, ffn]: the sharding of x reaches the
+/// product through x2.
 FactorGraph getMatmulOfSum(int x, int w, std::vector<std::string> preference) {
   ShardingRule add = getAddRule();
   add.factors.push_back({"embed", "", 16, FactorKind::Parallel, {1, 1}, {1}});
   FactorGraph graph{{{"a", 2, std::move(preference)}},
-                    {makePlaced({kSeq, kEmbed}, x), makePlaced({kEmbed, kFfn}, w),
-                     makePlaced({kSeq, kEmbed}, kReplicated),
-                     makePlaced({kSeq, kFfn}, kReplicated)},
+                    {makeSharded({kSeq, kEmbed}, x), makeSharded({kEmbed, kFfn}, w),
+                     makeSharded({kSeq, kEmbed}, kReplicated),
+                     makeSharded({kSeq, kFfn}, kReplicated)},
                     {{add, {0, 0}, {2}}, {getMatmulRule(), {2, 1}, {3}}}};
   propagateFactors(graph);
   return graph;
 }
 
-/// A split that came by way of another value is of the declared tensor that it started from.
+/// The origin of a propagated sharding is the declared tensor.
 TEST(Conflicts, HaveBothOrigins) {
   std::vector<Conflict> conflicts = findConflicts(getMatmulOfSum(0, 1, {"ffn", "seq"}));
   ASSERT_THAT(conflicts, SizeIs(1));
@@ -43,14 +43,14 @@ TEST(Conflicts, HaveBothOrigins) {
   EXPECT_TRUE(conflict.isDecidedByRules);
 }
 
-/// The map's order decides which side is kept.
+/// The order of the axis rules decides which side is chosen.
 TEST(Conflicts, KeepWhatTheMapListsFirst) {
   std::vector<Conflict> conflicts = findConflicts(getMatmulOfSum(0, 1, {"seq", "ffn"}));
   ASSERT_THAT(conflicts, SizeIs(1));
   EXPECT_EQ(conflicts.front().sides[conflicts.front().chosen].origin, 0);
 }
 
-/// A map that lists neither dimension does not decide.
+/// Axis rules that list neither dimension do not decide.
 TEST(Conflicts, KnowWhereTheMapIsSilent) {
   std::vector<Conflict> conflicts = findConflicts(getMatmulOfSum(0, 1, {}));
   ASSERT_THAT(conflicts, SizeIs(1));
@@ -58,16 +58,16 @@ TEST(Conflicts, KnowWhereTheMapIsSilent) {
   EXPECT_GE(conflicts.front().chosen, 0);
 }
 
-/// Splits that agree are none, and neither is one that nothing stands against.
+/// Equal shardings are no conflict, and neither is a single one.
 TEST(Conflicts, AreNotWhereSplitsAgree) {
   EXPECT_THAT(findConflicts(getMatmulOfSum(1, 0, {"embed"})), IsEmpty());
   EXPECT_THAT(findConflicts(getMatmulOfSum(0, kReplicated, {"seq"})), IsEmpty());
 }
 
-/// Where the operation can split neither of two summed dimensions, it splits none.
+/// If the operation can shard neither of two reduction factors, it shards none.
 TEST(Conflicts, KeepNothingWhereNothingCanBe) {
   FactorGraph graph = getMatmulOfSum(1, 1, {"ffn"});
-  graph.tensors[3].dimOfAxis = {kReplicated}; // as if y could not be split
+  graph.tensors[3].dimOfAxis = {kReplicated}; // as if y could not be sharded
   graph.tensors[3].fixed = true;
   std::vector<Conflict> conflicts = findConflicts(graph);
   ASSERT_THAT(conflicts, SizeIs(1));

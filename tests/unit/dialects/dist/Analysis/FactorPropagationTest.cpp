@@ -1,4 +1,4 @@
-//===- FactorPropagationTest.cpp - Shardings inferred through factors -----===//
+//===- FactorPropagationTest.cpp - Propagation of shardings ---------------===//
 
 #include "dialects/dist/Analysis/FactorPropagation.h"
 #include "Rules.h"
@@ -10,11 +10,11 @@ using testing::ElementsAre;
 
 namespace {
 
-FactorTensor makeTensor(std::vector<FactorDim> dims, int place = kReplicated, bool fixed = false) {
-  return {std::move(dims), {place}, 0, fixed};
+FactorTensor makeTensor(std::vector<FactorDim> dims, int dim = kReplicated, bool fixed = false) {
+  return {std::move(dims), {dim}, 0, fixed};
 }
 
-/// x[seq, embed], w[embed, ffn] and y[seq, ffn] of one matrix product, x and w placed as given.
+/// x[seq, embed], w[embed, ffn] and y[seq, ffn] of one matrix product, x and w sharded as given.
 FactorGraph getMatmul(int x, int w, std::vector<std::string> preference = {}) {
   return {{{"a", 2, std::move(preference)}},
           {makeTensor({kSeq, kEmbed}, x, x != kReplicated),
@@ -22,7 +22,7 @@ FactorGraph getMatmul(int x, int w, std::vector<std::string> preference = {}) {
           {{getMatmulRule(), {0, 1}, {2}}}};
 }
 
-/// A split of an operand's own dimension reaches the result.
+/// A sharding of an operand's own dimension reaches the result.
 TEST(FactorPropagation, Forward) {
   FactorGraph graph = getMatmul(0, kReplicated);
   propagateFactors(graph);
@@ -30,7 +30,7 @@ TEST(FactorPropagation, Forward) {
   EXPECT_THAT(graph.tensors[1].dimOfAxis, ElementsAre(kReplicated));
 }
 
-/// A split of a summed dimension reaches the other operand.
+/// A sharding of a reduction dimension reaches the other operand.
 TEST(FactorPropagation, Sideways) {
   FactorGraph graph = getMatmul(kReplicated, 0);
   propagateFactors(graph);
@@ -38,8 +38,7 @@ TEST(FactorPropagation, Sideways) {
   EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(kReplicated));
 }
 
-/// Where operands disagree, the dimension that the map lists first wins; renaming axes changes
-/// nothing.
+/// In a conflict the axis rules' first dimension wins; the names of axes have no effect.
 TEST(FactorPropagation, ConflictsFollowTheMap) {
   FactorGraph graph = getMatmul(0, 1, {"ffn", "seq"});
   propagateFactors(graph);
@@ -49,8 +48,7 @@ TEST(FactorPropagation, ConflictsFollowTheMap) {
   EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(0));
 }
 
-/// A tensor waits for the dimension that the map likes best: y gets ffn from its user, not seq from
-/// x.
+/// A tensor waits for its preferred dimension: y gets ffn from its user, not seq from x.
 TEST(FactorPropagation, WaitsForTheBestDimension) {
   FactorGraph graph = getMatmul(0, kReplicated, {"ffn", "seq"});
   ShardingRule rule{{{"seq", "", 8, FactorKind::Parallel, {0}, {0}},
@@ -61,7 +59,7 @@ TEST(FactorPropagation, WaitsForTheBestDimension) {
   EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(1));
 }
 
-/// Fixed tensors stay as they are, and so do dimensions that an axis does not divide.
+/// Fixed tensors do not change, and neither do dimensions that the degree does not divide.
 TEST(FactorPropagation, LeavesFixedAndIndivisible) {
   FactorGraph graph = getMatmul(0, kReplicated);
   graph.tensors[2].fixed = true;
@@ -73,7 +71,7 @@ TEST(FactorPropagation, LeavesFixedAndIndivisible) {
   EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(kReplicated));
 }
 
-/// What goes into storage is computed there.
+/// An operation whose result is stored flat works on flat storage.
 TEST(FactorPropagation, FlatStorageBackward) {
   FactorGraph graph{{{"a", 2, {}}},
                     {makeTensor({kSeq}), makeTensor({}), makeTensor({kSeq}, kFlat, true)},
@@ -83,7 +81,7 @@ TEST(FactorPropagation, FlatStorageBackward) {
   EXPECT_THAT(graph.tensors[1].dimOfAxis, ElementsAre(kReplicated));
 }
 
-/// Storage spreads forward through elementwise operations, and no further.
+/// Flat storage propagates forward through elementwise operations, and no further.
 TEST(FactorPropagation, FlatStorageThroughElementwise) {
   FactorGraph graph{
       {{"a", 2, {}}},

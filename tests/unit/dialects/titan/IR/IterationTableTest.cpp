@@ -6,14 +6,14 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using titan::ir::IterationTable;
 
-// One variant: every iteration has a slot, its own.
+// One variant: every iteration has its own slot.
 TEST(IterationTable, OneVariant) {
   IterationTable table({0, 0, 0});
   EXPECT_THAT(table.getSlots({0}), ElementsAre(0, 1, 2));
   EXPECT_EQ(table.getCount({0}), 3);
 }
 
-// Slots are numbered in order of the iterations that use the tensor, without gaps.
+// Slots are numbered in the order of the iterations that use the tensor, without gaps.
 TEST(IterationTable, SlotsOfSomeVariants) {
   IterationTable table({0, 1, 2, 1, 0});
   EXPECT_THAT(table.getIterations({1}), ElementsAre(1, 3));
@@ -23,7 +23,7 @@ TEST(IterationTable, SlotsOfSomeVariants) {
   EXPECT_THAT(table.getIterations({}), IsEmpty());
 }
 
-// Where all iterations are alike, none is listed: the count may be any.
+// If all iterations are alike, the table contains only their number.
 TEST(IterationTable, AlikeIterations) {
   IterationTable table(int64_t{1} << 40);
   EXPECT_EQ(table.getNumIterations(), int64_t{1} << 40);

@@ -17,7 +17,7 @@ Stack stack(llvm::SmallVector<llvm::SmallVector<int64_t>> iterations,
 
 } // namespace
 
-// The iteration follows the part of the name that the repeat gave.
+// The iteration follows the repeat's segment of the name.
 TEST(Stacked, SlotNames) {
   EXPECT_THAT(getSlotNames("layers.attn.wq", stack({{1, 3}}, {0})),
               ElementsAre("layers.1.attn.wq", "layers.3.attn.wq"));
@@ -27,7 +27,7 @@ TEST(Stacked, SlotNames) {
   EXPECT_THAT(getSlotNames("m.wq", {}, 1), ElementsAre("m.wq"));
 }
 
-// Repeats in repeats, the outermost first: row by row, as the slots lie.
+// Nested repeats, outermost first: row-major, in the order of the slots.
 TEST(Stacked, SlotNamesOfNestedRepeats) {
   EXPECT_THAT(getSlotNames("outer.inner.w", stack({{0, 1}, {0, 2}}, {0, 1})),
               ElementsAre("outer.0.inner.0.w", "outer.0.inner.2.w", "outer.1.inner.0.w",
@@ -36,7 +36,7 @@ TEST(Stacked, SlotNamesOfNestedRepeats) {
               ElementsAre("v.outer.1.inner.2.w"));
 }
 
-// Names of calls come where the calls are: around a repeat before it.
+// A segment of a call around a repeat precedes the repeat's segment.
 TEST(Stacked, SlotNamesOfNamedCalls) {
   EXPECT_THAT(getSlotNames("teacher.layers.wq", stack({{0, 1}}, {1})),
               ElementsAre("teacher.layers.0.wq", "teacher.layers.1.wq"));
@@ -44,7 +44,7 @@ TEST(Stacked, SlotNamesOfNamedCalls) {
               ElementsAre("m.a.outer.1.b.inner.2.w", "m.a.outer.1.b.inner.3.w"));
 }
 
-// The attribute says no more than it must, and is read as it was written.
+// The attribute has its shortest form and round-trips.
 TEST(Stacked, Attribute) {
   mlir::MLIRContext context;
   context.loadDialect<TitanDialect>();
@@ -54,12 +54,12 @@ TEST(Stacked, Attribute) {
   };
   auto type = NamedTensorType::get(builder.getF32Type(), {dim("layers", 2), dim("a", 3)});
   std::vector<std::vector<int64_t>> all = {{0, 1}}, some = {{1, 3}};
-  auto readBack = [&](const std::vector<std::vector<int64_t>> &iterations, int64_t part) {
-    mlir::Attribute attribute = getStackedAttr(builder, iterations, {part});
+  auto readBack = [&](const std::vector<std::vector<int64_t>> &iterations, int64_t segment) {
+    mlir::Attribute attribute = getStackedAttr(builder, iterations, {segment});
     Stack stack = getStack(attribute, type);
     EXPECT_EQ(getStackedLevels(attribute), 1u);
-    EXPECT_EQ(hasDefaultSegments(stack), part == 0);
-    EXPECT_THAT(stack.segments, ElementsAre(part));
+    EXPECT_EQ(hasDefaultSegments(stack), segment == 0);
+    EXPECT_THAT(stack.segments, ElementsAre(segment));
     EXPECT_THAT(stack.iterations[0], testing::ElementsAreArray(iterations[0]));
     return attribute;
   };

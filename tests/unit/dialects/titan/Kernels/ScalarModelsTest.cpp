@@ -48,7 +48,7 @@ protected:
   OwningOpRef<ModuleOp> module;
 };
 
-// Every unary function has its value and its text.
+// The value and the text of every unary function.
 TEST_F(ScalarModels, Unary) {
   struct Case {
     const char *op;
@@ -68,7 +68,7 @@ TEST_F(ScalarModels, Unary) {
   }
 }
 
-// Every binary function has its value and its text.
+// The value and the text of every binary function.
 TEST_F(ScalarModels, Binary) {
   struct Case {
     const char *op;
@@ -87,7 +87,7 @@ TEST_F(ScalarModels, Binary) {
   }
 }
 
-// A NaN is not hidden by a maximum, on either side.
+// A maximum propagates NaN from either side.
 TEST_F(ScalarModels, MaximumKeepsNaN) {
   auto op = parse("%r = titan.maximum %x, %y : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> "
                   "!titan.tensor<f32[]>");
@@ -96,7 +96,7 @@ TEST_F(ScalarModels, MaximumKeepsNaN) {
   EXPECT_TRUE(std::isnan(evaluate(op, {1, NAN})));
 }
 
-// Integer division drops the fraction.
+// Integer division truncates.
 TEST_F(ScalarModels, IntegerDivision) {
   auto op = parse("%r = titan.div %i, %i : (!titan.tensor<i64[]>, !titan.tensor<i64[]>) -> "
                   "!titan.tensor<i64[]>");
@@ -124,7 +124,8 @@ TEST_F(ScalarModels, Compare) {
   }
 }
 
-// A cast to an integer drops the fraction, to a boolean asks for zero; text names the target.
+// A cast to an integer truncates, a cast to a boolean compares with zero; the text names the
+// target.
 TEST_F(ScalarModels, Cast) {
   auto op = parse("%r = titan.cast %x : !titan.tensor<f32[]> -> !titan.tensor<i64[]>");
   ASSERT_TRUE(op);
@@ -139,7 +140,7 @@ TEST_F(ScalarModels, Cast) {
   EXPECT_EQ(op.getElementExpression({"a"}, 0, "double"), "float(a)"); // not the operand's type
 }
 
-// Constants are written so that they read back exactly, infinities included.
+// The text of a constant reads back exactly, infinities included.
 TEST_F(ScalarModels, Constant) {
   auto op = parse("%r = titan.constant 1.0e-05 : !titan.tensor<f32[]>");
   ASSERT_TRUE(op);
@@ -153,7 +154,7 @@ TEST_F(ScalarModels, Constant) {
   EXPECT_EQ(op.getElementExpression({}, 0, "float"), "true");
 }
 
-// select, expand and iota pass one of their inputs through.
+// select, expand and iota return one of their inputs.
 TEST_F(ScalarModels, PassThrough) {
   auto op = parse("%r = titan.select %b, %x, %y : (!titan.tensor<i1[]>, !titan.tensor<f32[]>, "
                   "!titan.tensor<f32[]>) -> !titan.tensor<f32[]>");
@@ -176,7 +177,7 @@ TEST_F(ScalarModels, Pow) {
   EXPECT_EQ(op.getElementExpression({"x", "y"}, 0, "float"), "float(tm::pow(x, y))");
 }
 
-// Literals are the shortest decimals that read back, and look like floating point.
+// Literals are the shortest decimals that read back, in floating-point notation.
 TEST(ScalarText, Literals) {
   EXPECT_EQ(getLiteral(1), "1.0");
   EXPECT_EQ(getLiteral(0.1), "0.1");

@@ -6,7 +6,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !s = !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>
 !x = !titan.tensor<f32[x = 8], <[{}]>>
 
-// The first layer is gathered before the repeat, each next one while the one before is computed.
+// The first gather is before the repeat; each later one is in the previous iteration.
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[FIRST:.*]] = dist.layer %arg1[0]
 // CHECK: %[[F:.*]] = dist.all_gather %[[FIRST]] over ["a"] start 0
@@ -28,7 +28,7 @@ func.func @forward(%x: !x, %w: !w {titan.param = "w"}) -> !x {
   return %y : !x
 }
 
-// In reverse the last layer is the first. Stacks stay behind what is carried.
+// In reverse, the first iteration is the last slot. Stacked outputs follow the iteration arguments.
 // CHECK-LABEL: func.func @backward
 // CHECK: dist.layer %arg1[2]
 // CHECK: %[[R:.*]]:3 = titan.repeat <layers = 3> reverse
@@ -45,7 +45,7 @@ func.func @backward(%x: !x, %w: !w {titan.param = "w"}) -> (!x, !titan.tensor<f3
   return %y, %ys : !x, !titan.tensor<f32[layers = 3, x = 8], <[{}, {}]>>
 }
 
-// What is not a parameter may change meanwhile; what is computed is not there yet.
+// Only parameters are prefetched: other stacks may change meanwhile, and computed values do not exist yet.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: start
 func.func @others(%x: !x, %w: !w) -> !x {
@@ -58,7 +58,7 @@ func.func @others(%x: !x, %w: !w) -> !x {
   return %y : !x
 }
 
-// Where iterations run different bodies, what all of them gather is in flight between them.
+// With several bodies, only gathers common to all are prefetched.
 // CHECK-LABEL: func.func @variants
 // CHECK: dist.all_gather %{{.*}} over ["a"] start 0
 // CHECK-NOT: start 1
@@ -89,7 +89,7 @@ func.func @variants(%x: !x, %w: !w {titan.param = "w"}, %v: !v {titan.param = "v
   return %y : !x
 }
 
-// What is cast before it is gathered is cast ahead, and carried for as long as the exchange reads it.
+// A cast before the gather is prefetched, too; the cast value is an iteration argument until the wait.
 // CHECK-LABEL: func.func @casts
 // CHECK: %[[FIRST:.*]] = dist.layer %arg1[0]
 // CHECK: %[[N:.*]] = titan.cast %[[FIRST]]

@@ -5,7 +5,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !s = !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>
 !x = !titan.tensor<f32[x = 8], <[{}]>>
 
-// Something is computed before the first use. Operands live until the wait, except those that are reduced
+// There is computation before the first use. Operands live until the wait, except those that are reduced
 // in place.
 // CHECK-LABEL: func.func @between
 // CHECK-NEXT: %[[F:.*]] = dist.reduce_scatter %arg0 over ["a"] start 0
@@ -21,7 +21,7 @@ func.func @between(%p: !c, %x: !x, %q: !c) -> (!x, !s, !x) {
   return %e, %g, %h : !x, !s, !x
 }
 
-// Nothing is gained where the result is needed at once.
+// Nothing to overlap: the result is needed at once.
 // CHECK-LABEL: func.func @atOnce
 // CHECK-NOT: start
 func.func @atOnce(%p: !c, %x: !x) -> (!x, !x) {
@@ -31,7 +31,7 @@ func.func @atOnce(%p: !c, %x: !x) -> (!x, !x) {
   return %e, %f : !x, !x
 }
 
-// The operands do not live through a repeat.
+// Operands do not live through a repeat.
 // CHECK-LABEL: func.func @repeats
 // CHECK: start 0
 // CHECK: titan.exp

@@ -2,7 +2,7 @@
 
 !a = !titan.tensor<f32[x = 8], <[{t}]>>
 !b = !titan.tensor<f32[x = 8], <[{}]>>
-// What is started is waited for.
+// Each start needs a wait.
 func.func @never(%x: !a) {
   // expected-error @+1 {{starts on channel 4, which is not waited for by the end of the function}}
   %0 = dist.all_gather %x over ["t"] start 4 : !a -> !b
@@ -16,7 +16,7 @@ func.func @never(%x: !a) {
 func.func @twice(%x: !a) {
   %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b
   %1 = dist.wait 0 %0 : (!b) -> !b
-  // Once.
+  // Only one wait.
   // expected-error @+1 {{waits on channel 0, where nothing is in flight}}
   %2 = dist.wait 0 %0 : (!b) -> !b
   return
@@ -29,7 +29,7 @@ func.func @twice(%x: !a) {
 func.func @busy(%x: !a) {
   // expected-note @+1 {{started here}}
   %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b
-  // A channel has one exchange at a time.
+  // A channel has one collective in flight.
   // expected-error @+1 {{starts on channel 0, where something is in flight already}}
   %1 = dist.all_gather %x over ["t"] start 0 : !a -> !b
   return
@@ -42,7 +42,7 @@ func.func @busy(%x: !a) {
 func.func @early(%x: !a) {
   // expected-note @+1 {{started here}}
   %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b
-  // Nobody reads what is in flight.
+  // Values in flight must not be used.
   // expected-error @+1 {{reads a value that is in flight on channel 0}}
   %1 = titan.exp %0 : !b -> !b
   %2 = dist.wait 0 %0 : (!b) -> !b
@@ -53,7 +53,7 @@ func.func @early(%x: !a) {
 
 !a = !titan.tensor<f32[x = 8], <[{t}]>>
 !b = !titan.tensor<f32[x = 8], <[{}]>>
-// An iteration leaves what the next one finds.
+// An iteration must leave in flight what the next one expects.
 func.func @grows(%x: !a) {
   titan.repeat <layers = 2> iter_args() scanned() : () -> () {
   ^bb0(%l: !titan.tensor<i64[], <[]>>):
@@ -68,7 +68,7 @@ func.func @grows(%x: !a) {
 
 !a = !titan.tensor<f32[x = 8], <[{t}]>>
 !b = !titan.tensor<f32[x = 8], <[{}]>>
-// And so does the first.
+// The first iteration included.
 func.func @shrinks(%x: !a, %y: !b) {
   // expected-error @+1 {{the body of a repeat waits for and does not start again}}
   %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b
@@ -84,7 +84,7 @@ func.func @shrinks(%x: !a, %y: !b) {
 
 !a = !titan.tensor<f32[x = 8], <[{t}]>>
 !b = !titan.tensor<f32[x = 8], <[{}]>>
-// Each body leaves what each other one finds.
+// Each body must leave in flight what the other bodies expect.
 func.func @bodies(%x: !a, %y: !b) {
   // expected-error @+1 {{the body of a repeat waits for and does not start again}}
   %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b

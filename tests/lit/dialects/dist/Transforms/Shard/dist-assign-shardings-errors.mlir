@@ -1,6 +1,6 @@
 // RUN: titan-opt --dist-assign-shardings -verify-diagnostics -split-input-file %s
 
-// One axis has one map.
+// One axis has one set of rules.
 dist.mesh @mesh [#dist.axis<t = 2>]
 // expected-note @+1 {{the other rules are here}}
 dist.axis_rules "t" shards ["ffn"] fallback [] stores []
@@ -9,7 +9,7 @@ dist.axis_rules "t" shards ["heads"] fallback [] stores []
 
 // -----
 
-// What a result updates is an argument.
+// A result can only update an argument.
 dist.mesh @mesh [#dist.axis<t = 2>]
 !w = !titan.tensor<f32[ffn = 8]>
 // expected-error @+1 {{result 0 updates no argument}}

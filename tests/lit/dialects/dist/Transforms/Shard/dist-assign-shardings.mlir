@@ -5,8 +5,8 @@ dist.axis_rules "r" shards ["batch"] fallback [] stores ["params", "grads", "opt
 dist.axis_rules "one" shards ["batch", "embed"] fallback [] stores ["params"]
 dist.axis_rules "t" shards ["heads", "group", "ffn"] fallback ["seq"] stores []
 
-// Arguments: data by name, with `otherwise` last; parameters and their state flat over what the axis stores
-// and does not split, below the stacked dimension; an axis of degree 1 is never named.
+// Inputs are sharded by name, with `fallback` last. Parameters and their state are flat over the axes that store
+// them and shard no dimension, after the stacked dimensions. No sharding names an axis of degree 1.
 // CHECK-LABEL: func.func @arguments
 // CHECK-SAME: !titan.tensor<i64[batch = 4, seq = 8], <[{r}, {t}]>> {titan.input = "tokens"}
 // CHECK-SAME: !titan.tensor<f32[embed = 4, ffn = 6], <[{}, {t}] flat 0 {r}>> {titan.param = "w"}
@@ -22,8 +22,8 @@ func.func @arguments(
   return
 }
 
-// A dimension that the axis does not divide, or of size 1, is passed over for the next in the list; a
-// renamed dimension goes by its origin where that is absent.
+// A dimension of size 1, or one that the degree does not divide, is skipped. A renamed dimension matches
+// its origin if the tensor lacks the origin.
 // CHECK-LABEL: func.func @names
 // CHECK-SAME: !titan.tensor<f32[batch = 1, heads = 3, group = 4], <[{}, {}, {t}]>>
 // CHECK-SAME: !titan.tensor<f32[keys = 8 of seq], <[{t}]>>
@@ -33,7 +33,7 @@ func.func @names(%a: !titan.tensor<f32[batch = 1, heads = 3, group = 4]>, %b: !t
   return
 }
 
-// What a repeat carries lies alike at the start, in the body, at its end and after it; a slice lies as its stack.
+// An iteration argument has one sharding at init, argument, yield and result; a slot has that of its stack.
 // CHECK-LABEL: func.func @repeat
 func.func @repeat(%x: !titan.tensor<f32[seq = 8]>, %w: !titan.tensor<f32[layers = 2, seq = 8]> {titan.param = "layers.w", titan.stacked})
     -> !titan.tensor<f32[seq = 8]> {
@@ -52,8 +52,8 @@ func.func @repeat(%x: !titan.tensor<f32[seq = 8]>, %w: !titan.tensor<f32[layers 
   return %1 : !titan.tensor<f32[seq = 8]>
 }
 
-// A gradient that a repeat stacks is bound where the body yields it; an update lies as the argument that it
-// updates; what the runtime reads is replicated.
+// A stacked gradient is constrained at the body's yield. An update has the sharding of its argument.
+// Outputs for the runtime are replicated.
 // CHECK-LABEL: func.func @results
 // CHECK-SAME: -> (!titan.tensor<f32[layers = 2, ffn = 6], <[{}, {t}] flat 1 {r}>> {titan.gradient = "layers.b", titan.stacked},
 // CHECK-SAME: !titan.tensor<f32[ffn = 6], <[{t}] flat 0 {r}>> {titan.updates = 0 : i64},
@@ -85,8 +85,8 @@ dist.axis_rules "t" shards ["ffn"] fallback ["seq"] stores [] {dist.overrides = 
   {of = "values", names = ["h", "x"], shards = []},
   {of = "values", names = ["layers.y", "tokens"], shards = ["embed", "batch"]}]}
 
-// Of a parameter named by an override, its gradient and its state the axis does what that says; the last counts,
-// and nobody else is concerned. Inputs are values.
+// An override of a parameter also applies to its gradient and state; the last one wins, and other
+// tensors are unaffected. Inputs are values.
 // CHECK-LABEL: func.func @overridden
 // CHECK-SAME: !titan.tensor<i64[batch = 4, seq = 8], <[{r, t}, {}]>> {titan.input = "tokens"}
 // CHECK-SAME: !titan.tensor<f32[embed = 4, ffn = 6], <[{t}, {}]>> {titan.param = "w"}
@@ -100,7 +100,7 @@ func.func @overridden(
   return
 }
 
-// Sharding constraints go by their names, and what a repeat carries by that of the constraint that it starts from.
+// Overrides match the names of sharding constraints. An iteration argument has the name of its init's constraint.
 // CHECK-LABEL: func.func @values
 func.func @values(%a: !titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f32[seq = 8, embed = 4]> {
   // CHECK: titan.sharding_constraint {{.*}} {titan.name = "x"} : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}]>>
@@ -118,8 +118,8 @@ func.func @values(%a: !titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f
   return %2 : !titan.tensor<f32[seq = 8, embed = 4]>
 }
 
-// One value can be the gradient of two parameters that lie differently (zero, of two without influence). And a
-// gradient lies as the optimizer's state does, by the override of "w" here.
+// One value can be the gradient of two parameters with different shardings (zero, of unused ones). A
+// gradient has the sharding of the optimizer state, here by the override of "w".
 // CHECK-LABEL: func.func @one_value
 // CHECK-SAME: -> ({{.*}}<f32[embed = 4, ffn = 6], <[{t}, {}] flat 0 {r}>> {titan.gradient = "w"}, {{.*}}<f32[embed = 4, ffn = 6], <[{}, {t}] flat 0 {r}>> {titan.gradient = "w2"})
 // CHECK-DAG: %[[W:.*]] = titan.sharding_constraint {{.*}} -> {{.*}}<f32[embed = 4, ffn = 6], <[{t}, {}] flat 0 {r}>>

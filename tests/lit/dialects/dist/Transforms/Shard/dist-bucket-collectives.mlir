@@ -6,7 +6,7 @@ dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 !c = !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
 !r = !titan.tensor<f32[x = 8], <[{}]>>
 
-// What is gathered goes together, before the first use of any of it.
+// All-gathers are coalesced before their first use.
 // CHECK-LABEL: func.func @gathers
 // CHECK-NEXT: titan.tanh
 // CHECK-NEXT: %[[G:.*]]:3 = dist.all_gather %arg0, %arg1, %arg2 over ["a"]
@@ -24,7 +24,7 @@ func.func @gathers(%p: !s, %q: !s, %o: !s, %x: !w) -> !w {
   return %5 : !w
 }
 
-// What is reduced goes together as early as it can; what is made of the result cannot.
+// Reductions are coalesced after their last operand; a user of a result is not.
 // CHECK-LABEL: func.func @reductions
 // CHECK-NEXT: %[[A:.*]]:2 = dist.all_reduce %arg0, %arg1 over ["a"]
 // CHECK-NEXT: %[[E:.*]] = titan.exp %[[A]]#0
@@ -49,7 +49,7 @@ dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 !r = !titan.tensor<f32[x = 8], <[{}]>>
 !d = !titan.tensor<f64[x = 8], <[{}]>>
 
-// Other axes, other reductions and other element types are other messages.
+// Different axes, reduction kinds or element types are not coalesced.
 // CHECK-LABEL: func.func @kinds
 // CHECK-COUNT-4: = dist.all_reduce %arg{{[0-3]}} over
 func.func @kinds(%x: !ca, %y: !cb, %z: !ma, %v: !da) -> (!r, !r, !r, !d) {
@@ -60,7 +60,7 @@ func.func @kinds(%x: !ca, %y: !cb, %z: !ma, %v: !da) -> (!r, !r, !r, !d) {
   return %0, %1, %2, %3 : !r, !r, !r, !d
 }
 
-// Nothing crosses a repeat: what is gathered early or reduced late would live through all of it.
+// No bucket crosses a repeat, through which values would live.
 // CHECK-LABEL: func.func @repeats
 // CHECK-NEXT: dist.all_reduce %arg0 over ["a"]
 // CHECK-NEXT: titan.repeat
@@ -81,7 +81,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !c = !titan.tensor<f32[x = 16777216], <[{}] partial sum {a}>>
 !r = !titan.tensor<f32[x = 16777216], <[{}]>>
 
-// A message of 64 MiB is long enough.
+// A bucket of 64 MiB is closed.
 // CHECK-LABEL: func.func @large
 // CHECK-COUNT-2: = dist.all_reduce %arg{{[01]}} over
 func.func @large(%x: !c, %y: !c) -> (!r, !r) {
@@ -97,7 +97,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !c = !titan.tensor<f32[x = 131072], <[{}] partial sum {a}>>
 !r = !titan.tensor<f32[x = 131072], <[{}]>>
 
-// Of two megabytes, the first half goes while the second is made.
+// Of two megabytes, the first half starts while the second is computed.
 // CHECK-LABEL: func.func @halves
 // CHECK: %[[A:.*]] = dist.make_partial %arg0
 // CHECK-NEXT: %[[B:.*]] = dist.make_partial %arg1
@@ -124,7 +124,7 @@ dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 !n = !titan.tensor<bf16[x = 8, y = 8], <[{}, {}] flat 0 {a}>>
 !w = !titan.tensor<bf16[x = 8, y = 8], <[{}, {}]>>
 
-// A cast in front of each does not keep gathers apart; afterwards it is in front of them again.
+// Casts before gathers do not prevent coalescing; afterwards they are back in place.
 // CHECK-LABEL: func.func @casts_before
 // CHECK-NEXT: titan.tanh
 // CHECK-NEXT: %[[P:.*]] = titan.cast %arg0
@@ -151,7 +151,7 @@ dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 !f = !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>
 !d = !titan.tensor<f64[x = 8], <[{}] flat 0 {a}>>
 
-// Nor does a second reduction behind each, over the copies, or what it is cast to.
+// Neither do casts and second reductions after reductions.
 // CHECK-LABEL: func.func @chains
 // CHECK-NEXT: titan.add
 // CHECK-NEXT: titan.add

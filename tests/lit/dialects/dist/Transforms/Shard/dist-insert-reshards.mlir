@@ -10,8 +10,8 @@ dist.axis_rules "t" shards ["heads", "ffn"] fallback ["seq"] stores []
 !down = !titan.tensor<f32[ffn = 6, embed = 4], <[{t}, {}]>>
 !s = !titan.tensor<f32[], <[]>>
 
-// A contraction over a split dimension gives a partial sum; two of them are added before one reduction, to
-// what the constraint asks for.
+// A contraction over a sharded dimension gives a partial sum. Two partial sums are added before one
+// reduction to the sharding of the constraint.
 // CHECK-LABEL: func.func @merge
 func.func @merge(%h: !h, %w: !down) -> !xs {
   // CHECK: %[[A:.*]] = titan.contract {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}] partial sum {t}>>
@@ -25,7 +25,7 @@ func.func @merge(%h: !h, %w: !down) -> !xs {
   return %3 : !xs
 }
 
-// A partial sum never meets a function that is not linear, or a replicated tensor.
+// A partial sum is reduced before a nonlinear operation and before a replicated tensor is added.
 // CHECK-LABEL: func.func @nonlinear
 func.func @nonlinear(%h: !h, %w: !down, %x: !x) -> !x {
   // CHECK: %[[P:.*]] = titan.contract
@@ -36,7 +36,7 @@ func.func @nonlinear(%h: !h, %w: !down, %x: !x) -> !x {
   return %1 : !x
 }
 
-// A partial sum with several uses is reduced once, where it is made.
+// A partial sum with several uses is reduced once, at its definition.
 // CHECK-LABEL: func.func @once
 func.func @once(%h: !h, %w: !down) -> !x {
   // CHECK: titan.contract
@@ -47,8 +47,8 @@ func.func @once(%h: !h, %w: !down) -> !x {
   return %1 : !x
 }
 
-// A mean over a split dimension: the sum is partial, the scaling passes it on, the scalar joins as a partial
-// sum, and the root reduces.
+// A mean over a sharded dimension: scaling forwards the partial sum, the scalar is made partial, and
+// the square root reduces.
 // CHECK-LABEL: func.func @mean
 func.func @mean(%x: !xe, %scale: !s, %eps: !s) {
   %0 = titan.reduce sum %x : !xe -> !titan.tensor<f32[seq = 8], <[{}]>>
@@ -63,7 +63,7 @@ func.func @mean(%x: !xe, %scale: !s, %eps: !s) {
   return
 }
 
-// A maximum over a split dimension is a partial maximum.
+// A maximum over a sharded dimension is a partial maximum.
 // CHECK-LABEL: func.func @maximum
 func.func @maximum(%x: !xe) -> !titan.tensor<f32[seq = 8], <[{}]>> {
   // CHECK: titan.reduce max {{.*}} -> {{.*}}<f32[seq = 8], <[{}] partial max {t}>>
@@ -72,8 +72,8 @@ func.func @maximum(%x: !xe) -> !titan.tensor<f32[seq = 8], <[{}]>> {
   return %0 : !titan.tensor<f32[seq = 8], <[{}]>>
 }
 
-// Rows taken from a split table are partial sums, and the indices are whole; rows put into one need whole
-// updates, or, where an axis splits what is summed, give partial sums.
+// Take from a sharded table gives partial sums and needs replicated indices. Put needs replicated
+// updates, or gives partial sums over an axis that shards the reduction.
 // CHECK-LABEL: func.func @indexing
 func.func @indexing(%table: !down, %i: !titan.tensor<i64[seq = 8], <[{t}]>>, %free: !x) -> (!xs, !down, !titan.tensor<f32[rows = 6, embed = 4], <[{}, {}]>>) {
   // CHECK: %[[I:.*]] = dist.reshard %arg1 : {{.*}} -> {{.*}}<i64[seq = 8], <[{}]>>
@@ -86,7 +86,7 @@ func.func @indexing(%table: !down, %i: !titan.tensor<i64[seq = 8], <[{t}]>>, %fr
   return %0, %1, %2 : !xs, !down, !titan.tensor<f32[rows = 6, embed = 4], <[{}, {}]>>
 }
 
-// A stored parameter is gathered in the body, once for both uses; one from outside before the repeat.
+// A stored parameter is gathered once in the body for both uses; a value from outside, before the repeat.
 // CHECK-LABEL: func.func @gather
 func.func @gather(%x: !x, %ws: !titan.tensor<f32[layers = 2, embed = 4], <[{}, {}] flat 1 {t}>>, %v: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>) -> !x {
   // CHECK: %[[V:.*]] = dist.reshard %arg2
@@ -106,7 +106,7 @@ func.func @gather(%x: !x, %ws: !titan.tensor<f32[layers = 2, embed = 4], <[{}, {
   return %0 : !x
 }
 
-// What a repeat only adds partial sums to is carried as one, and reduced after it; what else uses is not.
+// An iteration argument that only accumulates partial sums is partial; one with other uses is not.
 // CHECK-LABEL: func.func @accumulate
 func.func @accumulate(%x: !xe, %zero: !s) -> (!s, !s) {
   // CHECK: %[[Z:.*]] = dist.reshard %arg1 : {{.*}} -> {{.*}}<f32[], <[] partial sum {t}>>
@@ -126,7 +126,7 @@ func.func @accumulate(%x: !xe, %zero: !s) -> (!s, !s) {
   return %0, %1 : !s, !s
 }
 
-// Partial scalars over storage and over a split join, however differently their tensors lie.
+// Partial scalars of flat and of sharded tensors are added, whatever the tensors' shardings.
 // CHECK-LABEL: func.func @norm
 func.func @norm(%a: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>, %b: !down, %c: !titan.tensor<f32[embed = 4], <[{}]>>) -> !s {
   // CHECK: titan.contract %arg0, %arg0 : {{.*}} -> {{.*}}<f32[], <[] partial sum {t}>>
@@ -142,7 +142,7 @@ func.func @norm(%a: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>, %b: !down,
   return %4 : !s
 }
 
-// In another type, too: a cast leaves the zeros of the padding.
+// The same after a cast, which keeps the zeros of the padding.
 // CHECK-LABEL: func.func @norm_of_cast
 func.func @norm_of_cast(%a: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>) -> !s {
   // CHECK-NOT: dist.reshard {{.*}}embed
@@ -153,7 +153,7 @@ func.func @norm_of_cast(%a: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>) ->
   return %1 : !s
 }
 
-// The cotangents of keys and values, which grouped queries share, are partial sums where the group is split.
+// The cotangents of keys and values, shared by grouped queries, are partial if the group is sharded.
 !q = !titan.tensor<f32[seq = 8, heads = 2, group = 2, head = 2], <[{}, {}, {t}, {}]>>
 !k = !titan.tensor<f32[seq = 8, heads = 2, head = 2], <[{}, {}, {}]>>
 !lse = !titan.tensor<f32[seq = 8, heads = 2, group = 2], <[{}, {}, {t}]>>
@@ -165,7 +165,7 @@ func.func @group(%dy: !q, %q: !q, %k: !k, %v: !k, %y: !q, %lse: !lse) -> (!q, !k
   return %0, %1, %2 : !q, !k, !k
 }
 
-// A sum is made before it is narrowed, unless its terms may be rounded: then they are what is sent.
+// A sum is reduced before it is narrowed, unless round_before_reduce allows to reduce narrowed terms.
 // CHECK-LABEL: func.func @narrowed_sums
 func.func @narrowed_sums(%x: !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>>) -> (!titan.tensor<bf16[embed = 4], <[{}]>>, !titan.tensor<bf16[embed = 4], <[{}]>>) {
   // CHECK: %[[SUM:.*]] = titan.reduce sum %arg0 : {{.*}} -> <f32[embed = 4], <[{}] partial sum {t}>>

@@ -10,7 +10,7 @@ dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 !sums = !titan.tensor<f32[x = 8, y = 8], <[{}, {}] partial sum {a, b}>>
 !flat = !titan.tensor<f32[x = 8, y = 8], <[{}, {}] flat 0 {a}>>
 
-// Every change of one thing has its collective.
+// Each change of one axis list is one collective.
 // CHECK-LABEL: func.func @single
 func.func @single(%xa: !xa, %whole: !whole, %sum: !sum, %flat: !flat) -> (!whole, !xa, !xa, !whole, !ya, !sum, !whole, !flat) {
   // CHECK: dist.all_gather %arg0 over ["a"]
@@ -32,7 +32,7 @@ func.func @single(%xa: !xa, %whole: !whole, %sum: !sum, %flat: !flat) -> (!whole
   return %0, %1, %2, %3, %4, %5, %6, %7 : !whole, !xa, !xa, !whole, !ya, !sum, !whole, !flat
 }
 
-// Longer ways are chains; neighbouring axes go together.
+// Other reshards are chains; adjacent axes share a step.
 // CHECK-LABEL: func.func @chains
 func.func @chains(%sums: !sums, %xab: !xab) -> (!flat, !whole, !ya) {
   // CHECK: %[[S:.*]] = dist.reduce_scatter %arg0 over ["a"]

@@ -9,7 +9,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !xah = !titan.tensor<bf16[x = 8], <[{a}]>>
 !sum = !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
 
-// What is only used in a narrower type is gathered in that.
+// A value whose uses all narrow it is gathered in the narrow type.
 // CHECK-LABEL: func.func @gather
 // CHECK: %[[PART:.*]] = titan.cast %arg0 : <f32[x = 8], <[{}] flat 0 {a}>> -> <bf16[x = 8], <[{}] flat 0 {a}>>
 // CHECK: dist.reshard %[[PART]] : <bf16[{{.*}} flat 0 {a}>> -> <bf16[x = 8], <[{}]>>
@@ -21,8 +21,8 @@ func.func @gather(%w: !flat) -> (!half, !half) {
   return %1, %2 : !half, !half
 }
 
-// Not where another use needs all the digits, nor where ranks cut off what they have: that would be
-// more to cast.
+// Not if another use needs the wide type, and not before a local slice, where more elements would
+// be cast.
 // CHECK-LABEL: func.func @kept
 // CHECK: dist.reshard %arg0 : <f32[
 // CHECK: titan.cast
@@ -36,7 +36,7 @@ func.func @kept(%w: !flat, %x: !whole) -> (!whole, !half, !xah) {
   return %0, %1, %3 : !whole, !half, !xah
 }
 
-// What was made wider is sent as it was before.
+// A widened value is communicated in its original type.
 // CHECK-LABEL: func.func @widened
 // CHECK: %[[ALL:.*]] = dist.reshard %arg0 : <bf16[
 // CHECK: titan.cast %[[ALL]] : <bf16[x = 8], <[{}]>> -> <f32[x = 8], <[{}]>>
@@ -46,7 +46,7 @@ func.func @widened(%x: !xah) -> !whole {
   return %1 : !whole
 }
 
-// A sum rounded is not the sum of what was rounded.
+// A reduction does not commute with rounding.
 // CHECK-LABEL: func.func @reduction
 // CHECK: dist.reshard %arg0 : <f32[x = 8], <[{}] partial sum {a}>>
 // CHECK: titan.cast

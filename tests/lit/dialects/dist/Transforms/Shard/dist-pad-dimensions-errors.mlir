@@ -1,6 +1,6 @@
 // RUN: titan-opt --split-input-file --verify-diagnostics --dist-pad-dimensions %s
 
-// Nobody would fill the padding of an input.
+// The runtime would not fill the padding of an input.
 dist.mesh @mesh [#dist.axis<tp = 2>]
 dist.axis_rules "tp" shards ["seq"] fallback [] stores [] pads ["seq"]
 // expected-error @+1 {{cannot be padded: argument 0 is an input of type '!titan.tensor<i64[seq = 3]>'}}

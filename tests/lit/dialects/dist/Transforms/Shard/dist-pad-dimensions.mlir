@@ -1,17 +1,19 @@
 // RUN: titan-opt --split-input-file --dist-pad-dimensions %s | FileCheck %s
 
-// A maximum gets minus infinity where there is padding; a sum nothing more, since what an
-// exponential gives for a zero is unknown, but the product before it has zeros.
+// A maximum masks padding with minus infinity. A sum of a product needs no mask, because the product of
+// zeros is 0; a sum of exponentials does.
 // CHECK-LABEL: func.func @reductions(%arg0: !titan.tensor<f32[vocab = 8]> {titan.unpadded = array<i64: 7>},
 // CHECK-SAME: -> (!titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>)
 // CHECK: %[[TWICE:.*]] = titan.mul
+// CHECK: %[[ZERO:.*]] = titan.constant 0.000000e+00 : <f32[]>
+// CHECK-NEXT: %[[ZEROED:.*]] = titan.select %{{.*}}, %[[TWICE]], %[[ZERO]]
 // CHECK-NEXT: %[[AT:.*]] = titan.iota : <i64[vocab = 8]>
 // CHECK-NEXT: %[[SIZE:.*]] = titan.constant 7.000000e+00 : <i64[]>
 // CHECK-NEXT: %[[IN:.*]] = titan.compare lt, %[[AT]], %[[SIZE]]
 // CHECK-NEXT: %[[LOW:.*]] = titan.constant 0xFFF0000000000000 : <f32[]>
 // CHECK-NEXT: %[[MASKED:.*]] = titan.select %[[IN]], %[[TWICE]], %[[LOW]]
 // CHECK-NEXT: titan.reduce max %[[MASKED]]
-// CHECK-NEXT: titan.reduce sum %[[TWICE]]
+// CHECK-NEXT: titan.reduce sum %[[ZEROED]]
 // CHECK-NEXT: %[[EXP:.*]] = titan.exp %[[TWICE]]
 // CHECK: %[[KNOWN:.*]] = titan.select {{.*}}, %[[EXP]],
 // CHECK-NEXT: titan.reduce sum %[[KNOWN]]
@@ -25,6 +27,35 @@ func.func @reductions(%x: !titan.tensor<f32[vocab = 7]>, %two: !titan.tensor<f32
   %e = titan.exp %y : <f32[vocab = 7]> -> <f32[vocab = 7]>
   %all = titan.reduce sum %e : !titan.tensor<f32[vocab = 7]> -> !titan.tensor<f32[]>
   return %max, %sum, %all : !titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>
+}
+
+// -----
+
+// A product with a finite number has zeros. So has a product with any other where it is only multiplied further, since
+// what is not finite then is not finite without padding either; a choice may hide that, and gets a mask behind it.
+// CHECK-LABEL: func.func @infinite(
+// CHECK: %[[HALF:.*]] = titan.mul %arg0, %{{.*}} :
+// CHECK-NEXT: titan.reduce sum %[[HALF]]
+// CHECK-NEXT: %[[TIMES:.*]] = titan.mul %arg0, %arg1
+// CHECK-NEXT: titan.contract %[[TIMES]], %[[TIMES]]
+// CHECK-NEXT: %[[NAN:.*]] = titan.compare ne, %[[TIMES]], %[[TIMES]]
+// CHECK-NEXT: %[[CHOSEN:.*]] = titan.select %[[NAN]], %[[TIMES]], %arg0
+// CHECK: %[[MASKED:.*]] = titan.select %{{.*}}, %[[CHOSEN]],
+// CHECK-NEXT: titan.contract %[[MASKED]], %arg0
+dist.mesh @mesh [#dist.axis<tp = 2>]
+dist.axis_rules "tp" shards ["vocab"] fallback [] stores [] pads ["vocab"]
+!s = !titan.tensor<f32[]>
+!v = !titan.tensor<f32[vocab = 7]>
+func.func @infinite(%x: !v, %any: !s) -> (!s, !s, !s) {
+  %half = titan.constant 0.5 : !s
+  %y = titan.mul %x, %half : (!v, !s) -> !v
+  %sum = titan.reduce sum %y : !v -> !s
+  %z = titan.mul %x, %any : (!v, !s) -> !v
+  %square = titan.contract %z, %z : (!v, !v) -> !s
+  %nan = titan.compare ne, %z, %z : (!v, !v) -> !titan.tensor<i1[vocab = 7]>
+  %chosen = titan.select %nan, %z, %x : (!titan.tensor<i1[vocab = 7]>, !v, !v) -> !v
+  %product = titan.contract %chosen, %x : (!v, !v) -> !s
+  return %sum, %square, %product : !s, !s, !s
 }
 
 // -----
@@ -51,8 +82,8 @@ func.func @indices(%x: !titan.tensor<f32[embed = 4, vocab = 7]>, %i: !titan.tens
 
 // -----
 
-// An operation that padding would disturb gets the dimension as it is, and its result is padded again.
-// An output is not padded.
+// An operation with forbidden padding gets the unpadded dimension, and its result is padded again.
+// Outputs are not padded.
 // CHECK-LABEL: func.func @order(
 // CHECK: %[[WHOLE:.*]] = titan.slice %arg0 dim "vocab" from 0 : <f32[vocab = 8]> -> <f32[vocab = 7]>
 // CHECK-NEXT: %[[SUMS:.*]] = titan.cumulative_sum %[[WHOLE]]
@@ -70,8 +101,8 @@ func.func @order(%x: !titan.tensor<f32[vocab = 7]>) -> !titan.tensor<f32[vocab =
 
 // -----
 
-// What a repeat carries has zeros, so it is masked where it is yielded; slices of parameters are known
-// to have them. A dimension that is divided already stays as it is.
+// Iteration arguments have zeros in the padding, so yielded values are masked. Slots of parameters
+// have zeros already. A dimension that the degree divides is not padded.
 // CHECK-LABEL: func.func @repeat(
 // CHECK: titan.repeat
 // CHECK: ^bb0({{.*}}: !titan.tensor<f32[ffn = 6]>, {{.*}}: !titan.tensor<f32[ffn = 6, embed = 4]>):

@@ -2,8 +2,8 @@
 
 dist.mesh @mesh [#dist.axis<r = auto>, #dist.axis<t = 2>]
 
-// Bytes are those that a rank sends by the ring algorithms: 3/4 of 8 x 4 gathered floats, six times; twice 1/2
-// of what is reduced; a slice sends nothing.
+// Bytes sent by the ring algorithms: 3/4 of 8 x 4 gathered floats, six times; twice 1/2
+// of the reduced value; nothing for a local slice.
 // CHECK: @train
 // CHECK-NEXT: all_gather over r 6 x 96 bytes w net.titan:7
 // CHECK-NEXT: all_reduce over t 1 x 128 bytes y net.titan:9

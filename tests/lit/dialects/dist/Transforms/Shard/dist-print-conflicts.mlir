@@ -2,8 +2,8 @@
 // RUN: titan-opt --dist-print-conflicts %t/conflict.mlir -o /dev/null | FileCheck %s
 // RUN: not titan-opt --dist-print-conflicts %t/rule.mlir -o /dev/null 2>&1 | FileCheck %s --check-prefix=RULE
 
-// Each conflict once, although the backward has it again: what is kept, what is given up, and where
-// both came from, however far that is.
+// Each conflict is listed once, also if the backward repeats it: the chosen and rejected dimensions, and
+// the origins from which they were propagated.
 // CHECK: @train
 // CHECK-NEXT: {{^}}t  ffn of w net.titan:3, not seq of x net.titan:2; h net.titan:5{{$}}
 // CHECK-NEXT: {{^}}t  neither embed of a net.titan:6 nor keys of b net.titan:7; s net.titan:8{{$}}

@@ -1,6 +1,6 @@
 // RUN: titan-opt --dist-propagate -verify-diagnostics -split-input-file %s
 
-// An operation that does not say how it may be split is refused, not guessed.
+// An operation without sharding rule is an error.
 func.func @callee(%x: !titan.tensor<f32[seq = 8]>) {
   return
 }
@@ -13,7 +13,7 @@ func.func @caller(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// Only tensors lie on a mesh.
+// Only tensors can have a sharding.
 // expected-error @+1 {{cannot be partitioned: argument 0 is no tensor but 'i64'}}
 func.func @number(%n: i64) {
   return
@@ -21,7 +21,7 @@ func.func @number(%n: i64) {
 
 // -----
 
-// Two splits of one product by one axis whose map lists neither dimension: it says so, with both origins.
+// Two shardings of one product by an axis whose rules list neither dimension: a warning with both origins.
 dist.mesh @mesh [#dist.axis<t = 2>]
 dist.axis_rules "t" shards [] fallback [] stores []
 func.func @silent(

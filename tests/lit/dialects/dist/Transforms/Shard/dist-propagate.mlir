@@ -3,7 +3,7 @@
 dist.mesh @mesh [#dist.axis<t = 2>]
 dist.axis_rules "t" shards ["ffn"] fallback ["seq"] stores []
 
-// A split goes forward through the operations that keep the dimension.
+// A sharding propagates forward through operations that keep the dimension.
 // CHECK-LABEL: func.func @forward
 func.func @forward(%x: !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>>) {
   // CHECK: titan.tanh {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{t}, {}]>>
@@ -13,7 +13,7 @@ func.func @forward(%x: !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>>) {
   return
 }
 
-// Where two operands differ, the dimension that the map lists first wins: ffn before seq.
+// In a conflict the axis rules' first dimension wins: ffn before seq.
 // CHECK-LABEL: func.func @conflict
 func.func @conflict(%x: !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>>, %w: !titan.tensor<f32[embed = 4, ffn = 6], <[{}, {t}]>>) {
   // CHECK: titan.contract {{.*}} -> {{.*}}<f32[seq = 8, ffn = 6], <[{}, {t}]>>
@@ -21,7 +21,7 @@ func.func @conflict(%x: !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>>, %w:
   return
 }
 
-// Each user of an index table gets its own copy, split as that user needs it.
+// Each user of an index table gets its own copy with the sharding that the user needs.
 // CHECK-LABEL: func.func @tables
 func.func @tables(%a: !titan.tensor<i64[seq = 8], <[{t}]>>, %b: !titan.tensor<i64[seq = 8], <[{}]>>) {
   // CHECK-DAG: %[[SPLIT:.*]] = titan.iota : {{.*}}<i64[seq = 8], <[{t}]>>
@@ -34,7 +34,7 @@ func.func @tables(%a: !titan.tensor<i64[seq = 8], <[{t}]>>, %b: !titan.tensor<i6
   return
 }
 
-// A residual is stacked as it lies, and its slice in another repeat lies so too.
+// A stacked residual has the sharding of its slots, also in the repeat that scans it.
 // CHECK-LABEL: func.func @residual
 func.func @residual(%x: !titan.tensor<f32[seq = 8], <[{t}]>>) {
   // CHECK: titan.repeat {{.*}} -> ({{.*}}<f32[seq = 8], <[{t}]>>, {{.*}}<f32[layers = 2, seq = 8], <[{}, {t}]>>)

@@ -7,7 +7,7 @@
 !x = !titan.tensor<f32[x = 8], <[{}]>>
 !y = !titan.tensor<f64[x = 8], <[{}]>>
 
-// What the forward gathered is stacked, and the backward takes its slice; so is what it cast first.
+// The forward stacks gathered parameters, and the backward scans them; also those cast before.
 // CHECK-LABEL: func.func @never
 // CHECK: titan.repeat <layers = 3> iter_args(%arg0, %arg1) scanned(%arg2, %arg3)
 // CHECK: %[[G:.*]] = dist.all_gather %{{.*}} : {{.*}}f32
@@ -49,7 +49,7 @@ func.func @never(%x: !x, %y: !y, %w: !w {titan.param = "w"}, %v: !w {titan.param
 !s = !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>
 !x = !titan.tensor<f32[x = 8], <[{}]>>
 
-// Bodies are paired by their variant: a stack has slots for the iterations of its own alone.
+// Bodies are matched by variant: a stack has slots for the iterations of its variant only.
 // CHECK-LABEL: func.func @variants
 // CHECK: titan.repeat <layers = 3> table [0, 1, 0] iter_args(%arg0) scanned(%arg1) stacked([0], [1])
 // CHECK-SAME: <f32[layers.x2 = 2 of layers, x = 8], <[{}, {}]>>, {{.*}}<f32[layers.x1 = 1 of layers, x = 8], <[{}, {}]>>
@@ -91,7 +91,7 @@ func.func @variants(%x: !x, %w: !w {titan.param = "w"}) -> !x {
 !s = !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>
 !x = !titan.tensor<f32[x = 8], <[{}]>>
 
-// Nothing gathered lives through a repeat: behind it there is another gather, and one in its body.
+// No gathered value lives through a repeat: its body and later users gather again.
 // CHECK-LABEL: func.func @always
 // CHECK-NEXT: %[[A:.*]] = dist.all_gather %arg1
 // CHECK-NEXT: %[[M:.*]] = titan.mul %arg0, %[[A]]

@@ -6,7 +6,7 @@
 
 dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 
-// Only what may be summands becomes one.
+// Only marked results become unreduced.
 // CHECK-LABEL: func.func @marked
 // CHECK-SAME: -> (!titan.tensor<f32[], <[]>> {titan.output = "loss"}, !titan.tensor<f32[], <[] partial sum {a}>> {titan.output = "local_loss", titan.unreduced})
 // CHECK: %[[SUM:.*]] = dist.all_reduce %arg0
@@ -16,7 +16,7 @@ func.func @marked(%x: !p) -> (!s {titan.output = "loss"}, !s {titan.output = "lo
   return %0, %0 : !s, !s
 }
 
-// Sums over several axes, one after the other, and several values at once: the summands are those of the value.
+// Sums over several axes, one after the other, and coalesced ones: the terms are those of the value.
 // CHECK-LABEL: func.func @chain
 // CHECK: return %arg1
 func.func @chain(%x: !p, %y: !q) -> (!s {titan.output = "local_loss", titan.unreduced}) {
@@ -33,7 +33,7 @@ func.func @chain(%x: !p, %y: !q) -> (!s {titan.output = "local_loss", titan.unre
 
 dist.mesh @mesh [#dist.axis<a = 2>]
 
-// A maximum has no summands, nor has what was made of a sum, or was no sum at all.
+// Maxima, functions of a sum, and values that are no sum are returned unchanged.
 // CHECK-LABEL: func.func @whole
 // CHECK: %[[MAX:.*]] = dist.all_reduce %arg0
 // CHECK: %[[SUM:.*]] = dist.all_reduce %arg1
@@ -53,7 +53,7 @@ func.func @whole(%x: !m, %y: !p, %z: !s) -> (!s {titan.unreduced}, !s {titan.unr
 
 dist.mesh @mesh [#dist.axis<a = 2>]
 
-// One rank adds what all have: its summand is no loss of its own.
+// A term that all ranks share belongs to one rank, so the result is not a local loss.
 // CHECK-LABEL: func.func @shared
 // CHECK: %[[SUM:.*]] = dist.all_reduce
 // CHECK: return %[[SUM]]

@@ -1,6 +1,6 @@
 // RUN: titan-opt --dist-verify -verify-diagnostics -split-input-file %s
 
-// What the phase may leave: splits by a factor, partial sums passed on, flat storage, untouched values.
+// Valid: sharded factors, forwarded partial sums, flat storage, replicated values.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @good(%x: !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>>, %f: !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>) {
   %0 = titan.reduce sum %x : !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>> -> !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
@@ -23,7 +23,7 @@ func.func @forgotten(%x: !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>>) {
 
 // -----
 
-// A partial sum in a function that is not linear.
+// A partial sum as operand of a nonlinear function.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @nonlinear(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>) {
   // expected-note @+2 {{it gives}}
@@ -45,7 +45,7 @@ func.func @joined(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>, %y: !ti
 
 // -----
 
-// Operands that lie differently; the note shows where the other comes from.
+// Operands with different shardings; the note has the location of the other operand.
 dist.mesh @mesh [#dist.axis<a = 2>]
 // expected-note @+1 {{the operand is '!titan.tensor<f32[x = 8], <[{}]>>'}}
 func.func @mixed(%x: !titan.tensor<f32[x = 8], <[{a}]>>, %y: !titan.tensor<f32[x = 8], <[{}]>>) {
@@ -57,7 +57,7 @@ func.func @mixed(%x: !titan.tensor<f32[x = 8], <[{a}]>>, %y: !titan.tensor<f32[x
 
 // -----
 
-// Queries may be split by position, keys may not: a query meets all of them.
+// Positions of queries may be sharded, those of keys may not.
 dist.mesh @mesh [#dist.axis<a = 2>]
 !q = !titan.tensor<f32[seq = 8, head = 2], <[{a}, {}]>>
 !k = !titan.tensor<f32[seq = 8, head = 2], <[{}, {}]>>
@@ -73,7 +73,7 @@ func.func @attention(%q: !q, %k: !k) {
 
 // -----
 
-// A maximum over a split dimension is not a partial sum.
+// A maximum over a sharded dimension is not a partial sum.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @kind(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
   // expected-note @+2 {{it gives}}
@@ -84,7 +84,7 @@ func.func @kind(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
 
 // -----
 
-// Contraction reads flat storage to no other result than a scalar.
+// Contraction of flat storage gives a scalar only.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @flat(%x: !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>, %y: !titan.tensor<f32[y = 8], <[{}]>>) {
   // expected-note @+2 {{it gives}}
@@ -95,7 +95,7 @@ func.func @flat(%x: !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>, %y: !titan.ten
 
 // -----
 
-// Nothing of the phase is left over.
+// Sharding constraints must be gone.
 func.func @left(%x: !titan.tensor<f32[x = 8], <[{}]>>) {
   // expected-error @+1 {{is left after the shard phase}}
   %0 = titan.sharding_constraint %x : !titan.tensor<f32[x = 8], <[{}]>> -> !titan.tensor<f32[x = 8], <[{}]>>
@@ -104,7 +104,7 @@ func.func @left(%x: !titan.tensor<f32[x = 8], <[{}]>>) {
 
 // -----
 
-// Every tensor says how it lies.
+// Every tensor needs a sharding.
 // expected-error @+1 {{a tensor has no sharding after the shard phase}}
 func.func @silent(%x: !titan.tensor<f32[x = 8]>) {
   return
@@ -112,7 +112,7 @@ func.func @silent(%x: !titan.tensor<f32[x = 8]>) {
 
 // -----
 
-// Dimensions are split evenly.
+// Degrees must divide dimensions.
 dist.mesh @mesh [#dist.axis<a = 3>]
 // expected-error @+1 {{dimension "x" of size 8 is not divisible by its degree 3}}
 func.func @uneven(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
@@ -121,7 +121,7 @@ func.func @uneven(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
 
 // -----
 
-// What a repeat carries does not change its layout on the way.
+// An iteration argument has one sharding.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @carried(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
   // expected-error @+1 {{carries value 0 with different shardings}}
@@ -135,7 +135,7 @@ func.func @carried(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
 
 // -----
 
-// The first dimension of a stack stays whole.
+// The leading dimension of a stack is not sharded.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @stack(%x: !titan.tensor<f32[layers = 2, x = 8], <[{a}, {}]>>) {
   // expected-error @+1 {{has a stack whose first dimension is split}}
@@ -148,7 +148,7 @@ func.func @stack(%x: !titan.tensor<f32[layers = 2, x = 8], <[{a}, {}]>>) {
 
 // -----
 
-// A function returns values, not parts of sums.
+// A function returns no partial sums.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @returned(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>) -> !titan.tensor<f32[x = 8], <[{}] partial sum {a}>> {
   // expected-error @+1 {{result 0 of the function is partial}}
@@ -157,7 +157,7 @@ func.func @returned(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>) -> !t
 
 // -----
 
-// Unless ranks may give their summands.
+// Unless the result is marked as unreduced.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @summands(%x: !titan.tensor<f32[], <[] partial sum {a}>>)
     -> (!titan.tensor<f32[], <[] partial sum {a}>> {titan.output = "local_loss", titan.unreduced}) {
@@ -166,7 +166,7 @@ func.func @summands(%x: !titan.tensor<f32[], <[] partial sum {a}>>)
 
 // -----
 
-// Padded storage is cut once: 6 elements on 4 ranks are chunks of 2, but halves of halves are not.
+// Padded flat storage is not sharded further: 6 elements on 4 ranks are chunks of 2, but not halves of halves.
 dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 func.func @padded(%x: !titan.tensor<f32[x = 6], <[{}] flat 0 {a}>>) {
   // expected-error @+1 {{shards padded flat storage further}}

@@ -9,7 +9,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !wide = !titan.tensor<f32[x = 8, z = 2], <[{}, {}] partial sum {a}>>
 !widesum = !titan.tensor<f32[x = 8, z = 2], <[{}, {}]>>
 
-// A contraction gives its partial sums in the declared type; other values are cast.
+// A contraction computes its partial sum in the declared type; other values are cast.
 // CHECK-LABEL: func.func @activations
 // CHECK: %[[P:.*]] = titan.contract %arg0, %arg1 : {{.*}} -> !titan.tensor<f32[x = 8, z = 2], <[{}, {}] partial sum {a}>>
 // CHECK: %[[S:.*]] = dist.reshard %[[P]] : <f32[
@@ -26,7 +26,7 @@ func.func @activations(%x: !x, %w: !w, %p: !part) -> (!sum, !sum)
   return %1, %2 : !sum, !sum
 }
 
-// Gradients of parameters and what islands compute keep their own types.
+// Gradients of parameters and values of precision islands keep their types.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: titan.cast
 func.func @others(%p: !part, %q: !wide) -> (!sum {titan.gradient = "w"}, !widesum)

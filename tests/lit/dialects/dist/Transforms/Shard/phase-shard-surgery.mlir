@@ -1,8 +1,8 @@
 // RUN: split-file %s %t
 // RUN: titan-opt --titan-phase-gradient %S/Inputs/surgery.mlir -o %t/whole
 
-// Dimensions that are merged, split, cut, padded or renamed, masks from outside of the repeat and parameters
-// used inside of it mean the same on every map.
+// Merged, split, sliced, padded and renamed dimensions, and masks and parameters captured by a repeat,
+// have the same meaning under all axis rules.
 // RUN: cat %t/heads.mlir %S/Inputs/surgery.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/heads.out
 // RUN: titan-interpret %t/heads.out --ranks 4 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s
 // RUN: cat %t/positions.mlir %S/Inputs/surgery.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/positions.out

@@ -1,9 +1,9 @@
 // RUN: split-file %s %t
 // RUN: titan-opt --titan-phase-gradient %S/Inputs/decoder.mlir -o %t/whole
 
-// What the phase makes of a training step means what the step meant before, on every map: losses, gradients,
-// updated parameters and state, two steps in float64, to 1e-12. What is counted is values, also of collectives of
-// several.
+// The phase preserves the meaning of a training step under all axis rules: losses, gradients,
+// updated parameters and state, two steps in float64, to 1e-12. Counts are of values, also in coalesced
+// collectives.
 
 // Replicas: one reduction a gradient, inside the body, and one of the loss; the norm needs none.
 // RUN: cat %t/replicas.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/replicas.out
@@ -20,7 +20,7 @@
 // STORED: 2 dist.all_reduce
 // STORED: 12 dist.reduce_scatter
 
-// Optimizer state alone in shards: gradients are summed to shares, parameters cut, and updated ones gathered.
+// Only optimizer state is sharded: gradients are reduce-scattered, parameters sliced, updated ones gathered.
 // RUN: cat %t/state.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/state.out
 // RUN: titan-interpret %t/state.out --ranks 2 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
 // RUN: grep -oE "dist\.[a-z_]+ %[^ ]+(, %[^ ]+)*" %t/state.out | awk '{for (i = 2; i <= NF; ++i) print $1, ""}' | sort | uniq -c | FileCheck %s --check-prefix=STATE
@@ -29,8 +29,8 @@
 // STATE: 12 dist.local_slice
 // STATE: 12 dist.reduce_scatter
 
-// Heads, feed-forward and vocabulary split, the residual stream by positions: no all-to-all, and one
-// reduction of the norm for tensors that lie differently.
+// Heads, feed-forward and vocabulary are sharded, the residual stream by positions: no all-to-all, and one
+// reduction of the norm for tensors with different shardings.
 // RUN: cat %t/tensor.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/tensor.out
 // RUN: titan-interpret %t/tensor.out --ranks 2 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
 // RUN: grep -oE "dist\.[a-z_]+ %[^ ]+(, %[^ ]+)*" %t/tensor.out | awk '{for (i = 2; i <= NF; ++i) print $1, ""}' | sort | uniq -c | FileCheck %s --check-prefix=TENSOR
@@ -38,20 +38,20 @@
 // TENSOR: 3 dist.make_partial
 // TENSOR: 6 dist.reduce_scatter
 
-// All of it at once, on eight ranks.
+// All of them on eight ranks.
 // RUN: cat %t/cube.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/cube.out
 // RUN: titan-interpret %t/cube.out --ranks 8 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
 
-// A map that nobody planned for: features split, so that norms, projections and logits are partial sums.
+// An unusual sharding of features, so that norms, projections and logits are partial sums.
 // RUN: cat %t/features.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/features.out
 // RUN: titan-interpret %t/features.out --ranks 2 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
 
-// Names of axes mean nothing: renamed, they rename the output.
+// The names of axes have no effect: renaming them renames the output.
 // RUN: sed -e 's/axis_outer/z/g; s/axis_store/y/g; s/axis_inner/a/g' %t/cube.mlir > %t/renamed.mlir
 // RUN: cat %t/renamed.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/renamed.out
 // RUN: sed -e 's/axis_outer/z/g; s/axis_store/y/g; s/axis_inner/a/g' %t/cube.out | diff - %t/renamed.out
 
-// Without a mesh there is one rank, and nothing is sent.
+// Without a mesh there is one rank and no communication.
 // RUN: titan-opt --titan-phase-gradient --titan-phase-shard %S/Inputs/decoder.mlir -o %t/alone.out
 // RUN: titan-interpret %t/alone.out --ranks 1 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
 // RUN: not grep "dist\." %t/alone.out

@@ -3,7 +3,7 @@
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8]>
 
-// Equal parts alone.
+// Microbatches have equal sizes.
 // expected-error @below {{cannot slice `batch` of argument 0 into 3 equal microbatches}}
 func.func @train(%x: !x {titan.input = "x"}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 3 : i64}} {
@@ -16,7 +16,7 @@ func.func @train(%x: !x {titan.input = "x"}) -> !s
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8]>
 
-// A mean over the batch that every sample is compared with: no part can start before all have ended.
+// Every sample is compared with a mean over the batch, which needs all microbatches first.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %y = titan.mul %x, %w : (!x, !s) -> !x
@@ -32,7 +32,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8]>
 
-// The largest of all samples is no sum.
+// The maximum of all samples is no sum.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %y = titan.mul %x, %w : (!x, !s) -> !x
@@ -46,7 +46,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8]>
 
-// Normalising by the batch between layers.
+// Normalisation over the batch between layers.
 func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[layers = 3]> {titan.param = "w", titan.stacked}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!x, !titan.tensor<f32[layers = 3]>) -> !x {
@@ -65,8 +65,8 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[layers = 3]> 
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8]>
 
-// What is kept of a layer is a square of a sum, times what the layers carry: no sum, so nothing that a repeat behind the
-// parts could take.
+// A stacked output of the layers is the square of a sum times an iteration argument, which a second
+// repeat after the loop cannot scan.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> (!s, !titan.tensor<f32[layers = 3]>)
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   // expected-error @below {{needs a sum over the whole batch together with an iteration argument}}
@@ -88,7 +88,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> (!s,
 
 !x = !titan.tensor<f32[batch = 8]>
 
-// What comes out must be whole.
+// A result must be whole.
 // expected-error @below {{returns a value with the dimension `batch`, which is never whole}}
 func.func @train(%x: !x {titan.input = "x"}) -> !x
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {

@@ -4,8 +4,8 @@
 !v = !titan.tensor<f32[embed = 4]>
 !x = !titan.tensor<f32[batch = 8, embed = 4]>
 
-// What has the batch moves into the loop, its sum over the batch is carried, and what needs the sum
-// complete stands behind: here the square of the sum, as of a gradient for the norm.
+// Values with the batch move into the loop. Their sum over the batch is an iteration argument. The
+// square of the sum, as in the norm of a gradient, follows the loop.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[X:.*]]: !titan.tensor<f32[microbatches = 2, batch = 4, embed = 4]>
 // CHECK: %[[LOOP:.*]] = titan.repeat <microbatches = 2> iter_args(%{{.*}}) scanned(%[[X]])
@@ -32,7 +32,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !s
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8]>
 
-// How much of the data counts is known before the first part, so parts may be divided by it.
+// A sum over inputs is computed before the loop, so that microbatches may be divided by it.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[WHOLE:.*]] = titan.merge %{{.*}} dim "batch"
 // CHECK: %[[COUNT:.*]] = titan.reduce sum %[[WHOLE]]
@@ -52,7 +52,8 @@ func.func @train(%valid: !x {titan.input = "valid"}, %w: !s {titan.param = "w"})
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8]>
 
-// Layers run inside of the parts: what they carry is cut, what their backward adds up is a sum.
+// Layers inside the loop: their iteration arguments are sliced, the sums of their backward
+// accumulate.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.repeat <microbatches = 2>
 // CHECK: titan.repeat <layers = 3> iter_args(%{{.*}}) scanned(%{{.*}}) : (!titan.tensor<f32[batch = 4]>
@@ -80,12 +81,14 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[layers = 3]> 
 !x = !titan.tensor<f32[batch = 8]>
 !v = !titan.tensor<f32[embed = 4]>
 
-// Every part draws numbers of its own; what has no batch is the same for all of them.
+// Every microbatch draws its own random numbers; values without the batch are invariant.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.random normal "b" keys(%{{[a-z0-9]+}}) :
 // CHECK: titan.repeat <microbatches = 2>
 // CHECK: ^bb0(%[[AT:[^:]*]]: !titan.tensor<i64[]>
-// CHECK: titan.random uniform "a" keys(%{{.*}}, %[[AT]]) : {{.*}} -> !titan.tensor<f32[batch = 4]>
+// CHECK: %[[SIZE:.*]] = titan.constant 4.0{{.*}} : <i64[]>
+// CHECK: %[[START:.*]] = titan.mul %[[AT]], %[[SIZE]]
+// CHECK: titan.random uniform "a" keys(%{{[a-z0-9]+}}) from(%[[START]]) of [#titan.dim<batch = 8>] : {{.*}} -> !titan.tensor<f32[batch = 4]>
 func.func @train(%x: !x {titan.input = "x"}, %seed: !i {titan.scalar = "seed"}, %w: !v {titan.param = "w"}) -> (!s, !v)
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %a = titan.random uniform "a" keys(%seed) : (!i) -> !x
@@ -102,8 +105,8 @@ func.func @train(%x: !x {titan.input = "x"}, %seed: !i {titan.scalar = "seed"}, 
 !x = !titan.tensor<f32[batch = 8]>
 !b = !titan.tensor<f32[layers.x2 = 2 of layers]>
 
-// A mean over the batch of each of some layers moves what is kept of earlier steps. The layers stack their sums, which
-// are added up over the parts; a repeat of the same layers behind the loop does the rest, from slices of its own.
+// Layers with running means over the batch. They stack their sums, which accumulate over the
+// microbatches; a second repeat over the layers, after the loop, scans the sums.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[LOOP:.*]]:2 = titan.repeat <microbatches = 2>
 // CHECK: titan.repeat <layers = 3> table [0, 1, 0] iter_args(%{{.*}}) scanned(%{{.*}}) stacked([0]) :

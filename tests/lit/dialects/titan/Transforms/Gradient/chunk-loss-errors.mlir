@@ -3,7 +3,7 @@
 !s = !titan.tensor<f32[]>
 !y = !titan.tensor<f32[seq = 8, vocab = 64]>
 
-// What is larger than everything else is read whole.
+// The largest value is read whole.
 // expected-error @below {{cannot compute the loss in 2 chunks}}
 func.func @train(%x: !titan.tensor<f32[seq = 8]> {titan.input = "x"}, %w: !titan.tensor<f32[vocab = 64]> {titan.param = "w"}) -> !y
     attributes {titan.program = "train", titan.loss_chunks = 2 : i64} {
@@ -36,7 +36,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
 !v = !titan.tensor<f32[vocab = 64]>
 !y = !titan.tensor<f32[seq = 8, vocab = 64]>
 
-// A sum over all of it that the gradient needs.
+// A sum over the sequence that the gradient needs.
 // expected-error @below {{cannot compute the loss in 4 chunks}}
 func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
     attributes {titan.program = "train", titan.loss_chunks = 4 : i64} {
@@ -56,7 +56,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
 dist.mesh @mesh [#dist.axis<tp = 2>]
 dist.axis_rules "tp" shards ["vocab"] fallback [] stores []
 
-// Equal parts alone, and of what no axis splits.
+// Chunks have equal sizes, and slice a dimension that no axis shards.
 // expected-error @below {{cannot compute the loss in 3 chunks}}
 // expected-note @below {{what may be chunked of the largest value, seq = 8, is no multiple of that}}
 func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
@@ -72,7 +72,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
 !l = !titan.tensor<f32[seq = 8]>
 !w = !titan.tensor<f32[head = 2]>
 
-// Queries would be cut along what keys have whole, under the same name.
+// Queries would be sliced along a dimension that keys have whole, under the same name.
 // expected-error @below {{cannot compute the loss in 2 chunks}}
 func.func @train(%q: !q {titan.input = "q"}, %k: !q {titan.input = "k"}, %w: !w {titan.param = "w"}) -> !w
     attributes {titan.program = "train", titan.loss_chunks = 2 : i64} {

@@ -10,8 +10,8 @@
 dist.mesh @mesh [#dist.axis<shard = 2>]
 dist.axis_rules "shard" shards ["batch"] fallback [] stores []
 
-// The batch is split by an axis, so the sequence is cut; of what stands between, the lookup of the
-// labels' logits moves, too. A sum starts at zero; what is one part's is stacked and laid together.
+// An axis shards the batch, so the sequence is sliced. The lookup of the labels' logits moves, too.
+// A sum starts at zero; a value of one chunk is stacked and merged.
 // CHECK-LABEL: func.func @train(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: {{[^%]*}}%[[W:[a-z0-9]*]]: {{[^%]*}}%[[L:[a-z0-9]*]]:
 // CHECK-NOT: loss_chunks
@@ -53,7 +53,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}, %labels
 !w = !titan.tensor<f32[embed = 64, vocab = 4096]>
 !y = !titan.tensor<f32[batch = 8, seq = 512, vocab = 4096]>
 
-// Without a number: 64 MiB become two parts, of the outermost dimension, which needs no copy.
+// Without a number: 64 MiB become two chunks of the outermost dimension, which needs no copy.
 // CHECK-LABEL: func.func @train(
 // CHECK: titan.split %{{.*}} dim "batch" : {{.*}} -> <f32[batch.chunks = 2, batch = 4, seq = 512, embed = 64]>
 // CHECK-NOT: expand %{{.*}} : <f32[batch.chunks
@@ -71,7 +71,8 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w a
 !w = !titan.tensor<f32[embed = 512, vocab = 65536]>
 !y = !titan.tensor<f32[batch = 16, seq = 64, vocab = 65536]>
 
-// Parts may be as large as the sum, up to 128 MiB, so that 256 MiB are two: half the sum would be four.
+// A chunk may be as large as the sum, up to 128 MiB. 256 MiB are two chunks; half the sum would be
+// four.
 // CHECK-LABEL: func.func @train(
 // CHECK: titan.split %{{.*}} dim "batch" : {{.*}} -> <f32[batch.chunks = 2, batch = 8, seq = 64, embed = 512]>
 // CHECK-NOT: expand %{{.*}} : <f32[batch.chunks
@@ -92,7 +93,7 @@ dist.mesh @mesh [#dist.axis<shard = auto>, #dist.axis<tp = 4>]
 dist.axis_rules "shard" shards ["batch"] fallback [] stores []
 dist.axis_rules "tp" shards ["vocab"] fallback [] stores []
 
-// A rank has at least one sample, and a quarter of the vocabulary: 2 MiB stay whole.
+// A rank has at least one sample and a quarter of the vocabulary: 2 MiB stay whole.
 // CHECK-LABEL: func.func @train(
 // CHECK-NOT: titan.repeat
 func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train"} {
@@ -108,7 +109,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w a
 !w = !titan.tensor<f32[embed = 64, vocab = 4096]>
 !y = !titan.tensor<f32[batch = 8, seq = 512, vocab = 4096]>
 
-// What is returned must be whole, and a single part is no loop.
+// A result must be whole, and a single chunk needs no loop.
 // CHECK-LABEL: func.func @train(
 // CHECK-NOT: titan.repeat
 func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !y attributes {titan.program = "train"} {
@@ -130,7 +131,7 @@ func.func @one(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w att
 !w = !titan.tensor<f32[embed = 2, vocab = 64]>
 !y = !titan.tensor<f32[batch = 4, seq = 8, vocab = 64]>
 
-// What is small stays whole, unless the program says from which size on it is cut; the attribute goes.
+// Small values stay whole, unless the program sets a smaller limit. The attribute is removed.
 // CHECK-LABEL: func.func @small(
 // CHECK-NOT: titan.repeat
 // CHECK: return

@@ -3,7 +3,7 @@
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8, head = 2]>
 
-// What depends on the index along the batch is told where its part starts.
+// A positional operation along the batch gets the first index of its chunk.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.repeat <microbatches = 4>
 // CHECK: ^bb0(%[[PART:.*]]: !titan.tensor<i64[]>
@@ -26,10 +26,42 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
 // -----
 
 !s = !titan.tensor<f32[]>
+!k = !titan.tensor<i64[]>
+!x = !titan.tensor<f32[batch = 8, head = 2]>
+
+// Random numbers of a layer keep its index as a key. A chunk of a chunk is a chunk of the same whole, and other
+// dimensions that are cut stay so. Every size has one start, at the top of the loop.
+// CHECK-LABEL: func.func @train
+// CHECK: titan.repeat <microbatches = 4>
+// CHECK: ^bb0(%[[PART:.*]]: !titan.tensor<i64[]>
+// CHECK: %[[START:.*]] = titan.mul %[[PART]]
+// CHECK: titan.repeat <layers = 3>
+// CHECK: ^bb0(%[[LAYER:[a-z0-9]+]]: !titan.tensor<i64[]>
+// CHECK: titan.random uniform "a" keys(%[[LAYER]]) from(%[[START]]) of [#titan.dim<batch = 8>] : {{.*}} -> !titan.tensor<f32[batch = 2, head = 2]>
+// CHECK: %[[SUM:.*]] = titan.add %{{.*}}, %[[START]]
+// CHECK: titan.random normal "b" keys() from(%{{.*}}, %[[SUM]]) of [#titan.dim<head = 4>, #titan.dim<batch = 16>] : {{.*}} -> !titan.tensor<f32[batch = 2, head = 2]>
+func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}, %at: !k {titan.scalar = "step"}) -> !s
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 4 : i64}} {
+  %y = titan.repeat <layers = 3> iter_args(%x) scanned() : (!x) -> !x {
+  ^bb0(%l: !k, %c: !x):
+    %a = titan.random uniform "a" keys(%l) : (!k) -> !x
+    %b = titan.random normal "b" keys() from(%at, %l) of [#titan.dim<head = 4>, #titan.dim<batch = 16>] : (!k, !k) -> !x
+    %n = titan.mul %c, %a : (!x, !x) -> !x
+    %m = titan.mul %n, %b : (!x, !x) -> !x
+    titan.yield %m : !x
+  }
+  %z = titan.mul %y, %w : (!x, !s) -> !x
+  %sum = titan.reduce sum %z : !x -> !s
+  return %sum : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8]>
 !i = !titan.tensor<i64[rows = 8]>
 
-// A sum into elements of the batch would put the same ones into every part.
+// A scatter into elements of the batch would write the same ones in every microbatch.
 func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[rows = 8]> {titan.param = "w"}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %at = titan.iota : !i
@@ -45,7 +77,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[rows = 8]> {t
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8]>
 
-// So would what is read at an index of the batch.
+// A gather at indices of the batch would read the same ones.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %y = titan.mul %x, %w : (!x, !s) -> !x
@@ -60,7 +92,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 6]>
 
-// Three parts of the batch are no parts of its halves.
+// Three microbatches do not divide the halves of the batch.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 3 : i64}} {
   // expected-error @below {{gives `half` 2 elements, so the step cannot be computed in 3 microbatches of `batch`}}

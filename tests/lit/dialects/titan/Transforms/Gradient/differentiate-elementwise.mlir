@@ -1,6 +1,6 @@
 // RUN: titan-opt %s --titan-differentiate --split-input-file | FileCheck %s
 
-// Each case weighs the operation's result by a frozen %w, so the result's cotangent is %w itself.
+// Each case weights the result by a frozen %w, so that the result's cotangent is %w.
 
 !t = !titan.tensor<f64[seq = 3]>
 !s = !titan.tensor<f64[]>
@@ -151,7 +151,8 @@ func.func @train(%x: !t {titan.param = "x"}, %w: !t {titan.param = "w", titan.fr
 !row = !titan.tensor<f64[seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// A sum passes the cotangent on; the operand that was repeated along `embed` receives the sum over it.
+// A sum passes the cotangent on; the operand that is expanded along `embed` receives the sum over
+// it.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[W:[^:]*]]: {{[^:]*}} {titan.frozen
 // CHECK: %[[DB:.*]] = titan.reduce sum %[[W]] : <f64[seq = 3, embed = 2]> -> <f64[seq = 3]>
@@ -170,7 +171,7 @@ func.func @train(%a: !t {titan.param = "a"}, %b: !row {titan.param = "b"}, %w: !
 !row = !titan.tensor<f64[seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// A difference negates what the subtrahend receives.
+// The subtrahend receives the negated cotangent.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[W:[^:]*]]: {{[^:]*}} {titan.frozen
 // CHECK: %[[N:.*]] = titan.neg %[[W]]
@@ -190,7 +191,7 @@ func.func @train(%a: !t {titan.param = "a"}, %b: !row {titan.param = "b"}, %w: !
 !row = !titan.tensor<f64[seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// Each factor receives the cotangent times the other.
+// Each factor receives the cotangent times the other factor.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[A:[^:]*]]: {{[^:]*}} {titan.param = "a"}, %[[B:[^:]*]]: {{[^:]*}} {titan.param = "b"}, %[[W:[^:]*]]:
 // CHECK: %[[DA:.*]] = titan.mul %[[W]], %[[B]]
@@ -235,7 +236,7 @@ func.func @train(%a: !t {titan.param = "a"}, %b: !row {titan.param = "b"}, %w: !
 !u = !titan.tensor<f64[embed = 2, seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// An operand whose dimensions are stored in another order gets its cotangent in that order.
+// An operand with another order of dimensions gets a cotangent in that order.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[DB:.*]] = titan.expand %{{.*}} : <f64[seq = 3, embed = 2]> -> <f64[embed = 2, seq = 3]>
 // CHECK: return %{{.*}}, %{{.*}}, %[[DB]] :
@@ -253,7 +254,7 @@ func.func @train(%a: !t {titan.param = "a"}, %b: !u {titan.param = "b"})
 !row = !titan.tensor<f64[seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// The greater side takes the cotangent; at a tie each takes one half.
+// The greater operand receives the cotangent; at a tie each receives one half.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[A:[^:]*]]: {{[^:]*}} {titan.param = "a"}, %[[B:[^:]*]]: {{[^:]*}} {titan.param = "b"}, %[[W:[^:]*]]:
 // CHECK: %[[TIE:.*]] = titan.compare eq, %[[A]], %[[B]]
@@ -279,7 +280,7 @@ func.func @train(%a: !t {titan.param = "a"}, %b: !row {titan.param = "b"}, %w: !
 !t = !titan.tensor<f64[seq = 3, embed = 2]>
 !s = !titan.tensor<f64[]>
 
-// The lesser side takes it, and x meets itself: both halves are x's.
+// The lesser operand receives the cotangent; both halves of min(x, x) go to x.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.compare le,
 // CHECK: return
@@ -298,7 +299,7 @@ func.func @train(%a: !t {titan.param = "a"}, %b: !t {titan.param = "b"}, %w: !t 
 !row = !titan.tensor<f64[seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// A choice passes the cotangent to what was chosen; comparing has no gradient.
+// A select passes the cotangent to the selected operand; a comparison has no gradient.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[W:[^:]*]]: {{[^:]*}} {titan.frozen
 // CHECK: %[[C:.*]] = titan.compare gt
@@ -322,7 +323,7 @@ func.func @train(%a: !t {titan.param = "a"}, %b: !row {titan.param = "b"}, %w: !
 !row = !titan.tensor<f64[seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// Repetition is undone by a sum.
+// The gradient of an expansion is a sum.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[W:[^:]*]]: {{[^:]*}} {titan.frozen
 // CHECK: %[[D:.*]] = titan.reduce sum %[[W]] : <f64[seq = 3, embed = 2]> -> <f64[seq = 3]>
@@ -340,7 +341,7 @@ func.func @train(%x: !row {titan.param = "x"}, %w: !t {titan.param = "w", titan.
 !t = !titan.tensor<f64[seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// A cotangent is cast back; nothing flows through integers.
+// A cotangent is cast back; integers have none.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[W:[^:]*]]: {{[^:]*}} {titan.frozen
 // CHECK: %[[D:.*]] = titan.cast round_before_reduce %{{.*}} : <f64[seq = 3]> -> <f32[seq = 3]>

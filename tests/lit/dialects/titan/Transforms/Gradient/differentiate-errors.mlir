@@ -9,7 +9,7 @@ func.func @train(%x: !titan.tensor<f32[]> {titan.param = "x"}) -> (!titan.tensor
 
 // -----
 
-// A loss is one number.
+// A loss is a scalar.
 // expected-error @below {{has a loss of type '!titan.tensor<f32[seq = 8]>'; expected a floating-point tensor without dimensions}}
 func.func @train(%x: !titan.tensor<f32[seq = 8]> {titan.param = "x"}) -> (!titan.tensor<f32[seq = 8]> {titan.output = "loss"})
     attributes {titan.program = "train"} {
@@ -24,7 +24,7 @@ func.func @train(%x: !titan.tensor<f32[seq = 8]> {titan.param = "x"}) -> (!titan
 !l = !titan.tensor<f32[seq = 3]>
 !s = !titan.tensor<f32[]>
 
-// Gradients of gradients do not exist.
+// Gradients have no gradients.
 func.func @train(%q: !q {titan.param = "q"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !l)
   // expected-error @below {{'titan.attention_grad' op has no gradient, but a trained parameter reaches the loss through it}}

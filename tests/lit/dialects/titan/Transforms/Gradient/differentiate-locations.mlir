@@ -5,8 +5,8 @@
 !y = !titan.tensor<f32[seq = 8, out = 2]>
 !s = !titan.tensor<f32[]>
 
-// A gradient is named after the value it belongs to, at the line of the operation it comes from, so that
-// printed IR and emitted code can say so.
+// A gradient has the name of its value and the line of its operation, for printed IR and emitted
+// code.
 // CHECK-LABEL: func.func @train
 // CHECK: %d_h = titan.mul %{{.*}}, %{{.*}} loc(#[[DH:.*]])
 // CHECK: %d_w = titan.contract {{.*}} loc(#[[DW:.*]])

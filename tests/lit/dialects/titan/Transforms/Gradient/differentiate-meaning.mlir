@@ -1,7 +1,7 @@
 // RUN: titan-opt %s --titan-differentiate | titan-interpret - --program train --vocab 4 --check-gradients | FileCheck %s
 
-// Every operation's gradient against differences of the loss, in one program whose parameters are named
-// after the operations they go through. Each part weighs its result by %w, so that cotangents differ.
+// Every operation's gradient against finite differences, in one program. Parameters are named after
+// the operations that they enter. Each case weights its result by %w, so that cotangents differ.
 // CHECK-NOT: DIFFERS
 // CHECK-COUNT-28: agrees
 // CHECK-NOT: DIFFERS
@@ -66,7 +66,7 @@ func.func @train(
   %u9 = titan.mul %u8, %w : (!t, !t) -> !t
   %l0 = titan.reduce sum %u9 : !t -> !s
 
-  // Binary operations with an operand that is repeated, or stored in another order.
+  // Binary operations with an operand that is expanded, or has another order of dimensions.
   %b0 = titan.add %addl, %addr : (!t, !row) -> !t
   %b1 = titan.sub %subl, %subr : (!row, !t) -> !t
   %b2 = titan.mul %mull, %mulr : (!t, !u) -> !t
@@ -84,7 +84,7 @@ func.func @train(
   %b14 = titan.mul %b13, %w : (!t, !t) -> !t
   %l1 = titan.reduce sum %b14 : !t -> !s
 
-  // Reductions and repetition.
+  // Reductions and expansion.
   %r0 = titan.reduce max %red : !t -> !row
   %r1 = titan.reduce min %red : !t -> !e
   %r2 = titan.reduce sum %red : !t -> !row
@@ -94,7 +94,7 @@ func.func @train(
   %r6 = titan.mul %r5, %w : (!t, !t) -> !t
   %l2 = titan.reduce sum %r6 : !t -> !s
 
-  // Indexing: rows taken, an element of each row taken, rows put.
+  // Indexing: gathered rows, a gathered element per row, scattered rows.
   %i0 = titan.gather %table along "vocab" at %tokens : (!table, !ids) -> !rows
   %i1 = titan.gather %i0 along "embed" at %tokens : (!rows, !ids) -> !titan.tensor<f64[batch = 1, seq = 4]>
   %i2 = titan.mul %i0, %i1 : (!rows, !titan.tensor<f64[batch = 1, seq = 4]>) -> !rows
@@ -105,7 +105,7 @@ func.func @train(
   %i7 = titan.mul %i6, %w : (!rows, !t) -> !rows
   %l3 = titan.reduce sum %i7 : !rows -> !s
 
-  // Contraction; split, merge, rename, slice, pad, anchor, rotary.
+  // Contraction; split, merge, rename, slice, pad, sharding constraint, rotary.
   %m0 = titan.contract %mml, %mmr : (!t, !wide) -> !hidden
   %m1 = titan.tanh %m0 : !hidden -> !hidden
   %m2 = titan.contract %m1, %mmr : (!hidden, !wide) -> !t
@@ -130,7 +130,7 @@ func.func @train(
   %a2 = titan.mul %a0, %wq : (!q, !q) -> !q
   %l5 = titan.reduce sum %a2 : !q -> !s
 
-  // A repeat that carries two values, captures one, and stacks.
+  // A repeat with two iteration arguments, a capture and a stacked output.
   %c0 = titan.tanh %captured : !e -> !e
   %c:3 = titan.repeat <layers = 3> iter_args(%carry, %other) scanned(%slices)
       : (!t, !t, !lt) -> (!t, !t, !titan.tensor<f64[layers = 3, seq = 4]>) {
@@ -150,7 +150,7 @@ func.func @train(
   %c4 = titan.mul %c3, %w : (!t, !t) -> !t
   %l6 = titan.reduce sum %c4 : !t -> !s
 
-  // A repeat in a repeat; the inner one runs in reverse.
+  // A nested repeat; the inner one is reversed.
   %n = titan.repeat <blocks = 2> iter_args(%c1) scanned(%outer, %inner) : (!t, !bt, !blt) -> !t {
   ^bb0(%k: !i, %x: !t, %wo: !e, %wi: !lt):
     %0 = titan.sigmoid %wo : !e -> !e

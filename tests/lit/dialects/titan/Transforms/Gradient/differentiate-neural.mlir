@@ -3,7 +3,7 @@
 !t = !titan.tensor<f64[seq = 3, head = 4]>
 !s = !titan.tensor<f64[]>
 
-// A rotation's gradient is the rotation back, and the other way round, by the same frequencies.
+// The gradient of a rotation is the inverse rotation with the same frequencies, and vice versa.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[W:[^:]*]]: {{[^:]*}} {titan.frozen
 // CHECK: %[[D:.*]] = titan.rotary %[[W]] along "seq" dim "head" {frequencies = array<f64: 1.000000e+00, 5.000000e-01>}
@@ -24,8 +24,8 @@ func.func @train(%x: !t {titan.param = "x"}, %w: !t {titan.param = "w", titan.fr
 !l = !titan.tensor<f64[seq = 3, kv = 2, group = 2]>
 !s = !titan.tensor<f64[]>
 
-// Attention's gradient uses its result and log-sum-exp. Keys shared by a group receive the group's sum
-// within the operation.
+// The gradient of attention uses its result and log-sum-exp. Keys shared by a group receive the sum
+// over the group within the operation.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[Q:[^:]*]]: {{[^:]*}} {titan.param = "q"}, %[[K:[^:]*]]: {{[^:]*}} {titan.param = "k"}, %[[V:[^:]*]]: {{[^:]*}} {titan.param = "v"}, %[[W:[^:]*]]:
 // CHECK: %[[Y:.*]]:2 = titan.attention
@@ -45,10 +45,10 @@ func.func @train(%q: !q {titan.param = "q"}, %k: !k {titan.param = "k"}, %v: !k 
 !l = !titan.tensor<f64[seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// A cotangent of the log-sum-exp flows on through the scores, alone too; the mask stays.
+// A cotangent of the log-sum-exp reaches the scores, also alone; the mask remains.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[Y:.*]]:2 = titan.attention
-// CHECK: titan.attention_grad {{.*}}, %[[Y]]#0, %[[Y]]#1 through %{{.*}} along "seq" head "head" {causal, scale = 5.000000e-01 : f64, soft_cap = 2.000000e+00 : f64, window = 2 : i64}
+// CHECK: titan.attention_grad {{.*}}, %[[Y]]#0, %[[Y]]#1 lse_cotangent %{{.*}} along "seq" head "head" {causal, scale = 5.000000e-01 : f64, soft_cap = 2.000000e+00 : f64, window = 2 : i64}
 func.func @train(%q: !q {titan.param = "q"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5, causal, window = 2 : i64, soft_cap = 2.0} : (!q, !q, !q) -> (!q, !l)
   %loss = titan.reduce sum %lse : !l -> !s
@@ -62,7 +62,7 @@ func.func @train(%q: !q {titan.param = "q"}) -> (!s {titan.output = "loss"}) att
 !i = !titan.tensor<i64[seq = 3, chosen = 2]>
 !s = !titan.tensor<f64[]>
 
-// What was chosen takes the cotangents; a sum's go in the other direction.
+// The selected elements receive the cotangents; a cumulative sum reverses its direction.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[I:.*]]:2 = titan.top_k
 // CHECK: %[[D:.*]] = titan.scatter %{{.*}} along "experts" at %[[I]]#1

@@ -9,8 +9,8 @@
 !f = !titan.tensor<f32[seq = 8, out = 2]>
 !s = !titan.tensor<f32[]>
 
-// Gradients of parameters are made in the declared type, straight from the products and sums;
-// cotangents of activations have their values' types; optimizer state has its own.
+// Contractions and sums compute gradients of parameters in the declared type. Cotangents of
+// activations have their values' types; optimizer states have their own.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[M:[^:]*]]: !titan.tensor<bf16[in = 4, out = 2]> {titan.state = "m.w"}
 // CHECK-SAME: -> ({{.*}}, !titan.tensor<f64[in = 4, out = 2]> {titan.gradient = "w"}, !titan.tensor<f64[out = 2]> {titan.gradient = "b"}
@@ -38,7 +38,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w", titan.up
 !ws = !titan.tensor<bf16[layers = 3, seq = 8, to = 8]>
 !wl = !titan.tensor<bf16[seq = 8, to = 8]>
 
-// What an island of f32 computes with is kept as narrow as it came, and widened again.
+// The operand of a widening conversion is stacked, and widened again.
 // CHECK-LABEL: func.func @keeps_what_is_narrow
 // CHECK: titan.repeat <layers = 3> iter_args(%{{.*}}) scanned(%{{.*}}) : {{.*}} -> (!titan.tensor<bf16[seq = 8]>, !titan.tensor<bf16[layers = 3, to = 8]>, !titan.tensor<bf16[layers = 3, seq = 8]>)
 // CHECK: %[[NARROW:.*]] = titan.contract
@@ -68,8 +68,8 @@ func.func @keeps_what_is_narrow(%x: !x1 {titan.input = "x"}, %w: !ws {titan.para
 !en = !titan.tensor<bf16[embed = 4]>
 !h = !titan.tensor<f32[seq = 8, embed = 4]>
 
-// A sum in f32 that is to be a gradient in bf16 may be rounded rank by rank: that is the type declared
-// for sums of gradients. What is narrowed on its way elsewhere may not.
+// A sum in f32 that becomes a gradient in bf16 may be rounded on each rank, since bf16 is the
+// declared type of gradient sums. Other narrowing conversions may not.
 // CHECK-LABEL: func.func @narrow_sums
 // CHECK: %[[SUM:.*]] = titan.reduce sum %{{.*}} : <f32[seq = 8, embed = 4]> -> <f32[embed = 4]>
 // CHECK: titan.cast round_before_reduce %[[SUM]] : <f32[embed = 4]> -> <bf16[embed = 4]>

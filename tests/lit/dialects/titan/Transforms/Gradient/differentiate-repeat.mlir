@@ -4,8 +4,8 @@
 !ws = !titan.tensor<f64[layers = 2, seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// The forward stacks the carried value that each layer started from; the parameter is sliced again;
-// the backward stacks the parameter's gradient.
+// The forward stacks the iteration argument of each layer. The backward scans the parameter and
+// stacks the parameter's gradient.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[X:[^:]*]]: {{[^:]*}} {titan.param = "x"}, %[[W:[^:]*]]:
 // CHECK: %[[F:.*]]:2 = titan.repeat <layers = 2> iter_args(%[[X]]) scanned(%[[W]])
@@ -37,8 +37,8 @@ func.func @train(%x: !t {titan.param = "x"}, %w: !ws {titan.param = "w", titan.s
 !ws = !titan.tensor<f64[layers = 2, seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// Values from outside (a parameter, and one computed from it) get sums that the backward carries from
-// zero; where the backward needs their values it captures them too.
+// Captures (a parameter, and a value computed from it) get sums, which are iteration arguments of
+// the backward. The backward also captures their values if it needs them.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[X:[^:]*]]: {{[^:]*}} {titan.param = "x"}, %[[SHARED:[^:]*]]:
 // CHECK: %[[E:.*]] = titan.exp %[[SHARED]]
@@ -70,8 +70,8 @@ func.func @train(%x: !t {titan.param = "x"}, %shared: !t {titan.param = "shared"
 !ws = !titan.tensor<f64[layers = 3, seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// Of four carried values, %a and %b trade places, so both get cotangents though only the first is
-// used; %n is an integer and %free reaches no result: they get none.
+// Of four iteration arguments, %a and %b are exchanged, so both get cotangents though only the
+// first is used. %n is an integer and %free reaches no result: they get none.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.repeat <layers = 3> reverse iter_args(%{{[^,]*}}, %{{[^,]*}}) scanned(
 // CHECK: return
@@ -99,8 +99,8 @@ func.func @train(%x: !t {titan.param = "x"}, %z: !t {titan.param = "z"}, %w: !ws
 !ws = !titan.tensor<f64[layers = 3, seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// What the forward stacks has a cotangent that the backward slices; the backward of a reverse repeat
-// runs forward.
+// The backward scans the cotangent of a stacked output; the backward of a reversed repeat runs
+// forward.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[F:.*]]:3 = titan.repeat <layers = 3> reverse
 // CHECK: %[[DH:.*]] = titan.mul %[[F]]#1,
@@ -127,8 +127,8 @@ func.func @train(%x: !t {titan.param = "x"}, %w: !ws {titan.param = "w", titan.s
 !ls = !titan.tensor<f64[layers = 3, seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// A repeat within a repeat: the inner one's residuals are stacks, which the outer one stacks. %b is
-// captured by the inner body from the outer one, %g from the function.
+// A nested repeat: the outer one stacks the stacked residuals of the inner one. The inner body
+// captures %b from the outer one and %g from the function.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.repeat <blocks = 2> iter_args
 // CHECK-SAME: !titan.tensor<f64[blocks = 2, layers = 3, seq = 3]>)
@@ -165,8 +165,8 @@ func.func @train(%x: !t {titan.param = "x"}, %g: !t {titan.param = "g"}, %b: !bs
 !v = !titan.tensor<f64[seq = 4, seq2 = 4 of seq]>
 !s = !titan.tensor<f64[]>
 
-// What is stacked: the contraction's anchor (instead of its operand, or of the view of it) and the
-// carried value. What is not: the constant, the index, the elementwise chain behind the constraint.
+// Stacked: the contraction's sharding constraint (instead of its operand or a view of it) and the iteration
+// argument. Not stacked: the constant, the index, the elementwise chain after the constraint.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[F:.*]]:3 = titan.repeat
 // CHECK: ^bb0(%{{[^:]*}}: !titan.tensor<i64[]>, %[[C:[^:]*]]:
@@ -206,8 +206,8 @@ func.func @train(%x: !t {titan.param = "x"}, %v: !vs {titan.param = "v", titan.s
 !ws = !titan.tensor<f64[layers = 2, seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// A result of the forward can itself be a cotangent: of a parameter, of another result, of a stack. All
-// of them follow when the forward is replaced by one with residuals.
+// A result of the forward can be a cotangent: of a parameter, of another result, of a stacked
+// output. All are updated when a repeat with residuals replaces the forward.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[F:.*]]:4 = titan.repeat <layers = 2> iter_args
 // CHECK: titan.repeat <layers = 2> reverse {{.*}} scanned(%[[F]]#2, %[[F]]#1, %{{.*}}, %[[F]]#3)

@@ -1,6 +1,6 @@
 // RUN: titan-opt %s --titan-differentiate --split-input-file | FileCheck %s
 
-// Each case weighs the operation's result by a frozen %w, so the result's cotangent is %w itself.
+// Each case weights the result by a frozen %w, so that the result's cotangent is %w.
 
 !x = !titan.tensor<f64[seq = 3, in = 4]>
 !w = !titan.tensor<f64[in = 4, mid = 5]>
@@ -9,8 +9,8 @@
 !y = !titan.tensor<f64[seq = 3, out = 2]>
 !s = !titan.tensor<f64[]>
 
-// A contraction's gradients are two contractions: with respect to parameters wgrad, otherwise dgrad.
-// Nothing is computed for the frozen input.
+// The gradients of a contraction are two contractions: wgrad for parameters, otherwise dgrad. The
+// frozen input needs none.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[X:[^:]*]]: {{[^:]*}} {titan.frozen, titan.param = "x"}, %{{[^:]*}}: {{[^:]*}}, %[[V:[^:]*]]: {{[^:]*}} {titan.param = "v"}, %[[C:[^:]*]]:
 // CHECK: %[[H:.*]] = titan.contract %[[X]]
@@ -35,8 +35,8 @@ func.func @train(%x: !x {titan.param = "x", titan.frozen}, %w: !w {titan.param =
 !m = !titan.tensor<f64[heads = 2, seq = 3, keys = 3 of seq]>
 !s = !titan.tensor<f64[]>
 
-// Dimensions that both operands and the result have stay batched in the gradients. A renamed
-// parameter is a parameter.
+// Dimensions of both operands and the result stay batched in the gradients. A renamed parameter is
+// a parameter.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.contract {{.*}} {titan.grad_kind = "wgrad"} {{.*}} -> !titan.tensor<f64[heads = 2, seq = 3, head = 4]>
 // CHECK: %[[DK:.*]] = titan.contract {{.*}} {titan.grad_kind = "wgrad"} {{.*}} -> !titan.tensor<f64[heads = 2, keys = 3 of seq, head = 4]>
@@ -55,7 +55,7 @@ func.func @train(%q: !q {titan.param = "q"}, %k0: !q {titan.param = "k"}) -> (!s
 !t = !titan.tensor<f64[seq = 3, embed = 2]>
 !s = !titan.tensor<f64[]>
 
-// An operand that is used twice receives the sum of both contributions.
+// An operand with two uses receives the sum of both contributions.
 // CHECK-LABEL: func.func @train
 // CHECK-COUNT-2: titan.contract {{.*}} {titan.grad_kind = "wgrad"}
 // CHECK: titan.add
@@ -71,7 +71,7 @@ func.func @train(%x: !t {titan.param = "x"}) -> (!s {titan.output = "loss"}) att
 !t = !titan.tensor<f64[seq = 3, embed = 2]>
 !s = !titan.tensor<f64[]>
 
-// The cotangent of a sharding constraint is a sharding constraint, of the same name.
+// The cotangent of a sharding constraint is a sharding constraint with the same name.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[W:[^:]*]]: {{[^:]*}} {titan.frozen
 // CHECK: %[[D:.*]] = titan.sharding_constraint %[[W]] {titan.name = "y"}
@@ -89,7 +89,7 @@ func.func @train(%x: !t {titan.param = "x"}, %w: !t {titan.param = "w", titan.fr
 !t = !titan.tensor<f64[seq = 3, embed = 2]>
 !s = !titan.tensor<f64[]>
 
-// A stopped gradient leaves the other use's, and the mark is gone from every function.
+// stop_gradient leaves the gradient of the other use, and is removed from every function.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[X:[^:]*]]:
 // CHECK: titan.mul %[[X]], %[[X]]
@@ -114,7 +114,7 @@ func.func @logits(%x: !t {titan.param = "x"}) -> (!t {titan.output = "logits"}) 
 !row = !titan.tensor<f64[seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// A sum repeats its cotangent.
+// A sum expands its cotangent.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[W:[^:]*]]: {{[^:]*}} {titan.frozen
 // CHECK: %[[D:.*]] = titan.expand %[[W]] : <f64[seq = 3]> -> <f64[seq = 3, embed = 2]>
@@ -157,7 +157,7 @@ func.func @train(%x: !t {titan.param = "x"}, %w: !row {titan.param = "w", titan.
 !row = !titan.tensor<f64[seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// So do minimal ones; here every element occurs twice.
+// So do minimal elements; here every element occurs twice.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.reduce min
 // CHECK: titan.compare eq
@@ -176,7 +176,7 @@ func.func @train(%x: !row {titan.param = "x"}, %w: !s {titan.param = "w", titan.
 !x = !titan.tensor<f64[batch = 2, seq = 3, embed = 2]>
 !s = !titan.tensor<f64[]>
 
-// Rows that are taken are put back, those taken several times summed.
+// The gradient of a gather is a scatter that adds repeated rows.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[I:[^:]*]]: {{[^:]*}} {titan.input = "tokens"}, %{{[^:]*}}: {{[^:]*}}, %[[W:[^:]*]]:
 // CHECK: %[[D:.*]] = titan.scatter %[[W]] along "vocab" at %[[I]]
@@ -196,7 +196,7 @@ func.func @train(%i: !ids {titan.input = "tokens"}, %t: !table {titan.param = "t
 !row = !titan.tensor<f64[batch = 2, seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// Dimensions that operand and indices share are walked together, back as well.
+// Dimensions common to operand and indices are batched, also in the gradient.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.scatter {{.*}} along "vocab" at {{.*}} -> !titan.tensor<f64[batch = 2, seq = 3, vocab = 4]>
 func.func @train(%i: !ids {titan.input = "labels"}, %x: !scores {titan.param = "x"}, %w: !row {titan.param = "w", titan.frozen})
@@ -214,7 +214,7 @@ func.func @train(%i: !ids {titan.input = "labels"}, %x: !scores {titan.param = "
 !x = !titan.tensor<f64[batch = 2, embed = 2]>
 !s = !titan.tensor<f64[]>
 
-// Put's gradient takes; updates that were put at every `seq` receive the sum over it.
+// The gradient of a scatter is a gather; updates expanded along `seq` receive the sum over it.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[I:[^:]*]]: {{[^:]*}} {titan.input = "tokens"}, %{{[^:]*}}: {{[^:]*}}, %[[W:[^:]*]]:
 // CHECK: %[[T:.*]] = titan.gather %[[W]] along "vocab" at %[[I]] {{.*}} -> !titan.tensor<f64[embed = 2, batch = 2, seq = 3]>

@@ -6,9 +6,9 @@
 !es = !titan.tensor<f64[layers.x2 = 2 of layers, seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// Each variant has a backward body of its own, run by the same table. What one needs of the forward
-// has slots for its iterations alone; a parameter of one variant gets a gradient of its slots; a value
-// from outside that one variant uses is summed in that one, and handed on in the other.
+// Each variant has its own backward body, in the same table. Residuals of one variant have slots
+// for its iterations only, and so has the gradient of its parameter. A capture of one variant
+// accumulates in that variant and passes through the other.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.repeat <layers = 4> table [0, 1, 1, 0] iter_args(%{{.*}}) scanned(%[[W:[^ ,]*]], %[[E:[^ ]*]] for [1]) stacked([0], [1], [1])
 // CHECK-SAME: !titan.tensor<f64[layers.x2 = 2 of layers, seq = 3]>

@@ -5,8 +5,8 @@
 !y = !titan.tensor<f32[seq = 8, out = 2]>
 !s = !titan.tensor<f32[]>
 
-// The example of the pass's description: one gradient behind the loss, none for the frozen parameter,
-// and the derivative of exp is the value that the forward computed.
+// The example of the pass's description: one gradient after the loss, none for the frozen
+// parameter. The derivative of exp is its result.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[X:[^:]*]]: {{[^)]*}}) -> (!titan.tensor<f32[]> {titan.output = "loss"}, !titan.tensor<f32[in = 4, out = 2]> {titan.gradient = "w"}) attributes {titan.program = "train"}
 // CHECK: %[[E:.*]] = titan.exp
@@ -21,7 +21,7 @@ func.func @train(%x: !x {titan.param = "x", titan.frozen}, %w: !w {titan.param =
   return %loss : !s
 }
 
-// Other programs stay as they are.
+// Other programs stay unchanged.
 // CHECK-LABEL: func.func @logits
 // CHECK-SAME: -> (!titan.tensor<f32[seq = 8, out = 2]> {titan.output = "logits"})
 func.func @logits(%x: !x {titan.param = "x"}, %w: !w {titan.param = "w"})
@@ -35,7 +35,7 @@ func.func @logits(%x: !x {titan.param = "x"}, %w: !w {titan.param = "w"})
 !t = !titan.tensor<f32[layers = 2, seq = 8]>
 !s = !titan.tensor<f32[]>
 
-// A parameter that does not reach the loss has a gradient of zeros, and the user is told.
+// A parameter that does not influence the loss has a zero gradient and a warning.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[Z:.*]] = titan.constant 0.0
 // CHECK: %[[D:.*]] = titan.expand %[[Z]]
@@ -53,7 +53,7 @@ func.func @train(
 !t = !titan.tensor<f32[seq = 8]>
 !s = !titan.tensor<f32[]>
 
-// A repeat that nothing trained passes through is left alone.
+// A repeat without trained values stays unchanged.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.repeat
 // CHECK-NOT: titan.repeat

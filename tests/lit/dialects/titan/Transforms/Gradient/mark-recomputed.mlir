@@ -16,7 +16,8 @@
 // CHECK-FULL: titan.contract {{.*}} {titan.recompute}
 // CHECK-FULL: titan.reduce max {{.*}} {titan.recompute}
 
-// Every second layer: the second one here. The body becomes two, which take the same slices.
+// Every second layer: here the second one. The body becomes two bodies with the same scanned
+// inputs.
 // CHECK-EVERY: titan.repeat <layers = 3> table [0, 1, 0] iter_args(%{{.*}}) scanned(%{{[^ ]*}}) :
 // CHECK-EVERY: titan.contract
 // CHECK-EVERY-NOT: titan.recompute
@@ -33,7 +34,7 @@
 // CHECK-SAVE-NOT: titan.contract {{.*}} {titan.recompute}
 // CHECK-SAVE: titan.reduce max {{.*}} {titan.recompute}
 
-// Those that stand in the block.
+// Operations in the block.
 // RUN: titan-opt %t/blocks.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-BLOCKS
 // CHECK-BLOCKS-NOT: titan.recompute
 // CHECK-BLOCKS: titan.reduce max {{.*}} {titan.recompute}
@@ -42,8 +43,8 @@
 
 // CHECK-NONE-NOT: titan.recompute
 
-// With everything computed again the forward stacks what it carries, and the backward has the
-// contraction and the maximum; with the products kept it has the maximum.
+// With full recomputation the forward stacks the iteration argument, and the backward contains the
+// contraction and the maximum; with saved products only the maximum.
 // RUN: titan-opt %t/full.mlir --titan-mark-recomputed --titan-differentiate | FileCheck %s --check-prefix=CHECK-FULL-GRADIENT
 // CHECK-FULL-GRADIENT: titan.repeat <layers = 3> iter_args({{.*}} -> (!titan.tensor<f64[seq = 3, in = 2]>, !titan.tensor<f64[layers = 3, seq = 3, in = 2]>) {
 // CHECK-FULL-GRADIENT: titan.repeat <layers = 3> reverse
@@ -57,7 +58,7 @@
 // CHECK-NONE-GRADIENT: titan.repeat <layers = 3> reverse
 // NONE-GRADIENT-NOT: titan.reduce max
 
-// Whatever is computed again, the bits are the same.
+// Recomputation changes no bit.
 // RUN: titan-opt %t/none.mlir --titan-mark-recomputed --titan-differentiate -o %t/none.out.mlir
 // RUN: for policy in full every layers save blocks; do titan-opt %t/$policy.mlir --titan-mark-recomputed --titan-differentiate | titan-interpret - --program train --compare %t/none.out.mlir || exit 1; done | FileCheck %s --check-prefix=CHECK-ALIKE
 // CHECK-ALIKE-COUNT-5: equal: 4 results compared, greatest deviation 0 in

@@ -1,7 +1,7 @@
 // RUN: titan-opt %s --titan-phase-gradient | FileCheck %s
 
-// A language model of gated layers becomes a training step. The forward stacks only what cannot be
-// computed again from it: the row statistic, the gates and the carried value.
+// A language model of gated layers becomes a training step. The forward stacks only values that are
+// not rematerialisable: the row statistic, the gates and the iteration argument.
 
 !hidden = !titan.tensor<f32[batch = 4, seq = 8, embed = 16]>
 !wide = !titan.tensor<f32[batch = 4, seq = 8, ffn = 32]>
@@ -88,7 +88,7 @@ func.func @train(
   // CHECK-SAME: %[[FORWARD]]#1, %[[FORWARD]]#2, %[[FORWARD]]#3, %[[FORWARD]]#4)
   // CHECK: titan.yield
   // CHECK: titan.sharding_constraint %[[BACKWARD]]#0
-  // The table is used at both ends of the model; its gradient is the sum.
+  // The table has two uses; its gradient is the sum.
   // CHECK: %[[LOOKUP:.*]] = titan.scatter
   // CHECK: %[[DTABLE:.*]] = titan.add %[[HEAD]], %[[LOOKUP]]
   // CHECK: titan.apply @adamw.update(%{{.*}}, %[[DTABLE]],

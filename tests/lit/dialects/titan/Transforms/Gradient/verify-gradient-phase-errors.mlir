@@ -35,7 +35,7 @@ func.func @train(%x: !s {titan.param = "x"}, %m: !s {titan.state = "m.x"})
 
 !s = !titan.tensor<f32[]>
 
-// (G2) A frozen parameter that is updated all the same.
+// (G2) A frozen parameter with an update.
 // expected-error @below {{(G2) updates argument 0 1 times, expected 0}}
 func.func @train(%x: !s {titan.param = "x", titan.frozen})
     -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train"} {
@@ -46,7 +46,7 @@ func.func @train(%x: !s {titan.param = "x", titan.frozen})
 
 !s = !titan.tensor<f32[]>
 
-// (G2) A buffer that is updated twice.
+// (G2) A buffer with two updates.
 // expected-error @below {{(G2) updates argument 0 2 times, expected 1}}
 func.func @train(%x: !s {titan.param = "x", titan.buffer})
     -> (!s {titan.output = "loss"}, !s {titan.updates = 0}, !s {titan.updates = 0}) attributes {titan.program = "train"} {
@@ -79,7 +79,7 @@ func.func @train(%x: !s {titan.param = "x", titan.frozen})
 
 !s = !titan.tensor<f32[]>
 
-// (G3) A step that cannot be told its learning rate.
+// (G3) A step without a learning rate.
 // expected-error @below {{(G3) has no argument titan.scalar = "lr"}}
 func.func @train(%x: !s {titan.param = "x", titan.frozen}, %step: !s {titan.scalar = "step"})
     -> (!s {titan.output = "loss"}, !s {titan.output = "grad_norm"}) attributes {titan.program = "train"} {
@@ -90,7 +90,7 @@ func.func @train(%x: !s {titan.param = "x", titan.frozen}, %step: !s {titan.scal
 
 !s = !titan.tensor<f32[]>
 
-// (G4) A mark of the model phase that was left behind.
+// (G4) An operation of the model phase that remains.
 func.func @logits(%x: !s {titan.param = "x"}) -> (!s {titan.output = "logits"}) attributes {titan.program = "logits"} {
   // expected-error @below {{(G4) is left after the gradient phase}}
   %0 = titan.stop_gradient %x : !s -> !s

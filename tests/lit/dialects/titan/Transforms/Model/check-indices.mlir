@@ -1,6 +1,6 @@
 // RUN: titan-opt %s --titan-check-indices | FileCheck %s
 
-// Indices are checked unless they are known to fit.
+// Indices are checked unless their bounds fit.
 !table = !titan.tensor<f32[rows = 8, embed = 2]>
 !at = !titan.tensor<i64[seq = 4]>
 !row = !titan.tensor<f32[seq = 4, embed = 2]>
@@ -12,7 +12,7 @@ module attributes {titan.sizes = {vocab = 8 : i64}} {
 // CHECK-NOT: check_index
 // CHECK: return
 func.func @known(%table: !table, %tokens: !at {titan.input = "tokens"}) -> (!row, !row, !row, !row, !table) {
-  // What the runtime lets pass of tokens.
+  // The runtime bounds tokens.
   %a = titan.gather %table along "rows" at %tokens : (!table, !at) -> !row
   %places = titan.iota : !at
   %b = titan.gather %table along "rows" at %places : (!table, !at) -> !row
@@ -47,7 +47,7 @@ func.func @unknown(%table: !table, %tokens: !at {titan.input = "tokens"}, %other
   return %a, %b, %c : !row, !row, !table
 }
 
-// The iterations of a repeat fit or not; they are in memory where they are checked.
+// The iteration index fits or not; a checked index is in memory.
 // CHECK-LABEL: func.func @counted
 func.func @counted(%table: !table, %x: !titan.tensor<f32[embed = 2]>) -> !titan.tensor<f32[embed = 2]> {
   // CHECK: titan.repeat <few = 8>

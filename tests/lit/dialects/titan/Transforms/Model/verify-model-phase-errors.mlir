@@ -12,7 +12,7 @@ func.func @train(%x: !s) -> (!s {titan.output = "loss"}) attributes {titan.progr
 
 !s = !titan.tensor<f32[]>
 
-// (M1) Optimizer state comes with the optimizer.
+// (M1) The optimizer adds its states later.
 // expected-error @below {{(M1) argument 0 has `titan.state` already}}
 func.func @train(%m: !s {titan.state = "m.w"}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {
@@ -23,7 +23,7 @@ func.func @train(%m: !s {titan.state = "m.w"}) -> (!s {titan.output = "loss"})
 
 !s = !titan.tensor<f32[]>
 
-// (M2) A parameter that nothing initialises.
+// (M2) A parameter without an initialiser.
 // expected-error @below {{(M2) parameter "w" has no `titan.init`}}
 func.func @train(%w: !s {titan.param = "w"}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {
@@ -34,7 +34,7 @@ func.func @train(%w: !s {titan.param = "w"}) -> (!s {titan.output = "loss"})
 
 !s = !titan.tensor<f32[]>
 
-// (M2) Two parameters of one name would share a buffer.
+// (M2) Two parameters of one name would share memory.
 // expected-error @below {{(M2) has two parameters "w"}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>},
                  %v: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
@@ -92,7 +92,7 @@ func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.i
 
 !s = !titan.tensor<f32[]>
 
-// (M4) A result that nobody called a loss.
+// (M4) A result that is no loss.
 // expected-error @below {{(M4) has a result that is neither a loss nor the next value of a buffer: 0}}
 func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> !s
     attributes {titan.program = "train"} {
@@ -103,7 +103,7 @@ func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.i
 
 !t = !titan.tensor<f32[seq = 2]>
 
-// (M4) A buffer that nothing updates.
+// (M4) A buffer without an update.
 // expected-error @below {{(M4) updates argument 0 0 times, expected 1}}
 func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.init<constant, [1.0]>},
                  %w: !titan.tensor<f32[]> {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
@@ -156,7 +156,7 @@ func.func @logits(%b: !s {titan.param = "b", titan.init = #titan.init<constant, 
 
 !s = !titan.tensor<f32[]>
 
-// (M4) A part of the loss without the whole.
+// (M4) A term of the loss without the sum.
 // expected-error @below {{(M4) has no result titan.output = "loss"}}
 func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
     -> (!s {titan.output = "loss.z"}) attributes {titan.program = "train"} {
@@ -179,7 +179,7 @@ func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.i
 
 !t = !titan.tensor<f32[seq = 2]>
 
-// (M4) A loss per token is no loss.
+// (M4) A loss per token is no scalar.
 // expected-error @below {{(M4) has a loss of type '!titan.tensor<f32[seq = 2]>', expected a floating-point scalar}}
 func.func @train(%w: !t {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> (!t {titan.output = "loss"})
     attributes {titan.program = "train"} {
@@ -190,7 +190,7 @@ func.func @train(%w: !t {titan.param = "w", titan.updated_by = @descent, titan.i
 
 !s = !titan.tensor<f32[]>
 
-// (M5) Nothing says how to update.
+// (M5) No optimizer.
 // expected-error @below {{(M5) parameter "w" has no `titan.updated_by`}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {
@@ -202,7 +202,7 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 dist.mesh @mesh [#dist.axis<a = 2>]
 !t = !titan.tensor<f32[seq = 2], <[{a}]>>
 
-// (M6) A tensor that is mapped too early.
+// (M6) A tensor with a sharding.
 // expected-error @below {{(M6) takes a tensor with a sharding}}
 func.func @shape(%x: !t) -> !t {
   return %x : !t
@@ -212,7 +212,7 @@ func.func @shape(%x: !t) -> !t {
 
 !i = !titan.tensor<i64[]>
 
-// (M1) What random tensors depend on is nothing else besides.
+// (M1) The seed of random tensors has no second role.
 // expected-error @below {{(M1) argument 0 has 2 roles, expected 1}}
 func.func @train(%step: !i {titan.scalar = "step", titan.input = "step"}) -> (!i {titan.output = "loss"})
     attributes {titan.program = "train"} {

@@ -1,6 +1,6 @@
 // RUN: titan-opt %s --titan-phase-model | FileCheck %s
 
-// A program that keeps every promise passes, unchanged.
+// A valid program stays unchanged.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: titan.input = "tokens"
 // CHECK-SAME: titan.param = "w"

@@ -1,5 +1,5 @@
-// A decoder of two layers in the layout of the larger ones: grouped queries, gated feed-forward, an untied head.
-// It has no mesh; tests put one in front.
+// A decoder of two layers with the structure of larger ones: grouped queries, gated feed-forward, an untied head.
+// It has no mesh; tests prepend one.
 !tokens = !titan.tensor<i64[batch = 8, seq = 8]>
 !table = !titan.tensor<f32[vocab = 16, embed = 16]>
 !embed = !titan.tensor<f32[embed = 16]>

@@ -2,9 +2,9 @@
 
     random_program.py SEED
 
-Repeats carry any number of values (also none, also values they do not change), slice parameters and
-computed tensors, capture what is around them, stack, and run either way. All operations are smooth, so that
-differences of the loss measure the gradient.
+Repeats have any number of iteration arguments (also none, also unchanged ones), scan parameters and
+computed tensors, have captures and stacked outputs, and run in both directions. All operations are
+smooth, so that finite differences of the loss approximate the gradient.
 """
 
 import random
@@ -38,7 +38,7 @@ class Program:
         return names if count != 1 else names[0]
 
     def pick(self, values):
-        """A value, likelier a late one."""
+        """A value, with a preference for late ones."""
         return values[-1 - min(int(self.random.expovariate(0.35)), len(values) - 1)]
 
     def unary(self, kind, x, source=T, result=T):
@@ -117,8 +117,8 @@ class Program:
         self.lines += body
         self.lines.append(f"titan.yield {', '.join(yielded)} : {', '.join([T] * len(yielded))}")
         self.lines.append("}")
-        carried, stacks = names[:len(inits)], names[len(inits):]
-        return carried + [self.unary("reduce sum", name, stacked, T) for name in stacks]
+        finals, stacks = names[:len(inits)], names[len(inits):]
+        return finals + [self.unary("reduce sum", name, stacked, T) for name in stacks]
 
     def text(self):
         values = ["%p0", "%p1", "%frozen"]

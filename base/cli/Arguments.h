@@ -1,0 +1,117 @@
+// Shared by the command lines of titanc and of emitted programs: options with Titan's own error
+// messages instead of CLI11's, which name the option, its legal values and the given value.
+#pragma once
+
+#include "base/text/NearestName.h"
+
+#include <charconv>
+#include <limits>
+#include <map>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace titan::cli {
+
+[[noreturn]] inline void refuse(const std::string &option, const std::string &takes,
+                                const std::string &given) {
+  throw CLI::ParseError(option + " takes " + takes + ", not `" + given + "`", 2);
+}
+
+/// An option with a number from `least` to `most`; an integer if `T` is an integer type.
+template <typename T, typename Target>
+CLI::Option *addNumber(CLI::App &app, const std::string &name, T least, Target &target,
+                       const std::string &help, T most = std::numeric_limits<T>::max()) {
+  auto read = [&target, name, least, most](const std::string &text) {
+    T value{};
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    bool whole = std::numeric_limits<T>::is_integer;
+    const bool isBeyond =
+        (error == std::errc::result_out_of_range && text[0] != '-') || value > most;
+    // Negated to refuse NaN too.
+    if (error != std::errc() || end != text.data() + text.size() || !(value >= least) ||
+        value > most)
+      refuse(name,
+             std::string(whole ? "a whole number" : "a number") + " from " +
+                 CLI::detail::to_string(least) +
+                 (whole && isBeyond ? " to " + std::to_string(most) : " on"),
+             text);
+    target = value;
+  };
+  return app.add_option_function<std::string>(name, read, help)->type_name("N");
+}
+
+/// An option with a few legal words.
+template <typename T>
+CLI::Option *addWord(CLI::App &app, const std::string &name, const std::map<std::string, T> &words,
+                     T &target, const std::string &help) {
+  std::string legal;
+  for (const auto &entry : words)
+    legal += (legal.empty() ? "" : "|") + entry.first;
+  auto read = [&target, name, legal, words](const std::string &text) {
+    auto found = words.find(text);
+    if (found == words.end())
+      refuse(name, legal, text);
+    target = found->second;
+  };
+  return app.add_option_function<std::string>(name, read, help)->type_name(legal);
+}
+
+/// Refuses empty values, since an unset shell variable would look like a missing option. Positional
+/// arguments may be a program's own and are checked where they are read.
+inline void refuseEmpty(const CLI::App &app) {
+  for (const CLI::Option *option : app.get_options())
+    for (const std::string &value : option->results())
+      if (value.empty() && !option->get_positional())
+        throw CLI::ParseError(option->get_name() + " needs a value that is not empty", 2);
+}
+
+/// The commands of an application; or all its options and those of its commands.
+inline std::vector<std::string> commandsOf(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::App *command : app.get_subcommands({}))
+    names.push_back(command->get_name());
+  return names;
+}
+inline std::vector<std::string> optionsOf(const CLI::App &app) {
+  std::vector<const CLI::App *> all = app.get_subcommands({});
+  all.push_back(&app);
+  std::vector<std::string> names;
+  for (const CLI::App *one : all)
+    for (const CLI::Option *option : one->get_options())
+      for (const std::string &name : option->get_lnames())
+        names.push_back("--" + name);
+  return names;
+}
+
+/// "; did you mean `--steps`?", for an unknown name; empty if no known name is near.
+inline std::string didYouMean(const std::string &name, const std::vector<std::string> &known) {
+  std::string near = nearestName(name.substr(0, name.find('=')), known);
+  return near.empty() ? "" : "; did you mean `" + near + "`?";
+}
+
+/// The unknown argument; empty for other errors.
+inline std::string unknownArgument(const CLI::ParseError &error) {
+  if (!dynamic_cast<const CLI::ExtrasError *>(&error))
+    return "";
+  std::string text = error.what(), mark = "expected: ";
+  std::string arguments = text.substr(text.find(mark) + mark.size()); // in reverse order
+  return arguments.substr(arguments.rfind(' ') + 1);
+}
+
+/// A message for other errors: unknown arguments, missing values.
+inline std::string explain(const CLI::ParseError &error) {
+  std::string text = error.what();
+  if (std::string unknown = unknownArgument(error); !unknown.empty())
+    return "nothing is known of the argument `" + unknown + "`";
+  if (dynamic_cast<const CLI::ArgumentMismatch *>(&error)) {
+    bool isTwice = text.find("At Most") != std::string::npos;
+    return text.substr(0, text.find(':')) +
+           (isTwice ? " is given more than once" : " needs a value");
+  }
+  if (dynamic_cast<const CLI::RequiredError *>(&error))
+    return text.substr(0, text.find(" is required")) + " is missing";
+  return text;
+}
+
+} // namespace titan::cli

@@ -1,0 +1,19 @@
+// A process may start with a closed standard stream (`program >&- 2>&-`, some daemons). The next
+// file that it opens gets that number, and printed text would go into the file.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace titan {
+
+/// Opens /dev/null for each of 0, 1 and 2 that is closed. System calls only, so it can run before
+/// the C library is ready.
+__attribute__((no_sanitize("address", "thread", "undefined"))) inline void openStandardStreams() {
+  for (int stream = 0; stream <= 2; ++stream)
+    if (syscall(SYS_fcntl, stream, F_GETFD) == -1)
+      syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR); // the lowest free number
+}
+
+} // namespace titan

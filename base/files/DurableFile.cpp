@@ -1,0 +1,215 @@
+#include "base/files/DurableFile.h"
+
+#include "base/files/FileKind.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace titan {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+[[noreturn]] void refuse(const std::string &path, const std::string &what) {
+  throw UserError(fmt::format("cannot write '{}': it is {}, not a regular file", path, what));
+}
+
+bool isNullDevice(const struct stat &status) {
+  return S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3);
+}
+
+fs::path folderOf(const std::string &path) {
+  fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+/// Links in these folders name open files.
+bool isFolderOfStreams(const fs::path &folder) {
+  std::error_code unknown;
+  const std::string real = fs::canonical(folder, unknown).string();
+  return real == "/dev" || real.starts_with("/proc/");
+}
+
+/// Whether the target is /dev/null. Refuses targets that a file cannot replace. A link to a regular
+/// file, or a dangling link, is itself replaced.
+bool discardsContent(const std::string &path) {
+  struct stat status;
+  if (::lstat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT)
+      return false;
+    failToWrite(path, errno);
+  }
+  if (S_ISLNK(status.st_mode)) {
+    if (isFolderOfStreams(folderOf(path)))
+      refuse(path, "the name of an open file");
+    if (::stat(path.c_str(), &status) != 0)
+      return false;
+  }
+  if (isNullDevice(status))
+    return true;
+  if (!S_ISREG(status.st_mode))
+    refuse(path, kindOf(status));
+  return false;
+}
+
+int createAnew(const std::string &temporary) {
+  if (::unlink(temporary.c_str()) != 0 && errno != ENOENT)
+    failToWrite(temporary, errno);
+  return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+}
+
+} // namespace
+
+void failToWrite(const std::string &path, int error) {
+  std::string message = fmt::format("cannot write '{}': {}", path, std::strerror(error));
+  for (int ofName : {EACCES, EPERM, ENOENT, ENOTDIR, EISDIR, ELOOP, EROFS, ENAMETOOLONG, EEXIST})
+    if (error == ofName)
+      throw UserError(message);
+  throw Fault(message);
+}
+
+void checkTarget(const std::string &path) {
+  discardsContent(path);
+}
+
+void syncDirectory(const fs::path &directory) {
+  int file = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0)
+    failToWrite(directory.string(), errno);
+  int error = ::fsync(file) == 0 ? 0 : errno;
+  ::close(file);
+  // File systems without this operation persist names by other means.
+  if (error != 0 && error != EINVAL && error != ENOTSUP && error != EROFS)
+    failToWrite(directory.string(), error);
+}
+
+void syncParent(const std::string &path) {
+  if (!discardsContent(path))
+    syncDirectory(folderOf(path));
+}
+
+void syncStream(std::FILE *stream, const std::string &path) {
+  bool failed = std::fflush(stream) != 0 || ::fdatasync(::fileno(stream)) != 0;
+  if (failed && errno != EINVAL)
+    failToWrite(path, errno);
+}
+
+void createDirectories(const fs::path &directory) {
+  std::vector<fs::path> missing; // innermost first
+  struct stat status;
+  for (fs::path at = directory; !at.empty() && ::stat(at.c_str(), &status) != 0;
+       at = at.parent_path()) {
+    if (at.has_filename()) // not "a/"
+      missing.push_back(at);
+    if (!at.has_relative_path())
+      break;
+  }
+  for (; !missing.empty(); missing.pop_back()) {
+    const fs::path &folder = missing.back();
+    if (::mkdir(folder.c_str(), 0777) == 0) {
+      fs::path parent = folderOf(folder.string());
+      if (::access(parent.c_str(), R_OK) == 0) // otherwise it cannot be opened for fsync
+        syncDirectory(parent);
+    } else if (errno != EEXIST) {
+      failToWrite(folder.string(), errno);
+    }
+  }
+  if (::stat(directory.c_str(), &status) != 0)
+    failToWrite(directory.string(), errno); // a dangling link
+  if (!S_ISDIR(status.st_mode))
+    throw UserError(fmt::format("cannot write '{}': it is {}, not a folder", directory.string(),
+                                kindOf(status)));
+}
+
+void writeFileAtomically(const std::string &path, std::string_view content, Sync sync) {
+  PendingFile file(path);
+  file.append(content);
+  if (sync != Sync::No)
+    file.sync();
+  file.rename();
+  if (sync == Sync::All)
+    syncParent(path);
+}
+
+PendingFile::PendingFile(std::string path, Role role)
+    : target(std::move(path)), temporary(target + temporarySuffix), role(role),
+      discards(discardsContent(target)) {
+  if (discards)
+    file = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
+  else if (role == Role::Create)
+    file = createAnew(temporary);
+  else
+    file = ::open(temporary.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0)
+    failToWrite(discards ? target : temporary, errno);
+}
+
+PendingFile::~PendingFile() {
+  if (file >= 0)
+    ::close(file);
+  if (role == Role::Create && !renamed && !discards)
+    ::unlink(temporary.c_str());
+}
+
+void PendingFile::resize(int64_t bytes) {
+  if (!discards && ::ftruncate(file, bytes) != 0)
+    failToWrite(temporary, errno);
+}
+
+void PendingFile::append(std::string_view content) {
+  writeAt(end, content.data(), content.size());
+  end += static_cast<int64_t>(content.size());
+}
+
+void PendingFile::writeAt(int64_t offset, const void *data, size_t size) {
+  const char *bytes = static_cast<const char *>(data);
+  while (size > 0) {
+    ssize_t written = ::pwrite(file, bytes, size, offset);
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      failToWrite(temporary, written < 0 ? errno : ENOSPC);
+    bytes += written;
+    offset += written;
+    size -= static_cast<size_t>(written);
+  }
+}
+
+void PendingFile::sync() {
+  if (!discards && ::fsync(file) != 0)
+    failToWrite(temporary, errno);
+}
+
+/// Whether the temporary is still ours: another process that writes the same target would have
+/// replaced it.
+static bool isStillThere(int file, const std::string &path) {
+  struct stat own, there;
+  return ::fstat(file, &own) == 0 && ::lstat(path.c_str(), &there) == 0 &&
+         own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
+void PendingFile::rename() {
+  if (discards)
+    return;
+  if (!isStillThere(file, temporary))
+    throw Fault(fmt::format("cannot write '{}': another process writes to it", target));
+  if (std::rename(temporary.c_str(), target.c_str()) != 0)
+    failToWrite(target, errno);
+  renamed = true;
+}
+
+int PendingFile::release() {
+  return std::exchange(file, -1);
+}
+
+} // namespace titan

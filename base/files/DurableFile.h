@@ -1,0 +1,94 @@
+// Durable files and folders: they survive power failures and system crashes, as far as the disk
+// keeps its promises. Content goes to a temporary in the same folder, which is synced and renamed;
+// then the folder is synced. At every moment, the target has either its old or its new content.
+//
+// Nothing follows links that others may have planted: a temporary is always created (O_EXCL,
+// O_NOFOLLOW), and a target that is a device, pipe, socket or folder is refused. Only /dev/null is
+// written directly.
+//
+// Errors name the file: Fault if the disk is full or fails, otherwise UserError.
+#pragma once
+
+#include "base/Error.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace titan {
+
+/// The suffix of temporaries.
+constexpr const char *temporarySuffix = ".partial";
+
+enum class Sync {
+  No,      ///< atomic for readers only: for frequent content that is worthless after a crash
+  Content, ///< the caller syncs the folder, once for several files
+  All
+};
+
+/// Writes a complete file. A reader sees the old content or the new content, never a prefix.
+void writeFileAtomically(const std::string &path, std::string_view content, Sync sync = Sync::All);
+
+/// Refuses a path that no file can replace: a device, pipe, socket, folder, a link to one of them,
+/// or the name of an open file (/dev/stdout, /proc/self/fd/1).
+void checkTarget(const std::string &path);
+
+/// Makes creations, renames and removals in a folder durable.
+void syncDirectory(const std::filesystem::path &directory);
+
+/// Syncs the folder of a file, except for /dev/null.
+void syncParent(const std::string &path);
+
+/// Creates a folder and its missing parents durably.
+void createDirectories(const std::filesystem::path &directory);
+
+/// Syncs a stream to the disk. A stream that is not a file needs no sync.
+void syncStream(std::FILE *stream, const std::string &path);
+
+/// "cannot write 'PATH': REASON" by errno, with the appropriate exception class.
+[[noreturn]] void failToWrite(const std::string &path, int error);
+
+/// Runs `body` and converts UserError to Fault: during a run, a failed write is a fault.
+template <typename Body> auto asFault(Body body) {
+  try {
+    return body();
+  } catch (const UserError &error) {
+    throw Fault(error.what());
+  }
+}
+
+/// The temporary of one target. One process creates it; others can join it to write other ranges.
+class PendingFile {
+public:
+  enum class Role { Create, Join };
+  explicit PendingFile(std::string target, Role role = Role::Create);
+  /// Removes the temporary that this process created, unless it was renamed.
+  ~PendingFile();
+  PendingFile(const PendingFile &) = delete;
+  PendingFile &operator=(const PendingFile &) = delete;
+
+  /// Sets the size; unwritten ranges read as zeros.
+  void resize(int64_t bytes);
+  /// Writes after the content of previous `append` calls.
+  void append(std::string_view content);
+  void writeAt(int64_t offset, const void *data, size_t size);
+
+  /// Syncs the content to the disk.
+  void sync();
+  /// Replaces the target. Call `sync` before, and `syncDirectory` after.
+  void rename();
+  /// Returns the descriptor, which the caller closes. Only after `rename`.
+  int release();
+
+private:
+  std::string target, temporary;
+  Role role;
+  bool discards; // the target is /dev/null
+  bool renamed = false;
+  int file = -1;
+  int64_t end = 0;
+};
+
+} // namespace titan

@@ -1,0 +1,79 @@
+// The safetensors format: eight bytes of little-endian header length, a JSON header
+//   {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "__metadata__": {...}}
+// and the tensors' bytes, row-major and little-endian. The reader maps the file and checks every
+// size, offset and type before it accesses data. A truncated or malicious file is an error, never a
+// crash. A rank reads only its slices.
+//
+// Errors: UserError "FILE: reason"; the writer throws Fault if the disk is full or fails.
+#pragma once
+
+#include "base/data/DType.h"
+#include "base/files/MappedFile.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace titan {
+
+/// One tensor of a file. `dtype` is the format's name ("F32", "BF16", ...).
+struct StoredTensor {
+  std::string dtype;
+  std::vector<int64_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+class SafetensorsFile {
+public:
+  explicit SafetensorsFile(const std::string &path);
+
+  const std::string &path() const { return file.path(); }
+  const std::map<std::string, StoredTensor> &tensors() const { return byName; }
+  const std::map<std::string, std::string> &metadata() const { return meta; }
+  void release() const { file.release(); }
+
+private:
+  MappedFile file;
+  std::map<std::string, StoredTensor> byName;
+  std::map<std::string, std::string> meta;
+};
+
+/// A tensor to be written.
+struct TensorSpec {
+  std::string name;
+  DType type = DType::F32;
+  std::vector<int64_t> shape;
+};
+
+class PendingFile; // DurableFile.h
+
+/// Writes one file: the specs fix the layout; tensors then arrive in any order and in slices, from
+/// one or several processes. The file appears under its name only when it is complete (finish), so
+/// readers never see a partial file.
+class SafetensorsWriter {
+public:
+  /// One process creates the file; others, with the same specs, join it once it exists.
+  enum class Role { Create, Join };
+  SafetensorsWriter(const std::string &path, const std::vector<TensorSpec> &tensors,
+                    const std::map<std::string, std::string> &metadata = {},
+                    Role role = Role::Create);
+  ~SafetensorsWriter();
+  SafetensorsWriter(const SafetensorsWriter &) = delete;
+  SafetensorsWriter &operator=(const SafetensorsWriter &) = delete;
+
+  /// Writes bytes [byteOffset, byteOffset + data.size()) of tensor number `index` of the specs.
+  void write(size_t index, int64_t byteOffset, std::span<const std::byte> data);
+  /// Syncs. The creator also renames the file, so it calls finish last. The name is durable after
+  /// the caller syncs the folder.
+  void finish();
+
+private:
+  Role role;
+  std::unique_ptr<PendingFile> file;
+  std::vector<int64_t> begins;
+};
+
+} // namespace titan

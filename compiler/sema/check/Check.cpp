@@ -1,0 +1,313 @@
+#include "compiler/sema/check/Check.h"
+#include "base/data/Feed.h"
+#include "compiler/sema/check/Patterns.h"
+#include "compiler/sema/elaboration/Elaborator.h"
+#include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/program/Reachability.h"
+#include "compiler/sema/runs/Config.h"
+#include "compiler/sema/runs/ParameterRules.h"
+
+#include <algorithm>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+Checker::Checker(SourceManager &sources, DiagnosticEngine &diags, const CheckRequest &request)
+    : sources(sources), diags(diags), request(request),
+      library(sources, diags, request.searchDirs) {}
+
+bool Checker::load() {
+  unit = library.loadRoot(request.file, request.text);
+  return unit && parseOverrides();
+}
+
+bool Checker::parseOverrides() {
+  if (!request.config.empty())
+    overrides = readConfig(request.config, sources, diags);
+  for (const std::string &argument : request.overrides)
+    if (std::optional<Override> parsed = parseOverride(argument, sources, diags))
+      overrides.push_back(std::move(*parsed));
+  return !diags.hasErrors();
+}
+
+std::optional<CheckedRun> Checker::check() {
+  std::optional<Symbol> chosen = choose();
+  if (chosen && request.needsRun && !chosen->decl->is<TrainDecl>()) {
+    reportNoRun(*chosen);
+    return std::nullopt;
+  }
+  return chosen ? checkRun(*chosen) : std::nullopt;
+}
+
+std::optional<std::vector<CheckedRun>> Checker::checkAll() {
+  std::vector<CheckedRun> checked;
+  if (!request.train.empty() || !request.model.empty()) {
+    std::optional<CheckedRun> one = check();
+    if (!one)
+      return std::nullopt;
+    if (request.model.empty())
+      checked.push_back(std::move(*one));
+    return checked;
+  }
+  std::vector<Symbol> runs = declared(true);
+  bool good = true;
+  auto add = [&](const Symbol &symbol) {
+    if (work > maxWork) // reported already
+      return;
+    std::optional<CheckedRun> one = checkRun(symbol);
+    good &= one.has_value();
+    if (one)
+      checked.push_back(std::move(*one));
+  };
+  for (const Symbol &symbol : runs)
+    add(symbol);
+  const size_t runsChecked = checked.size();
+  if (!runs.empty())
+    overrides.clear(); // the command line speaks of the runs
+  std::set<const Decl *> trained;
+  for (const Symbol &symbol : runs)
+    trained.insert(modelOf(symbol));
+  for (const Symbol &model : declared(false))
+    if (!trained.count(model.decl)) // those were looked at, at the sizes that they are for
+      add(model);
+  if (!checkUnusedMaps(checked) || !good)
+    return std::nullopt;
+  checked.erase(checked.begin() + static_cast<std::ptrdiff_t>(runsChecked), checked.end());
+  return checked;
+}
+
+/// Checks maps that no run uses, as far as possible without a run.
+bool Checker::checkUnusedMaps(const std::vector<CheckedRun> &checked) {
+  size_t errorsBefore = diags.errorReports();
+  std::vector<const Model *> models;
+  for (const CheckedRun &one : checked)
+    models.push_back(&one.train);
+  std::set<const Decl *> used;
+  for (const Symbol &symbol : declared(true))
+    if (auto &parallel = symbol.decl->as<TrainDecl>()->parallel)
+      used.insert(library.lookup(*unit, *parallel, Namespace::Maps).decl);
+  for (const DeclPtr &decl : unit->module->decls) {
+    if (!decl->is<ParallelDecl>() || used.count(decl.get()))
+      continue;
+    Run none;
+    none.parallel = {decl.get(), unit};
+    std::optional<Mesh> mesh = resolveMesh(none, library, diags);
+    if (!mesh || models.empty())
+      continue;
+    checkNames(*mesh, models, diags);
+    matchOverrides(*mesh, models, diags);
+  }
+  return diags.errorReports() == errorsBefore;
+}
+
+bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
+                         DiagnosticEngine &diags) {
+  Specialisation spec;
+  spec.work = &work;
+  Symbol base;
+  size_t errorsBefore = diags.errorReports();
+  std::vector<Derivation> chain;
+  if (!collectArguments(checked.run.model, spec.arguments, base, chain, diags))
+    return false;
+  for (const auto &[name, option] : checked.run.modelArguments)
+    spec.arguments[name] = {option.value, option.loc};
+  if (!checkArguments(base, spec.arguments, diags) || diags.errorReports() != errorsBefore)
+    return false;
+  auto dim = [&](const char *path) {
+    const Option &option = checked.run.options.at(path);
+    return Argument{option.value, option.loc};
+  };
+  spec.dataDims["batch"] = dim("data.batch");
+  spec.dataDims["seq"] = dim("data.seq");
+  if (batch) {
+    spec.dataDims["batch"].value = Value::ofInt(batch);
+    spec.tolerant = true;
+  }
+  auto dtype = [&](const char *path) { return *floatCalled(checked.run[path].print()); };
+  spec.params = dtype("precision.params");
+  spec.compute = dtype("precision.compute");
+  if (!elaborate(base, spec, library, diags, model))
+    return false;
+  applyRules(checked.run, model, diags);
+  return batch || diags.errorReports() == errorsBefore;
+}
+
+/// Inference has one sample. Values that only the losses use, such as pairs of samples, may not
+/// exist there.
+bool Checker::specialiseForInference(CheckedRun &checked) {
+  auto find = [](const Model &model) {
+    return std::find_if(model.outputs.begin(), model.outputs.end(),
+                        [](const Output &output) { return output.name == "logits"; });
+  };
+  if (checked.train.outputs.empty())
+    return true;
+  DiagnosticEngine trial(sources);
+  if (!specialise(checked, 1, checked.logits, trial))
+    checked.logits = {};
+  auto wanted = find(checked.train);
+  if (wanted == checked.train.outputs.end() || find(checked.logits) != checked.logits.outputs.end())
+    return true;
+  Diagnostic &diag = diags.report(Code::LogitsNeedBatch, wanted->loc,
+                                  "`logits` cannot be computed for a single sample, as text "
+                                  "generation needs it");
+  constexpr size_t maxNotes = 3;
+  auto isBehind = [&](const Diagnostic &each) { // code after the output is not its cause
+    return each.notes.empty() && each.location.file == wanted->loc.file &&
+           each.location.line > wanted->loc.line;
+  };
+  for (const Diagnostic &each : trial.all())
+    if (each.severity == Severity::Error && diag.notes.size() < maxNotes && !isBehind(each))
+      diag.note(each.location, "with a batch of 1: " + each.message);
+  diag.help("give the output another name if no text is to be generated");
+  return false;
+}
+
+void Checker::warnUnused(const Model &model) {
+  Reachability needed(model, {*model.loss});
+  for (uint32_t i = 0; i < model.parameters.size(); ++i)
+    if (!needed.parameters.count(i) && !model.parameters[i].isBuffer) // that may be a result itself
+      diags.report(Code::UnusedParameter, model.parameters[i].loc,
+                   "the loss does not depend on parameter `" + model.parameters[i].name + "`");
+}
+
+/// Reports a run without trained parameters and buffers.
+void Checker::checkTrains(const CheckedRun &checked) {
+  std::vector<Parameter> all = checked.train.parameters;
+  std::erase_if(all, [](const Parameter &one) { return one.isBuffer; });
+  if (std::any_of(all.begin(), all.end(), [](const Parameter &one) { return !one.frozen; }))
+    return;
+  Diagnostic &diag =
+      diags.report(Code::NothingToTrain, checked.run.loc,
+                   "run `" + checked.run.name + "` trains nothing: " +
+                       (all.empty() ? "its model has no parameters" : "all parameters are frozen"));
+  if (all.empty())
+    diag.note(checked.train.loc, "the model is declared here").help("declare some: `param ...`");
+  else
+    diag.help("leave some free: `parameters \"" + all.back().name + "\" { frozen = false }`");
+}
+
+static std::string listFeeds() {
+  std::vector<std::string> names;
+  for (const NamedFeed &feed : feeds)
+    names.push_back(feed.name);
+  return listNames(names);
+}
+
+/// Checks that the data of the run provide every input of its model, with the same dimensions.
+static void checkInputs(const CheckedRun &checked, DiagnosticEngine &diags) {
+  const Model &model = checked.train;
+  for (const Input &input : model.inputs) {
+    if (!findFeed(input.name)) {
+      diags.report(Code::UnfedInput, input.loc, "no data feeds input `" + input.name + "`")
+          .note(checked.run.modelLoc, "for this run")
+          .help("data give the inputs " + listFeeds());
+      continue;
+    }
+    std::string dims; // in their order, which is that of the data in memory
+    for (DimId dim : input.type.dims)
+      dims += (dims.empty() ? "" : ", ") + model.dims[dim].name;
+    if (input.type.dtype != DType::I64 || dims != "batch, seq")
+      diags
+          .report(Code::UnfedInput, input.loc,
+                  "data give `" + input.name + "` as int[batch, seq], not " +
+                      spelling(input.type.dtype) + "[" + dims + "]")
+          .note(checked.run.modelLoc, "for this run")
+          .help("write `input " + input.name + ": int[batch, seq]`");
+  }
+}
+
+/// Notes a loss that was declared as a value, if there is one.
+static void noteLossValue(Diagnostic &diag, const Model &model) {
+  auto isLoss = [](const ValueInfo &value) { return value.name == "loss"; };
+  auto found = std::find_if(model.values.begin(), model.values.end(), isLoss);
+  if (found == model.values.end())
+    diag.help("add `loss = mean(..., over batch, seq)`");
+  else
+    diag.note(found->loc, "this `loss` is a value as any other")
+        .help("to minimise it write `loss = ...`, without `let`");
+}
+
+/// Chooses sizes for a model without data: one sample of one token, unless the model needs more (a
+/// window of positions, a multiple of a block length).
+void Checker::chooseSizes(CheckedRun &checked) {
+  constexpr std::pair<int64_t, int64_t> sizes[] = {{1, 1},    {1, 16},  {1, 256},
+                                                   {1, 4096}, {16, 16}, {256, 256}};
+  Option &batch = checked.run.options.at("data.batch"), &seq = checked.run.options.at("data.seq");
+  const Option givenBatch = batch, givenSeq = seq;
+  auto use = [&](const std::pair<int64_t, int64_t> &size) {
+    if (!givenBatch.loc.isValid())
+      batch.value = Value::ofInt(size.first);
+    if (!givenSeq.loc.isValid())
+      seq.value = Value::ofInt(size.second);
+  };
+  // If no size fits, choose the one with the fewest size errors.
+  auto isSizeError = [](const Diagnostic &diag) {
+    return diag.code == Code::IndexOutOfRange || diag.code == Code::BadDimensionSize;
+  };
+  auto isTooLarge = [](const Diagnostic &diag) { return diag.code == Code::TooLarge; };
+  size_t best = 0, fewest = SIZE_MAX;
+  for (size_t i = 0; i < std::size(sizes); ++i) {
+    use(sizes[i]);
+    DiagnosticEngine trial(sources);
+    Model model;
+    if (specialise(checked, 0, model, trial))
+      return;
+    auto sizeErrors =
+        static_cast<size_t>(std::count_if(trial.all().begin(), trial.all().end(), isSizeError));
+    if (sizeErrors < fewest) {
+      fewest = sizeErrors;
+      best = i;
+    }
+    bool limitExceeded = std::any_of(trial.all().begin(), trial.all().end(), isTooLarge);
+    if (limitExceeded || sizeErrors == 0)
+      break;
+  }
+  use(sizes[best]);
+}
+
+std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
+  bool isTrain = symbol.decl->is<TrainDecl>();
+  std::optional<Run> run = isTrain ? resolveRun(symbol, overrides, library, diags)
+                                   : defaultRun(symbol, overrides, library, diags);
+  if (!run)
+    return std::nullopt;
+  CheckedRun checked;
+  checked.run = std::move(*run);
+  checked.modelName = nameOf(*checked.run.model.decl).text;
+  std::optional<Mesh> mesh = resolveMesh(checked.run, library, diags);
+  if (!isTrain)
+    chooseSizes(checked);
+  if (!specialise(checked, 0, checked.train, diags) || !mesh)
+    return std::nullopt;
+  checked.mesh = std::move(*mesh);
+  size_t errorsBefore = diags.errorReports();
+  if (isTrain && !checked.train.loss)
+    noteLossValue(diags
+                      .report(Code::ModelWithoutLoss, checked.run.modelLoc,
+                              "model `" + checked.train.name + "` has no loss to minimise")
+                      .note(checked.train.loc, "declared here"),
+                  checked.train);
+  if (isTrain)
+    checkInputs(checked, diags);
+  matchOverrides(checked.mesh, {&checked.train}, diags);
+  splitAxes(checked.mesh, checked.train);
+  checkMesh(checked.mesh, checked.train, checked.run["accumulate"].integer, diags);
+  checkShardingOptions(checked.run, checked.mesh, diags);
+  checkGroups(checked.run, checked.train, diags);
+  checkGroupOptions(checked.run, checked.train, diags);
+  if (isTrain)
+    checkRecompute(checked, diags);
+  if (checked.train.loss)
+    checked.updates = elaborateOptimizers(checked.run, checked.train, library, diags);
+  if (isTrain && checked.train.loss) {
+    warnUnused(checked.train);
+    checkTrains(checked);
+  }
+  if (diags.errorReports() != errorsBefore || !specialiseForInference(checked))
+    return std::nullopt;
+  warnMissedNames(checked, diags);
+  return checked;
+}
+
+} // namespace titan::sema

@@ -1,0 +1,86 @@
+// Semantic analysis in one call. The input is a file with the command-line settings; the output is
+// a checked program. All errors are in the diagnostics.
+#ifndef TITAN_COMPILER_SEMA_CHECK_H
+#define TITAN_COMPILER_SEMA_CHECK_H
+
+#include "compiler/sema/elaboration/Elaborator.h"
+#include "compiler/sema/mesh/Mesh.h"
+#include "compiler/sema/modules/Derivation.h"
+#include "compiler/sema/runs/Optimizers.h"
+
+#include <set>
+
+namespace titan::sema {
+
+struct CheckRequest {
+  std::string file;
+  std::string train;  ///< --train: a run, or a model to inspect; empty: the only one
+  std::string model;  ///< --model: a model to inspect, without a run
+  std::string config; ///< --config: a TOML file of settings; empty: none
+  std::vector<std::string> overrides;  ///< --set, which overrides the file
+  std::vector<std::string> searchDirs; ///< -I, then the standard library
+  std::optional<FileId> text;          ///< the text of the file, if it is already loaded
+  bool needsRun = false;               ///< a model without data is an error
+};
+
+/// The result of semantic analysis for one run.
+struct CheckedRun {
+  Run run;
+  Mesh mesh;
+  std::string modelName; ///< as the run names it
+  Model train;
+  Model logits;    ///< the outputs for inference, at batch 1, as far as they exist there
+  Updates updates; ///< of the parameters of `train`
+};
+
+/// Reports names in `recompute` that the model lacks.
+void checkRecompute(const CheckedRun &checked, DiagnosticEngine &diags);
+
+/// The loaded declarations of a file. Must outlive all results.
+class Checker {
+public:
+  Checker(SourceManager &sources, DiagnosticEngine &diags, const CheckRequest &request);
+
+  /// Loads the file and its imports. False after an error.
+  bool load();
+  /// Checks the run that the request selects.
+  std::optional<CheckedRun> check();
+  /// Checks every run, and every complete model without a run. Returns the runs, or nothing after
+  /// an error.
+  std::optional<std::vector<CheckedRun>> checkAll();
+  /// The complete models of a file without runs. `check` uses the last one unless the request names
+  /// one.
+  std::vector<std::string> candidateModels() const;
+
+private:
+  std::optional<CheckedRun> checkRun(const Symbol &symbol);
+  bool checkUnusedMaps(const std::vector<CheckedRun> &checked);
+  void chooseSizes(CheckedRun &checked);
+  bool specialise(const CheckedRun &checked, int64_t batch, Model &model, DiagnosticEngine &diags);
+  bool collectArguments(const Symbol &model, std::map<std::string, Argument> &arguments,
+                        Symbol &base, std::vector<Derivation> &chain, DiagnosticEngine &diags);
+  bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments,
+                      DiagnosticEngine &diags);
+  bool specialiseForInference(CheckedRun &checked);
+  void warnUnused(const Model &model);
+  void checkTrains(const CheckedRun &checked);
+  bool isComplete(const Symbol &model, std::set<std::string> given, unsigned depth) const;
+  std::vector<Symbol> declared(bool trains) const;
+  std::optional<Symbol> choose();
+  std::optional<Symbol> chooseModel();
+  void reportNoRun(const Symbol &model);
+  const syntax::Decl *modelOf(Symbol run) const;
+  bool parseOverrides();
+
+  SourceManager &sources;
+  DiagnosticEngine &diags;
+  const CheckRequest &request;
+  Library library;
+  const Unit *unit = nullptr;
+  std::vector<Override> overrides;
+  size_t work = 0; ///< over all elaborations
+};
+
+} // namespace titan::sema
+
+#endif

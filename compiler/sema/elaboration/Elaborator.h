@@ -1,0 +1,75 @@
+// Elaborates one specialised model into a checked program. An abstract interpreter of the syntax
+// tree evaluates numbers and records tensor operations. Its components are in
+// elaboration/Elaboration.h.
+#ifndef TITAN_COMPILER_SEMA_ELABORATOR_H
+#define TITAN_COMPILER_SEMA_ELABORATOR_H
+
+#include "compiler/sema/modules/Library.h"
+#include "compiler/sema/program/Value.h"
+
+namespace titan::sema {
+
+/// An argument of a model, from a specialisation, a run's `with`, or `--set`.
+struct Argument {
+  Value value;
+  Location loc;
+};
+
+/// What a run fixes for a model: arguments, dimensions of the data, and element types.
+struct Specialisation {
+  std::map<std::string, Argument> arguments;
+  std::map<std::string, Argument> dataDims; ///< batch, seq
+  DType params = DType::F32;
+  DType compute = DType::F32;
+  std::map<std::string, Value> options = {}; ///< of an optimizer
+  /// An erroneous statement defines nothing; statements independent of it are still elaborated.
+  /// Losses and buffers are skipped. For models that are valid at other sizes.
+  bool tolerant = false;
+  size_t *work = nullptr; ///< evaluated expressions, over all elaborations that share the counter
+};
+
+/// The limit of evaluated expressions in one invocation of the compiler: a few seconds.
+inline constexpr size_t maxWork = 10'000'000;
+
+/// Elaborates `decl`, a model with a body, into `model`. Returns false after an error that is not
+/// tolerated.
+bool elaborate(const Symbol &decl, const Specialisation &spec, const Library &library,
+               DiagnosticEngine &diags, Model &model);
+
+/// An optimizer takes at most so many arguments: parameter, gradient, learning rate, step.
+inline constexpr size_t optimizerArguments = 4;
+
+/// The dimensions of a parameter that contractions use as a matrix.
+struct MatrixDims {
+  DimSet outputs, inputs;
+  bool operator==(const MatrixDims &) const = default;
+};
+
+/// What an optimizer is elaborated for.
+struct OptimizerRequest {
+  std::map<std::string, Value> options; ///< a value for each
+  TensorType parameter;                 ///< in the element type that the update is computed in
+  /// The two groups of dimensions of a parameter that is a matrix: what a contraction with it
+  /// gives, and what that sums.
+  std::optional<MatrixDims> matrix;
+  Location loc;     ///< of the parameter
+  std::string name; ///< of the parameter
+};
+
+/// Makes `function` of an optimizer. Its inputs are the declared arguments, then the states; its
+/// outputs the new parameter and the new states. `function.dims` holds the parameter's dimensions.
+/// False after an error.
+bool elaborateOptimizer(const Symbol &decl, const OptimizerRequest &request, const Library &library,
+                        DiagnosticEngine &diags, Model &function);
+
+/// Evaluates a compile-time expression outside of any model: the value of a setting.
+Value evalConstant(const syntax::Expr &expr, const Library &library, const Unit &unit,
+                   DiagnosticEngine &diags);
+
+/// Evaluates an initialiser outside of any model: a number or a distribution.
+std::optional<Initialiser> evalInitialiser(const syntax::Expr &expr, const Library &library,
+                                           const Unit &unit, DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif

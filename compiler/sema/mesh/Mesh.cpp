@@ -1,0 +1,332 @@
+#include "compiler/sema/mesh/Mesh.h"
+#include "compiler/sema/elaboration/Elaborator.h"
+#include "compiler/sema/modules/Suggest.h"
+
+#include <algorithm>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+namespace {
+
+const std::vector<std::string> storable = {"params", "grads", "optimizer"};
+
+class Builder {
+public:
+  Builder(const Run &run, const Library &library, DiagnosticEngine &diags)
+      : run(run), library(library), diags(diags) {}
+
+  Mesh build(const ParallelDecl &decl) {
+    for (const AxisDecl &axis : decl.axes)
+      if (isTooLarge(decl, axis))
+        return mesh;
+    for (const AxisDecl &axis : decl.axes)
+      if (!isProduct(axis))
+        addAxis(axis);
+    for (const AxisDecl &axis : decl.axes)
+      if (isProduct(axis))
+        addProduct(axis);
+    for (const OverrideDecl &entry : decl.overrides)
+      for (const OverrideDecl::Line &line : entry.lines)
+        overridden.push_back(line.axis.text);
+    for (const AxisDecl &axis : decl.axes)
+      if (!isProduct(axis))
+        setDegree(axis.degree.get(), *findAxis(axis.name));
+    checkDegreeNames("`" + decl.name.text + "`", decl.name.loc);
+    readOverrides(decl.overrides, mesh, diags);
+    return std::move(mesh);
+  }
+
+  Mesh buildDefault() {
+    Axis shard;
+    shard.name = "shard";
+    shard.splits = {"batch"};
+    shard.stores = storable;
+    shard.splitLocs = {Location()};
+    setDegree(nullptr, shard);
+    mesh.axes.push_back(std::move(shard));
+    checkDegreeNames("the map of a run without one", {});
+    return std::move(mesh);
+  }
+
+private:
+  std::vector<std::string> axisNames() const {
+    std::vector<std::string> names;
+    for (const Axis &axis : mesh.axes)
+      names.push_back(axis.name);
+    return names;
+  }
+
+  void checkDegreeNames(const std::string &map, Location at) {
+    for (const auto &[name, option] : run.degrees)
+      if (std::none_of(mesh.axes.begin(), mesh.axes.end(),
+                       [&](const Axis &axis) { return axis.name == name; }))
+        diags.report(Code::UnknownOption, option.loc, map + " has no axis `" + name + "`")
+            .note(at, "it has " + listNames(axisNames()));
+  }
+
+  bool isTooLarge(const ParallelDecl &decl, const AxisDecl &axis) {
+    constexpr size_t most = 64;
+    size_t splits =
+        (axis.use.splits ? axis.use.splits->size() : 0) + axis.use.fallbackSplits.size();
+    if (static_cast<size_t>(&axis - decl.axes.data()) < most && splits <= most)
+      return false;
+    diags.report(Code::TooManyAxes, axis.loc,
+                 "a mesh has at most " + std::to_string(most) +
+                     " axes, and an axis splits at most as many dimensions");
+    return true;
+  }
+
+  static bool isProduct(const AxisDecl &decl) {
+    return decl.degree && decl.degree->is<TupleExpr>();
+  }
+
+  /// The axis of this declaration, not another one of its name.
+  Axis *findAxis(const Name &name) {
+    for (Axis &axis : mesh.axes)
+      if (axis.loc == name.loc)
+        return &axis;
+    return nullptr;
+  }
+
+  void addAxis(const AxisDecl &decl) {
+    Axis axis;
+    axis.name = decl.name.text;
+    axis.loc = decl.name.loc;
+    for (const Axis &other : mesh.axes)
+      if (other.name == axis.name)
+        diags.report(Code::AxisTwice, decl.name.loc, "axis `" + axis.name + "` exists already")
+            .note(other.loc, "the first one is here");
+    AxisLists lists = readUse(decl.use, diags);
+    axis.splits = std::move(lists.splits);
+    axis.fallback = std::move(lists.fallback);
+    axis.stores = std::move(lists.stores);
+    axis.splitLocs = std::move(lists.splitLocs);
+    for (const Setting &option : decl.options)
+      if (option.path.text() == "pad" && option.value)
+        addPads(*option.value, axis);
+      else
+        reportOption(option, true);
+    axis.degree = 1; // until its turn comes
+    axis.degreeLoc = decl.degree ? decl.degree->loc : decl.loc;
+    mesh.axes.push_back(std::move(axis));
+  }
+
+  /// A dimension name or a list of names.
+  void addPads(const Expr &expr, Axis &axis) {
+    if (auto *list = expr.as<ListExpr>()) {
+      for (const ExprPtr &element : list->elements)
+        addPads(*element, axis);
+      return;
+    }
+    std::vector<std::string> known = axis.splits;
+    known.insert(known.end(), axis.fallback.begin(), axis.fallback.end());
+    auto *name = expr.as<NameExpr>();
+    std::string text = name ? name->path.text() : "";
+    if (std::find(known.begin(), known.end(), text) != known.end()) {
+      axis.pads.push_back(text);
+      axis.padLocs.push_back(expr.loc);
+      return;
+    }
+    Diagnostic &diag = diags.report(Code::BadPadding, expr.loc,
+                                    name ? "axis `" + axis.name + "` does not split `" + text + "`"
+                                         : std::string("`pad` takes names of dimensions"));
+    suggestName(diag, expr.loc, text, known, "it splits ");
+  }
+
+  void reportOption(const Setting &option, bool mayPad) {
+    Diagnostic &diag = diags.report(Code::UnknownAxisOption, option.path.loc,
+                                    "an axis has no option `" + option.path.text() + "`");
+    if (mayPad)
+      diag.help("the options of an axis: `pad = NAME`, `pad = [NAME, NAME]`");
+    else
+      diag.help("set the options of its component axes");
+  }
+
+  /// `ep = (shard, tp) splits experts` is not an axis: each component axis also splits `experts`,
+  /// after its own dimensions.
+  void addProduct(const AxisDecl &decl) {
+    AxisLists lists = readUse(decl.use, diags);
+    for (const Setting &option : decl.options)
+      reportOption(option, false);
+    if (lists.splits.empty() && lists.fallback.empty() && lists.stores.empty())
+      diags
+          .report(Code::UselessAxis, decl.name.loc,
+                  "axis `" + decl.name.text + "` splits and stores nothing")
+          .help("add what its component axes split together: `splits ...`");
+    if (decl.degree->as<TupleExpr>()->elements.empty())
+      diags
+          .report(Code::UselessAxis, decl.degree->loc,
+                  "axis `" + decl.name.text + "` has no component axes")
+          .help("name other axes in the parentheses: `(shard, tp)`");
+    std::vector<Axis *> components;
+    for (const ExprPtr &element : decl.degree->as<TupleExpr>()->elements)
+      if (Axis *component = findComponent(decl, *element, components))
+        components.push_back(component);
+    for (Axis *component : components) {
+      addNames(*component, component->splits, component->splits.size(), lists.splits,
+               lists.splitLocs, 0);
+      addNames(*component, component->fallback, component->splitLocs.size(), lists.fallback,
+               lists.splitLocs, lists.splits.size());
+      for (const std::string &state : lists.stores)
+        if (std::find(component->stores.begin(), component->stores.end(), state) ==
+            component->stores.end())
+          component->stores.push_back(state);
+    }
+  }
+
+  Axis *findComponent(const AxisDecl &decl, const Expr &element,
+                      const std::vector<Axis *> &others) {
+    auto *name = element.as<NameExpr>();
+    std::string text = name ? name->path.text() : "";
+    auto component = std::find_if(mesh.axes.begin(), mesh.axes.end(),
+                                  [&](const Axis &axis) { return axis.name == text; });
+    if (component != mesh.axes.end() &&
+        std::find(others.begin(), others.end(), &*component) == others.end())
+      return &*component;
+    std::string what =
+        !name ? "a component of axis `" + decl.name.text + "` is the name of another axis"
+        : component == mesh.axes.end() ? "the map has no axis `" + text + "` of its own"
+                                       : "axis `" + text + "` is a component already";
+    Diagnostic &diag = diags.report(Code::UnknownAxis, element.loc, what);
+    suggestName(diag, element.loc, text, axisNames(), "axes with a degree are ");
+    return nullptr;
+  }
+
+  /// Appends the missing `names` to a list of `axis`, whose locations begin at `at`.
+  static void addNames(Axis &axis, std::vector<std::string> &list, size_t at,
+                       const std::vector<std::string> &names, const std::vector<Location> &locs,
+                       size_t firstLoc) {
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (std::find(list.begin(), list.end(), names[i]) != list.end())
+        continue;
+      list.push_back(names[i]);
+      axis.splitLocs.insert(axis.splitLocs.begin() + static_cast<ptrdiff_t>(at++),
+                            locs[firstLoc + i]);
+    }
+  }
+
+  /// A missing expression means `auto`.
+  void setDegree(const Expr *written, Axis &axis) {
+    Value degree = Value::ofWord("auto");
+    if (auto given = run.degrees.find(axis.name); given != run.degrees.end()) {
+      degree = given->second.value;
+      axis.degreeLoc = given->second.loc;
+    } else if (written) {
+      auto *name = written->as<NameExpr>();
+      bool isWord = name && !library.lookup(*run.parallel.unit, name->path);
+      degree = isWord ? Value::ofWord(name->path.text())
+                      : evalConstant(*written, library, *run.parallel.unit, diags);
+    }
+    if (degree.isWord("auto"))
+      return checkAuto(axis);
+    constexpr int64_t maxRanks = 1 << 24;
+    if (degree.isInt() && degree.integer >= 1 && degree.integer <= maxRanks) {
+      axis.degree = degree.integer;
+      return checkUse(axis);
+    }
+    axis.degree = 1;
+    const bool isBeyond = degree.isInt() && degree.integer > maxRanks;
+    if (!degree.isError())
+      diags.report(Code::BadDegree, axis.degreeLoc,
+                   (isBeyond ? "a degree is at most " + std::to_string(maxRanks)
+                             : std::string("a degree is a positive integer or `auto`")) +
+                       ", not " + degree.print());
+  }
+
+  void checkAuto(Axis &axis) {
+    bool onlyBatch = axis.fallback.empty() &&
+                     std::all_of(axis.splits.begin(), axis.splits.end(),
+                                 [](const std::string &name) { return name == "batch"; });
+    if (!onlyBatch)
+      diags.report(Code::AutoDegree, axis.degreeLoc,
+                   "the degree of `" + axis.name + "` must be known: it splits more than `batch`");
+    for (const Axis &other : mesh.axes)
+      if (&other != &axis && other.degree == 0)
+        diags.report(Code::AutoDegree, axis.degreeLoc, "a second axis cannot be `auto`")
+            .note(other.degreeLoc, "this one is");
+    axis.degree = 0;
+    checkUse(axis);
+  }
+
+  void checkUse(const Axis &axis) {
+    bool isOverridden =
+        std::find(overridden.begin(), overridden.end(), axis.name) != overridden.end();
+    if (axis.degree == 1 || isOverridden || !axis.splits.empty() || !axis.fallback.empty() ||
+        !axis.stores.empty())
+      return;
+    diags.report(Code::UselessAxis, axis.loc, "axis `" + axis.name + "` splits and stores nothing")
+        .help("add `splits batch`, or remove it");
+  }
+
+  const Run &run;
+  const Library &library;
+  DiagnosticEngine &diags;
+  Mesh mesh;
+  std::vector<std::string> overridden; ///< axes that the map's overrides name
+};
+
+} // namespace
+
+bool isPadded(const std::vector<Axis> &axes, const std::string &dim) {
+  return std::any_of(axes.begin(), axes.end(), [&](const Axis &axis) {
+    return std::find(axis.pads.begin(), axis.pads.end(), dim) != axis.pads.end();
+  });
+}
+
+int64_t paddedSize(const std::vector<Axis> &axes, const std::string &dim, int64_t size) {
+  if (!isPadded(axes, dim) || size == 1)
+    return size;
+  int64_t shards = 1;
+  for (const Axis &axis : axes)
+    for (const auto *names : {&axis.splits, &axis.fallback})
+      if (axis.degree > 1 && std::find(names->begin(), names->end(), dim) != names->end())
+        shards *= axis.degree;
+  return (size + shards - 1) / shards * shards;
+}
+
+AxisLists readUse(const AxisUse &use, DiagnosticEngine &diags) {
+  AxisLists lists;
+  auto add = [&](const Path &path, std::vector<std::string> &to) {
+    auto isListed = [&](const std::vector<std::string> &names) {
+      return std::find(names.begin(), names.end(), path.text()) != names.end();
+    };
+    if (isListed(lists.splits) || isListed(lists.fallback)) {
+      diags
+          .report(Code::OptionWithoutEffect, path.loc,
+                  "`" + path.text() + "` has no effect here: it is listed already")
+          .help("the first that a tensor has of a list is split; leave this out");
+      return;
+    }
+    to.push_back(path.text());
+    lists.splitLocs.push_back(path.loc);
+  };
+  if (use.splits)
+    for (const Path &path : *use.splits)
+      add(path, lists.splits);
+  for (const Path &path : use.fallbackSplits)
+    add(path, lists.fallback);
+  if (!use.stores)
+    return lists;
+  for (const Name &name : *use.stores) {
+    if (std::find(storable.begin(), storable.end(), name.text) != storable.end()) {
+      lists.stores.push_back(name.text);
+      continue;
+    }
+    Diagnostic &diag = diags.report(Code::UnknownStore, name.loc,
+                                    "`" + name.text + "` is nothing that can be stored");
+    suggestName(diag, name.loc, name.text, storable, "an axis can store ");
+  }
+  return lists;
+}
+
+std::optional<Mesh> resolveMesh(const Run &run, const Library &library, DiagnosticEngine &diags) {
+  size_t errorsBefore = diags.errorReports();
+  Builder builder(run, library, diags);
+  Mesh mesh =
+      run.parallel ? builder.build(*run.parallel.decl->as<ParallelDecl>()) : builder.buildDefault();
+  return diags.errorReports() == errorsBefore ? std::optional(std::move(mesh)) : std::nullopt;
+}
+
+} // namespace titan::sema

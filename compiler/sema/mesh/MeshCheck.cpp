@@ -1,0 +1,204 @@
+// Checks the map against a model. Assigns every axis to every constrained tensor, as the compiler
+// will, and reports indivisible dimensions with their source locations.
+#include "compiler/sema/mesh/Mesh.h"
+#include "compiler/sema/modules/Suggest.h"
+
+#include <algorithm>
+#include <set>
+
+namespace titan::sema {
+namespace {
+
+class MeshChecker {
+public:
+  MeshChecker(const Mesh &mesh, const Model &model, int64_t microbatches, DiagnosticEngine &diags)
+      : mesh(mesh), model(model), microbatches(microbatches), diags(diags) {}
+
+  void run() {
+    for (const Parameter &parameter : model.parameters)
+      for (DimId id : parameter.repeats)
+        layers.insert(model.dims[id].name);
+    for (const Axis &axis : mesh.axes)
+      if (axis.loc.isValid()) // the default map fits any model
+        checkNames(axis);
+    for (const Parameter &parameter : model.parameters)
+      checkAxes(parameter.type.dims, "parameter `" + parameter.name + "`", parameter.loc, true,
+                parameter.name);
+    for (const Input &input : model.inputs)
+      checkPads(input);
+    for (const Input &input : model.inputs)
+      checkAxes(input.type.dims, "input `" + input.name + "`", input.loc, false, input.name);
+    checkConstraints(model.body);
+  }
+
+private:
+  void checkNames(const Axis &axis) {
+    std::vector<std::string> known;
+    for (DimId id = 0; id < model.dims.size(); ++id)
+      known.push_back(model.dims[id].name);
+    std::vector<std::string> names = axis.splits;
+    names.insert(names.end(), axis.fallback.begin(), axis.fallback.end());
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (layers.count(names[i]))
+        diags.report(Code::SplitsLayers, axis.splitLocs[i],
+                     "`" + names[i] + "` is what a `repeat` runs over; axis `" + axis.name +
+                         "` cannot split it");
+      else if (std::find(known.begin(), known.end(), names[i]) == known.end())
+        reportUnknown(axis, names[i], axis.splitLocs[i], known);
+    }
+  }
+
+  /// Inputs cannot be padded, because nobody would supply the elements.
+  void checkPads(const Input &input) {
+    for (const Axis &axis : mesh.axes)
+      for (size_t i = 0; i < axis.pads.size(); ++i)
+        if (hasDim(input.type.dims, axis.pads[i]) && padsReported.insert(axis.pads[i]).second)
+          diags
+              .report(Code::BadPadding, axis.padLocs[i],
+                      "`" + axis.pads[i] + "` cannot be padded: it is a dimension of an input")
+              .note(input.loc, "input `" + input.name + "` is declared here");
+  }
+
+  bool hasDim(const DimSet &dims, const std::string &name) const {
+    return std::any_of(dims.begin(), dims.end(),
+                       [&](DimId id) { return model.dims[id].name == name; });
+  }
+
+  void reportUnknown(const Axis &axis, const std::string &name, Location at,
+                     const std::vector<std::string> &known) {
+    Diagnostic &diag =
+        diags.report(Code::UnknownSplit, at,
+                     "axis `" + axis.name + "` splits `" + name + "`, but no tensor of model `" +
+                         model.name + "` has such a dimension");
+    diag.note(model.loc, "the model is declared here");
+    suggestName(diag, at, name, known);
+  }
+
+  /// The size within a microbatch.
+  int64_t sizeOf(DimId id) const {
+    const Dim &dim = model.dims[id];
+    return dim.name == "batch" ? dim.size / microbatches : dim.size;
+  }
+
+  void checkConstraints(const Region &region) {
+    for (const Op &op : region.ops) {
+      if (op.kind == OpKind::ShardingConstraint)
+        checkAxes(model.values[op.results[0]].type.dims, "`" + op.name + "`", op.loc, false,
+                  op.names[0]);
+      for (const Region &body : op.body)
+        checkConstraints(body);
+    }
+  }
+
+  /// The axis takes the first listed dimension of the tensor.
+  void checkAxes(const DimSet &dims, const std::string &what, Location at, bool isParameter,
+                 const std::string &name) {
+    std::map<DimId, int64_t> degrees;
+    for (const Axis &axis : mesh.axes) {
+      if (axis.degree <= 1)
+        continue;
+      const MeshOverride *own = findOverride(mesh, axis, isParameter, name);
+      static const std::vector<std::string> nothing;
+      std::optional<DimId> taken;
+      for (const auto *names :
+           {own ? &*own->splits : &axis.splits, own ? &nothing : &axis.fallback})
+        for (const std::string &split : *names)
+          for (DimId id : dims)
+            if (!taken && model.dims[id].name == split && sizeOf(id) > 1)
+              taken = id;
+      if (!taken)
+        continue;
+      int64_t &degree = degrees.try_emplace(*taken, 1).first->second;
+      degree *= axis.degree;
+      if (paddedSize(mesh.axes, model.dims[*taken].name, sizeOf(*taken)) % degree)
+        reportIndivisible(axis, *taken, degree, what, at);
+    }
+  }
+
+  void reportIndivisible(const Axis &axis, DimId id, int64_t degree, const std::string &what,
+                         Location at) {
+    if (!reported.insert({axis.name, id}).second)
+      return;
+    const Dim &dim = model.dims[id];
+    // A wrong degree often divides none of the dimensions; this is one error.
+    if (auto first = indivisible.find(axis.name); first != indivisible.end()) {
+      first->second->note(at, "nor are the " + std::to_string(sizeOf(id)) + " elements of `" +
+                                  dim.name + "`, which " + what + " has");
+      return;
+    }
+    std::string by = degree == axis.degree ? std::to_string(degree)
+                                           : std::to_string(degree) + " (with the axes before it)";
+    bool isInput = std::any_of(model.inputs.begin(), model.inputs.end(), [&](const Input &input) {
+      return hasDim(input.type.dims, dim.name);
+    });
+    std::string help = "degrees that divide it: " + listDivisors(sizeOf(id));
+    if (!isInput)
+      help += "; or compute " + std::to_string(degree - sizeOf(id) % degree) +
+              " more that count for nothing: `{ pad = " + dim.name + " }` after the axis";
+    Diagnostic &diag =
+        diags.report(Code::Indivisible, axis.degreeLoc,
+                     "axis `" + axis.name + "` splits `" + dim.name + "`, whose " +
+                         std::to_string(sizeOf(id)) + " elements are not divisible by " + by);
+    diag.note(at, what + " has this dimension").help(help);
+    indivisible[axis.name] = &diag;
+  }
+
+  const Mesh &mesh;
+  const Model &model;
+  int64_t microbatches;
+  DiagnosticEngine &diags;
+  std::set<std::string> layers;
+  std::set<std::pair<std::string, DimId>> reported;
+  std::map<std::string, Diagnostic *> indivisible; ///< the report for an axis
+  std::set<std::string> padsReported;
+};
+
+} // namespace
+
+void checkNames(const Mesh &mesh, const std::vector<const Model *> &models,
+                DiagnosticEngine &diags) {
+  std::vector<std::string> known;
+  for (const Model *model : models)
+    for (DimId id = 0; id < model->dims.size(); ++id)
+      known.push_back(model->dims[id].name);
+  for (const Axis &axis : mesh.axes) {
+    std::vector<std::string> names = axis.splits;
+    names.insert(names.end(), axis.fallback.begin(), axis.fallback.end());
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (std::find(known.begin(), known.end(), names[i]) != known.end())
+        continue;
+      Diagnostic &diag = diags.report(Code::UnknownSplit, axis.splitLocs[i],
+                                      "axis `" + axis.name + "` splits `" + names[i] +
+                                          "`, but no model of this file has such a dimension");
+      suggestName(diag, axis.splitLocs[i], names[i], known);
+    }
+  }
+}
+
+void checkMesh(const Mesh &mesh, const Model &model, int64_t microbatches,
+               DiagnosticEngine &diags) {
+  MeshChecker(mesh, model, microbatches, diags).run();
+}
+
+void checkShardingOptions(const Run &run, const Mesh &mesh, DiagnosticEngine &diags) {
+  const Option &reshard = run.options.at("sharding.reshard_after_forward");
+  bool isSet =
+      reshard.loc.isValid() && !reshard.value.isError() && !reshard.value.isWord("default");
+  auto hasParams = [](const std::vector<std::string> &stored) {
+    return std::find(stored.begin(), stored.end(), "params") != stored.end();
+  };
+  bool stores =
+      std::any_of(mesh.axes.begin(), mesh.axes.end(),
+                  [&](const Axis &axis) { return hasParams(axis.stores); }) ||
+      std::any_of(mesh.overrides.begin(), mesh.overrides.end(), [&](const MeshOverride &entry) {
+        return entry.stores && hasParams(*entry.stores);
+      });
+  if (isSet && !stores)
+    diags
+        .report(Code::OptionWithoutEffect, reshard.loc,
+                "`sharding.reshard_after_forward` has no effect: no axis stores parameters in "
+                "shards")
+        .help("an axis does with `stores params`");
+}
+
+} // namespace titan::sema

@@ -1,0 +1,37 @@
+// Remedies for misspelled names and wrong numbers: the nearest legal name, and the divisors for a
+// degree.
+#ifndef TITAN_COMPILER_SEMA_SUGGEST_H
+#define TITAN_COMPILER_SEMA_SUGGEST_H
+
+#include "compiler/diagnostics/Diagnostics.h"
+
+#include "base/settings/UnknownSetting.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace titan::sema {
+
+using titan::listNames;
+using titan::nearestName;
+
+/// Suggests the nearest of `candidates` for the `name` at `at`. Without a near one, lists all
+/// candidates after `introduction`, or nothing if that is empty.
+void suggestName(Diagnostic &diag, Location at, std::string_view name,
+                 const std::vector<std::string> &candidates, std::string_view introduction = {});
+
+/// All divisors of `number` up to `limit` of them, ascending: "1, 2, 4, 8".
+std::string listDivisors(int64_t number, size_t limit = 16);
+
+/// Glob match of a whole name: `*` any run, `?` any character.
+bool matchesPattern(std::string_view pattern, std::string_view name);
+
+/// A pattern that would match some of the names where `pattern` matches none; empty if none is
+/// near.
+std::string widerPattern(const std::string &pattern, const std::vector<std::string> &names);
+
+} // namespace titan::sema
+
+#endif

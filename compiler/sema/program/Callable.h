@@ -1,0 +1,52 @@
+// Functions and blocks as compile-time values. A name without parentheses is one, and so is a
+// partial application, a call with `_` for some arguments: `SwiGlu(_, out_deviation = 0.01)`. Its
+// other arguments are evaluated at once; the later call supplies the open ones.
+#ifndef TITAN_COMPILER_SEMA_PROGRAM_CALLABLE_H
+#define TITAN_COMPILER_SEMA_PROGRAM_CALLABLE_H
+
+#include "compiler/sema/modules/Library.h"
+#include "compiler/sema/program/Value.h"
+
+namespace titan::sema {
+
+/// The callee of a call: a function or block of the program, or a built-in function.
+struct Callee {
+  Symbol symbol;
+  std::string builtin; ///< if there is no symbol
+
+  explicit operator bool() const { return symbol || !builtin.empty(); }
+  const std::string &name() const { return symbol ? nameOf(*symbol.decl).text : builtin; }
+  bool isBlock() const { return symbol && symbol.decl->is<syntax::BlockDecl>(); }
+};
+
+/// An argument. It is evaluated when it is bound; in a partial application, where it is written.
+struct Actual {
+  syntax::ArgKind kind;
+  std::optional<syntax::Name> name; ///< of `name = ...`
+  const syntax::Arg *arg;
+  Location loc;
+  bool isPlaceholder = false;      ///< `_`
+  std::optional<Value> value = {}; ///< once evaluated
+  std::optional<std::vector<DimId>> dims =
+      {}; ///< once evaluated, of an argument that names dimensions
+
+  bool isKeyword(std::string_view word) const {
+    return kind == syntax::ArgKind::Keyword && name->text == word;
+  }
+};
+
+/// A function or block as a value.
+struct Callable {
+  Callee callee;
+  std::vector<Actual>
+      boundArgs; ///< of a partial application, in its order, including the open ones
+  /// The calls around the name of the callable, innermost first: a block uses the dimensions of
+  /// that scope.
+  std::vector<unsigned> definingFrames;
+  Location loc;
+  unsigned depth = 1; ///< of callables passed to callables
+};
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,17 @@
+// What element types a program's tensors may have, and with which numbers they may start.
+#ifndef TITAN_COMPILER_SEMA_PROGRAM_ELEMENTTYPES_H
+#define TITAN_COMPILER_SEMA_PROGRAM_ELEMENTTYPES_H
+
+#include "compiler/diagnostics/Diagnostics.h"
+#include "compiler/sema/program/Program.h"
+
+namespace titan::sema {
+
+/// Whether a tensor of this type may start so: an integer is not drawn, and has no fraction.
+bool canInitialise(DType dtype, const Initialiser &init);
+/// Refuses f16, with the reason.
+void reportHalf(Location at, DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,30 @@
+// The transitive operands of a set of results. Lowering emits only these into each program. A
+// parameter outside of the reach of the loss causes a warning.
+#ifndef TITAN_COMPILER_SEMA_REACHABILITY_H
+#define TITAN_COMPILER_SEMA_REACHABILITY_H
+
+#include "compiler/sema/program/Program.h"
+
+#include <unordered_set>
+
+namespace titan::sema {
+
+/// The body of a repeat counts as a whole, because its iteration arguments depend on all of it.
+struct Reachability {
+  std::unordered_set<ValueId> values;
+  std::unordered_set<uint32_t> parameters, inputs; ///< indices
+  bool isRandom = false;                           ///< contains random numbers, new in each step
+  bool updates;                                    ///< includes the updates of buffers
+
+  /// With `updates`, includes the operands of buffer updates.
+  Reachability(const Model &model, const std::vector<ValueId> &roots, bool updates = false);
+
+  bool needs(const Op &op) const;
+
+private:
+  void walk(const Region &region);
+};
+
+} // namespace titan::sema
+
+#endif

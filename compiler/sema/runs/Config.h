@@ -1,0 +1,17 @@
+// Settings from a configuration file (`--config`). They pass the same checks as settings of a run
+// and of `--set`. Each setting keeps its source location, so an error is shown in the file.
+#ifndef TITAN_COMPILER_SEMA_CONFIG_H
+#define TITAN_COMPILER_SEMA_CONFIG_H
+
+#include "compiler/sema/runs/Run.h"
+
+namespace titan::sema {
+
+/// Reads a TOML file of settings. A pattern is a key (`[optimizer.group."*norm"]`); a word or a
+/// distribution is a string.
+std::vector<Override> readConfig(const std::string &path, SourceManager &sources,
+                                 DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif

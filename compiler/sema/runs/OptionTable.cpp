@@ -1,0 +1,251 @@
+// The rows of the table, section by section.
+#include "compiler/sema/runs/Options.h"
+
+namespace titan::sema {
+namespace {
+
+constexpr double unbounded = std::numeric_limits<double>::infinity();
+
+OptionSpec integer(const char *path, Value initial, Fixed fixed, double least, const char *doc) {
+  return {path, OptionType::Integer, std::move(initial), fixed, doc, least, 0x1p53, {}};
+}
+
+OptionSpec number(const char *path, double initial, Fixed fixed, double least, double most,
+                  const char *doc) {
+  return {path, OptionType::Float, Value::ofFloat(initial), fixed, doc, least, most, {}};
+}
+
+OptionSpec choice(const char *path, Fixed fixed, std::vector<std::string> choices,
+                  const char *doc) {
+  return {path, OptionType::Choice, Value::ofWord(choices[0]), fixed, doc, 0, 0, choices};
+}
+
+OptionSpec elementType(const char *path, std::vector<std::string> choices, const char *doc) {
+  return choice(path, Fixed::Compile, std::move(choices), doc);
+}
+
+OptionSpec text(const char *path, const char *doc) {
+  return {path, OptionType::String, Value::ofString(""), Fixed::Launch, doc, 0, 0, {}};
+}
+
+OptionSpec list(const char *path, OptionType type, std::vector<std::string> choices,
+                const char *doc) {
+  return {path, type, Value::ofList({}), Fixed::Compile, doc, 0, 0x1p53, std::move(choices)};
+}
+
+/// An option that another one must be set for.
+OptionSpec effectiveWith(const char *needs, OptionSpec spec) {
+  spec.needs = needs;
+  return spec;
+}
+
+OptionSpec tokens() {
+  OptionSpec spec = integer("data.tokens", Value::ofInt(0), Fixed::Compile, 0,
+                            "tokens in a step, in microbatches of `data.batch` samples; 0: a step "
+                            "has `data.batch` samples");
+  spec.samples = {"4096", "8192"};
+  return spec;
+}
+
+std::vector<OptionSpec> dataOptions() {
+  return {
+      choice("data.format", Fixed::Launch, {"text", "indexed"},
+             "how the data are read: text takes bytes as tokens, indexed the tokens of FILE.bin as "
+             "FILE.idx lists them (Megatron-LM's files); written `data = text(\"FILE\")`"),
+      text("data.path", "the file to train on, relative to the .titan file"),
+      integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, over all processes"),
+      integer("data.seq", {}, Fixed::Compile, 1, "tokens in a sample"),
+      tokens(),
+  };
+}
+
+std::vector<OptionSpec> evaluationOptions() {
+  return {
+      choice("eval.data.format", Fixed::Launch, {"text", "indexed"},
+             "how the evaluation's data are read; written `eval { data = text(\"FILE\") }`"),
+      text("eval.data.path",
+           "the file to evaluate on; a program without one is compiled without evaluation"),
+      effectiveWith("eval.data.path=\"FILE\"",
+                    integer("eval.every", Value::ofInt(0), Fixed::Launch, 0,
+                            "steps between evaluations; 0: only the command `eval` evaluates")),
+      effectiveWith("eval.data.path=\"FILE\"",
+                    integer("eval.batches", Value::ofInt(0), Fixed::Launch, 0,
+                            "batches of an evaluation; 0: all that are full")),
+  };
+}
+
+std::vector<OptionSpec> checkpointOptions() {
+  return {
+      integer("checkpoint.every", Value::ofInt(0), Fixed::Launch, 0,
+              "steps between checkpoints; 0: only a run that is stopped by a signal saves one"),
+      integer("checkpoint.keep", Value::ofInt(3), Fixed::Launch, 0,
+              "how many of the latest checkpoints are kept; 0: all"),
+  };
+}
+
+std::vector<OptionSpec> metricsOptions() {
+  return {
+      number("metrics.peak_tflops", 0, Fixed::Launch, 0, unbounded,
+             "peak TFLOP/s of the device of one process, the denominator of `mfu`; 0: the "
+             "published peak, where it is known"),
+  };
+}
+
+std::vector<OptionSpec> precisionOptions() {
+  return {
+      elementType("precision.params", {"f32", "f64", "bf16"}, "element type of parameters"),
+      elementType("precision.compute", {"f32", "f64", "bf16"},
+                  "element type of computations outside of islands"),
+      effectiveWith("precision.compute=bf16",
+                    elementType("precision.reduce", {"auto", "f32", "f64", "bf16"},
+                                "element type in which parameters' gradients are reduced; auto: "
+                                "the wider of f32 and `compute`")),
+      effectiveWith(
+          "precision.compute=bf16",
+          elementType(
+              "precision.activations_reduce", {"auto", "f32", "f64", "bf16"},
+              "element type in which values of the type `compute` are reduced; auto: `compute`")),
+      elementType("precision.optimizer", {"auto", "f32", "f64", "bf16"},
+                  "element type of the optimizer's state; auto: the wider of f32 and `params`"),
+  };
+}
+
+std::vector<OptionSpec> shardingOptions() {
+  return {
+      choice("sharding.reshard_after_forward", Fixed::Compile, {"default", "always", "never"},
+             "whether the backward pass gathers parameters again: default: those of layers; "
+             "always: all; never: none"),
+      choice("sharding.overlap", Fixed::Compile, {"always", "never"},
+             "overlap communication with computation: prefetch parameters by one layer, wait for a "
+             "reduction at its first use"),
+  };
+}
+
+std::vector<OptionSpec> optimizerOptions() {
+  return {
+      {"optimizer.name", OptionType::Optimizer, Value::ofWord("adamw"), Fixed::Compile,
+       "the optimizer; written `optimizer = adamw { ... }`, with the options that it declares"},
+      number("optimizer.lr", 1e-3, Fixed::Launch, 0, unbounded,
+             "peak learning rate of the schedule"),
+  };
+}
+
+std::vector<OptionSpec> scheduleOptions() {
+  return {
+      integer("schedule.warmup", Value::ofInt(0), Fixed::Launch, 0,
+              "steps in which the learning rate rises linearly"),
+      choice("schedule.decay", Fixed::Launch, {"constant", "linear", "cosine"},
+             "how the learning rate falls after the warm-up, until the last step"),
+      effectiveWith("schedule.decay=linear",
+                    number("schedule.to", 0, Fixed::Launch, 0, 1,
+                           "final learning rate, as a fraction of the peak")),
+  };
+}
+
+std::vector<OptionSpec> stepOptions() {
+  return {
+      number("clip", 0, Fixed::Compile, 0, unbounded,
+             "largest gradient norm over all parameters; 0: no clipping"),
+      choice(
+          "on_nonfinite", Fixed::Launch, {"stop", "skip", "warn"},
+          "what a run does after a step whose loss or gradient norm is not finite: end "
+          "with status 76, leave out its update, or go on; `skip` needs a program that was built "
+          "with it, which cannot `warn`"),
+      integer("accumulate", Value::ofInt(1), Fixed::Compile, 1,
+              "microbatches of a step, whose gradients are accumulated"),
+      integer("loss_chunks", Value::ofInt(0), Fixed::Compile, 0,
+              "chunks of the sequence in which logits, loss and their gradients are computed in "
+              "turn; 0: as many as save memory"),
+  };
+}
+
+std::vector<OptionSpec> recomputeOptions() {
+  return {
+      choice("recompute", Fixed::Compile, {"none", "full"},
+             "which forward values of a repeat the backward pass recomputes"),
+      integer(
+          "recompute.every", Value::ofInt(0), Fixed::Compile, 0,
+          "recompute every n-th layer: the layers n - 1, 2n - 1, ...; 0: the other options decide"),
+      list("recompute.layers", OptionType::Integers, {},
+           "the layers to recompute, counted from 0; none: the other options decide"),
+      list("recompute.save", OptionType::Words,
+           {"matmul", "attention", "rotary", "reduce", "gather"},
+           "save the results of these operations and recompute the rest"),
+      list("recompute.blocks", OptionType::Words, {},
+           "recompute only the calls of these blocks; none: the other options decide"),
+  };
+}
+
+std::vector<OptionSpec> lengthOptions() {
+  return {
+      integer("steps", Value::ofInt(100), Fixed::Launch, 1, "steps to train"),
+      integer("seed", Value::ofInt(0), Fixed::Launch, 0,
+              "seed of initial values and of the order of samples"),
+  };
+}
+
+std::vector<OptionSpec> joined() {
+  std::vector<OptionSpec> all;
+  for (auto section : {dataOptions, evaluationOptions, checkpointOptions, metricsOptions,
+                       precisionOptions, shardingOptions, optimizerOptions, scheduleOptions,
+                       stepOptions, recomputeOptions, lengthOptions})
+    for (OptionSpec &spec : section())
+      all.push_back(std::move(spec));
+  return all;
+}
+
+} // namespace
+
+const std::vector<OptionSpec> &optionTable() {
+  static const std::vector<OptionSpec> table = joined();
+  return table;
+}
+
+const std::vector<OptionSpec> &groupOptions() {
+  static const std::vector<OptionSpec> table = {
+      // A factor, because the rate itself may change at launch.
+      number("lr_scale", 1, Fixed::Compile, 0, unbounded, "factor of the learning rate"),
+  };
+  return table;
+}
+
+const std::vector<OptionSpec> &ruleOptions() {
+  static const std::vector<OptionSpec> table = {
+      {"init",
+       OptionType::Initialiser,
+       {},
+       Fixed::Compile,
+       "distribution or number of the initial values",
+       0,
+       0,
+       {}},
+      {"frozen", OptionType::Bool, Value::ofBool(false), Fixed::Compile, "not trained", 0, 0, {}},
+  };
+  return table;
+}
+
+std::vector<std::string> namesOf(const std::vector<OptionSpec> &table) {
+  std::vector<std::string> names;
+  for (const OptionSpec &spec : table)
+    names.push_back(spec.path);
+  return names;
+}
+
+const OptionSpec *findOption(const std::vector<OptionSpec> &table, const std::string &path) {
+  for (const OptionSpec &spec : table)
+    if (spec.path == path)
+      return &spec;
+  return nullptr;
+}
+
+const std::string &currentPath(const std::string &path) {
+  static const std::map<std::string, std::string> renamed = {{"loss_parts", "loss_chunks"}};
+  auto found = renamed.find(path);
+  return found == renamed.end() ? path : found->second;
+}
+
+const OptionSpec *findOption(const std::string &path) {
+  return findOption(optionTable(), path);
+}
+
+} // namespace titan::sema

@@ -1,0 +1,205 @@
+#include "compiler/sema/runs/ParameterRules.h"
+#include "compiler/sema/elaboration/Elaborator.h"
+#include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/program/ElementTypes.h"
+#include "compiler/sema/runs/Optimizers.h"
+
+#include <cmath>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+/// The option of `table` for an entry, or null after a report.
+static const OptionSpec *findEntry(const Setting &entry, const std::vector<OptionSpec> &table,
+                                   const char *what, DiagnosticEngine &diags) {
+  const std::string name = entry.path.text();
+  const OptionSpec *spec = findOption(table, name);
+  if (spec && entry.value)
+    return spec;
+  std::vector<std::string> known = namesOf(table);
+  Diagnostic &diag = diags.report(Code::UnknownOption, entry.path.loc,
+                                  std::string(what) + " no option `" + name + "`");
+  diag.help("the options are " + listNames(known));
+  if (std::string near = nearestName(name, known); !near.empty())
+    diag.fix(entry.path.loc, near);
+  return nullptr;
+}
+
+static bool checkLimit(size_t count, const char *what, Location at, DiagnosticEngine &diags) {
+  constexpr size_t most = 1000;
+  if (count >= most)
+    diags.report(Code::TooLarge, at, "a run has at most " + std::to_string(most) + " " + what);
+  return count < most;
+}
+
+/// The entries for a pattern, each option once. Reports an empty block, because it would have no
+/// effect.
+static std::vector<const Setting *>
+entriesOf(const Setting &setting, const std::vector<std::string> &known, DiagnosticEngine &diags) {
+  std::vector<const Setting *> entries;
+  std::map<std::string, Location> seen;
+  if (setting.block)
+    for (const Setting &entry : *setting.block) {
+      if (setsOnce(seen, entry.path.text(), entry.path.loc, diags))
+        entries.push_back(&entry);
+    }
+  if (entries.empty())
+    diags
+        .report(Code::OptionWithoutEffect, setting.label->loc,
+                "no option is set for the parameters that match `" + setting.label->text + "`")
+        .help("set some of " + listNames(known) + ", or leave this out");
+  return entries;
+}
+
+namespace {
+
+/// Reads what a group says.
+struct GroupReader {
+  const Library &library;
+  const Unit &unit;
+  const Run &run;
+  DiagnosticEngine &diags;
+  Group &group;
+
+  /// Which options there are depends on the optimizer, wherever that stands in the group.
+  void read(const std::vector<const Setting *> &entries) {
+    for (const Setting *entry : entries)
+      if (isOptimizer(*entry))
+        readOptimizer(*entry);
+    for (const Setting *entry : entries)
+      if (!isOptimizer(*entry))
+        readEntry(*entry);
+  }
+
+private:
+  static bool isOptimizer(const Setting &entry) {
+    return entry.path.text() == "optimizer" && entry.value;
+  }
+
+  void readOptimizer(const Setting &entry) {
+    if (std::optional<Path> path = optimizerName(*entry.value))
+      group.optimizer = findOptimizer(*path, unit, run, library, diags);
+    else
+      reportNoOptimizerName(*entry.value, diags);
+    if (!group.optimizer)
+      return;
+    group.optimizerOptions = optionsOf(group.optimizer, library, diags);
+    if (entry.block)
+      for (const Setting &inner : *entry.block)
+        readEntry(inner);
+  }
+
+  void readEntry(const Setting &entry) {
+    const std::string name = entry.path.text();
+    std::optional<OptionSpec> spec = findGroupOption(run, group, name);
+    if (!spec || !entry.value)
+      return reportUnknown(entry, name);
+    Value value = evalConstant(*entry.value, library, unit, diags);
+    value = checkOption(*spec, value, entry.value->loc, diags);
+    if (!value.isError())
+      group.values[name] = {value, entry.value->loc, entry.path.loc};
+  }
+
+  void reportUnknown(const Setting &entry, const std::string &name) {
+    std::vector<std::string> known = groupOptionNames(run, group);
+    Diagnostic &diag =
+        diags.report(Code::UnknownOption, entry.path.loc, "a group has no option `" + name + "`");
+    diag.help("the options are " + listNames(known));
+    if (std::string near = nearestName(name, known); !near.empty())
+      diag.fix(entry.path.loc, near);
+  }
+};
+
+} // namespace
+
+void readGroup(const Setting &setting, const Library &library, const Unit &unit, Run &run,
+               DiagnosticEngine &diags) {
+  if (!checkLimit(run.groups.size(), "groups", setting.loc, diags))
+    return;
+  Group group{setting.label->text, {}, setting.label->loc};
+  GroupReader{library, unit, run, diags, group}.read(
+      entriesOf(setting, groupOptionNames(run, group), diags));
+  run.groups.push_back(std::move(group));
+}
+
+void readRule(const Setting &setting, const Library &library, const Unit &unit, Run &run,
+              DiagnosticEngine &diags) {
+  if (!checkLimit(run.rules.size(), "rules for parameters", setting.loc, diags))
+    return;
+  ParameterRule rule{setting.label->text, {}, {}, setting.label->loc};
+  for (const Setting *entry : entriesOf(setting, namesOf(ruleOptions()), diags)) {
+    const OptionSpec *spec = findEntry(*entry, ruleOptions(), "parameters have", diags);
+    if (!spec)
+      continue;
+    if (spec->type == OptionType::Initialiser) {
+      rule.init = evalInitialiser(*entry->value, library, unit, diags);
+      continue;
+    }
+    Value frozen = evalConstant(*entry->value, library, unit, diags);
+    frozen = checkOption(*spec, frozen, entry->value->loc, diags);
+    if (!frozen.isError())
+      rule.frozen = frozen.boolean();
+  }
+  run.rules.push_back(std::move(rule));
+}
+
+/// Reports a pattern without matching parameters.
+static void reportUnmatched(const std::string &pattern, Location at, const Model &model,
+                            DiagnosticEngine &diags) {
+  std::vector<std::string> names;
+  for (const Parameter &parameter : model.parameters)
+    if (!parameter.isBuffer)
+      names.push_back(parameter.name);
+  Diagnostic &diag =
+      diags.report(Code::UnknownGroupPattern, at, "no parameter's name matches `" + pattern + "`");
+  if (std::string wider = widerPattern(pattern, names); !wider.empty())
+    diag.help("`" + wider +
+              "` matches; a name begins with the repeats and named calls around it, "
+              "without iterations: `layers.wq`");
+  else if (std::string near = nearestName(pattern, names); !near.empty())
+    diag.help("the nearest name is `" + near + "`");
+}
+
+const Value *groupValue(const Run &run, const std::string &name, const Parameter &parameter) {
+  const Value *last = nullptr;
+  for (const Group &group : run.groups)
+    if (auto value = group.values.find(name);
+        value != group.values.end() && matchesPattern(group.pattern, parameter.name))
+      last = &value->second.value;
+  return last;
+}
+
+void applyRules(const Run &run, Model &model, DiagnosticEngine &diags) {
+  for (const ParameterRule &rule : run.rules) {
+    bool matched = false;
+    for (Parameter &parameter : model.parameters) {
+      bool hasEffect = rule.init || !parameter.isBuffer;
+      if (!hasEffect || !matchesPattern(rule.pattern, parameter.name))
+        continue;
+      matched = true;
+      if (rule.init && !canInitialise(parameter.type.dtype, *rule.init))
+        diags
+            .report(Code::BadInitialValue, rule.loc,
+                    "`" + parameter.name + "` is int and starts as an integer")
+            .note(parameter.loc, "declared here");
+      if (rule.init)
+        parameter.initialisers = {*rule.init};
+      parameter.frozen = rule.frozen.value_or(parameter.frozen);
+    }
+    if (!matched)
+      reportUnmatched(rule.pattern, rule.loc, model, diags);
+  }
+}
+
+void checkGroups(const Run &run, const Model &model, DiagnosticEngine &diags) {
+  for (const Group &group : run.groups) {
+    bool matched = false;
+    for (const Parameter &parameter : model.parameters)
+      matched |= !parameter.isBuffer && matchesPattern(group.pattern, parameter.name);
+    if (!matched)
+      reportUnmatched(group.pattern, group.loc, model, diags);
+  }
+}
+
+} // namespace titan::sema

@@ -1,0 +1,78 @@
+// Runs: what a `train` declaration, the runs it derives from, and `--set` say together. Later
+// settings win over earlier ones: base run, derived run, command line. All go through the same
+// checks, and each value keeps the place that it came from.
+#ifndef TITAN_COMPILER_SEMA_RUN_H
+#define TITAN_COMPILER_SEMA_RUN_H
+
+#include "compiler/sema/modules/Library.h"
+#include "compiler/sema/runs/Options.h"
+
+#include <map>
+
+namespace titan::sema {
+
+/// `group "*norm" { weight_decay = 0, lr_scale = 0.5 }`: of the groups that match a parameter's
+/// name, the last that sets something decides it.
+struct Group {
+  std::string pattern;
+  std::map<std::string, Option> values; ///< of `groupOptions()` and of optimizers
+  Location loc;
+  Symbol optimizer = {};                         ///< of its parameters; none: the run's
+  std::vector<OptionSpec> optimizerOptions = {}; ///< its options
+};
+
+/// `parameters "layers.w*" { init = normal(0.01), frozen = true }`: later rules win.
+struct ParameterRule {
+  std::string pattern;
+  std::optional<Initialiser> init;
+  std::optional<bool> frozen;
+  Location loc;
+};
+
+/// A run before its model is specialised.
+struct Run {
+  std::string name;
+  Symbol model; ///< a model or an alias of one
+  Location modelLoc;
+  Symbol parallel;                              ///< none: the default map
+  std::map<std::string, Option> options;        ///< every option of the table
+  std::map<std::string, Option> modelArguments; ///< `model.layers = 2`
+  std::map<std::string, Option> degrees;        ///< `parallel.tp = 2`
+  Symbol optimizer;                             ///< that of the parameters of no group
+  std::vector<OptionSpec> optimizerOptions;     ///< which it declares, by their whole paths
+  std::vector<Group> groups;
+  std::vector<ParameterRule> rules;
+  Location loc;
+
+  const Value &operator[](const std::string &path) const { return options.at(path).value; }
+  /// The table, and the options of the run's optimizer.
+  std::vector<OptionSpec> allOptions() const;
+};
+
+/// A `--set` argument or a line of a configuration file, as the setting that it stands for.
+struct Override {
+  syntax::Setting setting;
+  bool fromFile = false; ///< those go before the command line's
+};
+
+/// Reads `path=value`, where the path may have a pattern: `optimizer.group."*norm".weight_decay=0`.
+/// Nothing after a report.
+std::optional<Override> parseOverride(const std::string &argument, SourceManager &sources,
+                                      DiagnosticEngine &diags);
+
+/// Reports ways to say what is computed again that exclude one another.
+void checkPolicies(const Run &run, DiagnosticEngine &diags);
+/// Reports what no option can say alone, and sets what follows from others.
+void completeRun(Run &run, DiagnosticEngine &diags);
+
+/// The run that a declaration describes; defaults are filled in. Nothing after an error.
+std::optional<Run> resolveRun(const Symbol &train, const std::vector<Override> &overrides,
+                              const Library &library, DiagnosticEngine &diags);
+
+/// A run of defaults around a model, for commands that only look at the model.
+std::optional<Run> defaultRun(const Symbol &model, const std::vector<Override> &overrides,
+                              const Library &library, DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif

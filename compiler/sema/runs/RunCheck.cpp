@@ -1,0 +1,124 @@
+// What no option can say alone: which of them contradict each other, and what those are that follow
+// from others.
+#include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/program/Program.h"
+#include "compiler/sema/runs/Run.h"
+
+namespace titan::sema {
+
+/// A sum is as wide as its terms at least: made in fewer digits, it would lose what was computed.
+static void resolveSum(Run &run, const char *path, DType compute, DType automatic,
+                       DiagnosticEngine &diags) {
+  Option &sum = run.options[path];
+  if (sum.value.isError())
+    return;
+  std::optional<DType> given = floatCalled(sum.value.print());
+  if (!given)
+    sum.value = Value::ofWord(spelling(automatic));
+  else if (wider(*given, compute) != *given)
+    diags
+        .report(Code::OptionValue, sum.loc,
+                std::string("`") + path + "` is " + spelling(*given) +
+                    ", narrower than `precision.compute`, which is " + spelling(compute))
+        .help(std::string("write `") + path + " = " + spelling(compute) +
+              "`, or leave it out for " + spelling(automatic));
+  else if (*given == DType::F64 && compute != DType::F64)
+    diags
+        .report(Code::OptionValue, sum.loc,
+                std::string("`") + path + "` is f64, but `precision.compute` is " +
+                    spelling(compute) + ": products of that are summed in f32")
+        .help("f64 is for runs that are f64 throughout: set `precision.compute = f64` too");
+}
+
+/// Puts element types in the place of `auto`.
+static void resolvePrecision(Run &run, DiagnosticEngine &diags) {
+  std::optional<DType> compute = floatCalled(run["precision.compute"].print()),
+                       params = floatCalled(run["precision.params"].print());
+  if (!compute || !params)
+    return;
+  resolveSum(run, "precision.reduce", *compute, wider(*compute, DType::F32), diags);
+  resolveSum(run, "precision.activations_reduce", *compute, *compute, diags);
+  if (Value &state = run.options["precision.optimizer"].value; state.isWord("auto"))
+    state = Value::ofWord(spelling(wider(*params, DType::F32)));
+}
+
+/// The parts of a step are equal.
+static void checkAccumulation(const Run &run, DiagnosticEngine &diags) {
+  const Option &batch = run.options.at("data.batch"), &microbatches = run.options.at("accumulate");
+  if (batch.value.isError() || microbatches.value.isError() ||
+      batch.value.integer % microbatches.value.integer == 0)
+    return;
+  Diagnostic &diag = diags.report(
+      Code::Indivisible, microbatches.loc,
+      "a batch of " + std::to_string(batch.value.integer) + " samples cannot be cut into " +
+          std::to_string(microbatches.value.integer) + " equal microbatches");
+  if (batch.loc.isValid())
+    diag.note(batch.loc, "the batch is set here");
+  diag.help("numbers that divide it: " + listDivisors(batch.value.integer));
+}
+
+/// What is set beside a setting that leaves it without effect.
+static void checkIdle(const Run &run, DiagnosticEngine &diags) {
+  for (const OptionSpec &spec : optionTable()) {
+    const Option &option = run.options.at(spec.path);
+    const SettingRule rule = ruleOf(spec);
+    if (!option.loc.isValid() || option.value.isError() || rule.idleBeside.empty())
+      continue;
+    if (auto mistake = findIdle(spec.path, rule, run[rule.idleBeside.c_str()].text))
+      report(*mistake, option.loc, diags);
+  }
+}
+
+/// Where `data.tokens` says how large a step is, `data.batch` is what is computed at a time, and
+/// the parts of a step follow. From here on the run is as if both had been written so.
+static void resolveTokens(Run &run, DiagnosticEngine &diags) {
+  const Option &tokens = run.options["data.tokens"], &seq = run.options["data.seq"];
+  Option &batch = run.options["data.batch"], &microbatches = run.options["accumulate"];
+  if (!tokens.value.isInt() || !seq.value.isInt() || !batch.value.isInt() ||
+      tokens.value.integer == 0)
+    return;
+  if (!seq.loc.isValid() || !batch.loc.isValid()) {
+    diags.report(Code::OptionWithoutEffect, tokens.loc,
+                 "`data.tokens` has no effect without `data.batch` and `data.seq`");
+    return;
+  }
+  if (microbatches.loc.isValid()) {
+    diags
+        .report(Code::OptionWithoutEffect, microbatches.loc,
+                "`accumulate` cannot be combined with `data.tokens`, which implies it")
+        .note(tokens.loc, "this says how large a step is")
+        .help("leave one of them out; `data.tokens = 0` takes back what another run says");
+    microbatches.value = {}; // nothing more is to be said of it
+    return;
+  }
+  int64_t samples = tokens.value.integer / seq.value.integer;
+  if (tokens.value.integer % seq.value.integer == 0 && samples % batch.value.integer == 0) {
+    microbatches.value = Value::ofInt(samples / batch.value.integer);
+    batch.value = Value::ofInt(samples);
+    return;
+  }
+  Diagnostic &diag = diags.report(
+      Code::UnevenTokens, tokens.loc,
+      std::to_string(tokens.value.integer) + " tokens are no whole number of batches of " +
+          std::to_string(batch.value.integer) + " x " + std::to_string(seq.value.integer));
+  diag.note(batch.loc, "so many samples are computed at a time");
+  if (batch.value.integer > INT64_MAX / 4 / seq.value.integer)
+    return; // beyond any step
+  int64_t whole = samples / batch.value.integer, each = batch.value.integer * seq.value.integer;
+  diag.help("the nearest step" +
+            (whole ? "s are " + std::to_string(whole * each) + " and " : std::string(" is ")) +
+            std::to_string((whole + 1) * each) + " tokens" +
+            (tokens.value.integer % seq.value.integer
+                 ? ""
+                 : "; `data.batch` can be " + listDivisors(samples)));
+}
+
+void completeRun(Run &run, DiagnosticEngine &diags) {
+  checkPolicies(run, diags);
+  checkIdle(run, diags);
+  resolveTokens(run, diags);
+  checkAccumulation(run, diags);
+  resolvePrecision(run, diags);
+}
+
+} // namespace titan::sema

@@ -1,0 +1,231 @@
+// What one setting means: which option it is for, and what its value is there.
+#include "compiler/sema/runs/Optimizers.h"
+#include "compiler/sema/runs/ParameterRules.h"
+#include "compiler/sema/runs/Resolver.h"
+
+#include "base/settings/UnknownSetting.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+void Resolver::addSettings(const std::string &prefix, const std::vector<Setting> &settings) {
+  for (const Setting &setting : settings)
+    addSetting(prefix, setting);
+}
+
+void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
+  std::string path = prefix + setting.path.text();
+  if (setting.label) {
+    if (path == "optimizer.group")
+      return readGroup(setting, library, *unit, run, diags);
+    if (path == "parameters")
+      return readRule(setting, library, *unit, run, diags);
+    diags.report(Code::UnknownOption, setting.path.loc, "no pattern follows `" + path + "`")
+        .help(
+            "patterns are allowed in `optimizer { group \"PATTERN\" { ... } }` and in `parameters "
+            "\"PATTERN\" { ... }`");
+    return;
+  }
+  if (setting.value)
+    assign(path, setting.path.loc, *setting.value);
+  if (!setting.block)
+    return;
+  auto isSection = [&](const std::string &all) { return all.rfind(path + ".", 0) == 0; };
+  bool known = path == "model" || path == "parallel" ||
+               std::any_of(optionTable().begin(), optionTable().end(),
+                           [&](const OptionSpec &spec) { return isSection(spec.path); });
+  if (const OptionSpec *option = findOption(path); option && !known) {
+    unknownSeen = true;
+    diags
+        .report(Code::OptionType, setting.path.loc,
+                "`" + path + "` takes a value, not a section in braces")
+        .help("write `" + path + " = " +
+              (option->initial.isError() ? "..." : option->initial.print()) + "`");
+    return;
+  }
+  if (known)
+    addSettings(path + ".", *setting.block);
+  else
+    unknown(path, setting.path.loc);
+}
+
+/// Sections that take a value themselves: `optimizer = adamw`, and `data = text("FILE")` anywhere.
+void Resolver::assign(const std::string &path, Location pathLoc, const Expr &value) {
+  auto *call = value.as<CallExpr>();
+  bool isData = findOption(path + ".format");
+  if (isData && call)
+    setData(path, *call);
+  else if (isData) {
+    unknownSeen = true; // what it would have said is not missing
+    diags.report(Code::OptionType, value.loc,
+                 "`" + path + "` takes a source such as `text(\"FILE\")`");
+  } else
+    set(path == "optimizer" ? "optimizer.name" : path, pathLoc, value);
+}
+
+void Resolver::setData(const std::string &path, const CallExpr &call) {
+  const OptionSpec &format = *findOption(path + ".format");
+  std::string name = call.callee.text();
+  Value checked = checkOption(format, Value::ofWord(name), call.callee.loc, diags);
+  run.options[format.path] = {checked, call.callee.loc};
+  unknownSeen |= checked.isError(); // what its section would have said is not missing
+  if (call.args.size() != 1 || call.args[0].kind != ArgKind::Positional || !call.args[0].value) {
+    diags.report(Code::OptionType, call.loc, "`" + name + "` takes the name of a file");
+    return;
+  }
+  const Expr &file = *call.args[0].value;
+  if (auto *name = file.as<StringExpr>(); name && name->value.empty()) {
+    diags.report(Code::OptionValue, file.loc, "`" + path + "` names no file");
+    return;
+  }
+  set(path + ".path", call.loc, file);
+}
+
+void Resolver::unknown(const std::string &path, Location at) {
+  unknownSeen = true; // then what seems missing may be what was misspelt
+  std::vector<std::string> paths;
+  for (const OptionSpec &spec : run.allOptions())
+    paths.push_back(spec.path);
+  bool isPattern = path.rfind("optimizer.group.", 0) == 0 || path.rfind("parameters.", 0) == 0;
+  diags.report(Code::UnknownOption, at, "there is no option `" + path + "`")
+      .help(isPattern ? "write a pattern in quotes: `parameters.\"*norm\".frozen=true`, "
+                        "`optimizer.group.\"*norm\".weight_decay=0`"
+            : isModelArgument(path) ? "an argument of the model is set as `model." + path + "`"
+                                    : helpForUnknown(path, paths));
+}
+
+void Resolver::set(const std::string &written, Location pathLoc, const Expr &expr) {
+  const std::string &path = currentPath(written);
+  if (path != written)
+    diags.report(Code::RenamedOption, pathLoc, "`" + written + "` is now named `" + path + "`")
+        .fix(pathLoc, path);
+  if (!setsOnce(setHere, path, pathLoc, diags))
+    return;
+  auto under = [&](const char *section) { return path.rfind(section, 0) == 0; };
+  if (under("model.")) {
+    run.modelArguments[path.substr(6)] = {evaluateArgument(path.substr(6), expr), pathLoc};
+    return;
+  }
+  if (under("parallel.")) {
+    Value degree = evaluate(expr);
+    if (fromConfig && degree.kind == Value::Kind::String)
+      degree = Value::ofWord(degree.text);
+    run.degrees[path.substr(9)] = {degree, expr.loc};
+    return;
+  }
+  if (path == "optimizer.name")
+    return setOptimizer(pathLoc, expr);
+  const OptionSpec *spec = findOption(path);
+  if (!spec)
+    spec = findOption(run.optimizerOptions, path);
+  if (!spec)
+    return unknown(path, pathLoc);
+  if (auto *name = expr.as<NameExpr>(); name && spec->type == OptionType::String) {
+    diags.report(Code::OptionType, expr.loc, "`" + path + "` takes a string in double quotes")
+        .fix(expr.loc, '"' + name->path.text() + '"');
+    return;
+  }
+  Value value = evaluateFor(*spec, expr);
+  resetOtherPolicy(path);
+  Value checked = checkOption(*spec, value, expr.loc, diags);
+  bool isFile = path == "data.path" || path == "eval.data.path";
+  if (isFile && !checked.isError())
+    checked.text = relativeToFile(checked.text, expr.loc);
+  run.options[path] = {checked, expr.loc};
+}
+
+/// Which options `optimizer` has depends on its name, wherever that stands among the settings.
+void Resolver::announceOptimizer(const std::string &prefix, const Setting &setting) {
+  const std::string path = prefix + setting.path.text();
+  if (setting.value && (path == "optimizer" || path == "optimizer.name"))
+    if (std::optional<Path> name = optimizerName(*setting.value))
+      if (Symbol found = lookupOptimizer(*name, *unit, run, library))
+        useOptimizer(found, run, library, diags);
+  if (setting.block && !setting.label && path == "optimizer")
+    for (const Setting &inner : *setting.block)
+      announceOptimizer(path + ".", inner);
+}
+
+/// What a run has that names none.
+void Resolver::defaultOptimizer() {
+  const Path name{{{findOption("optimizer.name")->initial.text, {}}}, {}};
+  if (Symbol found = lookupOptimizer(name, *unit, run, library); found && !run.optimizer)
+    useOptimizer(found, run, library, diags);
+}
+
+void Resolver::setOptimizer(Location pathLoc, const Expr &expr) {
+  const OptionSpec &spec = *findOption("optimizer.name");
+  std::optional<Path> path = optimizerName(expr);
+  if (!path)
+    return reportNoOptimizerName(expr, diags);
+  if (findOptimizer(*path, *unit, run, library, diags))
+    run.options[spec.path] = {Value::ofWord(path->text()), expr.loc, pathLoc};
+}
+
+/// A name that nothing has is no mistake of its own, but what the option does not take.
+Value Resolver::evaluateFor(const OptionSpec &spec, const Expr &expr) {
+  if (auto *call = expr.as<CallExpr>(); call && spec.type == OptionType::Choice) {
+    const std::string name = call->callee.text();
+    diags.report(Code::OptionType, expr.loc, "`" + spec.path + "` takes a word, not a call")
+        .help("write its settings in braces: `" + name + " { ... }`");
+    return {};
+  }
+  if (spec.type == OptionType::Choice || spec.type == OptionType::Words)
+    return evaluateNames(expr);
+  auto *name = expr.as<NameExpr>();
+  bool isWord = name && name->path.isSimple() && !library.lookup(*unit, name->path);
+  return isWord ? Value::ofWord(name->path.text()) : evaluate(expr);
+}
+
+/// Names stand for themselves, alone and in a list.
+Value Resolver::evaluateNames(const Expr &expr) {
+  if (auto *name = expr.as<NameExpr>())
+    return Value::ofWord(name->path.text());
+  const std::vector<ExprPtr> *elements = nullptr;
+  if (auto *tuple = expr.as<TupleExpr>())
+    elements = &tuple->elements;
+  if (auto *list = expr.as<ListExpr>())
+    elements = &list->elements;
+  if (!elements)
+    return evaluate(expr);
+  std::vector<Value> words;
+  for (const ExprPtr &element : *elements)
+    words.push_back(evaluateNames(*element));
+  return Value::ofList(std::move(words));
+}
+
+/// `recompute = none` takes back what the run it derives from says in other words, and the other
+/// way round.
+void Resolver::resetOtherPolicy(const std::string &path) {
+  auto isRecompute = [](const std::string &all) { return all.rfind("recompute", 0) == 0; };
+  auto choosesLayers = [](const std::string &all) {
+    return all == "recompute.every" || all == "recompute.layers";
+  };
+  if (!isRecompute(path))
+    return;
+  for (const OptionSpec &spec : optionTable())
+    if (isRecompute(spec.path) && !setHere.count(spec.path) &&
+        (path == "recompute" || spec.path == "recompute" ||
+         (choosesLayers(path) && choosesLayers(spec.path))))
+      run.options.erase(spec.path);
+}
+
+/// Paths in a file are relative to that file, those of a command line to where it is given,
+/// wherever the program will run.
+std::string Resolver::relativeToFile(const std::string &path, Location loc) const {
+  if (path.empty())
+    return path;
+  std::error_code error;
+  std::filesystem::path file(unit->path), full;
+  if (fromConfig)
+    file = diags.sourceManager().name(loc.file);
+  full = fromCommandLine && !fromConfig ? std::filesystem::path(path) : file.parent_path() / path;
+  std::filesystem::path absolute = std::filesystem::absolute(full, error);
+  return (error ? full : absolute).lexically_normal().string();
+}
+
+} // namespace titan::sema

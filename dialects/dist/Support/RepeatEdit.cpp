@@ -1,0 +1,90 @@
+//===- RepeatEdit.cpp - Repeats with more inputs or outputs ---------------===//
+
+#include "dialects/dist/Support/RepeatEdit.h"
+#include "dialects/dist/IR/DistOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace titan;
+using ir::NamedTensorType;
+using ir::RepeatOp;
+
+/// Replaces `repeat` by one with the same bodies. New iteration arguments and stacked outputs
+/// follow the existing ones.
+static RepeatOp replace(RepeatOp repeat, TypeRange types, ValueRange inits, ValueRange slices,
+                        const ir::VariantLists &scannedUsers,
+                        const ir::VariantLists &stackedUsers) {
+  auto wider = OpBuilder(repeat).create<RepeatOp>(repeat.getLoc(), types, repeat.getDim(),
+                                                  repeat.getReverse(), repeat.getIterations(),
+                                                  inits, slices, scannedUsers, stackedUsers);
+  wider->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
+  for (auto [to, from] : llvm::zip_equal(wider.getBodies(), repeat.getBodies()))
+    to.takeBody(from);
+  unsigned carried = repeat.getNumIterArgs(), added = inits.size() - carried;
+  for (auto [i, result] : llvm::enumerate(repeat.getResults()))
+    result.replaceAllUsesWith(wider.getResult(i < carried ? i : i + added));
+  repeat.erase();
+  return wider;
+}
+
+RepeatOp dist::addIterArgs(RepeatOp repeat, ValueRange added) {
+  unsigned carried = repeat.getNumIterArgs();
+  for (const ir::RepeatVariant &body : repeat.getVariants()) {
+    SmallVector<Value> arguments;
+    for (auto [i, init] : llvm::enumerate(added)) {
+      auto result = dyn_cast<OpResult>(init);
+      arguments.push_back(
+          body.getBlock().insertArgument(static_cast<unsigned>(1 + carried + i), init.getType(),
+                                         result ? getValueLocation(result) : init.getLoc()));
+    }
+    body.getYield()->insertOperands(carried, arguments);
+  }
+  SmallVector<Value> inits(repeat.getInits());
+  llvm::append_range(inits, added);
+  SmallVector<Type> types(ValueRange(inits).getTypes());
+  llvm::append_range(types, repeat.getStackedOutputs().getTypes());
+  return replace(repeat, types, inits, repeat.getScannedInputs(), repeat.getAllScannedUsers(),
+                 repeat.getAllStackedUsers());
+}
+
+RepeatOp dist::addScannedInputs(RepeatOp repeat, ArrayRef<VariantStack> stacks) {
+  SmallVector<Value> slices(repeat.getScannedInputs());
+  ir::VariantLists users = repeat.getAllScannedUsers();
+  for (auto [stack, variant] : stacks) {
+    slices.push_back(stack);
+    users.push_back({static_cast<int64_t>(variant)});
+    repeat.getVariant(variant).getBlock().addArgument(
+        RepeatOp::getSlotType(cast<NamedTensorType>(stack.getType())), stack.getLoc());
+  }
+  return replace(repeat, repeat.getResultTypes(), repeat.getInits(), slices, users,
+                 repeat.getAllStackedUsers());
+}
+
+RepeatOp dist::addStackedOutputs(RepeatOp repeat, ValueRange values) {
+  SmallVector<Type> types(repeat.getResultTypes());
+  ir::VariantLists users = repeat.getAllStackedUsers();
+  for (Value value : values) {
+    unsigned variant = ir::findVariant(value.getParentBlock())->getNumber();
+    users.push_back({static_cast<int64_t>(variant)});
+    types.push_back(RepeatOp::getStackedType(repeat.getStackDim(users.back()),
+                                             cast<NamedTensorType>(value.getType())));
+    repeat.getVariant(variant).getYield().getValuesMutable().append(value);
+  }
+  return replace(repeat, types, repeat.getInits(), repeat.getScannedInputs(),
+                 repeat.getAllScannedUsers(), users);
+}
+
+BlockArgument dist::getParameter(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return {};
+  if (std::optional<ir::RepeatVariant> body = ir::findVariant(argument.getOwner())) {
+    for (const ir::RepeatVariant::ScannedInput &slice : body->getScannedInputs())
+      if (slice.slot == argument)
+        return getParameter(slice.input);
+    return {};
+  }
+  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  bool isParameter = function && function.getArgAttr(argument.getArgNumber(), ir::attr::kParam);
+  return isParameter ? argument : BlockArgument();
+}

@@ -1,0 +1,31 @@
+//===- RepeatEdit.h - Repeats with more inputs or outputs -------*- C++ -*-===//
+//
+// Rebuilds repeats for passes that move values across iterations or between repeats.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_REPEATEDIT_H
+#define TITAN_DIALECTS_DIST_TRANSFORMS_REPEATEDIT_H
+
+#include "dialects/titan/IR/Titan.h"
+
+namespace titan::dist {
+
+/// Appends iteration arguments that start as `inits`. Each body yields them unchanged.
+ir::RepeatOp addIterArgs(ir::RepeatOp repeat, mlir::ValueRange inits);
+
+/// A stack and the variant that scans it.
+using VariantStack = std::pair<mlir::Value, unsigned>;
+
+/// Appends these stacks as scanned inputs of these variants.
+ir::RepeatOp addScannedInputs(ir::RepeatOp repeat, llvm::ArrayRef<VariantStack> stacks);
+
+/// Appends stacked outputs of these values of the bodies.
+ir::RepeatOp addStackedOutputs(ir::RepeatOp repeat, mlir::ValueRange values);
+
+/// The parameter of the function that `value` is or scans; null if it is something else.
+mlir::BlockArgument getParameter(mlir::Value value);
+
+} // namespace titan::dist
+
+#endif // TITAN_DIALECTS_DIST_TRANSFORMS_REPEATEDIT_H

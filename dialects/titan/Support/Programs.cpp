@@ -1,0 +1,82 @@
+//===- Programs.cpp - Arguments and results of program functions ----------===//
+
+#include "dialects/titan/Support/Programs.h"
+
+using namespace mlir;
+using namespace titan::ir;
+
+SmallVector<func::FuncOp> titan::ir::getTrainPrograms(ModuleOp module) {
+  SmallVector<func::FuncOp> programs;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
+    if (program && program.getValue() == "train" && !function.isExternal())
+      programs.push_back(function);
+  }
+  return programs;
+}
+
+bool titan::ir::isTrained(func::FuncOp function, unsigned index) {
+  return function.getArgAttr(index, attr::kParam) && !function.getArgAttr(index, attr::kFrozen) &&
+         !function.getArgAttr(index, attr::kBuffer);
+}
+
+std::string titan::ir::getLossOutput(StringRef name) {
+  return ("loss." + name).str();
+}
+
+bool titan::ir::isLossOutput(StringRef output) {
+  return output == "loss" || output.starts_with(getLossOutput(""));
+}
+
+static bool hasName(Attribute attribute, StringRef name) {
+  auto string = dyn_cast_or_null<StringAttr>(attribute);
+  return string && string.getValue() == name;
+}
+
+std::optional<unsigned> titan::ir::findArgument(func::FuncOp function, StringRef key,
+                                                StringRef name) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (hasName(function.getArgAttr(i, key), name))
+      return i;
+  return std::nullopt;
+}
+
+std::optional<unsigned> titan::ir::findResult(func::FuncOp function, StringRef key,
+                                              StringRef name) {
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (hasName(function.getResultAttr(i, key), name))
+      return i;
+  return std::nullopt;
+}
+
+void titan::ir::appendResult(func::FuncOp function, Value value,
+                             ArrayRef<NamedAttribute> attributes) {
+  auto dictionary = DictionaryAttr::get(function.getContext(), attributes);
+  function.insertResult(function.getNumResults(), value.getType(), dictionary);
+  function.getBody().front().getTerminator()->insertOperands(function.getNumResults() - 1, value);
+}
+
+LogicalResult titan::ir::verifyUpdates(func::FuncOp function, StringRef constraint,
+                                       llvm::function_ref<bool(unsigned)> isUpdated) {
+  auto complain = [&] { return function.emitOpError("(") << constraint << ") "; };
+  SmallVector<unsigned> updates(function.getNumArguments());
+  for (unsigned r = 0; r < function.getNumResults(); ++r) {
+    auto target = function.getResultAttrOfType<IntegerAttr>(r, attr::kUpdates);
+    if (!target)
+      continue;
+    uint64_t index = target.getValue().getZExtValue();
+    if (index >= updates.size())
+      return complain() << "result " << r << " updates argument " << index
+                        << ", which does not exist";
+    ++updates[index];
+    if (function.getResultTypes()[r] != function.getArgument(index).getType())
+      return complain() << "result " << r << " of type " << function.getResultTypes()[r]
+                        << " updates argument " << index << " of type "
+                        << function.getArgument(index).getType();
+  }
+  for (auto [i, count] : llvm::enumerate(updates))
+    if (unsigned expected = isUpdated(i); count != expected)
+      return complain() << "updates argument " << i << " " << count << " times, expected "
+                        << expected;
+  return success();
+}

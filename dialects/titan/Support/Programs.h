@@ -1,0 +1,46 @@
+//===- Programs.h - Arguments and results of program functions --*- C++ -*-===//
+//
+// The roles of arguments and results are attributes (docs/design.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_PROGRAMS_H
+#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_PROGRAMS_H
+
+#include "dialects/titan/IR/Titan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <optional>
+
+namespace titan::ir {
+
+/// The functions with `titan.program = "train"`.
+llvm::SmallVector<mlir::func::FuncOp> getTrainPrograms(mlir::ModuleOp module);
+
+/// Whether argument `index` is a trained parameter: a parameter that is neither frozen nor a
+/// buffer.
+bool isTrained(mlir::func::FuncOp function, unsigned index);
+
+/// The name of the output for the loss `name`. A step minimises the output "loss". If a model has
+/// named losses, "loss" is the sum of the outputs "loss.NAME"; "loss." is the term without a name.
+std::string getLossOutput(llvm::StringRef name);
+bool isLossOutput(llvm::StringRef output);
+
+/// The first argument or result whose string attribute `key` equals `name`.
+std::optional<unsigned> findArgument(mlir::func::FuncOp function, llvm::StringRef key,
+                                     llvm::StringRef name);
+std::optional<unsigned> findResult(mlir::func::FuncOp function, llvm::StringRef key,
+                                   llvm::StringRef name);
+
+/// Appends `value` to the return, and its type and attributes to the function.
+void appendResult(mlir::func::FuncOp function, mlir::Value value,
+                  llvm::ArrayRef<mlir::NamedAttribute> attributes);
+
+/// Checks that exactly one result of the same type replaces (`titan.updates`) each argument for
+/// which `isUpdated` is true, and none the others. An error cites `constraint`.
+mlir::LogicalResult verifyUpdates(mlir::func::FuncOp function, llvm::StringRef constraint,
+                                  llvm::function_ref<bool(unsigned)> isUpdated);
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_PROGRAMS_H

@@ -1,0 +1,37 @@
+//===- Reductions.h - Reference semantics of reductions ---------*- C++ -*-===//
+//
+// Shared by reductions, unreduced values and reducing collectives.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_EVALUATION_REDUCTIONS_H
+#define TITAN_DIALECTS_TITAN_EVALUATION_REDUCTIONS_H
+
+#include "dialects/dist/IR/Dist.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace titan::ir {
+
+/// x combined with y; NaN propagates.
+inline double combine(dist::ReductionKind kind, double x, double y) {
+  if (kind == dist::ReductionKind::Sum)
+    return x + y;
+  if (std::isnan(x) || std::isnan(y))
+    return std::numeric_limits<double>::quiet_NaN();
+  return kind == dist::ReductionKind::Max ? std::max(x, y) : std::min(x, y);
+}
+
+/// The result of reducing no elements.
+inline double getNeutral(dist::ReductionKind kind) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return kind == dist::ReductionKind::Sum   ? 0.0
+         : kind == dist::ReductionKind::Max ? -infinity
+                                            : infinity;
+}
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_EVALUATION_REDUCTIONS_H

@@ -1,0 +1,70 @@
+//===- TensorBuilder.h - Builder of tensor arithmetic -----------*- C++ -*-===//
+//
+// Builds the operations of gradients at one location. Operands broadcast by dimension name, so that
+// a rule resembles its formula. The builder simplifies three common cases (the seed is 1, a mean
+// expands its cotangent):
+//
+// - A product with 1 is the other factor.
+// - An operand of `titan.expand` replaces the expanded value if the other operand has its
+//   dimensions.
+// - A sum over no dimension is its operand.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_SUPPORT_TENSORBUILDER_H
+#define TITAN_DIALECTS_TITAN_SUPPORT_TENSORBUILDER_H
+
+#include "dialects/titan/IR/Titan.h"
+#include "mlir/IR/Builders.h"
+
+namespace titan::ir {
+
+/// The location of a gradient: that of `origin`, named `d_<name of value>` if the value has a name.
+/// Emitted code then names the gradient that a statement computes.
+mlir::Location getGradientLoc(mlir::Location origin, mlir::Value value);
+
+/// The type with the dimensions of both: those of `lhs` first, unless `rhs` has all of them.
+NamedTensorType joinTypes(NamedTensorType lhs, NamedTensorType rhs);
+
+class TensorBuilder {
+public:
+  TensorBuilder(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
+
+  void setLoc(mlir::Location newLoc) { loc = newLoc; }
+  mlir::Location getLoc() const { return loc; }
+
+  /// A constant of rank 0 with the element type of `like`.
+  mlir::Value constant(double value, mlir::Value like);
+  /// Zero with all dimensions of `type`.
+  mlir::Value zeros(NamedTensorType type);
+  mlir::Value neg(mlir::Value value);
+  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value mul(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value div(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value scale(mlir::Value value, double factor);
+  mlir::Value compare(ComparePredicate predicate, mlir::Value lhs, mlir::Value rhs);
+  mlir::Value select(mlir::Value condition, mlir::Value whenTrue, mlir::Value whenFalse);
+  /// `roundBeforeReduce` as in titan.cast: a partial sum in a narrower type is reduced in that
+  /// type.
+  mlir::Value cast(mlir::Value value, mlir::Type elementType, bool roundBeforeReduce = false);
+  /// `value` with the dimensions of `type`, in their order, and its element type. Sums over
+  /// dimensions that `type` lacks (the transpose of expansion) in the wider of the two element
+  /// types, and expands along dimensions that the value lacks.
+  mlir::Value fitTo(mlir::Value value, NamedTensorType type, bool roundBeforeReduce = false);
+
+  /// Creates any other operation at the current location.
+  template <typename OpT, typename... Args> OpT create(Args &&...args) {
+    return builder.create<OpT>(loc, std::forward<Args>(args)...);
+  }
+
+private:
+  template <typename OpT> mlir::Value join(mlir::Value lhs, mlir::Value rhs);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+};
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_SUPPORT_TENSORBUILDER_H

@@ -1,0 +1,284 @@
+#include "AttentionMask.h"
+#include "PackedBackward.h"
+#include "Scratch.h"
+#include "VectorBackward.h"
+
+#include "Attention.h"
+#include "base/math/VectorMath.h"
+
+#include <algorithm>
+
+namespace titan::rt {
+
+namespace {
+
+constexpr int64_t queryBlock = attention_scratch::kQueryBlock;
+
+template <typename E> struct BackwardTensors {
+  const E *q, *k, *v, *out;
+  const Accumulated<E> *lse;
+  const E *dout;
+  const Accumulated<E> *lseCotangent;
+  E *dq, *dk, *dv;
+};
+
+/// Which gradients a pass over keys and queries computes. With few pairs, threads divide the
+/// queries of a pass for dq, then the keys of a pass for dk and dv.
+enum class Wanted { All, Queries, Keys };
+
+/// The backward pass of one (outer, kv head) pair. With p the probabilities, o the output and l the
+/// log-sum-exp:
+///   dv_j = sum_i p_ij dout_i,  ds_ij = p_ij (dout_i . v_j - dout_i . o_i + dl_i),
+///   dq_i = scale sum_j ds_ij k_j,  dk_j = scale sum_i ds_ij q_i
+/// With a cap, the score is cap * t with t = tanh(scale q . k / cap), and ds gains the factor 1 -
+/// t^2. Memory holds E.
+template <typename E, typename Products> class BackwardHead {
+  using T = Accumulated<E>;
+  static constexpr int64_t lanes = Lanes<T>::block;
+
+public:
+  BackwardHead(const AttentionShape &shape, const BackwardTensors<E> &all)
+      : s(shape), all(all), mask(shape, nullptr), products(shape, cut()) {}
+
+  /// The gradients of these queries (`Queries`) or of these blocks of keys (`Keys`). With both full
+  /// ranges, all gradients.
+  template <Wanted wanted> void run(int64_t pair, IndexRange someQueries, IndexRange keyBlocks) {
+    load(pair);
+    if (wanted != Wanted::Keys)
+      products.clearQueries(someQueries);
+    for (int64_t block = keyBlocks.begin; block < keyBlocks.end; ++block)
+      keyBlock<wanted>({block * lanes, std::min(s.keys, (block + 1) * lanes)}, someQueries);
+    if (wanted != Wanted::Keys)
+      storeQueries(someQueries);
+  }
+
+private:
+  /// Divides the planned memory.
+  BackwardMemory<T> cut() {
+    attention_scratch::Sizes sizes = scratchSizes<T>(s);
+    Scratch scratch(s.scratch, attention_scratch::backwardBytes(sizes));
+    BackwardMemory<T> of;
+    T **buffers[] = {&of.queries, &of.douts,    &of.dqueries, &of.keys, &of.keysT, &of.valuesT,
+                     &of.dkeysT,  &of.dvaluesT, &lse2,        &delta,   &p,        &ds};
+    scratch.take(attention_scratch::backwardBuffers(sizes), buffers);
+    return of;
+  }
+
+  int64_t startOf(const AttentionStrides &at) const {
+    return outer * at.outer + kvHead * at.kvHead;
+  }
+
+  /// Packs the operands, and computes delta_i = dout_i . out_i - dl_i.
+  void load(int64_t pair) {
+    if (pair == loaded)
+      return;
+    loaded = pair;
+    outer = pair / s.kvHeads;
+    kvHead = pair % s.kvHeads;
+    mask = AttentionMask(s, s.documents ? s.documents + startOf(s.ofDocuments) : nullptr);
+    products.loadKeys(all.k + startOf(s.k), all.v + startOf(s.v));
+    for (int64_t g = 0; g < s.group; ++g) {
+      products.loadQueries(g, all.q + startOf(s.q) + g * s.q.group,
+                           all.dout + startOf(s.out) + g * s.out.group);
+      for (int64_t i = 0; i < s.queries; ++i)
+        loadRow(g, i);
+    }
+  }
+
+  void loadRow(int64_t g, int64_t i) {
+    auto at = [&](const AttentionStrides &strides) {
+      return startOf(strides) + g * strides.group + i * strides.position;
+    };
+    const E *out = all.out + at(s.out), *dout = all.dout + at(s.out);
+    const T mean = s.out.element == 1 ? innerProduct(out, dout, std::integral_constant<int, 1>())
+                                      : innerProduct(out, dout, s.out.element);
+    lse2[g * s.queries + i] = all.lse[at(s.lse)] * T(1.44269504088896340736);
+    delta[g * s.queries + i] = all.lseCotangent ? mean - all.lseCotangent[at(s.lse)] : mean;
+  }
+
+  /// Sums in lanes to break the dependence chain.
+  template <typename Stride> T innerProduct(const E *a, const E *b, Stride stride) const {
+    constexpr int64_t width = Lanes<T>::vector;
+    T sums[width] = {};
+    int64_t d = 0;
+    for (; d + width <= s.valueHead; d += width)
+#pragma omp simd
+      for (int64_t l = 0; l < width; ++l)
+        sums[l] += static_cast<T>(a[(d + l) * stride]) * static_cast<T>(b[(d + l) * stride]);
+    for (int64_t l = 0; d + l < s.valueHead; ++l)
+      sums[l] += static_cast<T>(a[(d + l) * stride]) * static_cast<T>(b[(d + l) * stride]);
+    for (int64_t half = width / 2; half > 0; half /= 2)
+      for (int64_t l = 0; l < half; ++l)
+        sums[l] += sums[l + half];
+    return sums[0];
+  }
+
+  void storeQueries(IndexRange some) {
+    for (int64_t g = 0; g < s.group; ++g)
+      for (int64_t i = some.begin; i < some.end; ++i)
+        products.storeQuery(g, i, static_cast<T>(s.scale),
+                            all.dq + startOf(s.q) + g * s.q.group + i * s.q.position);
+  }
+
+  /// One block of keys, one per lane, against the queries in `some` that may attend to them.
+  template <Wanted wanted> void keyBlock(IndexRange block, IndexRange some) {
+    int64_t count = block.end - block.begin;
+    products.beginKeys(block);
+    IndexRange seeing = mask.queriesOf(block);
+    seeing = {std::max(seeing.begin, some.begin), std::min(seeing.end, some.end)};
+    // Panels start at multiples of `lanes`; queries before the first visible one are masked.
+    const int64_t firstQuery = seeing.begin / lanes * lanes;
+    for (int64_t g = 0; g < s.group; ++g)
+      for (int64_t i0 = firstQuery; i0 < seeing.end; i0 += queryBlock) {
+        IndexRange queries{i0, std::min(i0 + queryBlock, seeing.end)};
+        if (!mask.isFullyMasked(queries, block))
+          queryStep<wanted>(g, queries, block);
+      }
+    if (wanted == Wanted::Queries)
+      return;
+    products.storeKeys(static_cast<T>(s.scale), count,
+                       all.dk + startOf(s.k) + block.begin * s.k.position,
+                       all.dv + startOf(s.v) + block.begin * s.v.position);
+  }
+
+  /// A block of queries of head g.
+  template <Wanted wanted> void queryStep(int64_t g, IndexRange queries, IndexRange block) {
+    const ScoreTile at{g, queries.begin, queries.end - queries.begin, block.begin,
+                       block.end - block.begin};
+    products.score(at, p, ds);
+    differentiateRows(g, queries, block);
+    if (wanted != Wanted::Queries)
+      products.addToKeys(at, p, ds);
+    if (wanted != Wanted::Keys)
+      products.addToQueries(at, ds);
+  }
+
+  void differentiateRows(int64_t g, IndexRange queries, IndexRange block) {
+    int64_t first = g * s.queries + queries.begin, n = queries.end - queries.begin;
+    bool isUnmasked = mask.isUnmasked(queries, block);
+    for (int64_t i = 0; i < n; ++i) {
+      T *pRow = p + i * lanes, *dsRow = ds + i * lanes;
+      if (s.softCap > 0)
+        differentiateCapped(pRow, dsRow, lse2[first + i], delta[first + i]);
+      else
+        differentiate(pRow, dsRow, lse2[first + i], delta[first + i]);
+      if (!isUnmasked)
+        hide(queries.begin + i, block, pRow, dsRow);
+    }
+  }
+
+  /// Scores and probability cotangents become probabilities and score cotangents.
+  static void differentiate(T *pRow, T *dsRow, T offset, T mean) {
+#pragma omp simd
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      T probability = vexp2NonPositive(pRow[lane] - offset);
+      pRow[lane] = probability;
+      dsRow[lane] = probability * (dsRow[lane] - mean);
+    }
+  }
+
+  void differentiateCapped(T *pRow, T *dsRow, T offset, T mean) const {
+    T cap = static_cast<T>(s.softCap * 1.44269504088896340736);
+#pragma omp simd
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      T t = vtanh(pRow[lane]);
+      T probability = vexp2NonPositive(cap * t - offset);
+      pRow[lane] = probability;
+      dsRow[lane] = probability * (dsRow[lane] - mean) * (T(1) - t * t);
+    }
+  }
+
+  /// Masked pairs get probability 0. Assigned rather than multiplied, because the masked scores may
+  /// be infinite.
+  void hide(int64_t i, IndexRange block, T *pRow, T *dsRow) const {
+    IndexRange seen = mask.keysOf({i, i + 1});
+    if (seen.begin <= block.begin && seen.end >= block.end && !mask.hasDocuments())
+      return;
+    int64_t begin = std::clamp<int64_t>(seen.begin - block.begin, 0, lanes);
+    int64_t end = std::clamp<int64_t>(seen.end - block.begin, begin, lanes);
+    for (int64_t lane = 0; lane < begin; ++lane)
+      pRow[lane] = dsRow[lane] = 0;
+    for (int64_t lane = end; lane < lanes; ++lane)
+      pRow[lane] = dsRow[lane] = 0;
+    if (!mask.hasDocuments())
+      return;
+    int64_t document = mask.documentOfQuery(i);
+    for (int64_t j = block.begin; j < block.end; ++j)
+      if (mask.documentOfKey(j) != document)
+        pRow[j - block.begin] = dsRow[j - block.begin] = 0;
+  }
+
+  const AttentionShape &s;
+  const BackwardTensors<E> &all;
+  AttentionMask mask;
+  T *lse2, *delta; // [rows] = [group][queries]; lse in units of log2
+  T *p, *ds;       // [queryBlock][lanes]
+  Products products;
+  int64_t loaded = -1, outer = 0, kvHead = 0; // the loaded pair
+};
+
+template <typename Products, typename E>
+void backwardBy(const AttentionShape &shape, const BackwardTensors<E> &all) {
+  constexpr int64_t lanes = Lanes<Accumulated<E>>::block;
+  const int64_t pairs = shape.outer * shape.kvHeads;
+  const int64_t blocks = (shape.keys + lanes - 1) / lanes;
+  const int64_t queryBlocks = (shape.queries + lanes - 1) / lanes;
+  const IndexRange allQueries{0, shape.queries}, allBlocks{0, blocks};
+  const Tasks ofQueries(pairs, queryBlocks), ofKeys(pairs, blocks);
+  // Two passes compute 7 products instead of 5, which pays off if a thread would be idle.
+  const bool isSplit = pairs < omp_get_max_threads();
+#pragma omp parallel
+  {
+    BackwardHead<E, Products> head(shape, all);
+    auto chunk = [](int64_t index, const Tasks &tasks, int64_t units) -> IndexRange {
+      int64_t at = index % tasks.chunks;
+      return {at * units / tasks.chunks, (at + 1) * units / tasks.chunks};
+    };
+    if (isSplit) {
+#pragma omp for schedule(dynamic) nowait
+      for (int64_t i = 0; i < ofQueries.count(); ++i) {
+        const IndexRange some = chunk(i, ofQueries, queryBlocks);
+        head.template run<Wanted::Queries>(
+            i / ofQueries.chunks, {some.begin * lanes, std::min(some.end * lanes, shape.queries)},
+            allBlocks);
+      }
+#pragma omp for schedule(dynamic)
+      for (int64_t i = 0; i < ofKeys.count(); ++i)
+        head.template run<Wanted::Keys>(i / ofKeys.chunks, allQueries, chunk(i, ofKeys, blocks));
+    } else {
+#pragma omp for schedule(dynamic)
+      for (int64_t pair = 0; pair < pairs; ++pair)
+        head.template run<Wanted::All>(pair, allQueries, allBlocks);
+    }
+  }
+}
+
+template <typename E> void backward(const AttentionShape &given, const BackwardTensors<E> &all) {
+  const AttentionShape shape = withStrides(given);
+  if constexpr (std::is_same_v<E, bf16>)
+    if (PackedBackward::fits(shape))
+      return backwardBy<PackedBackward>(shape, all);
+  backwardBy<VectorBackward<E>>(shape, all);
+}
+
+} // namespace
+
+void attentionBackward(const AttentionShape &shape, const float *q, const float *k, const float *v,
+                       const float *out, const float *lse, const float *dout,
+                       const float *lseCotangent, float *dq, float *dk, float *dv) {
+  backward<float>(shape, {q, k, v, out, lse, dout, lseCotangent, dq, dk, dv});
+}
+
+void attentionBackward(const AttentionShape &shape, const double *q, const double *k,
+                       const double *v, const double *out, const double *lse, const double *dout,
+                       const double *lseCotangent, double *dq, double *dk, double *dv) {
+  backward<double>(shape, {q, k, v, out, lse, dout, lseCotangent, dq, dk, dv});
+}
+
+void attentionBackward(const AttentionShape &shape, const bf16 *q, const bf16 *k, const bf16 *v,
+                       const bf16 *out, const float *lse, const bf16 *dout,
+                       const float *lseCotangent, bf16 *dq, bf16 *dk, bf16 *dv) {
+  backward<bf16>(shape, {q, k, v, out, lse, dout, lseCotangent, dq, dk, dv});
+}
+
+} // namespace titan::rt

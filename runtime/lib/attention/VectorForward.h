@@ -1,0 +1,51 @@
+// GEMMs of the attention forward pass on vectors, for all element types and layouts.
+#pragma once
+
+#include "Panel.h"
+#include "Products.h"
+
+namespace titan::rt {
+
+/// For one (outer, kv head) pair. Memory holds E.
+template <typename E> class VectorForward {
+  using T = Accumulated<E>;
+
+public:
+  static bool fits(const AttentionShape &) { return true; }
+
+  VectorForward(const AttentionShape &s, const ForwardMemory<T> &memory)
+      : sums(memory.sums), s(s), memory(memory) {}
+
+  void load(const E *k, const E *v) {
+    packRows(k, rowStridesOf(s.k), s.keys, s.head, memory.keys);
+    packRows(v, rowStridesOf(s.v), s.keys, s.valueHead, memory.values);
+  }
+
+  /// queries[head][lanes], times the score factor.
+  void loadQueries(const E *q, int64_t count) {
+    packLanes(q, rowStridesOf(s.q), count, s.head, scoreFactor<T>(s), memory.queries);
+  }
+
+  /// scores[count][lanes] from `firstKey`, which starts a panel.
+  void score(int64_t firstKey, int64_t count, T *scores) const {
+    multiplyRowPanels(memory.keys + firstKey * s.head, count, s.head, memory.queries, scores);
+  }
+
+  /// sums[valueHead][lanes] += values of these keys weighted by probabilities[count][lanes].
+  void addValues(int64_t firstKey, int64_t count, const T *probabilities) {
+    addTransposed(memory.values + firstKey * s.valueHead, count, s.valueHead, probabilities, sums);
+  }
+
+  /// Rounds and stores the sums of `count` lanes.
+  void store(E *out, int64_t count) const {
+    storeRows(sums, s.valueHead, T(1), out, rowStridesOf(s.out), count);
+  }
+
+  T *const sums; // [valueHead][lanes]
+
+private:
+  const AttentionShape &s;
+  const ForwardMemory<T> memory;
+};
+
+} // namespace titan::rt

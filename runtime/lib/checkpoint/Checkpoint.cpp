@@ -1,0 +1,203 @@
+#include "Checkpoint.h"
+
+#include "Verify.h"
+#include "rundir/Archive.h"
+#include "rundir/PreviousRun.h"
+#include "state/TensorFiles.h"
+
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
+#include "files/ReadFile.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Content = Manifest::Content;
+
+constexpr int64_t shardBytes = int64_t{2} << 30;
+
+/// The writer of a checkpoint, if it is another run.
+std::string writerOf(const Executor &executor, const Manifest &manifest) {
+  bool isOwn = manifest.run.empty() || manifest.run == executor.program().name;
+  return isOwn ? "" : "run `" + manifest.run + "`";
+}
+
+/// Whether the tensors may fit with another meaning.
+bool isOfAnotherModel(const Executor &executor, const Manifest &manifest) {
+  const std::string &own = executor.program().model;
+  return !own.empty() && !manifest.model.empty() && own != manifest.model;
+}
+
+void refuseAnotherModel(const std::string &directory, const Manifest &manifest) {
+  throw UserError(fmt::format(
+      "{} was saved by another model than this program's, of run `{}`, though its tensors fit: "
+      "pass "
+      "another --out DIR; or go on from it all the same with --resume {}, take its weights alone "
+      "with --init-from, or begin anew with --resume none",
+      directory, manifest.run, directory));
+}
+
+/// `isAsked`: the user named this checkpoint.
+void load(Executor &executor, const std::string &directory, const Manifest &manifest,
+          bool isAsked) {
+  constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
+  std::string writer = writerOf(executor, manifest);
+  executor.world().runCollectively([&] {
+    try {
+      loadTensors(executor, {directory, manifest.paths(directory, Content::Parameters)},
+                  parameters);
+      loadTensors(executor, {directory, manifest.paths(directory, Content::Optimizer)}, state);
+    } catch (const UserError &error) {
+      throw UserError(fmt::format("{}; {} wrote this checkpoint: pass another --out DIR, or begin "
+                                  "anew with --resume none",
+                                  error.what(), writer.empty() ? "another program" : writer));
+    }
+    if (isOfAnotherModel(executor, manifest) && !isAsked)
+      refuseAnotherModel(directory, manifest);
+  });
+  if (executor.isFirst() && isOfAnotherModel(executor, manifest))
+    std::printf("note: the checkpoint was saved by another model than this program's\n");
+  if (executor.isFirst())
+    std::printf("resuming after step %lld from %s%s\n", static_cast<long long>(manifest.step),
+                directory.c_str(), writer.empty() ? "" : (", which " + writer + " wrote").c_str());
+}
+
+/// Whether the path is OUT/model.safetensors, or an OUT that contains it.
+bool isWeightsOfRun(const std::string &path) {
+  std::error_code ignored;
+  const char *name = "model.safetensors";
+  return fs::path(path).filename() == name || fs::exists(fs::path(path) / name, ignored);
+}
+
+/// The run's checkpoints as seen by rank 0, so that all ranks try the same ones.
+std::vector<std::string> candidates(Executor &executor, const std::string &runDirectory) {
+  std::vector<int64_t> steps;
+  executor.world().runCollectively([&] {
+    if (executor.isFirst())
+      steps = listSteps(runDirectory);
+  });
+  steps.resize(
+      static_cast<size_t>(executor.broadcastFromFirst(static_cast<int64_t>(steps.size()))));
+  std::vector<std::string> directories;
+  for (int64_t step : steps)
+    directories.push_back(checkpointOfStep(runDirectory, executor.broadcastFromFirst(step)));
+  return directories;
+}
+
+/// Renames the checkpoint durably before other files are moved or removed.
+void publish(const std::string &runDirectory, const std::string &partial, int64_t step,
+             int64_t keep) {
+  const std::string target = checkpointOfStep(runDirectory, step);
+  const fs::path checkpoints = fs::path(target).parent_path();
+  syncDirectory(partial);
+  if (fs::exists(fs::symlink_status(target)))
+    archiveCheckpoint(runDirectory, step, "which is saved again");
+  fs::rename(partial, target);
+  syncDirectory(checkpoints);
+  archiveLaterCheckpoints(runDirectory, step);
+  pruneCheckpoints(runDirectory, keep);
+}
+
+} // namespace
+
+void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifest position,
+                    int64_t keep) {
+  const std::string partial = checkpointOfStep(runDirectory, position.step) + temporarySuffix;
+  if (executor.isFirst())
+    asFault([&] {
+      createDirectories(fs::path(partial).parent_path());
+      removeUnfinishedCheckpoints(runDirectory);
+      if (!fs::create_directory(partial))
+        throw UserError("cannot write '" + partial + "': it is there and cannot be removed");
+    });
+  executor.barrier("creating a checkpoint");
+  constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
+  std::vector<Shard> model = saveShards(executor, partial, "model", parameters, shardBytes);
+  for (const Shard &shard : model)
+    position.files.push_back({shard.file, Content::Parameters});
+  for (const Shard &shard : saveShards(executor, partial, "optimizer", state, shardBytes))
+    position.files.push_back({shard.file, Content::Optimizer});
+  std::vector<Measured> measured = measureFiles(executor, partial, position.files);
+  if (executor.isFirst())
+    asFault([&] {
+      for (size_t i = 0; i < measured.size(); ++i) {
+        if (measured[i].error != noReadError)
+          throw Fault(fmt::format("cannot read '{}/{}': {}", partial, position.files[i].name,
+                                  describe(measured[i].error)));
+        position.files[i].bytes = measured[i].bytes;
+        position.files[i].crc = measured[i].crc;
+      }
+      writeShardIndex(partial, "model", model);
+      writeManifest(partial, position);
+      publish(runDirectory, partial, position.step, keep);
+    });
+  executor.barrier("finishing a checkpoint");
+}
+
+void loadWeights(Executor &executor, const std::string &path) {
+  std::optional<WeightStore> store;
+  std::vector<Manifest::File> files;
+  std::string directory;
+  executor.world().runCollectively([&] {
+    directory = store.emplace(path).directory();
+    if (isCheckpoint(directory))
+      files = readManifest(directory).files;
+    else if (isWeightsOfRun(path))
+      if (auto weights = readWeightsOfStatus((fs::path(directory) / "status.json").string()))
+        files = {{"model.safetensors", Content::Parameters, weights->bytes, weights->crc}};
+  });
+  std::erase_if(files,
+                [](const Manifest::File &file) { return file.content != Content::Parameters; });
+  const std::string problem = files.empty() ? "" : damageOf(executor, directory, files);
+  constexpr Role parameters[] = {Role::Parameter};
+  executor.world().runCollectively([&] {
+    if (!problem.empty())
+      throw UserError(problem);
+    loadTensors(executor, *store, parameters);
+  });
+}
+
+std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDirectory,
+                                   const std::string &choice) {
+  if (choice == "none")
+    return std::nullopt;
+  bool any = choice == "auto";
+  std::vector<std::string> directories = {choice};
+  if (any)
+    directories = candidates(executor, runDirectory);
+  if (directories.empty())
+    executor.world().runCollectively([&] {
+      if (std::string lost = executor.isFirst() ? lostCheckpoints(runDirectory) : ""; !lost.empty())
+        throw UserError(lost);
+    });
+  for (size_t i = 0; i < directories.size(); ++i) {
+    std::string problem;
+    Manifest manifest = examine(executor, directories[i], problem);
+    if (any && problem.empty() && !manifest.isFinite)
+      problem = directories[i] + " is of a step whose loss or gradient is not finite (--resume " +
+                directories[i] + " goes on from it all the same)";
+    if (problem.empty()) {
+      load(executor, directories[i], manifest, /*isAsked=*/!any);
+      return manifest;
+    }
+    if (i + 1 == directories.size())
+      executor.world().runCollectively([&] {
+        throw UserError(problem + (any ? "; no checkpoint of '" + runDirectory +
+                                             "' can be used: begin anew with --resume none"
+                                       : ""));
+      });
+    if (executor.isFirst())
+      std::fprintf(stderr, "warning: %s; trying the checkpoint before it\n", problem.c_str());
+  }
+  return std::nullopt;
+}
+
+} // namespace titan::rt

@@ -1,0 +1,30 @@
+// Checkpoints of a run: manifest (checkpoint.h) and tensors. All ranks write and read together; any
+// number of ranks can resume.
+#pragma once
+
+#include "state/Executor.h"
+
+#include "manifest/Manifest.h"
+
+#include <optional>
+#include <string>
+
+namespace titan::rt {
+
+/// Saves parameters and optimizer state as OUT/checkpoints/step-N. Once durable, archives
+/// checkpoints of later steps, and removes all but the latest `keep` (0: all stay) finite ones,
+/// likewise for others. `position` describes the run's progress.
+void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifest position,
+                    int64_t keep);
+
+/// Loads the checkpoint to resume from. `choice` is a checkpoint's directory, `none`, or `auto`:
+/// the latest undamaged checkpoint with a finite loss, if any. Prints which one, and which were
+/// skipped. A damaged explicit choice is refused with the file's name.
+std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDirectory,
+                                   const std::string &choice);
+
+/// Loads parameters from a file or directory, possibly of a run or checkpoint, and refuses damaged
+/// ones. Collective.
+void loadWeights(Executor &executor, const std::string &path);
+
+} // namespace titan::rt

@@ -1,0 +1,70 @@
+#include "Export.h"
+
+#include "Checkpoint.h"
+#include "state/TensorFiles.h"
+
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+namespace titan::rt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t shardBytes = int64_t{5}
+                               << 30; // a file size that other software loads without trouble
+
+std::string configOf(const Program &program, const Settings &settings) {
+  nlohmann::ordered_json json = {{"model_type", "titan"},
+                                 {"architectures", {program.name}},
+                                 {"torch_dtype", program.dtype == DType::F64    ? "float64"
+                                                 : program.dtype == DType::BF16 ? "bfloat16"
+                                                                                : "float32"},
+                                 {"vocab_size", program.vocab},
+                                 {"max_position_embeddings", program.seq},
+                                 {"num_parameters", program.parameters},
+                                 {"titan", settings.all()}};
+  return json.dump(2) + "\n";
+}
+
+} // namespace
+
+int exportWeights(Executor &executor, const Options &options, const Settings &settings) {
+  executor.world().runCollectively([&] {
+    if (options.exportDirectory.empty())
+      throw UserError("export needs a place to write to: pass --hf DIR");
+    if (options.initFrom.empty())
+      throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
+  });
+  loadWeights(executor, options.initFrom);
+  if (options.dryRun)
+    return 0;
+  constexpr Role parameters[] = {Role::Parameter};
+  fs::path directory(options.exportDirectory);
+  executor.world().runCollectively([&] {
+    if (executor.isFirst())
+      makeDirectory(directory.string(), "the directory of an export");
+  });
+  std::vector<Shard> shards =
+      saveShards(executor, directory.string(), "model", parameters, shardBytes);
+  if (executor.isFirst()) {
+    writeShardIndex(directory.string(), "model", shards);
+    writeFileAtomically((directory / "config.json").string(),
+                        configOf(executor.program(), settings), Sync::Content);
+    writeFileAtomically((directory / "program.titan").string(), executor.program().source,
+                        Sync::Content);
+    syncDirectory(directory);
+    std::printf("wrote %zu file%s of weights to %s\n", shards.size(), shards.size() == 1 ? "" : "s",
+                directory.c_str());
+  }
+  executor.barrier("writing an export");
+  return 0;
+}
+
+} // namespace titan::rt

@@ -1,0 +1,14 @@
+// Weights for other software: `EXE export --hf DIR`.
+#pragma once
+
+#include "settings/Options.h"
+#include "settings/Settings.h"
+#include "state/Executor.h"
+
+namespace titan::rt {
+
+/// Writes --init-from's weights as safetensors files with an index, and a config.json with the
+/// program's sizes and settings. Tensors keep the names of the .titan file, one per layer.
+int exportWeights(Executor &executor, const Options &options, const Settings &settings);
+
+} // namespace titan::rt

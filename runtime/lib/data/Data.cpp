@@ -1,0 +1,88 @@
+#include "Data.h"
+
+#include "base/Error.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+/// Tokens of a storage type that exceeds the vocabulary. Each token is checked when it is read, so
+/// that no kernel reads out of bounds.
+class BoundedTokens final : public TokenStream {
+public:
+  BoundedTokens(std::unique_ptr<TokenStream> stream, std::string path, int64_t bound)
+      : stream(std::move(stream)), path(std::move(path)), bound(bound) {}
+
+  int64_t size() const override { return stream->size(); }
+  int64_t leastToken() const override { return 0; }
+  int64_t vocabulary() const override { return bound; }
+  void read(int64_t first, int64_t count, int64_t *out) const override {
+    stream->read(first, count, out);
+    for (int64_t i = 0; i < count; ++i)
+      if (out[i] < 0 || out[i] >= bound)
+        refuse(out[i], first + i);
+  }
+
+  int64_t nextDocument(int64_t position) const override { return stream->nextDocument(position); }
+
+private:
+  [[noreturn]] void refuse(int64_t token, int64_t position) const {
+    throw UserError(fmt::format("'{}' holds the token {} at position {}, {}", path, token, position,
+                                reasonAgainst(token)));
+  }
+
+  std::string reasonAgainst(int64_t token) const {
+    if (token >= 0)
+      return fmt::format("but the model's vocabulary has {} tokens", bound);
+    std::string reason = "but no token is negative";
+    if (token == -100)
+      reason += "; -100 is PyTorch's `ignore_index`: store a token of the vocabulary there, and "
+                "have the model leave it out of the loss";
+    const int64_t least = stream->leastToken();
+    if (least < INT32_MIN || token == -100)
+      return reason;
+    // The value that an unsigned type would hold.
+    if (const int64_t wrapped = token - 2 * least; wrapped < bound)
+      reason += fmt::format("; it may be {}, stored in a type that is too narrow", wrapped);
+    return reason;
+  }
+
+  std::unique_ptr<TokenStream> stream;
+  std::string path;
+  int64_t bound;
+};
+
+/// The tokens checked before a run starts: about a second of reading. That reveals a wrong
+/// vocabulary; a single bad token after them is found when it is read.
+constexpr int64_t scannedTokens = int64_t(1) << 30;
+
+void scanTokens(const TokenStream &stream) {
+  std::vector<int64_t> buffer(1 << 16);
+  const int64_t end = std::min(stream.size(), scannedTokens);
+  for (int64_t at = 0; at < end; at += static_cast<int64_t>(buffer.size()))
+    stream.read(at, std::min<int64_t>(buffer.size(), end - at), buffer.data());
+}
+
+std::unique_ptr<TokenStream> openBounded(const std::string &format, const std::string &path,
+                                         int64_t vocabulary) {
+  auto stream = openTokens(format, path);
+  if (stream->leastToken() >= 0 && stream->vocabulary() <= vocabulary)
+    return stream;
+  auto bounded = std::make_unique<BoundedTokens>(std::move(stream), path, vocabulary);
+  scanTokens(*bounded);
+  return bounded;
+}
+
+} // namespace
+
+DataSource openData(const Program &program, const std::string &format, const std::string &path,
+                    uint64_t seed, bool shuffle) {
+  return DataSource(openBounded(format, path, program.vocab), path, program.seq, seed, shuffle);
+}
+
+} // namespace titan::rt

@@ -1,0 +1,117 @@
+#include "FiniteCheck.h"
+
+#include "base/Error.h"
+#include "manifest/Manifest.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+/// The number of skipped steps that are reported.
+constexpr int maxReports = 10;
+
+/// Steps in a row whose update may be skipped. Nothing but the data differs between them, so what
+/// is wrong after so many is not a sample.
+constexpr int maxSkipsInRow = 100;
+
+OnNonFinite policyOf(const Settings &settings) {
+  const std::string word = settings.text("on_nonfinite", "stop");
+  return word == "skip"   ? OnNonFinite::Skip
+         : word == "warn" ? OnNonFinite::Warn
+                          : OnNonFinite::Stop;
+}
+
+} // namespace
+
+FiniteCheck::FiniteCheck(Executor &executor, const Settings &settings, std::string runDirectory)
+    : executor(executor), policy(policyOf(settings)), runDirectory(std::move(runDirectory)),
+      loss(find("loss")), norm(find("grad_norm")) {}
+
+void FiniteCheck::begin(int64_t step, bool isFinite) {
+  checkedStep = step;
+  finite = isFinite;
+}
+
+FiniteCheck::Scalar FiniteCheck::find(const char *name) const {
+  const Tensor *tensor = executor.find(Role::Output, name, "train");
+  return {tensor, tensor ? executor.dataOf(*tensor) : nullptr};
+}
+
+double FiniteCheck::read(const Scalar &scalar) const {
+  if (!scalar.tensor)
+    return 0;
+  if (!executor.device().isHost())
+    return executor.readScalar(scalar.tensor->name, "train");
+  return scalar.tensor->info.dtype == DType::F64 ? *reinterpret_cast<const double *>(scalar.data)
+                                                 : *reinterpret_cast<const float *>(scalar.data);
+}
+
+bool FiniteCheck::readsFinite() const {
+  return std::isfinite(read(loss)) && std::isfinite(read(norm));
+}
+
+std::string FiniteCheck::describe() const {
+  auto number = [](double value) {
+    return std::isnan(value) ? std::string("nan") : fmt::format("{:.6g}", value);
+  };
+  return fmt::format("the loss is {} and the gradient's norm {}", number(read(loss)),
+                     number(read(norm)));
+}
+
+void FiniteCheck::setResult(int64_t step, bool isFinite) {
+  begin(step, isFinite);
+  inRow = finite ? 0 : inRow + 1;
+  if (!finite)
+    problem = describe();
+}
+
+bool FiniteCheck::mayNotGoOn() const {
+  return policy == OnNonFinite::Stop || (policy == OnNonFinite::Skip && inRow >= maxSkipsInRow);
+}
+
+bool FiniteCheck::isFinite(int64_t step) {
+  if (checkedStep != step) {
+    executor.device().synchronize();
+    setResult(step, !executor.anyRank(!readsFinite()));
+  }
+  return finite;
+}
+
+bool FiniteCheck::isUnreported(int64_t step) const {
+  return checkedStep == step && !finite &&
+         (mayNotGoOn() || reports < (policy == OnNonFinite::Warn ? 1 : maxReports));
+}
+
+std::string FiniteCheck::describeGood() const {
+  const std::string good = latestFinite(runDirectory);
+  return good.empty() ? "there is no checkpoint of a step before; " : "'" + good + "' is good: ";
+}
+
+void FiniteCheck::handleNonFinite(int64_t step, Reporter &report) {
+  if (policy == OnNonFinite::Stop)
+    throw NotFinite(fmt::format("step {}: {}, so the run stops (`on_nonfinite`); {}go on with a "
+                                "lower `optimizer.lr`, or with `clip`",
+                                step, problem, describeGood()));
+  if (mayNotGoOn())
+    throw NotFinite(fmt::format("step {}: {}, as in all of the last {} steps, whose updates were "
+                                "skipped, so the run stops (`on_nonfinite`); {}look for samples or "
+                                "weights that are not finite, or go on with a lower `optimizer.lr`",
+                                step, problem, maxSkipsInRow, describeGood()));
+  if (!isUnreported(step))
+    return;
+  ++reports;
+  if (policy == OnNonFinite::Skip)
+    report.warn("step {}: {}, so its update is skipped{}", step, problem,
+                reports == maxReports ? "; further ones are not said" : "");
+  else
+    report.warn("step {}: {}; checkpoints from here on are of no use, are marked so, and take the "
+                "place of none that is good: go on from the one before with a lower "
+                "`optimizer.lr`, or with `clip`",
+                step, problem);
+}
+
+} // namespace titan::rt

@@ -1,0 +1,65 @@
+// The reaction to an infinite or NaN loss or gradient (`on_nonfinite`).
+#pragma once
+
+#include "Reporter.h"
+#include "settings/Settings.h"
+#include "state/Executor.h"
+
+#include <string>
+
+namespace titan::rt {
+
+enum class OnNonFinite {
+  Stop, ///< the run ends with its own exit status
+  Skip, ///< the program skips the update of the step
+  Warn
+};
+
+class FiniteCheck {
+public:
+  FiniteCheck(Executor &executor, const Settings &settings, std::string runDirectory);
+
+  /// The run starts after this step.
+  void begin(int64_t step, bool isFinite);
+
+  /// Whether loss and gradient norm of the latest step are finite on this rank. Does not allocate
+  /// on CPUs. A device must have completed the step. Call it before another function overwrites the
+  /// values.
+  bool readsFinite() const;
+  /// Records the collective result for the latest step, whose values are still readable.
+  void setResult(int64_t step, bool isFinite);
+  /// Whether the latest step is finite on all ranks. Collective; waits for a device.
+  bool isFinite(int64_t step);
+
+  /// Whether the latest step is known to be non-finite and still to be reported.
+  bool isUnreported(int64_t step) const;
+  /// Whether the latest step is the run's end. All ranks call it.
+  bool endsRun(int64_t step) { return !isFinite(step) && mayNotGoOn(); }
+  /// Of a step that is not finite: throws NotFinite where it ends the run, else says so.
+  void handleNonFinite(int64_t step, Reporter &report);
+
+private:
+  struct Scalar {
+    const Tensor *tensor;
+    const std::byte *data;
+  };
+  Scalar find(const char *name) const;
+  double read(const Scalar &scalar) const;
+  /// Of a run whose latest step is not finite.
+  bool mayNotGoOn() const;
+  std::string describe() const;
+  std::string describeGood() const;
+
+  Executor &executor;
+  const OnNonFinite policy;
+  const std::string runDirectory;
+  const Scalar loss, norm;
+
+  int64_t checkedStep = 0; // the step of `finite`
+  bool finite = true;      // that step
+  std::string problem;     // of the latest non-finite step
+  int reports = 0;
+  int inRow = 0; // steps that were not finite, up to the latest that is known of
+};
+
+} // namespace titan::rt

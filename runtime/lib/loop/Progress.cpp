@@ -1,0 +1,76 @@
+#include "Progress.h"
+
+#include "metrics/PublishedPeak.h"
+
+#include <cmath>
+
+namespace titan::rt {
+
+namespace {
+
+double secondsSince(Progress::Clock::time_point begin) {
+  return std::chrono::duration<double>(Progress::Clock::now() - begin).count();
+}
+
+/// Removes the meaningless sign of NaN.
+double withoutSign(double value) {
+  return std::isnan(value) ? std::abs(value) : value;
+}
+
+/// The peak of one rank's device in TFLOP/s, if it is configured or published.
+std::optional<double> peakTflopsOf(Executor &executor, const Settings &settings) {
+  if (double said = settings.number("metrics.peak_tflops", 0); said > 0)
+    return said;
+  return publishedPeakTflops(executor.device().name(), settings.text("precision.compute", ""));
+}
+
+} // namespace
+
+Progress::Progress(Executor &executor, const Settings &settings, int64_t last)
+    : executor(executor), last(last), peakTflops(peakTflopsOf(executor, settings)) {}
+
+void Progress::begin(int64_t step) {
+  beginning = rowTime = Clock::now();
+  firstStep = rowStep = step;
+}
+
+MetricsRow Progress::row(int64_t step, double rate, double secondsSinceRow) {
+  const Program &program = executor.program();
+  MetricsRow row;
+  row.step = step;
+  row.loss = withoutSign(executor.readScalar("loss", "train"));
+  row.losses = executor.readLosses("train");
+  row.maxLoss = executor.readMaxUnreduced("local_loss", "train");
+  row.gradNorm = withoutSign(executor.readScalar("grad_norm", "train"));
+  row.lr = rate;
+  row.tokens = step * program.batch * program.seq;
+  row.tokensPerSecond =
+      static_cast<double>((step - rowStep) * program.batch * program.seq) / secondsSinceRow;
+  row.tflops = row.tokensPerSecond * program.flopsPerToken * 1e-12;
+  row.modelTflops = row.tokensPerSecond * program.modelFlopsPerToken * 1e-12;
+  if (peakTflops)
+    row.mfu = 100 * row.modelTflops / executor.world().size() / *peakTflops;
+  row.memoryBytes = executor.device().peakMemoryBytes();
+  row.time = seconds();
+  return row;
+}
+
+double Progress::secondsSinceRow() const {
+  return secondsSince(rowTime);
+}
+
+void Progress::endRow(int64_t step) {
+  rowTime = Clock::now();
+  rowStep = step;
+  readingSeconds = 0;
+}
+
+double Progress::seconds() const {
+  return secondsSince(beginning);
+}
+
+double Progress::secondsLeft(int64_t step) const {
+  return seconds() / static_cast<double>(step - firstStep) * static_cast<double>(last - step);
+}
+
+} // namespace titan::rt

@@ -1,0 +1,45 @@
+// Progress and speed of a run: metrics rows from the outputs and times of steps.
+#pragma once
+
+#include "settings/Settings.h"
+#include "state/Executor.h"
+
+#include "metrics/Metrics.h"
+
+#include <chrono>
+#include <optional>
+
+namespace titan::rt {
+
+class Progress {
+public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `last` is the final step.
+  Progress(Executor &executor, const Settings &settings, int64_t last);
+
+  /// Starts the clocks before step `step` + 1.
+  void begin(int64_t step);
+  /// The time spent reading data since the previous row.
+  double dataSeconds() const { return readingSeconds; }
+  void addDataSeconds(double seconds) { readingSeconds += seconds; }
+
+  /// The row of the latest step. Collective; the device must have completed the step.
+  MetricsRow row(int64_t step, double rate, double secondsSinceRow);
+  /// Since the previous row.
+  double secondsSinceRow() const;
+  /// Call it after the row is written.
+  void endRow(int64_t step);
+
+  double seconds() const; ///< since the start
+  double secondsLeft(int64_t step) const;
+
+private:
+  Executor &executor;
+  int64_t last, firstStep = 0, rowStep = 0;
+  std::optional<double> peakTflops; // of one rank's device
+  Clock::time_point beginning, rowTime;
+  double readingSeconds = 0;
+};
+
+} // namespace titan::rt

@@ -1,0 +1,118 @@
+#include "Reporter.h"
+
+#include "base/Error.h"
+#include "launch/CrashReport.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace titan::rt {
+
+namespace {
+
+StatusFile *handlerStatusFile = nullptr;
+
+constexpr double gibibyte = 1 << 30;
+
+using Scalars = std::vector<std::pair<std::string, double>>;
+
+/// The arena is reserved once and used throughout, so both numbers are equal. There are no
+/// allocation retries to count: a failed allocation ends the program.
+void addMemory(Scalars &scalars, const std::string &section, Device &device) {
+  const auto bytes = static_cast<double>(device.peakMemoryBytes());
+  const auto total = static_cast<double>(device.totalMemoryBytes());
+  for (const char *name : {"memory/max_active", "memory/max_reserved"}) {
+    scalars.push_back({section + name + "(GiB)", bytes / gibibyte});
+    scalars.push_back({section + name + "(%)", 100 * bytes / total});
+  }
+}
+
+void addLosses(Scalars &scalars, const std::string &section, const NamedLosses &losses) {
+  for (const auto &[name, value] : losses)
+    scalars.push_back({section + "losses/" + name, value});
+}
+
+} // namespace
+
+void Reporter::begin(int64_t step) {
+  if (!executor.isFirst())
+    return;
+  std::filesystem::path folder(directory);
+  metrics.emplace((folder / "metrics.jsonl").string(),
+                  executor.program().dtype == DType::F64 ? 17 : 9, step);
+  events.emplace((folder / "tensorboard").string(), step);
+}
+
+/// Tags and definitions are TorchTitan's: throughput, tflops and mfu are per device, the latter two
+/// by its formula.
+void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, double dataSeconds) {
+  if (!executor.isFirst())
+    return;
+  metrics->append(row);
+  double ranks = executor.world().size();
+  Scalars scalars = {{"loss_metrics/global_avg_loss", row.loss},
+                     {"loss_metrics/global_max_loss", row.maxLoss.value_or(row.loss)},
+                     {"grad_norm", row.gradNorm},
+                     {"throughput(tps)", row.tokensPerSecond / ranks},
+                     {"tflops", row.modelTflops / ranks},
+                     {"time_metrics/end_to_end(s)", seconds},
+                     {"time_metrics/data_loading(s)", dataSeconds},
+                     {"time_metrics/data_loading(%)", 100 * dataSeconds / seconds},
+                     {"n_tokens_seen", static_cast<double>(row.tokens)},
+                     {"lr/AdamW", row.lr}};
+  addLosses(scalars, "loss_metrics/", row.losses);
+  addMemory(scalars, "", executor.device());
+  if (row.mfu)
+    scalars.push_back({"mfu(%)", *row.mfu});
+  events->append(row.step, scalars);
+  std::printf("%s\n", toLine(row, last, secondsLeft, wantsColor()).c_str());
+  std::fflush(stdout);
+  status({.step = row.step});
+}
+
+void Reporter::sync() {
+  if (!executor.isFirst())
+    return;
+  metrics->sync();
+  events->sync();
+}
+
+void Reporter::evaluation(int64_t step, const EvaluationResult &result) {
+  if (!executor.isFirst())
+    return;
+  double tokensPerSecond = static_cast<double>(result.tokens) / result.seconds;
+  Scalars scalars = {
+      {"validation_metrics/loss", result.loss},
+      {"validation_metrics/throughput(tps)", tokensPerSecond / executor.world().size()}};
+  addLosses(scalars, "validation_metrics/", result.losses);
+  addMemory(scalars, "validation_metrics/", executor.device());
+  events->append(step, scalars);
+  say("step {}  evaluation: loss {:.4f} on {} tokens", step, result.loss, result.tokens);
+}
+
+void Reporter::status(RunStatus status) {
+  if (!executor.isFirst())
+    return;
+  const bool begins = !statusFile;
+  const std::string path = (std::filesystem::path(directory) / "status.json").string();
+  if (begins) {
+    if (const std::string before = describeUnended(path); !before.empty())
+      say("note: the run before ended without a word {}: it was killed, or its machine went down",
+          before);
+    statusFile.emplace(path, horizon);
+    handlerStatusFile = &*statusFile;
+    setExitHook([](int exitStatus, const SafeText &message) {
+      handlerStatusFile->writeFromHandler(exitStatus, message);
+    });
+  }
+  status.weights = finalWeights;
+  if (!statusFile->write(std::move(status)) && begins)
+    throw UserError("cannot write '" + path + "': " + std::strerror(errno));
+}
+
+Reporter::~Reporter() {
+  setExitHook(nullptr);
+}
+
+} // namespace titan::rt

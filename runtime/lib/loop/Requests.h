@@ -1,0 +1,20 @@
+// Collective agreement on the signals of a step: all ranks must act alike, whichever rank received
+// the signal.
+#pragma once
+
+#include "state/Executor.h"
+
+namespace titan::rt {
+
+struct Requests {
+  int stop = 0;      ///< the stop signal, or 0
+  bool save = false; ///< SIGUSR1 was received
+  bool isFinite = true;
+};
+
+/// Exchanges a few numbers. `isFinite` holds only if it holds on all ranks. Collective.
+Requests agreeOnRequests(Executor &executor, bool isFinite);
+/// Agrees only on the stop signal; a save request waits for the next step.
+int agreeOnStop(Executor &executor);
+
+} // namespace titan::rt

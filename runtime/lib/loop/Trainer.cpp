@@ -1,0 +1,371 @@
+#include "Trainer.h"
+
+#include "Evaluation.h"
+#include "FiniteCheck.h"
+#include "Profiler.h"
+#include "Progress.h"
+#include "Replicas.h"
+#include "Reporter.h"
+#include "Requests.h"
+#include "StopSignal.h"
+#include "checkpoint/Checkpoint.h"
+#include "checkpoint/Verify.h"
+#include "data/BatchReader.h"
+#include "data/Data.h"
+#include "rundir/Archive.h"
+#include "rundir/Outputs.h"
+#include "rundir/RunDirectory.h"
+#include "state/TensorFiles.h"
+
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+namespace titan::rt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+double secondsSince(Progress::Clock::time_point begin) {
+  return std::chrono::duration<double>(Progress::Clock::now() - begin).count();
+}
+
+class Trainer {
+public:
+  Trainer(Executor &executor, const Options &options, const Settings &settings)
+      : executor(executor), options(options), settings(settings), schedule(scheduleOf(settings)),
+        directory(executor, runDirectory(executor.program(), options)),
+        last(std::min(options.stopAt.value_or(schedule.steps), schedule.steps)),
+        saveEvery(settings.integer("checkpoint.every", 0)),
+        peakRate(settings.number("optimizer.lr", 1e-3)), progress(executor, settings, last),
+        report(executor, directory.path(), last, schedule.steps), reader(executor, "train"),
+        profiler(executor, directory.path(), options.profile),
+        check(executor, settings, directory.path()) {}
+
+  int run() {
+    openSets();
+    checkOutputs(executor, options, directory.path());
+    if (options.dryRun) {
+      loadState();
+      return ExitSuccess;
+    }
+    directory.open();
+    try {
+      loadState();                // a directory that cannot be resumed stays unchanged
+    } catch (const UserError &) { // all ranks know of it, each with its own message
+      directory.removeNew();
+      executor.barrier(
+          "removing a run's directory"); // the launcher ends the others when the first rank exits
+      throw;
+    } catch (const std::exception &) {
+      directory.removeNew();
+      throw;
+    }
+    beginFiles();
+    report.status({.step = step});
+    try {
+      executor.prepare("train");
+      return loop();
+    } catch (const NotFinite &error) {
+      report.status({"nonfinite", step, ExitNotFinite, error.what()});
+      throw;
+    } catch (const UserError &error) {
+      report.status({"failed", step, ExitUserError, error.what()});
+      throw;
+    } catch (const std::exception &error) {
+      const std::string message = fmt::format("{}; in step {}", error.what(), step);
+      report.status({"failed", step, ExitFault, message});
+      const auto *fault = dynamic_cast<const Fault *>(&error);
+      throw fault ? Fault(message, fault->peer) : Fault(message);
+    }
+  }
+
+private:
+  void openSets() {
+    const std::string path = settings.text("data.path", "");
+    executor.world().runCollectively([&] {
+      if (path.empty())
+        throw UserError("there are no data to train on: pass --data FILE");
+      data.emplace(openData(executor.program(), settings.text("data.format", "text"), path, seed(),
+                            /*shuffle=*/true));
+    });
+    if (canEvaluate(executor) && settings.integer("eval.every", 0) > 0)
+      evaluation.emplace(executor, settings);
+  }
+
+  uint64_t seed() const { return static_cast<uint64_t>(settings.integer("seed", 0)); }
+
+  /// Explains unexpected effects of existing files.
+  void explainBeginning() {
+    if (saved < 0)
+      if (std::string archive = archiveRun(directory.path()); !archive.empty())
+        report.say("note: begins anew; weights and checkpoints of the run before are in '{}'",
+                   archive);
+    if (saved >= last)
+      report.say("note: the checkpoint is of step {}, so nothing is left to train until step {}",
+                 saved, last);
+  }
+
+  void beginFiles() {
+    if (executor.isFirst()) {
+      explainBeginning();
+      if (std::error_code absent; saved < 0) // before the settings beside them change
+        fs::remove(directory.file("metrics.jsonl"), absent);
+      writeFileAtomically(directory.file("config.toml"), settings.toToml(), Sync::Content);
+      writeFileAtomically(directory.file("program.titan"), executor.program().source,
+                          Sync::Content);
+    }
+    if (!options.saveInitial.empty())
+      save(options.saveInitial, Role::Parameter);
+    report.begin(step);
+    if (executor.isFirst())
+      syncDirectory(directory.path());
+    if (schedule.warmup > schedule.steps)
+      report.warn(
+          "the learning rate rises over {} steps (`schedule.warmup`), but the run has {}: it "
+          "stays below `optimizer.lr`",
+          schedule.warmup, schedule.steps);
+  }
+
+  /// Precedence: checkpoint, --init-from, initial values.
+  void loadState() {
+    if (std::optional<Manifest> found = resumeFrom(executor, directory.path(), options.resume)) {
+      if (!options.initFrom.empty())
+        report.say("note: the checkpoint's weights are taken, not those of --init-from");
+      continueFrom(*found);
+    } else if (!options.initFrom.empty()) {
+      loadWeights(executor, options.initFrom);
+    } else {
+      initializeParameters(executor, seed());
+    }
+  }
+
+  void continueFrom(const Manifest &found) {
+    executor.world().runCollectively([&] {
+      if (found.seed != seed())
+        throw UserError(fmt::format("the checkpoint is of a run with seed {}, this one has seed "
+                                    "{}: samples would come twice; pass --seed {}, or begin anew "
+                                    "with --resume none",
+                                    found.seed, seed(), found.seed));
+    });
+    if (found.samplesInEpoch != data->order().windows())
+      report.say("note: the data have {} samples, and had {} when the checkpoint was saved; from "
+                 "here on their order is another",
+                 data->order().windows(), found.samplesInEpoch);
+    explainSchedule(found);
+    step = saved = found.step;
+    check.begin(step, found.isFinite);
+    sample = found.sample;
+  }
+
+  /// Moving the end of the schedule changes the learning rate of the next step.
+  void explainSchedule(const Manifest &found) {
+    if (found.horizon == 0 || found.horizon == schedule.steps || schedule.decay == "constant")
+      return;
+    Schedule before = schedule;
+    before.steps = found.horizon;
+    const int64_t next = found.step + 1;
+    std::string instead;
+    if (next <= before.steps && next <= schedule.steps)
+      instead = fmt::format("; the learning rate of step {} is {:.3g} instead of {:.3g}", next,
+                            peakRate * schedule.factor(next), peakRate * before.factor(next));
+    report.say(
+        "note: the schedule ends at step {}, and ended at {} when the checkpoint was saved{}",
+        schedule.steps, found.horizon, instead);
+  }
+
+  int loop() {
+    firstStep = step;
+    progress.begin(step);
+    enterStopPhase(StopPhase::Running);
+    if (int stop = agreeOnStop(executor); stop && step < last)
+      return stopped(stop);
+    while (step < last) {
+      const Progress::Clock::time_point begin = Progress::Clock::now();
+      profiler.beforeStep();
+      oneStep();
+      Requests all = agreeAfterStep();
+      noteStep(secondsSince(begin));
+      report.stepEnded(step);
+      const bool evaluates = evaluation && (step % evaluation->every() == 0 || step == last);
+      if (all.stop || all.save || evaluates || check.isUnreported(step) ||
+          step % options.logEvery == 0 || step == firstStep + 1 || step == last)
+        profiler.during("metrics", [&] { log(evaluates, all.stop); });
+      if (all.stop && step < last)
+        return stopped(all.stop);
+      if (all.save || (saveEvery > 0 && (step % saveEvery == 0 || step == last)))
+        if (int stop = saveBetweenSteps(all.save); stop && step < last)
+          return stopped(stop);
+    }
+    profiler.finish();
+    return finished();
+  }
+
+  int finished() {
+    if (last < schedule.steps && step > firstStep)
+      saveRun(); // --stop-at: the run will continue
+    compareReplicas();
+    enterStopPhase(StopPhase::Saving);
+    const std::string weights = directory.file("model.safetensors");
+    asFault([&] {
+      save(weights, Role::Parameter);
+      if (executor.isFirst())
+        report.weights(checksumOfWeights(directory.path()));
+      report.sync();
+    });
+    report.status({"finished", step, ExitSuccess, ""});
+    report.say("finished after step {} in {}; weights in {}", step,
+               formatDuration(progress.seconds()), weights);
+    return ExitSuccess;
+  }
+
+  /// Saves, and returns a signal received meanwhile.
+  int saveBetweenSteps(bool asked) {
+    saveRun();
+    if (asked)
+      report.say("saved step {}, as SIGUSR1 asks", step);
+    return agreeOnStop(executor);
+  }
+
+  /// Includes whether the loss is finite, if that is known without waiting for a device.
+  Requests agreeAfterStep() {
+    if (!executor.device().isHost())
+      return agreeOnRequests(executor, true);
+    const Requests all = agreeOnRequests(executor, check.readsFinite());
+    check.setResult(step, all.isFinite);
+    return all;
+  }
+
+  void oneStep() {
+    const Progress::Clock::time_point begin = Progress::Clock::now();
+    profiler.during("data", [&] { reader.load(*data, sample); });
+    progress.addDataSeconds(secondsSince(begin));
+    sample += executor.program().batch;
+    ++step;
+    rate = peakRate * schedule.factor(step);
+    executor.writeScalar("lr", rate);
+    executor.writeScalar("step", static_cast<double>(step));
+    executor.writeScalar("seed", static_cast<double>(settings.integer("seed", 0)));
+    profiler.during("step", [&] { executor.run("train"); });
+    if (step == firstStep + 1 && !options.saveGradients.empty())
+      save(options.saveGradients, Role::Gradient);
+  }
+
+  void saveRun() {
+    if (saved == step)
+      return;
+    if (check.endsRun(step))
+      check.handleNonFinite(step, report);
+    compareReplicas();
+    enterStopPhase(StopPhase::Saving);
+    Manifest position;
+    position.step = step;
+    position.seed = seed();
+    position.sample = sample;
+    position.samplesInEpoch = data->order().windows();
+    position.run = executor.program().name;
+    position.model = executor.program().model;
+    position.isFinite = check.isFinite(step);
+    position.horizon = schedule.steps;
+    profiler.during("checkpoint", [&] {
+      report.sync(); // a resumed run continues after these rows
+      asFault([&] {
+        saveCheckpoint(executor, directory.path(), position,
+                       settings.integer("checkpoint.keep", 0));
+      });
+    });
+    enterStopPhase(StopPhase::Running);
+    // The final weights of an earlier end are no longer final.
+    std::error_code absent;
+    if (executor.isFirst())
+      fs::remove(directory.file("model.safetensors"), absent);
+    saved = step;
+  }
+
+  void compareReplicas() {
+    if (options.checkReplicas)
+      checkReplicas(executor);
+  }
+
+  int stopped(int signal) {
+    saveRun();
+    const std::string name = signalName(signal);
+    report.status(
+        {"stopped", step, ExitStoppedBySignal, "by " + name + ", after saving a checkpoint"});
+    report.say("stopped by {} after step {}; the same command resumes", name, step);
+    return ExitStoppedBySignal;
+  }
+
+  /// All ranks evaluate, unless a signal asks to stop (`stop`, which the evaluation may set); rank
+  /// 0 writes.
+  void log(bool evaluates, int &stop) {
+    executor.device().synchronize(); // include the device time of these steps
+    const double seconds = progress.secondsSinceRow();
+    // Before an evaluation overwrites the step's outputs.
+    MetricsRow row = progress.row(step, rate, seconds);
+    const bool ends = check.endsRun(step);
+    std::optional<EvaluationResult> result;
+    if (evaluates && !stop && !ends)
+      result = evaluation->run([&] { return (stop = agreeOnStop(executor)) != 0; });
+    if (result) {
+      row.evalLoss = result->loss;
+      row.evalLosses = result->losses;
+      row.time = progress.seconds();
+    } else if (evaluates && stop && step == last) {
+      report.say("note: the last evaluation is left out, since {} came", signalName(stop));
+    }
+    if (executor.isFirst())
+      asFault(
+          [&] { report.row(row, progress.secondsLeft(step), seconds, progress.dataSeconds()); });
+    if (!check.isFinite(step))
+      check.handleNonFinite(step, report);
+    if (result)
+      report.evaluation(step, *result);
+    progress.endRow(step);
+  }
+
+  void save(const std::string &path, Role role) {
+    Role roles[] = {role};
+    saveTensors(executor, path, roles, {{"format", "pt"}});
+  }
+
+  Executor &executor;
+  const Options &options;
+  const Settings &settings;
+  Schedule schedule;
+  RunDirectory directory;
+  int64_t last;      // the final step
+  int64_t saveEvery; // steps between checkpoints; 0: only when stopped
+  double peakRate;
+  Progress progress;
+  Reporter report;
+  BatchReader reader;
+  Profiler profiler;
+  FiniteCheck check;
+  std::optional<DataSource> data;
+  std::optional<Evaluation> evaluation;
+
+  int64_t step = 0, firstStep = 0; // completed; completed before this process started
+  int64_t saved = -1;              // the step of the latest checkpoint
+  int64_t sample = 0;              // the first that was not trained on
+  double rate = 0;
+};
+
+} // namespace
+
+std::string runDirectory(const Program &program, const Options &options) {
+  return options.out.empty() ? "runs/" + program.name : options.out;
+}
+
+int train(Executor &executor, const Options &options, const Settings &settings) {
+  return Trainer(executor, options, settings).run();
+}
+
+} // namespace titan::rt

@@ -1,0 +1,25 @@
+// JSON names of the manifest.
+#pragma once
+
+#include "Manifest.h"
+
+#include <cstdint>
+
+#include <nlohmann/json.hpp>
+
+namespace titan::rt::manifest {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char *fileName = "checkpoint.json";
+constexpr const char *checksumKey = "crc32c";
+constexpr int64_t format = 1;
+
+inline const char *nameOf(Manifest::Content content) {
+  return content == Manifest::Content::Parameters ? "parameters" : "optimizer";
+}
+
+/// Checksum of everything except the checksum itself.
+uint32_t checksumOf(Json json);
+
+} // namespace titan::rt::manifest

@@ -1,0 +1,114 @@
+#include "DirectoryLock.h"
+
+#include "base/Error.h"
+#include "base/files/FileKind.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+std::string hostName() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
+/// The holder of the lock, as it wrote itself: the complete first line, or nothing.
+std::string readLine(int file) {
+  char text[400] = "";
+  ssize_t length = ::pread(file, text, sizeof text - 1, 0);
+  std::string holder(text, length > 0 ? static_cast<size_t>(length) : 0);
+  size_t end = holder.find('\n');
+  return end == std::string::npos ? "" : holder.substr(0, end);
+}
+
+bool isOfThisHost(const std::string &holder) {
+  return holder.ends_with(" on " + hostName());
+}
+
+/// Whether the line can describe the current holder: a process that no longer exists holds no lock.
+bool isCurrent(const std::string &holder) {
+  int process = 0;
+  if (holder.empty() || std::sscanf(holder.c_str(), "process %d on ", &process) != 1)
+    return false;
+  return !isOfThisHost(holder) || ::kill(process, 0) == 0 || errno == EPERM;
+}
+
+/// A process that has just locked the file may not have written its line yet.
+std::string readHolder(int file) {
+  std::string holder;
+  for (int tries = 0; tries < 50; ++tries) {
+    holder = readLine(file);
+    if (isCurrent(holder))
+      break;
+    ::usleep(10'000);
+  }
+  return holder;
+}
+
+void writeHolder(int file) {
+  std::string text = fmt::format("process {} on {}\n", getpid(), hostName());
+  auto length = static_cast<off_t>(text.size());
+  // In this order, the first line is that of the previous or of this holder, never a mixture.
+  if (::pwrite(file, text.data(), text.size(), 0) < 0 || ::ftruncate(file, length) != 0)
+    return; // it is locked anyway
+}
+
+/// Never follows a link or opens a special file.
+int openLock(const std::string &path) {
+  int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+  struct stat status;
+  bool isKnown = ::lstat(path.c_str(), &status) == 0;
+  if (isKnown && !S_ISREG(status.st_mode)) {
+    if (file >= 0)
+      ::close(file);
+    throw UserError(fmt::format("cannot lock '{}': it is {}, not a regular file; remove it", path,
+                                kindOf(status)));
+  }
+  return file;
+}
+
+[[noreturn]] void refuse(const std::string &directory, const std::string &path,
+                         const std::string &holder) {
+  // A file server may not have noticed that another machine failed.
+  std::string remedy = holder.empty() || isOfThisHost(holder)
+                           ? ""
+                           : fmt::format("; if its machine went down, remove '{}'", path);
+  throw UserError(fmt::format("another run writes to '{}' ({}): pass another --out DIR, or wait "
+                              "until it has ended{}",
+                              directory, holder.empty() ? "a process that is starting" : holder,
+                              remedy));
+}
+
+} // namespace
+
+DirectoryLock::DirectoryLock(const std::string &directory) {
+  const std::string path = directory + "/.lock";
+  file = openLock(path);
+  if (file < 0)
+    return; // the first write will report the reason
+  // A file system without locks excludes nobody.
+  if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    std::string holder = readHolder(file);
+    ::close(file);
+    refuse(directory, path, holder);
+  }
+  writeHolder(file);
+}
+
+DirectoryLock::~DirectoryLock() {
+  if (file >= 0)
+    ::close(file);
+}
+
+} // namespace titan::rt

@@ -1,0 +1,58 @@
+#include "Outputs.h"
+
+#include "base/files/DurableFile.h"
+
+#include "base/Error.h"
+
+#include <filesystem>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void checkOutput(const std::string &path, const std::string &runDirectory) {
+  const fs::path folder = fs::path(path).parent_path();
+  std::error_code unknown;
+  const bool isRunDirectory =
+      fs::weakly_canonical(folder, unknown) == fs::weakly_canonical(runDirectory, unknown);
+  if (!folder.empty() && !fs::is_directory(folder, unknown) &&
+      !isRunDirectory) // the run creates it
+    throw UserError(
+        fmt::format("cannot write '{}': there is no directory '{}'", path, folder.string()));
+  checkTarget(path);
+}
+
+/// Checks that the directory can be created or written, and that files with the run's names are
+/// regular.
+void checkRunDirectory(const std::string &directory) {
+  std::error_code ignored;
+  fs::path there = fs::absolute(directory);
+  while (!fs::exists(there, ignored) && there.has_relative_path())
+    there = there.parent_path();
+  if (!fs::is_directory(there, ignored) || ::access(there.c_str(), W_OK) != 0)
+    throw UserError(
+        fmt::format("cannot make the run's directory '{}': '{}' is {}", directory, there.string(),
+                    fs::is_directory(there, ignored) ? "not to be written to" : "no directory"));
+  for (const char *name :
+       {"config.toml", "program.titan", "metrics.jsonl", "status.json", "model.safetensors"})
+    checkTarget((fs::path(directory) / name).string());
+}
+
+} // namespace
+
+void checkOutputs(Executor &executor, const Options &options, const std::string &runDirectory) {
+  executor.world().runCollectively([&] {
+    for (const std::string &path : {options.saveInitial, options.saveGradients})
+      if (!path.empty())
+        checkOutput(path, runDirectory);
+    if (executor.isFirst())
+      checkRunDirectory(runDirectory);
+  });
+}
+
+} // namespace titan::rt

@@ -1,0 +1,55 @@
+#include "Degrees.h"
+
+#include "base/Error.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+std::string describe(std::span<const Axis> mesh) {
+  std::string text;
+  for (const Axis &axis : mesh) {
+    if (axis.degree == 1)
+      continue;
+    text += text.empty() ? " (" : " x ";
+    text += axis.degree == 0 ? axis.name + " auto" : fmt::format("{} {}", axis.name, axis.degree);
+  }
+  return text.empty() ? "" : text + ")";
+}
+
+std::string command(int64_t ranks, const std::string &program) {
+  return ranks == 1 ? program
+                    : fmt::format("torchrun --no-python --nproc-per-node {} {}", ranks, program);
+}
+
+} // namespace
+
+std::vector<int64_t> resolveDegrees(std::span<const Axis> mesh, int64_t ranks,
+                                    const std::string &program) {
+  int64_t fixed = 1;
+  bool any = false;
+  for (const Axis &axis : mesh) {
+    fixed *= axis.degree == 0 ? 1 : axis.degree;
+    any |= axis.degree == 0;
+  }
+  if (any ? ranks % fixed != 0 : ranks != fixed) {
+    int64_t wanted = any ? std::max(fixed, ranks / fixed * fixed) : fixed;
+    throw UserError(fmt::format("needs {}{} rank{}{}, launched with {}; try: {}",
+                                any ? "a multiple of " : "", fixed, fixed == 1 ? "" : "s",
+                                describe(mesh), ranks, command(wanted, program)));
+  }
+  std::vector<int64_t> degrees;
+  int64_t left = ranks / fixed;
+  for (const Axis &axis : mesh) {
+    degrees.push_back(axis.degree == 0 ? left : axis.degree);
+    if (axis.degree == 0)
+      left = 1;
+  }
+  return degrees;
+}
+
+} // namespace titan::rt

@@ -1,0 +1,47 @@
+// Parsed command line options. cli/ fills them in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace titan::rt {
+
+enum class Command { Train, Eval, Generate, Export };
+
+/// How the next token of a text is chosen (generation/Sampling.h).
+struct Sampling {
+  double temperature = 0; ///< of softmax(logits / temperature); 0: the most likely token
+  int64_t topK = 0;       ///< among so many of the most likely tokens; 0: all
+  double topP = 1;        ///< among the fewest of those that are together as likely; in (0, 1]
+};
+
+struct Options {
+  Command command = Command::Train;
+  std::string executable; ///< as the user called it
+
+  std::string configFile;
+  std::vector<std::string> sets; ///< PATH=VALUE each
+  std::string data;
+  std::string initFrom;
+  std::string resume = "auto"; ///< auto, none, or a checkpoint's directory
+  std::string out;             ///< empty: runs/RUN
+  std::optional<int64_t> steps;
+  std::optional<int64_t> stopAt;
+  std::optional<int64_t> seed;
+  int64_t logEvery = 10;
+  bool dryRun = false;
+  bool checkReplicas = false;
+  int64_t profile = 0; ///< number of steps; 0: none
+  std::string saveInitial;
+  std::string saveGradients;
+
+  std::string prompt;
+  int64_t maxTokens = 100;
+  Sampling sampling;
+
+  std::string exportDirectory;
+};
+
+} // namespace titan::rt

@@ -1,0 +1,42 @@
+// The single memory block of a rank's program. All offsets are fixed before the first step:
+// persistent allocations in their layout (PersistentLayout.h), then one region for transient
+// allocations. The functions share that region, because only one function runs at a time. Pages are
+// zero at their first access.
+#pragma once
+
+#include "device/Device.h"
+
+#include "titan/runtime/program.h"
+
+#include <vector>
+
+namespace titan::rt {
+
+class Arena {
+public:
+  Arena(const Program &program, Device &device);
+  ~Arena();
+  Arena(const Arena &) = delete;
+  Arena &operator=(const Arena &) = delete;
+
+  std::byte *base() const { return memory; }
+  int64_t bytes() const { return size; }
+  int64_t persistentBytes() const { return persistentEnd; }
+  /// Byte offsets from base(); for an allocation in a bucket, the offset of its first slot.
+  const std::vector<int64_t> &persistent() const { return persistentOffsets; }
+  /// Bytes between consecutive slots of a persistent allocation in a bucket; 0 for others.
+  int64_t slotStride(size_t persistent) const { return slotStrides[persistent]; }
+  const std::vector<int64_t> &transient(size_t function) const {
+    return transientOffsets[function];
+  }
+
+private:
+  Device &device;
+  std::vector<int64_t> persistentOffsets, slotStrides;
+  std::vector<std::vector<int64_t>> transientOffsets;
+  int64_t persistentEnd = 0;
+  int64_t size = 0;
+  std::byte *memory = nullptr;
+};
+
+} // namespace titan::rt

@@ -1,0 +1,220 @@
+#include "Executor.h"
+
+#include "base/Error.h"
+#include "base/data/DType.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+Mesh makeMesh(const Program &program, const std::vector<int64_t> &degrees) {
+  std::vector<MeshAxis> axes;
+  for (size_t i = 0; i < program.mesh.size(); ++i)
+    axes.push_back({program.mesh[i].name, static_cast<int>(degrees[i])});
+  return Mesh(axes);
+}
+
+std::vector<int64_t> coordinatesOf(const Mesh &mesh, int rank) {
+  std::vector<int> narrow = mesh.coordinates(rank);
+  return {narrow.begin(), narrow.end()};
+}
+
+} // namespace
+
+void Executor::checkDivisibility(const Program &program, const std::vector<int64_t> &degrees) {
+  auto refuse = [&](const TensorInfo &info, const std::string &where) {
+    std::string problem = checkDivisible(info, program.mesh, degrees);
+    if (!problem.empty())
+      throw UserError(
+          fmt::format("{} (in {}); launch a number of processes that divides it", problem, where));
+  };
+  for (const Tensor &tensor : program.tensors)
+    refuse(tensor.info, fmt::format("'{}'", tensor.name));
+  for (const Dim &dim : program.shardedDims)
+    refuse({program.dtype, {dim}, {}}, "a value of the model");
+}
+
+Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
+                   std::unique_ptr<Device> device)
+    : info(std::move(program)), ownDevice(std::move(device)), degrees(std::move(resolved)),
+      coordinates(coordinatesOf(makeMesh(info, degrees), world.rank())),
+      collectives(world, makeMesh(info, degrees), *ownDevice), memory(info, *ownDevice) {
+  context.arena = memory.base();
+  context.persistent = memory.persistent().data();
+  context.degree = degrees.data();
+  context.coordinate = coordinates.data();
+  context.collectives = &collectives;
+  context.stream = ownDevice->stream();
+  context.badIndex = ownDevice->badIndex();
+  prepared.assign(info.functions.size(), ownDevice->isHost());
+}
+
+const Tensor *Executor::find(Role role, const std::string &name,
+                             const std::string &function) const {
+  for (const Tensor &tensor : info.tensors)
+    if (tensor.role == role && tensor.name == name &&
+        (tensor.function.empty() || tensor.function == function))
+      return &tensor;
+  return nullptr;
+}
+
+std::byte *Executor::dataOf(const Tensor &tensor) const {
+  const std::vector<int64_t> &offsets = tensor.function.empty()
+                                            ? memory.persistent()
+                                            : memory.transient(functionIndex(tensor.function));
+  return memory.base() + offsets[tensor.allocation];
+}
+
+Executor::Slots Executor::slotsOf(const Tensor &tensor) const {
+  std::vector<std::vector<int64_t>> levels = stackedIterations(tensor);
+  Slots slots{layerInfo(tensor.info, levels.size()), 1, 0, 0};
+  for (const std::vector<int64_t> &iterations : levels)
+    slots.count *= static_cast<int64_t>(iterations.size());
+  slots.bytes = layoutOf(slots.info).localElements() * sizeOf(slots.info.dtype);
+  int64_t stride = tensor.function.empty() ? memory.slotStride(tensor.allocation) : 0;
+  slots.stride = stride ? stride : slots.bytes;
+  return slots;
+}
+
+HostView Executor::view(const Tensor &tensor, HostView::Access access) const {
+  Slots slots = slotsOf(tensor);
+  return HostView(*ownDevice, dataOf(tensor), slots.count * slots.bytes, access);
+}
+
+ShardLayout Executor::layoutOf(const TensorInfo &tensor) const {
+  return ShardLayout(tensor, degrees, coordinates);
+}
+
+size_t Executor::functionIndex(const std::string &name) const {
+  for (size_t i = 0; i < info.functions.size(); ++i)
+    if (info.functions[i].name == name)
+      return i;
+  throw UserError(fmt::format("the program has no entry point '{}'", name));
+}
+
+bool Executor::hasFunction(const std::string &name) const {
+  for (const Function &function : info.functions)
+    if (function.name == name)
+      return true;
+  return false;
+}
+
+void Executor::runFunction(size_t index) {
+  context.transient = memory.transient(index).data();
+  context.location = context.action = "";
+  info.functions[index].run(context);
+  trace(context, "", "");
+}
+
+void Executor::prepare(const std::string &name) {
+  size_t index = functionIndex(name);
+  if (prepared[index])
+    return;
+  context.preparing = true;
+  runFunction(index);
+  context.preparing = false;
+  ownDevice->synchronize(); // reports failures
+  prepared[index] = true;
+}
+
+void Executor::run(const std::string &name) {
+  prepare(name);
+  runFunction(functionIndex(name));
+}
+
+double Executor::readScalar(const std::string &name, const std::string &function) const {
+  const Tensor *tensor = find(Role::Output, name, function);
+  if (!tensor)
+    return NAN;
+  HostView host = view(*tensor, HostView::Access::Read);
+  const std::byte *data = host.data();
+  switch (tensor->info.dtype) {
+  case DType::F64:
+    return *reinterpret_cast<const double *>(data);
+  case DType::F32:
+    return *reinterpret_cast<const float *>(data);
+  case DType::I64:
+    return static_cast<double>(*reinterpret_cast<const int64_t *>(data));
+  default:
+    throw Fault(fmt::format("the output '{}' is {}, which the runtime cannot read", name,
+                            nameOf(tensor->info.dtype)));
+  }
+}
+
+NamedLosses Executor::readLosses(const std::string &function) const {
+  constexpr std::string_view prefix = "loss.";
+  NamedLosses losses;
+  for (const Tensor &tensor : info.tensors)
+    if (tensor.role == Role::Output && tensor.function == function &&
+        tensor.name.starts_with(prefix))
+      losses.push_back({tensor.name.substr(prefix.size()), readScalar(tensor.name, function)});
+  return losses;
+}
+
+std::optional<double> Executor::readMaxUnreduced(const std::string &name,
+                                                 const std::string &function) {
+  const Tensor *tensor = find(Role::Output, name, function);
+  if (!tensor || tensor->info.sumAxes.empty())
+    return std::nullopt;
+  double value = readScalar(name, function);
+  for (int axis : tensor->info.sumAxes)
+    value *= static_cast<double>(degrees[axis]);
+  world().worldGroup().allReduce(&value, 1, DType::F64, Reduction::Max,
+                                 {"the greatest of a metric", ""});
+  return value;
+}
+
+void Executor::writeScalar(const std::string &name, double value) {
+  for (const Tensor &tensor : info.tensors) {
+    if (tensor.role != Role::Scalar || tensor.name != name)
+      continue;
+    // One element on every rank: `view` would compute its layout and allocate in every step.
+    HostView host(*ownDevice, dataOf(tensor), sizeOf(tensor.info.dtype), HostView::Access::Write);
+    std::byte *data = host.data();
+    switch (tensor.info.dtype) {
+    case DType::F64:
+      *reinterpret_cast<double *>(data) = value;
+      break;
+    case DType::F32:
+      *reinterpret_cast<float *>(data) = static_cast<float>(value);
+      break;
+    case DType::I64:
+      *reinterpret_cast<int64_t *>(data) = static_cast<int64_t>(value);
+      break;
+    default:
+      throw Fault(fmt::format("the scalar '{}' is {}, which the runtime cannot write", name,
+                              nameOf(tensor.info.dtype)));
+    }
+  }
+}
+
+void Executor::maxOverRanks(std::span<float> values) {
+  if (world().size() > 1)
+    world().worldGroup().allReduce(values.data(), static_cast<int64_t>(values.size()), DType::F32,
+                                   Reduction::Max, {"agreement to stop", ""});
+}
+
+int Executor::maxOverRanks(int value) {
+  auto number = static_cast<float>(value);
+  maxOverRanks({&number, 1});
+  return static_cast<int>(number);
+}
+
+bool Executor::anyRank(bool value) {
+  return maxOverRanks(value ? 1 : 0) > 0;
+}
+
+int64_t Executor::broadcastFromFirst(int64_t value) {
+  world().worldGroup().broadcast(&value, 1, DType::I64, 0, {"agreement on what to do", ""});
+  return value;
+}
+
+void Executor::barrier(const char *action) {
+  world().worldGroup().barrier({action, ""});
+}
+
+} // namespace titan::rt

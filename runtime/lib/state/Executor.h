@@ -1,0 +1,96 @@
+// One rank's program: its tensors in the arena, its mesh coordinates, and the calls of its
+// functions. Training and generation build on it.
+#pragma once
+
+#include "Arena.h"
+
+#include "ShardLayout.h"
+#include "collectives/Collectives.h"
+#include "metrics/Metrics.h"
+#include "titan/runtime/program.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace titan::rt {
+
+class Executor {
+public:
+  /// `degrees` are resolved (resolveDegrees) and divide the sizes that they shard.
+  Executor(Program program, std::vector<int64_t> degrees, World &world,
+           std::unique_ptr<Device> device);
+
+  /// Throws UserError for sizes that the degrees do not divide.
+  static void checkDivisibility(const Program &program, const std::vector<int64_t> &degrees);
+
+  const Program &program() const { return info; }
+  const Arena &arena() const { return memory; }
+  World &world() { return collectives.worldOf(); }
+  const Mesh &mesh() const { return collectives.meshOf(); }
+  bool isFirst() { return world().rank() == 0; }
+
+  /// Null if the program has none. `function` also matches shared tensors.
+  const Tensor *find(Role role, const std::string &name, const std::string &function) const;
+  /// The memory of a tensor. An output is valid until another function runs.
+  std::byte *dataOf(const Tensor &tensor) const;
+  Device &device() const { return *ownDevice; }
+  /// The slots of a tensor that files store separately: one per iteration of a stacked tensor, else
+  /// one.
+  struct Slots {
+    TensorInfo info; ///< of one slot
+    int64_t count;
+    int64_t bytes;  ///< of one slot on this rank
+    int64_t stride; ///< bytes between slots; other tensors may be in between
+  };
+  Slots slotsOf(const Tensor &tensor) const;
+  /// The host's view of this rank's shard of a contiguous tensor.
+  HostView view(const Tensor &tensor, HostView::Access access) const;
+  ShardLayout layoutOf(const TensorInfo &tensor) const;
+
+  /// The context of the running function, with the current source location.
+  const Context &running() const { return context; }
+  /// Where functions record their operations from now on; null: nowhere.
+  void setTrace(Trace *trace) { context.trace = trace; }
+  bool hasFunction(const std::string &name) const;
+  /// Creates the device and communication resources of a function, so that even its first run only
+  /// queues work. On CPUs there is nothing to create. `run` does it if necessary.
+  void prepare(const std::string &function);
+  /// Runs a function on this rank's data; an exception names the source line.
+  void run(const std::string &function);
+
+  /// A rank-0 tensor as a number; NaN if there is none of this name.
+  double readScalar(const std::string &name, const std::string &function) const;
+  /// The named losses of a function; for evaluation also the unnamed one, as "", if there are named
+  /// ones.
+  NamedLosses readLosses(const std::string &function) const;
+  /// The maximum over ranks of an unreduced mean: this rank's term times the number of terms. Empty
+  /// if the output is not unreduced. Collective.
+  std::optional<double> readMaxUnreduced(const std::string &name, const std::string &function);
+  void writeScalar(const std::string &name, double value);
+
+  /// Maximum over ranks of each of a few small integers. Collective.
+  void maxOverRanks(std::span<float> values);
+  int maxOverRanks(int value);
+  /// True on every rank if it is true on any. Collective.
+  bool anyRank(bool value);
+  /// Rank 0's value, on all ranks. Collective.
+  int64_t broadcastFromFirst(int64_t value);
+  void barrier(const char *action);
+
+private:
+  size_t functionIndex(const std::string &name) const;
+  void runFunction(size_t index);
+
+  Program info;
+  std::unique_ptr<Device> ownDevice;
+  std::vector<int64_t> degrees;
+  std::vector<int64_t> coordinates;
+  Collectives collectives;
+  Arena memory;
+  Context context;
+  std::vector<bool> prepared; // per function
+};
+
+} // namespace titan::rt

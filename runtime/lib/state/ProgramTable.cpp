@@ -1,0 +1,59 @@
+#include "titan/runtime/program_table.h"
+
+namespace titan::rt {
+
+namespace {
+
+/// Conversions from rows.
+Allocation fromRow(const AllocationRow &row) {
+  return {row.name, row.bytes, row.first, row.last, row.bucket, row.slots};
+}
+
+Dim fromRow(const DimRow &row) {
+  return {row.name, row.size, row.axes, row.padding};
+}
+
+StackOverlap fromRow(const StackOverlapRow &row) {
+  return {row.consumed,      row.produced,      row.consumedSlots,
+          row.producedSlots, row.producedAbove, row.producedBelow};
+}
+
+Tensor fromRow(const TensorRow &row);
+
+template <typename Row> auto fromRows(List<Row> rows) {
+  std::vector<decltype(fromRow(*rows.begin()))> all;
+  all.reserve(rows.size());
+  for (const Row &row : rows)
+    all.push_back(fromRow(row));
+  return all;
+}
+
+Tensor fromRow(const TensorRow &row) {
+  Tensor tensor{row.role, row.name, {}, row.allocation, row.function, row.stacked};
+  tensor.info = {row.info.dtype, fromRows(row.info.dims), row.info.flatAxes, row.info.flatFrom,
+                 row.info.sumAxes};
+  tensor.iterations.assign(row.iterations.begin(), row.iterations.end());
+  tensor.repeatSegments = row.repeatSegments;
+  tensor.init = row.init;
+  if (row.scale.size() > 0)
+    tensor.scale = row.scale;
+  tensor.cut = row.cut;
+  return tensor;
+}
+
+} // namespace
+
+void setPersistent(Program &program, List<AllocationRow> rows) {
+  program.persistent = fromRows(rows);
+}
+
+void setTensors(Program &program, List<TensorRow> rows) {
+  program.tensors = fromRows(rows);
+}
+
+void addFunction(Program &program, const FunctionRow &row) {
+  program.functions.push_back(
+      {row.name, fromRows(row.transient), row.events, row.run, fromRows(row.stackOverlaps)});
+}
+
+} // namespace titan::rt

@@ -1,0 +1,185 @@
+#include "TensorFiles.h"
+
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
+#include "random/Initialize.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+/// A tensor as stored in files: a complete one, or one layer of a stacked one.
+struct FileTensor {
+  std::string name;
+  TensorInfo info;
+  std::byte *data; // this rank's shard, on the device
+  int64_t bytes;
+  const Tensor *tensor;
+  int64_t layer; // 0 if not stacked
+};
+
+/// Visits the slots of a stacked tensor in row-major order.
+template <typename Visit>
+void forEachSlot(const std::vector<std::vector<int64_t>> &levels, const Visit &visit,
+                 std::vector<int64_t> iterations = {}) {
+  if (iterations.size() == levels.size())
+    return visit(std::span<const int64_t>(iterations));
+  for (int64_t iteration : levels[iterations.size()]) {
+    std::vector<int64_t> inner = iterations;
+    inner.push_back(iteration);
+    forEachSlot(levels, visit, std::move(inner));
+  }
+}
+
+std::vector<FileTensor> fileTensorsOf(Executor &executor, std::span<const Role> roles) {
+  std::vector<FileTensor> fileTensors;
+  for (const Tensor &tensor : executor.program().tensors) {
+    if (std::find(roles.begin(), roles.end(), tensor.role) == roles.end())
+      continue;
+    std::byte *data = executor.dataOf(tensor);
+    Executor::Slots slots = executor.slotsOf(tensor);
+    int64_t layer = 0;
+    forEachSlot(stackedIterations(tensor), [&](std::span<const int64_t> iterations) {
+      fileTensors.push_back({layerName(tensor, iterations), slots.info, data + layer * slots.stride,
+                             slots.bytes, &tensor, layer});
+      ++layer;
+    });
+  }
+  return fileTensors;
+}
+
+std::vector<int64_t> shapeOf(const TensorInfo &info) {
+  std::vector<int64_t> shape;
+  for (const Dim &dim : info.dims)
+    shape.push_back(dim.size - dim.padding);
+  return shape;
+}
+
+Initializer initializerOf(const FileTensor &fileTensor) {
+  const Tensor &tensor = *fileTensor.tensor;
+  size_t index = std::min<size_t>(fileTensor.layer, tensor.scale.size() - 1);
+  return {tensor.init, tensor.scale[index], tensor.cut};
+}
+
+int64_t bytesOf(const TensorInfo &info) {
+  int64_t bytes = sizeOf(info.dtype);
+  for (int64_t size : shapeOf(info))
+    bytes *= size;
+  return bytes;
+}
+
+/// Every rank writes its shards of these tensors.
+void writeFile(Executor &executor, const std::string &path, std::span<const FileTensor> fileTensors,
+               const std::map<std::string, std::string> &metadata) {
+  std::vector<TensorSpec> specs;
+  for (const FileTensor &fileTensor : fileTensors)
+    specs.push_back({fileTensor.name, fileTensor.info.dtype, shapeOf(fileTensor.info)});
+
+  std::optional<SafetensorsWriter> writer;
+  if (executor.isFirst())
+    writer.emplace(path, specs, metadata);
+  executor.barrier("creating a file of weights");
+  if (!executor.isFirst())
+    writer.emplace(path, specs, metadata, SafetensorsWriter::Role::Join);
+  for (size_t i = 0; i < fileTensors.size(); ++i) {
+    const FileTensor &fileTensor = fileTensors[i];
+    ShardLayout layout = executor.layoutOf(fileTensor.info);
+    if (!layout.isWriter())
+      continue;
+    int64_t size = sizeOf(fileTensor.info.dtype);
+    HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::Read);
+    layout.forEachRun([&](const ShardRun &run) {
+      writer->write(i, run.global * size,
+                    {host.data() + run.local * size, static_cast<size_t>(run.count * size)});
+    });
+  }
+  if (!executor.isFirst())
+    writer->finish();
+  executor.barrier("writing a file of weights");
+  if (executor.isFirst())
+    writer->finish();
+  executor.barrier("finishing a file of weights");
+}
+
+} // namespace
+
+void makeDirectory(const std::string &path, const char *what) {
+  try {
+    createDirectories(path);
+  } catch (const UserError &error) {
+    throw UserError(fmt::format("cannot make {} '{}': {}", what, path, error.what()));
+  }
+}
+
+void initializeParameters(Executor &executor, uint64_t seed) {
+  constexpr int64_t longest = 4096; // elements per task, to balance threads
+  constexpr Role roles[] = {Role::Parameter};
+  for (const FileTensor &fileTensor : fileTensorsOf(executor, roles)) {
+    std::vector<ShardRun> work;
+    executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
+      for (int64_t at = 0; at < run.count; at += longest)
+        work.push_back({run.local + at, run.global + at, std::min(longest, run.count - at)});
+    });
+    HostView host(executor.device(), fileTensor.data, fileTensor.bytes,
+                  HostView::Access::ReadWrite);
+    std::byte *data = host.data();
+#pragma omp parallel for schedule(dynamic, 4)
+    for (size_t i = 0; i < work.size(); ++i)
+      initializeRange(initializerOf(fileTensor), seed, fileTensor.name, work[i].global,
+                      work[i].count, fileTensor.info.dtype,
+                      data + work[i].local * sizeOf(fileTensor.info.dtype));
+  }
+}
+
+void loadTensors(Executor &executor, const WeightStore &store, std::span<const Role> roles) {
+  std::vector<FileTensor> fileTensors = fileTensorsOf(executor, roles);
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const FileTensor &fileTensor : fileTensors)
+    shapes[fileTensor.name] = shapeOf(fileTensor.info);
+  store.expectExactly(shapes);
+  for (const FileTensor &fileTensor : fileTensors) {
+    HostView host(executor.device(), fileTensor.data, fileTensor.bytes,
+                  HostView::Access::ReadWrite);
+    executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
+      store.readRange(fileTensor.name, run.global, run.count, fileTensor.info.dtype,
+                      host.data() + run.local * sizeOf(fileTensor.info.dtype));
+    });
+    store.release();
+  }
+}
+
+void saveTensors(Executor &executor, const std::string &path, std::span<const Role> roles,
+                 const std::map<std::string, std::string> &metadata) {
+  writeFile(executor, path, fileTensorsOf(executor, roles), metadata);
+  if (executor.isFirst())
+    asFault([&] { syncParent(path); });
+}
+
+std::vector<Shard> saveShards(Executor &executor, const std::string &directory,
+                              const std::string &stem, std::span<const Role> roles,
+                              int64_t shardBytes) {
+  std::vector<FileTensor> fileTensors = fileTensorsOf(executor, roles);
+  std::vector<int64_t> sizes;
+  for (const FileTensor &fileTensor : fileTensors)
+    sizes.push_back(bytesOf(fileTensor.info));
+  std::vector<size_t> ends = cutIntoShards(sizes, shardBytes);
+  std::vector<Shard> shards;
+  for (size_t begin = 0, number = 1; number <= ends.size(); begin = ends[number - 1], ++number) {
+    std::span<const FileTensor> shardTensors(fileTensors.data() + begin, ends[number - 1] - begin);
+    Shard shard{fmt::format("{}-{:05}-of-{:05}.safetensors", stem, number, ends.size()), {}};
+    for (const FileTensor &fileTensor : shardTensors)
+      shard.tensors.push_back({fileTensor.name, bytesOf(fileTensor.info)});
+    writeFile(executor, (std::filesystem::path(directory) / shard.file).string(), shardTensors,
+              {{"format", "pt"}});
+    shards.push_back(std::move(shard));
+  }
+  return shards;
+}
+
+} // namespace titan::rt

@@ -1,0 +1,40 @@
+// Parameters, optimizer state and gradients in files, independent of the mesh: every rank reads and
+// writes just its shards. Files are safetensors; a stacked tensor is stored layer by layer
+// ("layers.3.wq").
+//
+// The directory must be visible to all ranks.
+#pragma once
+
+#include "Executor.h"
+
+#include "weights/WeightStore.h"
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace titan::rt {
+
+/// Creates an output directory; `what` describes it in the error message.
+void makeDirectory(const std::string &path, const char *what);
+
+/// Initialises parameters from their distributions, seed and names; the same bits on any mesh.
+void initializeParameters(Executor &executor, uint64_t seed);
+
+/// Reads all tensors of these roles. Other tensors or shapes in the store are refused by name.
+/// Other floating-point types are converted.
+void loadTensors(Executor &executor, const WeightStore &store, std::span<const Role> roles);
+
+/// Writes all tensors of these roles into one file, durably. Collective.
+void saveTensors(Executor &executor, const std::string &path, std::span<const Role> roles,
+                 const std::map<std::string, std::string> &metadata = {});
+
+/// Writes and syncs DIRECTORY/STEM-00001-of-0000N.safetensors, each with at most `shardBytes` bytes
+/// of tensors (but at least one tensor). Their names are durable once the caller syncs the
+/// directory. The division into files does not depend on the mesh. Collective.
+std::vector<Shard> saveShards(Executor &executor, const std::string &directory,
+                              const std::string &stem, std::span<const Role> roles,
+                              int64_t shardBytes);
+
+} // namespace titan::rt

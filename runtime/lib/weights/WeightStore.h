@@ -1,0 +1,64 @@
+// The weights that a path names, over one safetensors file or several.
+#pragma once
+
+#include "base/files/Safetensors.h"
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace titan::rt {
+
+/// All weights under a path: one .safetensors file; a directory with model.safetensors; one with
+/// model.safetensors.index.json and the files it names; or the directory of a run that has not come
+/// to its end, for its latest checkpoint. Or the files of a list, `root` then names them in
+/// messages.
+class WeightStore {
+public:
+  explicit WeightStore(const std::string &path);
+  WeightStore(std::string root, const std::vector<std::string> &files);
+
+  const std::string &path() const { return root; }
+  /// Where the files lie that `path` names or leads to.
+  std::string directory() const;
+  /// Names of all tensors, sorted.
+  std::vector<std::string> names() const;
+  /// Null where there is none of this name.
+  const StoredTensor *find(const std::string &name) const;
+
+  /// Reads elements [first, first + count) of a tensor (row-major) into out (F32 or F64),
+  /// converting from F64, F32, F16 or BF16. Another kind of type is an error by name.
+  void readRange(const std::string &name, int64_t first, int64_t count, DType type,
+                 void *out) const;
+
+  /// Lets go of what was read of the files (MappedFile::release).
+  void release() const;
+
+  /// Errors, by name, unless the store holds exactly tensors of these names and shapes.
+  void expectExactly(const std::map<std::string, std::vector<int64_t>> &shapes) const;
+
+private:
+  std::string root;
+  std::vector<std::unique_ptr<SafetensorsFile>> files;
+  std::map<std::string, const StoredTensor *> byName;
+};
+
+/// Where to part tensors of these bytes, in their order, into files: the ends of the parts. A part
+/// has at most `shardBytes` bytes, but at least one tensor.
+std::vector<size_t> cutIntoShards(std::span<const int64_t> tensorBytes, int64_t shardBytes);
+
+/// One file of several, and the tensors in it with their bytes.
+struct Shard {
+  std::string file;
+  std::vector<std::pair<std::string, int64_t>> tensors;
+};
+
+/// The index that lists them for other software: STEM.safetensors.index.json. One rank calls it.
+/// Its name is durable once the caller has synced the folder.
+void writeShardIndex(const std::string &directory, const std::string &stem,
+                     const std::vector<Shard> &shards);
+
+} // namespace titan::rt
