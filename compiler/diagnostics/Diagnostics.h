@@ -1,4 +1,4 @@
-// Diagnostics: the messages of the compiler.
+// Diagnostics. Their texts belong to the language.
 //
 // A diagnostic has a code (Codes.def), a location, one sentence, notes at *other* locations, and a
 // remedy if there is one. Diagnostics are collected, so a tool can print text or JSON, sort them,

@@ -5,7 +5,6 @@
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/Support/Programs.h"
-#include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 

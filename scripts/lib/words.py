@@ -18,9 +18,11 @@ SOURCES = (".h", ".cpp", ".cu", ".cuh", ".td", ".def")
 TOKEN = re.compile(r"""
     (?P<comment>//[^\n]*|/\*.*?\*/)
   | (?P<include>^[ \t]*(?:\#[ \t]*include|include)\b[^\n]*)
-  | (?P<string>R"(?P<tag>[^(\s]*)\(.*?\)(?P=tag)"|\[\{.*?\}\]|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+')
+  | (?P<string>R"(?P<tag>[^(\s]*)\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+')
+  | (?P<number>\d[\w.']*)
   | (?P<name>[A-Za-z_]\w*)
 """, re.X | re.S | re.M)
+DESCRIPTION = re.compile(r"\[\{.*?\}\]", re.S)  # text of a TableGen record
 WORD_OF_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -81,14 +83,17 @@ def first_sentence(text):
 def check(path, name, words):
     """The complaints about one file."""
     text = path.read_text(errors="replace")
+    code = text
+    if path.suffix == ".td":
+        code = DESCRIPTION.sub(lambda found: "\n" * found[0].count("\n"), text)
     seen = set()
-    for match in TOKEN.finditer(text):
+    for match in TOKEN.finditer(code):
         identifier = match.group("name")
         if not identifier or identifier in seen:
             continue
         seen.add(identifier)
         for word in words.in_identifier(identifier, name):
-            line = text.count("\n", 0, match.start()) + 1
+            line = code.count("\n", 0, match.start()) + 1
             yield f"{name}:{line}: `{identifier}`: `{word}` is retired; {words.replacements[word]}"
     if path.suffix in (".h", ".td"):
         line, sentence = first_sentence(text)

@@ -46,7 +46,7 @@ TEST(ShardLayout, Whole) {
 }
 
 // Ranks have equal shards if they differ only on axes that do not shard the tensor.
-TEST(ShardLayout, EqualShards) {
+TEST(ShardLayout, Shards) {
   TensorInfo info = tensor({{"a", 4, {0}}, {"b", 4, {}}}, {2}, 1);
   std::map<Numbers, std::set<int64_t>> shards;
   for (int64_t a : {0, 1})

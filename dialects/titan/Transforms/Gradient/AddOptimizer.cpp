@@ -279,9 +279,8 @@ LogicalResult OptimizerBuilder::run() {
 namespace {
 struct AddOptimizer : titan::ir::impl::TitanAddOptimizerBase<AddOptimizer> {
   void runOnOperation() override {
-    for (func::FuncOp function : getTrainPrograms(getOperation()))
-      if (failed(OptimizerBuilder(function).run()))
-        return signalPassFailure();
+    if (isTrainProgram(getOperation()) && failed(OptimizerBuilder(getOperation()).run()))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -29,7 +29,7 @@ TEST(AxisAssignment, SplitsWhatTheResultSplits) {
 }
 
 /// With neither, the operands are gathered.
-TEST(AxisAssignment, AssignsNothingWithoutFallback) {
+TEST(AxisAssignment, ReplicatesByDefault) {
   EXPECT_EQ(assignAxis(getMatmulRule(), {{1, kReplicated}, {kReplicated}}, getMatmulSizes(),
                        getAxis(), {1, 1, 1})
                 .kind,

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kLarge = 1000;
 
 // Candidates with a common position share a bucket, whose range narrows.
-TEST(Buckets, MergeAtACommonPosition) {
+TEST(Buckets, JoinByPosition) {
   auto buckets = chooseBuckets({{0, 5, 1}, {3, 9, 1}, {4, 7, 1}}, kLarge);
   ASSERT_EQ(buckets.size(), 1u);
   EXPECT_THAT(buckets[0].members, ElementsAre(0, 1, 2));
