@@ -3,6 +3,7 @@
 #include "compiler/driver/Processes.h"
 #include "dialects/dist/Analysis/DividedDims.h"
 #include "dialects/dist/IR/AutoAxis.h"
+#include "dialects/titan/IR/AttributeNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/TargetParser/Host.h"
@@ -39,9 +40,9 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
     if (failed(dist::checkDividedDims(*module, degrees)))
       return {};
   }
-  if (auto flops = (*module)->getAttrOfType<mlir::FloatAttr>("titan.flops_per_token"))
+  if (auto flops = (*module)->getAttrOfType<mlir::FloatAttr>(ir::attr::kFlopsPerToken))
     summary.flopsPerToken = flops.getValueAsDouble();
-  if (auto flops = (*module)->getAttrOfType<mlir::FloatAttr>("titan.model_flops_per_token"))
+  if (auto flops = (*module)->getAttrOfType<mlir::FloatAttr>(ir::attr::kModelFlopsPerToken))
     summary.modelFlopsPerToken = flops.getValueAsDouble();
   int64_t cores = std::thread::hardware_concurrency();
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();

@@ -66,7 +66,7 @@ static LogicalResult emitProgram(func::FuncOp function, StringRef name, Target t
 }
 
 static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
-  auto model = module->getAttrOfType<StringAttr>("titan.model");
+  auto model = module->getAttrOfType<StringAttr>(ir::attr::kModel);
   out.line(comment(("Emitted by titanc" + (model ? " from the model " + model.getValue() : "") +
                     ". Sizes are those of one rank.")
                        .str()));

@@ -336,11 +336,11 @@ void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
   emitMesh();
   out.open("Program titan::rt::program(const int64_t *degree)");
   out.line("Program p;");
-  if (auto name = module->getAttrOfType<StringAttr>("titan.run_name"))
+  if (auto name = module->getAttrOfType<StringAttr>(ir::attr::kRunName))
     out.line("p.name = " + quote(name) + ";");
-  if (auto fingerprint = module->getAttrOfType<StringAttr>("titan.fingerprint"))
+  if (auto fingerprint = module->getAttrOfType<StringAttr>(ir::attr::kFingerprint))
     out.line("p.model = " + quote(fingerprint) + ";");
-  if (auto source = module->getAttrOfType<StringAttr>("titan.source"))
+  if (auto source = module->getAttrOfType<StringAttr>(ir::attr::kSource))
     out.line("p.source = {" + quote(source) + ", " + std::to_string(source.size()) + "};");
   out.line("p.code = " + quote(checksum) + ";");
   out.line("p.mesh = programMesh();");
@@ -348,13 +348,13 @@ void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
   emitSettings();
   if (parameterType)
     out.line("p.dtype = " + getDType(parameterType) + ";");
-  if (auto sizes = module->getAttrOfType<DictionaryAttr>("titan.sizes"))
+  if (auto sizes = module->getAttrOfType<DictionaryAttr>(ir::attr::kSizes))
     for (StringRef field : {"batch", "seq", "vocab"})
       if (auto size = sizes.getAs<IntegerAttr>(field))
         out.line("p." + field + " = " + std::to_string(size.getInt()) + ";");
   out.line("p.parameters = " + std::to_string(parameters) + ";");
-  for (auto [attribute, field] : {std::pair("titan.flops_per_token", "flopsPerToken"),
-                                  std::pair("titan.model_flops_per_token", "modelFlopsPerToken")})
+  for (auto [attribute, field] : {std::pair(ir::attr::kFlopsPerToken, "flopsPerToken"),
+                                  std::pair(ir::attr::kModelFlopsPerToken, "modelFlopsPerToken")})
     if (auto flops = module->getAttrOfType<FloatAttr>(attribute))
       out.line(std::string("p.") + field + " = " + ir::getLiteral(flops.getValueAsDouble()) + ";");
   out.line("return p;");

@@ -87,7 +87,7 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
   if (settings.vocab > 0)
     return settings.vocab;
   if (auto sizes =
-          function->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>("titan.sizes"))
+          function->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>(ir::attr::kSizes))
     if (auto vocab = sizes.getAs<IntegerAttr>("vocab"))
       return vocab.getInt();
   for (Value argument : function.getArguments())
@@ -202,7 +202,7 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
     return failure();
   if (*given)
     return **given;
-  if (Attribute literal = function.getArgAttr(index, "titan.value"))
+  if (Attribute literal = function.getArgAttr(index, ir::attr::kValue))
     return readLiteral(function, type, literal);
   if (auto init = function.getArgAttrOfType<ir::InitAttr>(index, attr::kInit))
     return initialize(type, layers, init, settings.seed);

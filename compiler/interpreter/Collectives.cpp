@@ -100,8 +100,8 @@ interpreter::evaluateConversion(Operation *op, unsigned i, const RankMesh &mesh,
   }
   bool reduces = isa<dist::AllReduceOp, dist::ReduceScatterOp>(op);
   Known known = gather(from, mesh, group, inputs, reduces);
-  auto only = op->getAttrOfType<IntegerAttr>(kDroppedReduction);
-  bool dropped = only ? only.getInt() == i : op->hasAttr(kDroppedReduction);
+  auto only = op->getAttrOfType<IntegerAttr>(dist::kDroppedAttr);
+  bool dropped = only ? only.getInt() == i : op->hasAttr(dist::kDroppedAttr);
   std::vector<HostTensor> results;
   for (auto [rank, input] : llvm::zip_equal(group, inputs)) {
     if (dropped)

@@ -15,11 +15,6 @@
 
 namespace titan::interpreter {
 
-/// Tests set this attribute on an all-reduce or reduce-scatter, for all its values or with the
-/// number of one. Every rank then keeps its unreduced value. The comparison of programs must detect
-/// that.
-constexpr llvm::StringLiteral kDroppedReduction = "dist.dropped";
-
 /// Whether ranks communicate in this operation.
 bool isCollective(mlir::Operation *op);
 

@@ -7,7 +7,6 @@
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/Support/Programs.h"
-#include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 

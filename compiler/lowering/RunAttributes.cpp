@@ -51,7 +51,7 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
         translation.loc(axis.loc, axis.name), axis.name, list(axis.splits), list(axis.fallback),
         list(axis.stores), axis.pads.empty() ? ArrayAttr() : list(axis.pads));
     if (SmallVector<Attribute> overrides = overridesOf(axis); !overrides.empty())
-      map->setAttr("dist.overrides", builder.getArrayAttr(overrides));
+      map->setAttr(dist::kOverridesAttr, builder.getArrayAttr(overrides));
   }
 }
 
@@ -215,16 +215,16 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   }
   addChosen(run, builder, settings);
   module->setAttr(ir::attr::kRun, builder.getDictionaryAttr(settings));
-  module->setAttr("titan.run_name", builder.getStringAttr(run.run.name));
-  module->setAttr("titan.model", builder.getStringAttr(run.modelName));
-  module->setAttr("titan.fingerprint", builder.getStringAttr(sema::fingerprintOf(run.train)));
-  module->setAttr("titan.source", builder.getStringAttr(wholeText(sources)));
+  module->setAttr(ir::attr::kRunName, builder.getStringAttr(run.run.name));
+  module->setAttr(ir::attr::kModel, builder.getStringAttr(run.modelName));
+  module->setAttr(ir::attr::kFingerprint, builder.getStringAttr(sema::fingerprintOf(run.train)));
+  module->setAttr(ir::attr::kSource, builder.getStringAttr(wholeText(sources)));
   auto size = [&](StringRef name, int64_t value) {
     return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
   };
   // Text consists of bytes, other data of 32-bit ids.
   const int64_t tokens = run.run["data.format"].print() == "text" ? 256 : INT32_MAX;
-  module->setAttr("titan.sizes",
+  module->setAttr(ir::attr::kSizes,
                   builder.getDictionaryAttr({size("batch", run.run["data.batch"].integer),
                                              size("seq", run.run["data.seq"].integer),
                                              size("vocab", Vocabulary(run.train).sizeOr(tokens))}));

@@ -1,9 +1,10 @@
 #include "compiler/pipelines/Phases.h"
+#include "compiler/pipelines/RunPhase.h"
 #include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
-#include "dialects/titan/Transforms/Fusion/Fusion.h"
+#include "dialects/titan/Transforms/Fusion/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/Passes.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -73,9 +74,10 @@ LogicalResult runPhases(ModuleOp module, const PhaseRun &run) {
   if (failed(checkInsertions(module, run)))
     return failure();
   std::vector<Insertion> insertions = run.insertions;
+  const RunSettings settings(module);
   for (auto [number, phase] : llvm::enumerate(getPhases())) {
     PassManager manager(module.getContext());
-    phase.build(manager);
+    phase.build(manager, settings);
     if (failed(insertAfter(phase.name, insertions, manager)) || failed(manager.run(module)))
       return failure();
     if (failed(dump(module, run.dumpDirectory, number, phase)))
@@ -89,10 +91,11 @@ LogicalResult runPhases(ModuleOp module, const PhaseRun &run) {
 }
 
 void registerPhasePipelines(std::vector<Insertion> &insertions) {
+  registerTitanPipelinesPasses();
   for (const Phase &phase : getPhases())
     PassPipelineRegistration<>("titan-phase-" + phase.name.str(), phase.summary,
                                [&phase, &insertions](OpPassManager &manager) {
-                                 phase.build(manager);
+                                 manager.addPass(createTitanRunPhase({phase.name.str()}));
                                  (void)insertAfter(phase.name, insertions, manager);
                                });
 }
@@ -100,7 +103,7 @@ void registerPhasePipelines(std::vector<Insertion> &insertions) {
 void printPhases(llvm::raw_ostream &out) {
   for (const Phase &phase : getPhases()) {
     OpPassManager manager(ModuleOp::getOperationName());
-    phase.build(manager);
+    phase.build(manager, RunSettings());
     out << llvm::formatv("{0,-10} {1}\n{2,-10} ", phase.name, phase.summary, "");
     manager.printAsTextualPipeline(out);
     out << '\n';

@@ -4,6 +4,7 @@
 #define TITAN_COMPILER_PIPELINES_PHASES_H
 
 #include "compiler/pipelines/Plugins.h"
+#include "dialects/titan/Support/RunSettings.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -16,8 +17,8 @@ namespace titan::pipelines {
 struct Phase {
   llvm::StringLiteral name;
   llvm::StringLiteral summary;
-  /// Adds the phase's passes, its verifier last.
-  void (*build)(mlir::OpPassManager &manager);
+  /// Adds the phase's passes with the options that the run sets, its verifier last.
+  void (*build)(mlir::OpPassManager &manager, const RunSettings &settings);
 };
 
 /// All phases, `model` first.
@@ -34,14 +35,15 @@ struct PhaseRun {
   std::function<void(llvm::StringRef phase, mlir::ModuleOp module)> observe = {};
 };
 
-/// Runs the phases on a lowered module. Passes report their own errors.
+/// Runs the phases on a lowered module, with the settings of its run. Passes report their own
+/// errors.
 mlir::LogicalResult runPhases(mlir::ModuleOp module, const PhaseRun &run);
 
 /// Registers each phase, with its insertions, as the pipeline --titan-phase-NAME. `insertions` is
 /// read when a pipeline is built.
 void registerPhasePipelines(std::vector<Insertion> &insertions);
 
-/// Prints each phase on one line, followed by its passes.
+/// Prints each phase on one line, followed by its passes with their default options.
 void printPhases(llvm::raw_ostream &out);
 
 } // namespace titan::pipelines

@@ -34,7 +34,7 @@ llvm::Expected<Insertion> readInsertion(const std::string &text) {
   if (!findPhase(position))
     return makeError("there is no phase `" + position +
                      "` to insert a pass after; the phases are " + getPhaseNames());
-  OpPassManager manager(ModuleOp::getOperationName());
+  OpPassManager manager(ModuleOp::getOperationName(), OpPassManager::Nesting::Implicit);
   std::string message;
   llvm::raw_string_ostream stream(message);
   if (failed(parsePassPipeline(pass, manager, stream)))
@@ -45,6 +45,8 @@ llvm::Expected<Insertion> readInsertion(const std::string &text) {
 
 LogicalResult insertAfter(llvm::StringRef phase, std::vector<Insertion> &insertions,
                           OpPassManager &manager) {
+  // A pass of functions needs no `func.func(...)` around it.
+  manager.setNesting(OpPassManager::Nesting::Implicit);
   for (Insertion &insertion : insertions)
     if (insertion.phase == phase) {
       insertion.isUsed = true;

@@ -11,9 +11,9 @@
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Kernels/Kernels.h"
 #include "dialects/titan/ShardingRules/ShardingRules.h"
-#include "dialects/titan/Transforms/Fusion/Fusion.h"
+#include "dialects/titan/Transforms/Fusion/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/Passes.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

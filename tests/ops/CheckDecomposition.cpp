@@ -21,7 +21,7 @@ bool ops::checkDecomposition(MLIRContext *context, const Case &c, Draw &draw, Co
   ++counts.decompositions;
   Weights weights(c, draw);
   OwningOpRef<ModuleOp> whole = differentiate(context, c, weights);
-  OwningOpRef<ModuleOp> decomposed = differentiate(context, c, weights, ir::createDecomposePass());
+  OwningOpRef<ModuleOp> decomposed = differentiate(context, c, weights, ir::createTitanDecompose());
   if (!whole || !decomposed)
     return false;
   auto a = Session::create(*whole, "train", 1, {}),

@@ -25,8 +25,8 @@ OwningOpRef<ModuleOp> ops::differentiate(MLIRContext *context, const Case &c,
   OwningOpRef<ModuleOp> module = makeTraining(context, c, weights.byResult);
   PassManager manager(context);
   if (first)
-    manager.addPass(std::move(first));
-  manager.addPass(ir::createTitanDifferentiate());
+    manager.addNestedPass<mlir::func::FuncOp>(std::move(first));
+  manager.addNestedPass<mlir::func::FuncOp>(ir::createTitanDifferentiate());
   if (failed(verify(*module)) || failed(manager.run(*module)))
     return nullptr;
   interpreter::widenToFloat64(*module);
@@ -92,7 +92,7 @@ static FailureOr<Session> runWhole(ModuleOp module, const Case &c) {
     operands.push_back(operand.type);
   func::FuncOp function = addFunction(module, c, operands, c.results);
   for (auto [i, operand] : llvm::enumerate(c.operands))
-    function.setArgAttr(i, "titan.value",
+    function.setArgAttr(i, ir::attr::kValue,
                         Builder(module.getContext()).getDenseF64ArrayAttr(operand.values));
   auto session = Session::create(module, "op", 1, {});
   if (failed(session) || failed(session->step()))

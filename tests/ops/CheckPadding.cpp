@@ -4,6 +4,7 @@
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Padding.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/Support/RunSettings.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "tests/ops/Checks.h"
@@ -88,7 +89,7 @@ static LogicalResult check(MLIRContext *context, const Case &c, Filling filling,
   ArrayAttr none = b.getArrayAttr({}), padded = b.getStrArrayAttr(names);
   b.create<dist::AxisRulesOp>(b.getUnknownLoc(), "x", padded, none, none, padded);
   PassManager manager(context);
-  dist::buildShardPhase(manager);
+  dist::buildShardPhase(manager, RunSettings());
   RankMesh mesh(dist::MeshOp::lookup(*module), 1);
   if (succeeded(manager.run(*module))) {
     func::FuncOp function = *module->getOps<func::FuncOp>().begin();

@@ -22,7 +22,7 @@ class ShardingCheck {
 public:
   ShardingCheck(MLIRContext *context, const Case &c, ArrayRef<int64_t> shape)
       : context(context), c(c), shape(shape), verifier(context) {
-    verifier.addPass(dist::createDistVerify());
+    verifier.addNestedPass<func::FuncOp>(dist::createDistVerify());
   }
 
   bool run(Break broken, Counts &counts) {

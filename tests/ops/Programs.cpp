@@ -115,7 +115,7 @@ static Value weigh(OpBuilder &b, Value value, Value weight) {
 static void setRoles(OpBuilder &b, func::FuncOp function, ArrayRef<const Tensor *> arguments,
                      size_t numOperands) {
   for (auto [i, tensor] : llvm::enumerate(arguments)) {
-    function.setArgAttr(i, "titan.value", b.getDenseF64ArrayAttr(tensor->values));
+    function.setArgAttr(i, ir::attr::kValue, b.getDenseF64ArrayAttr(tensor->values));
     if (i < numOperands && isReal(tensor->type))
       function.setArgAttr(i, ir::attr::kParam, b.getStringAttr("p" + std::to_string(i)));
   }

@@ -43,7 +43,6 @@ public:
     OwningOpRef<ModuleOp> module = StringRef(file).ends_with(".mlir") ? parse() : lower();
     if (!module)
       return {broken ? Verdict::Failed : Verdict::Refused, errors};
-    allowSmallSlices(*module);
     for (const pipelines::Phase &phase : pipelines::getPhases())
       if (failed(checkPhase(*module, phase)))
         return {requestsSlicing() || isUneven(*module) ? Verdict::Refused : Verdict::Failed,
@@ -72,11 +71,12 @@ private:
            failed(dist::checkDividedDims(module, dist::getDegrees(mesh, options.autoDegree)));
   }
 
-  /// What large programs compute in parts, these do, too, although their values are small.
-  static void allowSmallSlices(ModuleOp module) {
-    Builder builder(module.getContext());
-    for (func::FuncOp train : ir::getTrainPrograms(module))
-      train->setAttr(ir::attr::kMinChunkBytes, builder.getI64IntegerAttr(0));
+  /// The settings of the run. What large programs compute in chunks, these do, too, although their
+  /// values are small.
+  RunSettings getSettings(ModuleOp module) {
+    RunSettings settings(module);
+    settings.setInteger("min_chunk_bytes", 0, &context.context);
+    return settings;
   }
 
   OwningOpRef<ModuleOp> parse() {
@@ -111,7 +111,7 @@ private:
   LogicalResult checkPhase(ModuleOp module, const pipelines::Phase &phase) {
     if (phase.build) {
       PassManager manager(&context.context);
-      phase.build(manager);
+      phase.build(manager, getSettings(module));
       if (failed(manager.run(module)))
         return failure();
     }

@@ -2,6 +2,7 @@
 
 #include "compiler/pipelines/Phases.h"
 #include "dialects/registration/RegisterAll.h"
+#include "dialects/titan/Support/PassReport.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/CommandLine.h"
@@ -33,14 +34,30 @@ static cl::opt<bool> listPhases("list-phases", cl::desc("Print the compiler's ph
                                   std::exit(0);
                                 }));
 
+static cl::opt<bool> printsStatistics("titan-statistics",
+                                      cl::desc("Print the statistics of all passes at the end"));
+
+/// An LLVM with assertions has this option already.
+static void registerDebugOnly() {
+  if (cl::getRegisteredOptions().count("debug-only"))
+    return;
+  static cl::list<std::string> debugOnly(
+      "debug-only", cl::CommaSeparated, cl::value_desc("PASS,..."),
+      cl::desc("Print the decisions of these passes"),
+      cl::callback([](const std::string &pass) { addDebugged(pass); }));
+}
+
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
+  registerDebugOnly();
   registerDialects(registry);
   registerPasses();
   pipelines::registerPhasePipelines(insertions);
   mlir::registerTransformsPasses();
   mlir::LogicalResult result =
       mlir::MlirOptMain(argc, argv, "Titan's optimizer driver\n", registry);
+  if (printsStatistics)
+    printStatistics(errs());
   for (const pipelines::Insertion &insertion : insertions)
     if (!insertion.isUsed) {
       WithColor::error(errs(), "titan-opt")

@@ -1,6 +1,7 @@
 //===- DistDialect.cpp - Registration of the `dist` dialect ---------------===//
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/IR/DiscardableAttributes.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -21,4 +22,22 @@ void DistDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/dist/IR/DistOps.cpp.inc"
       >();
+}
+
+mlir::LogicalResult DistDialect::verifyOperationAttribute(mlir::Operation *op,
+                                                          mlir::NamedAttribute attribute) {
+  return titan::ir::verifyDiscardable(op, titan::ir::getHolder(op), attribute);
+}
+
+mlir::LogicalResult DistDialect::verifyRegionArgAttribute(mlir::Operation *op, unsigned /*region*/,
+                                                          unsigned /*argument*/,
+                                                          mlir::NamedAttribute attribute) {
+  return titan::ir::verifyDiscardable(op, titan::ir::OnArgument, attribute);
+}
+
+mlir::LogicalResult DistDialect::verifyRegionResultAttribute(mlir::Operation *op,
+                                                             unsigned /*region*/,
+                                                             unsigned /*result*/,
+                                                             mlir::NamedAttribute attribute) {
+  return titan::ir::verifyDiscardable(op, titan::ir::OnResult, attribute);
 }

@@ -17,6 +17,10 @@ def Dist_Dialect : Dialect {
     flat storage; see `docs/design.md`.
   }];
   let useDefaultAttributePrinterParser = 1;
+  // Discardable attributes are verified by the table in DiscardableAttributes.cpp.
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
 }
 
 #endif // TITAN_DIST_DIALECT_TD

@@ -81,7 +81,7 @@ LogicalResult AxisRulesOp::verify() {
   for (Attribute name : getPads().value_or(ArrayAttr::get(getContext(), {})))
     if (!llvm::is_contained(getShards(), name) && !llvm::is_contained(getFallback(), name))
       return emitOpError("(C3) the axis does not split ") << name;
-  auto overrides = (*this)->getAttrOfType<ArrayAttr>("dist.overrides");
+  auto overrides = (*this)->getAttrOfType<ArrayAttr>(kOverridesAttr);
   for (Attribute entry : overrides ? overrides.getValue() : ArrayRef<Attribute>()) {
     if (!isOverride(entry))
       return emitOpError("(C4) no override: ") << entry;

@@ -12,6 +12,14 @@
 
 namespace titan::dist {
 
+// Discardable attributes, with rows in the table of titan/IR/DiscardableAttributes.cpp.
+
+/// On axis rules: an array of dictionaries that replace the rules for some tensors.
+inline constexpr llvm::StringLiteral kOverridesAttr = "dist.overrides";
+/// In tests, on an all-reduce or reduce-scatter: the interpreter omits the reduction of all values,
+/// or of the value with this number. The comparison of programs must detect that.
+inline constexpr llvm::StringLiteral kDroppedAttr = "dist.dropped";
+
 /// Trait of operations that communicate within a process group.
 template <typename ConcreteType>
 class Collective : public mlir::OpTrait::TraitBase<ConcreteType, Collective> {};

@@ -38,22 +38,10 @@ double countModelFlopsPerToken(mlir::func::FuncOp train, double tokens);
 void noteCount(mlir::ModuleOp module, llvm::StringRef attribute,
                llvm::function_ref<double(mlir::func::FuncOp train, double tokens)> count);
 
-/// `--titan-count-flops`: sets `titan.flops_per_token` (f64) on the module: the operations of one
-/// step of the program "train", divided by the tokens of `titan.sizes`.
-///
-/// Input: `module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64, ...}} { func.func
-/// @train ... }` Output: the same with `titan.flops_per_token = 1.6384e+04 : f64`.
-std::unique_ptr<mlir::Pass> createCountFlopsPass();
-
-/// `--titan-count-model-flops`: sets `titan.model_flops_per_token` (f64) on a module of the model
-/// phase.
-///
-/// Input: `module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64, ...}} { func.func
-/// @train ... }` Output: the same with `titan.model_flops_per_token = 1.2e+04 : f64`.
-std::unique_ptr<mlir::Pass> createCountModelFlopsPass();
+#define GEN_PASS_DECL
+#include "dialects/titan/Cost/Passes.h.inc"
 
 void registerCostPasses();
-void registerModelFlopsPass();
 
 } // namespace titan::ir
 

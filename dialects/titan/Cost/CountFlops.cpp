@@ -3,7 +3,12 @@
 #include "dialects/titan/Cost/Cost.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassRegistry.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANCOUNTFLOPS
+#define GEN_PASS_REGISTRATION
+#include "dialects/titan/Cost/Passes.h.inc"
+} // namespace titan::ir
 
 using namespace mlir;
 using namespace titan;
@@ -23,7 +28,7 @@ double ir::countFlops(Region &region, const dist::Degrees &degrees) {
 
 void ir::noteCount(ModuleOp module, StringRef attribute,
                    llvm::function_ref<double(func::FuncOp, double)> count) {
-  auto sizes = module->getAttrOfType<DictionaryAttr>("titan.sizes");
+  auto sizes = module->getAttrOfType<DictionaryAttr>(attr::kSizes);
   if (!sizes)
     return;
   double tokens = 1;
@@ -38,24 +43,15 @@ void ir::noteCount(ModuleOp module, StringRef attribute,
 }
 
 namespace {
-struct CountFlopsPass : PassWrapper<CountFlopsPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CountFlopsPass)
-  StringRef getArgument() const final { return "titan-count-flops"; }
-  StringRef getDescription() const final { return "notes the operations per token on the module"; }
-
+struct CountFlops : titan::ir::impl::TitanCountFlopsBase<CountFlops> {
   void runOnOperation() override {
-    noteCount(getOperation(), "titan.flops_per_token", [](func::FuncOp train, double tokens) {
+    noteCount(getOperation(), attr::kFlopsPerToken, [](func::FuncOp train, double tokens) {
       return countFlops(train.getBody(), {}) / tokens;
     });
   }
 };
 } // namespace
 
-std::unique_ptr<Pass> ir::createCountFlopsPass() {
-  return std::make_unique<CountFlopsPass>();
-}
-
 void ir::registerCostPasses() {
-  PassRegistration<CountFlopsPass>();
-  registerModelFlopsPass();
+  registerTitanCostPasses();
 }

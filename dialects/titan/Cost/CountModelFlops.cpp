@@ -3,7 +3,11 @@
 #include "dialects/titan/Cost/Cost.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassRegistry.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANCOUNTMODELFLOPS
+#include "dialects/titan/Cost/Passes.h.inc"
+} // namespace titan::ir
 
 using namespace mlir;
 using namespace titan;
@@ -43,21 +47,9 @@ double ir::countModelFlopsPerToken(func::FuncOp train, double tokens) {
 }
 
 namespace {
-struct CountModelFlopsPass : PassWrapper<CountModelFlopsPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CountModelFlopsPass)
-  StringRef getArgument() const final { return "titan-count-model-flops"; }
-  StringRef getDescription() const final { return "notes the model's operations per token"; }
-
+struct CountModelFlops : titan::ir::impl::TitanCountModelFlopsBase<CountModelFlops> {
   void runOnOperation() override {
-    noteCount(getOperation(), "titan.model_flops_per_token", countModelFlopsPerToken);
+    noteCount(getOperation(), attr::kModelFlopsPerToken, countModelFlopsPerToken);
   }
 };
 } // namespace
-
-std::unique_ptr<Pass> ir::createCountModelFlopsPass() {
-  return std::make_unique<CountModelFlopsPass>();
-}
-
-void ir::registerModelFlopsPass() {
-  PassRegistration<CountModelFlopsPass>();
-}

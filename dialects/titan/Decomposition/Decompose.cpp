@@ -3,6 +3,12 @@
 #include "dialects/titan/Decomposition/Decomposition.h"
 #include "dialects/titan/IR/TypeOf.h"
 
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANDECOMPOSE
+#define GEN_PASS_REGISTRATION
+#include "dialects/titan/Decomposition/Passes.h.inc"
+} // namespace titan::ir
+
 using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
@@ -17,19 +23,13 @@ bool isSharded(Operation *op) {
   });
 }
 
-struct DecomposePass : PassWrapper<DecomposePass, OperationPass<>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DecomposePass)
-  StringRef getArgument() const final { return "titan-decompose"; }
-  StringRef getDescription() const final {
-    return "replaces composites by the simpler operations that define them";
-  }
-
+struct Decompose : titan::ir::impl::TitanDecomposeBase<Decompose> {
   void runOnOperation() override {
     SmallVector<DecomposableOpInterface> composites;
-    getOperation()->walk([&](DecomposableOpInterface op) { composites.push_back(op); });
+    getOperation().walk([&](DecomposableOpInterface op) { composites.push_back(op); });
     for (DecomposableOpInterface op : composites) {
       if (isSharded(op)) {
-        op->emitError("cannot be decomposed: it lies on a mesh already; decompose before the shard "
+        op->emitError("cannot be decomposed: it already has a sharding; decompose before the shard "
                       "phase");
         return signalPassFailure();
       }
@@ -49,10 +49,6 @@ void ir::registerDecompositions(DialectRegistry &registry) {
   });
 }
 
-std::unique_ptr<Pass> ir::createDecomposePass() {
-  return std::make_unique<DecomposePass>();
-}
-
 void ir::registerDecomposePass() {
-  PassRegistration<DecomposePass>();
+  registerTitanDecompositionPasses();
 }

@@ -10,6 +10,7 @@
 #define TITAN_DIALECTS_TITAN_DECOMPOSITION_DECOMPOSITION_H
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace titan::ir {
@@ -19,17 +20,10 @@ void registerDecompositions(mlir::DialectRegistry &registry);
 void attachAttentionDecomposition(mlir::MLIRContext &context);
 void attachRotaryDecomposition(mlir::MLIRContext &context);
 
-/// `--titan-decompose`: replaces every operation with DecomposableOpInterface by its definition.
-/// For programs of the model phase: gradients of composites are not decomposed, but the gradient of
-/// the definition is equal.
-///
-/// Input: `%r = titan.rotary %x along "seq" dim "head" {theta = 1.0e+04} : T -> T`
-/// Output: angles from `titan.iota`, their cosines and sines, two halves by `titan.split` and
-/// `titan.slice`, products and sums, joined by `titan.pad` and `titan.merge`.
-///
-/// Fails if an operation has a sharding already.
-std::unique_ptr<mlir::Pass> createDecomposePass();
+#define GEN_PASS_DECL
+#include "dialects/titan/Decomposition/Passes.h.inc"
 
+/// Registers `--titan-decompose`.
 void registerDecomposePass();
 
 } // namespace titan::ir

@@ -1,7 +1,6 @@
-//===- TensorAttributes.h - Options of single tensors -----------*- C++ -*-===//
+//===- TensorAttributes.h - Names of sharding constraints -------*- C++ -*-===//
 //
-// Attributes for options that a user sets on some tensors only. Few files need them, so they are
-// separate from `Titan.h`.
+// Sharding constraints with a name (`titan.name`), by which overrides of the mesh refer to them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,14 +10,6 @@
 #include "dialects/titan/IR/Titan.h"
 
 namespace titan::ir {
-
-namespace attr {
-/// On trained parameters of @train, until the gradient phase: the optimizer that updates it.
-inline constexpr llvm::StringLiteral kUpdatedBy = "titan.updated_by";
-/// On sharding constraints: the name by which overrides refer to the value. The cotangent has the
-/// same name.
-inline constexpr llvm::StringLiteral kName = "titan.name";
-} // namespace attr
 
 /// The name of the constraint; empty if it has none or is null.
 inline llvm::StringRef getName(ShardingConstraintOp constraint) {

@@ -9,6 +9,7 @@
 #define TITAN_DIALECTS_TITAN_IR_TITAN_H
 
 #include "dialects/dist/IR/Dist.h"
+#include "dialects/titan/IR/AttributeNames.h"
 #include "dialects/titan/IR/IterationTable.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -44,47 +45,6 @@ class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {
 
 /// Names the results of an operation after the NameLoc in its location, if there is one.
 void setResultNamesFromLocation(mlir::Operation *op, mlir::OpAsmSetValueNameFn setName);
-
-/// Attributes of a program function's arguments and results; docs/design.md lists what they mean.
-namespace attr {
-inline constexpr llvm::StringLiteral kProgram = "titan.program";
-inline constexpr llvm::StringLiteral kInput = "titan.input";
-inline constexpr llvm::StringLiteral kParam = "titan.param";
-inline constexpr llvm::StringLiteral kInit = "titan.init";
-inline constexpr llvm::StringLiteral kStacked = "titan.stacked";
-inline constexpr llvm::StringLiteral kRateScale = "titan.lr_scale";
-inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
-/// A parameter that is not trained; @train returns its next value (docs/rationale/buffers.md).
-inline constexpr llvm::StringLiteral kBuffer = "titan.buffer";
-inline constexpr llvm::StringLiteral kState = "titan.state";
-inline constexpr llvm::StringLiteral kScalar = "titan.scalar";
-inline constexpr llvm::StringLiteral kOutput = "titan.output";
-/// On an output: each rank may return its unreduced value.
-inline constexpr llvm::StringLiteral kUnreduced = "titan.unreduced";
-inline constexpr llvm::StringLiteral kGradient = "titan.gradient";
-inline constexpr llvm::StringLiteral kUpdates = "titan.updates";
-/// On padded arguments and results: their sizes without padding, which files and initial values
-/// use. The padding is zero.
-inline constexpr llvm::StringLiteral kUnpadded = "titan.unpadded";
-/// Marks a function as an optimizer; on a trained parameter of @train: the optimizer's symbol.
-inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
-/// On arguments of an optimizer: "parameter" or "gradient".
-inline constexpr llvm::StringLiteral kOperand = "titan.operand";
-/// On @train: the greatest norm of all gradients together.
-inline constexpr llvm::StringLiteral kClip = "titan.clip";
-/// On @train: a step whose loss or norm is not finite updates nothing.
-inline constexpr llvm::StringLiteral kSkipNonFinite = "titan.skip_nonfinite";
-/// On program functions: the declared element types (ElementTypes.h).
-inline constexpr llvm::StringLiteral kPrecision = "titan.precision";
-inline constexpr llvm::StringLiteral kRun = "titan.run";
-/// On operations in a repeat that the backward pass recomputes.
-inline constexpr llvm::StringLiteral kRecompute = "titan.recompute";
-/// On operations of the model, if the run's `recompute` names blocks: the enclosing blocks,
-/// innermost first.
-inline constexpr llvm::StringLiteral kBlocks = "titan.blocks";
-/// On operations of the backward pass: "wgrad" or "dgrad".
-inline constexpr llvm::StringLiteral kGradKind = "titan.grad_kind";
-} // namespace attr
 
 /// The dimension of attention's `value` that replaces dimension `head` of `key`.
 DimAttr getValueHeadOf(NamedTensorType key, NamedTensorType value, mlir::StringAttr head);

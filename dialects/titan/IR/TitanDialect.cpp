@@ -1,5 +1,6 @@
 //===- TitanDialect.cpp - Registration of the `titan` dialect -------------===//
 
+#include "dialects/titan/IR/DiscardableAttributes.h"
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -45,6 +46,24 @@ void TitanDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/titan/IR/OrderOps.cpp.inc"
       >();
+}
+
+mlir::LogicalResult TitanDialect::verifyOperationAttribute(mlir::Operation *op,
+                                                           mlir::NamedAttribute attribute) {
+  return titan::ir::verifyDiscardable(op, titan::ir::getHolder(op), attribute);
+}
+
+mlir::LogicalResult TitanDialect::verifyRegionArgAttribute(mlir::Operation *op, unsigned /*region*/,
+                                                           unsigned /*argument*/,
+                                                           mlir::NamedAttribute attribute) {
+  return titan::ir::verifyDiscardable(op, titan::ir::OnArgument, attribute);
+}
+
+mlir::LogicalResult TitanDialect::verifyRegionResultAttribute(mlir::Operation *op,
+                                                              unsigned /*region*/,
+                                                              unsigned /*result*/,
+                                                              mlir::NamedAttribute attribute) {
+  return titan::ir::verifyDiscardable(op, titan::ir::OnResult, attribute);
 }
 
 void titan::ir::setResultNamesFromLocation(Operation *op, OpAsmSetValueNameFn setName) {

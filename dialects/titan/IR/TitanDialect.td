@@ -16,6 +16,10 @@ def Titan_Dialect : Dialect {
     Layers are a `titan.repeat`, which becomes one loop in the emitted program.
   }];
   let useDefaultAttributePrinterParser = 1;
+  // Discardable attributes are verified by the table in DiscardableAttributes.cpp.
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
   let dependentDialects = ["::titan::dist::DistDialect"]; // the tensor type contains a sharding
 }

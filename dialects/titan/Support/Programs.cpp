@@ -5,14 +5,9 @@
 using namespace mlir;
 using namespace titan::ir;
 
-SmallVector<func::FuncOp> titan::ir::getTrainPrograms(ModuleOp module) {
-  SmallVector<func::FuncOp> programs;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
-    if (program && program.getValue() == "train" && !function.isExternal())
-      programs.push_back(function);
-  }
-  return programs;
+bool titan::ir::isTrainProgram(func::FuncOp function) {
+  auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
+  return program && program.getValue() == "train" && !function.isExternal();
 }
 
 bool titan::ir::isTrained(func::FuncOp function, unsigned index) {

@@ -14,8 +14,8 @@
 
 namespace titan::ir {
 
-/// The functions with `titan.program = "train"`.
-llvm::SmallVector<mlir::func::FuncOp> getTrainPrograms(mlir::ModuleOp module);
+/// Whether the function has a body and `titan.program = "train"`.
+bool isTrainProgram(mlir::func::FuncOp function);
 
 /// Whether argument `index` is a trained parameter: a parameter that is neither frozen nor a
 /// buffer.

@@ -10,27 +10,31 @@
 #define TITAN_DIALECTS_DIST_TRANSFORMS_OVERLAP_PASSES_H
 
 #include "dialects/dist/IR/DistOps.h"
-#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir {
 class OpPassManager;
 }
 
+namespace titan {
+class RunSettings;
+} // namespace titan
+
 namespace titan::dist {
+
+/// When communication overlaps with computation.
+enum class Overlap { Always, Never };
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "dialects/dist/Transforms/Overlap/Passes.h.inc"
 
-/// Adds the passes in order, the verifier last.
-void buildOverlapPhase(mlir::OpPassManager &passes);
+/// Adds the passes in order, the verifier last, with the options that the run sets.
+void buildOverlapPhase(mlir::OpPassManager &passes, const RunSettings &settings);
 
 /// Registers the passes.
 void registerOverlapPhase();
-
-/// The run's setting `sharding.overlap`; true by default.
-bool wantsOverlap(mlir::ModuleOp module);
 
 /// The first channel that no collective inside `operation` uses.
 int64_t getFreeChannel(mlir::Operation *operation);

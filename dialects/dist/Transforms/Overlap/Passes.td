@@ -5,7 +5,12 @@
 
 include "mlir/Pass/PassBase.td"
 
-def DistPrefetchGathers : Pass<"dist-prefetch-gathers", "::mlir::ModuleOp"> {
+def OverlapOption : Option<"overlap", "overlap", "::titan::dist::Overlap", "::titan::dist::Overlap::Always",
+    "When communication overlaps with computation: always or never", [{::llvm::cl::values(
+      clEnumValN(::titan::dist::Overlap::Always, "always", "Overlap where there is computation"),
+      clEnumValN(::titan::dist::Overlap::Never, "never", "Leave all collectives synchronous"))}]>;
+
+def DistPrefetchGathers : Pass<"dist-prefetch-gathers", "::mlir::func::FuncOp"> {
   let summary = "gathers the parameters of the next iteration during the current one";
   let description = [{
     After it, the gathers of a repeat's scanned parameters are in flight when an iteration begins. The
@@ -33,10 +38,18 @@ def DistPrefetchGathers : Pass<"dist-prefetch-gathers", "::mlir::ModuleOp"> {
     Only parameters are prefetched, because they do not change before the end of the step. Every iteration
     must scan the parameter, and all bodies of a repeat must gather it. A cast before the gather moves with
     it; the repeat then also takes the cast value as an iteration argument, because the gather reads it.
+
+    With `overlap=never` the pass changes nothing. The phase pipeline sets the option from the setting
+    `sharding.overlap` of the run.
   }];
+  let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
+  let options = [OverlapOption];
+  let statistics = [
+    Statistic<"prefetchedGathers", "prefetched gathers", "Gathers of the next iteration during the current one">
+  ];
 }
 
-def DistSplitCollectives : Pass<"dist-split-collectives", "::mlir::ModuleOp"> {
+def DistSplitCollectives : Pass<"dist-split-collectives", "::mlir::func::FuncOp"> {
   let summary = "starts collectives early and waits before their first use";
   let description = [{
     After it, a collective starts at its original position, and the wait precedes the first use of any of its
@@ -53,10 +66,18 @@ def DistSplitCollectives : Pass<"dist-split-collectives", "::mlir::ModuleOp"> {
     %g = dist.wait 0 %f reading %p
     titan.yield %d, %g
     ```
+
+    With `overlap=never` the pass changes nothing. The phase pipeline sets the option from the setting
+    `sharding.overlap` of the run.
   }];
+  let dependentDialects = ["::titan::dist::DistDialect"];
+  let options = [OverlapOption];
+  let statistics = [
+    Statistic<"startedCollectives", "started collectives", "Collectives that overlap with computation">
+  ];
 }
 
-def DistVerifyOverlap : Pass<"dist-verify-overlap", "::mlir::ModuleOp"> {
+def DistVerifyOverlap : Pass<"dist-verify-overlap", "::mlir::func::FuncOp"> {
   let summary = "verifies that each start has exactly one wait and no use before it";
   let description = [{
     Read-only; closes the overlap phase. On every path through a function, each start on a channel is

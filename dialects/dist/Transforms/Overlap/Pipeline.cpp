@@ -1,17 +1,11 @@
 //===- Pipeline.cpp - The overlap phase, pass by pass ---------------------===//
 
 #include "dialects/dist/Transforms/Overlap/Passes.h"
+#include "dialects/titan/Support/RunSettings.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 using namespace titan;
-
-bool dist::wantsOverlap(ModuleOp module) {
-  auto run = module->getAttrOfType<DictionaryAttr>(ir::attr::kRun);
-  auto setting = run ? run.getAs<DictionaryAttr>("sharding.overlap") : DictionaryAttr();
-  auto value = setting ? setting.getAs<StringAttr>("value") : StringAttr();
-  return !value || value != "never";
-}
 
 int64_t dist::getFreeChannel(Operation *operation) {
   int64_t channel = 0;
@@ -22,11 +16,14 @@ int64_t dist::getFreeChannel(Operation *operation) {
   return channel;
 }
 
-void dist::buildOverlapPhase(OpPassManager &passes) {
+void dist::buildOverlapPhase(OpPassManager &passes, const RunSettings &settings) {
+  Overlap overlap = settings.getString("sharding.overlap", "always") == "never" ? Overlap::Never
+                                                                                : Overlap::Always;
+  OpPassManager &each = passes.nest<func::FuncOp>();
   // Prefetching is first, because the second pass only sees uses within one block.
-  passes.addPass(createDistPrefetchGathers());
-  passes.addPass(createDistSplitCollectives());
-  passes.addPass(createDistVerifyOverlap());
+  each.addPass(createDistPrefetchGathers({overlap}));
+  each.addPass(createDistSplitCollectives({overlap}));
+  each.addPass(createDistVerifyOverlap());
 }
 
 void dist::registerOverlapPhase() {

@@ -2,6 +2,7 @@
 
 #include "dialects/dist/Support/RepeatEdit.h"
 #include "dialects/dist/Transforms/Overlap/Passes.h"
+#include "dialects/titan/Support/PassReport.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace titan::dist {
@@ -154,16 +155,18 @@ void prefetch(RepeatOp repeat, int64_t &channel) {
 }
 
 struct PrefetchGathers : titan::dist::impl::DistPrefetchGathersBase<PrefetchGathers> {
+  using DistPrefetchGathersBase::DistPrefetchGathersBase;
+
   void runOnOperation() override {
-    if (!wantsOverlap(getOperation()))
+    if (overlap == Overlap::Never)
       return;
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      int64_t channel = getFreeChannel(function);
-      SmallVector<RepeatOp> repeats;
-      function.walk([&](RepeatOp repeat) { repeats.push_back(repeat); });
-      for (RepeatOp repeat : repeats)
-        prefetch(repeat, channel);
-    }
+    int64_t channel = getFreeChannel(getOperation());
+    SmallVector<RepeatOp> repeats;
+    getOperation().walk([&](RepeatOp repeat) { repeats.push_back(repeat); });
+    const int64_t before = channel;
+    for (RepeatOp repeat : repeats)
+      prefetch(repeat, channel);
+    TITAN_COUNT(prefetchedGathers, channel - before); // each has its own channel
   }
 };
 

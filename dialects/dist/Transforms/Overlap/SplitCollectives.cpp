@@ -1,6 +1,7 @@
 //===- SplitCollectives.cpp - The pass --dist-split-collectives -----------===//
 
 #include "dialects/dist/Transforms/Overlap/Passes.h"
+#include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Support/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -57,20 +58,24 @@ static void split(Operation *op, Operation *before, int64_t channel) {
 
 namespace {
 struct SplitCollectives : titan::dist::impl::DistSplitCollectivesBase<SplitCollectives> {
+  using DistSplitCollectivesBase::DistSplitCollectivesBase;
+
   void runOnOperation() override {
-    if (!wantsOverlap(getOperation()))
+    if (overlap == Overlap::Never)
       return;
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      int64_t channel = getFreeChannel(function);
-      SmallVector<Operation *> collectives;
-      function.walk([&](Operation *op) {
-        if (canSplit(op))
-          collectives.push_back(op);
-      });
-      for (Operation *op : collectives)
-        if (Operation *before = findWait(op))
-          split(op, before, channel++);
-    }
+    int64_t channel = getFreeChannel(getOperation());
+    SmallVector<Operation *> collectives;
+    getOperation().walk([&](Operation *op) {
+      if (canSplit(op))
+        collectives.push_back(op);
+    });
+    for (Operation *op : collectives)
+      if (Operation *before = findWait(op)) {
+        TITAN_COUNT(startedCollectives, 1);
+        TITAN_DEBUG("dist-split-collectives",
+                    llvm::errs() << op->getName() << " waits before " << before->getName() << '\n');
+        split(op, before, channel++);
+      }
   }
 };
 } // namespace

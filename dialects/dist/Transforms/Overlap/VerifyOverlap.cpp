@@ -135,9 +135,8 @@ private:
 
 struct VerifyOverlap : titan::dist::impl::DistVerifyOverlapBase<VerifyOverlap> {
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(InFlightChecker().check(function)))
-        return signalPassFailure();
+    if (!getOperation().isExternal() && failed(InFlightChecker().check(getOperation())))
+      return signalPassFailure();
     markAllAnalysesPreserved();
   }
 };

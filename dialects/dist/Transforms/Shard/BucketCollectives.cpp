@@ -5,6 +5,7 @@
 #include "dialects/dist/Transforms/Shard/CollectiveMotion.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/PassReport.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace titan::dist {
@@ -18,12 +19,6 @@ using namespace titan::dist;
 using ir::NamedTensorType;
 using ir::typeOf;
 
-/// At this size bandwidth dominates latency.
-static constexpr int64_t kBucketBytes = int64_t{32} << 20;
-
-/// From this size on, the reductions of a block are split into two messages.
-static constexpr int64_t kMinSplitBytes = int64_t{1} << 20;
-
 namespace {
 
 /// Collectives with equal keys can be coalesced: operation, axes, element type and reduction kind.
@@ -31,7 +26,10 @@ using Key = std::tuple<OperationName, Attribute, Type, ReductionKind>;
 
 class Bucketer {
 public:
-  Bucketer(Block &block, const Degrees &degrees) : block(block), degrees(degrees) {}
+  /// A bucket has at most `bucketBytes`. Reductions of a block are split into two messages from
+  /// `minSplitBytes` on.
+  Bucketer(Block &block, const Degrees &degrees, int64_t bucketBytes, int64_t minSplitBytes)
+      : block(block), degrees(degrees), bucketBytes(bucketBytes), minSplitBytes(minSplitBytes) {}
 
   void run() {
     SmallVector<Key> keys;
@@ -41,6 +39,8 @@ public:
     for (const Key &key : keys)
       merge(key);
   }
+
+  unsigned numBuckets = 0, numMerged = 0;
 
 private:
   /// None for operations that are not coalesced, such as collectives of stacked flat storage, which
@@ -108,19 +108,31 @@ private:
     SmallVector<Operation *> merged; // erased at the end, since `operations` refers to them
     // Gathers run as late as possible, reductions as early as possible.
     bool grows = std::get<OperationName>(key).getStringRef() == AllGatherOp::getOperationName();
-    int64_t limit =
-        grows ? kBucketBytes : getOverlapLimit(candidates, kBucketBytes, kMinSplitBytes);
+    int64_t limit = grows ? bucketBytes : getOverlapLimit(candidates, bucketBytes, minSplitBytes);
     for (const Bucket &bucket : chooseBuckets(candidates, limit)) {
       if (bucket.members.size() < 2)
         continue;
       SmallVector<Operation *> members;
       for (size_t member : bucket.members)
         members.push_back(ops[member]);
+      TITAN_DEBUG("dist-bucket-collectives", print(members, candidates, bucket));
+      ++numBuckets;
+      numMerged += members.size();
       create(members, operations[grows ? bucket.latest : bucket.earliest]);
       llvm::append_range(merged, members);
     }
     for (Operation *op : merged)
       op->erase();
+  }
+
+  static void print(ArrayRef<Operation *> members, const std::vector<BucketCandidate> &candidates,
+                    const Bucket &bucket) {
+    int64_t bytes = 0;
+    for (size_t member : bucket.members)
+      bytes += candidates[member].bytes;
+    llvm::errs() << "bucket of " << members.size() << ' ' << members.front()->getName() << ", "
+                 << bytes << " bytes, at positions " << bucket.earliest << " to " << bucket.latest
+                 << '\n';
   }
 
   /// Coalesces `members` before `before`.
@@ -149,21 +161,25 @@ private:
 
   Block &block;
   const Degrees &degrees;
+  int64_t bucketBytes, minSplitBytes;
   SmallVector<Operation *> operations; ///< by position
   SmallVector<int64_t> segments;       ///< by position, the first one after the last repeat
   DenseMap<Operation *, int64_t> positions;
 };
 
 struct BucketCollectives : titan::dist::impl::DistBucketCollectivesBase<BucketCollectives> {
+  using DistBucketCollectivesBase::DistBucketCollectivesBase;
+
   void runOnOperation() override {
     Degrees degrees = getDegrees(MeshOp::lookup(getOperation()));
     SmallVector<Block *> blocks;
     getOperation()->walk([&](Block *block) { blocks.push_back(block); });
     for (Block *block : blocks) {
-      if (block->getParentOp() == getOperation())
-        continue;
       moveCastsFromCollectives(*block);
-      Bucketer(*block, degrees).run();
+      Bucketer bucketer(*block, degrees, bucketBytes, minSplitBytes);
+      bucketer.run();
+      TITAN_COUNT(buckets, bucketer.numBuckets);
+      TITAN_COUNT(mergedCollectives, bucketer.numMerged);
       moveCastsToCollectives(*block);
     }
   }

@@ -5,6 +5,7 @@
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/dist/Transforms/Shard/ReshardCache.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/PassReport.h"
 
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTINSERTRESHARDS
@@ -235,8 +236,12 @@ struct InsertReshards : titan::dist::impl::DistInsertReshardsBase<InsertReshards
       Inserter(mesh).run(function);
       return success();
     };
-    if (failed(forEachFunction(getOperation(), insert)))
-      signalPassFailure();
+    if (failed(visitWithMesh(getOperation(), insert)))
+      return signalPassFailure();
+    getOperation().walk([&](ReshardOp reshard) {
+      TITAN_COUNT(insertedReshards, 1);
+      TITAN_DEBUG("dist-insert-reshards", llvm::errs() << reshard << '\n');
+    });
   }
 };
 

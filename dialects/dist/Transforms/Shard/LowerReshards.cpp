@@ -84,7 +84,7 @@ static LogicalResult checkAxes(ReshardOp reshard, const MeshView &mesh) {
 namespace {
 struct LowerReshards : titan::dist::impl::DistLowerReshardsBase<LowerReshards> {
   void runOnOperation() override {
-    FailureOr<MeshView> mesh = MeshView::get(getOperation());
+    FailureOr<MeshView> mesh = MeshView::get(getOperation()->getParentOfType<ModuleOp>());
     if (failed(mesh))
       return signalPassFailure();
     SmallVector<ReshardOp> reshards;

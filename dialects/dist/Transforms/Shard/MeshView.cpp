@@ -130,6 +130,15 @@ ShardingAttr dist::getShardingOf(Value value) {
 }
 
 LogicalResult
+dist::visitWithMesh(func::FuncOp function,
+                    function_ref<LogicalResult(func::FuncOp, const MeshView &)> visit) {
+  if (function.isExternal())
+    return success();
+  FailureOr<MeshView> mesh = MeshView::get(function->getParentOfType<ModuleOp>());
+  return failed(mesh) ? failure() : visit(function, *mesh);
+}
+
+LogicalResult
 dist::forEachFunction(ModuleOp module,
                       function_ref<LogicalResult(func::FuncOp, const MeshView &)> visit) {
   FailureOr<MeshView> mesh = MeshView::get(module);

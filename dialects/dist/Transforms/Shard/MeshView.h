@@ -58,6 +58,11 @@ private:
   std::vector<AxisRulesOp> rules;
 };
 
+/// Calls `visit` for `function` with the mesh of its module, if it has a body.
+mlir::LogicalResult
+visitWithMesh(mlir::func::FuncOp function,
+              llvm::function_ref<mlir::LogicalResult(mlir::func::FuncOp, const MeshView &)> visit);
+
 /// Calls `visit` for every function of `module` with a body, and with the module's mesh.
 mlir::LogicalResult forEachFunction(
     mlir::ModuleOp module,

@@ -4,6 +4,7 @@
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/PassReport.h"
 
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTNARROWRESHARDS
@@ -88,7 +89,7 @@ static void castAfter(ReshardOp reshard, ir::CastOp convert) {
 namespace {
 struct NarrowReshards : titan::dist::impl::DistNarrowReshardsBase<NarrowReshards> {
   void runOnOperation() override {
-    FailureOr<MeshView> mesh = MeshView::get(getOperation());
+    FailureOr<MeshView> mesh = MeshView::get(getOperation()->getParentOfType<ModuleOp>());
     if (failed(mesh))
       return signalPassFailure();
     SmallVector<ReshardOp> reshards;
@@ -102,6 +103,9 @@ struct NarrowReshards : titan::dist::impl::DistNarrowReshardsBase<NarrowReshards
         castAfter(reshard, convert);
       else if (Type element = getNarrowUse(reshard); element && sends(reshard, *mesh))
         castBefore(reshard, element);
+      else
+        continue;
+      TITAN_COUNT(movedCasts, 1);
     }
   }
 };

@@ -9,6 +9,7 @@
 #define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PASSES_H
 
 #include "dialects/dist/IR/DistOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
@@ -16,14 +17,21 @@ namespace mlir {
 class OpPassManager;
 }
 
+namespace titan {
+class RunSettings;
+} // namespace titan
+
 namespace titan::dist {
+
+/// Which parameters the backward pass gathers again.
+enum class ReshardPolicy { Default, Always, Never };
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "dialects/dist/Transforms/Shard/Passes.h.inc"
 
-/// Adds the passes in order, the verifier last.
-void buildShardPhase(mlir::OpPassManager &passes);
+/// Adds the passes in order, the verifier last, with the options that the run sets.
+void buildShardPhase(mlir::OpPassManager &passes, const RunSettings &settings);
 
 /// Registers the passes.
 void registerShardPhase();

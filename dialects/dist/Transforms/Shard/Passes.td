@@ -34,6 +34,8 @@ def DistPadDimensions : Pass<"dist-pad-dimensions", "::mlir::ModuleOp"> {
     %y = titan.select %in, %x, %low : (...) -> !titan.tensor<f32[seq = 8, vocab = 8]>
     %m = titan.reduce max %y : !titan.tensor<f32[seq = 8, vocab = 8]> -> !titan.tensor<f32[seq = 8]>
     ```
+
+    The pass works on the module: it is the first to read the axis rules and reports faulty ones once.
   }];
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
@@ -61,11 +63,13 @@ def DistAssignShardings : Pass<"dist-assign-shardings", "::mlir::ModuleOp"> {
     // becomes
     %h = titan.sharding_constraint %0 : !titan.tensor<f32[seq = 8, ffn = 4]> -> !titan.tensor<f32[seq = 8, ffn = 4], <[{}, {tp} ]>>
     ```
+
+    The pass works on the module, because it reports faulty axis rules, which no function has.
   }];
   let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
 }
 
-def DistPropagate : Pass<"dist-propagate", "::mlir::ModuleOp"> {
+def DistPropagate : Pass<"dist-propagate", "::mlir::func::FuncOp"> {
   let summary = "infers the shardings of all other values";
   let description = [{
     After it every tensor has a sharding; existing ones are unchanged. Shardings propagate along the
@@ -85,9 +89,10 @@ def DistPropagate : Pass<"dist-propagate", "::mlir::ModuleOp"> {
     %t = titan.tanh %h : !titan.tensor<f32[seq = 8, ffn = 4], <[{}, {tp} ]>> -> !titan.tensor<f32[seq = 8, ffn = 4], <[{}, {tp} ]>>
     ```
   }];
+  let dependentDialects = ["::titan::dist::DistDialect"];
 }
 
-def DistInsertReshards : Pass<"dist-insert-reshards", "::mlir::ModuleOp"> {
+def DistInsertReshards : Pass<"dist-insert-reshards", "::mlir::func::FuncOp"> {
   let summary = "reshards operands to the shardings that operations need";
   let description = [{
     After it, operands and results of every operation satisfy its rule on every axis. Results that sum over
@@ -110,9 +115,12 @@ def DistInsertReshards : Pass<"dist-insert-reshards", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::titan::dist::DistDialect"];
+  let statistics = [
+    Statistic<"insertedReshards", "inserted reshards", "Reshards between operations">
+  ];
 }
 
-def DistWidenReductions : Pass<"dist-widen-reductions", "::mlir::ModuleOp"> {
+def DistWidenReductions : Pass<"dist-widen-reductions", "::mlir::func::FuncOp"> {
   let summary = "reduces activations over ranks in the declared element type";
   let description = [{
     A function's `titan.precision` declares the types `compute` and `activations_reduce`. After it, each
@@ -135,7 +143,7 @@ def DistWidenReductions : Pass<"dist-widen-reductions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
 }
 
-def DistNarrowReshards : Pass<"dist-narrow-reshards", "::mlir::ModuleOp"> {
+def DistNarrowReshards : Pass<"dist-narrow-reshards", "::mlir::func::FuncOp"> {
   let summary = "communicates in the narrower of two element types";
   let description = [{
     A cast commutes with a reshard that does not reduce. After it, a reshard whose result is only cast to a
@@ -151,9 +159,12 @@ def DistNarrowReshards : Pass<"dist-narrow-reshards", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
+  let statistics = [
+    Statistic<"movedCasts", "moved casts", "Casts on the other side of a reshard, so that it communicates fewer bytes">
+  ];
 }
 
-def DistLowerReshards : Pass<"dist-lower-reshards", "::mlir::ModuleOp"> {
+def DistLowerReshards : Pass<"dist-lower-reshards", "::mlir::func::FuncOp"> {
   let summary = "lowers reshards to collectives";
   let description = [{
     After it there is no `dist.reshard`. Each becomes a chain of collectives (`Analysis/CollectivePlan.h`).
@@ -168,7 +179,7 @@ def DistLowerReshards : Pass<"dist-lower-reshards", "::mlir::ModuleOp"> {
   let dependentDialects = ["::titan::dist::DistDialect"];
 }
 
-def DistReturnUnreduced : Pass<"dist-return-unreduced", "::mlir::ModuleOp"> {
+def DistReturnUnreduced : Pass<"dist-return-unreduced", "::mlir::func::FuncOp"> {
   let summary = "returns the unreduced value of marked outputs";
   let description = [{
     Returns the unreduced value of an all-reduced result marked `titan.unreduced`. Each rank then sees its
@@ -184,10 +195,10 @@ def DistReturnUnreduced : Pass<"dist-return-unreduced", "::mlir::ModuleOp"> {
   }];
 }
 
-def DistReshardAfterForward : Pass<"dist-reshard-after-forward", "::mlir::ModuleOp"> {
-  let summary = "applies the setting sharding.reshard_after_forward";
+def DistReshardAfterForward : Pass<"dist-reshard-after-forward", "::mlir::func::FuncOp"> {
+  let summary = "chooses whether the backward pass gathers parameters again";
   let description = [{
-    By the setting `sharding.reshard_after_forward` in `titan.run`:
+    By the option `policy`, which the phase pipeline sets from `sharding.reshard_after_forward` of the run:
     - `default` changes nothing. The backward repeat gathers again what the forward repeat gathered.
       Gathers in the function's own block live until their last use.
     - `never`: the forward repeat stacks gathered parameters, and the backward repeat scans them.
@@ -202,16 +213,24 @@ def DistReshardAfterForward : Pass<"dist-reshard-after-forward", "::mlir::Module
     titan.repeat reverse iter_args(...) scanned(%w, %gs) { ... }
     ```
   }];
+  let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
+  let options = [
+    Option<"policy", "policy", "::titan::dist::ReshardPolicy", "::titan::dist::ReshardPolicy::Default",
+           "Whether the backward pass gathers parameters again", [{::llvm::cl::values(
+             clEnumValN(::titan::dist::ReshardPolicy::Default, "default", "Those of layers"),
+             clEnumValN(::titan::dist::ReshardPolicy::Always, "always", "All"),
+             clEnumValN(::titan::dist::ReshardPolicy::Never, "never", "None"))}]>
+  ];
 }
 
-def DistBucketCollectives : Pass<"dist-bucket-collectives", "::mlir::ModuleOp"> {
+def DistBucketCollectives : Pass<"dist-bucket-collectives", "::mlir::func::FuncOp"> {
   let summary = "coalesces small collectives into buckets";
   let description = [{
     After it, collectives of one kind over the same axes are coalesced if they can run at one position of
-    their block. The size of a bucket is limited (`Analysis/Buckets.h`), and no bucket crosses a repeat.
+    their block. `bucket-bytes` limits the size of a bucket (`Analysis/Buckets.h`), and no bucket crosses a repeat.
 
     Gathers run before their first use, and reductions after their last operand, since both keep live
-    ranges of the larger side short. If a block reduces 1 MiB or more, half of the bytes start earlier and
+    ranges of the larger side short. If a block reduces `min-split-bytes` or more, half of the bytes start earlier and
     overlap with computation. Each value is reduced in the same order as alone. Casts before gathers, and
     casts and reductions after reductions, are moved away and back (`CollectiveMotion.h`).
 
@@ -224,9 +243,20 @@ def DistBucketCollectives : Pass<"dist-bucket-collectives", "::mlir::ModuleOp"> 
     %0 = titan.contract %x, %q : ...
     ```
   }];
+  let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
+  let options = [
+    Option<"bucketBytes", "bucket-bytes", "int64_t", "int64_t{32} << 20",
+           "Bytes of a bucket, at which bandwidth dominates latency">,
+    Option<"minSplitBytes", "min-split-bytes", "int64_t", "int64_t{1} << 20",
+           "Bytes from which on the reductions of a block are split into two messages">
+  ];
+  let statistics = [
+    Statistic<"buckets", "buckets", "Coalesced collectives">,
+    Statistic<"mergedCollectives", "merged collectives", "Collectives inside buckets">
+  ];
 }
 
-def DistVerify : Pass<"dist-verify", "::mlir::ModuleOp"> {
+def DistVerify : Pass<"dist-verify", "::mlir::func::FuncOp"> {
   let summary = "verifies that each operation computes what the global program states";
   let description = [{
     Read-only; closes the shard phase. Every tensor has a sharding with axes of the mesh, whose degrees
@@ -252,6 +282,8 @@ def DistPrintCollectives : Pass<"dist-print-collectives", "::mlir::ModuleOp"> {
     @train
     all_gather     over shard               6 x       196608 bytes  layers.wq net.titan:21
     ```
+
+    The pass works on the module, so that the functions are listed in order.
   }];
   let options = [Option<"autoDegree", "auto", "int64_t", "2", "degree of the axis whose degree is fixed at launch">];
 }
@@ -267,6 +299,8 @@ def DistPrintConflicts : Pass<"dist-print-conflicts", "::mlir::ModuleOp"> {
     @train
     tp  ffn of layers.up net.titan:21, not seq of x net.titan:24; h net.titan:30
     ```
+
+    The pass works on the module, so that the functions are listed in order.
   }];
 }
 

@@ -1,26 +1,39 @@
 //===- Pipeline.cpp - The shard phase, pass by pass -----------------------===//
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/Support/RunSettings.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringSwitch.h"
 
+using namespace mlir;
 using namespace titan;
 
-void dist::buildShardPhase(mlir::OpPassManager &passes) {
+/// The policy of the run's `sharding.reshard_after_forward`.
+static dist::ReshardPolicy getReshardPolicy(const RunSettings &settings) {
+  return llvm::StringSwitch<dist::ReshardPolicy>(
+             settings.getString("sharding.reshard_after_forward", "default"))
+      .Case("always", dist::ReshardPolicy::Always)
+      .Case("never", dist::ReshardPolicy::Never)
+      .Default(dist::ReshardPolicy::Default);
+}
+
+void dist::buildShardPhase(OpPassManager &passes, const RunSettings &settings) {
   // Padding precedes all questions of divisibility.
   passes.addPass(createDistPadDimensions());
   // The only pass in which names of dimensions decide.
   passes.addPass(createDistAssignShardings());
+  OpPassManager &each = passes.nest<func::FuncOp>();
   // Adjacent passes: inferred types are preferences until reshards are inserted.
-  passes.addPass(createDistPropagate());
-  passes.addPass(createDistInsertReshards());
+  each.addPass(createDistPropagate());
+  each.addPass(createDistInsertReshards());
   // Both passes need reshards and their uses.
-  passes.addPass(createDistWidenReductions());
-  passes.addPass(createDistNarrowReshards());
-  passes.addPass(createDistLowerReshards());
-  passes.addPass(createDistReturnUnreduced());
-  passes.addPass(createDistReshardAfterForward());
-  passes.addPass(createDistBucketCollectives());
-  passes.addPass(createDistVerify());
+  each.addPass(createDistWidenReductions());
+  each.addPass(createDistNarrowReshards());
+  each.addPass(createDistLowerReshards());
+  each.addPass(createDistReturnUnreduced());
+  each.addPass(createDistReshardAfterForward({getReshardPolicy(settings)}));
+  each.addPass(createDistBucketCollectives());
+  each.addPass(createDistVerify());
 }
 
 void dist::registerShardPhase() {

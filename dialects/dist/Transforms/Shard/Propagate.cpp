@@ -3,6 +3,7 @@
 #include "dialects/dist/Transforms/Shard/ConflictReport.h"
 #include "dialects/dist/Transforms/Shard/PartitionGraph.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/Support/PassReport.h"
 
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTPROPAGATE
@@ -12,6 +13,14 @@ namespace titan::dist {
 using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
+
+/// Each operation with the shardings of its results.
+static void printShardings(func::FuncOp function) {
+  function.walk([](Operation *op) {
+    for (Value result : op->getResults())
+      llvm::errs() << op->getName() << ' ' << getShardingOf(result) << '\n';
+  });
+}
 
 namespace {
 
@@ -25,9 +34,10 @@ struct Propagate : titan::dist::impl::DistPropagateBase<Propagate> {
       graph.propagate();
       warnOfUndecided(graph);
       graph.setShardings();
+      TITAN_DEBUG("dist-propagate", printShardings(function));
       return success();
     };
-    if (failed(forEachFunction(getOperation(), propagate)))
+    if (failed(visitWithMesh(getOperation(), propagate)))
       signalPassFailure();
   }
 };

@@ -137,19 +137,15 @@ void regather(Block &block) {
 }
 
 struct ReshardAfterForward : titan::dist::impl::DistReshardAfterForwardBase<ReshardAfterForward> {
+  using DistReshardAfterForwardBase::DistReshardAfterForwardBase;
+
   void runOnOperation() override {
-    auto run = getOperation()->getAttrOfType<DictionaryAttr>(ir::attr::kRun);
-    auto setting =
-        run ? run.getAs<DictionaryAttr>("sharding.reshard_after_forward") : DictionaryAttr();
-    auto policy = setting ? setting.getAs<StringAttr>("value") : StringAttr();
-    if (!policy)
-      return;
     SmallVector<Block *> blocks;
     getOperation()->walk([&](Block *block) { blocks.push_back(block); });
     for (Block *block : blocks)
-      if (policy == "never")
+      if (policy == ReshardPolicy::Never)
         stackGathered(*block);
-      else if (policy == "always")
+      else if (policy == ReshardPolicy::Always)
         regather(*block);
   }
 };

@@ -57,9 +57,8 @@ static void returnUnreduced(func::FuncOp function) {
 namespace {
 struct ReturnUnreduced : titan::dist::impl::DistReturnUnreducedBase<ReturnUnreduced> {
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isDeclaration())
-        returnUnreduced(function);
+    if (!getOperation().isDeclaration())
+      returnUnreduced(getOperation());
   }
 };
 } // namespace

@@ -24,7 +24,7 @@ static bool contains(ArrayAttr names, StringRef wanted) {
 TensorAxisRules::TensorAxisRules(const MeshView &mesh) : mesh(mesh) {
   for (size_t axis = 0; axis < mesh.getNumAxes(); ++axis) {
     AxisRulesOp axisRules = mesh.getRules(axis);
-    auto entries = axisRules ? axisRules->getAttrOfType<ArrayAttr>("dist.overrides") : ArrayAttr();
+    auto entries = axisRules ? axisRules->getAttrOfType<ArrayAttr>(kOverridesAttr) : ArrayAttr();
     for (Attribute entry : entries ? entries.getValue() : ArrayRef<Attribute>()) {
       auto fields = cast<DictionaryAttr>(entry);
       for (StringRef name : fields.getAs<ArrayAttr>("names").getAsValueRange<StringAttr>())

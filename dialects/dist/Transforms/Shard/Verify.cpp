@@ -275,9 +275,9 @@ private:
 struct Verify : titan::dist::impl::DistVerifyBase<Verify> {
   void runOnOperation() override {
     auto check = [&](func::FuncOp function, const MeshView &mesh) {
-      return Checker(getOperation(), mesh).check(function);
+      return Checker(getOperation()->getParentOfType<ModuleOp>(), mesh).check(function);
     };
-    if (failed(forEachFunction(getOperation(), check)))
+    if (failed(visitWithMesh(getOperation(), check)))
       signalPassFailure();
   }
 };

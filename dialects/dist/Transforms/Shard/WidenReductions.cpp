@@ -84,21 +84,20 @@ static void widen(ReshardOp reshard, Type element) {
 namespace {
 struct WidenReductions : titan::dist::impl::DistWidenReductionsBase<WidenReductions> {
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      ir::Precision precision = ir::Precision::get(function);
-      Type compute = precision.compute, declared = precision.activationsReduce;
-      if (function.isExternal() || !compute || !declared || compute == declared)
-        continue;
-      DenseSet<Operation *> gradients = findGradientReshards(function);
-      SmallVector<ReshardOp> reshards;
-      function.walk([&](ReshardOp reshard) {
-        if (isReduction(reshard) && !gradients.contains(reshard) &&
-            typeOf(reshard.getInput()).getElementType() == compute)
-          reshards.push_back(reshard);
-      });
-      for (ReshardOp reshard : reshards)
-        widen(reshard, declared);
-    }
+    func::FuncOp function = getOperation();
+    ir::Precision precision = ir::Precision::get(function);
+    Type compute = precision.compute, declared = precision.activationsReduce;
+    if (function.isExternal() || !compute || !declared || compute == declared)
+      return;
+    DenseSet<Operation *> gradients = findGradientReshards(function);
+    SmallVector<ReshardOp> reshards;
+    function.walk([&](ReshardOp reshard) {
+      if (isReduction(reshard) && !gradients.contains(reshard) &&
+          typeOf(reshard.getInput()).getElementType() == compute)
+        reshards.push_back(reshard);
+    });
+    for (ReshardOp reshard : reshards)
+      widen(reshard, declared);
   }
 };
 } // namespace

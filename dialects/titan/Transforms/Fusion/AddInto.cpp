@@ -1,9 +1,14 @@
 //===- AddInto.cpp - The pass --titan-add-into ----------------------------===//
 
-#include "dialects/titan/Transforms/Fusion/Fusion.h"
+#include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Transforms/Fusion/Groups.h"
+#include "dialects/titan/Transforms/Fusion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/Pass.h"
+
+namespace titan::fusion {
+#define GEN_PASS_DEF_TITANADDINTO
+#include "dialects/titan/Transforms/Fusion/Passes.h.inc"
+} // namespace titan::fusion
 
 using namespace mlir;
 using namespace titan;
@@ -38,16 +43,20 @@ bool isAccumulator(Value from, AddOp sum) {
 }
 
 /// Replaces the sum by its term, which accumulates into the other operand.
-template <typename Op> void replaceSum(AddOp add, Op term, unsigned operand) {
+template <typename Op> bool replaceSum(AddOp add, Op term, unsigned operand) {
+  TITAN_DEBUG("titan-add-into",
+              llvm::errs() << "accumulate " << term->getName() << " at " << term.getLoc() << '\n');
   OpBuilder builder(add);
   auto accumulating = cast<Op>(builder.clone(*term));
   accumulating.getIntoMutable().assign(add->getOperand(1 - operand));
   add.replaceAllUsesWith(accumulating.getResult());
   add.erase();
   term.erase();
+  return true;
 }
 
-void addInto(AddOp add) {
+/// Returns whether a term of the sum accumulates into the other operand.
+bool addInto(AddOp add) {
   for (unsigned operand : {1u, 0u}) {
     // The fusion of elementwise operations handles single updates.
     if (auto scatter = findTerm<ScatterOp>(add, operand); scatter && !scatter.isOneHot())
@@ -58,36 +67,16 @@ void addInto(AddOp add) {
         isAccumulator(add->getOperand(1 - operand), add))
       return replaceSum(add, contract, operand);
   }
+  return false;
 }
 
-/// Lets a term accumulate into the other operand of a sum, so that the term needs no tensor.
-/// Terms are scatters: a table that is both gathered from and multiplied has two gradients, one of
-/// them almost everywhere 0. Terms are also contractions that a repeat accumulates, for example
-/// over microbatches. Input:
-///   %a = titan.contract %x, %d : [vocab, embed]
-///   %b = titan.scatter %u along "vocab" at %tokens : [vocab, embed]
-///   %c = titan.add %a, %b
-/// Output:
-///   %a = titan.contract %x, %d : [vocab, embed]
-///   %c = titan.scatter %u along "vocab" at %tokens into %a
-/// The order of additions changes: results may differ in the last digits.
-struct AddIntoPass : PassWrapper<AddIntoPass, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AddIntoPass)
-
-  StringRef getArgument() const final { return "titan-add-into"; }
-  StringRef getDescription() const final {
-    return "Accumulate scatters and contractions into the tensor that they are added to";
-  }
-
-  void runOnOperation() final {
+struct AddInto : titan::fusion::impl::TitanAddIntoBase<AddInto> {
+  void runOnOperation() override {
     for (Block *block : fusion::getBodies(getOperation()))
       for (AddOp add : llvm::make_early_inc_range(block->getOps<AddOp>()))
-        addInto(add);
+        if (addInto(add))
+          TITAN_COUNT(accumulatedTerms, 1);
   }
 };
 
 } // namespace
-
-std::unique_ptr<Pass> fusion::createAddIntoPass() {
-  return std::make_unique<AddIntoPass>();
-}

@@ -1,11 +1,14 @@
 //===- FuseRows.cpp - The pass --titan-fuse-rows --------------------------===//
 
-#include "dialects/titan/Transforms/Fusion/Fusion.h"
+#include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Transforms/Fusion/Groups.h"
+#include "dialects/titan/Transforms/Fusion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
+
+namespace titan::fusion {
+#define GEN_PASS_DEF_TITANFUSEROWS
+#include "dialects/titan/Transforms/Fusion/Passes.h.inc"
+} // namespace titan::fusion
 
 using namespace mlir;
 using namespace titan;
@@ -38,52 +41,39 @@ static void build(const fusion::Group &group, Operation *at) {
   builder.create<YieldOp>(fused.getLoc(), yielded);
 }
 
-static void fuseBlock(Block &block) {
+static void printGroup(const fusion::Group &group) {
+  llvm::errs() << "fuse over [";
+  llvm::interleaveComma(group.rows, llvm::errs(),
+                        [](StringAttr row) { llvm::errs() << row.getValue(); });
+  llvm::errs() << "]: ";
+  llvm::interleaveComma(group.ops, llvm::errs(),
+                        [](Operation *op) { llvm::errs() << op->getName(); });
+  llvm::errs() << '\n';
+}
+
+/// Fuses the groups of a block and returns them.
+static SmallVector<fusion::Group> fuseBlock(Block &block) {
   SmallVector<Operation *> order;
   SmallVector<fusion::Group> groups = fusion::Grouping(block).run(order);
   for (Operation *op : order)
     op->moveBefore(&block, block.end());
-  for (const fusion::Group &group : groups)
+  for (const fusion::Group &group : groups) {
+    TITAN_DEBUG("titan-fuse-rows", printGroup(group));
     build(group, group.ops.front());
+  }
+  return groups;
 }
 
 namespace {
 
-/// Fuses elementwise operations and reductions over the same rows. Input:
-///   %s = titan.reduce sum %x : [seq, embed] -> [seq]
-///   %y = titan.div %x, %s : [seq, embed]
-/// Output:
-///   %y = titan.fused rows ["seq"] { %s = titan.reduce ...  %d = titan.div ...  titan.yield %d }
-/// `%s` is never a tensor in memory, and the second read of `%x` is from the cache.
-struct FuseRowsPass : PassWrapper<FuseRowsPass, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FuseRowsPass)
-
-  StringRef getArgument() const final { return "titan-fuse-rows"; }
-  StringRef getDescription() const final {
-    return "Fuse elementwise operations and reductions over the same rows";
-  }
-
-  void runOnOperation() final {
+struct FuseRows : titan::fusion::impl::TitanFuseRowsBase<FuseRows> {
+  void runOnOperation() override {
     for (Block *block : fusion::getBodies(getOperation()))
-      fuseBlock(*block);
+      for (const fusion::Group &group : fuseBlock(*block)) {
+        TITAN_COUNT(fusedRegions, 1);
+        TITAN_COUNT(fusedOps, group.ops.size());
+      }
   }
 };
 
 } // namespace
-
-std::unique_ptr<Pass> fusion::createFuseRowsPass() {
-  return std::make_unique<FuseRowsPass>();
-}
-
-void fusion::buildFusePhase(OpPassManager &passes) {
-  passes.addNestedPass<func::FuncOp>(createAddIntoPass());
-  // Two loops over one long row would not fit into one region.
-  passes.addNestedPass<func::FuncOp>(createRecomputeRowsPass());
-  passes.addNestedPass<func::FuncOp>(createFuseRowsPass());
-}
-
-void fusion::registerFusionPasses() {
-  registerPass(createAddIntoPass);
-  registerPass(createRecomputeRowsPass);
-  registerPass(createFuseRowsPass);
-}

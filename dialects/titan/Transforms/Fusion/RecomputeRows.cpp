@@ -2,11 +2,16 @@
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/TypeOf.h"
-#include "dialects/titan/Transforms/Fusion/Fusion.h"
+#include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Transforms/Fusion/Groups.h"
+#include "dialects/titan/Transforms/Fusion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Pass/Pass.h"
+
+namespace titan::fusion {
+#define GEN_PASS_DEF_TITANRECOMPUTEROWS
+#include "dialects/titan/Transforms/Fusion/Passes.h.inc"
+} // namespace titan::fusion
 
 using namespace mlir;
 using namespace titan;
@@ -38,6 +43,8 @@ public:
     for (size_t i = 0; i < pending.size(); ++i)
       recompute(pending[i], pending);
   }
+
+  unsigned numScanned = 0, numRecomputed = 0;
 
 private:
   int64_t getBytes(NamedTensorType type) const {
@@ -83,6 +90,8 @@ private:
     Value only = builder.create<SelectOp>(at, row, isHere, gather.getInput(), zero);
     Value sum =
         builder.create<ReduceOp>(at, typeOf(gather.getResult()), dist::ReductionKind::Sum, only);
+    TITAN_DEBUG("titan-recompute-rows", llvm::errs() << "scan " << gather.getLoc() << '\n');
+    ++numScanned;
     gather.getResult().replaceAllUsesWith(sum);
     gather.erase();
   }
@@ -156,6 +165,10 @@ private:
     FailureOr<SmallVector<Operation *>> chain = findChain(op);
     if (failed(chain))
       return;
+    TITAN_DEBUG("titan-recompute-rows", llvm::errs() << "recompute " << chain->size()
+                                                     << " operations up to " << op->getName()
+                                                     << " for " << later.size() << " users\n");
+    numRecomputed += chain->size();
     OpBuilder builder(later.front());
     IRMapping mapping;
     for (Operation *link : *chain)
@@ -172,32 +185,15 @@ private:
   dist::Degrees degrees;
 };
 
-/// A row that exceeds the row buffers is a tensor in memory if several loops read it. The pass
-/// recomputes it in each loop from values that are in memory anyway. Input:
-///   %s = titan.sub %logits, %top : [tokens, vocab]
-///   %e = titan.exp %s
-///   %n = titan.reduce sum %e : [tokens, vocab] -> [tokens]
-///   %p = titan.div %e, %n : [tokens, vocab]
-/// Output: `%p` reads a clone of `%e` on a clone of `%s`, so that neither is a tensor in memory:
-///   %s = ...  %e = ...  %n = ...
-///   %s2 = titan.sub %logits, %top  %e2 = titan.exp %s2  %p = titan.div %e2, %n
-/// A gather of one element per row becomes a loop over the row.
-struct RecomputeRowsPass : PassWrapper<RecomputeRowsPass, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RecomputeRowsPass)
-
-  StringRef getArgument() const final { return "titan-recompute-rows"; }
-  StringRef getDescription() const final {
-    return "Recompute long rows in each loop that reads them";
-  }
-
-  void runOnOperation() final {
-    for (Block *block : fusion::getBodies(getOperation()))
-      Recompute(*block).run();
+struct RecomputeRows : titan::fusion::impl::TitanRecomputeRowsBase<RecomputeRows> {
+  void runOnOperation() override {
+    for (Block *block : fusion::getBodies(getOperation())) {
+      Recompute recompute(*block);
+      recompute.run();
+      TITAN_COUNT(scannedGathers, recompute.numScanned);
+      TITAN_COUNT(recomputedOps, recompute.numRecomputed);
+    }
   }
 };
 
 } // namespace
-
-std::unique_ptr<Pass> fusion::createRecomputeRowsPass() {
-  return std::make_unique<RecomputeRowsPass>();
-}

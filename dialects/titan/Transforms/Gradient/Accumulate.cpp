@@ -199,9 +199,8 @@ static LogicalResult accumulate(func::FuncOp function) {
 namespace {
 struct Accumulate : titan::ir::impl::TitanAccumulateBase<Accumulate> {
   void runOnOperation() override {
-    for (func::FuncOp function : getTrainPrograms(getOperation()))
-      if (failed(accumulate(function)))
-        return signalPassFailure();
+    if (isTrainProgram(getOperation()) && failed(accumulate(getOperation())))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -259,9 +259,8 @@ LogicalResult OptimizerBuilder::run() {
 namespace {
 struct AddOptimizer : titan::ir::impl::TitanAddOptimizerBase<AddOptimizer> {
   void runOnOperation() override {
-    for (func::FuncOp function : getTrainPrograms(getOperation()))
-      if (failed(OptimizerBuilder(function).run()))
-        return signalPassFailure();
+    if (isTrainProgram(getOperation()) && failed(OptimizerBuilder(getOperation()).run()))
+      signalPassFailure();
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (function->hasAttr(attr::kOptimizer))
         function.erase();

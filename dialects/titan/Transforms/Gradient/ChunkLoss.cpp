@@ -18,9 +18,6 @@ using namespace titan::ir;
 
 namespace {
 
-/// Smaller values are not worth a loop.
-constexpr int64_t kDefaultMinChunkBytes = int64_t{32} << 20;
-
 /// Replaces the operations of a group by a repeat over chunks.
 class ChunkLoopBuilder {
 public:
@@ -165,15 +162,9 @@ static InFlightDiagnostic refuse(func::FuncOp function, int64_t chunks,
   return error;
 }
 
-/// Takes an integer off a function.
-static int64_t takeAttr(func::FuncOp function, StringRef name, int64_t fallback) {
-  auto value = dyn_cast_or_null<IntegerAttr>(function->removeAttr(name));
-  return value ? value.getInt() : fallback;
-}
-
-static LogicalResult chunkLoss(func::FuncOp function) {
-  int64_t chunks = takeAttr(function, attr::kLossChunks, 0);
-  int64_t minChunkBytes = takeAttr(function, attr::kMinChunkBytes, kDefaultMinChunkBytes);
+static LogicalResult chunkLoss(func::FuncOp function, int64_t minChunkBytes) {
+  auto wanted = dyn_cast_or_null<IntegerAttr>(function->removeAttr(attr::kLossChunks));
+  int64_t chunks = wanted ? wanted.getInt() : 0;
   auto accumulate = function->getAttrOfType<DictionaryAttr>(attr::kAccumulate);
   ChunkPlanner planner(function, accumulate ? accumulate.getAs<StringAttr>("dim") : StringAttr());
   std::optional<ChunkPlan> plan =
@@ -189,10 +180,11 @@ static LogicalResult chunkLoss(func::FuncOp function) {
 
 namespace {
 struct ChunkLoss : titan::ir::impl::TitanChunkLossBase<ChunkLoss> {
+  using TitanChunkLossBase::TitanChunkLossBase;
+
   void runOnOperation() override {
-    for (func::FuncOp function : getTrainPrograms(getOperation()))
-      if (failed(chunkLoss(function)))
-        return signalPassFailure();
+    if (isTrainProgram(getOperation()) && failed(chunkLoss(getOperation(), minChunkBytes)))
+      signalPassFailure();
   }
 };
 } // namespace

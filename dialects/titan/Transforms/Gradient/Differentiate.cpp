@@ -77,9 +77,9 @@ static LogicalResult differentiate(func::FuncOp function) {
 }
 
 /// Removes the attributes and operations that only differentiation reads.
-static void removeMarks(ModuleOp module) {
-  module.walk([](Operation *op) { op->removeAttr(attr::kRecompute); });
-  module.walk([](StopGradientOp op) {
+static void removeMarks(func::FuncOp function) {
+  function.walk([](Operation *op) { op->removeAttr(attr::kRecompute); });
+  function.walk([](StopGradientOp op) {
     op.getResult().replaceAllUsesWith(op.getInput());
     op.erase();
   });
@@ -88,15 +88,15 @@ static void removeMarks(ModuleOp module) {
 namespace {
 struct Differentiate : titan::ir::impl::TitanDifferentiateBase<Differentiate> {
   void runOnOperation() override {
-    for (func::FuncOp function : getTrainPrograms(getOperation())) {
-      // Merge equal values before they get separate cotangents and residuals.
-      cleanUp(function);
-      if (failed(differentiate(function)))
-        return signalPassFailure();
-    }
-    removeMarks(getOperation());
-    for (func::FuncOp function : getTrainPrograms(getOperation()))
-      cleanUp(function);
+    func::FuncOp function = getOperation();
+    if (!isTrainProgram(function))
+      return removeMarks(function);
+    // Merge equal values before they get separate cotangents and residuals.
+    cleanUp(function);
+    if (failed(differentiate(function)))
+      return signalPassFailure();
+    removeMarks(function);
+    cleanUp(function);
   }
 };
 } // namespace

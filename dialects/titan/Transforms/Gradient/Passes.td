@@ -5,26 +5,26 @@
 
 include "mlir/Pass/PassBase.td"
 
-def TitanMarkRecomputed : Pass<"titan-mark-recomputed", "::mlir::ModuleOp"> {
+def TitanMarkRecomputed : Pass<"titan-mark-recomputed", "::mlir::func::FuncOp"> {
   let summary = "Marks the operations that the backward pass recomputes";
   let description = [{
-    Applies the run's `recompute` options (`titan.run`) to the train functions. The operations to
-    recompute in the bodies of the outermost repeats get `titan.recompute`. `--titan-differentiate` reads
-    and removes the mark: the backward body of the variant evaluates a marked operation again, from values
-    that the forward stacks.
+    The operations to recompute in the bodies of the outermost repeats of a train function get
+    `titan.recompute`. `--titan-differentiate` reads and removes the mark: the backward body of the variant
+    evaluates a marked operation again, from values that the forward stacks. The phase pipeline sets the
+    options from the run's `recompute` settings.
 
-    - `recompute = full`: all operations of all layers;
-    - `recompute.every = n`: those of the layers n - 1, 2n - 1, ...;
-    - `recompute.layers = [4, 8]`: those of these layers;
-    - `recompute.save = ["matmul", "attention"]`: all but these, in the layers that the options above
-      select, or in all layers;
-    - `recompute.blocks = ["FeedForward"]`: of the operations that the options above select, or of all,
-      those whose `titan.blocks` contains one of these. The attribute `titan.blocks` is removed.
+    - `all`: all operations of all layers;
+    - `every=n`: those of the layers n - 1, 2n - 1, ...;
+    - `layers=4,8`: those of these layers;
+    - `save=matmul,attention`: all but these, in the layers that the options above select, or in all
+      layers;
+    - `blocks=FeedForward`: of the operations that the options above select, or of all, those whose
+      `titan.blocks` contains one of these. The attribute `titan.blocks` is removed.
 
     If only some layers of a variant are recomputed, the variant becomes two. The residuals of each then
     have slots for its own layers only.
 
-    Input, with `recompute.layers = [1]`:
+    Input, with `layers=1`:
     ```mlir
     %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : ... {
       %h = titan.contract %c, %wl : ...
@@ -40,13 +40,20 @@ def TitanMarkRecomputed : Pass<"titan-mark-recomputed", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [
+    Option<"all", "all", "bool", "false", "Recompute all operations of the selected layers">,
+    Option<"every", "every", "int64_t", "0", "Recompute every n-th layer; 0: the other options decide">,
+    ListOption<"layers", "layers", "int64_t", "Layers to recompute, counted from 0; none: the other options decide">,
+    ListOption<"save", "save", "std::string", "Operations whose results are saved; the rest is recomputed">,
+    ListOption<"blocks", "blocks", "std::string", "Recompute only the calls of these blocks; none: the other options decide">
+  ];
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
-def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::ModuleOp"> {
+def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::func::FuncOp"> {
   let summary = "Adds the gradient of the loss with respect to every trained parameter";
   let description = [{
-    Reverse-mode differentiation of every function with `titan.program = "train"`. The function returns in
+    Reverse-mode differentiation of a function with `titan.program = "train"`. The function returns in
     addition one gradient per trained parameter, that is, per parameter that is neither `titan.frozen` nor
     a `titan.buffer`. The gradients follow the other results in the order of the arguments. They are marked
     `titan.gradient`, and `titan.stacked` like the parameter.
@@ -56,7 +63,7 @@ def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::ModuleOp"> {
 
     Operations build their own gradients (DifferentiableOpInterface). A `titan.repeat` gets a backward
     `titan.repeat` in the opposite direction. The dgrad and the wgrad of a contraction are separate
-    contractions (`titan.grad_kind`). No `titan.stop_gradient` remains in the module.
+    contractions (`titan.grad_kind`). No `titan.stop_gradient` remains in any function.
 
     Input:
     ```mlir
@@ -87,10 +94,10 @@ def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
-def TitanAccumulate : Pass<"titan-accumulate", "::mlir::ModuleOp"> {
+def TitanAccumulate : Pass<"titan-accumulate", "::mlir::func::FuncOp"> {
   let summary = "Splits a step into microbatches and accumulates their gradients";
   let description = [{
-    Gradient accumulation, in every function with `titan.program = "train"` and `titan.accumulate = {dim =
+    Gradient accumulation, in a function with `titan.program = "train"` and `titan.accumulate = {dim =
     "batch", microbatches = 4}`. All values with the dimension, the loss and the gradients move into a
     `titan.repeat` over microbatches. The results of the loop are sums, which start at zero. Operations
     that need complete sums (clipping, the optimizer) follow the loop. Activations need memory for one
@@ -135,10 +142,10 @@ def TitanAccumulate : Pass<"titan-accumulate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
-def TitanChunkLoss : Pass<"titan-chunk-loss", "::mlir::ModuleOp"> {
+def TitanChunkLoss : Pass<"titan-chunk-loss", "::mlir::func::FuncOp"> {
   let summary = "Computes the head, the loss and their gradients in chunks";
   let description = [{
-    Applies to every function with `titan.program = "train"`. The operations that produce and read the
+    Applies to a function with `titan.program = "train"`. The operations that produce and read the
     largest values move into a `titan.repeat` over chunks of a dimension. Logits and their gradient are
     then never whole in memory. Operands become scanned inputs, values of one chunk stacked outputs. Sums
     over the chunks (the loss, the head's gradient) become iteration arguments that start at zero. The
@@ -154,8 +161,7 @@ def TitanChunkLoss : Pass<"titan-chunk-loss", "::mlir::ModuleOp"> {
     Without the attribute the pass chooses the fewest chunks such that a chunk of the largest value has at
     most half the bytes of the largest sum on a rank. Up to 128 MiB it may have as many bytes as the sum,
     since products with few rows are slow. More chunks would save little: the sum stays in memory, and
-    each chunk moves it once. Values and chunks of at most 32 MiB are not divided;
-    `titan.min_chunk_bytes` changes this limit.
+    each chunk moves it once. Values and chunks of at most `min-chunk-bytes` are not divided.
 
     Input:
     ```mlir
@@ -181,10 +187,14 @@ def TitanChunkLoss : Pass<"titan-chunk-loss", "::mlir::ModuleOp"> {
       }
     ```
   }];
+  let options = [
+    Option<"minChunkBytes", "min-chunk-bytes", "int64_t", "int64_t{32} << 20",
+           "Values up to this size on a rank stay whole if the pass chooses the number of chunks">
+  ];
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
-def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
+def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::func::FuncOp"> {
   let summary = "Adds clipping and the optimizer's update of every parameter";
   let description = [{
     Needs the gradients as results (`--titan-differentiate`), and the name of an optimizer
@@ -246,16 +256,16 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
-def TitanVerifyGradientPhase : Pass<"titan-verify-gradient-phase", "::mlir::ModuleOp"> {
+def TitanVerifyGradientPhase : Pass<"titan-verify-gradient-phase", "::mlir::func::FuncOp"> {
   let summary = "Checks what holds after the gradient phase; changes nothing";
   let description = [{
-    In every function with `titan.program = "train"`:
+    In a function with `titan.program = "train"`:
     - (G1) every trained parameter has exactly one gradient, with its dimensions and the declared
       element type;
     - (G2) exactly one result of its type updates each trained parameter, buffer and state; none
       updates a frozen parameter;
     - (G3) the results `loss` and `grad_norm` and the scalars `lr` and `step` exist.
-    In the module:
+    In every function:
     - (G4) no `titan.stop_gradient` remains.
   }];
 }

@@ -1,6 +1,7 @@
 //===- Pipeline.cpp - The gradient phase ----------------------------------===//
 
 #include "dialects/titan/Cost/Cost.h"
+#include "dialects/titan/Support/RunSettings.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -12,22 +13,39 @@ namespace {
 #include "dialects/titan/Transforms/Gradient/Passes.h.inc"
 } // namespace
 
-void titan::ir::buildGradientPhase(OpPassManager &manager) {
+/// The run's `recompute` settings as options.
+static std::unique_ptr<Pass> createMarkRecomputed(const titan::RunSettings &settings) {
+  std::vector<int64_t> layers = settings.getIntegers("recompute.layers");
+  std::vector<std::string> save = settings.getStrings("recompute.save"),
+                           blocks = settings.getStrings("recompute.blocks");
+  TitanMarkRecomputedOptions options;
+  options.all = settings.getString("recompute", "none") == "full";
+  options.every = settings.getInteger("recompute.every", 0);
+  options.layers = layers;
+  options.save = save;
+  options.blocks = blocks;
+  return createTitanMarkRecomputed(options);
+}
+
+void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &settings) {
+  OpPassManager &each = manager.nest<func::FuncOp>();
   // First: differentiation reads the marks when it chooses residuals.
-  manager.addPass(createTitanMarkRecomputed());
-  manager.addPass(createTitanDifferentiate());
+  each.addPass(createMarkRecomputed(settings));
+  each.addPass(createTitanDifferentiate());
   // After differentiation, so that the gradient of the logits is in the same block. Before
-  // accumulation, which would hide uses of whole values in a loop.
-  manager.addPass(createTitanChunkLoss());
+  // accumulation, which would hide uses of whole values in a loop. Only tests set
+  // `min_chunk_bytes`.
+  each.addPass(createTitanChunkLoss(
+      {settings.getInteger("min_chunk_bytes", TitanChunkLossOptions().minChunkBytes)}));
   // After differentiation, which returns the gradients to accumulate. Before the optimizer reads
   // the sums.
-  manager.addPass(createTitanAccumulate());
+  each.addPass(createTitanAccumulate());
   // After accumulation: the optimizer reads complete gradients.
-  manager.addPass(createTitanAddOptimizer());
+  each.addPass(createTitanAddOptimizer());
   // Counts FLOPs of the whole step. The program is still global, so the count is independent of the
   // mesh.
-  manager.addPass(createCountFlopsPass());
-  manager.addPass(createTitanVerifyGradientPhase());
+  manager.addPass(createTitanCountFlops());
+  manager.addNestedPass<func::FuncOp>(createTitanVerifyGradientPhase());
 }
 
 void titan::ir::registerGradientPasses() {

@@ -1,6 +1,6 @@
 //===- Recompute.cpp - The pass --titan-mark-recomputed -------------------===//
 //
-// The pass turns the run's recomputation policy into marks on operations. If only some layers of a
+// The pass translates the recomputation policy into marks on operations. If only some layers of a
 // variant are recomputed, the variant becomes two. Later passes see the marks only.
 //
 //===----------------------------------------------------------------------===//
@@ -8,7 +8,6 @@
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/StringSwitch.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANMARKRECOMPUTED
@@ -20,23 +19,8 @@ using namespace titan::ir;
 
 namespace {
 
-/// The run's `recompute` options in `titan.run`.
+/// Which operations of which layers the backward pass recomputes: the options of the pass.
 struct Policy {
-  explicit Policy(ModuleOp module) : run(module->getAttrOfType<DictionaryAttr>(attr::kRun)) {
-    if (auto word = get<StringAttr>("recompute"))
-      isFull = word.getValue() == "full";
-    if (auto number = get<IntegerAttr>("recompute.every"))
-      every = number.getInt();
-    if (auto list = get<ArrayAttr>("recompute.layers"))
-      for (auto layer : list.getAsRange<IntegerAttr>())
-        layers.push_back(layer.getInt());
-    if (auto list = get<ArrayAttr>("recompute.save"))
-      for (auto word : list.getAsValueRange<StringAttr>())
-        saved.push_back(getOperation(word));
-    if (auto list = get<ArrayAttr>("recompute.blocks"))
-      llvm::append_range(blocks, list);
-  }
-
   bool isNone() const {
     return !isFull && !every && layers.empty() && saved.empty() && blocks.empty();
   }
@@ -49,33 +33,23 @@ struct Policy {
 
   /// Whether the policy applies to the blocks that contain `op`.
   bool covers(Operation &op) const {
-    auto standsIn = op.getAttrOfType<ArrayAttr>(attr::kBlocks);
-    return blocks.empty() || (standsIn && llvm::any_of(standsIn, [&](Attribute block) {
-                                return llvm::is_contained(blocks, block);
-                              }));
+    auto enclosing = op.getAttrOfType<ArrayAttr>(attr::kBlocks);
+    return blocks.empty() || (enclosing && llvm::any_of(enclosing.getAsValueRange<StringAttr>(),
+                                                        [&](StringRef block) {
+                                                          return llvm::is_contained(blocks, block);
+                                                        }));
   }
 
-  bool saves(Operation &op) const { return llvm::is_contained(saved, op.getName().stripDialect()); }
-
-private:
-  template <typename AttrT> AttrT get(StringRef path) const {
-    auto setting = run ? run.getAs<DictionaryAttr>(path) : DictionaryAttr();
-    return setting ? setting.getAs<AttrT>("value") : AttrT();
+  /// The language calls a contraction `matmul`.
+  bool saves(Operation &op) const {
+    StringRef word = isa<ContractOp>(op) ? "matmul" : op.getName().stripDialect();
+    return llvm::is_contained(saved, word);
   }
 
-  /// The mnemonic of the operation that the language calls `word`.
-  static StringRef getOperation(StringRef word) {
-    return llvm::StringSwitch<StringRef>(word)
-        .Case("matmul", ContractOp::getOperationName().split('.').second)
-        .Default(word);
-  }
-
-  DictionaryAttr run;
-  bool isFull = false;
-  int64_t every = 0;
-  SmallVector<int64_t> layers;
-  SmallVector<StringRef> saved;
-  SmallVector<Attribute> blocks;
+  bool isFull;
+  int64_t every;
+  ArrayRef<int64_t> layers;
+  ArrayRef<std::string> saved, blocks;
 };
 
 /// The variants of a repeat, specialised by whether their iterations are recomputed.
@@ -149,12 +123,15 @@ static void markRecomputed(RepeatOp repeat, const Policy &policy) {
 
 namespace {
 struct MarkRecomputed : titan::ir::impl::TitanMarkRecomputedBase<MarkRecomputed> {
+  using TitanMarkRecomputedBase::TitanMarkRecomputedBase;
+
   void runOnOperation() override {
-    Policy policy(getOperation());
+    Policy policy{all, every, *layers, *save, *blocks};
     if (policy.isNone())
       return;
-    for (func::FuncOp function : getTrainPrograms(getOperation()))
-      for (RepeatOp repeat : llvm::make_early_inc_range(function.getBody().getOps<RepeatOp>()))
+    if (isTrainProgram(getOperation()))
+      for (RepeatOp repeat :
+           llvm::make_early_inc_range(getOperation().getBody().getOps<RepeatOp>()))
         markRecomputed(repeat, policy);
     getOperation().walk([](Operation *op) { op->removeAttr(attr::kBlocks); });
   }

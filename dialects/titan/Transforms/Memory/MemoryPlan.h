@@ -19,25 +19,18 @@
 
 #include "dialects/titan/IR/Titan.h"
 
-#include <memory>
-
 namespace mlir::func {
 class FuncOp;
 }
 
-namespace mlir {
-class OpPassManager;
-class Pass;
-} // namespace mlir
-
 namespace titan::memory {
 
-inline constexpr llvm::StringLiteral kResultAllocs = "titan.result_allocs";
-inline constexpr llvm::StringLiteral kArgumentAllocs = "titan.argument_allocs";
-inline constexpr llvm::StringLiteral kScratch = "titan.scratch";
-inline constexpr llvm::StringLiteral kTransient = "titan.transient";
-inline constexpr llvm::StringLiteral kEvents = "titan.events";
-inline constexpr llvm::StringLiteral kPersistent = "titan.persistent";
+using ir::attr::kArgumentAllocs;
+using ir::attr::kEvents;
+using ir::attr::kPersistent;
+using ir::attr::kResultAllocs;
+using ir::attr::kScratch;
+using ir::attr::kTransient;
 
 /// The allocation of `value`; null before the memory phase and inside fused operations.
 ir::AllocRefAttr getAllocRef(mlir::Value value);
@@ -49,15 +42,6 @@ bool isInline(mlir::Value value);
 /// Rejects malformed attributes and references to allocations or slots that do not exist. With
 /// `isComplete`, also rejects missing attributes.
 mlir::LogicalResult verifyAllocRefs(mlir::func::FuncOp function, bool isComplete);
-
-std::unique_ptr<mlir::Pass> createSequentializeCopiesPass();
-std::unique_ptr<mlir::Pass> createPlanMemoryPass();
-std::unique_ptr<mlir::Pass> createVerifyMemoryPass();
-
-/// The memory phase: sequentialized copies, the plan and its verifier.
-void buildMemoryPhase(mlir::OpPassManager &passes);
-
-void registerMemoryPasses();
 
 } // namespace titan::memory
 

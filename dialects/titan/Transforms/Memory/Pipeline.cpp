@@ -1,22 +1,23 @@
 //===- Pipeline.cpp - The memory phase ------------------------------------===//
 
-#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
-#include "mlir/Pass/Pass.h"
+#include "dialects/titan/Transforms/Memory/Passes.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 
 using namespace mlir;
 using namespace titan;
 
-void memory::buildMemoryPhase(OpPassManager &passes) {
+namespace titan::memory {
+#define GEN_PASS_REGISTRATION
+#include "dialects/titan/Transforms/Memory/Passes.h.inc"
+} // namespace titan::memory
+
+void memory::buildMemoryPhase(OpPassManager &passes, const RunSettings & /*settings*/) {
   // Yields and returns copy one value after the other; the plan relies on that order.
-  passes.addPass(createSequentializeCopiesPass());
-  passes.addPass(createPlanMemoryPass());
-  passes.addPass(createVerifyMemoryPass());
+  passes.addNestedPass<func::FuncOp>(createTitanSequentializeCopies());
+  passes.addPass(createTitanPlanMemory());
+  passes.addPass(createTitanVerifyMemory());
 }
 
 void memory::registerMemoryPasses() {
-  registerPass(createSequentializeCopiesPass);
-  registerPass(createPlanMemoryPass);
-  registerPass(createVerifyMemoryPass);
+  registerTitanMemoryPasses();
 }

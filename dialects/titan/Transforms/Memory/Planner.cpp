@@ -1,6 +1,7 @@
 //===- Planner.cpp - Assigns an allocation to every value of a function ---===//
 
 #include "dialects/titan/Transforms/Memory/Planner.h"
+#include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Support/Views.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -122,8 +123,12 @@ AllocRefAttr Planner::chooseAllocation(OpResult result) {
     if (!preferred->second.onlyIfFree || getLiveUntil(ref) < now || ref == lastUse)
       return ref;
   }
-  return lastUse && lastUse.getSpace() == MemorySpace::Transient ? lastUse
-                                                                 : makeAllocation(result, now, now);
+  if (!lastUse || lastUse.getSpace() != MemorySpace::Transient)
+    return makeAllocation(result, now, now);
+  ++numShared;
+  TITAN_DEBUG("titan-plan-memory", llvm::errs() << op->getName() << " at event " << now
+                                                << " works in place in " << lastUse << '\n');
+  return lastUse;
 }
 
 void Planner::writeAttributes() {

@@ -43,6 +43,10 @@ public:
   Planner(mlir::func::FuncOp function, PersistentTable &persistent);
   mlir::LogicalResult run();
 
+  size_t getNumAllocations() const { return allocations.size(); }
+  /// The results that reuse the allocation of an operand.
+  size_t getNumShared() const { return numShared; }
+
 private:
   struct Allocation {
     std::string name;
@@ -103,6 +107,7 @@ private:
   llvm::DenseMap<int64_t, Allocation> persistentUse;
   llvm::DenseMap<mlir::Value, ir::AllocRefAttr> refs;
   llvm::DenseMap<mlir::Value, Preference> preferences;
+  size_t numShared = 0;
   int64_t depth = 0;     ///< number of enclosing repeats
   mlir::Region *current; ///< the body that is being planned
 };

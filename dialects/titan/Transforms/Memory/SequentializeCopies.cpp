@@ -1,10 +1,14 @@
 //===- SequentializeCopies.cpp - The pass --titan-sequentialize-copies -----------------===//
 
 #include "dialects/titan/Support/Views.h"
-#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/Pass.h"
+
+namespace titan::memory {
+#define GEN_PASS_DEF_TITANSEQUENTIALIZECOPIES
+#include "dialects/titan/Transforms/Memory/Passes.h.inc"
+} // namespace titan::memory
 
 using namespace mlir;
 using namespace titan;
@@ -54,35 +58,15 @@ static void visitYields(RepeatOp repeat) {
 
 namespace {
 
-/// Copies returned and yielded values that an earlier copy of the same terminator would overwrite.
-/// A return copies its results one after the other; so does a yield with its iteration arguments.
-/// Input:
-///   func.func @train(%p: T, %q: T) -> (T {titan.updates = 0}, T {titan.updates = 1}) {
-///     return %q, %p
-/// Output:
-///     %0 = titan.cast %q : T -> T
-///     %1 = titan.cast %p : T -> T
-///     return %0, %1
-struct SequentializeCopiesPass : PassWrapper<SequentializeCopiesPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SequentializeCopiesPass)
-
-  StringRef getArgument() const final { return "titan-sequentialize-copies"; }
-  StringRef getDescription() const final {
-    return "Copy returned and yielded values that an earlier copy would overwrite";
-  }
-
-  void runOnOperation() final {
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (!function->hasAttr(attr::kProgram))
-        continue;
-      visitReturn(function);
-      function.walk(visitYields);
-    }
+struct SequentializeCopies
+    : titan::memory::impl::TitanSequentializeCopiesBase<SequentializeCopies> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function->hasAttr(attr::kProgram))
+      return;
+    visitReturn(function);
+    function.walk(visitYields);
   }
 };
 
 } // namespace
-
-std::unique_ptr<Pass> memory::createSequentializeCopiesPass() {
-  return std::make_unique<SequentializeCopiesPass>();
-}

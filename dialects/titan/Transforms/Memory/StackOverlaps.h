@@ -23,7 +23,7 @@
 
 namespace titan::memory {
 
-inline constexpr llvm::StringLiteral kStackOverlaps = "titan.stack_overlaps";
+using ir::attr::kStackOverlaps;
 
 mlir::Attribute packStackOverlap(mlir::MLIRContext *context, const arena::StackOverlap &overlap);
 /// Fails if `packStackOverlap` cannot have produced `attribute`.

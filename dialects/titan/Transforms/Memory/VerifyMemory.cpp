@@ -13,10 +13,15 @@
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/Passes.h"
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/Pass.h"
+
+namespace titan::memory {
+#define GEN_PASS_DEF_TITANVERIFYMEMORY
+#include "dialects/titan/Transforms/Memory/Passes.h.inc"
+} // namespace titan::memory
 
 using namespace mlir;
 using namespace titan;
@@ -229,15 +234,8 @@ private:
   DenseMap<Value, Value> aliases; ///< of a scanned input, the first equal one
 };
 
-/// Rejects plans in which a value has no allocation, is overwritten before its last use, or is read
-/// outside the live range of its allocation. Changes nothing.
-struct VerifyMemoryPass : PassWrapper<VerifyMemoryPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyMemoryPass)
-
-  StringRef getArgument() const final { return "titan-verify-memory"; }
-  StringRef getDescription() const final { return "Check that no value is overwritten too early"; }
-
-  void runOnOperation() final {
+struct VerifyMemory : titan::memory::impl::TitanVerifyMemoryBase<VerifyMemory> {
+  void runOnOperation() override {
     if (failed(memory::verifyBuckets(getOperation())))
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -251,7 +249,3 @@ struct VerifyMemoryPass : PassWrapper<VerifyMemoryPass, OperationPass<ModuleOp>>
 };
 
 } // namespace
-
-std::unique_ptr<Pass> memory::createVerifyMemoryPass() {
-  return std::make_unique<VerifyMemoryPass>();
-}

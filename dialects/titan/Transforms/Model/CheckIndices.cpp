@@ -17,7 +17,7 @@ using namespace titan::ir;
 
 /// The bound that the runtime enforces when it reads tokens.
 static std::optional<int64_t> getVocabulary(ModuleOp module) {
-  auto sizes = module->getAttrOfType<DictionaryAttr>("titan.sizes");
+  auto sizes = module->getAttrOfType<DictionaryAttr>(attr::kSizes);
   auto vocab = sizes ? sizes.getAs<IntegerAttr>("vocab") : IntegerAttr();
   return vocab ? std::optional(vocab.getInt()) : std::nullopt;
 }
@@ -50,7 +50,7 @@ static void check(Operation *op, OpOperand &indices, NamedTensorType table, Stri
 namespace {
 struct CheckIndices : titan::ir::impl::TitanCheckIndicesBase<CheckIndices> {
   void runOnOperation() override {
-    IndexRanges ranges(getVocabulary(getOperation()));
+    IndexRanges ranges(getVocabulary(getOperation()->getParentOfType<ModuleOp>()));
     getOperation().walk([&](Operation *op) {
       if (auto gather = dyn_cast<GatherOp>(op))
         check(op, gather.getIndicesMutable(), typeOf(gather.getInput()), gather.getAlongAttr(),

@@ -8,20 +8,25 @@
 #ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_PASSES_H
 #define TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_PASSES_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir {
 class OpPassManager;
 } // namespace mlir
 
+namespace titan {
+class RunSettings;
+} // namespace titan
+
 namespace titan::ir {
 
 #define GEN_PASS_DECL
 #include "dialects/titan/Transforms/Model/Passes.h.inc"
 
-/// Adds the passes of the phase: index checks, FLOPs of the model, the verifier. titanc and
-/// titan-opt run the same pipeline.
-void buildModelPhase(mlir::OpPassManager &manager);
+/// Adds the passes of the phase: index checks, FLOPs of the model, the verifier. No setting of the
+/// run concerns them. titanc and titan-opt run the same pipeline.
+void buildModelPhase(mlir::OpPassManager &manager, const RunSettings &settings);
 
 void registerModelPasses();
 

@@ -21,15 +21,28 @@ def TitanVerifyModelPhase : Pass<"titan-verify-model-phase", "::mlir::ModuleOp">
     - (M5) `titan.updated_by` of each trained parameter names the function that updates it.
     In the module:
     - (M6) no type has a sharding.
+
+    The pass works on the module, because (M3) compares programs.
   }];
 }
 
-def TitanCheckIndices : Pass<"titan-check-indices", "::mlir::ModuleOp"> {
+def TitanCheckIndices : Pass<"titan-check-indices", "::mlir::func::FuncOp"> {
   let summary = "Inserts bounds checks of computed indices";
   let description = [{
     Inserts a `titan.check_index` before every `gather` and `scatter` whose indices may exceed the
     dimension. The bounds of indices follow from dimension sizes, iteration counts, and the token bound
     that the runtime enforces (`titan.sizes`).
+
+    Input, with `titan.sizes = {vocab = 256 : i64}`:
+    ```mlir
+    %x = titan.gather %table along "vocab" at %tokens : ...   // a table of 100 rows
+    ```
+
+    Output:
+    ```mlir
+    %i = titan.check_index %tokens in "vocab" below 100 : ...
+    %x = titan.gather %table along "vocab" at %i : ...
+    ```
   }];
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }

@@ -12,10 +12,10 @@ namespace {
 #include "dialects/titan/Transforms/Model/Passes.h.inc"
 } // namespace
 
-void titan::ir::buildModelPhase(OpPassManager &manager) {
-  manager.addPass(createTitanCheckIndices());
+void titan::ir::buildModelPhase(OpPassManager &manager, const RunSettings & /*settings*/) {
+  manager.addNestedPass<func::FuncOp>(createTitanCheckIndices());
   // Before the later phases add the backward pass and recomputation.
-  manager.addPass(createCountModelFlopsPass());
+  manager.addPass(createTitanCountModelFlops());
   manager.addPass(createTitanVerifyModelPhase());
 }
 

@@ -1,13 +1,13 @@
 // RUN: titan-opt --dist-propagate -verify-diagnostics -split-input-file %s
 
 // An operation without sharding rule is an error.
-func.func @callee(%x: !titan.tensor<f32[seq = 8]>) {
+func.func @callee(%x: !titan.tensor<f32[seq = 8], <[{}]>>) {
   return
 }
 
-func.func @caller(%x: !titan.tensor<f32[seq = 8]>) {
+func.func @caller(%x: !titan.tensor<f32[seq = 8], <[{}]>>) {
   // expected-error @+1 {{cannot be partitioned: it has no sharding rule}}
-  func.call @callee(%x) : (!titan.tensor<f32[seq = 8]>) -> ()
+  func.call @callee(%x) : (!titan.tensor<f32[seq = 8], <[{}]>>) -> ()
   return
 }
 

@@ -1,4 +1,12 @@
-// RUN: titan-opt --dist-reshard-after-forward --split-input-file %s | FileCheck %s
+// RUN: titan-opt --dist-reshard-after-forward=policy=never --split-input-file %s | FileCheck %s
+// RUN: titan-opt --dist-reshard-after-forward=policy=always --split-input-file %s | FileCheck %s --check-prefix=ALWAYS
+// RUN: titan-opt --dist-reshard-after-forward --split-input-file %s | FileCheck %s --check-prefix=DEFAULT
+
+// The default changes nothing.
+// DEFAULT-LABEL: func.func @never
+// DEFAULT-COUNT-4: dist.all_gather
+// DEFAULT-NOT: dist.all_gather
+// DEFAULT-LABEL: func.func @variants
 
 !i = !titan.tensor<i64[], <[]>>
 !w = !titan.tensor<f32[layers = 3, x = 8], <[{}, {}] flat 1 {a}>>
@@ -17,7 +25,6 @@
 // CHECK-NEXT: ^bb0(%{{.*}}, %[[C:[^:]*]]: {{.*}}, %[[D:[^:]*]]: {{.*}}, %{{.*}}, %{{.*}}, %[[HS:[^:]*]]: {{.*}}, %[[GS:[^:]*]]:
 // CHECK-NEXT: titan.mul %[[D]], %[[HS]]
 // CHECK-NEXT: titan.mul %[[C]], %[[GS]]
-module attributes {titan.run = {sharding.reshard_after_forward = {value = "never", compile = true}}} {
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @never(%x: !x, %y: !y, %w: !w {titan.param = "w"}, %v: !w {titan.param = "v"}) -> (!x, !y) {
   %0:2 = titan.repeat <layers = 3> iter_args(%x, %y) scanned(%w, %v) : (!x, !y, !w, !w) -> (!x, !y) {
@@ -40,7 +47,6 @@ func.func @never(%x: !x, %y: !y, %w: !w {titan.param = "w"}, %v: !w {titan.param
   }
   return %1#0, %1#1 : !x, !y
 }
-}
 
 // -----
 
@@ -56,7 +62,6 @@ func.func @never(%x: !x, %y: !y, %w: !w {titan.param = "w"}, %v: !w {titan.param
 // CHECK: titan.repeat <layers = 3> reverse table [0, 1, 0] iter_args(%{{.*}}) scanned(%arg1, %{{.*}} for [0], %{{.*}} for [1])
 // CHECK-NOT: dist.all_gather
 // CHECK: return
-module attributes {titan.run = {sharding.reshard_after_forward = {value = "never", compile = true}}} {
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @variants(%x: !x, %w: !w {titan.param = "w"}) -> !x {
   %0 = titan.repeat <layers = 3> table [0, 1, 0] iter_args(%x) scanned(%w) : (!x, !w) -> !x {
@@ -83,7 +88,6 @@ func.func @variants(%x: !x, %w: !w {titan.param = "w"}) -> !x {
   }
   return %1 : !x
 }
-}
 
 // -----
 
@@ -92,17 +96,16 @@ func.func @variants(%x: !x, %w: !w {titan.param = "w"}) -> !x {
 !x = !titan.tensor<f32[x = 8], <[{}]>>
 
 // No gathered value lives through a repeat: its body and later users gather again.
-// CHECK-LABEL: func.func @always
-// CHECK-NEXT: %[[A:.*]] = dist.all_gather %arg1
-// CHECK-NEXT: %[[M:.*]] = titan.mul %arg0, %[[A]]
-// CHECK-NEXT: titan.repeat <layers = 3> iter_args(%[[M]])
-// CHECK-NEXT: ^bb0
-// CHECK-NEXT: %[[B:.*]] = dist.all_gather %arg1
-// CHECK-NEXT: titan.mul %{{.*}}, %[[B]]
-// CHECK: %[[C:.*]] = dist.all_gather %arg1
-// CHECK-NEXT: titan.mul %{{.*}}, %[[C]]
-// CHECK-NEXT: titan.add %{{.*}}, %[[C]]
-module attributes {titan.run = {sharding.reshard_after_forward = {value = "always", compile = true}}} {
+// ALWAYS-LABEL: func.func @always
+// ALWAYS-NEXT: %[[A:.*]] = dist.all_gather %arg1
+// ALWAYS-NEXT: %[[M:.*]] = titan.mul %arg0, %[[A]]
+// ALWAYS-NEXT: titan.repeat <layers = 3> iter_args(%[[M]])
+// ALWAYS-NEXT: ^bb0
+// ALWAYS-NEXT: %[[B:.*]] = dist.all_gather %arg1
+// ALWAYS-NEXT: titan.mul %{{.*}}, %[[B]]
+// ALWAYS: %[[C:.*]] = dist.all_gather %arg1
+// ALWAYS-NEXT: titan.mul %{{.*}}, %[[C]]
+// ALWAYS-NEXT: titan.add %{{.*}}, %[[C]]
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @always(%x: !x, %w: !s {titan.param = "w"}) -> !x {
   %g = dist.all_gather %w over ["a"] : !s -> !x
@@ -115,5 +118,4 @@ func.func @always(%x: !x, %w: !s {titan.param = "w"}) -> !x {
   %o = titan.mul %0, %g : (!x, !x) -> !x
   %p = titan.add %o, %g : (!x, !x) -> !x
   return %p : !x
-}
 }

@@ -1,4 +1,7 @@
 // RUN: titan-opt %s --titan-chunk-loss --split-input-file | FileCheck %s
+// RUN: titan-opt %s --titan-chunk-loss=min-chunk-bytes=0 --split-input-file | FileCheck %s --check-prefix=ALL
+// RUN: titan-opt %s --titan-chunk-loss=min-chunk-bytes=8192 --split-input-file | FileCheck %s --check-prefix=LIMIT
+// RUN: titan-opt %s --titan-chunk-loss=min-chunk-bytes=8191 --split-input-file | FileCheck %s --check-prefix=BELOW
 
 !s = !titan.tensor<f32[]>
 !i = !titan.tensor<i64[batch = 2, seq = 8]>
@@ -131,33 +134,18 @@ func.func @one(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w att
 !w = !titan.tensor<f32[embed = 2, vocab = 64]>
 !y = !titan.tensor<f32[batch = 4, seq = 8, vocab = 64]>
 
-// Small values stay whole, unless the program sets a smaller limit. The attribute is removed.
+// Small values stay whole: those of at most `min-chunk-bytes`.
 // CHECK-LABEL: func.func @small(
 // CHECK-NOT: titan.repeat
 // CHECK: return
+// ALL-LABEL: func.func @small(
+// ALL: titan.repeat <seq.chunks = 8>
+// LIMIT-LABEL: func.func @small(
+// LIMIT-NOT: titan.repeat
+// LIMIT: return
+// BELOW-LABEL: func.func @small(
+// BELOW: titan.repeat <batch.chunks = 2>
 func.func @small(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train"} {
-  %logits = titan.contract %x, %w : (!x, !w) -> !y
-  %d = titan.exp %logits : !y -> !y
-  %dw = titan.contract %x, %d : (!x, !y) -> !w
-  return %dw : !w
-}
-
-// CHECK-LABEL: func.func @nothing_kept_whole(
-// CHECK-NOT: min_chunk_bytes
-// CHECK: titan.repeat <seq.chunks = 8>
-func.func @nothing_kept_whole(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w
-    attributes {titan.program = "train", titan.min_chunk_bytes = 0 : i64} {
-  %logits = titan.contract %x, %w : (!x, !w) -> !y
-  %d = titan.exp %logits : !y -> !y
-  %dw = titan.contract %x, %d : (!x, !y) -> !w
-  return %dw : !w
-}
-
-// CHECK-LABEL: func.func @as_large_as_is_kept(
-// CHECK-NOT: titan.repeat
-// CHECK: return
-func.func @as_large_as_is_kept(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w
-    attributes {titan.program = "train", titan.min_chunk_bytes = 8192 : i64} {
   %logits = titan.contract %x, %w : (!x, !w) -> !y
   %d = titan.exp %logits : !y -> !y
   %dw = titan.contract %x, %d : (!x, !y) -> !w

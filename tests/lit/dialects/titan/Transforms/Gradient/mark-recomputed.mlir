@@ -1,15 +1,9 @@
 // RUN: split-file %s %t
-// RUN: sed 's/POLICY/recompute = {value = "full"}/' %t/program.mlir > %t/full.mlir
-// RUN: sed 's/POLICY/recompute.every = {value = 2 : i64}/' %t/program.mlir > %t/every.mlir
-// RUN: sed 's/POLICY/recompute.layers = {value = [0 : i64]}/' %t/program.mlir > %t/layers.mlir
-// RUN: sed 's/POLICY/recompute.save = {value = ["matmul"]}/' %t/program.mlir > %t/save.mlir
-// RUN: sed 's/POLICY/recompute = {value = "none"}/' %t/program.mlir > %t/none.mlir
-// RUN: sed 's/POLICY/recompute.blocks = {value = ["Tall"]}/' %t/program.mlir > %t/blocks.mlir
-// RUN: titan-opt %t/full.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-FULL
-// RUN: titan-opt %t/every.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-EVERY
-// RUN: titan-opt %t/layers.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-LAYERS
-// RUN: titan-opt %t/save.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-SAVE
-// RUN: titan-opt %t/none.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-NONE
+// RUN: titan-opt %t/program.mlir --titan-mark-recomputed=all | FileCheck %s --check-prefix=CHECK-FULL
+// RUN: titan-opt %t/program.mlir --titan-mark-recomputed=every=2 | FileCheck %s --check-prefix=CHECK-EVERY
+// RUN: titan-opt %t/program.mlir --titan-mark-recomputed=layers=0 | FileCheck %s --check-prefix=CHECK-LAYERS
+// RUN: titan-opt %t/program.mlir --titan-mark-recomputed=save=matmul | FileCheck %s --check-prefix=CHECK-SAVE
+// RUN: titan-opt %t/program.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-NONE
 
 // All operations of all layers.
 // CHECK-FULL: titan.repeat <layers = 3> iter_args(
@@ -35,7 +29,7 @@
 // CHECK-SAVE: titan.reduce max {{.*}} {titan.recompute}
 
 // Operations in the block.
-// RUN: titan-opt %t/blocks.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-BLOCKS
+// RUN: titan-opt %t/program.mlir --titan-mark-recomputed=blocks=Tall | FileCheck %s --check-prefix=CHECK-BLOCKS
 // CHECK-BLOCKS-NOT: titan.recompute
 // CHECK-BLOCKS: titan.reduce max {{.*}} {titan.recompute}
 // CHECK-BLOCKS-NOT: titan.recompute
@@ -45,29 +39,28 @@
 
 // With full recomputation the forward stacks the iteration argument, and the backward contains the
 // contraction and the maximum; with saved products only the maximum.
-// RUN: titan-opt %t/full.mlir --titan-mark-recomputed --titan-differentiate | FileCheck %s --check-prefix=CHECK-FULL-GRADIENT
+// RUN: titan-opt %t/program.mlir --titan-mark-recomputed=all --titan-differentiate | FileCheck %s --check-prefix=CHECK-FULL-GRADIENT
 // CHECK-FULL-GRADIENT: titan.repeat <layers = 3> iter_args({{.*}} -> (!titan.tensor<f64[seq = 3, in = 2]>, !titan.tensor<f64[layers = 3, seq = 3, in = 2]>) {
 // CHECK-FULL-GRADIENT: titan.repeat <layers = 3> reverse
 // CHECK-FULL-GRADIENT: titan.contract
 // CHECK-FULL-GRADIENT: titan.reduce max
-// FULL-GRADIENT-NOT: titan.recompute
-// RUN: titan-opt %t/save.mlir --titan-mark-recomputed --titan-differentiate | FileCheck %s --check-prefix=CHECK-SAVE-GRADIENT
+// CHECK-FULL-GRADIENT-NOT: titan.recompute
+// RUN: titan-opt %t/program.mlir --titan-mark-recomputed=save=matmul --titan-differentiate | FileCheck %s --check-prefix=CHECK-SAVE-GRADIENT
 // CHECK-SAVE-GRADIENT: titan.repeat <layers = 3> reverse
 // CHECK-SAVE-GRADIENT: titan.reduce max
-// RUN: titan-opt %t/none.mlir --titan-mark-recomputed --titan-differentiate | FileCheck %s --check-prefix=CHECK-NONE-GRADIENT
+// RUN: titan-opt %t/program.mlir --titan-mark-recomputed --titan-differentiate | FileCheck %s --check-prefix=CHECK-NONE-GRADIENT
 // CHECK-NONE-GRADIENT: titan.repeat <layers = 3> reverse
-// NONE-GRADIENT-NOT: titan.reduce max
+// CHECK-NONE-GRADIENT-NOT: titan.reduce max
 
 // Recomputation changes no bit.
-// RUN: titan-opt %t/none.mlir --titan-mark-recomputed --titan-differentiate -o %t/none.out.mlir
-// RUN: for policy in full every layers save blocks; do titan-opt %t/$policy.mlir --titan-mark-recomputed --titan-differentiate | titan-interpret - --program train --compare %t/none.out.mlir || exit 1; done | FileCheck %s --check-prefix=CHECK-ALIKE
+// RUN: titan-opt %t/program.mlir --titan-mark-recomputed --titan-differentiate -o %t/none.out.mlir
+// RUN: for policy in all every=2 layers=0 save=matmul blocks=Tall; do titan-opt %t/program.mlir --titan-mark-recomputed=$policy --titan-differentiate | titan-interpret - --program train --compare %t/none.out.mlir || exit 1; done | FileCheck %s --check-prefix=CHECK-ALIKE
 // CHECK-ALIKE-COUNT-5: equal: 4 results compared, greatest deviation 0 in
 
 //--- program.mlir
 !t = !titan.tensor<f64[seq = 3, in = 2]>
 !ws = !titan.tensor<f64[layers = 3, in = 2, out = 2]>
 !s = !titan.tensor<f64[]>
-module attributes {titan.run = {POLICY}} {
 func.func @train(%x: !t {titan.param = "x", titan.init = #titan.init<normal, [1.0]>},
                  %v: !titan.tensor<f64[out = 2, in = 2]> {titan.param = "v", titan.init = #titan.init<normal, [1.0]>},
                  %w: !ws {titan.param = "layers.w", titan.stacked, titan.init = #titan.init<normal, [1.0]>})
@@ -82,5 +75,4 @@ func.func @train(%x: !t {titan.param = "x", titan.init = #titan.init<normal, [1.
   }
   %loss = titan.reduce sum %y : !t -> !s
   return %loss : !s
-}
 }

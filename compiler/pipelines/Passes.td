@@ -1,0 +1,28 @@
+//===- Passes.td - Phases as passes ---------------------------------------===//
+
+#ifndef TITAN_PIPELINES_PASSES_TD
+#define TITAN_PIPELINES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def TitanRunPhase : Pass<"titan-run-phase", "::mlir::ModuleOp"> {
+  let summary = "Runs a phase of the compiler with the settings of the module's run";
+  let description = [{
+    Builds the pipeline of the phase with the options that `titan.run` sets, as titanc does, and runs it. A
+    pipeline of `titan-opt` is built before the module is read, so `--titan-phase-NAME` consists of this
+    pass. The pass works on the module, because phases contain passes of the module.
+
+    Input, with `phase=overlap`:
+    ```mlir
+    module attributes {titan.run = {sharding.overlap = {value = "never", compile = true}}} { ... }
+    ```
+
+    Runs `func.func(dist-prefetch-gathers{overlap=never},dist-split-collectives{overlap=never},...)`.
+  }];
+  let dependentDialects = [
+    "::mlir::func::FuncDialect", "::titan::ir::TitanDialect", "::titan::dist::DistDialect"
+  ];
+  let options = [Option<"phase", "phase", "std::string", "", "Name of the phase">];
+}
+
+#endif // TITAN_PIPELINES_PASSES_TD

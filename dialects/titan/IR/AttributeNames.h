@@ -1,0 +1,89 @@
+//===- AttributeNames.h - Names of discardable attributes -------*- C++ -*-===//
+//
+// All discardable attributes of the `titan` dialect by name. docs/design.md describes them. Each
+// name has a row in the table of DiscardableAttributes.cpp, which the verifier applies.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_IR_ATTRIBUTENAMES_H
+#define TITAN_DIALECTS_TITAN_IR_ATTRIBUTENAMES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace titan::ir::attr {
+
+// On the module: the run and its sources.
+inline constexpr llvm::StringLiteral kRun = "titan.run";
+inline constexpr llvm::StringLiteral kRunName = "titan.run_name";
+inline constexpr llvm::StringLiteral kModel = "titan.model";
+inline constexpr llvm::StringLiteral kFingerprint = "titan.fingerprint";
+inline constexpr llvm::StringLiteral kSource = "titan.source";
+/// The sizes of the data: `{batch, seq, vocab}`.
+inline constexpr llvm::StringLiteral kSizes = "titan.sizes";
+inline constexpr llvm::StringLiteral kFlopsPerToken = "titan.flops_per_token";
+inline constexpr llvm::StringLiteral kModelFlopsPerToken = "titan.model_flops_per_token";
+
+// On program functions.
+inline constexpr llvm::StringLiteral kProgram = "titan.program";
+inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
+/// The declared element types (ElementTypes.h).
+inline constexpr llvm::StringLiteral kPrecision = "titan.precision";
+/// On a train program, input of --titan-accumulate: `{dim = "batch", microbatches = 4}`.
+inline constexpr llvm::StringLiteral kAccumulate = "titan.accumulate";
+/// On a train program, input of --titan-chunk-loss: the number of chunks. 0 or absent: the pass
+/// chooses.
+inline constexpr llvm::StringLiteral kLossChunks = "titan.loss_chunks";
+
+// On arguments of program functions.
+inline constexpr llvm::StringLiteral kInput = "titan.input";
+inline constexpr llvm::StringLiteral kParam = "titan.param";
+inline constexpr llvm::StringLiteral kInit = "titan.init";
+inline constexpr llvm::StringLiteral kDecay = "titan.decay";
+inline constexpr llvm::StringLiteral kRateScale = "titan.lr_scale";
+/// The decay rates of the moments, two f64, in place of the optimizer's.
+inline constexpr llvm::StringLiteral kBetas = "titan.betas";
+inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
+/// A parameter that is not trained; @train returns its next value (docs/rationale/buffers.md).
+inline constexpr llvm::StringLiteral kBuffer = "titan.buffer";
+inline constexpr llvm::StringLiteral kState = "titan.state";
+inline constexpr llvm::StringLiteral kScalar = "titan.scalar";
+/// In tests: the value of the argument, row-major.
+inline constexpr llvm::StringLiteral kValue = "titan.value";
+
+// On arguments and results of program functions.
+inline constexpr llvm::StringLiteral kStacked = "titan.stacked";
+/// On padded arguments and results: their sizes without padding, which files and initial values
+/// use. The padding is zero.
+inline constexpr llvm::StringLiteral kUnpadded = "titan.unpadded";
+
+// On results of program functions.
+inline constexpr llvm::StringLiteral kOutput = "titan.output";
+/// On an output: each rank may return its unreduced value.
+inline constexpr llvm::StringLiteral kUnreduced = "titan.unreduced";
+inline constexpr llvm::StringLiteral kGradient = "titan.gradient";
+inline constexpr llvm::StringLiteral kUpdates = "titan.updates";
+
+// On operations.
+/// In a repeat: the backward pass recomputes the operation.
+inline constexpr llvm::StringLiteral kRecompute = "titan.recompute";
+/// On operations of the model, if the run's `recompute` names blocks: the enclosing blocks,
+/// innermost first.
+inline constexpr llvm::StringLiteral kBlocks = "titan.blocks";
+/// On operations of the backward pass: "wgrad" or "dgrad".
+inline constexpr llvm::StringLiteral kGradKind = "titan.grad_kind";
+/// On sharding constraints: the name by which overrides refer to the value. The cotangent has the
+/// same name.
+inline constexpr llvm::StringLiteral kName = "titan.name";
+
+// The memory plan (MemoryPlan.h).
+inline constexpr llvm::StringLiteral kResultAllocs = "titan.result_allocs";
+inline constexpr llvm::StringLiteral kArgumentAllocs = "titan.argument_allocs";
+inline constexpr llvm::StringLiteral kScratch = "titan.scratch";
+inline constexpr llvm::StringLiteral kTransient = "titan.transient";
+inline constexpr llvm::StringLiteral kEvents = "titan.events";
+inline constexpr llvm::StringLiteral kPersistent = "titan.persistent";
+inline constexpr llvm::StringLiteral kStackOverlaps = "titan.stack_overlaps";
+
+} // namespace titan::ir::attr
+
+#endif // TITAN_DIALECTS_TITAN_IR_ATTRIBUTENAMES_H

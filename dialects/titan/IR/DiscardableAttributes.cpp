@@ -1,0 +1,191 @@
+//===- DiscardableAttributes.cpp - Their table and verification -----------===//
+
+#include "dialects/titan/IR/DiscardableAttributes.h"
+#include "base/text/NearestName.h"
+#include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/IR/Titan.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+namespace {
+
+/// The kind of value of an attribute.
+struct Kind {
+  llvm::StringLiteral name;
+  bool (*accepts)(Attribute value);
+};
+
+template <typename... AttrTs> bool isOf(Attribute value) {
+  return isa<AttrTs...>(value);
+}
+
+template <typename AttrT> bool isArrayOf(Attribute value) {
+  auto array = dyn_cast<ArrayAttr>(value);
+  return array && llvm::all_of(array, llvm::IsaPred<AttrT>);
+}
+
+template <typename AttrT> bool isDictionaryOf(Attribute value) {
+  auto dictionary = dyn_cast<DictionaryAttr>(value);
+  return dictionary && llvm::all_of(dictionary, [](NamedAttribute entry) {
+           return isa<AttrT>(entry.getValue());
+         });
+}
+
+bool isGradKind(Attribute value) {
+  auto word = dyn_cast<StringAttr>(value);
+  return word && (word == "wgrad" || word == "dgrad");
+}
+
+constexpr Kind kUnitKind{"a unit attribute", isOf<UnitAttr>};
+constexpr Kind kStringKind{"a string", isOf<StringAttr>};
+constexpr Kind kIntegerKind{"an integer", isOf<IntegerAttr>};
+constexpr Kind kFloatKind{"a floating-point number", isOf<FloatAttr>};
+constexpr Kind kFloatsKind{"an array<f64: ...>", isOf<DenseF64ArrayAttr>};
+constexpr Kind kIntegersKind{"an array<i64: ...>", isOf<DenseI64ArrayAttr>};
+constexpr Kind kInitKind{"a #titan.init", isOf<InitAttr>};
+constexpr Kind kDictionaryKind{"a dictionary", isOf<DictionaryAttr>};
+constexpr Kind kSettingsKind{"a dictionary of dictionaries", isDictionaryOf<DictionaryAttr>};
+constexpr Kind kSizesKind{"a dictionary of integers", isDictionaryOf<IntegerAttr>};
+constexpr Kind kTypesKind{"a dictionary of types", isDictionaryOf<TypeAttr>};
+constexpr Kind kArrayKind{"an array", isOf<ArrayAttr>};
+constexpr Kind kStringsKind{"an array of strings", isArrayOf<StringAttr>};
+constexpr Kind kStackedKind{"a unit attribute, an array or a dictionary",
+                            isOf<UnitAttr, ArrayAttr, DictionaryAttr>};
+constexpr Kind kGradKindKind{"\"wgrad\" or \"dgrad\"", isGradKind};
+constexpr Kind kAnyKind{"any attribute", [](Attribute) { return true; }};
+
+struct Rule {
+  llvm::StringLiteral name;
+  unsigned holders;
+  Kind kind;
+};
+
+// Verifiers of passes check further what they read: VerifyAllocRefs.cpp the memory plan,
+// VerifyModelPhase.cpp the roles of arguments.
+constexpr Rule kRules[] = {
+    {attr::kRun, OnModule, kSettingsKind},
+    {attr::kRunName, OnModule, kStringKind},
+    {attr::kModel, OnModule, kStringKind},
+    {attr::kFingerprint, OnModule, kStringKind},
+    {attr::kSource, OnModule, kStringKind},
+    {attr::kSizes, OnModule, kSizesKind},
+    {attr::kFlopsPerToken, OnModule, kFloatKind},
+    {attr::kModelFlopsPerToken, OnModule, kFloatKind},
+    {attr::kPersistent, OnModule, kArrayKind},
+
+    {attr::kProgram, OnFunction, kStringKind},
+    {attr::kOptimizer, OnFunction, kDictionaryKind},
+    {attr::kPrecision, OnFunction, kTypesKind},
+    {attr::kAccumulate, OnFunction, kDictionaryKind},
+    {attr::kLossChunks, OnFunction, kIntegerKind},
+    {attr::kTransient, OnFunction, kArrayKind},
+    {attr::kEvents, OnFunction, kIntegerKind},
+
+    {attr::kInput, OnArgument, kStringKind},
+    {attr::kParam, OnArgument, kStringKind},
+    {attr::kInit, OnArgument, kInitKind},
+    {attr::kDecay, OnArgument, kFloatKind},
+    {attr::kRateScale, OnArgument, kFloatKind},
+    {attr::kBetas, OnArgument, kFloatsKind},
+    {attr::kFrozen, OnArgument, kUnitKind},
+    {attr::kBuffer, OnArgument, kUnitKind},
+    {attr::kState, OnArgument, kStringKind},
+    {attr::kScalar, OnArgument, kStringKind},
+    {attr::kValue, OnArgument, kAnyKind},
+    {attr::kStacked, OnArgument | OnResult, kStackedKind},
+    {attr::kUnpadded, OnArgument | OnResult, kIntegersKind},
+    {attr::kOutput, OnResult, kStringKind},
+    {attr::kUnreduced, OnResult, kUnitKind},
+    {attr::kGradient, OnResult, kStringKind},
+    {attr::kUpdates, OnResult, kIntegerKind},
+
+    {attr::kRecompute, OnOperation, kUnitKind},
+    {attr::kBlocks, OnOperation, kStringsKind},
+    {attr::kGradKind, OnOperation, kGradKindKind},
+    {attr::kName, OnConstraint, kStringKind},
+    {attr::kResultAllocs, OnOperation, kArrayKind},
+    {attr::kArgumentAllocs, OnFunction | OnRepeat | OnReturn, kArrayKind},
+    {attr::kScratch, OnOperation, kArrayKind},
+    {attr::kStackOverlaps, OnRepeat, kArrayKind},
+
+    {dist::kOverridesAttr, OnAxisRules, kArrayKind},
+    {dist::kDroppedAttr, OnOperation, kAnyKind},
+};
+
+/// The word for a holder in diagnostics.
+StringRef describe(Holder holder) {
+  switch (holder) {
+  case OnModule:
+    return "a module";
+  case OnFunction:
+    return "a function";
+  case OnArgument:
+    return "an argument of a function";
+  case OnResult:
+    return "a result of a function";
+  case OnRepeat:
+    return "a repeat";
+  case OnReturn:
+    return "a return";
+  case OnConstraint:
+    return "a sharding constraint";
+  case OnAxisRules:
+    return "axis rules";
+  case OnOperation:
+    return "an operation of a function";
+  }
+  llvm_unreachable("all holders are above");
+}
+
+std::string describeAll(unsigned holders) {
+  std::string all;
+  for (unsigned bit = OnModule; bit <= OnOperation; bit <<= 1)
+    if (holders & bit)
+      all += (all.empty() ? "" : " or ") + describe(static_cast<Holder>(bit)).str();
+  return all;
+}
+
+InFlightDiagnostic reportUnknown(Operation *op, StringRef name) {
+  std::vector<std::string> known;
+  for (const Rule &rule : kRules)
+    known.push_back(rule.name.str());
+  InFlightDiagnostic error = op->emitError("unknown attribute `") << name << "`";
+  if (std::string near = nearestName(name.str(), known); !near.empty())
+    error << "; did you mean `" << near << "`?";
+  return error;
+}
+
+} // namespace
+
+Holder ir::getHolder(Operation *op) {
+  if (isa<ModuleOp>(op))
+    return OnModule;
+  if (isa<FunctionOpInterface>(op))
+    return OnFunction;
+  if (isa<RepeatOp>(op))
+    return OnRepeat;
+  if (isa<ShardingConstraintOp>(op))
+    return OnConstraint;
+  if (isa<dist::AxisRulesOp>(op))
+    return OnAxisRules;
+  return op->hasTrait<OpTrait::ReturnLike>() && !isa<YieldOp>(op) ? OnReturn : OnOperation;
+}
+
+LogicalResult ir::verifyDiscardable(Operation *op, Holder holder, NamedAttribute attribute) {
+  StringRef name = attribute.getName().getValue();
+  const Rule *rule = llvm::find_if(kRules, [&](const Rule &each) { return each.name == name; });
+  if (rule == std::end(kRules))
+    return reportUnknown(op, name);
+  bool isOnAnyOp = (rule->holders & OnOperation) && holder >= OnRepeat;
+  if (!isOnAnyOp && !(rule->holders & holder))
+    return op->emitError("attribute `") << name << "` belongs on " << describeAll(rule->holders)
+                                        << ", not on " << describe(holder);
+  if (!rule->kind.accepts(attribute.getValue()))
+    return op->emitError("attribute `")
+           << name << "` must be " << rule->kind.name << ", got " << attribute.getValue();
+  return success();
+}

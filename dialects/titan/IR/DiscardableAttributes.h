@@ -1,0 +1,40 @@
+//===- DiscardableAttributes.h - Their verification --------------*- C++ -*-===//
+//
+// The dialects `titan` and `dist` define their discardable attributes in one table: the name, where
+// the attribute may be, and the kind of its value. An attribute of these dialects that is not in
+// the table is an error, so that a misspelled name has no silent effect.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_IR_DISCARDABLEATTRIBUTES_H
+#define TITAN_DIALECTS_TITAN_IR_DISCARDABLEATTRIBUTES_H
+
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/Operation.h"
+
+namespace titan::ir {
+
+/// Where an attribute may be; a mask.
+enum Holder : unsigned {
+  OnModule = 1,
+  OnFunction = 2,
+  OnArgument = 4, ///< of a function
+  OnResult = 8,   ///< of a function
+  OnRepeat = 16,
+  OnReturn = 32,
+  OnConstraint = 64,
+  OnAxisRules = 128,
+  OnOperation = 256, ///< any other operation, and also those above inside a function
+};
+
+/// Reports an attribute that the table lacks, or that `holder` must not have, or whose value is of
+/// another kind.
+mlir::LogicalResult verifyDiscardable(mlir::Operation *op, Holder holder,
+                                      mlir::NamedAttribute attribute);
+
+/// The holder that `op` itself is.
+Holder getHolder(mlir::Operation *op);
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_IR_DISCARDABLEATTRIBUTES_H

@@ -1,0 +1,41 @@
+//===- RunSettings.h - The settings of a run --------------------*- C++ -*-===//
+//
+// The module has the settings of its run as `titan.run`. The phase pipelines alone read them, and
+// translate them into options of passes. A pass reads its own options only.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_SUPPORT_RUNSETTINGS_H
+#define TITAN_DIALECTS_TITAN_SUPPORT_RUNSETTINGS_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <vector>
+
+namespace titan {
+
+class RunSettings {
+public:
+  /// No settings: every option has its default.
+  RunSettings() = default;
+  explicit RunSettings(mlir::ModuleOp module);
+
+  /// The value of the setting `path`; `fallback` if the run does not have it.
+  std::string getString(llvm::StringRef path, llvm::StringRef fallback) const;
+  int64_t getInteger(llvm::StringRef path, int64_t fallback) const;
+  std::vector<int64_t> getIntegers(llvm::StringRef path) const;
+  std::vector<std::string> getStrings(llvm::StringRef path) const;
+  /// Replaces a setting for the pipelines; the module keeps its own.
+  void setInteger(llvm::StringRef path, int64_t value, mlir::MLIRContext *context);
+
+private:
+  template <typename AttrT> AttrT get(llvm::StringRef path) const;
+
+  mlir::DictionaryAttr run;
+};
+
+} // namespace titan
+
+#endif // TITAN_DIALECTS_TITAN_SUPPORT_RUNSETTINGS_H

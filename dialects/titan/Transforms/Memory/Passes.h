@@ -1,0 +1,37 @@
+//===- Passes.h - The memory phase ------------------------------*- C++ -*-===//
+//
+// Assigns memory to every value and verifies the plan. MemoryPlan.h describes the plan, Passes.td
+// the passes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PASSES_H
+#define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PASSES_H
+
+#include "dialects/titan/IR/Titan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace titan {
+class RunSettings;
+} // namespace titan
+
+namespace titan::memory {
+
+#define GEN_PASS_DECL
+#include "dialects/titan/Transforms/Memory/Passes.h.inc"
+
+/// The memory phase: sequentialized copies, the plan and its verifier. No setting of the run
+/// concerns them.
+void buildMemoryPhase(mlir::OpPassManager &passes, const RunSettings &settings);
+
+void registerMemoryPasses();
+
+} // namespace titan::memory
+
+#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PASSES_H

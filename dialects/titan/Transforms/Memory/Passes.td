@@ -1,0 +1,66 @@
+//===- Passes.td - The memory phase ---------------------------------------===//
+
+#ifndef TITAN_TRANSFORMS_MEMORY_PASSES_TD
+#define TITAN_TRANSFORMS_MEMORY_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def TitanSequentializeCopies : Pass<"titan-sequentialize-copies", "::mlir::func::FuncOp"> {
+  let summary = "Copies returned and yielded values that an earlier copy would overwrite";
+  let description = [{
+    A return copies its results one after the other; so does a yield with its iteration arguments. The pass
+    copies each value that an earlier copy of the same terminator would overwrite.
+
+    Input:
+    ```mlir
+    func.func @train(%p: T, %q: T) -> (T {titan.updates = 0}, T {titan.updates = 1}) {
+      return %q, %p
+    ```
+
+    Output:
+    ```mlir
+      %0 = titan.cast %q : T -> T
+      %1 = titan.cast %p : T -> T
+      return %0, %1
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+}
+
+def TitanPlanMemory : Pass<"titan-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Assigns an allocation with a live range to every value";
+  let description = [{
+    Assigns an allocation to every value and a live range to every allocation. The pass works on the module,
+    because all programs share the persistent allocations.
+
+    Input:
+    ```mlir
+    %a = titan.exp %x : ...
+    %b = titan.neg %a : ...
+    ```
+
+    Output: `%a` and `%b` share an allocation, because `%b` is the last use of `%a`:
+    ```mlir
+    %a = titan.exp %x {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : ...
+    %b = titan.neg %a {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : ...
+    ```
+
+    The pass chooses no offsets: with `auto` degrees, sizes are known only at launch.
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+  let statistics = [
+    Statistic<"allocations", "transient allocations", "Transient allocations of all programs">,
+    Statistic<"sharedAllocations", "shared allocations", "Results that reuse the allocation of an operand">
+  ];
+}
+
+def TitanVerifyMemory : Pass<"titan-verify-memory", "::mlir::ModuleOp"> {
+  let summary = "Rejects plans that overwrite a value too early; changes nothing";
+  let description = [{
+    Read-only; closes the memory phase. Rejects plans in which a value has no allocation, is overwritten
+    before its last use, or is read outside the live range of its allocation. The pass works on the module,
+    because the persistent allocations of all programs must agree.
+  }];
+}
+
+#endif // TITAN_TRANSFORMS_MEMORY_PASSES_TD

@@ -1,0 +1,75 @@
+// RUN: titan-opt %s --split-input-file --verify-diagnostics
+
+!t = !titan.tensor<f32[x = 4]>
+
+// expected-error@+1 {{unknown attribute `titan.parm`; did you mean `titan.param`?}}
+func.func @misspelled(%w: !t {titan.parm = "w"}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{unknown attribute `titan.something_else`}}
+func.func @unknown() attributes {titan.something_else} {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{unknown attribute `titan.ouput`; did you mean `titan.output`?}}
+func.func @result(%x: !titan.tensor<f32[x = 4]>) -> (!titan.tensor<f32[x = 4]> {titan.ouput = "loss"}) {
+  return %x : !titan.tensor<f32[x = 4]>
+}
+
+// -----
+
+// expected-error@+1 {{attribute `titan.param` must be a string, got unit}}
+func.func @kind(%w: !titan.tensor<f32[x = 4]> {titan.param}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{attribute `titan.gradient` belongs on a result of a function, not on an argument of a function}}
+func.func @holder(%w: !titan.tensor<f32[x = 4]> {titan.gradient = "w"}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{attribute `titan.program` belongs on a function, not on a module}}
+module attributes {titan.program = "train"} {}
+
+// -----
+
+// expected-error@+1 {{attribute `titan.sizes` must be a dictionary of integers, got {batch = "many"}}}
+module attributes {titan.sizes = {batch = "many"}} {}
+
+// -----
+
+func.func @operation(%x: !titan.tensor<f32[x = 4]>) {
+  // expected-error@+1 {{attribute `titan.grad_kind` must be "wgrad" or "dgrad", got "agrad"}}
+  %y = titan.exp %x {titan.grad_kind = "agrad"} : !titan.tensor<f32[x = 4]> -> !titan.tensor<f32[x = 4]>
+  return
+}
+
+// -----
+
+func.func @constraint(%x: !titan.tensor<f32[x = 4]>) {
+  // expected-error@+1 {{attribute `titan.name` belongs on a sharding constraint, not on an operation of a function}}
+  %y = titan.exp %x {titan.name = "y"} : !titan.tensor<f32[x = 4]> -> !titan.tensor<f32[x = 4]>
+  return
+}
+
+// -----
+
+dist.mesh @mesh [#dist.axis<a = 2>]
+// expected-error@+1 {{unknown attribute `dist.override`; did you mean `dist.overrides`?}}
+dist.axis_rules "a" shards ["x"] fallback [] stores [] {dist.override = []}
+
+// -----
+
+// expected-error@+1 {{attribute `dist.overrides` belongs on axis rules, not on a function}}
+func.func @rules() attributes {dist.overrides = []} {
+  return
+}
