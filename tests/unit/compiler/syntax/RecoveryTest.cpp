@@ -1,5 +1,5 @@
 // Mistakes: each is reported once, in words, at its place, and does not hide the next.
-#include "tests/unit/syntax/Support.h"
+#include "tests/unit/compiler/syntax/Support.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // No input crashes: whatever is too large or no text at all gets a diagnostic.
-#include "tests/unit/syntax/Support.h"
+#include "tests/unit/compiler/syntax/Support.h"
 
 #include <gtest/gtest.h>
 #include <random>

@@ -1,5 +1,5 @@
 // Every program and every documented example in the repository.
-#include "tests/unit/syntax/Support.h"
+#include "tests/unit/compiler/syntax/Support.h"
 
 #include <filesystem>
 #include <fstream>

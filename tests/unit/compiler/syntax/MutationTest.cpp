@@ -1,7 +1,7 @@
 // Slips of the finger: one token of a real program deleted, doubled, swapped with its neighbour or
 // replaced. What is no program any more gets one or two errors, at the place or with a note there.
 #include "compiler/syntax/Token.h"
-#include "tests/unit/syntax/Support.h"
+#include "tests/unit/compiler/syntax/Support.h"
 
 #include <fstream>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tests/unit/syntax/Support.h"
+#include "tests/unit/compiler/syntax/Support.h"
 
 #include <gtest/gtest.h>
 

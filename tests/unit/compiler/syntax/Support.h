@@ -1,6 +1,6 @@
 // What the syntax tests share: a text in, the tree, its dump or its diagnostics out.
-#ifndef TITAN_TESTS_UNIT_SYNTAX_SUPPORT_H
-#define TITAN_TESTS_UNIT_SYNTAX_SUPPORT_H
+#ifndef TITAN_TESTS_UNIT_COMPILER_SYNTAX_SUPPORT_H
+#define TITAN_TESTS_UNIT_COMPILER_SYNTAX_SUPPORT_H
 
 #include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/syntax/AST.h"
