@@ -13,8 +13,8 @@
 namespace titan::ir {
 
 namespace attr {
-/// On parameters: the decay rates of the moments, two f64, in place of the optimizer's.
-inline constexpr llvm::StringLiteral kBetas = "titan.betas";
+/// On trained parameters of @train, until the gradient phase: the optimizer that updates it.
+inline constexpr llvm::StringLiteral kUpdatedBy = "titan.updated_by";
 /// On sharding constraints: the name by which overrides refer to the value. The cotangent has the
 /// same name.
 inline constexpr llvm::StringLiteral kName = "titan.name";

@@ -15,6 +15,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -51,7 +52,6 @@ inline constexpr llvm::StringLiteral kInput = "titan.input";
 inline constexpr llvm::StringLiteral kParam = "titan.param";
 inline constexpr llvm::StringLiteral kInit = "titan.init";
 inline constexpr llvm::StringLiteral kStacked = "titan.stacked";
-inline constexpr llvm::StringLiteral kDecay = "titan.decay";
 inline constexpr llvm::StringLiteral kRateScale = "titan.lr_scale";
 inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
 /// A parameter that is not trained; @train returns its next value (docs/rationale/buffers.md).
@@ -66,7 +66,14 @@ inline constexpr llvm::StringLiteral kUpdates = "titan.updates";
 /// On padded arguments and results: their sizes without padding, which files and initial values
 /// use. The padding is zero.
 inline constexpr llvm::StringLiteral kUnpadded = "titan.unpadded";
+/// Marks a function as an optimizer; on a trained parameter of @train: the optimizer's symbol.
 inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
+/// On arguments of an optimizer: "parameter" or "gradient".
+inline constexpr llvm::StringLiteral kOperand = "titan.operand";
+/// On @train: the greatest norm of all gradients together.
+inline constexpr llvm::StringLiteral kClip = "titan.clip";
+/// On @train: a step whose loss or norm is not finite updates nothing.
+inline constexpr llvm::StringLiteral kSkipNonFinite = "titan.skip_nonfinite";
 /// On program functions: the declared element types (ElementTypes.h).
 inline constexpr llvm::StringLiteral kPrecision = "titan.precision";
 inline constexpr llvm::StringLiteral kRun = "titan.run";
