@@ -259,8 +259,9 @@ LogicalResult OptimizerBuilder::run() {
 namespace {
 struct AddOptimizer : titan::ir::impl::TitanAddOptimizerBase<AddOptimizer> {
   void runOnOperation() override {
-    if (isTrainProgram(getOperation()) && failed(OptimizerBuilder(getOperation()).run()))
-      signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (isTrainProgram(function) && failed(OptimizerBuilder(function).run()))
+        return signalPassFailure();
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (function->hasAttr(attr::kOptimizer))
         function.erase();

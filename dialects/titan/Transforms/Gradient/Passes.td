@@ -194,7 +194,7 @@ def TitanChunkLoss : Pass<"titan-chunk-loss", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
-def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::func::FuncOp"> {
+def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
   let summary = "Adds clipping and the optimizer's update of every parameter";
   let description = [{
     Needs the gradients as results (`--titan-differentiate`), and the name of an optimizer
