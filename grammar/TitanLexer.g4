@@ -1,7 +1,8 @@
 // The tokens of Titan. Line ends are tokens here; token preparation (compiler/syntax/PrepareTokens.h)
 // decides which of them end a statement. Words with a meaning in one context (`auto`, `causal`,
 // `params`, `group`) are not keywords, so they may name dimensions and settings.
-// `buffer`, `update` and `loss` are keywords only before a name (lex()); elsewhere they are names.
+// `buffer`, `update`, `loss`, `optimizer`, `state` and `option` are keywords only before a name (lex());
+// elsewhere they are names.
 // The input consists of bytes; text outside ASCII occurs only in comments and strings.
 lexer grammar TitanLexer;
 
@@ -11,6 +12,7 @@ IMPORT: 'import';
 MODEL: 'model';
 BLOCK: 'block';
 FN: 'fn';
+OPTIMIZER: 'optimizer';
 PARALLEL: 'parallel';
 TRAIN: 'train';
 DIMS: 'dims';
@@ -18,6 +20,8 @@ PARAM: 'param';
 BUFFER: 'buffer';
 UPDATE: 'update';
 LOSS: 'loss';
+STATE: 'state';
+OPTION: 'option';
 INPUT: 'input';
 OUTPUT: 'output';
 LET: 'let';

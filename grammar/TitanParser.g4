@@ -20,7 +20,9 @@ terminator: (NEWLINE | SEMI)+;
 
 // Declarations
 
-declaration: (importDecl | modelDecl | blockDecl | fnDecl | parallelDecl | trainDecl) terminator;
+declaration
+    : (importDecl | modelDecl | blockDecl | fnDecl | optimizerDecl | parallelDecl | trainDecl) terminator
+    ;
 
 importDecl: IMPORT importItem (COMMA importItem)*;
 importItem: (moduleName | STRING) (AS newName)?;
@@ -34,6 +36,8 @@ signature: newName formals (ARROW results)?;
 results: newName (COMMA newName)*;
 
 fnDecl: FN signature (ASSIGN expr | body);
+
+optimizerDecl: OPTIMIZER newName formals body;
 
 formals: LPAREN (formal (COMMA formal)* COMMA?)? RPAREN;
 formal: (OVER | ALONG) newDim | typedName (ASSIGN expr)?;
@@ -70,6 +74,8 @@ statement
       | paramStmt
       | updateStmt
       | lossStmt
+      | stateStmt
+      | optionStmt
       | inputStmt
       | outputStmt
       | letStmt
@@ -86,6 +92,8 @@ dimsItem: newDim (ASSIGN expr)?;
 paramStmt: (PARAM | BUFFER) typedName ((ASSIGN | TILDE) expr)? settings?;
 updateStmt: UPDATE bufferName ASSIGN expr;
 lossStmt: LOSS newName ASSIGN expr;
+stateStmt: STATE newName;
+optionStmt: OPTION newName ASSIGN expr settings?;
 inputStmt: INPUT typedName;
 outputStmt: OUTPUT typedName (ASSIGN expr)?;
 letStmt: LET typedName (COMMA typedName)* ASSIGN expr;

@@ -1,7 +1,6 @@
-// A loop reads slots of the buffers `consumed` for the last time while it writes slots of those in
-// `produced`; so each of these may lie over each of those, at a distance of at least that many rows
-// of what lies below, less that many of what lies above, of every constraint (OffsetConstraints.h
-// finds them).
+// A stack overlap: a loop reads slots of the stacks `consumed` for the last time while it writes
+// slots of the stacks `produced`, so that each pair of them may overlap. Every constraint gives a
+// minimum distance between the lower and the upper stack of a pair (OffsetConstraints.h).
 #pragma once
 
 #include <cstddef>
@@ -10,16 +9,17 @@
 
 namespace titan::arena {
 
-/// Rows of what lies below up to the end of what is alive, less rows of what lies above before it.
+/// `below`: rows from the start of the lower stack to the end of its live slots. `above`: rows of
+/// the upper stack before its live slots. The distance is at least below - above, in rows of each.
 struct OffsetConstraint {
   int64_t below, above;
   bool operator==(const OffsetConstraint &other) const = default;
 };
 
-/// `List` is a vector, or what an emitted program writes as literals (program_table.h). Buffers are
-/// given by their indices.
+/// `List` is a vector, or the type of literals in an emitted program (program_table.h). Stacks are
+/// indices of allocations.
 template <template <typename> typename List> struct StackOverlapOf {
-  List<size_t> consumed, produced; ///< each of these with each of those
+  List<size_t> consumed, produced; ///< each pair overlaps
   int64_t consumedSlots, producedSlots;
   List<OffsetConstraint> producedAbove, producedBelow;
 };

@@ -89,7 +89,7 @@ llvm::json::Array paddingJson(const CheckedRun &run) {
 
 llvm::json::Array settingsJson(const sema::Run &run) {
   llvm::json::Array settings;
-  for (const sema::OptionSpec &spec : sema::optionTable())
+  for (const sema::OptionSpec &spec : run.allOptions())
     settings.push_back(
         llvm::json::Object{{"path", spec.path},
                            {"value", run[spec.path].print()},
@@ -101,7 +101,7 @@ llvm::json::Array settingsJson(const sema::Run &run) {
 /// The requested and the effective value of each option.
 llvm::json::Array optionsJson(const sema::Run &run) {
   llvm::json::Array options;
-  for (const sema::OptionSpec &spec : sema::optionTable())
+  for (const sema::OptionSpec &spec : run.allOptions())
     if (run.options.at(spec.path).loc.isValid())
       options.push_back(llvm::json::Object{
           {"name", spec.path}, {"state", "applied"}, {"reason", run[spec.path].print()}});

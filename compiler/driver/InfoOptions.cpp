@@ -88,6 +88,13 @@ void addPathsOf(const sema::CheckedRun &run, std::vector<Path> &paths) {
   std::string pattern = ".\"" + run.train.parameters.back().name + "\".";
   for (const sema::OptionSpec &spec : sema::groupOptions())
     paths.push_back(pathOf("optimizer.group" + pattern, spec));
+  const std::string section = "optimizer.";
+  for (sema::OptionSpec spec : run.run.optimizerOptions) {
+    spec.path = spec.path.substr(section.size());
+    spec.initial = {}; // without it the run's holds
+    spec.doc = "instead of the optimizer's";
+    paths.push_back(pathOf("optimizer.group" + pattern, spec));
+  }
   for (const sema::OptionSpec &spec : sema::ruleOptions())
     paths.push_back(pathOf("parameters" + pattern, spec));
 }
@@ -126,7 +133,7 @@ void printJson(const std::vector<Path> &paths) {
 
 void printOptions(const sema::CheckedRun *run, bool json) {
   std::vector<Path> paths;
-  for (const sema::OptionSpec &spec : sema::optionTable())
+  for (const sema::OptionSpec &spec : run ? run->run.allOptions() : sema::optionTable())
     paths.push_back(pathOf("", spec));
   if (run)
     addPathsOf(*run, paths);

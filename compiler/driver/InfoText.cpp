@@ -81,7 +81,7 @@ void printPatterns(const CheckedRun &run) {
 void printSettings(const sema::Run &run) {
   llvm::outs() << "\nsettings (launch: may be changed when the program starts):\n";
   TextTable table({Side::Left, Side::Left, Side::Left});
-  for (const sema::OptionSpec &spec : sema::optionTable())
+  for (const sema::OptionSpec &spec : run.allOptions())
     table.add({std::string(spec.path), run[spec.path].print(),
                spec.fixed == sema::Fixed::Compile ? "compile" : "launch"});
   table.print(llvm::outs());

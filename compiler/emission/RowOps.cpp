@@ -133,6 +133,7 @@ void RowNest::emitOp(Operation *op) {
       .Case([&](IotaOp iota) {
         define(iota.getResult(), getElement(emitter.getIndexAccess(iota), current));
       })
+      .Case([&](ApplyOp apply) { emitApply(apply); })
       .Default([&](Operation *) { emitElementwise(op); });
 }
 
@@ -140,19 +141,41 @@ void RowNest::emitElementwise(Operation *op) {
   SmallVector<std::string> in;
   if (isa<RandomOp>(op))
     in.push_back(getGlobalIndex(op->getResult(0)));
-  for (Value operand : op->getOperands()) {
-    std::string expression = getOperand(operand);
-    // Several results use each operand several times, and may overwrite it.
-    if (op->getNumResults() > 1 && !scalars.count(operand)) {
-      std::string name = emitter.names().pick(ir::getSourceName(operand) + "_at");
-      text.line("const " + getType(operand) + " " + name + " = " + expression + ";");
-      expression = name;
-    }
-    in.push_back(expression);
-  }
+  for (Value operand : op->getOperands())
+    in.push_back(getOperand(operand));
   auto scalar = cast<ScalarOpInterface>(op);
-  for (OpResult result : op->getResults())
-    define(result, scalar.getElementExpression(in, result.getResultNumber(), getScalarType(op)));
+  define(op->getResult(0), scalar.getElementExpression(in, 0, getScalarType(op)));
+}
+
+std::string RowNest::defineLocal(Value value, StringRef expression) {
+  std::string name = emitter.names().pick(ir::getSourceName(value) + "_at");
+  text.line("const " + getType(value) + " " + name + " = " + strip(expression) + ";");
+  return name;
+}
+
+/// The steps of the function, one statement each but for what is used once.
+void RowNest::emitApply(ApplyOp op) {
+  ScalarFunctionOp callee = op.getCallee();
+  llvm::DenseMap<Value, std::string> known;
+  for (auto [operand, argument] :
+       llvm::zip_equal(op.getInputs(), callee.getBody().getArguments())) {
+    std::string expression = getOperand(operand);
+    // The results may overwrite it.
+    known[argument] = scalars.count(operand) ? expression : defineLocal(operand, expression);
+  }
+  for (Operation *step : callee.getSteps()) {
+    Value result = step->getResult(0);
+    SmallVector<std::string> in = llvm::map_to_vector(
+        step->getOperands(), [&](Value operand) { return known.lookup(operand); });
+    std::string expression =
+        cast<ScalarOpInterface>(step).getElementExpression(in, 0, getScalarType(step));
+    if (isNarrow(result) && !isExact(step))
+      expression = ("float(bf16(" + strip(expression) + "))").str();
+    bool isInline = isa<ConstantOp>(step) || (result.hasOneUse() && expression.size() < 100);
+    known[result] = isInline ? expression : defineLocal(result, expression);
+  }
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), callee.getYield().getValues()))
+    define(result, known.lookup(value));
 }
 
 std::string RowNest::getGather(GatherOp op) {

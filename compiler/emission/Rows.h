@@ -48,6 +48,9 @@ private:
   void emitInner(unsigned index);
   void emitOp(mlir::Operation *op);
   void emitElementwise(mlir::Operation *op);
+  void emitApply(ir::ApplyOp op);
+  /// A name for a value inside the current loops.
+  std::string defineLocal(mlir::Value value, llvm::StringRef expression);
   void declareBuffer(mlir::Value value);
   void declareBuffer(mlir::Value value, llvm::StringRef type, llvm::StringRef suffix);
   void emitReduce(ir::ReduceOp op);

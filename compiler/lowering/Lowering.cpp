@@ -1,9 +1,11 @@
 #include "compiler/lowering/Lowering.h"
 #include "compiler/lowering/OpLowering.h"
+#include "compiler/lowering/OptimizerLowering.h"
 #include "compiler/lowering/RunAttributes.h"
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Stacked.h"
+#include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/Support/Programs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -18,9 +20,10 @@ namespace {
 class ProgramLowering {
 public:
   ProgramLowering(const sema::CheckedRun &run, const sema::Model &model,
-                  const SourceManager &sources, OpBuilder &builder)
-      : run(run), model(model), translation(model, sources, builder.getContext()),
-        builder(builder) {}
+                  const SourceManager &sources, OpBuilder &builder,
+                  ArrayRef<Attribute> optimizers = {})
+      : run(run), model(model), translation(model, sources, builder.getContext()), builder(builder),
+        optimizers(optimizers) {}
 
   func::FuncOp lower(StringRef name, ArrayRef<sema::Output> outputs) {
     std::vector<sema::ValueId> roots;
@@ -88,6 +91,8 @@ private:
         set(ir::attr::kBuffer, builder.getUnitAttr());
       else
         addGroupAttributes(run.run, parameter, builder, role);
+      if (needs.updates && run.updates.functionOf[i])
+        set(ir::attr::kUpdatedBy, optimizers[*run.updates.functionOf[i]]);
       if (!parameter.repeats.empty())
         set(ir::attr::kStacked,
             ir::getStackedAttr(builder, parameter.iterations, parameter.repeatSegments));
@@ -140,6 +145,7 @@ private:
   const sema::Model &model;
   Translation translation;
   OpBuilder &builder;
+  ArrayRef<Attribute> optimizers;
 };
 
 /// The outputs of training and evaluation: the loss, and the named losses of which it is the sum.
@@ -174,9 +180,10 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
   addMesh(run, builder, translation);
   setRunAttributes(run, sources, *module);
   if (run.train.loss) {
-    ProgramLowering program(run, run.train, sources, builder);
+    SmallVector<Attribute> optimizers = lowerOptimizers(run.updates, sources, builder);
+    ProgramLowering program(run, run.train, sources, builder, optimizers);
     func::FuncOp train = program.lower("train", trainOutputs(run.train));
-    train->setAttr(ir::attr::kOptimizer, optimizerAttribute(run.run, builder));
+    addStepAttributes(run.run, builder, train);
     if (int64_t microbatches = run.run["accumulate"].integer; microbatches > 1)
       train->setAttr(
           ir::attr::kAccumulate,

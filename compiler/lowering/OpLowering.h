@@ -30,6 +30,8 @@ public:
 
   void lower(const sema::Region &region);
   mlir::Value operator[](sema::ValueId id) const { return values.lookup(id); }
+  /// Transposes the value to the dimension order of `type`.
+  mlir::Value inOrder(mlir::Value value, ir::NamedTensorType type, mlir::Location loc);
   /// Puts a sharding constraint named `name` on the value, with the dimensions in the order of
   /// `type`. An existing constraint is reused if the names agree or `name` is empty.
   mlir::Value constrained(mlir::Value value, ir::NamedTensorType type, mlir::Location loc,
@@ -48,8 +50,6 @@ private:
                      ir::NamedTensorType type);
   mlir::Value dropout(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
   mlir::Operation *multiResult(const sema::Op &op, mlir::Location loc);
-  /// Transposes the value to the dimension order of `type`.
-  mlir::Value inOrder(mlir::Value value, ir::NamedTensorType type, mlir::Location loc);
   void repeat(const sema::Op &op, mlir::Location loc);
   /// For each parameter, the variants of a repeat that scan it.
   using VariantsByParameter = llvm::MapVector<uint32_t, llvm::SmallVector<int64_t>>;

@@ -204,7 +204,7 @@ void addChosen(const sema::CheckedRun &run, OpBuilder &builder,
 void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources, ModuleOp module) {
   OpBuilder builder(module.getContext());
   SmallVector<NamedAttribute> settings;
-  for (const sema::OptionSpec &spec : sema::optionTable()) {
+  for (const sema::OptionSpec &spec : run.run.allOptions()) {
     const bool compile = isCompiledIn(spec, run.run);
     SmallVector<NamedAttribute> entry = {
         builder.getNamedAttr("value", attribute(run.run[spec.path], builder)),
@@ -230,18 +230,11 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
                                              size("vocab", Vocabulary(run.train).sizeOr(tokens))}));
 }
 
-DictionaryAttr optimizerAttribute(const sema::Run &run, OpBuilder &builder) {
-  auto number = [&](StringRef name, double value) {
-    return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
-  };
-  const std::vector<sema::Value> &betas = run["optimizer.betas"].elements;
-  SmallVector<NamedAttribute> attributes = {
-      builder.getNamedAttr("name", builder.getStringAttr(run["optimizer.name"].text)),
-      number("beta1", betas[0].number()), number("beta2", betas[1].number()),
-      number("eps", run["optimizer.eps"].number()), number("clip", run["clip"].number())};
+void addStepAttributes(const sema::Run &run, OpBuilder &builder, Operation *train) {
+  if (double clip = run["clip"].number(); clip > 0)
+    train->setAttr(ir::attr::kClip, builder.getF64FloatAttr(clip));
   if (run["on_nonfinite"].text == "skip")
-    attributes.push_back(builder.getNamedAttr("skip_nonfinite", builder.getUnitAttr()));
-  return builder.getDictionaryAttr(attributes);
+    train->setAttr(ir::attr::kSkipNonFinite, builder.getUnitAttr());
 }
 
 DictionaryAttr precisionAttribute(const sema::Run &run, const Translation &translation,
@@ -256,17 +249,10 @@ DictionaryAttr precisionAttribute(const sema::Run &run, const Translation &trans
 
 void addGroupAttributes(const sema::Run &run, const sema::Parameter &parameter, OpBuilder &builder,
                         SmallVectorImpl<NamedAttribute> &role) {
-  auto said = [&](const char *name) { return sema::groupValue(run, name, parameter); };
-  const sema::Value *decay = said("weight_decay");
-  double own = (decay ? *decay : run["optimizer.weight_decay"]).number();
-  role.push_back(builder.getNamedAttr(ir::attr::kDecay, builder.getF64FloatAttr(own)));
-  if (const sema::Value *scale = said("lr_scale"); scale && scale->number() != 1)
+  const sema::Value *scale = sema::groupValue(run, "lr_scale", parameter);
+  if (scale && scale->number() != 1)
     role.push_back(
         builder.getNamedAttr(ir::attr::kRateScale, builder.getF64FloatAttr(scale->number())));
-  if (const sema::Value *betas = said("betas"))
-    role.push_back(builder.getNamedAttr(
-        ir::attr::kBetas,
-        builder.getDenseF64ArrayAttr({betas->elements[0].number(), betas->elements[1].number()})));
 }
 
 } // namespace titan::lowering

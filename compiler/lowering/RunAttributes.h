@@ -16,14 +16,14 @@ void addMesh(const sema::CheckedRun &run, mlir::OpBuilder &builder, const Transl
 void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
                       mlir::ModuleOp module);
 
-/// The attribute titan.optimizer of the train function.
-mlir::DictionaryAttr optimizerAttribute(const sema::Run &run, mlir::OpBuilder &builder);
+/// titan.clip and titan.skip_nonfinite of the training function.
+void addStepAttributes(const sema::Run &run, mlir::OpBuilder &builder, mlir::Operation *train);
 
 /// The attribute titan.precision of a program function.
 mlir::DictionaryAttr precisionAttribute(const sema::Run &run, const Translation &translation,
                                         mlir::MLIRContext *context);
 
-/// Adds the weight decay of a parameter and the settings of its parameter groups.
+/// What groups say of how one parameter is updated, besides its optimizer.
 void addGroupAttributes(const sema::Run &run, const sema::Parameter &parameter,
                         mlir::OpBuilder &builder,
                         llvm::SmallVectorImpl<mlir::NamedAttribute> &role);

@@ -19,6 +19,8 @@ DeclPtr Builder::buildDecl(P::DeclarationContext &context) {
     return buildBlock(*decl);
   if (P::FnDeclContext *decl = context.fnDecl())
     return buildFn(*decl);
+  if (P::OptimizerDeclContext *decl = context.optimizerDecl())
+    return buildOptimizer(*decl);
   if (P::ParallelDeclContext *decl = context.parallelDecl())
     return buildParallel(*decl);
   return buildTrain(*context.trainDecl());
@@ -90,6 +92,16 @@ DeclPtr Builder::buildFn(P::FnDeclContext &context) {
         .report(Code::ResultsOfExpression, at(*signature.results()),
                 "a function given by `=` does not name its results")
         .note(at(*context.expr()), "this is its result");
+  return made;
+}
+
+DeclPtr Builder::buildOptimizer(P::OptimizerDeclContext &context) {
+  if (context.formals()->exception)
+    return nullptr;
+  auto made = std::make_unique<OptimizerDecl>(at(context));
+  made->name = name(*context.newName());
+  made->formals = buildFormals(*context.formals());
+  made->body = buildBody(*context.body());
   return made;
 }
 

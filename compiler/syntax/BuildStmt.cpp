@@ -79,6 +79,10 @@ StmtPtr Builder::buildStmt(P::StatementContext &context) {
     return buildUpdate(*stmt);
   if (P::LossStmtContext *stmt = context.lossStmt())
     return buildLoss(*stmt);
+  if (P::StateStmtContext *stmt = context.stateStmt())
+    return buildState(*stmt);
+  if (P::OptionStmtContext *stmt = context.optionStmt())
+    return buildOption(*stmt);
   if (P::OutputStmtContext *stmt = context.outputStmt())
     return buildOutput(*stmt);
   if (P::LetStmtContext *stmt = context.letStmt())
@@ -141,6 +145,21 @@ StmtPtr Builder::buildLoss(P::LossStmtContext &context) {
   auto made = std::make_unique<LossStmt>(at(context));
   made->name = name(*context.newName());
   made->value = build(*context.expr());
+  return made;
+}
+
+StmtPtr Builder::buildState(P::StateStmtContext &context) {
+  auto made = std::make_unique<StateStmt>(at(context));
+  made->name = name(*context.newName());
+  return made;
+}
+
+StmtPtr Builder::buildOption(P::OptionStmtContext &context) {
+  auto made = std::make_unique<OptionStmt>(at(context));
+  made->name = name(*context.newName());
+  made->value = build(*context.expr());
+  if (context.settings())
+    made->limits = buildSettings(*context.settings());
   return made;
 }
 

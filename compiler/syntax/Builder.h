@@ -68,6 +68,8 @@ private:
   StmtPtr buildParam(P::ParamStmtContext &context);
   StmtPtr buildUpdate(P::UpdateStmtContext &context);
   StmtPtr buildLoss(P::LossStmtContext &context);
+  StmtPtr buildState(P::StateStmtContext &context);
+  StmtPtr buildOption(P::OptionStmtContext &context);
   StmtPtr buildOutput(P::OutputStmtContext &context);
   StmtPtr buildLet(P::LetStmtContext &context);
   StmtPtr buildAssign(P::AssignStmtContext &context);
@@ -80,6 +82,7 @@ private:
   DeclPtr buildModel(P::ModelDeclContext &context);
   DeclPtr buildBlock(P::BlockDeclContext &context);
   DeclPtr buildFn(P::FnDeclContext &context);
+  DeclPtr buildOptimizer(P::OptimizerDeclContext &context);
   DeclPtr buildParallel(P::ParallelDeclContext &context);
   /// Extends `all` over the text that it reads.
   AxisUse buildUse(P::SplitsContext *splits, P::StoresContext *stores, Location &all);

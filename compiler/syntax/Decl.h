@@ -6,7 +6,7 @@
 
 namespace titan::syntax {
 
-enum class DeclKind { Import, Model, ModelAlias, Block, Fn, Parallel, Train };
+enum class DeclKind { Import, Model, ModelAlias, Block, Fn, Optimizer, Parallel, Train };
 
 struct Decl : CastMixin<Decl> {
   const DeclKind kind;
@@ -85,6 +85,15 @@ struct FnDecl : DeclOf<DeclKind::Fn> {
   ExprPtr value;             // null when there is a body
   std::vector<Name> results; // with a body; empty when it returns
   std::optional<Body> body;
+};
+
+/// `optimizer sgd(p, g, lr) { ... return p - lr * g }`: the next value of a parameter, from its
+/// value, its gradient, the learning rate, the number of the step, and what the body keeps.
+struct OptimizerDecl : DeclOf<DeclKind::Optimizer> {
+  using DeclOf::DeclOf;
+  Name name;
+  std::vector<Formal> formals;
+  Body body;
 };
 
 /// The lists of an axis: `splits kv_heads, ffn, else seq stores params, grads`. Each may be absent;

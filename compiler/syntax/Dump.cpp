@@ -36,6 +36,14 @@ void Dumper::stmt(const Stmt &stmt) {
   } else if (const auto *s = stmt.as<LossStmt>()) {
     line("Loss ") << s->name.text << '\n';
     nested([&] { expr(*s->value); });
+  } else if (const auto *s = stmt.as<StateStmt>()) {
+    line("State ") << s->name.text << '\n';
+  } else if (const auto *s = stmt.as<OptionStmt>()) {
+    line("Option ") << s->name.text << '\n';
+    nested([&] {
+      expr(*s->value);
+      settings(s->limits);
+    });
   } else if (const auto *s = stmt.as<InputStmt>()) {
     line("Input ") << s->name.text << text(s->type) << '\n';
   } else if (const auto *s = stmt.as<OutputStmt>()) {
@@ -178,6 +186,12 @@ void Dumper::decl(const Decl &decl) {
         labelled("value", *d->value);
       if (d->body)
         body(*d->body);
+    });
+  } else if (const auto *d = decl.as<OptimizerDecl>()) {
+    line("Optimizer ") << d->name.text << '\n';
+    nested([&] {
+      signature(d->formals, {});
+      body(d->body);
     });
   } else if (const auto *d = decl.as<ParallelDecl>()) {
     line("Parallel ") << d->name.text << '\n';

@@ -58,6 +58,8 @@ std::string alignmentClass(const Items &items, size_t at) {
     return "param";
   if (item.token.is(Lex::UPDATE))
     return "update";
+  if (item.token.is(Lex::OPTION))
+    return "option";
   bool isAssigned = at + 1 < items.size() && items[at + 1].token.is(Lex::ASSIGN);
   if (item.token.is(Lex::LOSS) || (item.text == "loss" && isAssigned))
     return "loss";

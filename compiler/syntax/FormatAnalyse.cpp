@@ -90,8 +90,8 @@ Bracket braceKind(Bracket outside, bool atTop, const Token &entry, bool hasAssig
     return Bracket::Settings;
   if (entry.is(Lex::PARALLEL))
     return Bracket::Axes;
-  bool settings =
-      entry.isOneOf(Lex::TRAIN, Lex::PARAM, Lex::BUFFER) || (entry.is(Lex::MODEL) && hasAssign);
+  bool settings = entry.isOneOf(Lex::TRAIN, Lex::PARAM, Lex::BUFFER, Lex::OPTION) ||
+                  (entry.is(Lex::MODEL) && hasAssign);
   return settings ? Bracket::Settings : Bracket::Body;
 }
 

@@ -24,10 +24,11 @@ public:
   }
 };
 
-/// `buffer`, `update` and `loss` begin a statement if a name follows on the same line; elsewhere
-/// they are names.
+/// These words begin a statement or a declaration where a name follows on the same line, as nothing
+/// else does; anywhere else they are names.
 bool isNameAfterAll(const Token &word, const Token &next) {
-  return word.isOneOf(TitanLexer::BUFFER, TitanLexer::UPDATE, TitanLexer::LOSS) &&
+  return word.isOneOf(TitanLexer::BUFFER, TitanLexer::UPDATE, TitanLexer::LOSS,
+                      TitanLexer::OPTIMIZER, TitanLexer::STATE, TitanLexer::OPTION) &&
          !next.is(TitanLexer::IDENT);
 }
 

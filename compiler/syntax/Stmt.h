@@ -28,6 +28,8 @@ enum class StmtKind {
   Param,
   Update,
   Loss,
+  State,
+  Option,
   Input,
   Output,
   Let,
@@ -103,6 +105,20 @@ struct LossStmt : StmtOf<StmtKind::Loss> {
   using StmtOf::StmtOf;
   Name name;
   ExprPtr value;
+};
+
+/// `state m`: a tensor that an optimizer keeps for each parameter, with the parameter's dimensions.
+struct StateStmt : StmtOf<StmtKind::State> {
+  using StmtOf::StmtOf;
+  Name name;
+};
+
+/// `option eps = 1e-8 { least = 0 }`: what a run may set of an optimizer, as `optimizer.eps`.
+struct OptionStmt : StmtOf<StmtKind::Option> {
+  using StmtOf::StmtOf;
+  Name name;
+  ExprPtr value;
+  std::vector<Setting> limits;
 };
 
 /// `input tokens: int[batch, seq]`.

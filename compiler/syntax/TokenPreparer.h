@@ -22,12 +22,14 @@ inline bool isCloser(const Token &t) {
   return t.isOneOf(Lex::RPAREN, Lex::RBRACKET, Lex::RBRACE);
 }
 inline bool startsDeclaration(const Token &t) {
-  return t.isOneOf(Lex::IMPORT, Lex::MODEL, Lex::BLOCK, Lex::FN, Lex::PARALLEL, Lex::TRAIN);
+  return t.isOneOf(Lex::IMPORT, Lex::MODEL, Lex::BLOCK, Lex::FN, Lex::OPTIMIZER, Lex::PARALLEL,
+                   Lex::TRAIN);
 }
 inline bool startsStatement(const Token &t) {
   return startsDeclaration(t) ||
-         t.isOneOf(Lex::DIMS, Lex::PARAM, Lex::BUFFER, Lex::UPDATE, Lex::LOSS, Lex::INPUT,
-                   Lex::OUTPUT, Lex::LET, Lex::REPEAT, Lex::RETURN, Lex::IN);
+         t.isOneOf(Lex::DIMS, Lex::PARAM, Lex::BUFFER, Lex::UPDATE, Lex::LOSS, Lex::STATE,
+                   Lex::OPTION, Lex::INPUT, Lex::OUTPUT, Lex::LET, Lex::REPEAT, Lex::RETURN,
+                   Lex::IN);
 }
 
 class TokenPreparer {

@@ -73,6 +73,25 @@ def option_table(tools):
     return "\n".join(rows) + "\n"
 
 
+def optimizer_table(tools):
+    """The optimizers of the standard library with their options, from `titanc info --options FILE`."""
+    text = (ROOT / "stdlib" / "std" / "optimizers.titan").read_text()
+    _, shared = tools.run(["titanc", "info", "--options"], None)
+    entry = re.compile(r"^optimizer\.(\w+): (.*?), default (.*), fixed at compile time\n +(.*)$", re.M)
+    rows = ["| optimizer | option | takes | default | meaning |", "|---|---|---|---|---|"]
+    for name in re.findall(r"^optimizer (\w+)\(", text, re.M):
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / "run.titan"
+            program.write_text("model M(embed = 2) {\n  input tokens: int[batch, seq]\n"
+                               "  param w[embed] = 1\n  loss = sum(w * w, over embed)\n}\n"
+                               f"train t = M {{ data = text(\"t\") {{ seq = 2, batch = 2 }}; optimizer = {name} }}\n")
+            _, said = tools.run(["titanc", "info", "--options", str(program)], None)
+        own = [e for e in entry.findall(said) if f"optimizer.{e[0]}:" not in shared]
+        for option, kind, default, meaning in own:
+            rows.append(f"| `{name}` | `{option}` | {kind} | `{default}` | {meaning[0].upper()}{meaning[1:]} |")
+    return "\n".join(rows) + "\n"
+
+
 def code_list(tools):
     """Every diagnostic, in the order of the codes, from `titanc explain`."""
     sources = ROOT / "compiler" / "diagnostics"
@@ -94,7 +113,7 @@ def code_list(tools):
     return "\n".join(out)
 
 
-GENERATED = {"options": option_table, "codes": code_list}
+GENERATED = {"options": option_table, "optimizers": optimizer_table, "codes": code_list}
 
 
 class Page:

@@ -116,20 +116,20 @@ static Case drawRandom(Draw &draw) {
   return result;
 }
 
-static Case drawAdamW(Draw &draw) {
+/// The scalar function @update of every module (Programs.cpp): parameter, gradient, state, rate.
+static Case drawApply(Draw &draw) {
   Dims dims = draw.dims(1, 3);
-  Case result{{draw.real(dims), draw.real(dims), draw.real(dims), draw.real(dims, 0.1, 1.0),
-               draw.real({}, 0.001, 0.1), draw.integer({}, 1, 9), draw.real({}, 0.1, 1.0)},
-              {draw.type(dims), draw.type(dims), draw.type(dims)}};
-  result.operands[5].type = draw.type({});
-  for (auto [name, value] : {std::pair("beta1", 0.9), std::pair("beta2", 0.95),
-                             std::pair("eps", 1e-8), std::pair("decay", draw.chance() ? 0.1 : 0.0)})
-    result.attributes.push_back(
-        draw.builder.getNamedAttr(name, draw.builder.getF64FloatAttr(value)));
-  if (draw.chance())
-    result.attributes.push_back(draw.builder.getNamedAttr("skips_nan", draw.builder.getUnitAttr()));
+  Case result{{draw.real(dims), draw.real(dims), draw.real(dims), draw.real({}, 0.001, 0.1)},
+              {draw.type(dims), draw.type(dims)}};
+  result.attributes.push_back(draw.builder.getNamedAttr(
+      "function", FlatSymbolRefAttr::get(draw.builder.getContext(), "update")));
   result.isDifferentiable = false;
   return result;
+}
+
+static Case drawPow(Draw &draw) {
+  auto [lhs, rhs] = drawJoined(draw);
+  return {{draw.real(lhs, 0.25, 3), draw.real(rhs)}, {draw.type(unite(lhs, rhs))}};
 }
 
 void ops::addElementwiseGenerators(Generators &generators) {
@@ -147,5 +147,6 @@ void ops::addElementwiseGenerators(Generators &generators) {
   generators["constant"] = drawConstant;
   generators["iota"] = drawIota;
   generators["random"] = drawRandom;
-  generators["adamw"] = drawAdamW;
+  generators["pow"] = drawPow;
+  generators["apply"] = drawApply;
 }

@@ -7,6 +7,28 @@ using namespace titan;
 using namespace titan::ops;
 using ir::NamedTensorType;
 
+/// What titan.apply is tested with: m' = 0.9 m + 0.1 g; p' = p - rate m' / sqrt(m' m' + 1).
+static void addScalarFunction(OpBuilder &b) {
+  Location loc = b.getUnknownLoc();
+  OpBuilder::InsertionGuard guard(b);
+  auto function = b.create<ir::ScalarFunctionOp>(loc, "update");
+  auto number = NamedTensorType::get(b.getF64Type(), {});
+  Block &body = function.getBody().emplaceBlock();
+  body.addArguments(SmallVector<Type>(4, number), SmallVector<Location>(4, loc));
+  b.setInsertionPointToStart(&body);
+  auto constant = [&](double value) {
+    return b.create<ir::ConstantOp>(loc, number, b.getF64FloatAttr(value));
+  };
+  auto mul = [&](Value x, Value y) -> Value { return b.create<ir::MulOp>(loc, number, x, y); };
+  auto add = [&](Value x, Value y) -> Value { return b.create<ir::AddOp>(loc, number, x, y); };
+  Value p = body.getArgument(0), g = body.getArgument(1), m = body.getArgument(2);
+  Value next = add(mul(constant(0.9), m), mul(constant(0.1), g));
+  Value size = b.create<ir::SqrtOp>(loc, number, add(mul(next, next), constant(1)));
+  Value step = b.create<ir::DivOp>(loc, number, mul(body.getArgument(3), next), size);
+  Value moved = b.create<ir::SubOp>(loc, number, p, step);
+  b.create<ir::YieldOp>(loc, ValueRange{moved, next});
+}
+
 OwningOpRef<ModuleOp> ops::makeModule(MLIRContext *context, ArrayRef<int64_t> shape) {
   Location loc = UnknownLoc::get(context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
@@ -16,6 +38,7 @@ OwningOpRef<ModuleOp> ops::makeModule(MLIRContext *context, ArrayRef<int64_t> sh
     auto name = b.getStringAttr(StringRef("xyzw").substr(i, 1));
     axes.push_back(dist::MeshAxisAttr::get(context, name, degree));
   }
+  addScalarFunction(b);
   if (!axes.empty())
     b.create<dist::MeshOp>(loc, b.getStringAttr("mesh"), b.getArrayAttr(axes));
   return module;

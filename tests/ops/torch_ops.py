@@ -71,13 +71,10 @@ def iota(attributes, results):
     return torch.arange(results[0][1][0])
 
 
-def adamw(attributes, results, parameter, gradient, m, v, lr, step, scale):
-    b1, b2 = attributes["beta1"], attributes["beta2"]
-    g = gradient.data * scale.data
-    m, v, t = b1 * m.data + (1 - b1) * g, b2 * v.data + (1 - b2) * g * g, step.data
-    denominator = v.sqrt() / (1 - b2**t).sqrt() + attributes["eps"]
-    decayed = parameter.data * (1 - lr.data * attributes["decay"])
-    return decayed - lr.data / (1 - b1**t) * m / denominator, m, v
+def apply(attributes, results, parameter, gradient, m, rate):
+    """The function @update of tests/ops/Programs.cpp."""
+    m = 0.9 * m.data + 0.1 * gradient.data
+    return parameter.data - rate.data * m / (m * m + 1).sqrt(), m
 
 
 def contract(attributes, results, x, y, into=None):
@@ -266,10 +263,11 @@ OPS = {
     "tanh": elementwise(torch.tanh), "sigmoid": elementwise(torch.sigmoid),
     "erf": elementwise(torch.erf), "sin": elementwise(torch.sin), "cos": elementwise(torch.cos),
     "add": elementwise(torch.add), "sub": elementwise(torch.sub), "mul": elementwise(torch.mul),
+    "pow": elementwise(torch.pow),
     "div": elementwise(quotient), "maximum": elementwise(torch.maximum),
     "minimum": elementwise(torch.minimum), "select": elementwise(torch.where),
     "expand": elementwise(lambda x: x), "compare": compare, "cast": cast, "constant": constant,
-    "iota": iota, "adamw": adamw, "contract": contract, "reduce": reduce, "gather": gather, "scatter": scatter,
+    "iota": iota, "apply": apply, "contract": contract, "reduce": reduce, "gather": gather, "scatter": scatter,
     "check_index": reshape, "rename": reshape, "split": reshape, "merge": reshape, "sharding_constraint": reshape,
     "stop_gradient": lambda attributes, results, x: x.data.detach(), "slice": cut, "pad": pad,
     "rotary": rotary, "attention": attention, "attention_grad": attention_grad,

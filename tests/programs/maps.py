@@ -27,7 +27,7 @@ def draw_overrides(draw: random.Random, dims: list[str], tensors: dict[str, list
         names = draw.sample(tensors[kind], draw.randint(1, min(4, len(tensors[kind]))))
         parts = [f'of = "{kind}"', f"names = {quote(names)}"]
         if kind == "values" or draw.random() < 0.6:
-            parts.append(f"splits = {quote(draw.sample(dims, draw.randint(0, min(3, len(dims)))))}")
+            parts.append(f"shards = {quote(draw.sample(dims, draw.randint(0, min(3, len(dims)))))}")
         if kind == "parameters" and draw.random() < 0.6:
             parts.append(f"stores = {quote(one for one in KINDS if draw.random() < 0.5)}")
         entries.append("{" + ", ".join(parts) + "}")

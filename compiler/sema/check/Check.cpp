@@ -295,8 +295,11 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   checkMesh(checked.mesh, checked.train, checked.run["accumulate"].integer, diags);
   checkShardingOptions(checked.run, checked.mesh, diags);
   checkGroups(checked.run, checked.train, diags);
+  checkGroupOptions(checked.run, checked.train, diags);
   if (isTrain)
     checkRecompute(checked, diags);
+  if (checked.train.loss)
+    checked.updates = elaborateOptimizers(checked.run, checked.train, library, diags);
   if (isTrain && checked.train.loss) {
     warnUnused(checked.train);
     checkTrains(checked);

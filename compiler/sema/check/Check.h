@@ -6,6 +6,7 @@
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/mesh/Mesh.h"
 #include "compiler/sema/modules/Derivation.h"
+#include "compiler/sema/runs/Optimizers.h"
 
 #include <set>
 
@@ -28,7 +29,8 @@ struct CheckedRun {
   Mesh mesh;
   std::string modelName; ///< as the run names it
   Model train;
-  Model logits; ///< the outputs for inference, at batch 1, as far as they exist there
+  Model logits;    ///< the outputs for inference, at batch 1, as far as they exist there
+  Updates updates; ///< of the parameters of `train`
 };
 
 /// Reports names in `recompute` that the model lacks.

@@ -174,12 +174,9 @@ Value Arithmetic::power(const BinaryExpr &expr, const Value &lhs, const Value &r
   auto each = [&](const Value &a, const Value &b) { return power(expr, a, b); };
   if (std::optional<Value> list = zipped(lhs, rhs, expr.opLoc, each))
     return *list;
-  auto text = [&](const Expr &side) { return std::string(diags.sourceManager().text(side.loc)); };
-  if (lhs.isNumber() && rhs.isTensor()) {
-    report(Code::BadOperands, expr.opLoc, "a number cannot be raised to a tensor")
-        .help("write `exp(" + text(*expr.rhs) + " * log(" + text(*expr.lhs) + "))`");
-    return {};
-  }
+  if (lhs.isNumber() && rhs.isTensor() && isFloat(typeOf(rhs).dtype))
+    return elaboration.tensors.elementwise("pow", lhs, rhs, expr.opLoc, expr.lhs->loc,
+                                           expr.rhs->loc);
   if (!expectTensor(lhs, expr.lhs->loc, "the base of `**`"))
     return {};
   if (!rhs.isInt() || rhs.integer < 1 || rhs.integer > 8) {

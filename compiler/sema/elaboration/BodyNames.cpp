@@ -45,6 +45,10 @@ std::vector<Name> definedNames(const Stmt &stmt) {
       names.push_back(item.name);
   if (auto *param = stmt.as<ParamStmt>())
     names.push_back(param->name);
+  if (auto *state = stmt.as<StateStmt>())
+    names.push_back(state->name);
+  if (auto *option = stmt.as<OptionStmt>())
+    names.push_back(option->name);
   if (auto *input = stmt.as<InputStmt>())
     names.push_back(input->name);
   if (auto *output = stmt.as<OutputStmt>(); output && output->value)

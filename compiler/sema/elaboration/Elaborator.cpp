@@ -76,6 +76,22 @@ bool elaborate(const Symbol &symbol, const Specialisation &spec, const Library &
   return elaboration.statements.unhandled() == errorsBefore;
 }
 
+bool elaborateOptimizer(const Symbol &symbol, const OptimizerRequest &request,
+                        const Library &library, DiagnosticEngine &diags, Model &function) {
+  const OptimizerDecl &decl = *symbol.decl->as<OptimizerDecl>();
+  const size_t errorsBefore = diags.errorReports();
+  Specialisation spec;
+  spec.params = spec.compute = request.parameter.dtype;
+  spec.options = request.options;
+  Scope scope;
+  Frame top{&decl, symbol.unit, &scope, nullptr, decl.loc};
+  function.name = decl.name.text;
+  function.loc = decl.name.loc;
+  Elaboration elaboration(library, diags, function, spec, top);
+  elaboration.statements.optimizer(decl, request);
+  return diags.errorReports() == errorsBefore;
+}
+
 Value evalConstant(const Expr &expr, const Library &library, const Unit &unit,
                    DiagnosticEngine &diags) {
   return Aside(library, unit, diags, expr.loc).elaboration.expressions.eval(expr);

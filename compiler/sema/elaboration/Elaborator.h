@@ -21,6 +21,7 @@ struct Specialisation {
   std::map<std::string, Argument> dataDims; ///< batch, seq
   DType params = DType::F32;
   DType compute = DType::F32;
+  std::map<std::string, Value> options = {}; ///< of an optimizer
   /// An erroneous statement defines nothing; statements independent of it are still elaborated.
   /// Losses and buffers are skipped. For models that are valid at other sizes.
   bool tolerant = false;
@@ -34,6 +35,32 @@ inline constexpr size_t maxWork = 10'000'000;
 /// tolerated.
 bool elaborate(const Symbol &decl, const Specialisation &spec, const Library &library,
                DiagnosticEngine &diags, Model &model);
+
+/// An optimizer takes at most so many arguments: parameter, gradient, learning rate, step.
+inline constexpr size_t optimizerArguments = 4;
+
+/// The dimensions of a parameter that contractions use as a matrix.
+struct MatrixDims {
+  DimSet outputs, inputs;
+  bool operator==(const MatrixDims &) const = default;
+};
+
+/// What an optimizer is elaborated for.
+struct OptimizerRequest {
+  std::map<std::string, Value> options; ///< a value for each
+  TensorType parameter;                 ///< in the element type that the update is computed in
+  /// The two groups of dimensions of a parameter that is a matrix: what a contraction with it
+  /// gives, and what that sums.
+  std::optional<MatrixDims> matrix;
+  Location loc;     ///< of the parameter
+  std::string name; ///< of the parameter
+};
+
+/// Makes `function` of an optimizer. Its inputs are the declared arguments, then the states; its
+/// outputs the new parameter and the new states. `function.dims` holds the parameter's dimensions.
+/// False after an error.
+bool elaborateOptimizer(const Symbol &decl, const OptimizerRequest &request, const Library &library,
+                        DiagnosticEngine &diags, Model &function);
 
 /// Evaluates a compile-time expression outside of any model: the value of a setting.
 Value evalConstant(const syntax::Expr &expr, const Library &library, const Unit &unit,

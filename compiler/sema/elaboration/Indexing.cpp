@@ -10,6 +10,12 @@ Value Indexing::evalIndex(const IndexExpr &expr) {
   if (!expectTensor(value, expr.base->loc, "what is indexed"))
     return {};
   for (const IndexItem &item : expr.items) {
+    if (std::optional<std::vector<DimId>> group = groupOf(item)) {
+      value = renamedGroup(value, item, *group);
+      if (value.isError())
+        return {};
+      continue;
+    }
     std::optional<DimId> dim = dimOf(item.dim);
     if (!dim)
       return {};
@@ -129,6 +135,53 @@ Value Indexing::slice(const Value &base, const IndexItem &item, DimId dim) {
   op.dims = {dim, sliced};
   op.index = bounds[0];
   return emit(std::move(op), {type.dtype, dims}, item.loc);
+}
+
+/// Several dimensions that an item renames together: those that an argument `over d` stands for.
+std::optional<std::vector<DimId>> Indexing::groupOf(const IndexItem &item) {
+  Binding *binding = item.dim.isSimple() ? lookup(item.dim.last()) : nullptr;
+  bool isGroup = binding && binding->mayBeDim && binding->dims.size() > 1;
+  bool isRename = item.kind != IndexKind::Take && item.kind != IndexKind::Slice;
+  return isGroup && isRename ? std::optional(binding->dims) : std::nullopt;
+}
+
+/// `x[outputs as others]`: the new name stands for as many dimensions.
+Value Indexing::renamedGroup(Value value, const IndexItem &item, const std::vector<DimId> &group) {
+  Binding *known = lookup(*item.rename);
+  std::vector<DimId> made;
+  for (size_t i = 0; i < group.size(); ++i) {
+    const int64_t size = model.dims[group[i]].size;
+    bool isThat =
+        known && known->dims.size() == group.size() && model.dims[known->dims[i]].size == size;
+    made.push_back(isThat ? known->dims[i]
+                          : elaboration.dims.derivedDim(group[i],
+                                                        item.rename->text + "_" + std::to_string(i),
+                                                        size, item.loc));
+    TensorType type = typeOf(value);
+    if (!type.dims.contains(group[i])) {
+      report(Code::DimensionNotThere, item.dim.loc,
+             "the tensor has not all dimensions of `" + item.dim.text() + "`; it has " +
+                 print(type.dims));
+      return {};
+    }
+    if (made[i] == group[i])
+      continue;
+    if (type.dims.contains(made[i])) {
+      report(Code::DimensionTwice, item.loc,
+             "the tensor has `" + item.rename->text + "` already; it has " + print(type.dims));
+      return {};
+    }
+    DimSet dims;
+    for (DimId id : type.dims)
+      dims.insert(id == group[i] ? made[i] : id);
+    Op op(OpKind::Rename, {value.tensor});
+    op.dims = {group[i], made[i]};
+    value = emit(std::move(op), {type.dtype, dims}, item.loc);
+  }
+  Value size = lookup(item.dim.last())->value;
+  context.frame->scope->define(item.rename->text,
+                               {size, made, true, item.rename->loc, "dimension"});
+  return value;
 }
 
 Value Indexing::renamed(const Value &base, const IndexItem &item, DimId dim) {

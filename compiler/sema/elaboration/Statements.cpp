@@ -53,6 +53,8 @@ void Statements::forget(const Stmt &stmt) {
 }
 
 void Statements::statement(const Stmt &stmt) {
+  if (!belongsHere(stmt))
+    return;
   switch (stmt.kind) {
   case StmtKind::Dims:
     return dims(*stmt.as<DimsStmt>());
@@ -62,6 +64,10 @@ void Statements::statement(const Stmt &stmt) {
     return elaboration.buffers.update(*stmt.as<UpdateStmt>());
   case StmtKind::Loss:
     return elaboration.losses.add(*stmt.as<LossStmt>());
+  case StmtKind::State:
+    return state(*stmt.as<StateStmt>());
+  case StmtKind::Option:
+    return option(*stmt.as<OptionStmt>());
   case StmtKind::Input:
     return input(*stmt.as<InputStmt>());
   case StmtKind::Output:
@@ -84,7 +90,7 @@ void Statements::statement(const Stmt &stmt) {
 
 void Statements::returnValues(const ReturnStmt &stmt) {
   std::vector<Value> values;
-  if (context.frame->decl->is<FnDecl>()) {
+  if (context.frame->decl->is<FnDecl>() || context.frame->decl->is<OptimizerDecl>()) {
     for (const ExprPtr &value : stmt.values)
       values.push_back(eval(*value));
   } else {

@@ -11,6 +11,8 @@ public:
   explicit Statements(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   void elaborate(const syntax::Body &body);
+  /// The body of an optimizer, for a parameter of this type.
+  void optimizer(const syntax::OptimizerDecl &decl, const OptimizerRequest &request);
   /// The number of errors outside of tolerated statements. If the specialisation tolerates errors,
   /// the results of an erroneous statement are unknown, and independent statements are still
   /// elaborated.
@@ -34,6 +36,14 @@ private:
   void branch(const syntax::IfStmt &stmt);
   void island(const syntax::IslandStmt &stmt);
   void returnValues(const syntax::ReturnStmt &stmt);
+  // OptimizerBody.cpp
+  bool belongsHere(const syntax::Stmt &stmt);
+  void option(const syntax::OptionStmt &stmt);
+  void state(const syntax::StateStmt &stmt);
+  bool optimizerDims(const syntax::OptimizerDecl &decl, const OptimizerRequest &request);
+  void optimizerInput(const syntax::Name &name, const TensorType &type, const char *what);
+  void optimizerOutput(const Value &value, const Input &replaced, Location at,
+                       const std::string &what);
   // Assignments.cpp
   void assign(const syntax::AssignStmt &stmt);
   void assignTo(const syntax::Name &name, Value value, Location valueLoc);

@@ -15,6 +15,8 @@ const std::vector<Formal> *formalsOf(const Decl &decl) {
     return &model->formals;
   if (auto *block = decl.as<BlockDecl>())
     return &block->formals;
+  if (auto *optimizer = decl.as<OptimizerDecl>())
+    return &optimizer->formals;
   auto *fn = decl.as<FnDecl>();
   return fn ? &fn->formals : nullptr;
 }
@@ -29,6 +31,8 @@ const Name &nameOf(const Decl &decl) {
     return block->name;
   if (auto *fn = decl.as<FnDecl>())
     return fn->name;
+  if (auto *optimizer = decl.as<OptimizerDecl>())
+    return optimizer->name;
   if (auto *parallel = decl.as<ParallelDecl>())
     return parallel->name;
   if (auto *train = decl.as<TrainDecl>())
@@ -47,6 +51,8 @@ const char *kindOf(const Decl &decl) {
     return "block";
   case DeclKind::Fn:
     return "function";
+  case DeclKind::Optimizer:
+    return "optimizer";
   case DeclKind::Parallel:
     return "parallel map";
   case DeclKind::Train:
@@ -56,9 +62,10 @@ const char *kindOf(const Decl &decl) {
 }
 
 Namespace namespaceOf(const Decl &decl) {
-  return decl.is<ParallelDecl>() ? Namespace::Maps
-         : decl.is<TrainDecl>()  ? Namespace::Runs
-                                 : Namespace::Code;
+  return decl.is<ParallelDecl>()    ? Namespace::Maps
+         : decl.is<TrainDecl>()     ? Namespace::Runs
+         : decl.is<OptimizerDecl>() ? Namespace::Optimizers
+                                    : Namespace::Code;
 }
 
 namespace {
@@ -139,8 +146,13 @@ void Library::checkFormals(const Decl &decl) {
 /// Adds the declarations that need no import. A standard library without a prelude is legal, so the
 /// compiler works on a single file.
 void Library::addPrelude(Unit &unit) {
+  for (const char *name : {"prelude.titan", "optimizers.titan"})
+    addPrelude(unit, name);
+}
+
+void Library::addPrelude(Unit &unit, const char *name) {
   for (const std::string &dir : searchDirs) {
-    fs::path path = fs::path(dir) / "std" / "prelude.titan";
+    fs::path path = fs::path(dir) / "std" / name;
     if (!isFile(path))
       continue;
     std::string key = canonical(path.string());

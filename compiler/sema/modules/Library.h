@@ -25,9 +25,9 @@ struct Symbol {
   explicit operator bool() const { return decl; }
 };
 
-/// The context of a name selects its namespace, so models (with blocks and functions), maps and
-/// runs may have equal names: `train tp2 = base on tp2 with {}`.
-enum class Namespace { Code, Maps, Runs };
+/// The context of a name selects its namespace, so models (with blocks and functions), maps,
+/// runs and optimizers may have equal names: `train tp2 = base on tp2 with {}`.
+enum class Namespace { Code, Maps, Runs, Optimizers };
 Namespace namespaceOf(const syntax::Decl &decl);
 
 /// Declarations by namespace and name.
@@ -102,6 +102,7 @@ private:
   void declare(Unit &unit);
   void checkFormals(const syntax::Decl &decl);
   void addPrelude(Unit &unit);
+  void addPrelude(Unit &unit, const char *name);
   void bind(Unit &unit, const Unit &from);
   bool reportCycle(const std::string &path, Location at);
 

@@ -28,11 +28,6 @@ OptionSpec text(const char *path, const char *doc) {
   return {path, OptionType::String, Value::ofString(""), Fixed::Launch, doc, 0, 0, {}};
 }
 
-OptionSpec betas(const char *path, const char *doc) {
-  Value initial = Value::ofList({Value::ofFloat(0.9), Value::ofFloat(0.999)});
-  return {path, OptionType::Pair, initial, Fixed::Compile, doc, 0, 0x1.fffffffffffffp-1, {}};
-}
-
 OptionSpec list(const char *path, OptionType type, std::vector<std::string> choices,
                 const char *doc) {
   return {path, type, Value::ofList({}), Fixed::Compile, doc, 0, 0x1p53, std::move(choices)};
@@ -128,14 +123,10 @@ std::vector<OptionSpec> shardingOptions() {
 
 std::vector<OptionSpec> optimizerOptions() {
   return {
-      choice("optimizer.name", Fixed::Compile, {"adamw"},
-             "the optimizer; written `optimizer = adamw { ... }`"),
+      {"optimizer.name", OptionType::Optimizer, Value::ofWord("adamw"), Fixed::Compile,
+       "the optimizer; written `optimizer = adamw { ... }`, with the options that it declares"},
       number("optimizer.lr", 1e-3, Fixed::Launch, 0, unbounded,
              "peak learning rate of the schedule"),
-      betas("optimizer.betas", "decay rates of the two moments"),
-      number("optimizer.eps", 1e-8, Fixed::Compile, 0, unbounded, "added to the denominator"),
-      number("optimizer.weight_decay", 0, Fixed::Compile, 0, unbounded,
-             "decoupled weight decay; `group \"PATTERN\" { weight_decay = ... }` overrides it"),
   };
 }
 
@@ -210,19 +201,10 @@ const std::vector<OptionSpec> &optionTable() {
   return table;
 }
 
-/// What has no default of its own: without it the run's holds.
-static OptionSpec withoutDefault(OptionSpec spec) {
-  spec.initial = {};
-  return spec;
-}
-
 const std::vector<OptionSpec> &groupOptions() {
   static const std::vector<OptionSpec> table = {
-      withoutDefault(
-          number("weight_decay", 0, Fixed::Compile, 0, unbounded, "instead of the optimizer's")),
       // A factor, because the rate itself may change at launch.
       number("lr_scale", 1, Fixed::Compile, 0, unbounded, "factor of the learning rate"),
-      withoutDefault(betas("betas", "instead of the optimizer's")),
   };
   return table;
 }
@@ -240,6 +222,13 @@ const std::vector<OptionSpec> &ruleOptions() {
       {"frozen", OptionType::Bool, Value::ofBool(false), Fixed::Compile, "not trained", 0, 0, {}},
   };
   return table;
+}
+
+std::vector<std::string> namesOf(const std::vector<OptionSpec> &table) {
+  std::vector<std::string> names;
+  for (const OptionSpec &spec : table)
+    names.push_back(spec.path);
+  return names;
 }
 
 const OptionSpec *findOption(const std::vector<OptionSpec> &table, const std::string &path) {

@@ -27,6 +27,7 @@ SettingRule typeRule(const OptionSpec &spec) {
   case OptionType::Pair:
   case OptionType::Words:
   case OptionType::Bool:
+  case OptionType::Optimizer:
     break;
   }
   return {};
@@ -99,8 +100,6 @@ Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
       {"fp16", "f16"},    {"bfloat16", "bf16"}, {"bfloat", "bf16"}};
   if (auto theirs = foreign.find(given); isElementType(spec) && theirs != foreign.end())
     given = theirs->second;
-  if (spec.path == "optimizer.name" && (given == "adam" || given == "Adam"))
-    mistake->help = "write `adamw`: without weight decay, the default, it is Adam";
   if (given != "f16" || !isElementType(spec)) {
     bool isMeant = std::count(spec.choices.begin(), spec.choices.end(), given) != 0;
     if (isMeant)
@@ -111,6 +110,26 @@ Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
   return {};
 }
 
+/// The number that all legal ones are below; nothing where the greatest is legal itself.
+std::optional<double> boundAbove(const OptionSpec &spec) {
+  const double above = std::nextafter(spec.most, std::numeric_limits<double>::infinity());
+  bool isBelow = std::trunc(above) == above && std::trunc(spec.most) != spec.most;
+  return isBelow ? std::optional(above) : std::nullopt;
+}
+
+/// " from 0 to below 1".
+std::string boundsText(const OptionSpec &spec) {
+  auto print = [](double bound) { return Value::ofFloat(bound).print(); };
+  std::string text;
+  if (std::isfinite(spec.least))
+    text += " from " + print(spec.least);
+  if (std::optional<double> above = boundAbove(spec))
+    text += " to below " + print(*above);
+  else if (std::isfinite(spec.most))
+    text += " to " + print(spec.most);
+  return text;
+}
+
 Value checkPair(const OptionSpec &spec, const Value &value, Location at, DiagnosticEngine &diags) {
   if (value.kind != Value::Kind::List || value.elements.size() != 2 ||
       !value.elements[0].isNumber() || !value.elements[1].isNumber())
@@ -118,7 +137,7 @@ Value checkPair(const OptionSpec &spec, const Value &value, Location at, Diagnos
   std::vector<Value> pair;
   for (const Value &element : value.elements) {
     if (!inRange(spec, element.number()))
-      return refuse(Code::OptionValue, spec, "numbers from 0 to below 1", value, at, diags);
+      return refuse(Code::OptionValue, spec, "numbers" + boundsText(spec), value, at, diags);
     pair.push_back(Value::ofFloat(element.number()));
   }
   return Value::ofList(std::move(pair));
@@ -178,6 +197,8 @@ const char *spelling(OptionType type) {
     return "boolean";
   case OptionType::Initialiser:
     return "number or distribution";
+  case OptionType::Optimizer:
+    return "name of an optimizer";
   case OptionType::Choice:
     break;
   }
@@ -201,6 +222,8 @@ std::vector<std::string> samplesOf(const OptionSpec &spec) {
     return {"1", "[0, 1]"};
   case OptionType::Bool:
     return {"true", "false"};
+  case OptionType::Optimizer:
+    return {"adamw", "sgd"};
   case OptionType::Initialiser:
     return {"0.5", "normal(0.5)"};
   case OptionType::Words:
@@ -236,12 +259,17 @@ Value checkOption(const OptionSpec &spec, const Value &value, Location at,
     if (value.kind != Value::Kind::Bool)
       return refuse(Code::OptionType, spec, "true or false", value, at, diags);
     return value;
+  case OptionType::Optimizer: // was found by its name
+    return value;
   case OptionType::String:
   case OptionType::Integer:
   case OptionType::Float:
   case OptionType::Initialiser:
     break;
   }
+  const bool isNumber = spec.type == OptionType::Float && value.isNumber();
+  if (isNumber && boundAbove(spec) && !inRange(spec, value.number()))
+    return refuse(Code::OptionValue, spec, "a number" + boundsText(spec), value, at, diags);
   if (auto mistake = findMistake(spec.path, ruleOf(spec), asSetting(value)))
     return report(*mistake, at, diags);
   bool isFloat = spec.type == OptionType::Float;

@@ -22,6 +22,7 @@ enum class OptionType {
   String,
   Choice,
   Integers,
+  Optimizer, ///< the name of one
   Words,
   Bool,
   Initialiser, ///< a number or a distribution; no value but a part of a model
@@ -37,7 +38,7 @@ struct OptionSpec {
   OptionType type;
   Value initial; ///< an Error value: there is none, and the option must be set
   Fixed fixed;
-  const char *doc;
+  std::string doc;
   double least = 0, most = std::numeric_limits<double>::infinity(); ///< of numbers, both included
   std::vector<std::string> choices = {};                            ///< of words; none: any names
   std::vector<std::string> samples = {}; ///< legal values; empty: those of its type
@@ -46,9 +47,12 @@ struct OptionSpec {
 
 /// All options that are not part of a model or a parallel map, nor of parameters by a pattern.
 const std::vector<OptionSpec> &optionTable();
-/// Of `optimizer.group "PATTERN"` and of `parameters "PATTERN"`; their paths begin behind those.
+/// Of `optimizer.group "PATTERN"`, besides the options of optimizers, and of `parameters
+/// "PATTERN"`; their paths begin behind those.
 const std::vector<OptionSpec> &groupOptions();
 const std::vector<OptionSpec> &ruleOptions();
+/// The paths of a table's options.
+std::vector<std::string> namesOf(const std::vector<OptionSpec> &table);
 /// Null if there is no such option.
 const OptionSpec *findOption(const std::string &path);
 const OptionSpec *findOption(const std::vector<OptionSpec> &table, const std::string &path);
@@ -61,7 +65,8 @@ std::vector<std::string> samplesOf(const OptionSpec &spec);
 /// One option as it is in force.
 struct Option {
   Value value;
-  Location loc; ///< where it was set; invalid for a default
+  Location loc;          ///< where it was set; invalid for a default
+  Location nameLoc = {}; ///< of the name that it was set by, where that is checked later
 };
 
 /// Notes in `seen` that a path is set here. False, once reported, if the same declaration has set

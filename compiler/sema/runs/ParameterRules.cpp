@@ -2,6 +2,7 @@
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/program/ElementTypes.h"
+#include "compiler/sema/runs/Optimizers.h"
 
 #include <cmath>
 
@@ -16,9 +17,7 @@ static const OptionSpec *findEntry(const Setting &entry, const std::vector<Optio
   const OptionSpec *spec = findOption(table, name);
   if (spec && entry.value)
     return spec;
-  std::vector<std::string> known;
-  for (const OptionSpec &each : table)
-    known.push_back(each.path);
+  std::vector<std::string> known = namesOf(table);
   Diagnostic &diag = diags.report(Code::UnknownOption, entry.path.loc,
                                   std::string(what) + " no option `" + name + "`");
   diag.help("the options are " + listNames(known));
@@ -37,7 +36,7 @@ static bool checkLimit(size_t count, const char *what, Location at, DiagnosticEn
 /// The entries for a pattern, each option once. Reports an empty block, because it would have no
 /// effect.
 static std::vector<const Setting *>
-entriesOf(const Setting &setting, const std::vector<OptionSpec> &table, DiagnosticEngine &diags) {
+entriesOf(const Setting &setting, const std::vector<std::string> &known, DiagnosticEngine &diags) {
   std::vector<const Setting *> entries;
   std::map<std::string, Location> seen;
   if (setting.block)
@@ -45,30 +44,82 @@ entriesOf(const Setting &setting, const std::vector<OptionSpec> &table, Diagnost
       if (setsOnce(seen, entry.path.text(), entry.path.loc, diags))
         entries.push_back(&entry);
     }
-  if (entries.empty()) {
-    std::vector<std::string> known;
-    for (const OptionSpec &each : table)
-      known.push_back(each.path);
+  if (entries.empty())
     diags
         .report(Code::OptionWithoutEffect, setting.label->loc,
                 "no option is set for the parameters that match `" + setting.label->text + "`")
         .help("set some of " + listNames(known) + ", or leave this out");
-  }
   return entries;
 }
+
+namespace {
+
+/// Reads what a group says.
+struct GroupReader {
+  const Library &library;
+  const Unit &unit;
+  const Run &run;
+  DiagnosticEngine &diags;
+  Group &group;
+
+  /// Which options there are depends on the optimizer, wherever that stands in the group.
+  void read(const std::vector<const Setting *> &entries) {
+    for (const Setting *entry : entries)
+      if (isOptimizer(*entry))
+        readOptimizer(*entry);
+    for (const Setting *entry : entries)
+      if (!isOptimizer(*entry))
+        readEntry(*entry);
+  }
+
+private:
+  static bool isOptimizer(const Setting &entry) {
+    return entry.path.text() == "optimizer" && entry.value;
+  }
+
+  void readOptimizer(const Setting &entry) {
+    if (std::optional<Path> path = optimizerName(*entry.value))
+      group.optimizer = findOptimizer(*path, unit, run, library, diags);
+    else
+      reportNoOptimizerName(*entry.value, diags);
+    if (!group.optimizer)
+      return;
+    group.optimizerOptions = optionsOf(group.optimizer, library, diags);
+    if (entry.block)
+      for (const Setting &inner : *entry.block)
+        readEntry(inner);
+  }
+
+  void readEntry(const Setting &entry) {
+    const std::string name = entry.path.text();
+    std::optional<OptionSpec> spec = findGroupOption(run, group, name);
+    if (!spec || !entry.value)
+      return reportUnknown(entry, name);
+    Value value = evalConstant(*entry.value, library, unit, diags);
+    value = checkOption(*spec, value, entry.value->loc, diags);
+    if (!value.isError())
+      group.values[name] = {value, entry.value->loc, entry.path.loc};
+  }
+
+  void reportUnknown(const Setting &entry, const std::string &name) {
+    std::vector<std::string> known = groupOptionNames(run, group);
+    Diagnostic &diag =
+        diags.report(Code::UnknownOption, entry.path.loc, "a group has no option `" + name + "`");
+    diag.help("the options are " + listNames(known));
+    if (std::string near = nearestName(name, known); !near.empty())
+      diag.fix(entry.path.loc, near);
+  }
+};
+
+} // namespace
 
 void readGroup(const Setting &setting, const Library &library, const Unit &unit, Run &run,
                DiagnosticEngine &diags) {
   if (!checkLimit(run.groups.size(), "groups", setting.loc, diags))
     return;
   Group group{setting.label->text, {}, setting.label->loc};
-  for (const Setting *entry : entriesOf(setting, groupOptions(), diags))
-    if (const OptionSpec *spec = findEntry(*entry, groupOptions(), "a group has", diags)) {
-      Value value = evalConstant(*entry->value, library, unit, diags);
-      value = checkOption(*spec, value, entry->value->loc, diags);
-      if (!value.isError())
-        group.values[spec->path] = value;
-    }
+  GroupReader{library, unit, run, diags, group}.read(
+      entriesOf(setting, groupOptionNames(run, group), diags));
   run.groups.push_back(std::move(group));
 }
 
@@ -77,7 +128,7 @@ void readRule(const Setting &setting, const Library &library, const Unit &unit, 
   if (!checkLimit(run.rules.size(), "rules for parameters", setting.loc, diags))
     return;
   ParameterRule rule{setting.label->text, {}, {}, setting.label->loc};
-  for (const Setting *entry : entriesOf(setting, ruleOptions(), diags)) {
+  for (const Setting *entry : entriesOf(setting, namesOf(ruleOptions()), diags)) {
     const OptionSpec *spec = findEntry(*entry, ruleOptions(), "parameters have", diags);
     if (!spec)
       continue;
@@ -115,7 +166,7 @@ const Value *groupValue(const Run &run, const std::string &name, const Parameter
   for (const Group &group : run.groups)
     if (auto value = group.values.find(name);
         value != group.values.end() && matchesPattern(group.pattern, parameter.name))
-      last = &value->second;
+      last = &value->second.value;
   return last;
 }
 

@@ -10,7 +10,7 @@
 
 namespace titan::sema {
 
-/// `group "PATTERN" { weight_decay = ..., lr_scale = ..., betas = ... }`, added to the run.
+/// `group "PATTERN" { lr_scale = ..., optimizer = NAME, OPTION = ... }`, added to the run.
 void readGroup(const syntax::Setting &setting, const Library &library, const Unit &unit, Run &run,
                DiagnosticEngine &diags);
 /// `parameters "PATTERN" { init = ..., frozen = ... }`, added to the run.

@@ -1,6 +1,7 @@
 // Follows the derivation chain of a run.
 #include "compiler/sema/runs/Resolver.h"
 #include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/runs/Optimizers.h"
 
 namespace titan::sema {
 
@@ -86,6 +87,9 @@ bool Resolver::addRun(const Symbol &symbol) {
     return false;
   unit = symbol.unit;
   setHere.clear();
+  for (const Setting &setting : decl.settings)
+    announceOptimizer("", setting);
+  defaultOptimizer();
   addSettings("", decl.settings);
   run.name = decl.name.text;
   run.loc = decl.name.loc;
@@ -96,6 +100,9 @@ void Resolver::addOverrides(const std::vector<Override> &overrides) {
   unit = unit ? unit : run.model.unit; // where there is no run
   fromCommandLine = true;
   setHere.clear();
+  for (const Override &override : overrides)
+    announceOptimizer("", override.setting);
+  defaultOptimizer();
   for (size_t i = 0; i < overrides.size(); ++i) {
     if (i && overrides[i - 1].fromFile != overrides[i].fromFile)
       setHere.clear(); // the command line overrides files
@@ -106,7 +113,8 @@ void Resolver::addOverrides(const std::vector<Override> &overrides) {
 
 void Resolver::fillDefaults(bool demandAll) {
   std::vector<const OptionSpec *> missing;
-  for (const OptionSpec &spec : optionTable()) {
+  const std::vector<OptionSpec> all = run.allOptions();
+  for (const OptionSpec &spec : all) {
     if (run.options.count(spec.path))
       continue;
     bool isMissing = spec.initial.isError() && demandAll && !unknownSeen;

@@ -32,6 +32,9 @@ private:
   void assign(const std::string &path, Location pathLoc, const syntax::Expr &value);
   void setData(const std::string &path, const syntax::CallExpr &call);
   void set(const std::string &path, Location pathLoc, const syntax::Expr &value);
+  void setOptimizer(Location pathLoc, const syntax::Expr &value);
+  void announceOptimizer(const std::string &prefix, const syntax::Setting &setting);
+  void defaultOptimizer();
   void unknown(const std::string &path, Location at);
   bool isModelArgument(const std::string &name) const;
   Value evaluateFor(const OptionSpec &spec, const syntax::Expr &value);

@@ -62,6 +62,16 @@ std::optional<Override> parseOverride(const std::string &argument, SourceManager
   return made;
 }
 
+std::vector<OptionSpec> Run::allOptions() const {
+  std::vector<OptionSpec> all;
+  for (const OptionSpec &spec : optionTable()) {
+    all.push_back(spec);
+    if (spec.path == "optimizer.lr")
+      all.insert(all.end(), optimizerOptions.begin(), optimizerOptions.end());
+  }
+  return all;
+}
+
 std::optional<Run> resolveRun(const Symbol &train, const std::vector<Override> &overrides,
                               const Library &library, DiagnosticEngine &diags) {
   size_t errorsBefore = diags.errorReports();

@@ -15,8 +15,10 @@ namespace titan::sema {
 /// name, the last that sets something decides it.
 struct Group {
   std::string pattern;
-  std::map<std::string, Value> values; ///< of `groupOptions()`, those that are set
+  std::map<std::string, Option> values; ///< of `groupOptions()` and of optimizers
   Location loc;
+  Symbol optimizer = {};                         ///< of its parameters; none: the run's
+  std::vector<OptionSpec> optimizerOptions = {}; ///< its options
 };
 
 /// `parameters "layers.w*" { init = normal(0.01), frozen = true }`: later rules win.
@@ -36,11 +38,15 @@ struct Run {
   std::map<std::string, Option> options;        ///< every option of the table
   std::map<std::string, Option> modelArguments; ///< `model.layers = 2`
   std::map<std::string, Option> degrees;        ///< `parallel.tp = 2`
+  Symbol optimizer;                             ///< that of the parameters of no group
+  std::vector<OptionSpec> optimizerOptions;     ///< which it declares, by their whole paths
   std::vector<Group> groups;
   std::vector<ParameterRule> rules;
   Location loc;
 
   const Value &operator[](const std::string &path) const { return options.at(path).value; }
+  /// The table, and the options of the run's optimizer.
+  std::vector<OptionSpec> allOptions() const;
 };
 
 /// A `--set` argument or a line of a configuration file, as the setting that it stands for.

@@ -1,4 +1,5 @@
 // What one setting means: which option it is for, and what its value is there.
+#include "compiler/sema/runs/Optimizers.h"
 #include "compiler/sema/runs/ParameterRules.h"
 #include "compiler/sema/runs/Resolver.h"
 
@@ -87,7 +88,7 @@ void Resolver::setData(const std::string &path, const CallExpr &call) {
 void Resolver::unknown(const std::string &path, Location at) {
   unknownSeen = true; // then what seems missing may be what was misspelt
   std::vector<std::string> paths;
-  for (const OptionSpec &spec : optionTable())
+  for (const OptionSpec &spec : run.allOptions())
     paths.push_back(spec.path);
   bool isPattern = path.rfind("optimizer.group.", 0) == 0 || path.rfind("parameters.", 0) == 0;
   diags.report(Code::UnknownOption, at, "there is no option `" + path + "`")
@@ -116,7 +117,11 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
     run.degrees[path.substr(9)] = {degree, expr.loc};
     return;
   }
+  if (path == "optimizer.name")
+    return setOptimizer(pathLoc, expr);
   const OptionSpec *spec = findOption(path);
+  if (!spec)
+    spec = findOption(run.optimizerOptions, path);
   if (!spec)
     return unknown(path, pathLoc);
   if (auto *name = expr.as<NameExpr>(); name && spec->type == OptionType::String) {
@@ -131,6 +136,34 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
   if (isFile && !checked.isError())
     checked.text = relativeToFile(checked.text, expr.loc);
   run.options[path] = {checked, expr.loc};
+}
+
+/// Which options `optimizer` has depends on its name, wherever that stands among the settings.
+void Resolver::announceOptimizer(const std::string &prefix, const Setting &setting) {
+  const std::string path = prefix + setting.path.text();
+  if (setting.value && (path == "optimizer" || path == "optimizer.name"))
+    if (std::optional<Path> name = optimizerName(*setting.value))
+      if (Symbol found = lookupOptimizer(*name, *unit, run, library))
+        useOptimizer(found, run, library, diags);
+  if (setting.block && !setting.label && path == "optimizer")
+    for (const Setting &inner : *setting.block)
+      announceOptimizer(path + ".", inner);
+}
+
+/// What a run has that names none.
+void Resolver::defaultOptimizer() {
+  const Path name{{{findOption("optimizer.name")->initial.text, {}}}, {}};
+  if (Symbol found = lookupOptimizer(name, *unit, run, library); found && !run.optimizer)
+    useOptimizer(found, run, library, diags);
+}
+
+void Resolver::setOptimizer(Location pathLoc, const Expr &expr) {
+  const OptionSpec &spec = *findOption("optimizer.name");
+  std::optional<Path> path = optimizerName(expr);
+  if (!path)
+    return reportNoOptimizerName(expr, diags);
+  if (findOptimizer(*path, *unit, run, library, diags))
+    run.options[spec.path] = {Value::ofWord(path->text()), expr.loc, pathLoc};
 }
 
 /// A name that nothing has is no mistake of its own, but what the option does not take.

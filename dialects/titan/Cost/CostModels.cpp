@@ -23,11 +23,25 @@ template <typename Op> struct ElementwiseCost : CostModelBase<ElementwiseCost<Op
   }
 };
 
-/// The update formula in the description of the operation: 4 for the moments, 1 for the scale, 7
-/// for the parameter and its decay.
-struct AdamWCost : CostModelBase<AdamWCost, AdamWOp> {
+/// What the steps of the function cost that depend on an element; the others are computed once.
+struct ApplyCost : CostModelBase<ApplyCost, ApplyOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
-    return 12 * elements(op->getResult(0), degrees);
+    auto apply = cast<ApplyOp>(op);
+    ScalarFunctionOp callee = apply.getCallee();
+    llvm::DenseSet<Value> varying;
+    for (auto [input, argument] :
+         llvm::zip_equal(apply.getInputs(), callee.getBody().getArguments()))
+      if (typeOf(input).getRank() > 0)
+        varying.insert(argument);
+    double each = 0;
+    for (Operation *step : callee.getSteps()) {
+      if (llvm::none_of(step->getOperands(), [&](Value v) { return varying.contains(v); }))
+        continue;
+      varying.insert(step->getResult(0));
+      if (auto cost = dyn_cast<CostOpInterface>(step))
+        each += cost.getFlops(degrees);
+    }
+    return each * elements(op->getResult(0), degrees);
   }
 };
 
@@ -135,9 +149,9 @@ template <typename... Ops> void attachElementwise(MLIRContext *context) {
 void ir::registerCostModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TitanDialect *) {
     attachElementwise<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp,
-                      AddOp, SubOp, MulOp, DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp,
+                      AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp,
                       CumulativeSumOp>(context);
-    AdamWOp::attachInterface<AdamWCost>(*context);
+    ApplyOp::attachInterface<ApplyCost>(*context);
     ReduceOp::attachInterface<ReduceCost>(*context);
     ContractOp::attachInterface<ContractCost>(*context);
     ScatterOp::attachInterface<ScatterCost>(*context);

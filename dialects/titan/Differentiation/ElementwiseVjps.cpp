@@ -107,6 +107,20 @@ static LogicalResult flow(DivOp op, Vjp &v) {
   return success();
 }
 
+/// With z = x^y: dz = y x^(y - 1) dx + z ln(x) dy.
+static LogicalResult flow(PowOp op, Vjp &v) {
+  Value x = op.getLhs(), y = op.getRhs();
+  v.flowTo(0, [&] {
+    Value less = v.sub(y, v.constant(1, y));
+    auto power = v.create<PowOp>(op.getResult().getType(), x, less);
+    return v.mul(v.cotangent(), v.mul(power, y));
+  });
+  v.flowTo(1, [&] {
+    return v.mul(v.cotangent(), v.mul(op.getResult(), v.create<LogOp>(x.getType(), x)));
+  });
+  return success();
+}
+
 /// The cotangent goes to the operand that `wins`, one half to each at ties.
 static LogicalResult flowToWinner(Value lhs, Value rhs, ComparePredicate wins, Vjp &v) {
   auto build = [&](Value one, Value other) {
@@ -164,8 +178,8 @@ static LogicalResult flow(RandomOp, Vjp &) {
 
 void attachElementwiseVjps(MLIRContext *context) {
   attachVjps<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp,
-             SubOp, MulOp, DivOp, MaximumOp, MinimumOp, SelectOp, CastOp, ExpandOp, CompareOp,
-             ConstantOp, IotaOp, RandomOp>(context);
+             SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, SelectOp, CastOp, ExpandOp,
+             CompareOp, ConstantOp, IotaOp, RandomOp>(context);
 }
 
 } // namespace titan::ir

@@ -19,6 +19,77 @@ int64_t getGlobalIndex(const IndexSpace &space, ArrayRef<int64_t> whole, int64_t
   return index;
 }
 
+/// A scalar function, prepared to be evaluated at many elements. As everywhere, each step is
+/// rounded to its element type.
+class ScalarProgram {
+public:
+  explicit ScalarProgram(ScalarFunctionOp function) {
+    llvm::DenseMap<Value, unsigned> slots;
+    auto slotOf = [&](Value value) { return slots.try_emplace(value, slots.size()).first->second; };
+    for (Value argument : function.getBody().getArguments())
+      slotOf(argument);
+    for (Operation *op : function.getSteps()) {
+      Step step{op, {}, 0, cast<NamedTensorType>(op->getResult(0).getType()).getElementType()};
+      for (Value operand : op->getOperands())
+        step.operands.push_back(slotOf(operand));
+      step.result = slotOf(op->getResult(0));
+      steps.push_back(std::move(step));
+    }
+    for (Value value : function.getYield().getValues())
+      yielded.push_back(slotOf(value));
+    values.resize(slots.size());
+  }
+
+  void evaluate(ArrayRef<double> in, MutableArrayRef<double> out) {
+    llvm::copy(in, values.begin());
+    for (const Step &step : steps) {
+      SmallVector<double> operands;
+      for (unsigned operand : step.operands)
+        operands.push_back(values[operand]);
+      double result = 0;
+      cast<ScalarOpInterface>(step.op).evaluateElement(operands, result);
+      values[step.result] = round(result, step.element);
+    }
+    for (auto [slot, result] : llvm::zip_equal(yielded, out))
+      result = values[slot];
+  }
+
+private:
+  struct Step {
+    Operation *op;
+    SmallVector<unsigned> operands;
+    unsigned result;
+    Type element;
+  };
+
+  static double round(double value, Type element) {
+    auto type = dyn_cast<FloatType>(element);
+    if (!type || type.isF64())
+      return value;
+    llvm::APFloat exact(value);
+    bool losesDigits = false;
+    exact.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesDigits);
+    return exact.convertToDouble();
+  }
+
+  SmallVector<Step> steps;
+  SmallVector<unsigned> yielded;
+  SmallVector<double> values;
+};
+
+/// The function of one element that an operation is.
+std::function<void(ArrayRef<double>, MutableArrayRef<double>)> getElementFunction(Operation *op) {
+  if (auto apply = dyn_cast<ApplyOp>(op))
+    return [program = ScalarProgram(apply.getCallee())](ArrayRef<double> in,
+                                                        MutableArrayRef<double> out) mutable {
+      program.evaluate(in, out);
+    };
+  return [scalar = cast<ScalarOpInterface>(op)](ArrayRef<double> in,
+                                                MutableArrayRef<double> out) mutable {
+    scalar.evaluateElement(in, out);
+  };
+}
+
 /// The shape whose indices the operation computes with.
 SmallVector<int64_t> getWholeShape(Operation *op) {
   if (auto random = dyn_cast<RandomOp>(op))
@@ -45,7 +116,7 @@ LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> op
   std::vector<std::vector<int64_t>> strides;
   for (auto [value, tensor] : llvm::zip_equal(op->getOperands(), operands))
     strides.push_back(space.getStrides(value, *tensor));
-  auto scalar = cast<ScalarOpInterface>(op);
+  auto function = getElementFunction(op);
   size_t first = isa<IotaOp, RandomOp>(op);
   SmallVector<int64_t> whole = getWholeShape(op);
   SmallVector<double> in(first + operands.size()), out(results.size());
@@ -55,7 +126,7 @@ LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> op
       in[first + i] = operands[i]->data[offsets[i]];
     if (first)
       in[0] = static_cast<double>(getGlobalIndex(space, whole, at));
-    scalar.evaluateElement(in, out);
+    function(in, out);
     for (auto [result, value] : llvm::zip_equal(results, out))
       result.data[at] = value;
     ++at;
@@ -78,6 +149,6 @@ template <typename... Ops> void attach(MLIRContext &context) {
 
 void ir::attachElementwiseEvaluation(MLIRContext &context) {
   attach<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp, SubOp,
-         MulOp, DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp, ConstantOp,
-         IotaOp, RandomOp, AdamWOp>(context);
+         MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp,
+         ConstantOp, IotaOp, RandomOp, ApplyOp>(context);
 }

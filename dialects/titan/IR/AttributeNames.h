@@ -25,7 +25,10 @@ inline constexpr llvm::StringLiteral kModelFlopsPerToken = "titan.model_flops_pe
 
 // On program functions.
 inline constexpr llvm::StringLiteral kProgram = "titan.program";
-inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
+/// On @train: the greatest norm of all gradients together.
+inline constexpr llvm::StringLiteral kClip = "titan.clip";
+/// On @train: a step whose loss or norm is not finite updates nothing.
+inline constexpr llvm::StringLiteral kSkipNonFinite = "titan.skip_nonfinite";
 /// The declared element types (ElementTypes.h).
 inline constexpr llvm::StringLiteral kPrecision = "titan.precision";
 /// On a train program, input of --titan-accumulate: `{dim = "batch", microbatches = 4}`.
@@ -34,14 +37,18 @@ inline constexpr llvm::StringLiteral kAccumulate = "titan.accumulate";
 /// chooses.
 inline constexpr llvm::StringLiteral kLossChunks = "titan.loss_chunks";
 
+// On functions of optimizers and their arguments.
+inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
+/// "parameter" or "gradient".
+inline constexpr llvm::StringLiteral kOperand = "titan.operand";
+
 // On arguments of program functions.
 inline constexpr llvm::StringLiteral kInput = "titan.input";
 inline constexpr llvm::StringLiteral kParam = "titan.param";
 inline constexpr llvm::StringLiteral kInit = "titan.init";
-inline constexpr llvm::StringLiteral kDecay = "titan.decay";
 inline constexpr llvm::StringLiteral kRateScale = "titan.lr_scale";
-/// The decay rates of the moments, two f64, in place of the optimizer's.
-inline constexpr llvm::StringLiteral kBetas = "titan.betas";
+/// On trained parameters of @train, until the gradient phase: the optimizer that updates it.
+inline constexpr llvm::StringLiteral kUpdatedBy = "titan.updated_by";
 inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
 /// A parameter that is not trained; @train returns its next value (docs/rationale/buffers.md).
 inline constexpr llvm::StringLiteral kBuffer = "titan.buffer";

@@ -44,7 +44,7 @@ constexpr Kind kUnitKind{"a unit attribute", isOf<UnitAttr>};
 constexpr Kind kStringKind{"a string", isOf<StringAttr>};
 constexpr Kind kIntegerKind{"an integer", isOf<IntegerAttr>};
 constexpr Kind kFloatKind{"a floating-point number", isOf<FloatAttr>};
-constexpr Kind kFloatsKind{"an array<f64: ...>", isOf<DenseF64ArrayAttr>};
+constexpr Kind kSymbolKind{"a symbol", isOf<FlatSymbolRefAttr>};
 constexpr Kind kIntegersKind{"an array<i64: ...>", isOf<DenseI64ArrayAttr>};
 constexpr Kind kInitKind{"a #titan.init", isOf<InitAttr>};
 constexpr Kind kDictionaryKind{"a dictionary", isOf<DictionaryAttr>};
@@ -78,7 +78,9 @@ constexpr Rule kRules[] = {
     {attr::kPersistent, OnModule, kArrayKind},
 
     {attr::kProgram, OnFunction, kStringKind},
-    {attr::kOptimizer, OnFunction, kDictionaryKind},
+    {attr::kOptimizer, OnFunction, kUnitKind},
+    {attr::kClip, OnFunction, kFloatKind},
+    {attr::kSkipNonFinite, OnFunction, kUnitKind},
     {attr::kPrecision, OnFunction, kTypesKind},
     {attr::kAccumulate, OnFunction, kDictionaryKind},
     {attr::kLossChunks, OnFunction, kIntegerKind},
@@ -88,9 +90,9 @@ constexpr Rule kRules[] = {
     {attr::kInput, OnArgument, kStringKind},
     {attr::kParam, OnArgument, kStringKind},
     {attr::kInit, OnArgument, kInitKind},
-    {attr::kDecay, OnArgument, kFloatKind},
     {attr::kRateScale, OnArgument, kFloatKind},
-    {attr::kBetas, OnArgument, kFloatsKind},
+    {attr::kUpdatedBy, OnArgument, kSymbolKind},
+    {attr::kOperand, OnArgument, kStringKind},
     {attr::kFrozen, OnArgument, kUnitKind},
     {attr::kBuffer, OnArgument, kUnitKind},
     {attr::kState, OnArgument, kStringKind},

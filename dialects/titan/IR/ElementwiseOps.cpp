@@ -199,13 +199,42 @@ int64_t RandomOp::getStartStride(unsigned index) {
   return stride;
 }
 
-LogicalResult AdamWOp::verify() {
-  NamedTensorType parameter = getParameter().getType();
-  for (Value state : {getGradient(), getM(), getV(), getNewParameter(), getNewM(), getNewV()})
-    if (failed(verifySameDims(*this, parameter, cast<NamedTensorType>(state.getType()))))
+LogicalResult PowOp::verify() {
+  return verifyBinary(*this);
+}
+
+ScalarFunctionOp ApplyOp::getCallee() {
+  return SymbolTable::lookupNearestSymbolFrom<ScalarFunctionOp>(*this, getFunctionAttr());
+}
+
+LogicalResult ApplyOp::verify() {
+  if (getResults().empty())
+    return emitOpError("expected a result");
+  auto first = cast<NamedTensorType>(getResults().front().getType());
+  for (Type type : getInputs().getTypes())
+    if (auto input = cast<NamedTensorType>(type);
+        input.getRank() != 0 && failed(verifySameDims(*this, input, first)))
       return failure();
-  for (Value scalar : {getLr(), getStep(), getScale()})
-    if (cast<NamedTensorType>(scalar.getType()).getRank() != 0)
-      return emitOpError("(C1) expected scalars of rank 0, got ") << scalar.getType();
+  for (Type type : getResults().getTypes())
+    if (failed(verifySameDims(*this, first, cast<NamedTensorType>(type))))
+      return failure();
+  return success();
+}
+
+static bool haveSameElements(TypeRange tensors, TypeRange numbers) {
+  return tensors.size() == numbers.size() &&
+         llvm::all_of(llvm::zip_equal(tensors, numbers), [](auto pair) {
+           return cast<NamedTensorType>(std::get<0>(pair)).getElementType() ==
+                  cast<NamedTensorType>(std::get<1>(pair)).getElementType();
+         });
+}
+
+LogicalResult ApplyOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto callee = symbols.lookupNearestSymbolFrom<ScalarFunctionOp>(*this, getFunctionAttr());
+  if (!callee)
+    return emitOpError("no scalar function is called ") << getFunctionAttr();
+  if (!haveSameElements(getInputs().getTypes(), callee.getBody().getArgumentTypes()) ||
+      !haveSameElements(getResults().getTypes(), callee.getYield().getValues().getTypes()))
+    return emitOpError("(C2) element types differ from those of ") << getFunctionAttr();
   return success();
 }

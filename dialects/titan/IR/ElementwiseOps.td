@@ -3,6 +3,7 @@
 #ifndef TITAN_ELEMENTWISE_OPS_TD
 #define TITAN_ELEMENTWISE_OPS_TD
 
+include "mlir/IR/SymbolInterfaces.td"
 include "dialects/titan/IR/TitanOpBase.td"
 
 /// Marks operations that apply one scalar function to every element of the joint index space.
@@ -67,6 +68,8 @@ def Titan_MulOp : Titan_BinaryOp<"mul", "product", "x * y">;
 def Titan_DivOp : Titan_BinaryOp<"div", "quotient", "x / y">;
 def Titan_MaximumOp : Titan_BinaryOp<"maximum", "greater", "max(x, y)">;
 def Titan_MinimumOp : Titan_BinaryOp<"minimum", "lesser", "min(x, y)">;
+
+def Titan_PowOp : Titan_BinaryOp<"pow", "power", "x^y">;
 
 def Titan_CompareOp : Titan_ElementwiseOp<"compare"> {
   let summary = "comparison of two tensors, matched by dimension names";
@@ -208,29 +211,26 @@ def Titan_RandomOp : Titan_ElementwiseOp<"random", [AttrSizedOperandSegments]> {
   }];
 }
 
-def Titan_AdamWOp : Titan_ElementwiseOp<"adamw"> {
-  let summary = "one AdamW update";
+def Titan_ApplyOp : Titan_ElementwiseOp<"apply", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a scalar function of every element";
   let description = [{
-    Decoupled weight decay (Loshchilov and Hutter, arXiv 1711.05101, algorithm 2), as torch.optim.AdamW
-    computes it. With t = step (from 1) and g = gradient * scale:
-    m' = beta1 m + (1 - beta1) g;  v' = beta2 v + (1 - beta2) g g;
-    p' = p (1 - lr decay) - lr / (1 - beta1^t) m' / (sqrt(v') / sqrt(1 - beta2^t) + eps).
-    Parameter, gradient and moments may differ in element type: the update is computed in the widest of
-    their types, f32 at least, and each result is rounded to its own type.
-
-    With `skips_nan`, parameter and moments do not change if the scale is NaN.
+    Calls a `titan.scalar_function` with the elements of the operands at one index, for every index. An
+    operand of rank 0 is the same at every index. Several results are computed in one loop, and each may
+    be written over an operand: an optimizer's update of a parameter and its states is one.
 
     Constraints:
-    - (C1) parameter, gradient, m and v have the same dimensions; lr, step and scale have rank 0.
+    - (C1) operands and results have the same dimensions, but for operands of rank 0.
+    - (C2) their element types are those of the function's arguments and results.
 
-    Example: `%p1, %m1, %v1 = titan.adamw %p, %g, %m, %v, %lr, %step, %scale {beta1 = 0.9, ...} : ...`
+    Example: `%p1, %m1 = titan.apply @momentum(%p, %g, %m, %lr) : (...) -> (...)`
   }];
-  let arguments = (ins Titan_Tensor:$parameter, Titan_Tensor:$gradient, Titan_Tensor:$m,
-                       Titan_Tensor:$v, Titan_Tensor:$lr, Titan_Tensor:$step, Titan_Tensor:$scale,
-                       F64Attr:$beta1, F64Attr:$beta2, F64Attr:$eps, F64Attr:$decay,
-                       UnitAttr:$skips_nan);
-  let results = (outs Titan_Tensor:$newParameter, Titan_Tensor:$newM, Titan_Tensor:$newV);
-  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let arguments = (ins FlatSymbolRefAttr:$function, Variadic<Titan_Tensor>:$inputs);
+  let results = (outs Variadic<Titan_Tensor>:$results);
+  let assemblyFormat = "$function `(` $inputs `)` attr-dict `:` functional-type($inputs, results)";
+  let extraClassDeclaration = [{
+    /// The function that is applied.
+    ScalarFunctionOp getCallee();
+  }];
 }
 
 #endif // TITAN_ELEMENTWISE_OPS_TD

@@ -1,4 +1,4 @@
-//===- StructureOps.cpp - Constraints of fused regions --------------------===//
+//===- StructureOps.cpp - Fused regions and scalar functions --------------===//
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -31,5 +31,33 @@ LogicalResult FusedOp::verify() {
     if (!hasRows(op, getRows()))
       return emitOpError("(C2) '")
              << op.getName() << "' lacks a dimension of the rows " << getRows();
+  return success();
+}
+
+YieldOp ScalarFunctionOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
+
+SmallVector<Operation *> ScalarFunctionOp::getSteps() {
+  return llvm::map_to_vector(getBody().front().without_terminator(),
+                             [](Operation &op) { return &op; });
+}
+
+LogicalResult ScalarFunctionOp::verify() {
+  if (!isa<YieldOp>(getBody().front().getTerminator()))
+    return emitOpError("expected a yield at its end");
+  auto isNumber = [](Type type) {
+    auto tensor = dyn_cast<NamedTensorType>(type);
+    return tensor && tensor.getRank() == 0;
+  };
+  if (!llvm::all_of(getBody().getArgumentTypes(), isNumber))
+    return emitOpError("(C1) expected arguments of rank 0");
+  for (Operation *op : getSteps()) {
+    if (!op->hasTrait<Elementwise>() || op->getNumResults() != 1 ||
+        isa<IotaOp, RandomOp, ApplyOp>(op))
+      return emitOpError("(C2) '") << op->getName() << "' is no function of one element";
+    if (!isNumber(op->getResult(0).getType()))
+      return emitOpError("(C1) '") << op->getName() << "' gives " << op->getResult(0).getType();
+  }
   return success();
 }

@@ -3,6 +3,7 @@
 #ifndef TITAN_STRUCTURE_OPS_TD
 #define TITAN_STRUCTURE_OPS_TD
 
+include "mlir/IR/SymbolInterfaces.td"
 include "dialects/titan/IR/TitanOpBase.td"
 
 /// For each scanned input or stacked output, the variants that use it; an empty list means all.
@@ -108,11 +109,11 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
   }];
 }
 
-def Titan_YieldOp : Titan_Op<"yield", [Pure, Terminator, ParentOneOf<["RepeatOp", "FusedOp"]>]> {
-  let summary = "terminator of the body of a repeat or fused region";
+def Titan_YieldOp : Titan_Op<"yield", [Pure, Terminator, ParentOneOf<["RepeatOp", "FusedOp", "ScalarFunctionOp"]>]> {
+  let summary = "terminator of the body of a repeat, fused region or scalar function";
   let description = [{
-    In a repeat: the next iteration arguments, then the values of the stacked outputs. In a fused region:
-    its results.
+    In a repeat: the next iteration arguments, then the values of the stacked outputs. In a fused region or a
+    scalar function: its results.
 
     Example: `titan.yield %n, %c : T, T`
   }];
@@ -148,6 +149,37 @@ def Titan_FusedOp : Titan_Op<"fused", [RecursivelySpeculatable, RecursiveMemoryE
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     YieldOp getYield();
+  }];
+}
+
+def Titan_ScalarFunctionOp : Titan_Op<"scalar_function", [IsolatedFromAbove, Symbol, SingleBlock]> {
+  let summary = "a function of numbers";
+  let description = [{
+    Elementwise operations on tensors of rank 0, which `titan.apply` evaluates at every index of its
+    operands. A symbol of the module and not a region of its users: it has no dimensions, no sharding and
+    no allocation, so passes over program functions need not know of it.
+
+    Constraints:
+    - (C1) arguments and all results of operations have rank 0.
+    - (C2) every operation is elementwise, has one result, and does not depend on an index.
+
+    Example:
+    ```mlir
+    titan.scalar_function @descent {
+    ^bb0(%p: !titan.tensor<f32[]>, %g: !titan.tensor<f32[]>):
+      %next = titan.sub %p, %g : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+      titan.yield %next : !titan.tensor<f32[]>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    YieldOp getYield();
+    /// Its operations in order, without the yield.
+    ::llvm::SmallVector<::mlir::Operation *> getSteps();
   }];
 }
 

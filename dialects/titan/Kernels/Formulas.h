@@ -77,6 +77,11 @@ struct Div {
   static double value(In x) { return x[0] / x[1]; }
   static constexpr StringLiteral text = "($0 / $1)";
 };
+/// Computed in double whatever the element type is.
+struct Pow {
+  static double value(In x) { return std::pow(x[0], x[1]); }
+  static constexpr StringLiteral text = "$T(tm::pow($0, $1))";
+};
 /// NaN propagates, as in IEEE 754-2019 `maximum`: dropping it would hide an error of the program.
 struct Maximum {
   static double value(In x) { return x[0] > x[1] || std::isnan(x[0]) ? x[0] : x[1]; }

@@ -90,12 +90,13 @@ struct CompareModel : ScalarModelBase<CompareModel, CompareOp> {
   }
 };
 
-/// The C++ expression that converts a value to `element`. Floating-point values have the emitter's
-/// scalar type; bf16 is computed in float and rounded when it is stored.
-std::string getConversion(Type element, StringRef value, StringRef type) {
+/// What a value of C++ becomes by conversion to `element`. bf16 is computed in float and rounded
+/// when it is stored. The type is the result's: the operand's may be wider.
+std::string getConversion(Type element, StringRef value) {
   if (element.isInteger(1))
     return ("(" + value + " != 0)").str();
-  return ((element.isInteger() ? StringRef("int64_t") : type) + "(" + value + ")").str();
+  StringRef type = element.isInteger() ? "int64_t" : element.isF64() ? "double" : "float";
+  return (type + "(" + value + ")").str();
 }
 
 struct CastModel : ScalarModelBase<CastModel, CastOp> {
@@ -104,8 +105,8 @@ struct CastModel : ScalarModelBase<CastModel, CastOp> {
     out[0] = element.isInteger(1) ? in[0] != 0 : element.isInteger() ? std::trunc(in[0]) : in[0];
   }
   std::string getElementExpression(Operation *op, ArrayRef<std::string> in, unsigned,
-                                   StringRef type) const {
-    return getConversion(getElement(op->getResult(0)), in[0], type);
+                                   StringRef) const {
+    return getConversion(getElement(op->getResult(0)), in[0]);
   }
 };
 
@@ -126,51 +127,6 @@ struct ConstantModel : ScalarModelBase<ConstantModel, ConstantOp> {
     if (element.isInteger())
       return "int64_t(" + std::to_string(static_cast<int64_t>(value)) + ")";
     return (type + "(" + getLiteral(value) + ")").str();
-  }
-};
-
-/// Inputs: parameter, gradient, m, v, lr, step, scale. Results: parameter, m, v. The bias
-/// corrections are loop-invariant doubles, which the C++ compiler hoists.
-struct AdamWModel : ScalarModelBase<AdamWModel, AdamWOp> {
-  void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
-    auto adamw = cast<AdamWOp>(op);
-    double beta1 = adamw.getBeta1().convertToDouble(), beta2 = adamw.getBeta2().convertToDouble();
-    double gradient = in[1] * in[6], lr = in[4], step = in[5];
-    double m = beta1 * in[2] + (1 - beta1) * gradient;
-    double v = beta2 * in[3] + (1 - beta2) * gradient * gradient;
-    double correction1 = 1 - std::pow(beta1, step), correction2 = 1 - std::pow(beta2, step);
-    double denominator = std::sqrt(v) / std::sqrt(correction2) + adamw.getEps().convertToDouble();
-    double decayed = in[0] * (1 - lr * adamw.getDecay().convertToDouble());
-    out[0] = decayed - lr / correction1 * m / denominator;
-    out[1] = m;
-    out[2] = v;
-    if (adamw.getSkipsNan() && std::isnan(in[6]))
-      out[0] = in[0], out[1] = in[2], out[2] = in[3];
-  }
-  std::string getElementExpression(Operation *op, ArrayRef<std::string> in, unsigned index,
-                                   StringRef type) const {
-    auto adamw = cast<AdamWOp>(op);
-    auto literal = [](llvm::APFloat value) { return getLiteral(value.convertToDouble()); };
-    std::string beta1 = literal(adamw.getBeta1()), beta2 = literal(adamw.getBeta2());
-    std::string gradient = "($1 * $6)";
-    std::string m = "($T(" + beta1 + ") * $2 + $T(1.0 - " + beta1 + ") * " + gradient + ")";
-    std::string v =
-        "($T(" + beta2 + ") * $3 + $T(1.0 - " + beta2 + ") * " + gradient + " * " + gradient + ")";
-    auto unlessSkipped = [&](const std::string &result, const char *operand) {
-      return fillPattern(adamw.getSkipsNan()
-                             ? std::string("($6 == $6 ? ") + result + " : " + operand + ")"
-                             : result,
-                         in, type);
-    };
-    if (index > 0)
-      return index == 1 ? unlessSkipped(m, "$2") : unlessSkipped(v, "$3");
-    auto correction = [](StringRef beta) {
-      return ("(1.0 - tm::pow(" + beta + ", double($5)))").str();
-    };
-    std::string p = "($0 * ($T(1.0) - $4 * $T(" + literal(adamw.getDecay()) + ")) - $4 / $T" +
-                    correction(beta1) + " * " + m + " / (tm::sqrt(" + v + ") / $T(tm::sqrt" +
-                    correction(beta2) + ") + $T(" + literal(adamw.getEps()) + ")))";
-    return unlessSkipped(p, "$0");
   }
 };
 
@@ -225,6 +181,7 @@ void ir::registerScalarModels(DialectRegistry &registry) {
     attachFormula<AddOp, formulas::Add>(*context);
     attachFormula<SubOp, formulas::Sub>(*context);
     attachFormula<MulOp, formulas::Mul>(*context);
+    attachFormula<PowOp, formulas::Pow>(*context);
     attachFormula<MaximumOp, formulas::Maximum>(*context);
     attachFormula<MinimumOp, formulas::Minimum>(*context);
     attachFormula<SelectOp, formulas::Select>(*context);
@@ -235,6 +192,5 @@ void ir::registerScalarModels(DialectRegistry &registry) {
     CastOp::attachInterface<CastModel>(*context);
     ConstantOp::attachInterface<ConstantModel>(*context);
     RandomOp::attachInterface<RandomModel>(*context);
-    AdamWOp::attachInterface<AdamWModel>(*context);
   });
 }

@@ -1,7 +1,9 @@
 //===- ElementwiseRules.cpp - Sharding rules of elementwise operations ----===//
 
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/ShardingRules/RuleBuilder.h"
 #include "dialects/titan/ShardingRules/ShardingRules.h"
+#include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
 using namespace titan;
@@ -73,10 +75,8 @@ LinearSets getZeroSets(MaximumOp) {
 LinearSets getZeroSets(MinimumOp) {
   return {{0, 1}};
 }
-/// Parameter, gradient and the two moments.
-LinearSets getZeroSets(AdamWOp) {
-  return {{0, 1, 2, 3}};
-}
+/// All operands that have dimensions, where the function of zeros gives zeros.
+LinearSets getZeroSets(ApplyOp op);
 
 template <typename Op>
 struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<ElementwiseRule<Op>, Op> {
@@ -100,6 +100,64 @@ struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<ElementwiseRule<
   }
 };
 
+/// What a scalar function computes of zeros and of numbers that are not known.
+class KnownNumbers {
+public:
+  void setZero(Value value) { known[value] = 0; }
+  bool isZero(Value value) const { return known.contains(value) && known.lookup(value) == 0; }
+
+  void visit(Operation *step) {
+    Value result = step->getResult(0);
+    SmallVector<double> in;
+    for (Value operand : step->getOperands())
+      if (known.contains(operand))
+        in.push_back(known.lookup(operand));
+    if (in.size() == step->getNumOperands()) {
+      double out = 0;
+      cast<ScalarOpInterface>(step).evaluateElement(in, out);
+      known[result] = out;
+      return;
+    }
+    if (auto select = dyn_cast<SelectOp>(step); select && known.contains(select.getCondition())) {
+      Value chosen =
+          known.lookup(select.getCondition()) != 0 ? select.getWhenTrue() : select.getWhenFalse();
+      if (known.contains(chosen))
+        known[result] = known.lookup(chosen);
+      return;
+    }
+    if (givesZero(step))
+      known[result] = 0;
+  }
+
+private:
+  bool givesZero(Operation *step) const {
+    dist::ShardingRule rule = cast<ShardingRuleOpInterface>(step).getShardingRule();
+    for (const LinearSets &sets : {rule.linearSets, rule.zeroSets})
+      for (const std::vector<unsigned> &set : sets)
+        if (llvm::all_of(set, [&](unsigned i) { return isZero(step->getOperand(i)); }))
+          return true;
+    return false;
+  }
+
+  llvm::DenseMap<Value, double> known;
+};
+
+LinearSets getZeroSets(ApplyOp op) {
+  std::vector<unsigned> ranked;
+  KnownNumbers numbers;
+  ScalarFunctionOp callee = op.getCallee();
+  for (auto [i, input] : llvm::enumerate(op.getInputs()))
+    if (cast<NamedTensorType>(input.getType()).getRank() > 0) {
+      ranked.push_back(i);
+      numbers.setZero(callee.getBody().getArgument(i));
+    }
+  for (Operation *step : callee.getSteps())
+    numbers.visit(step);
+  bool allZero = llvm::all_of(callee.getYield().getValues(),
+                              [&](Value value) { return numbers.isZero(value); });
+  return allZero ? LinearSets{ranked} : LinearSets{};
+}
+
 template <typename... Ops> void attachTo(MLIRContext &context) {
   (Ops::template attachInterface<ElementwiseRule<Ops>>(context), ...);
 }
@@ -108,6 +166,6 @@ template <typename... Ops> void attachTo(MLIRContext &context) {
 
 void ir::attachElementwiseShardingRules(MLIRContext &context) {
   attachTo<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp,
-           SubOp, MulOp, DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp,
-           ConstantOp, IotaOp, RandomOp, AdamWOp>(context);
+           SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp,
+           ConstantOp, IotaOp, RandomOp, ApplyOp>(context);
 }

@@ -97,7 +97,8 @@ def cases():
             in_library, "CudaDevice.cpp", "cudaMemsetAsync(memory, 0, static_cast<size_t>(bytes), queue)",
             "cudaMemset(memory, 0, static_cast<size_t>(bytes))"),
         "captured: what products work in": partial(
-            in_library, "CudaAbi.cpp", "checkBlas(cublasSetWorkspace(handle, memory, bytes), ctx);", "",
+            in_library, "CudaAbi.cpp",
+            "checkBlas(cublasSetWorkspace(handle, memory, bytes),\n              ctx);", "",
             capture=True),
         "captured: when cuBLAS begins": partial(
             in_library, "CudaAbi.cpp", "cublasHandle_t handle = handleFor(ctx);\n  if (ctx.preparing)\n    return;",

@@ -45,7 +45,7 @@ Grouping::Grouping(Block &block) : mesh(dist::MeshOp::lookup(block.getParentOp()
 }
 
 bool Grouping::isCandidate(Operation *op) {
-  if (op->getNumResults() != 1 || isa<ConstantOp, IotaOp>(op) ||
+  if (op->getNumResults() != 1 || isa<ConstantOp, IotaOp, ApplyOp>(op) ||
       !(op->hasTrait<Elementwise>() || isa<ReduceOp, GatherOp, ScatterOp>(op)))
     return false;
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})

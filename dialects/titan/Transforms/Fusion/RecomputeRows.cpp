@@ -22,7 +22,7 @@ namespace {
 /// True for rematerialisable operations: elementwise, with operands that are already available.
 bool isCheap(Operation *op) {
   return op && op->hasTrait<Elementwise>() && op->getNumResults() == 1 &&
-         !isa<ConstantOp, IotaOp, RandomOp, AdamWOp>(op);
+         !isa<ConstantOp, IotaOp, RandomOp, ApplyOp>(op);
 }
 
 class Recompute {

@@ -2,8 +2,10 @@
 
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorAttributes.h"
+#include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"
+#include "dialects/titan/Transforms/Gradient/OptimizerFunction.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 
 namespace titan::ir {
@@ -16,17 +18,13 @@ using namespace titan::ir;
 
 namespace {
 
-/// `titan.optimizer`, read and checked.
-struct Settings {
-  FloatAttr beta1, beta2, eps;
-  double clip = 0;
-  UnitAttr skipsNonFinite;
-};
-
-/// A parameter with its gradient and the numbers of the arguments that hold it and its moments.
+/// A parameter with its gradient, its optimizer, and the numbers of the arguments that hold it and
+/// its states.
 struct Trained {
-  unsigned parameter, m, v;
+  unsigned parameter;
   Value gradient;
+  OptimizerFunction optimizer;
+  SmallVector<unsigned> states;
 };
 
 class OptimizerBuilder {
@@ -41,22 +39,22 @@ private:
   LogicalResult readSettings();
   LogicalResult collectTrained();
   void addArguments();
-  unsigned addState(unsigned parameter, StringRef prefix);
+  unsigned addState(const Trained &one, const OptimizerFunction::State &state);
   Value addScalar(StringRef name);
   Value buildNorm();
   Value buildScale(Value norm);
   Value spoilScale(Value scale, Value norm);
   void keepBuffers(Value scale);
   Value getRate(unsigned parameter);
-  std::pair<FloatAttr, FloatAttr> getBetas(unsigned parameter);
   void update(const Trained &one, Value scale);
   void insertOutputs(Value norm);
 
   func::FuncOp function;
   OpBuilder ops;
   TensorBuilder math;
-  Settings settings;
-  SmallVector<Trained> trained;
+  double clip = 0;
+  bool skipsNonFinite = false;
+  std::vector<Trained> trained;
   /// The type of norm and scalars: wide enough for all gradients, f32 at least.
   NamedTensorType scalarType;
   Value lr, step;
@@ -65,25 +63,14 @@ private:
 } // namespace
 
 LogicalResult OptimizerBuilder::readSettings() {
-  auto dictionary = function->getAttrOfType<DictionaryAttr>(attr::kOptimizer);
-  if (!dictionary)
-    return function.emitOpError("has no attribute ") << attr::kOptimizer;
-  auto name = dictionary.getAs<StringAttr>("name");
-  if (!name || name.getValue() != "adamw")
-    return function.emitOpError("asks for an unknown optimizer ")
-           << dictionary.get("name") << "; known: \"adamw\"";
-  FloatAttr clip;
-  for (auto [key, value] : {std::pair<StringRef, FloatAttr *>("beta1", &settings.beta1),
-                            {"beta2", &settings.beta2},
-                            {"eps", &settings.eps},
-                            {"clip", &clip}}) {
-    *value = dictionary.getAs<FloatAttr>(key);
-    if (!*value || !value->getType().isF64())
-      return function.emitOpError("needs ")
-             << key << " as an f64 in " << attr::kOptimizer << ", got " << dictionary.get(key);
-  }
-  settings.clip = clip.getValueAsDouble();
-  settings.skipsNonFinite = dictionary.getAs<UnitAttr>("skip_nonfinite");
+  skipsNonFinite = function->hasAttr(attr::kSkipNonFinite);
+  Attribute given = function->getAttr(attr::kClip);
+  if (!given)
+    return success();
+  auto number = dyn_cast<FloatAttr>(given);
+  if (!number || !number.getType().isF64())
+    return function.emitOpError("needs an f64 as ") << attr::kClip << ", got " << given;
+  clip = number.getValueAsDouble();
   return success();
 }
 
@@ -97,11 +84,10 @@ LogicalResult OptimizerBuilder::collectTrained() {
     if (!gradient)
       return function.emitOpError("returns no gradient of parameter ")
              << name << "; run --titan-differentiate first";
-    if (Attribute own = function.getArgAttr(i, attr::kBetas))
-      if (auto betas = dyn_cast<DenseF64ArrayAttr>(own); !betas || betas.size() != 2)
-        return function.emitOpError("needs two numbers as ")
-               << attr::kBetas << " of parameter " << name << ", got " << own;
-    trained.push_back({i, 0, 0, terminator->getOperand(*gradient)});
+    FailureOr<OptimizerFunction> optimizer = OptimizerFunction::get(function, i);
+    if (failed(optimizer))
+      return failure();
+    trained.push_back({i, terminator->getOperand(*gradient), *optimizer, {}});
   }
   if (trained.empty())
     return emitError(function.getLoc(), "there is no parameter to train: each is frozen, or has no "
@@ -113,18 +99,19 @@ LogicalResult OptimizerBuilder::collectTrained() {
   return success();
 }
 
-unsigned OptimizerBuilder::addState(unsigned parameter, StringRef prefix) {
-  BlockArgument like = function.getArgument(parameter);
-  auto name = function.getArgAttrOfType<StringAttr>(parameter, attr::kParam);
-  StringAttr stateName = ops.getStringAttr(prefix + "." + name.getValue());
+unsigned OptimizerBuilder::addState(const Trained &one, const OptimizerFunction::State &state) {
+  BlockArgument like = function.getArgument(one.parameter);
+  auto name = function.getArgAttrOfType<StringAttr>(one.parameter, attr::kParam);
+  StringAttr stateName = ops.getStringAttr(state.name.getValue() + "." + name.getValue());
   SmallVector<NamedAttribute> attributes{ops.getNamedAttr(attr::kState, stateName)};
-  if (Attribute stacked = function.getArgAttr(parameter, attr::kStacked))
+  if (Attribute stacked = function.getArgAttr(one.parameter, attr::kStacked))
     attributes.push_back(ops.getNamedAttr(attr::kStacked, stacked));
-  auto type = cast<NamedTensorType>(like.getType());
-  if (Type declared = Precision::get(function).optimizer)
-    type = type.withElementType(declared);
+  Type element = Precision::get(function).optimizer;
+  if (!element)
+    element = typeOf(like).getElementType();
   unsigned index = function.getNumArguments();
-  function.insertArgument(index, type, ops.getDictionaryAttr(attributes),
+  function.insertArgument(index, one.optimizer.getStateType(state, element),
+                          ops.getDictionaryAttr(attributes),
                           NameLoc::get(stateName, like.getLoc()));
   return index;
 }
@@ -143,10 +130,9 @@ Value OptimizerBuilder::addScalar(StringRef name) {
 }
 
 void OptimizerBuilder::addArguments() {
-  for (Trained &one : trained) {
-    one.m = addState(one.parameter, "m");
-    one.v = addState(one.parameter, "v");
-  }
+  for (Trained &one : trained)
+    for (const OptimizerFunction::State &state : one.optimizer.getStates())
+      one.states.push_back(addState(one, state));
   lr = addScalar("lr");
   step = addScalar("step");
 }
@@ -167,14 +153,15 @@ Value OptimizerBuilder::buildNorm() {
   return math.create<SqrtOp>(scalarType, sums.front());
 }
 
-/// min(1, clip / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_ has it.
+/// min(1, clip / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_ has it; null where nothing is
+/// clipped.
 Value OptimizerBuilder::buildScale(Value norm) {
+  if (clip == 0)
+    return {};
   math.setLoc(NameLoc::get(ops.getStringAttr("clip_scale"), function.getLoc()));
   Value one = math.constant(1, norm);
-  if (settings.clip == 0)
-    return one;
   Value bound = math.add(norm, math.constant(1e-6, norm));
-  Value ratio = math.div(math.constant(settings.clip, norm), bound);
+  Value ratio = math.div(math.constant(clip, norm), bound);
   return math.create<MinimumOp>(scalarType, one, ratio);
 }
 
@@ -183,6 +170,8 @@ Value OptimizerBuilder::spoilScale(Value scale, Value norm) {
   math.setLoc(NameLoc::get(ops.getStringAttr("skip_nonfinite"), function.getLoc()));
   Operation *terminator = function.getBody().front().getTerminator();
   Value loss = terminator->getOperand(*findResult(function, attr::kOutput, "loss"));
+  if (!scale)
+    scale = math.constant(1, norm);
   for (Value value : {norm, math.cast(loss, scalarType.getElementType())})
     scale = math.add(scale, math.sub(value, value));
   return scale;
@@ -213,29 +202,18 @@ Value OptimizerBuilder::getRate(unsigned parameter) {
   return math.mul(lr, math.constant(factor.getValueAsDouble(), lr));
 }
 
-/// The decay rates of a parameter's moments: its own where it has such, else the optimizer's.
-std::pair<FloatAttr, FloatAttr> OptimizerBuilder::getBetas(unsigned parameter) {
-  auto own = function.getArgAttrOfType<DenseF64ArrayAttr>(parameter, attr::kBetas);
-  if (!own)
-    return {settings.beta1, settings.beta2};
-  return {ops.getF64FloatAttr(own[0]), ops.getF64FloatAttr(own[1])};
-}
-
 void OptimizerBuilder::update(const Trained &one, Value scale) {
   BlockArgument parameter = function.getArgument(one.parameter);
   auto name = function.getArgAttrOfType<StringAttr>(one.parameter, attr::kParam);
-  auto decay = function.getArgAttrOfType<FloatAttr>(one.parameter, attr::kDecay);
-  Value rate = getRate(one.parameter);
-  auto [beta1, beta2] = getBetas(one.parameter);
-  math.setLoc(NameLoc::get(ops.getStringAttr("new_" + name.getValue()), parameter.getLoc()));
-  BlockArgument m = function.getArgument(one.m), v = function.getArgument(one.v);
-  auto adamw =
-      math.create<AdamWOp>(TypeRange{parameter.getType(), m.getType(), v.getType()}, parameter,
-                           one.gradient, m, v, rate, step, scale, beta1, beta2, settings.eps,
-                           decay ? decay : ops.getF64FloatAttr(0), settings.skipsNonFinite);
-  for (auto [index, result] :
-       {std::pair(one.parameter, adamw.getNewParameter()), std::pair(one.m, adamw.getNewM()),
-        std::pair(one.v, adamw.getNewV())}) {
+  OptimizerFunction::Operands operands{
+      parameter, one.gradient, getRate(one.parameter), step, scale, skipsNonFinite, {}};
+  SmallVector<unsigned> replaced{one.parameter};
+  llvm::append_range(replaced, one.states);
+  for (unsigned state : one.states)
+    operands.states.push_back(function.getArgument(state));
+  Location loc = NameLoc::get(ops.getStringAttr("new_" + name.getValue()), parameter.getLoc());
+  SmallVector<Value> next = one.optimizer.build(ops, loc, operands);
+  for (auto [index, result] : llvm::zip_equal(replaced, next)) {
     SmallVector<NamedAttribute> attributes{
         ops.getNamedAttr(attr::kUpdates, ops.getI64IntegerAttr(index))};
     if (Attribute stacked = function.getArgAttr(one.parameter, attr::kStacked))
@@ -266,21 +244,27 @@ LogicalResult OptimizerBuilder::run() {
   addArguments();
   Value norm = buildNorm();
   Value scale = buildScale(norm);
-  if (settings.skipsNonFinite) {
+  if (skipsNonFinite) {
     scale = spoilScale(scale, norm);
     keepBuffers(scale);
   }
   insertOutputs(norm);
-  for (const Trained &one : trained)
+  for (const Trained &one : trained) {
     update(one, scale);
+    function.removeArgAttr(one.parameter, attr::kUpdatedBy);
+  }
   return success();
 }
 
 namespace {
 struct AddOptimizer : titan::ir::impl::TitanAddOptimizerBase<AddOptimizer> {
   void runOnOperation() override {
-    if (isTrainProgram(getOperation()) && failed(OptimizerBuilder(getOperation()).run()))
-      signalPassFailure();
+    for (func::FuncOp function : getTrainPrograms(getOperation()))
+      if (failed(OptimizerBuilder(function).run()))
+        return signalPassFailure();
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+      if (function->hasAttr(attr::kOptimizer))
+        function.erase();
   }
 };
 } // namespace

@@ -194,30 +194,40 @@ def TitanChunkLoss : Pass<"titan-chunk-loss", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
-def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::func::FuncOp"> {
+def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
   let summary = "Adds clipping and the optimizer's update of every parameter";
   let description = [{
-    Needs the gradients as results (`--titan-differentiate`) and `titan.optimizer` on the function.
-    Behind the other arguments come, for each parameter with a gradient, its two moments
-    (`titan.state`, named `m.<parameter>` and `v.<parameter>`, in the element type `optimizer` of
-    `titan.precision` where that is declared), then the scalars `lr` and `step`.
+    Needs the gradients as results (`--titan-differentiate`), and the name of an optimizer
+    (`titan.updated_by`) on each trained parameter: a private function of parameter, gradient, states,
+    learning rate and step (OptimizerFunction.h), in which the update is written.
+    Behind the other arguments come, for each parameter, the optimizer's states (`titan.state`, named
+    `<state>.<parameter>`, in the element type `optimizer` of `titan.precision` where that is
+    declared), then the scalars `lr` and `step`.
     Behind the loss come `grad_norm` and the loss once more as `local_loss`, of which each rank may
     give its summand (`titan.unreduced`), then the gradients, then each parameter's new value and
-    moments, marked `titan.updates` with the number of the argument they replace.
+    states, marked `titan.updates` with the number of the argument they replace.
 
-    All gradients are scaled by min(1, clip / (norm + 1e-6)), where norm is the 2-norm of all of them
-    together, as torch.nn.utils.clip_grad_norm_ does; with `clip = 0.0` they are not.
+    An elementwise update becomes one `titan.apply`; of any other the operations are inlined, with the
+    dimensions of a stacked parameter's stack in every value that depends on it. The functions of
+    optimizers are erased.
 
-    With `skip_nonfinite` in `titan.optimizer`, a step whose loss or norm is not finite leaves
-    parameters, moments and buffers as they are: the scale is then not a number, which
-    `titan.adamw` (`skips_nan`) and a select for every buffer look at.
+    With `titan.clip`, all gradients are scaled by min(1, clip / (norm + 1e-6)), where norm is the
+    2-norm of all of them together, as torch.nn.utils.clip_grad_norm_ does.
+
+    With `titan.skip_nonfinite`, a step whose loss or norm is not finite leaves parameters, states and
+    buffers as they are: the scale is then not a number, and a select keeps the old values.
 
     Input:
     ```mlir
-    func.func @train(%w: T {titan.param = "w", titan.decay = 0.1})
-        -> (S {titan.output = "loss"}, T {titan.gradient = "w"})
-        attributes {titan.program = "train", titan.optimizer = {name = "adamw", beta1 = 0.9,
-                    beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
+    func.func private @descent(%p: T {titan.operand = "parameter"}, %g: T {titan.operand = "gradient"},
+                               %lr: S {titan.scalar = "lr"}) -> (T {titan.updates = 0})
+        attributes {titan.optimizer} {
+      %d = titan.mul %lr, %g : (S, T) -> T
+      %next = titan.sub %p, %d : (T, T) -> T
+      return %next : T
+    }
+    func.func @train(%w: T {titan.param = "w", titan.updated_by = @descent})
+        -> (S {titan.output = "loss"}, T {titan.gradient = "w"}) attributes {titan.program = "train"} {
       ...
       return %loss, %d_w : S, T
     }
@@ -225,19 +235,25 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::func::FuncOp"> {
 
     Output:
     ```mlir
-    func.func @train(%w: T {titan.param = "w", titan.decay = 0.1}, %m: T {titan.state = "m.w"},
-                     %v: T {titan.state = "v.w"}, %lr: S {titan.scalar = "lr"}, %step: S {titan.scalar = "step"})
+    titan.scalar_function @descent.update {
+    ^bb0(%p: S, %g: S, %lr: S):
+      %d = titan.mul %lr, %g : (S, S) -> S
+      %next = titan.sub %p, %d : (S, S) -> S
+      titan.yield %next : S
+    }
+    func.func @train(%w: T {titan.param = "w"}, %lr: S {titan.scalar = "lr"}, %step: S {titan.scalar = "step"})
         -> (S {titan.output = "loss"}, S {titan.output = "grad_norm"},
             S {titan.output = "local_loss", titan.unreduced}, T {titan.gradient = "w"},
-            T {titan.updates = 0}, T {titan.updates = 1}, T {titan.updates = 2}) attributes {...} {
+            T {titan.updates = 0}) attributes {...} {
       ...
       %square = titan.contract %d_w, %d_w : (T, T) -> S
       %norm = titan.sqrt %square : S -> S
-      %scale = titan.constant 1.0 : S
-      %w1, %m1, %v1 = titan.adamw %w, %d_w, %m, %v, %lr, %step, %scale {...} : ...
-      return %loss, %norm, %loss, %d_w, %w1, %m1, %v1 : S, S, S, T, T, T, T
+      %w1 = titan.apply @descent.update(%w, %d_w, %lr) : (T, T, S) -> T
+      return %loss, %norm, %loss, %d_w, %w1 : S, S, S, T, T
     }
     ```
+
+    The pass works on the module, because it inlines the functions of optimizers and erases them.
   }];
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }

@@ -41,7 +41,7 @@ void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &se
   // the sums.
   each.addPass(createTitanAccumulate());
   // After accumulation: the optimizer reads complete gradients.
-  each.addPass(createTitanAddOptimizer());
+  manager.addPass(createTitanAddOptimizer());
   // Counts FLOPs of the whole step. The program is still global, so the count is independent of the
   // mesh.
   manager.addPass(createTitanCountFlops());

@@ -18,7 +18,7 @@ def TitanVerifyModelPhase : Pass<"titan-verify-model-phase", "::mlir::ModuleOp">
     - (M4) one result is the loss: `titan.output = "loss"`, floating-point, without dimensions. The
       other results are named losses, `"loss.NAME"`, and exactly one next value (`titan.updates`) of
       each buffer (`titan.buffer`);
-    - (M5) `titan.optimizer` describes the parameter update.
+    - (M5) `titan.updated_by` of each trained parameter names the function that updates it.
     In the module:
     - (M6) no type has a sharding.
 

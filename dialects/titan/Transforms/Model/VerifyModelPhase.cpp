@@ -1,6 +1,6 @@
 //===- VerifyModelPhase.cpp - What holds after the model phase ------------===//
 
-#include "dialects/titan/IR/Titan.h"
+#include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -104,8 +104,10 @@ static LogicalResult verifyTraining(func::FuncOp function) {
   auto isBuffer = [&](unsigned i) { return bool(function.getArgAttr(i, attr::kBuffer)); };
   if (failed(verifyUpdates(function, "M4", isBuffer)))
     return failure();
-  if (!function->getAttr(attr::kOptimizer))
-    return function.emitOpError("(M5) has no `") << attr::kOptimizer << '`';
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (isTrained(function, i) && !function.getArgAttr(i, attr::kUpdatedBy))
+      return function.emitOpError("(M5) parameter ")
+             << function.getArgAttr(i, attr::kParam) << " has no `" << attr::kUpdatedBy << '`';
   return success();
 }
 

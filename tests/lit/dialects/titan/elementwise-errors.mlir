@@ -117,9 +117,51 @@ func.func @f() {
 
 // -----
 
-// The state of an update has the dimensions of the parameter.
-func.func @f(%p: !titan.tensor<f32[embed = 4]>, %g: !titan.tensor<f32[ffn = 4]>, %s: !titan.tensor<f32[]>) {
+// What is computed in one loop has one shape.
+titan.scalar_function @first {
+^bb0(%x: !titan.tensor<f32[]>, %y: !titan.tensor<f32[]>):
+  titan.yield %x : !titan.tensor<f32[]>
+}
+func.func @f(%p: !titan.tensor<f32[embed = 4]>, %g: !titan.tensor<f32[ffn = 4]>) {
   // expected-error @+1 {{(C1) operand and result have different dimensions}}
-  %0:3 = titan.adamw %p, %g, %p, %p, %s, %s, %s {beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, decay = 0.1} : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[ffn = 4]>, !titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>) -> (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4]>)
+  %0 = titan.apply @first(%p, %g) : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[ffn = 4]>) -> !titan.tensor<f32[embed = 4]>
   return
+}
+
+// -----
+
+// The element types are the function's.
+titan.scalar_function @first {
+^bb0(%x: !titan.tensor<f32[]>):
+  titan.yield %x : !titan.tensor<f32[]>
+}
+func.func @f(%p: !titan.tensor<f64[embed = 4]>) {
+  // expected-error @+1 {{(C2) element types differ from those of @first}}
+  %0 = titan.apply @first(%p) : (!titan.tensor<f64[embed = 4]>) -> !titan.tensor<f64[embed = 4]>
+  return
+}
+
+// -----
+
+func.func @f(%p: !titan.tensor<f64[embed = 4]>) {
+  // expected-error @+1 {{no scalar function is called @missing}}
+  %0 = titan.apply @missing(%p) : (!titan.tensor<f64[embed = 4]>) -> !titan.tensor<f64[embed = 4]>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{(C1) expected arguments of rank 0}}
+titan.scalar_function @first {
+^bb0(%x: !titan.tensor<f32[embed = 4]>):
+  titan.yield %x : !titan.tensor<f32[embed = 4]>
+}
+
+// -----
+
+// expected-error @+1 {{(C2) 'titan.reduce' is no function of one element}}
+titan.scalar_function @total {
+^bb0(%x: !titan.tensor<f32[]>):
+  %s = titan.reduce sum %x : !titan.tensor<f32[]> -> !titan.tensor<f32[]>
+  titan.yield %s : !titan.tensor<f32[]>
 }

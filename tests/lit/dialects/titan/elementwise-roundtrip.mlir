@@ -75,10 +75,20 @@ func.func @made() -> !matrix {
   return %e : !matrix
 }
 
-// An AdamW update has three results and hyper-parameters.
+// An update has several results, computed by one function of numbers.
+// CHECK: titan.scalar_function @momentum {
+// CHECK-NEXT: ^bb0(%{{.*}}: !titan.tensor<f32[]>, %{{.*}}: !titan.tensor<f32[]>, %{{.*}}: !titan.tensor<f32[]>):
+// CHECK: titan.pow
+// CHECK: titan.yield
+titan.scalar_function @momentum {
+^bb0(%p: !scalar, %m: !scalar, %t: !scalar):
+  %power = titan.pow %m, %t : (!scalar, !scalar) -> !scalar
+  %next = titan.sub %p, %power : (!scalar, !scalar) -> !scalar
+  titan.yield %next, %power : !scalar, !scalar
+}
 // CHECK-LABEL: func.func @update
-func.func @update(%p: !weights, %g: !weights, %m: !weights, %v: !weights, %lr: !scalar, %t: !scalar, %s: !scalar) -> (!weights, !weights, !weights) {
-  // CHECK: titan.adamw {{.*}}beta1 = 9.000000e-01
-  %0:3 = titan.adamw %p, %g, %m, %v, %lr, %t, %s {beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, decay = 0.1} : (!weights, !weights, !weights, !weights, !scalar, !scalar, !scalar) -> (!weights, !weights, !weights)
-  return %0#0, %0#1, %0#2 : !weights, !weights, !weights
+func.func @update(%p: !weights, %m: !weights, %t: !scalar) -> (!weights, !weights) {
+  // CHECK: titan.apply @momentum(%{{.*}}, %{{.*}}, %{{.*}}) :
+  %0:2 = titan.apply @momentum(%p, %m, %t) : (!weights, !weights, !scalar) -> (!weights, !weights)
+  return %0#0, %0#1 : !weights, !weights
 }

@@ -2,32 +2,94 @@
 
 !s = !titan.tensor<f32[]>
 
-// The optimizer's settings belong to the function.
-// expected-error @below {{has no attribute titan.optimizer}}
-func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  return %x : !s
+// A trained parameter names its optimizer.
+// expected-error @below {{names no optimizer of parameter "x"}}
+func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
+    attributes {titan.program = "train"} {
+  return %x, %x : !s, !s
 }
 
 // -----
 
 !s = !titan.tensor<f32[]>
 
-// An optimizer that nobody wrote is named, with those that exist.
-// expected-error @below {{asks for an unknown optimizer "magic"; known: "adamw"}}
-func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {name = "magic"}} {
-  return %x : !s
+// An optimizer is a function of the module.
+// expected-error @below {{asks for the optimizer @magic of parameter "x", but no function with `titan.optimizer` has this name}}
+func.func @train(%x: !s {titan.param = "x", titan.updated_by = @magic}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
+    attributes {titan.program = "train"} {
+  return %x, %x : !s, !s
 }
 
 // -----
 
 !s = !titan.tensor<f32[]>
 
-// Every setting is needed, as an f64.
-// expected-error @below {{needs eps as an f64 in titan.optimizer, got 5.000000e-01 : f32}}
+// Its arguments have roles.
+// expected-error @below {{has no argument titan.operand = "gradient"}}
+func.func private @still(%p: !s {titan.operand = "parameter"}) -> (!s {titan.updates = 0 : i64}) attributes {titan.optimizer} {
+  return %p : !s
+}
+func.func @train(%x: !s {titan.param = "x", titan.updated_by = @still}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
+    attributes {titan.program = "train"} {
+  return %x, %x : !s, !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// The parameter and every state get a new value.
+// expected-error @below {{returns no new value of argument 2}}
+func.func private @still(%p: !s {titan.operand = "parameter"}, %g: !s {titan.operand = "gradient"}, %m: !s {titan.state = "m"})
+    -> (!s {titan.updates = 0 : i64}) attributes {titan.optimizer} {
+  return %p : !s
+}
+func.func @train(%x: !s {titan.param = "x", titan.updated_by = @still}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
+    attributes {titan.program = "train"} {
+  return %x, %x : !s, !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!t = !titan.tensor<f32[seq = 8]>
+
+// A new value has the type of the old one.
+// expected-error @below {{replaces argument 0 of type '!titan.tensor<f32[seq = 8]>' by '!titan.tensor<f32[]>'}}
+func.func private @sum(%p: !t {titan.operand = "parameter"}, %g: !t {titan.operand = "gradient"})
+    -> (!s {titan.updates = 0 : i64}) attributes {titan.optimizer} {
+  %s = titan.reduce sum %p : !t -> !s
+  return %s : !s
+}
+func.func @train(%x: !t {titan.param = "x", titan.updated_by = @sum}) -> (!s {titan.output = "loss"}, !t {titan.gradient = "x"})
+    attributes {titan.program = "train"} {
+  %s = titan.reduce sum %x : !t -> !s
+  return %s, %x : !s, !t
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!t = !titan.tensor<f32[seq = 8]>
+
+// An optimizer is for the dimensions that the parameter has behind those of its stack.
+func.func private @still(%p: !t {titan.operand = "parameter"}, %g: !t {titan.operand = "gradient"})
+    -> (!t {titan.updates = 0 : i64}) attributes {titan.optimizer} {
+  return %p : !t
+}
+// expected-error @below {{updates parameter "x" of type '!titan.tensor<f32[]>' by @still, which takes '!titan.tensor<f32[seq = 8]>'}}
+func.func @train(%x: !s {titan.param = "x", titan.updated_by = @still}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
+    attributes {titan.program = "train"} {
+  return %x, %x : !s, !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// expected-error @below {{needs an f64 as titan.clip, got 5.000000e-01 : f32}}
 func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train",
-                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 0.5 : f32, clip = 0.0}} {
+    attributes {titan.program = "train", titan.clip = 0.5 : f32} {
   return %x : !s
 }
 
@@ -37,9 +99,7 @@ func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"})
 
 // Gradients come first.
 // expected-error @below {{returns no gradient of parameter "x"; run --titan-differentiate first}}
-func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train",
-                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
+func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   return %x : !s
 }
 
@@ -50,20 +110,6 @@ func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"})
 // With every parameter frozen there is nothing to do.
 // expected-error @below {{there is no parameter to train}}
 func.func @train(%x: !s {titan.param = "x", titan.frozen}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train",
-                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
+    attributes {titan.program = "train"} {
   return %x : !s
-}
-
-// -----
-
-!s = !titan.tensor<f32[]>
-
-// Betas of a parameter are two.
-// expected-error @below {{needs two numbers as titan.betas of parameter "x", got array<f64: 5.000000e-01>}}
-func.func @train(%x: !s {titan.param = "x", titan.betas = array<f64: 0.5>})
-    -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
-    attributes {titan.program = "train",
-                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
-  return %x, %x : !s, !s
 }

@@ -4,23 +4,31 @@
 !u = !titan.tensor<f32[layers = 2, seq = 8]>
 !s = !titan.tensor<f32[]>
 
-// Moments and scalars become arguments, in the order of the parameters; new values become results that
+// States and scalars become arguments, in the order of the parameters; new values become results that
 // say which argument they replace. The frozen parameter has neither. The norm is that of all gradients
-// together, and the gradients themselves are returned as they were before clipping.
+// together, and the gradients themselves are returned as they were before clipping. An elementwise
+// optimizer becomes one function of numbers, which serves parameters of any dimensions.
+// CHECK-NOT: func.func private
+// CHECK: titan.scalar_function @momentum.update {
+// CHECK-NEXT: ^bb0(%[[P:.*]]: !titan.tensor<f32[]>, %[[G:.*]]: !titan.tensor<f32[]>, %[[M:.*]]: !titan.tensor<f32[]>, %[[RATE:.*]]: !titan.tensor<f32[]>, %[[FACTOR:.*]]: !titan.tensor<f32[]>):
+// CHECK: %[[SCALED:.*]] = titan.mul %[[G]], %[[FACTOR]]
+// CHECK: %[[MOVED:.*]] = titan.add %[[M]], %[[SCALED]] : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+// CHECK: %[[STEP:.*]] = titan.mul %[[RATE]], %[[MOVED]]
+// CHECK: %[[NEXT:.*]] = titan.sub %[[P]], %[[STEP]]
+// CHECK: titan.yield %[[NEXT]], %[[MOVED]]
+// CHECK-NOT: titan.scalar_function
 // CHECK-LABEL: func.func @train
-// CHECK-SAME: (%[[A:[^:]*]]: !titan.tensor<f32[seq = 8]> {titan.decay = 1.000000e-01 : f64, titan.param = "a"}
+// CHECK-SAME: (%[[A:[^:]*]]: !titan.tensor<f32[seq = 8]> {titan.param = "a"}
 // CHECK-SAME: %{{[^:]*}}: {{[^:]*}} {titan.frozen, titan.param = "f"}
 // CHECK-SAME: %[[B:[^:]*]]: !titan.tensor<f32[layers = 2, seq = 8]> {titan.lr_scale = 2.5{{0*}}e-01 : f64, titan.param = "b", titan.stacked}
 // CHECK-SAME: %[[MA:[^:]*]]: !titan.tensor<f32[seq = 8]> {titan.state = "m.a"}
-// CHECK-SAME: %[[VA:[^:]*]]: !titan.tensor<f32[seq = 8]> {titan.state = "v.a"}
 // CHECK-SAME: %[[MB:[^:]*]]: !titan.tensor<f32[layers = 2, seq = 8]> {titan.stacked, titan.state = "m.b"}
-// CHECK-SAME: %[[VB:[^:]*]]: !titan.tensor<f32[layers = 2, seq = 8]> {titan.stacked, titan.state = "v.b"}
 // CHECK-SAME: %[[LR:[^:]*]]: !titan.tensor<f32[]> {titan.scalar = "lr"}
 // CHECK-SAME: %[[STEP:[^:]*]]: !titan.tensor<f32[]> {titan.scalar = "step"})
 // CHECK-SAME: -> (!titan.tensor<f32[]> {titan.output = "loss"}, !titan.tensor<f32[]> {titan.output = "grad_norm"},
 // CHECK-SAME: {titan.gradient = "a"}, !titan.tensor<f32[layers = 2, seq = 8]> {titan.gradient = "b", titan.stacked},
-// CHECK-SAME: {titan.updates = 0 : i64}, {{[^{]*}}{titan.updates = 3 : i64}, {{[^{]*}}{titan.updates = 4 : i64},
-// CHECK-SAME: {titan.stacked, titan.updates = 2 : i64}, {{[^{]*}}{titan.stacked, titan.updates = 5 : i64}, {{[^{]*}}{titan.stacked, titan.updates = 6 : i64})
+// CHECK-SAME: {titan.updates = 0 : i64}, {{[^{]*}}{titan.updates = 3 : i64},
+// CHECK-SAME: {titan.stacked, titan.updates = 2 : i64}, {{[^{]*}}{titan.stacked, titan.updates = 4 : i64})
 // CHECK: %[[DA:.*]] = titan.exp
 // CHECK: %[[DB:.*]] = titan.tanh
 // CHECK: %[[QA:.*]] = titan.contract %[[DA]], %[[DA]] : {{.*}} -> !titan.tensor<f32[]>
@@ -33,16 +41,23 @@
 // CHECK: %[[CLIP:.*]] = titan.constant 2.5
 // CHECK: %[[RATIO:.*]] = titan.div %[[CLIP]], %[[SUM]]
 // CHECK: %[[SCALE:.*]] = titan.minimum %[[ONE]], %[[RATIO]]
-// CHECK: %new_a, %{{.*}}, %{{.*}} = titan.adamw %[[A]], %[[DA]], %[[MA]], %[[VA]], %[[LR]], %[[STEP]], %[[SCALE]] {beta1 = 9.0{{0*}}e-01 : f64, beta2 = 0.9{{[0-9]*}} : f64, decay = 1.0{{0*}}e-01 : f64, eps = {{[^}]*}}}
+// CHECK: %new_a, %{{.*}} = titan.apply @momentum.update(%[[A]], %[[DA]], %[[MA]], %[[LR]], %[[SCALE]])
 // CHECK: %[[QUARTER:.*]] = titan.constant 2.5{{0*}}e-01
 // CHECK: %[[SLOWER:.*]] = titan.mul %[[LR]], %[[QUARTER]]
-// CHECK: %new_b, %{{.*}}, %{{.*}} = titan.adamw %[[B]], %[[DB]], %[[MB]], %[[VB]], %[[SLOWER]], %[[STEP]], %[[SCALE]] {{{.*}}decay = 0.0{{0*}}e+00 : f64
+// CHECK: %new_b, %{{.*}} = titan.apply @momentum.update(%[[B]], %[[DB]], %[[MB]], %[[SLOWER]], %[[SCALE]])
 // CHECK: return %[[LOSS:.*]], %[[NORM]], %[[LOSS]], %[[DA]], %[[DB]], %new_a,
-func.func @train(%a: !t {titan.param = "a", titan.decay = 0.1 : f64}, %f: !t {titan.param = "f", titan.frozen},
-                 %b: !u {titan.param = "b", titan.stacked, titan.lr_scale = 0.25 : f64})
+func.func private @momentum(%p: !t {titan.operand = "parameter"}, %g: !t {titan.operand = "gradient"},
+                            %lr: !s {titan.scalar = "lr"}, %m: !t {titan.state = "m"})
+    -> (!t {titan.updates = 0 : i64}, !t {titan.updates = 3 : i64}) attributes {titan.optimizer} {
+  %m1 = titan.add %m, %g : (!t, !t) -> !t
+  %d = titan.mul %lr, %m1 : (!s, !t) -> !t
+  %p1 = titan.sub %p, %d : (!t, !t) -> !t
+  return %p1, %m1 : !t, !t
+}
+func.func @train(%a: !t {titan.param = "a", titan.updated_by = @momentum}, %f: !t {titan.param = "f", titan.frozen},
+                 %b: !u {titan.param = "b", titan.updated_by = @momentum, titan.stacked, titan.lr_scale = 0.25 : f64})
     -> (!s {titan.output = "loss"}, !t {titan.gradient = "a"}, !u {titan.gradient = "b", titan.stacked})
-    attributes {titan.program = "train",
-                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 2.5}} {
+    attributes {titan.program = "train", titan.clip = 2.5 : f64} {
   %loss = titan.reduce sum %a : !t -> !s
   %da = titan.exp %a : !t -> !t
   %db = titan.tanh %b : !u -> !u
@@ -55,40 +70,71 @@ func.func @train(%a: !t {titan.param = "a", titan.decay = 0.1 : f64}, %f: !t {ti
 !h = !titan.tensor<f32[seq = 8]>
 !s = !titan.tensor<f64[]>
 
-// Without clipping the scale is one, but the norm is still reported. Scalars have the widest
-// gradient's element type, and the norm is summed in it.
+// Without clipping gradients are taken as they are, but the norm is still reported. Scalars have the widest
+// gradient's element type, and the norm is summed in it. An update is computed in the function's element
+// type, whatever is stored: each operand is converted, and each result back.
+// CHECK: titan.scalar_function @descent.update {
+// CHECK-NEXT: ^bb0(%{{.*}}: !titan.tensor<f64[]>, %{{.*}}: !titan.tensor<f64[]>):
+// CHECK-NOT: titan.cast
+// CHECK: titan.scalar_function @descent.update_0 {
+// CHECK-NEXT: ^bb0(%[[P:.*]]: !titan.tensor<f32[]>, %[[G:.*]]: !titan.tensor<f32[]>):
+// CHECK-DAG: %[[PW:.*]] = titan.cast %[[P]] : <f32[]> -> <f64[]>
+// CHECK-DAG: %[[GW:.*]] = titan.cast %[[G]]
+// CHECK: %[[NEXT:.*]] = titan.sub %[[PW]], %[[GW]]
+// CHECK: %[[STORED:.*]] = titan.cast %[[NEXT]] : <f64[]> -> <f32[]>
+// CHECK: titan.yield %[[STORED]]
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: !titan.tensor<f64[]> {titan.scalar = "lr"}
 // CHECK: %[[QA:.*]] = titan.contract {{.*}} -> !titan.tensor<f64[]>
 // CHECK: %[[QB:.*]] = titan.contract {{.*}}<f32[{{.*}} -> !titan.tensor<f64[]>
 // CHECK: titan.add %[[QA]], %[[QB]]
 // CHECK: titan.sqrt
-// CHECK: %[[ONE:.*]] = titan.constant 1.0
 // CHECK-NOT: titan.minimum
-// CHECK: titan.adamw {{.*}}, %[[ONE]] {
-func.func @train(%a: !t {titan.param = "a"}, %b: !h {titan.param = "b"})
+// CHECK: titan.apply @descent.update(%{{.*}}, %{{.*}}) :
+// CHECK: titan.apply @descent.update_0(%{{.*}}, %{{.*}}) :
+func.func private @descent(%p: !t {titan.operand = "parameter"}, %g: !t {titan.operand = "gradient"})
+    -> (!t {titan.updates = 0 : i64}) attributes {titan.optimizer} {
+  %p1 = titan.sub %p, %g : (!t, !t) -> !t
+  return %p1 : !t
+}
+func.func @train(%a: !t {titan.param = "a", titan.updated_by = @descent}, %b: !h {titan.param = "b", titan.updated_by = @descent})
     -> (!s {titan.output = "loss"}, !t {titan.gradient = "a"}, !h {titan.gradient = "b"})
-    attributes {titan.program = "train",
-                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
+    attributes {titan.program = "train"} {
   %loss = titan.reduce sum %a : !t -> !s
   return %loss, %a, %b : !s, !t, !h
 }
 
 // -----
 
-!t = !titan.tensor<f32[seq = 8]>
+!t = !titan.tensor<f32[rows = 8, columns = 4]>
+!r = !titan.tensor<f32[rows = 8]>
+!u = !titan.tensor<f32[layers = 2, rows = 8, columns = 4]>
 !s = !titan.tensor<f32[]>
 
-// A parameter may have betas of its own; the others have the optimizer's.
+// What is not elementwise is inlined. For a stacked parameter the dimension of the stack leads whatever
+// depends on it, and each layer is updated by itself; scalars stay.
+// CHECK-NOT: titan.scalar_function
 // CHECK-LABEL: func.func @train
-// CHECK: %new_a, %{{.*}}, %{{.*}} = titan.adamw {{.*}} {beta1 = 5.0{{0*}}e-01 : f64, beta2 = 7.5{{0*}}e-01 : f64,
-// CHECK: %new_b, %{{.*}}, %{{.*}} = titan.adamw {{.*}} {beta1 = 9.0{{0*}}e-01 : f64, beta2 = 0.9{{[0-9]*}} : f64,
-func.func @train(%a: !t {titan.param = "a", titan.betas = array<f64: 0.5, 0.75>}, %b: !t {titan.param = "b"})
-    -> (!s {titan.output = "loss"}, !t {titan.gradient = "a"}, !t {titan.gradient = "b"})
-    attributes {titan.program = "train",
-                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
-  %loss = titan.reduce sum %a : !t -> !s
-  return %loss, %a, %b : !s, !t, !t
+// CHECK: %[[TWO:.*]] = titan.constant 2.0
+// CHECK: %[[RATE:.*]] = titan.mul %{{.*}}, %[[TWO]] : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+// CHECK: %[[MOST:.*]] = titan.reduce max %{{.*}} : <f32[layers = 2, rows = 8, columns = 4]> -> <f32[layers = 2, rows = 8]>
+// CHECK: %[[D:.*]] = titan.div %{{.*}}, %[[MOST]] : (!titan.tensor<f32[layers = 2, rows = 8, columns = 4]>, !titan.tensor<f32[layers = 2, rows = 8]>) -> !titan.tensor<f32[layers = 2, rows = 8, columns = 4]>
+// CHECK: titan.mul %[[RATE]], %[[D]]
+func.func private @rows(%p: !t {titan.operand = "parameter"}, %g: !t {titan.operand = "gradient"}, %lr: !s {titan.scalar = "lr"})
+    -> (!t {titan.updates = 0 : i64}) attributes {titan.optimizer} {
+  %two = titan.constant 2.0 : !s
+  %rate = titan.mul %lr, %two : (!s, !s) -> !s
+  %most = titan.reduce max %g : !t -> !r
+  %d = titan.div %g, %most : (!t, !r) -> !t
+  %step = titan.mul %rate, %d : (!s, !t) -> !t
+  %p1 = titan.sub %p, %step : (!t, !t) -> !t
+  return %p1 : !t
+}
+func.func @train(%a: !u {titan.param = "a", titan.updated_by = @rows, titan.stacked})
+    -> (!s {titan.output = "loss"}, !u {titan.gradient = "a", titan.stacked})
+    attributes {titan.program = "train"} {
+  %loss = titan.reduce sum %a : !u -> !s
+  return %loss, %a : !s, !u
 }
 
 // -----
@@ -99,7 +145,13 @@ func.func @train(%a: !t {titan.param = "a", titan.betas = array<f64: 0.5, 0.75>}
 !i = !titan.tensor<i64[]>
 
 // What is not finite spoils the scale, by differences that are else 0, and a step with a scale that is not a
-// number leaves parameters, moments and buffers as they are.
+// number leaves parameters, states and buffers as they are.
+// CHECK: titan.scalar_function @descent.update {
+// CHECK-NEXT: ^bb0(%[[P:.*]]: !titan.tensor<f64[]>, %{{.*}}: !titan.tensor<f64[]>, %[[SCALE:.*]]: !titan.tensor<f64[]>):
+// CHECK: %[[NEXT:.*]] = titan.sub %[[P]]
+// CHECK: %[[APPLIED:.*]] = titan.compare eq, %[[SCALE]], %[[SCALE]]
+// CHECK: %[[KEPT:.*]] = titan.select %[[APPLIED]], %[[NEXT]], %[[P]]
+// CHECK: titan.yield %[[KEPT]]
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[COUNT:[^:]*]]: !titan.tensor<i64[]> {titan.buffer, titan.param = "count"}
 // CHECK: %[[LOSS:.*]] = titan.cast
@@ -113,13 +165,16 @@ func.func @train(%a: !t {titan.param = "a", titan.betas = array<f64: 0.5, 0.75>}
 // CHECK: %[[SCALE:.*]] = titan.add %[[S]], %[[B]]
 // CHECK: %[[APPLIED:.*]] = titan.compare eq, %[[SCALE]], %[[SCALE]]
 // CHECK: %[[KEPT:.*]] = titan.select %[[APPLIED]], %[[NEXT]], %[[COUNT]]
-// CHECK: titan.adamw {{.*}}, %[[SCALE]] {{{.*}}skips_nan}
+// CHECK: titan.apply @descent.update(%{{.*}}, %{{.*}}, %[[SCALE]])
 // CHECK: return %[[LOSS]], %[[NORM]], %[[LOSS]], {{.*}}, %[[KEPT]],
-func.func @train(%a: !t {titan.param = "a"}, %count: !i {titan.param = "count", titan.buffer})
+func.func private @descent(%p: !t {titan.operand = "parameter"}, %g: !t {titan.operand = "gradient"})
+    -> (!t {titan.updates = 0 : i64}) attributes {titan.optimizer} {
+  %p1 = titan.sub %p, %g : (!t, !t) -> !t
+  return %p1 : !t
+}
+func.func @train(%a: !t {titan.param = "a", titan.updated_by = @descent}, %count: !i {titan.param = "count", titan.buffer})
     -> (!s {titan.output = "loss"}, !t {titan.gradient = "a"}, !i {titan.updates = 1})
-    attributes {titan.program = "train",
-                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0,
-                                   skip_nonfinite}} {
+    attributes {titan.program = "train", titan.skip_nonfinite} {
   %sum = titan.reduce sum %a : !t -> !d
   %loss = titan.cast %sum : !d -> !s
   %next = titan.add %count, %count : (!i, !i) -> !i

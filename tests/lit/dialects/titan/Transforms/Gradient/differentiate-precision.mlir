@@ -17,12 +17,11 @@
 // CHECK: %[[DY:.*]] = titan.cast %{{.*}} : <f32[seq = 8, out = 2]> -> <bf16[seq = 8, out = 2]>
 // CHECK-DAG: titan.reduce sum %[[DY]] : <bf16[seq = 8, out = 2]> -> <f64[out = 2]>
 // CHECK-DAG: titan.contract %{{.*}}, %[[DY]] {titan.grad_kind = "wgrad"} : (!titan.tensor<bf16[seq = 8, in = 4]>, !titan.tensor<bf16[seq = 8, out = 2]>) -> !titan.tensor<f64[in = 4, out = 2]>
-// CHECK: titan.adamw %{{.*}} -> (!titan.tensor<f32[in = 4, out = 2]>, !titan.tensor<bf16[in = 4, out = 2]>, !titan.tensor<bf16[in = 4, out = 2]>)
-func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}, %b: !b {titan.param = "b"})
+// CHECK: titan.apply @descent.update{{[_0-9]*}}(%{{.*}} -> (!titan.tensor<f32[in = 4, out = 2]>, !titan.tensor<bf16[in = 4, out = 2]>)
+func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w", titan.updated_by = @descent}, %b: !b {titan.param = "b", titan.updated_by = @descent})
     -> (!s {titan.output = "loss"})
     attributes {titan.program = "train",
-                titan.precision = {compute = bf16, reduce = f64, activations_reduce = bf16, optimizer = bf16},
-                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
+                titan.precision = {compute = bf16, reduce = f64, activations_reduce = bf16, optimizer = bf16}} {
   %wn = titan.cast %w : !w -> !wn
   %bn = titan.cast %b : !b -> !bn
   %0 = titan.contract %x, %wn : (!x, !wn) -> !y
@@ -48,10 +47,9 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}, %b: !b 
 // CHECK: titan.repeat <layers = 3> reverse
 // CHECK: ^bb0({{.*}}, %[[KEPT:[^:]*]]: !titan.tensor<bf16[to = 8]>, %{{[^:]*}}: !titan.tensor<bf16[seq = 8]>):
 // CHECK: titan.cast %[[KEPT]] : <bf16[to = 8]> -> <f32[to = 8]>
-func.func @keeps_what_is_narrow(%x: !x1 {titan.input = "x"}, %w: !ws {titan.param = "w"})
+func.func @keeps_what_is_narrow(%x: !x1 {titan.input = "x"}, %w: !ws {titan.param = "w", titan.updated_by = @descent})
     -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train",
-                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
+    attributes {titan.program = "train"} {
   %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!x1, !ws) -> !x1 {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x1, %wl: !wl):
     %0 = titan.contract %c, %wl : (!x1, !wl) -> !t1
@@ -76,12 +74,20 @@ func.func @keeps_what_is_narrow(%x: !x1 {titan.input = "x"}, %w: !ws {titan.para
 // CHECK: %[[SUM:.*]] = titan.reduce sum %{{.*}} : <f32[seq = 8, embed = 4]> -> <f32[embed = 4]>
 // CHECK: titan.cast round_before_reduce %[[SUM]] : <f32[embed = 4]> -> <bf16[embed = 4]>
 // CHECK-NOT: round_before_reduce
-func.func @narrow_sums(%x: !h {titan.input = "x"}, %w: !e {titan.param = "w"}) -> (!s {titan.output = "loss"})
+func.func @narrow_sums(%x: !h {titan.input = "x"}, %w: !e {titan.param = "w", titan.updated_by = @descent}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train",
-                titan.precision = {compute = bf16, reduce = bf16, activations_reduce = bf16, optimizer = f32},
-                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
+                titan.precision = {compute = bf16, reduce = bf16, activations_reduce = bf16, optimizer = f32}} {
   %0 = titan.mul %x, %w : (!h, !e) -> !h
   %1 = titan.exp %0 : !h -> !h
   %loss = titan.reduce sum %1 : !h -> !s
   return %loss : !s
+}
+
+// Descent in f64, the widest type of the gradients, with a state.
+func.func private @descent(%p: !titan.tensor<f64[]> {titan.operand = "parameter"}, %g: !titan.tensor<f64[]> {titan.operand = "gradient"},
+                           %m: !titan.tensor<f64[]> {titan.state = "m"})
+    -> (!titan.tensor<f64[]> {titan.updates = 0 : i64}, !titan.tensor<f64[]> {titan.updates = 2 : i64}) attributes {titan.optimizer} {
+  %m1 = titan.add %m, %g : (!titan.tensor<f64[]>, !titan.tensor<f64[]>) -> !titan.tensor<f64[]>
+  %p1 = titan.sub %p, %m1 : (!titan.tensor<f64[]>, !titan.tensor<f64[]>) -> !titan.tensor<f64[]>
+  return %p1, %m1 : !titan.tensor<f64[]>, !titan.tensor<f64[]>
 }

@@ -27,14 +27,14 @@
 // CHECK-SAME: {titan.updates = 2 : i64}
 func.func @train(
     %tokens: !ids {titan.input = "tokens"}, %labels: !ids {titan.input = "labels"},
-    %table: !table {titan.param = "table"},
-    %norm: !titan.tensor<f32[layers = 2, embed = 16]> {titan.param = "layers.norm", titan.stacked},
-    %up: !weights {titan.param = "layers.up", titan.stacked, titan.decay = 0.1 : f64},
-    %gate: !weights {titan.param = "layers.gate", titan.stacked, titan.decay = 0.1 : f64},
-    %down: !backs {titan.param = "layers.down", titan.stacked, titan.decay = 0.1 : f64})
+    %table: !table {titan.param = "table", titan.updated_by = @adamw},
+    %norm: !titan.tensor<f32[layers = 2, embed = 16]> {titan.param = "layers.norm", titan.updated_by = @adamw, titan.stacked},
+    %up: !weights {titan.param = "layers.up", titan.updated_by = @adamw, titan.stacked},
+    %gate: !weights {titan.param = "layers.gate", titan.updated_by = @adamw, titan.stacked},
+    %down: !backs {titan.param = "layers.down", titan.updated_by = @adamw, titan.stacked})
     -> (!scalar {titan.output = "loss"})
     attributes {titan.program = "train",
-                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 1.0}} {
+                titan.clip = 1.0 : f64} {
   %0 = titan.gather %table along "vocab" at %tokens : (!table, !ids) -> !hidden
   %x = titan.sharding_constraint %0 : !hidden -> !hidden
   // CHECK: %[[FORWARD:.*]]:5 = titan.repeat <layers = 2> iter_args(
@@ -91,8 +91,41 @@ func.func @train(
   // The table has two uses; its gradient is the sum.
   // CHECK: %[[LOOKUP:.*]] = titan.scatter
   // CHECK: %[[DTABLE:.*]] = titan.add %[[HEAD]], %[[LOOKUP]]
-  // CHECK: titan.adamw %{{.*}}, %[[DTABLE]],
-  // CHECK-COUNT-4: titan.adamw
+  // CHECK: titan.apply @adamw.update(%{{.*}}, %[[DTABLE]],
+  // CHECK-COUNT-4: titan.apply @adamw.update(
   // CHECK: return
   return %loss : !scalar
+}
+
+// AdamW of a number, which serves parameters of any dimensions.
+func.func private @adamw(%p: !titan.tensor<f32[]> {titan.operand = "parameter"}, %g: !titan.tensor<f32[]> {titan.operand = "gradient"},
+    %lr: !titan.tensor<f32[]> {titan.scalar = "lr"}, %step: !titan.tensor<f32[]> {titan.scalar = "step"},
+    %m: !titan.tensor<f32[]> {titan.state = "m"}, %v: !titan.tensor<f32[]> {titan.state = "v"})
+    -> (!titan.tensor<f32[]> {titan.updates = 0 : i64}, !titan.tensor<f32[]> {titan.updates = 4 : i64}, !titan.tensor<f32[]> {titan.updates = 5 : i64})
+    attributes {titan.optimizer} {
+  %one = titan.constant 1.0 : !titan.tensor<f32[]>
+  %beta1 = titan.constant 0.9 : !titan.tensor<f32[]>
+  %new1 = titan.constant 0.1 : !titan.tensor<f32[]>
+  %beta2 = titan.constant 0.95 : !titan.tensor<f32[]>
+  %new2 = titan.constant 0.05 : !titan.tensor<f32[]>
+  %eps = titan.constant 1.0e-8 : !titan.tensor<f32[]>
+  %old_m = titan.mul %beta1, %m : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %add_m = titan.mul %new1, %g : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %m1 = titan.add %old_m, %add_m : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %square = titan.mul %g, %g : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %old_v = titan.mul %beta2, %v : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %add_v = titan.mul %new2, %square : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %v1 = titan.add %old_v, %add_v : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %power1 = titan.pow %beta1, %step : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %c1 = titan.sub %one, %power1 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %power2 = titan.pow %beta2, %step : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %c2 = titan.sub %one, %power2 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %variance = titan.div %v1, %c2 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %deviation = titan.sqrt %variance : !titan.tensor<f32[]> -> !titan.tensor<f32[]>
+  %size = titan.add %deviation, %eps : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %rate = titan.div %lr, %c1 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %scaled = titan.mul %rate, %m1 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %move = titan.div %scaled, %size : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %p1 = titan.sub %p, %move : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  return %p1, %m1, %v1 : !titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>
 }

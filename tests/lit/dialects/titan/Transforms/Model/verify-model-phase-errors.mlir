@@ -4,7 +4,7 @@
 
 // (M1) An argument that is neither data nor a parameter.
 // expected-error @below {{(M1) argument 0 has 0 roles, expected 1}}
-func.func @train(%x: !s) -> (!s {titan.output = "loss"}) attributes {titan.program = "train", titan.optimizer = {}} {
+func.func @train(%x: !s) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   return %x : !s
 }
 
@@ -15,7 +15,7 @@ func.func @train(%x: !s) -> (!s {titan.output = "loss"}) attributes {titan.progr
 // (M1) The optimizer adds its states later.
 // expected-error @below {{(M1) argument 0 has `titan.state` already}}
 func.func @train(%m: !s {titan.state = "m.w"}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return %m : !s
 }
 
@@ -26,7 +26,7 @@ func.func @train(%m: !s {titan.state = "m.w"}) -> (!s {titan.output = "loss"})
 // (M2) A parameter without an initialiser.
 // expected-error @below {{(M2) parameter "w" has no `titan.init`}}
 func.func @train(%w: !s {titan.param = "w"}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return %w : !s
 }
 
@@ -38,7 +38,7 @@ func.func @train(%w: !s {titan.param = "w"}) -> (!s {titan.output = "loss"})
 // expected-error @below {{(M2) has two parameters "w"}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>},
                  %v: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return %w : !s
 }
 
@@ -48,14 +48,14 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 !t = !titan.tensor<f32[seq = 2]>
 
 // expected-note @below {{there it is argument 0}}
-func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train"} {
   return %w : !s
 }
 
 // (M3) The same name, another type.
 // expected-error @below {{(M3) parameter "w" has another type than in @train}}
-func.func @logits(%w: !t {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> !t
+func.func @logits(%w: !t {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> !t
     attributes {titan.program = "logits"} {
   return %w : !t
 }
@@ -65,14 +65,14 @@ func.func @logits(%w: !t {titan.param = "w", titan.init = #titan.init<constant, 
 !s = !titan.tensor<f32[]>
 
 // expected-note @below {{there it is argument 0}}
-func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train"} {
   return %w : !s
 }
 
 // (M3) Trained in one program, frozen in the other.
 // expected-error @below {{(M3) parameter "w" has another titan.frozen than in @train}}
-func.func @logits(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>, titan.frozen}) -> !s
+func.func @logits(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>, titan.frozen}) -> !s
     attributes {titan.program = "logits"} {
   return %w : !s
 }
@@ -83,8 +83,8 @@ func.func @logits(%w: !s {titan.param = "w", titan.init = #titan.init<constant, 
 
 // (M4) A training step without a loss.
 // expected-error @below {{(M4) has no result titan.output = "loss"}}
-func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
+    attributes {titan.program = "train"} {
   return
 }
 
@@ -94,8 +94,8 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 
 // (M4) A result that is no loss.
 // expected-error @below {{(M4) has a result that is neither a loss nor the next value of a buffer: 0}}
-func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> !s
-    attributes {titan.program = "train", titan.optimizer = {}} {
+func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> !s
+    attributes {titan.program = "train"} {
   return %w : !s
 }
 
@@ -106,8 +106,8 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 // (M4) A buffer without an update.
 // expected-error @below {{(M4) updates argument 0 0 times, expected 1}}
 func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.init<constant, [1.0]>},
-                 %w: !titan.tensor<f32[]> {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
-    -> (!titan.tensor<f32[]> {titan.output = "loss"}) attributes {titan.program = "train", titan.optimizer = {}} {
+                 %w: !titan.tensor<f32[]> {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
+    -> (!titan.tensor<f32[]> {titan.output = "loss"}) attributes {titan.program = "train"} {
   return %w : !titan.tensor<f32[]>
 }
 
@@ -117,8 +117,8 @@ func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.in
 
 // (M4) An update of a parameter, which is the optimizer's.
 // expected-error @below {{(M4) updates argument 0 1 times, expected 0}}
-func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
-    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train", titan.optimizer = {}} {
+func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
+    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train"} {
   return %w, %w : !s, !s
 }
 
@@ -130,8 +130,8 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 // (M4) A next value of another type.
 // expected-error @below {{(M4) result 1 of type '!titan.tensor<f32[]>' updates argument 0 of type '!titan.tensor<f32[seq = 2]>'}}
 func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.init<constant, [1.0]>},
-                 %w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
-    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train", titan.optimizer = {}} {
+                 %w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
+    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train"} {
   return %w, %w : !s, !s
 }
 
@@ -141,7 +141,7 @@ func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.in
 
 // expected-note @below {{there it is argument 0}}
 func.func @train(%b: !s {titan.param = "b", titan.buffer, titan.init = #titan.init<constant, [1.0]>})
-    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train", titan.optimizer = {}} {
+    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train"} {
   return %b, %b : !s, !s
 }
 
@@ -158,8 +158,8 @@ func.func @logits(%b: !s {titan.param = "b", titan.init = #titan.init<constant, 
 
 // (M4) A term of the loss without the sum.
 // expected-error @below {{(M4) has no result titan.output = "loss"}}
-func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
-    -> (!s {titan.output = "loss.z"}) attributes {titan.program = "train", titan.optimizer = {}} {
+func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
+    -> (!s {titan.output = "loss.z"}) attributes {titan.program = "train"} {
   return %w : !s
 }
 
@@ -169,9 +169,9 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 
 // (M4) Two losses of one name.
 // expected-error @below {{(M4) has two results titan.output = "loss.z"}}
-func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
+func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
     -> (!s {titan.output = "loss"}, !s {titan.output = "loss.z"}, !s {titan.output = "loss.z"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return %w, %w, %w : !s, !s, !s
 }
 
@@ -181,8 +181,8 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 
 // (M4) A loss per token is no scalar.
 // expected-error @below {{(M4) has a loss of type '!titan.tensor<f32[seq = 2]>', expected a floating-point scalar}}
-func.func @train(%w: !t {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!t {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+func.func @train(%w: !t {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> (!t {titan.output = "loss"})
+    attributes {titan.program = "train"} {
   return %w : !t
 }
 
@@ -191,7 +191,7 @@ func.func @train(%w: !t {titan.param = "w", titan.init = #titan.init<constant, [
 !s = !titan.tensor<f32[]>
 
 // (M5) No optimizer.
-// expected-error @below {{(M5) has no `titan.optimizer`}}
+// expected-error @below {{(M5) parameter "w" has no `titan.updated_by`}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {
   return %w : !s
@@ -215,6 +215,6 @@ func.func @shape(%x: !t) -> !t {
 // (M1) The seed of random tensors has no second role.
 // expected-error @below {{(M1) argument 0 has 2 roles, expected 1}}
 func.func @train(%step: !i {titan.scalar = "step", titan.input = "step"}) -> (!i {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {}} {
+    attributes {titan.program = "train"} {
   return %step : !i
 }

@@ -27,18 +27,18 @@
 
 func.func @train(%tokens: !tokens {titan.input = "tokens"},
     %labels: !tokens {titan.input = "labels"},
-    %table: !table {titan.param = "table", titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %norm: !embed {titan.param = "norm", titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %unembed: !unembed {titan.param = "unembed", titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %an: !layers_embed {titan.param = "layers.an", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %wq: !layers_wq {titan.param = "layers.wq", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %wk: !layers_wkv {titan.param = "layers.wk", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %wv: !layers_wkv {titan.param = "layers.wv", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %wo: !layers_wo {titan.param = "layers.wo", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %fn: !layers_embed {titan.param = "layers.fn", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %w1: !layers_up {titan.param = "layers.w1", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %w3: !layers_up {titan.param = "layers.w3", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %w2: !layers_down {titan.param = "layers.w2", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train", titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 1.0}} {
+    %table: !table {titan.param = "table", titan.updated_by = @adamw, titan.init = #titan.init<normal, [0.5]>},
+    %norm: !embed {titan.param = "norm", titan.updated_by = @adamw, titan.init = #titan.init<normal, [0.5]>},
+    %unembed: !unembed {titan.param = "unembed", titan.updated_by = @adamw, titan.init = #titan.init<normal, [0.5]>},
+    %an: !layers_embed {titan.param = "layers.an", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %wq: !layers_wq {titan.param = "layers.wq", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %wk: !layers_wkv {titan.param = "layers.wk", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %wv: !layers_wkv {titan.param = "layers.wv", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %wo: !layers_wo {titan.param = "layers.wo", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %fn: !layers_embed {titan.param = "layers.fn", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %w1: !layers_up {titan.param = "layers.w1", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %w3: !layers_up {titan.param = "layers.w3", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %w2: !layers_down {titan.param = "layers.w2", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train", titan.clip = 1.0 : f64} {
   %v1 = titan.gather %table along "vocab" at %tokens : (!table, !tokens) -> !x
   %v2 = titan.sharding_constraint %v1 : !x -> !x
   %y3 = titan.repeat <layers = 2> iter_args(%v2) scanned(%an, %wq, %wk, %wv, %wo, %fn, %w1, %w3, %w2) : (!x, !layers_embed, !layers_wq, !layers_wkv, !layers_wkv, !layers_wo, !layers_embed, !layers_up, !layers_up, !layers_down) -> !x {
@@ -106,4 +106,37 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"},
   %v63 = titan.constant 1.562500e-02 : !s
   %v64 = titan.mul %v62, %v63 : (!s, !s) -> !s
   return %v64 : !s
+}
+
+// AdamW of a number, which serves parameters of any dimensions.
+func.func private @adamw(%p: !titan.tensor<f32[]> {titan.operand = "parameter"}, %g: !titan.tensor<f32[]> {titan.operand = "gradient"},
+    %lr: !titan.tensor<f32[]> {titan.scalar = "lr"}, %step: !titan.tensor<f32[]> {titan.scalar = "step"},
+    %m: !titan.tensor<f32[]> {titan.state = "m"}, %v: !titan.tensor<f32[]> {titan.state = "v"})
+    -> (!titan.tensor<f32[]> {titan.updates = 0 : i64}, !titan.tensor<f32[]> {titan.updates = 4 : i64}, !titan.tensor<f32[]> {titan.updates = 5 : i64})
+    attributes {titan.optimizer} {
+  %one = titan.constant 1.0 : !titan.tensor<f32[]>
+  %beta1 = titan.constant 0.9 : !titan.tensor<f32[]>
+  %new1 = titan.constant 0.1 : !titan.tensor<f32[]>
+  %beta2 = titan.constant 0.95 : !titan.tensor<f32[]>
+  %new2 = titan.constant 0.05 : !titan.tensor<f32[]>
+  %eps = titan.constant 1.0e-8 : !titan.tensor<f32[]>
+  %old_m = titan.mul %beta1, %m : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %add_m = titan.mul %new1, %g : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %m1 = titan.add %old_m, %add_m : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %square = titan.mul %g, %g : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %old_v = titan.mul %beta2, %v : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %add_v = titan.mul %new2, %square : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %v1 = titan.add %old_v, %add_v : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %power1 = titan.pow %beta1, %step : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %c1 = titan.sub %one, %power1 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %power2 = titan.pow %beta2, %step : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %c2 = titan.sub %one, %power2 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %variance = titan.div %v1, %c2 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %deviation = titan.sqrt %variance : !titan.tensor<f32[]> -> !titan.tensor<f32[]>
+  %size = titan.add %deviation, %eps : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %rate = titan.div %lr, %c1 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %scaled = titan.mul %rate, %m1 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %move = titan.div %scaled, %size : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %p1 = titan.sub %p, %move : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  return %p1, %m1, %v1 : !titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>
 }

@@ -24,15 +24,15 @@
 !s = !titan.tensor<f32[]>
 
 func.func @train(%tokens: !tokens {titan.input = "tokens"}, %labels: !tokens {titan.input = "labels"},
-    %table: !table {titan.param = "table", titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %scale: !s {titan.param = "scale", titan.decay = 0.1, titan.init = #titan.init<constant, [0.5]>},
-    %wq: !layers_w {titan.param = "layers.wq", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %wk: !layers_w {titan.param = "layers.wk", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %wo: !layers_wo {titan.param = "layers.wo", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %b: !layers_b {titan.param = "layers.b", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
-    %gain: !layers_gain {titan.param = "layers.gain", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<constant, [0.7]>})
+    %table: !table {titan.param = "table", titan.updated_by = @adamw, titan.init = #titan.init<normal, [0.5]>},
+    %scale: !s {titan.param = "scale", titan.updated_by = @adamw, titan.init = #titan.init<constant, [0.5]>},
+    %wq: !layers_w {titan.param = "layers.wq", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %wk: !layers_w {titan.param = "layers.wk", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %wo: !layers_wo {titan.param = "layers.wo", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %b: !layers_b {titan.param = "layers.b", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<normal, [0.5]>},
+    %gain: !layers_gain {titan.param = "layers.gain", titan.updated_by = @adamw, titan.stacked, titan.init = #titan.init<constant, [0.7]>})
     -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train", titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 1.0}} {
+    attributes {titan.program = "train", titan.clip = 1.0 : f64} {
   %0 = titan.gather %table along "vocab" at %tokens : (!table, !tokens) -> !x
   %x0 = titan.sharding_constraint %0 : !x -> !x
   // What is used within the repeat and made outside of it: a mask, and a parameter whose gradient is carried.
@@ -82,4 +82,37 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"}, %labels: !tokens {ti
   %29 = titan.constant 1.0e-02 : !s
   %loss = titan.mul %28, %29 : (!s, !s) -> !s
   return %loss : !s
+}
+
+// AdamW of a number, which serves parameters of any dimensions.
+func.func private @adamw(%p: !titan.tensor<f32[]> {titan.operand = "parameter"}, %g: !titan.tensor<f32[]> {titan.operand = "gradient"},
+    %lr: !titan.tensor<f32[]> {titan.scalar = "lr"}, %step: !titan.tensor<f32[]> {titan.scalar = "step"},
+    %m: !titan.tensor<f32[]> {titan.state = "m"}, %v: !titan.tensor<f32[]> {titan.state = "v"})
+    -> (!titan.tensor<f32[]> {titan.updates = 0 : i64}, !titan.tensor<f32[]> {titan.updates = 4 : i64}, !titan.tensor<f32[]> {titan.updates = 5 : i64})
+    attributes {titan.optimizer} {
+  %one = titan.constant 1.0 : !titan.tensor<f32[]>
+  %beta1 = titan.constant 0.9 : !titan.tensor<f32[]>
+  %new1 = titan.constant 0.1 : !titan.tensor<f32[]>
+  %beta2 = titan.constant 0.95 : !titan.tensor<f32[]>
+  %new2 = titan.constant 0.05 : !titan.tensor<f32[]>
+  %eps = titan.constant 1.0e-8 : !titan.tensor<f32[]>
+  %old_m = titan.mul %beta1, %m : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %add_m = titan.mul %new1, %g : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %m1 = titan.add %old_m, %add_m : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %square = titan.mul %g, %g : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %old_v = titan.mul %beta2, %v : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %add_v = titan.mul %new2, %square : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %v1 = titan.add %old_v, %add_v : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %power1 = titan.pow %beta1, %step : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %c1 = titan.sub %one, %power1 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %power2 = titan.pow %beta2, %step : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %c2 = titan.sub %one, %power2 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %variance = titan.div %v1, %c2 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %deviation = titan.sqrt %variance : !titan.tensor<f32[]> -> !titan.tensor<f32[]>
+  %size = titan.add %deviation, %eps : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %rate = titan.div %lr, %c1 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %scaled = titan.mul %rate, %m1 : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %move = titan.div %scaled, %size : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  %p1 = titan.sub %p, %move : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+  return %p1, %m1, %v1 : !titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>
 }

@@ -1,0 +1,163 @@
+// The body of an optimizer: what it takes, keeps and gives.
+#include "compiler/sema/elaboration/Elaboration.h"
+
+#include <algorithm>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+/// Whether a statement may stand in the body at hand; reports otherwise.
+bool Statements::belongsHere(const Stmt &stmt) {
+  const bool isOptimizer = context.frame->decl && context.frame->decl->is<OptimizerDecl>();
+  const bool isOptimizers = stmt.is<StateStmt>() || stmt.is<OptionStmt>();
+  if (isOptimizers && !isOptimizer) {
+    report(Code::MisplacedStatement, stmt.loc,
+           std::string(stmt.is<StateStmt>() ? "a state" : "an option") + " belongs to an optimizer")
+        .help(stmt.is<StateStmt>() ? "a tensor that a model keeps is a `buffer`"
+                                   : "an argument of a model has its default in parentheses: "
+                                     "`model M(layers = 4)`");
+    return false;
+  }
+  bool isForeign = stmt.is<ParamStmt>() || stmt.is<UpdateStmt>() || stmt.is<LossStmt>() ||
+                   stmt.is<InputStmt>() || stmt.is<OutputStmt>() || stmt.is<RepeatStmt>();
+  if (isOptimizer && isForeign) {
+    report(Code::MisplacedStatement, stmt.loc, "an optimizer has no statements of this kind")
+        .help("it has `option`, `state`, `let`, `if`, `in`, assignments and `return`");
+    return false;
+  }
+  return true;
+}
+
+/// The options were set, or have their defaults, before the body is read.
+void Statements::option(const OptionStmt &stmt) {
+  if (context.frame->scope->findOwn(stmt.name.text)) {
+    report(Code::Redeclared, stmt.name.loc, "`" + stmt.name.text + "` is declared twice")
+        .note(context.frame->scope->findOwn(stmt.name.text)->loc, "the first declaration is here");
+    return;
+  }
+  auto given = spec.options.find(stmt.name.text);
+  if (given == spec.options.end()) {
+    report(Code::MisplacedStatement, stmt.loc, "an option is declared whatever the others are")
+        .help("move it out of the `if`");
+    return;
+  }
+  context.frame->scope->define(stmt.name.text, {given->second, {}, false, stmt.name.loc, "option"});
+}
+
+/// One more input, of the parameter's type. Its last value in the body is what is kept.
+void Statements::state(const StateStmt &stmt) {
+  for (size_t i = 0; i < model.inputs.size(); ++i)
+    if (model.inputs[i].name == stmt.name.text) {
+      report(Code::Redeclared, stmt.name.loc, "`" + stmt.name.text + "` is declared twice")
+          .note(model.inputs[i].loc, "the first declaration is here");
+      return;
+    }
+  optimizerInput(stmt.name, model.inputs.front().type, "state");
+}
+
+void Statements::optimizerInput(const Name &name, const TensorType &type, const char *what) {
+  context.variable = name.text;
+  Op op(OpKind::Input);
+  op.index = static_cast<int64_t>(model.inputs.size());
+  model.inputs.push_back({name.text, type, name.loc});
+  Value value = elaboration.recorder.append(std::move(op), type, name.loc);
+  context.variable.clear();
+  context.frame->scope->define(name.text, {value, {}, false, name.loc, what});
+}
+
+/// A result of an optimizer: of the dimensions of what it replaces.
+void Statements::optimizerOutput(const Value &value, const Input &replaced, Location at,
+                                 const std::string &what) {
+  if (value.isError())
+    return;
+  if (!value.isTensor() || !mayJoin(typeOf(value).dtype, replaced.type.dtype)) {
+    report(Code::AssignmentChangesType, at,
+           what + " is " + value.describe() + ", not a tensor of numbers");
+    return;
+  }
+  if (!typeOf(value).dims.sameDims(replaced.type.dims)) {
+    report(Code::AssignmentChangesType, at,
+           what + " has " + print(typeOf(value).dims) + ", but the parameter has " +
+               print(replaced.type.dims));
+    return;
+  }
+  model.outputs.push_back(
+      {replaced.name, elaboration.recorder.converted(value.tensor, replaced.type.dtype, at), at});
+}
+
+/// `over outputs, over inputs`: the two groups of a matrix's dimensions. In an expression the name
+/// of a group is how many elements it has.
+bool Statements::optimizerDims(const OptimizerDecl &decl, const OptimizerRequest &request) {
+  std::vector<const Formal *> groups;
+  for (const Formal &formal : decl.formals)
+    if (formal.kind == FormalKind::Over)
+      groups.push_back(&formal);
+  if (groups.empty())
+    return true;
+  if (!request.matrix) {
+    report(Code::NotAMatrix, request.loc,
+           "parameter `" + request.name + "` is no matrix, which optimizer `" + decl.name.text +
+               "` needs")
+        .note(decl.name.loc, "its dimensions are `over " + groups[0]->name.text +
+                                 "`, which a "
+                                 "contraction gives, and those which it sums")
+        .help("a group gives it another one: `group \"" + request.name + "\" { optimizer = ... }`");
+    return false;
+  }
+  const DimSet *sets[] = {&request.matrix->outputs, &request.matrix->inputs};
+  for (size_t i = 0; i < groups.size(); ++i) {
+    std::vector<DimId> ids(sets[i]->begin(), sets[i]->end());
+    int64_t size = 1;
+    for (DimId id : ids)
+      size *= model.dims[id].size;
+    context.frame->scope->define(groups[i]->name.text,
+                                 {Value::ofInt(size), ids, true, groups[i]->name.loc, "dimension"});
+  }
+  return true;
+}
+
+void Statements::optimizer(const OptimizerDecl &decl, const OptimizerRequest &request) {
+  const TensorType &parameter = request.parameter;
+  std::vector<const Formal *> values;
+  size_t groups = 0;
+  for (const Formal &formal : decl.formals)
+    if (formal.kind == FormalKind::Value)
+      values.push_back(&formal);
+    else
+      groups += formal.kind == FormalKind::Over ? 1 : optimizerArguments;
+  auto isPlain = [](const Formal *formal) {
+    return !formal->defaultValue && !formal->type.dims && !formal->type.dtype;
+  };
+  if (values.size() < 2 || values.size() > optimizerArguments || (groups != 0 && groups != 2) ||
+      !std::all_of(values.begin(), values.end(), isPlain)) {
+    report(Code::BadArgument, decl.name.loc,
+           "optimizer `" + decl.name.text +
+               "` takes names for a parameter, its gradient, the learning rate and the number of "
+               "the step, in this order; the last ones may be missing")
+        .help("write `optimizer " + decl.name.text +
+              "(p, g, lr, step)`, of matrices `(p, g, lr, step, over outputs, over inputs)`; what "
+              "a run may set is an `option` in the body");
+    return;
+  }
+  if (!optimizerDims(decl, request))
+    return;
+  for (size_t i = 0; i < values.size(); ++i)
+    optimizerInput(values[i]->name, i < 2 ? parameter : TensorType{parameter.dtype, {}},
+                   "argument");
+  elaborate(decl.body);
+  if (!context.frame->returned) {
+    report(Code::NoResult, decl.name.loc, "optimizer `" + decl.name.text + "` returns nothing")
+        .help("end its body in `return value`: the new parameter");
+    return;
+  }
+  optimizerOutput(*context.frame->returned, model.inputs[0], decl.name.loc, "the new parameter");
+  for (size_t i = values.size(); i < model.inputs.size(); ++i)
+    optimizerOutput(lookup({model.inputs[i].name, {}})->value, model.inputs[i], model.inputs[i].loc,
+                    "the new `" + model.inputs[i].name + "`");
+  for (const Parameter &made : model.parameters)
+    report(Code::MisplacedStatement, made.loc, "an optimizer has no parameters")
+        .help("what it keeps for a parameter is a `state`");
+}
+
+} // namespace titan::sema

@@ -1,0 +1,221 @@
+//===- OptimizerFunction.cpp - An optimizer as a function of tensors ------===//
+
+#include "dialects/titan/Transforms/Gradient/OptimizerFunction.h"
+
+#include "dialects/titan/IR/TensorAttributes.h"
+#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/TensorBuilder.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace titan::ir;
+
+FailureOr<OptimizerFunction> OptimizerFunction::get(func::FuncOp program, unsigned index) {
+  auto name = program.getArgAttrOfType<FlatSymbolRefAttr>(index, attr::kUpdatedBy);
+  auto parameter = program.getArgAttrOfType<StringAttr>(index, attr::kParam);
+  if (!name)
+    return program.emitOpError("names no optimizer of parameter ") << parameter;
+  auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(program, name);
+  if (!function || function.isExternal() || !function->hasAttr(attr::kOptimizer))
+    return program.emitOpError("asks for the optimizer ")
+           << name << " of parameter " << parameter << ", but no function with `"
+           << attr::kOptimizer << "` has this name";
+  OptimizerFunction optimizer(function);
+  if (failed(optimizer.read(program, index)))
+    return failure();
+  return optimizer;
+}
+
+LogicalResult OptimizerFunction::read(func::FuncOp program, unsigned index) {
+  if (failed(readArguments()) || failed(readResults()))
+    return failure();
+  ArrayRef<DimAttr> own = typeOf(function.getArgument(parameter)).getDims();
+  ArrayRef<DimAttr> all = typeOf(program.getArgument(index)).getDims();
+  if (all.size() < own.size() || all.take_back(own.size()) != own)
+    return program.emitOpError("updates parameter ")
+           << program.getArgAttr(index, attr::kParam) << " of type "
+           << program.getArgument(index).getType() << " by @" << function.getName()
+           << ", which takes " << function.getArgument(parameter).getType();
+  stack.assign(all.begin(), all.end() - own.size());
+  return success();
+}
+
+LogicalResult OptimizerFunction::readArguments() {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    if (auto name = function.getArgAttrOfType<StringAttr>(i, attr::kState))
+      states.push_back({name, i});
+  }
+  lr = findArgument(function, attr::kScalar, "lr");
+  step = findArgument(function, attr::kScalar, "step");
+  auto find = [&](StringRef role, unsigned &index) -> LogicalResult {
+    std::optional<unsigned> found = findArgument(function, attr::kOperand, role);
+    if (!found)
+      return function.emitOpError("has no argument ") << attr::kOperand << " = \"" << role << '"';
+    index = *found;
+    return success();
+  };
+  if (failed(find("parameter", parameter)) || failed(find("gradient", gradient)))
+    return failure();
+  return success();
+}
+
+LogicalResult OptimizerFunction::readResults() {
+  SmallVector<unsigned> replaced{parameter};
+  for (const State &state : states)
+    replaced.push_back(state.argument);
+  for (unsigned argument : replaced) {
+    std::optional<unsigned> found;
+    for (unsigned r = 0; r < function.getNumResults(); ++r)
+      if (auto target = function.getResultAttrOfType<IntegerAttr>(r, attr::kUpdates))
+        if (target.getInt() == argument)
+          found = r;
+    if (!found)
+      return function.emitOpError("returns no new value of argument ") << argument;
+    if (function.getResultTypes()[*found] != function.getArgument(argument).getType())
+      return function.emitOpError("replaces argument ")
+             << argument << " of type " << function.getArgument(argument).getType() << " by "
+             << function.getResultTypes()[*found];
+    results.push_back(*found);
+  }
+  return success();
+}
+
+NamedTensorType OptimizerFunction::getStateType(const State &state, Type element) const {
+  SmallVector<DimAttr> dims = stack;
+  llvm::append_range(dims, typeOf(function.getArgument(state.argument)).getDims());
+  return NamedTensorType::get(element, dims);
+}
+
+bool OptimizerFunction::isElementwise() const {
+  NamedTensorType like = typeOf(function.getArgument(parameter));
+  auto isOfElement = [&](Value value) {
+    return typeOf(value).getRank() == 0 || typeOf(value).getDims() == like.getDims();
+  };
+  if (!llvm::all_of(function.getArguments(), isOfElement))
+    return false;
+  Block &body = function.getBody().front();
+  return llvm::all_of(body.without_terminator(), [&](Operation &op) {
+    if (isa<ShardingConstraintOp>(op))
+      return true;
+    return op.hasTrait<Elementwise>() && !isa<IotaOp, RandomOp>(op) &&
+           llvm::all_of(op.getOperands(), isOfElement) && isOfElement(op.getResult(0));
+  });
+}
+
+/// A step of the function with its operands replaced. As numbers, no value has dimensions; else
+/// those of the stack come before a value's own where an operand has them.
+Operation *OptimizerFunction::cloneStep(OpBuilder &builder, Operation *step, IRMapping &mapping,
+                                        bool asNumbers) const {
+  // Declared dimensions were checked; how values of an update are laid, propagation says.
+  if (isa<ShardingConstraintOp>(step) || (asNumbers && isa<ExpandOp>(step))) {
+    mapping.map(step->getResult(0), mapping.lookup(step->getOperand(0)));
+    return nullptr;
+  }
+  Operation *copy = builder.clone(*step, mapping);
+  bool isStacked = !stack.empty() && llvm::any_of(copy->getOperands(), [&](Value operand) {
+    return typeOf(operand).hasDim(stack.front().getName());
+  });
+  for (OpResult result : copy->getResults()) {
+    NamedTensorType type = typeOf(result);
+    SmallVector<DimAttr> dims;
+    if (isStacked)
+      dims = stack;
+    if (!asNumbers)
+      llvm::append_range(dims, type.getDims());
+    result.setType(NamedTensorType::get(type.getElementType(), dims));
+  }
+  return copy;
+}
+
+/// The body with operands in the element type that it computes in, and results in theirs.
+SmallVector<Value> OptimizerFunction::inlineBody(OpBuilder &builder, Location loc,
+                                                 const Operands &given, bool asNumbers) const {
+  TensorBuilder math(builder, loc);
+  Type computed = typeOf(function.getArgument(parameter)).getElementType();
+  auto widened = [&](Value value) { return math.cast(value, computed); };
+  SmallVector<Value> before{given.parameter};
+  llvm::append_range(before, given.states);
+  SmallVector<Value> old = llvm::map_to_vector(before, widened);
+  IRMapping mapping;
+  mapping.map(function.getArgument(parameter), old.front());
+  for (auto [state, value] : llvm::zip_equal(states, ArrayRef(old).drop_front()))
+    mapping.map(function.getArgument(state.argument), value);
+  Value scaled = widened(given.gradient);
+  if (given.scale)
+    scaled = math.mul(scaled, widened(given.scale));
+  mapping.map(function.getArgument(gradient), scaled);
+  if (lr)
+    mapping.map(function.getArgument(*lr), widened(given.lr));
+  if (step)
+    mapping.map(function.getArgument(*step), widened(given.step));
+  Block &body = function.getBody().front();
+  for (Operation &op : body.without_terminator())
+    cloneStep(builder, &op, mapping, asNumbers);
+  Value isApplied;
+  if (given.skipsNan)
+    isApplied = math.compare(ComparePredicate::EQ, given.scale, given.scale);
+  SmallVector<Value> after;
+  for (auto [result, previous, stored] : llvm::zip_equal(results, old, before)) {
+    Value next = mapping.lookup(body.getTerminator()->getOperand(result));
+    if (isApplied)
+      next = math.select(isApplied, next, previous);
+    after.push_back(math.cast(next, typeOf(stored).getElementType()));
+  }
+  return after;
+}
+
+/// A scalar function of the module equal to `made`, or `made` itself.
+static ScalarFunctionOp findEqual(ModuleOp module, ScalarFunctionOp made) {
+  for (auto known : module.getOps<ScalarFunctionOp>())
+    if (known != made &&
+        OperationEquivalence::isRegionEquivalentTo(&known.getBody(), &made.getBody(),
+                                                   OperationEquivalence::IgnoreLocations))
+      return known;
+  return made;
+}
+
+SmallVector<Value> OptimizerFunction::apply(OpBuilder &builder, Location loc,
+                                            const Operands &given) const {
+  Operation *program = builder.getInsertionBlock()->getParentOp();
+  auto module = program->getParentOfType<ModuleOp>();
+  OpBuilder outside(builder.getContext());
+  auto made =
+      outside.create<ScalarFunctionOp>(function.getLoc(), (function.getName() + ".update").str());
+  Block &body = made.getBody().emplaceBlock();
+  SmallVector<Value> inputs;
+  Operands numbers;
+  auto add = [&](Value value) -> Value {
+    if (!value)
+      return {};
+    inputs.push_back(value);
+    Type number = NamedTensorType::get(typeOf(value).getElementType(), {});
+    return body.addArgument(number, value.getLoc());
+  };
+  numbers.parameter = add(given.parameter);
+  numbers.gradient = add(given.gradient);
+  for (Value state : given.states)
+    numbers.states.push_back(add(state));
+  numbers.lr = lr ? add(given.lr) : Value();
+  numbers.step = step ? add(given.step) : Value();
+  numbers.scale = add(given.scale);
+  numbers.skipsNan = given.skipsNan;
+  outside.setInsertionPointToEnd(&body);
+  outside.create<YieldOp>(loc, inlineBody(outside, loc, numbers, /*asNumbers=*/true));
+  ScalarFunctionOp callee = findEqual(module, made);
+  if (callee == made)
+    SymbolTable(module).insert(made, program->getIterator()); // gives it a name of its own
+  else
+    made.erase();
+  SmallVector<Type> types{given.parameter.getType()};
+  llvm::append_range(types, ValueRange(given.states).getTypes());
+  auto apply =
+      builder.create<ApplyOp>(loc, types, FlatSymbolRefAttr::get(callee.getSymNameAttr()), inputs);
+  return SmallVector<Value>(apply.getResults());
+}
+
+SmallVector<Value> OptimizerFunction::build(OpBuilder &builder, Location loc,
+                                            const Operands &operands) const {
+  return isElementwise() ? apply(builder, loc, operands)
+                         : inlineBody(builder, loc, operands, /*asNumbers=*/false);
+}
