@@ -39,6 +39,8 @@ inline constexpr llvm::StringLiteral kLossChunks = "titan.loss_chunks";
 
 /// Marks a private function as an optimizer (OptimizerFunction.h).
 inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
+
+// On arguments of program functions.
 /// On arguments of an optimizer: "parameter" or "gradient".
 inline constexpr llvm::StringLiteral kOperand = "titan.operand";
 

@@ -10,6 +10,14 @@ bool titan::ir::isTrainProgram(func::FuncOp function) {
   return program && program.getValue() == "train" && !function.isExternal();
 }
 
+SmallVector<func::FuncOp> titan::ir::getTrainPrograms(ModuleOp module) {
+  SmallVector<func::FuncOp> programs;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (isTrainProgram(function))
+      programs.push_back(function);
+  return programs;
+}
+
 bool titan::ir::isTrained(func::FuncOp function, unsigned index) {
   return function.getArgAttr(index, attr::kParam) && !function.getArgAttr(index, attr::kFrozen) &&
          !function.getArgAttr(index, attr::kBuffer);

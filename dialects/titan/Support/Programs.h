@@ -17,6 +17,9 @@ namespace titan::ir {
 /// Whether the function has a body and `titan.program = "train"`.
 bool isTrainProgram(mlir::func::FuncOp function);
 
+/// The train programs of a module.
+llvm::SmallVector<mlir::func::FuncOp> getTrainPrograms(mlir::ModuleOp module);
+
 /// Whether argument `index` is a trained parameter: a parameter that is neither frozen nor a
 /// buffer.
 bool isTrained(mlir::func::FuncOp function, unsigned index);

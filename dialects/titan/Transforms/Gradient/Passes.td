@@ -252,6 +252,8 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
       return %loss, %norm, %loss, %d_w, %w1 : S, S, S, T, T
     }
     ```
+
+    The pass works on the module, because it inlines the functions of optimizers and erases them.
   }];
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
