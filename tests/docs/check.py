@@ -83,7 +83,9 @@ def optimizer_table(tools):
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder) / "run.titan"
             program.write_text("model M(embed = 2) {\n  input tokens: int[batch, seq]\n"
-                               "  param w[embed] = 1\n  loss = sum(w * w, over embed)\n}\n"
+                               "  param w[seq, embed] ~ normal(1)\n"
+                               "  let h[batch, embed] = float(tokens) @ w\n"
+                               "  loss = mean(h * h, over batch, embed)\n}\n"
                                f"train t = M {{ data = text(\"t\") {{ seq = 2, batch = 2 }}; optimizer = {name} }}\n")
             _, said = tools.run(["titanc", "info", "--options", str(program)], None)
         own = [e for e in entry.findall(said) if f"optimizer.{e[0]}:" not in shared]

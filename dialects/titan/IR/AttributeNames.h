@@ -25,9 +25,9 @@ inline constexpr llvm::StringLiteral kModelFlopsPerToken = "titan.model_flops_pe
 
 // On program functions.
 inline constexpr llvm::StringLiteral kProgram = "titan.program";
-/// On a train program: the greatest norm of all gradients together.
+/// On @train: the greatest norm of all gradients together.
 inline constexpr llvm::StringLiteral kClip = "titan.clip";
-/// On a train program: a step whose loss or norm is not finite updates nothing.
+/// On @train: a step whose loss or norm is not finite updates nothing.
 inline constexpr llvm::StringLiteral kSkipNonFinite = "titan.skip_nonfinite";
 /// The declared element types (ElementTypes.h).
 inline constexpr llvm::StringLiteral kPrecision = "titan.precision";
@@ -37,20 +37,18 @@ inline constexpr llvm::StringLiteral kAccumulate = "titan.accumulate";
 /// chooses.
 inline constexpr llvm::StringLiteral kLossChunks = "titan.loss_chunks";
 
-/// Marks a private function as an optimizer (OptimizerFunction.h).
+// On functions of optimizers and their arguments.
 inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
-
-// On arguments of program functions.
-/// On arguments of an optimizer: "parameter" or "gradient".
+/// "parameter" or "gradient".
 inline constexpr llvm::StringLiteral kOperand = "titan.operand";
 
 // On arguments of program functions.
 inline constexpr llvm::StringLiteral kInput = "titan.input";
 inline constexpr llvm::StringLiteral kParam = "titan.param";
 inline constexpr llvm::StringLiteral kInit = "titan.init";
-/// On trained parameters, until the gradient phase: the symbol of the optimizer that updates them.
-inline constexpr llvm::StringLiteral kUpdatedBy = "titan.updated_by";
 inline constexpr llvm::StringLiteral kRateScale = "titan.lr_scale";
+/// On trained parameters of @train, until the gradient phase: the optimizer that updates it.
+inline constexpr llvm::StringLiteral kUpdatedBy = "titan.updated_by";
 inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
 /// A parameter that is not trained; @train returns its next value (docs/rationale/buffers.md).
 inline constexpr llvm::StringLiteral kBuffer = "titan.buffer";

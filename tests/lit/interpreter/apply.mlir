@@ -8,12 +8,12 @@
 !i = !titan.tensor<i64[]>
 // CHECK:      step 1
 // CHECK-NEXT: update p = 1.39999{{9+}}
-// CHECK-NEXT: update m.p = 0.10000
-// CHECK-NEXT: update v.p = 0.01{{$}}
+// CHECK-NEXT: state m.p = 0.10000
+// CHECK-NEXT: state v.p = 0.01{{$}}
 // CHECK-NEXT: step 2
 // CHECK-NEXT: update p = 0.829999
-// CHECK-NEXT: update m.p = 0.19{{$}}
-// CHECK-NEXT: update v.p = 0.019900
+// CHECK-NEXT: state m.p = 0.19{{$}}
+// CHECK-NEXT: state v.p = 0.019900
 // Warming up over two steps, the first has half the rate: 2 * (1 - 0.025) - 0.25.
 // WARM:       step 1
 // WARM-NEXT:  update p = 1.{{7|69999}}

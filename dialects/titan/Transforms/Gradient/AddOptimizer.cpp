@@ -259,8 +259,8 @@ LogicalResult OptimizerBuilder::run() {
 namespace {
 struct AddOptimizer : titan::ir::impl::TitanAddOptimizerBase<AddOptimizer> {
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (isTrainProgram(function) && failed(OptimizerBuilder(function).run()))
+    for (func::FuncOp function : getTrainPrograms(getOperation()))
+      if (failed(OptimizerBuilder(function).run()))
         return signalPassFailure();
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (function->hasAttr(attr::kOptimizer))

@@ -40,8 +40,7 @@ void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &se
   // After differentiation, which returns the gradients to accumulate. Before the optimizer reads
   // the sums.
   each.addPass(createTitanAccumulate());
-  // After accumulation: the optimizer reads complete gradients. On the module, because it inlines and
-  // erases the optimizers' functions.
+  // After accumulation: the optimizer reads complete gradients.
   manager.addPass(createTitanAddOptimizer());
   // Counts FLOPs of the whole step. The program is still global, so the count is independent of the
   // mesh.
