@@ -1,6 +1,5 @@
 #include "compiler/lowering/OptimizerLowering.h"
 #include "compiler/lowering/OpLowering.h"
-#include "compiler/sema/elaboration/Elaborator.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -2,7 +2,6 @@
 #ifndef TITAN_COMPILER_LOWERING_OPTIMIZERLOWERING_H
 #define TITAN_COMPILER_LOWERING_OPTIMIZERLOWERING_H
 
-#include "compiler/diagnostics/SourceManager.h"
 #include "compiler/sema/runs/Optimizers.h"
 
 #include "mlir/IR/Builders.h"

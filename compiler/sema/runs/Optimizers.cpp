@@ -1,5 +1,4 @@
 #include "compiler/sema/runs/Optimizers.h"
-#include "compiler/sema/check/Patterns.h"
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/modules/Suggest.h"
 
