@@ -27,6 +27,19 @@ static std::string getPhaseNames() {
   return names;
 }
 
+/// Whether MLIR accepts the pipeline on a module. Sets `message` to the reason of the first
+/// failure.
+static bool canParse(llvm::StringRef pipeline, std::string &message) {
+  OpPassManager manager(ModuleOp::getOperationName());
+  std::string reason;
+  llvm::raw_string_ostream stream(reason);
+  if (succeeded(parsePassPipeline(pipeline, manager, stream)))
+    return true;
+  if (message.empty())
+    message = stream.str();
+  return false;
+}
+
 llvm::Expected<Insertion> readInsertion(const std::string &text) {
   auto [position, pass] = llvm::StringRef(text).split('=');
   if (!position.consume_front("after:") || pass.empty())
@@ -34,19 +47,17 @@ llvm::Expected<Insertion> readInsertion(const std::string &text) {
   if (!findPhase(position))
     return makeError("there is no phase `" + position +
                      "` to insert a pass after; the phases are " + getPhaseNames());
-  OpPassManager manager(ModuleOp::getOperationName(), OpPassManager::Nesting::Implicit);
+  // A pass of functions needs no `func.func(...)` around it.
   std::string message;
-  llvm::raw_string_ostream stream(message);
-  if (failed(parsePassPipeline(pass, manager, stream)))
-    return makeError("cannot insert `" + pass + "` (is its --load-pass-plugin missing?): " +
-                     llvm::StringRef(stream.str()).trim());
-  return Insertion{position.str(), pass.str()};
+  for (const std::string &pipeline : {pass.str(), "func.func(" + pass.str() + ")"})
+    if (canParse(pipeline, message))
+      return Insertion{position.str(), pipeline};
+  return makeError("cannot insert `" + pass +
+                   "` (is its --load-pass-plugin missing?): " + llvm::StringRef(message).trim());
 }
 
 LogicalResult insertAfter(llvm::StringRef phase, std::vector<Insertion> &insertions,
                           OpPassManager &manager) {
-  // A pass of functions needs no `func.func(...)` around it.
-  manager.setNesting(OpPassManager::Nesting::Implicit);
   for (Insertion &insertion : insertions)
     if (insertion.phase == phase) {
       insertion.isUsed = true;
