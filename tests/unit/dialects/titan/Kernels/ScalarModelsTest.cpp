@@ -170,7 +170,7 @@ TEST_F(ScalarModels, PassThrough) {
 
 // A power is computed in double and rounded once.
 TEST_F(ScalarModels, Pow) {
-  auto op = parse("%y = titan.pow %x, %x : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> "
+  auto op = parse("%r = titan.pow %x, %x : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> "
                   "!titan.tensor<f32[]>");
   ASSERT_TRUE(op);
   EXPECT_EQ(evaluate(op, {2.0, 0.5}, 0), std::sqrt(2.0));
