@@ -118,9 +118,9 @@ void reportNoOptimizerName(const Expr &expr, DiagnosticEngine &diags) {
 }
 
 Symbol lookupOptimizer(const Path &path, const Unit &unit, const Run &run, const Library &library) {
-  for (const Unit *place : {&unit, run.model.unit})
-    if (place)
-      if (Symbol symbol = library.lookup(*place, path, Namespace::Optimizers))
+  for (const Unit *candidate : {&unit, run.model.unit})
+    if (candidate)
+      if (Symbol symbol = library.lookup(*candidate, path, Namespace::Optimizers))
         return symbol;
   return {};
 }
