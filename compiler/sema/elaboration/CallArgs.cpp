@@ -55,7 +55,16 @@ void CallArgs::read(const Actual &actual) {
 void CallArgs::readDims(const Actual &actual) {
   bool isOver = actual.kind == ArgKind::Over;
   std::vector<DimId> &dims = isOver ? over : along;
-  (isOver ? overLoc : alongLoc) = actual.loc;
+  Location &loc = isOver ? overLoc : alongLoc;
+  if (loc.isValid()) {
+    const std::string word = isOver ? "over" : "along";
+    report(Code::BadArgument, actual.loc, "`" + name() + "` is given `" + word + "` twice")
+        .note(loc, "it was given here")
+        .help("list the dimensions after one `" + word + "`");
+    errors = true;
+    return;
+  }
+  loc = actual.loc;
   dims = actual.dims ? *actual.dims : elaboration.dims.dimsAfter(*actual.arg);
   errors |= dims.empty();
   if (!actual.arg->dims->to.empty()) {
