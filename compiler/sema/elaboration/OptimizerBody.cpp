@@ -56,7 +56,7 @@ void Statements::state(const StateStmt &stmt) {
   optimizerInput(stmt.name, model.inputs.front().type, "state");
 }
 
-void Statements::optimizerInput(const Name &name, const TensorType &type, const char *what) {
+void Statements::optimizerInput(const Name &name, TensorType type, const char *what) {
   context.variable = name.text;
   Op op(OpKind::Input);
   op.index = static_cast<int64_t>(model.inputs.size());

@@ -41,7 +41,7 @@ private:
   void option(const syntax::OptionStmt &stmt);
   void state(const syntax::StateStmt &stmt);
   bool optimizerDims(const syntax::OptimizerDecl &decl, const OptimizerRequest &request);
-  void optimizerInput(const syntax::Name &name, const TensorType &type, const char *what);
+  void optimizerInput(const syntax::Name &name, TensorType type, const char *what);
   void optimizerOutput(const Value &value, const Input &replaced, Location at,
                        const std::string &what);
   // Assignments.cpp

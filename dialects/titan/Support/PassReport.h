@@ -10,6 +10,7 @@
 #ifndef TITAN_DIALECTS_TITAN_SUPPORT_PASSREPORT_H
 #define TITAN_DIALECTS_TITAN_SUPPORT_PASSREPORT_H
 
+#include "llvm/Config/abi-breaking.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <atomic>
@@ -52,13 +53,21 @@ void printStatistics(llvm::raw_ostream &out);
     }                                                                                              \
   } while (false)
 
+/// LLVM's counter of a statistic exists only if the LLVM library was built with assertions. Without
+/// them its constructor leaves the counter uninitialised, even where the header declares it.
+#if LLVM_ENABLE_ABI_BREAKING_CHECKS
+#define TITAN_COUNT_IN_LLVM(MEMBER, AMOUNT) (MEMBER) += (AMOUNT)
+#else
+#define TITAN_COUNT_IN_LLVM(MEMBER, AMOUNT) static_cast<void>(MEMBER)
+#endif
+
 /// In a pass: adds to the statistic `MEMBER` of Passes.td.
 #define TITAN_COUNT(MEMBER, AMOUNT)                                                                \
   do {                                                                                             \
     static ::titan::PassCounter counter(getArgumentName(), #MEMBER);                               \
     const uint64_t amount = (AMOUNT);                                                              \
     counter.add(amount);                                                                           \
-    (MEMBER) += amount;                                                                            \
+    TITAN_COUNT_IN_LLVM(MEMBER, amount);                                                           \
   } while (false)
 
 #endif // TITAN_DIALECTS_TITAN_SUPPORT_PASSREPORT_H
