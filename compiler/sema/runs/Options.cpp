@@ -208,7 +208,9 @@ const char *spelling(OptionType type) {
 std::vector<std::string> samplesOf(const OptionSpec &spec) {
   if (!spec.samples.empty())
     return spec.samples;
-  int64_t base = spec.initial.isInt() ? spec.initial.integer : static_cast<int64_t>(spec.least);
+  int64_t base = spec.initial.isInt()        ? spec.initial.integer
+                 : std::isfinite(spec.least) ? static_cast<int64_t>(spec.least)
+                                             : 0;
   switch (spec.type) {
   case OptionType::Integer:
     return {std::to_string(base + 1), std::to_string(base + 2)};
