@@ -14,8 +14,8 @@
 // whole iteration.
 //
 // Row sizes may be unknown at compile time. A pair (s, t) is therefore stored as a constraint (p,
-// q), which stands for the distance p * row - q * row. Only constraints that are the greatest for
-// some row sizes are stored. Plain data.
+// q) with the distance p * row(lower) - q * row(upper). Constraints that others dominate for all
+// row sizes are dropped. Plain data.
 //
 //===----------------------------------------------------------------------===//
 

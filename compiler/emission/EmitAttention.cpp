@@ -1,9 +1,9 @@
 //===- EmitAttention.cpp - Calls of the runtime's attention ---------------===//
 //
-// The runtime accesses tensors by strides along (outer, position, kv head, group, head). Dimensions
-// of both queries and keys form outer and kv head; those of queries alone form the group.
-// Contiguous dimensions are merged. If more than two common ones remain, the others become loops
-// around the call.
+// The runtime accesses tensors by strides along (outer, position, kv head, group, head). Shared
+// dimensions of queries and keys form outer and kv head; other dimensions of queries form the
+// group. Contiguous dimensions are merged. If more than two common ones remain, the others become
+// loops around the call.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,7 +72,7 @@ private:
 
 } // namespace
 
-/// Classifies the dimensions of q; fails if those of queries alone are not contiguous.
+/// Classifies the dimensions of q; fails if the dimensions of the group are not contiguous.
 LogicalResult AttentionCall::arrange(Value query) {
   auto type = cast<NamedTensorType>(query.getType());
   SmallVector<Index> shared, own;

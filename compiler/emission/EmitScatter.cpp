@@ -43,8 +43,8 @@ private:
   Writer &out;
   Access updates, at, result;
   SmallVector<Loop> loops;
-  /// Loops of the indices; those of them that the result also has; loops of the columns of the
-  /// result; and loops that only updates have.
+  /// Loops of the indices; loops of dimensions that indices and result share; loops of the columns
+  /// of the result; loops of dimensions of the updates alone.
   SmallVector<Loop> indices, parallel, columns, others;
   bool hasFewTerms;
   std::string along, offset, type, order, ends;

@@ -31,7 +31,7 @@ public:
 
   llvm::SmallVector<LocalDim> getDims(ir::NamedTensorType type);
   SizeExpr getCount(ir::NamedTensorType type);
-  /// The number of elements before flat sharding: those of all ranks of the flat axes.
+  /// The number of elements on all ranks of the flat axes together.
   SizeExpr getCountBeforeFlat(ir::NamedTensorType type);
   /// The number of elements in a bucket of these allocations: the stride between the slots of one.
   SizeFactor getBucket(llvm::StringRef name, llvm::ArrayRef<ir::NamedTensorType> buffers);

@@ -35,7 +35,7 @@ private:
   void emitTensors(mlir::func::FuncOp function);
   void emitTensor(mlir::func::FuncOp function, mlir::DictionaryAttr attributes,
                   ir::NamedTensorType type, ir::AllocRefAttr ref);
-  /// Dimensions that the `auto` degree must divide, besides those of the tensors.
+  /// Dimensions that the `auto` degree must divide; dimensions of tensors are emitted elsewhere.
   void emitDivisibility(llvm::ArrayRef<mlir::func::FuncOp> functions);
   void emitFunction(mlir::func::FuncOp function, llvm::StringRef name);
   std::string getAllocation(ir::AllocationAttr allocation);

@@ -25,7 +25,7 @@ public:
   void land(mlir::Operation *op, std::vector<ir::HostTensor> results);
   /// Whether `wait` can proceed; an error if it never will.
   mlir::FailureOr<bool> isReady(dist::WaitOp wait) const;
-  /// Assigns the results to those of `wait`.
+  /// Copies the arrived values to the results of `wait`.
   mlir::LogicalResult finish(dist::WaitOp wait, Memory &memory);
   /// Reports an error at `op` if a collective is in flight.
   mlir::LogicalResult checkNone(mlir::Operation *op) const;

@@ -9,7 +9,7 @@ using namespace mlir;
 namespace titan::lowering {
 namespace {
 
-/// What an input of an optimizer is, by its number: the first are those that it declares.
+/// The role of an input. Declared arguments precede states.
 NamedAttribute roleOf(size_t index, const sema::Updates::Function &function, OpBuilder &builder) {
   auto text = [&](StringRef key, StringRef value) {
     return builder.getNamedAttr(key, builder.getStringAttr(value));

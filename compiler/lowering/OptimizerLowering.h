@@ -1,4 +1,4 @@
-// Optimizers as private functions of the module, of which parameters name theirs.
+// Lowers optimizers to private functions; `titan.updated_by` of a parameter names its function.
 #ifndef TITAN_COMPILER_LOWERING_OPTIMIZERLOWERING_H
 #define TITAN_COMPILER_LOWERING_OPTIMIZERLOWERING_H
 
@@ -8,8 +8,8 @@
 
 namespace titan::lowering {
 
-/// Adds each function to the module at hand, and gives their symbols
-/// (dialects/titan/Transforms/Gradient/OptimizerFunction.h says what they look like).
+/// Adds the functions to the module of `builder` and returns their symbols. The form of the
+/// functions: dialects/titan/Transforms/Gradient/OptimizerFunction.h.
 llvm::SmallVector<mlir::Attribute> lowerOptimizers(const sema::Updates &updates,
                                                    const SourceManager &sources,
                                                    mlir::OpBuilder &builder);

@@ -36,29 +36,28 @@ inline constexpr size_t maxWork = 10'000'000;
 bool elaborate(const Symbol &decl, const Specialisation &spec, const Library &library,
                DiagnosticEngine &diags, Model &model);
 
-/// An optimizer takes at most so many arguments: parameter, gradient, learning rate, step.
+/// The maximum number of arguments of an optimizer: parameter, gradient, learning rate, step.
 inline constexpr size_t optimizerArguments = 4;
 
-/// The dimensions of a parameter that contractions use as a matrix.
+/// The dimensions of a matrix parameter: contractions sum the inputs and keep the outputs.
 struct MatrixDims {
   DimSet outputs, inputs;
   bool operator==(const MatrixDims &) const = default;
 };
 
-/// What an optimizer is elaborated for.
+/// The parameter and the options for which an optimizer is elaborated.
 struct OptimizerRequest {
-  std::map<std::string, Value> options; ///< a value for each
-  TensorType parameter;                 ///< in the element type that the update is computed in
-  /// The two groups of dimensions of a parameter that is a matrix: what a contraction with it
-  /// gives, and what that sums.
+  std::map<std::string, Value> options; ///< a value for every declared option
+  TensorType parameter;                 ///< in the element type of the update
+  /// Empty if the parameter is no matrix or the optimizer takes no dimensions.
   std::optional<MatrixDims> matrix;
   Location loc;     ///< of the parameter
   std::string name; ///< of the parameter
 };
 
-/// Makes `function` of an optimizer. Its inputs are the declared arguments, then the states; its
-/// outputs the new parameter and the new states. `function.dims` holds the parameter's dimensions.
-/// False after an error.
+/// Elaborates an optimizer into `function`. The inputs are the declared arguments and the states,
+/// the outputs the new parameter and the new states. `function.dims` contains the dimensions of the
+/// parameter. Returns false after an error.
 bool elaborateOptimizer(const Symbol &decl, const OptimizerRequest &request, const Library &library,
                         DiagnosticEngine &diags, Model &function);
 

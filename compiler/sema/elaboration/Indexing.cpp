@@ -137,7 +137,7 @@ Value Indexing::slice(const Value &base, const IndexItem &item, DimId dim) {
   return emit(std::move(op), {type.dtype, dims}, item.loc);
 }
 
-/// Several dimensions that an item renames together: those that an argument `over d` stands for.
+/// The dimensions of an argument `over d`, which an item renames together.
 std::optional<std::vector<DimId>> Indexing::groupOf(const IndexItem &item) {
   Binding *binding = item.dim.isSimple() ? lookup(item.dim.last()) : nullptr;
   bool isGroup = binding && binding->mayBeDim && binding->dims.size() > 1;
@@ -145,7 +145,7 @@ std::optional<std::vector<DimId>> Indexing::groupOf(const IndexItem &item) {
   return isGroup && isRename ? std::optional(binding->dims) : std::nullopt;
 }
 
-/// `x[outputs as others]`: the new name stands for as many dimensions.
+/// `x[outputs as others]`: the new name denotes equally many dimensions.
 Value Indexing::renamedGroup(Value value, const IndexItem &item, const std::vector<DimId> &group) {
   Binding *known = lookup(*item.rename);
   std::vector<DimId> made;

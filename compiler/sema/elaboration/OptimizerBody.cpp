@@ -1,4 +1,4 @@
-// The body of an optimizer: what it takes, keeps and gives.
+// Statements of an optimizer: arguments, options, states and results.
 #include "compiler/sema/elaboration/Elaboration.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace titan::sema {
 
 using namespace syntax;
 
-/// Whether a statement may stand in the body at hand; reports otherwise.
+/// Whether the declaration permits the statement; reports an error if not.
 bool Statements::belongsHere(const Stmt &stmt) {
   const bool isOptimizer = context.frame->decl && context.frame->decl->is<OptimizerDecl>();
   const bool isOptimizers = stmt.is<StateStmt>() || stmt.is<OptionStmt>();
@@ -29,7 +29,7 @@ bool Statements::belongsHere(const Stmt &stmt) {
   return true;
 }
 
-/// The options were set, or have their defaults, before the body is read.
+/// Defines the option with its value, which the run determined before the elaboration.
 void Statements::option(const OptionStmt &stmt) {
   if (context.frame->scope->findOwn(stmt.name.text)) {
     report(Code::Redeclared, stmt.name.loc, "`" + stmt.name.text + "` is declared twice")
@@ -45,7 +45,7 @@ void Statements::option(const OptionStmt &stmt) {
   context.frame->scope->define(stmt.name.text, {given->second, {}, false, stmt.name.loc, "option"});
 }
 
-/// One more input, of the parameter's type. Its last value in the body is what is kept.
+/// Adds an input of the parameter's type. The last value in the body is the new state.
 void Statements::state(const StateStmt &stmt) {
   for (size_t i = 0; i < model.inputs.size(); ++i)
     if (model.inputs[i].name == stmt.name.text) {
@@ -66,7 +66,7 @@ void Statements::optimizerInput(const Name &name, TensorType type, const char *w
   context.frame->scope->define(name.text, {value, {}, false, name.loc, what});
 }
 
-/// A result of an optimizer: of the dimensions of what it replaces.
+/// Adds a result. Its dimensions must be those of the replaced input.
 void Statements::optimizerOutput(const Value &value, const Input &replaced, Location at,
                                  const std::string &what) {
   if (value.isError())
@@ -86,8 +86,8 @@ void Statements::optimizerOutput(const Value &value, const Input &replaced, Loca
       {replaced.name, elaboration.recorder.converted(value.tensor, replaced.type.dtype, at), at});
 }
 
-/// `over outputs, over inputs`: the two groups of a matrix's dimensions. In an expression the name
-/// of a group is how many elements it has.
+/// Defines `over outputs, over inputs`, the dimensions of a matrix. In an expression, such a name
+/// is the number of elements of its dimensions.
 bool Statements::optimizerDims(const OptimizerDecl &decl, const OptimizerRequest &request) {
   std::vector<const Formal *> groups;
   for (const Formal &formal : decl.formals)
@@ -99,9 +99,8 @@ bool Statements::optimizerDims(const OptimizerDecl &decl, const OptimizerRequest
     report(Code::NotAMatrix, request.loc,
            "parameter `" + request.name + "` is no matrix, which optimizer `" + decl.name.text +
                "` needs")
-        .note(decl.name.loc, "its dimensions are `over " + groups[0]->name.text +
-                                 "`, which a "
-                                 "contraction gives, and those which it sums")
+        .note(decl.name.loc, "a contraction with a matrix keeps the dimensions `over " +
+                                 groups[0]->name.text + "` and sums the others")
         .help("a group gives it another one: `group \"" + request.name + "\" { optimizer = ... }`");
     return false;
   }

@@ -1,9 +1,10 @@
 #include "compiler/sema/runs/Optimizers.h"
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/runs/OptimizerOptions.h"
+#include "compiler/sema/runs/ParameterMatrix.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 namespace titan::sema {
@@ -12,73 +13,6 @@ using namespace syntax;
 
 namespace {
 
-/// Reads the limits of one `option` statement.
-class OptionReader {
-public:
-  OptionReader(const Unit &unit, const Library &library, DiagnosticEngine &diags)
-      : unit(unit), library(library), diags(diags) {}
-
-  std::optional<OptionSpec> read(const OptionStmt &stmt) {
-    OptionSpec spec{stmt.name.text, OptionType::Float, {}, Fixed::Compile, "",
-                    unbounded,      unbounded};
-    spec.least = -unbounded;
-    for (const Setting &limit : stmt.limits)
-      readLimit(limit, spec);
-    Value initial = evalConstant(*stmt.value, library, unit, diags);
-    if (initial.isError() || !chooseType(stmt, initial, spec))
-      return std::nullopt;
-    spec.initial = checkOption(spec, initial, stmt.value->loc, diags);
-    return spec.initial.isError() ? std::nullopt : std::optional(spec);
-  }
-
-private:
-  static constexpr double unbounded = std::numeric_limits<double>::infinity();
-
-  void readLimit(const Setting &limit, OptionSpec &spec) {
-    const std::string name = limit.path.text();
-    Value value = limit.value ? evalConstant(*limit.value, library, unit, diags) : Value::none();
-    if (value.isError())
-      return;
-    if (name == "meaning" && value.kind == Value::Kind::String)
-      spec.doc = value.text;
-    else if (name == "least" && value.isNumber())
-      spec.least = value.number();
-    else if (name == "most" && value.isNumber())
-      spec.most = value.number();
-    else if (name == "below" && value.isNumber())
-      spec.most = std::nextafter(value.number(), -unbounded);
-    else
-      diags
-          .report(Code::UnknownOption, limit.path.loc,
-                  "`" + name + "` says nothing of an option like this")
-          .help("the words are `least`, `most` and `below` with a number, and `meaning` with a "
-                "string");
-  }
-
-  bool chooseType(const OptionStmt &stmt, const Value &initial, OptionSpec &spec) {
-    bool isPair = initial.isNumberList() && initial.elements.size() == 2;
-    if (initial.isInt())
-      spec.type = OptionType::Integer;
-    else if (initial.kind == Value::Kind::Bool)
-      spec.type = OptionType::Bool;
-    else if (isPair)
-      spec.type = OptionType::Pair;
-    if (initial.isNumber() || isPair || initial.kind == Value::Kind::Bool)
-      return true;
-    diags
-        .report(Code::OptionType, stmt.value->loc,
-                "an option is a number, two numbers, `true` or `false`, not " +
-                    std::string(initial.describe()))
-        .help("a number with a point, such as 0.0, may be set to any number, one without to whole "
-              "ones");
-    return false;
-  }
-
-  const Unit &unit;
-  const Library &library;
-  DiagnosticEngine &diags;
-};
-
 const OptimizerDecl &declOf(const Symbol &symbol) {
   return *symbol.decl->as<OptimizerDecl>();
 }
@@ -86,19 +20,6 @@ const OptimizerDecl &declOf(const Symbol &symbol) {
 const std::string section = "optimizer.";
 
 } // namespace
-
-std::vector<OptionSpec> optionsOf(const Symbol &optimizer, const Library &library,
-                                  DiagnosticEngine &diags) {
-  std::vector<OptionSpec> specs;
-  if (!optimizer)
-    return specs;
-  OptionReader reader(*optimizer.unit, library, diags);
-  for (const StmtPtr &stmt : declOf(optimizer).body.stmts)
-    if (auto *option = stmt->as<OptionStmt>())
-      if (std::optional<OptionSpec> spec = reader.read(*option))
-        specs.push_back(std::move(*spec));
-  return specs;
-}
 
 std::optional<Path> optimizerName(const Expr &expr) {
   if (auto *name = expr.as<NameExpr>())
@@ -223,21 +144,22 @@ void checkGroupOptions(const Run &run, const Model &model, DiagnosticEngine &dia
 
 namespace {
 
-/// Equal for parameters that one function updates.
-std::string keyOf(const Optimizer &optimizer, const Parameter &parameter,
-                  const std::optional<MatrixDims> &matrix) {
-  std::string key = std::to_string(reinterpret_cast<uintptr_t>(optimizer.symbol.decl));
-  for (const auto &[name, value] : optimizer.options)
-    key += " " + name + "=" + value.print();
-  for (DimId dim : parameter.type.dims)
-    key += " " + std::to_string(dim);
-  if (matrix)
-    for (DimId dim : matrix->inputs)
-      key += " in " + std::to_string(dim);
-  return key;
+/// One function updates all parameters with equal keys.
+struct UpdateKey {
+  const Decl *optimizer;
+  std::map<std::string, Value> options;
+  DimSet dims;
+  std::optional<MatrixDims> matrix; ///< only for optimizers of matrices
+
+  bool operator==(const UpdateKey &) const = default;
+};
+
+bool takesMatrix(const OptimizerDecl &decl) {
+  return std::any_of(decl.formals.begin(), decl.formals.end(),
+                     [](const Formal &formal) { return formal.kind == FormalKind::Over; });
 }
 
-/// The element type that updates are computed in: the widest that is stored, f32 at least.
+/// The element type of the update: the widest stored type, at least f32.
 DType updateType(const Run &run) {
   DType widest = DType::F32;
   for (const char *path : {"precision.params", "precision.reduce", "precision.optimizer"})
@@ -247,65 +169,12 @@ DType updateType(const Run &run) {
 
 } // namespace
 
-namespace {
-
-/// Finds out how the operations of a model use one parameter.
-class MatrixUse {
-public:
-  MatrixUse(const Model &model, uint32_t parameter) : model(model), parameter(parameter) {
-    visit(model.body);
-  }
-  std::optional<MatrixDims> dims() const { return isMatrix ? found : std::nullopt; }
-
-private:
-  void visit(const Region &region) {
-    for (const Op &op : region.ops) {
-      if (op.kind == OpKind::Parameter && op.index == parameter)
-        same.insert(op.results[0]);
-      for (ValueId operand : op.operands)
-        if (same.count(operand))
-          use(op, operand);
-      for (const Region &body : op.body)
-        visit(body);
-    }
-  }
-
-  /// All uses must be contractions that sum the same dimensions.
-  void use(const Op &op, ValueId operand) {
-    if (op.kind == OpKind::Cast || op.kind == OpKind::StopGradient) {
-      same.insert(op.results[0]);
-      return;
-    }
-    isMatrix &= op.kind == OpKind::Contract;
-    if (!isMatrix)
-      return;
-    const DimSet &own = dimsOf(operand), &result = dimsOf(op.results[0]);
-    MatrixDims dims{own.intersect(result), own.without(result)};
-    isMatrix = !dims.outputs.empty() && !dims.inputs.empty() && (!found || *found == dims);
-    found = dims;
-  }
-
-  const DimSet &dimsOf(ValueId value) const { return model.values[value].type.dims; }
-
-  const Model &model;
-  uint32_t parameter;
-  std::set<ValueId> same; ///< the parameter, perhaps in another element type
-  std::optional<MatrixDims> found;
-  bool isMatrix = true;
-};
-
-} // namespace
-
-std::optional<MatrixDims> matrixDims(const Model &model, uint32_t parameter) {
-  return MatrixUse(model, parameter).dims();
-}
-
 Updates elaborateOptimizers(const Run &run, const Model &model, const Library &library,
                             DiagnosticEngine &diags) {
   Updates updates;
   updates.functionOf.resize(model.parameters.size());
-  std::map<std::string, size_t> known;
-  std::set<const Decl *> wrong; // a mistake in an optimizer is said once
+  std::vector<UpdateKey> keys;  // of the functions, in order
+  std::set<const Decl *> wrong; // an error in an optimizer is reported once
   for (size_t i = 0; i < model.parameters.size(); ++i) {
     const Parameter &parameter = model.parameters[i];
     if (parameter.frozen || parameter.isBuffer)
@@ -319,12 +188,14 @@ Updates elaborateOptimizers(const Run &run, const Model &model, const Library &l
     }
     if (wrong.count(optimizer.symbol.decl))
       continue;
-    std::optional<MatrixDims> matrix = matrixDims(model, static_cast<uint32_t>(i));
-    auto [entry, isNew] =
-        known.try_emplace(keyOf(optimizer, parameter, matrix), updates.functions.size());
-    updates.functionOf[i] = entry->second;
-    if (!isNew)
+    UpdateKey key{optimizer.symbol.decl, optimizer.options, parameter.type.dims, {}};
+    if (takesMatrix(declOf(optimizer.symbol)))
+      key.matrix = matrixDims(model, static_cast<uint32_t>(i));
+    auto known = std::find(keys.begin(), keys.end(), key);
+    updates.functionOf[i] = static_cast<size_t>(known - keys.begin());
+    if (known != keys.end())
       continue;
+    keys.push_back(key);
     Updates::Function &function = updates.functions.emplace_back();
     function.model.dims = model.dims;
     const std::vector<Formal> &formals = declOf(optimizer.symbol).formals;
@@ -334,7 +205,7 @@ Updates elaborateOptimizers(const Run &run, const Model &model, const Library &l
         }));
     OptimizerRequest request{optimizer.options,
                              {updateType(run), parameter.type.dims},
-                             matrix,
+                             key.matrix,
                              parameter.loc,
                              parameter.name};
     if (!elaborateOptimizer(optimizer.symbol, request, library, diags, function.model))

@@ -33,7 +33,7 @@ OptionSpec list(const char *path, OptionType type, std::vector<std::string> choi
   return {path, type, Value::ofList({}), Fixed::Compile, doc, 0, 0x1p53, std::move(choices)};
 }
 
-/// An option that another one must be set for.
+/// An option with an effect only if another option is set.
 OptionSpec effectiveWith(const char *needs, OptionSpec spec) {
   spec.needs = needs;
   return spec;

@@ -10,7 +10,7 @@ namespace titan::sema {
 
 namespace {
 
-/// What its type takes.
+/// The rule of the type.
 SettingRule typeRule(const OptionSpec &spec) {
   using Type = SettingRule::Type;
   switch (spec.type) {
@@ -110,7 +110,7 @@ Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
   return {};
 }
 
-/// The number that all legal ones are below; nothing where the greatest is legal itself.
+/// The exclusive upper bound; empty if the bound is inclusive.
 std::optional<double> boundAbove(const OptionSpec &spec) {
   const double above = std::nextafter(spec.most, std::numeric_limits<double>::infinity());
   bool isBelow = std::trunc(above) == above && std::trunc(spec.most) != spec.most;

@@ -1,6 +1,6 @@
-// The one table of a run's options: path, type, default, when it is fixed, what it means. Files,
-// `with { ... }`, `--set` and the launched program all go by it, so an option cannot exist in one
-// of them alone, and `titanc info --options` prints it.
+// The table of the options of a run: path, type, default, compile or launch time, description.
+// Files, `with { ... }`, `--set` and emitted programs use this table, and `titanc info --options`
+// prints it.
 #ifndef TITAN_COMPILER_SEMA_OPTIONS_H
 #define TITAN_COMPILER_SEMA_OPTIONS_H
 
@@ -27,7 +27,7 @@ enum class OptionType {
   Bool,
   Initialiser, ///< a number or a distribution; no value but a part of a model
 };
-/// What an option of this type takes, in words.
+/// The values of this type, as diagnostics name them.
 const char *spelling(OptionType type);
 
 /// Compile: the emitted program depends on it. Launch: the program reads it when it starts.
@@ -45,10 +45,10 @@ struct OptionSpec {
   const char *needs = "";                ///< a setting without which it changes nothing
 };
 
-/// All options that are not part of a model or a parallel map, nor of parameters by a pattern.
+/// All options except arguments of models, degrees of maps and options with a parameter pattern.
 const std::vector<OptionSpec> &optionTable();
-/// Of `optimizer.group "PATTERN"`, besides the options of optimizers, and of `parameters
-/// "PATTERN"`; their paths begin behind those.
+/// The options of `optimizer.group "PATTERN"` (without those of optimizers) and of
+/// `parameters "PATTERN"`. Their paths begin after the pattern.
 const std::vector<OptionSpec> &groupOptions();
 const std::vector<OptionSpec> &ruleOptions();
 /// The paths of a table's options.
@@ -58,30 +58,30 @@ const OptionSpec *findOption(const std::string &path);
 const OptionSpec *findOption(const std::vector<OptionSpec> &table, const std::string &path);
 /// The present name of an option that was renamed; any other path itself.
 const std::string &currentPath(const std::string &path);
-/// Two or more values that the option can have, as they are written. So whoever lists the options
-/// can also show, and test, what each of them changes.
+/// Two or more valid values in source syntax, for `titanc info --options` and for tests of the
+/// effect of every option.
 std::vector<std::string> samplesOf(const OptionSpec &spec);
 
-/// One option as it is in force.
+/// The value of one option in a run.
 struct Option {
   Value value;
   Location loc;          ///< where it was set; invalid for a default
   Location nameLoc = {}; ///< of the name that it was set by, where that is checked later
 };
 
-/// Notes in `seen` that a path is set here. False, once reported, if the same declaration has set
-/// it before.
+/// Records in `seen` that a path is set. Returns false after a report if the same declaration has
+/// set it before.
 bool setsOnce(std::map<std::string, Location> &seen, const std::string &path, Location at,
               DiagnosticEngine &diags);
 
-/// What an option of one value takes, as the program is told that reads it when it starts. An
-/// option of launch has no effect beside the default of what it needs.
+/// The rule by which an emitted program checks an option of one value at launch. It rejects the
+/// option while the option that it needs has its default.
 SettingRule ruleOf(const OptionSpec &spec);
-/// Says what is wrong with a setting in the words that a program has for it, too. An Error value.
+/// Reports an invalid value with the message of emitted programs. Returns an Error value.
 Value report(const SettingMistake &mistake, Location at, DiagnosticEngine &diags);
 
 /// Checks the type and range of a value for an option and converts it (an integer for a float).
-/// An Error value after a report.
+/// Returns an Error value after a report.
 Value checkOption(const OptionSpec &spec, const Value &value, Location at, DiagnosticEngine &diags);
 
 } // namespace titan::sema

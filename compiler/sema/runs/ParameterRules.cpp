@@ -2,6 +2,7 @@
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/program/ElementTypes.h"
+#include "compiler/sema/runs/OptimizerOptions.h"
 #include "compiler/sema/runs/Optimizers.h"
 
 #include <cmath>
@@ -54,7 +55,7 @@ entriesOf(const Setting &setting, const std::vector<std::string> &known, Diagnos
 
 namespace {
 
-/// Reads what a group says.
+/// Reads one group.
 struct GroupReader {
   const Library &library;
   const Unit &unit;
@@ -62,7 +63,7 @@ struct GroupReader {
   DiagnosticEngine &diags;
   Group &group;
 
-  /// Which options there are depends on the optimizer, wherever that stands in the group.
+  /// Reads the optimizer first, because it determines the options.
   void read(const std::vector<const Setting *> &entries) {
     for (const Setting *entry : entries)
       if (isOptimizer(*entry))
@@ -105,9 +106,7 @@ private:
     std::vector<std::string> known = groupOptionNames(run, group);
     Diagnostic &diag =
         diags.report(Code::UnknownOption, entry.path.loc, "a group has no option `" + name + "`");
-    diag.help("the options are " + listNames(known));
-    if (std::string near = nearestName(name, known); !near.empty())
-      diag.fix(entry.path.loc, near);
+    suggestName(diag, entry.path.loc, name, known, "the options are ");
   }
 };
 

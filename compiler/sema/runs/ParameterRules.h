@@ -1,7 +1,7 @@
 // Settings of a run for parameters by the pattern of their names. `group` of an optimizer sets
-// weight decay, learning rate and betas. `parameters` sets initial values and whether they are
-// trained. Later settings win. A pattern without matches is an error, because it would have no
-// effect.
+// the optimizer, its options and the learning rate. `parameters` sets initial values and whether
+// they are trained. Later settings win. A pattern without matches is an error, because it would
+// have no effect.
 #ifndef TITAN_COMPILER_SEMA_PARAMETERRULES_H
 #define TITAN_COMPILER_SEMA_PARAMETERRULES_H
 
@@ -18,7 +18,7 @@ void readRule(const syntax::Setting &setting, const Library &library, const Unit
               DiagnosticEngine &diags);
 /// The value of `name` in the last matching group that sets it; null if there is none.
 const Value *groupValue(const Run &run, const std::string &name, const Parameter &parameter);
-/// Does to a model's parameters what the run's rules say.
+/// Applies the rules of the run to the parameters of a model.
 void applyRules(const Run &run, Model &model, DiagnosticEngine &diags);
 /// Reports groups that match no parameter.
 void checkGroups(const Run &run, const Model &model, DiagnosticEngine &diags);

@@ -5,7 +5,7 @@ namespace titan::sema {
 
 using namespace syntax;
 
-/// Parts `optimizer.group."*norm".lr_scale` around its pattern. False where that is no such path.
+/// Splits `optimizer.group."*norm".lr_scale` around the pattern. Returns false for other paths.
 static bool readPattern(const std::string &path, Location at, Setting &setting) {
   size_t open = path.find(".\""), close = path.rfind("\".");
   if (open == 0 || open == std::string::npos || close == std::string::npos || close < open + 2 ||

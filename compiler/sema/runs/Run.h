@@ -1,6 +1,6 @@
-// Runs: what a `train` declaration, the runs it derives from, and `--set` say together. Later
-// settings win over earlier ones: base run, derived run, command line. All go through the same
-// checks, and each value keeps the place that it came from.
+// Runs: the settings of a `train` declaration, of its base runs and of the command line. Later
+// settings override earlier ones: base run, derived run, command line. All pass the same checks,
+// and each value has its source location.
 #ifndef TITAN_COMPILER_SEMA_RUN_H
 #define TITAN_COMPILER_SEMA_RUN_H
 
@@ -11,8 +11,8 @@
 
 namespace titan::sema {
 
-/// `group "*norm" { weight_decay = 0, lr_scale = 0.5 }`: of the groups that match a parameter's
-/// name, the last that sets something decides it.
+/// `group "*norm" { weight_decay = 0, lr_scale = 0.5 }`: for each option, the last matching group
+/// that sets it wins.
 struct Group {
   std::string pattern;
   std::map<std::string, Option> values; ///< of `groupOptions()` and of optimizers
@@ -49,7 +49,7 @@ struct Run {
   std::vector<OptionSpec> allOptions() const;
 };
 
-/// A `--set` argument or a line of a configuration file, as the setting that it stands for.
+/// A `--set` argument or a line of a configuration file, as a setting.
 struct Override {
   syntax::Setting setting;
   bool fromFile = false; ///< those go before the command line's
@@ -60,12 +60,12 @@ struct Override {
 std::optional<Override> parseOverride(const std::string &argument, SourceManager &sources,
                                       DiagnosticEngine &diags);
 
-/// Reports ways to say what is computed again that exclude one another.
+/// Reports recomputation settings that exclude each other.
 void checkPolicies(const Run &run, DiagnosticEngine &diags);
-/// Reports what no option can say alone, and sets what follows from others.
+/// Reports contradictory options and sets options that follow from others.
 void completeRun(Run &run, DiagnosticEngine &diags);
 
-/// The run that a declaration describes; defaults are filled in. Nothing after an error.
+/// The run of a declaration, with defaults. Empty after an error.
 std::optional<Run> resolveRun(const Symbol &train, const std::vector<Override> &overrides,
                               const Library &library, DiagnosticEngine &diags);
 

@@ -1,12 +1,11 @@
-// What no option can say alone: which of them contradict each other, and what those are that follow
-// from others.
+// Checks between options: contradictions, and options that follow from others.
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/program/Program.h"
 #include "compiler/sema/runs/Run.h"
 
 namespace titan::sema {
 
-/// A sum is as wide as its terms at least: made in fewer digits, it would lose what was computed.
+/// The type of a sum has at least the digits of its terms.
 static void resolveSum(Run &run, const char *path, DType compute, DType automatic,
                        DiagnosticEngine &diags) {
   Option &sum = run.options[path];
@@ -30,7 +29,7 @@ static void resolveSum(Run &run, const char *path, DType compute, DType automati
         .help("f64 is for runs that are f64 throughout: set `precision.compute = f64` too");
 }
 
-/// Puts element types in the place of `auto`.
+/// Replaces `auto` by element types.
 static void resolvePrecision(Run &run, DiagnosticEngine &diags) {
   std::optional<DType> compute = floatCalled(run["precision.compute"].print()),
                        params = floatCalled(run["precision.params"].print());
@@ -42,7 +41,7 @@ static void resolvePrecision(Run &run, DiagnosticEngine &diags) {
     state = Value::ofWord(spelling(wider(*params, DType::F32)));
 }
 
-/// The parts of a step are equal.
+/// Microbatches have equal sizes.
 static void checkAccumulation(const Run &run, DiagnosticEngine &diags) {
   const Option &batch = run.options.at("data.batch"), &microbatches = run.options.at("accumulate");
   if (batch.value.isError() || microbatches.value.isError() ||
@@ -57,7 +56,7 @@ static void checkAccumulation(const Run &run, DiagnosticEngine &diags) {
   diag.help("numbers that divide it: " + listDivisors(batch.value.integer));
 }
 
-/// What is set beside a setting that leaves it without effect.
+/// Reports options to which another option leaves no effect.
 static void checkIdle(const Run &run, DiagnosticEngine &diags) {
   for (const OptionSpec &spec : optionTable()) {
     const Option &option = run.options.at(spec.path);
@@ -69,8 +68,8 @@ static void checkIdle(const Run &run, DiagnosticEngine &diags) {
   }
 }
 
-/// Where `data.tokens` says how large a step is, `data.batch` is what is computed at a time, and
-/// the parts of a step follow. From here on the run is as if both had been written so.
+/// With `data.tokens`, `data.batch` is the size of a microbatch. Sets the whole batch and the
+/// number of microbatches.
 static void resolveTokens(Run &run, DiagnosticEngine &diags) {
   const Option &tokens = run.options["data.tokens"], &seq = run.options["data.seq"];
   Option &batch = run.options["data.batch"], &microbatches = run.options["accumulate"];

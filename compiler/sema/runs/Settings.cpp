@@ -1,4 +1,4 @@
-// What one setting means: which option it is for, and what its value is there.
+// Resolves one setting: its option and its value.
 #include "compiler/sema/runs/Optimizers.h"
 #include "compiler/sema/runs/ParameterRules.h"
 #include "compiler/sema/runs/Resolver.h"
@@ -53,7 +53,7 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
     unknown(path, setting.path.loc);
 }
 
-/// Sections that take a value themselves: `optimizer = adamw`, and `data = text("FILE")` anywhere.
+/// Sections with a value of their own: `optimizer = adamw`, and `data = text("FILE")` anywhere.
 void Resolver::assign(const std::string &path, Location pathLoc, const Expr &value) {
   auto *call = value.as<CallExpr>();
   bool isData = findOption(path + ".format");
@@ -138,7 +138,7 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
   run.options[path] = {checked, expr.loc};
 }
 
-/// Which options `optimizer` has depends on its name, wherever that stands among the settings.
+/// Reads the name of the optimizer first, because the name determines the options.
 void Resolver::announceOptimizer(const std::string &prefix, const Setting &setting) {
   const std::string path = prefix + setting.path.text();
   if (setting.value && (path == "optimizer" || path == "optimizer.name"))
@@ -150,7 +150,7 @@ void Resolver::announceOptimizer(const std::string &prefix, const Setting &setti
       announceOptimizer(path + ".", inner);
 }
 
-/// What a run has that names none.
+/// The optimizer of a run that names none.
 void Resolver::defaultOptimizer() {
   const Path name{{{findOption("optimizer.name")->initial.text, {}}}, {}};
   if (Symbol found = lookupOptimizer(name, *unit, run, library); found && !run.optimizer)
@@ -166,7 +166,7 @@ void Resolver::setOptimizer(Location pathLoc, const Expr &expr) {
     run.options[spec.path] = {Value::ofWord(path->text()), expr.loc, pathLoc};
 }
 
-/// A name that nothing has is no mistake of its own, but what the option does not take.
+/// An unknown name is reported as an invalid value of the option.
 Value Resolver::evaluateFor(const OptionSpec &spec, const Expr &expr) {
   if (auto *call = expr.as<CallExpr>(); call && spec.type == OptionType::Choice) {
     const std::string name = call->callee.text();
@@ -181,7 +181,7 @@ Value Resolver::evaluateFor(const OptionSpec &spec, const Expr &expr) {
   return isWord ? Value::ofWord(name->path.text()) : evaluate(expr);
 }
 
-/// Names stand for themselves, alone and in a list.
+/// A name evaluates to itself, alone and in a list.
 Value Resolver::evaluateNames(const Expr &expr) {
   if (auto *name = expr.as<NameExpr>())
     return Value::ofWord(name->path.text());
@@ -198,8 +198,7 @@ Value Resolver::evaluateNames(const Expr &expr) {
   return Value::ofList(std::move(words));
 }
 
-/// `recompute = none` takes back what the run it derives from says in other words, and the other
-/// way round.
+/// `recompute = none` overrides all recomputation settings of the base run, and vice versa.
 void Resolver::resetOtherPolicy(const std::string &path) {
   auto isRecompute = [](const std::string &all) { return all.rfind("recompute", 0) == 0; };
   auto choosesLayers = [](const std::string &all) {
@@ -214,8 +213,7 @@ void Resolver::resetOtherPolicy(const std::string &path) {
       run.options.erase(spec.path);
 }
 
-/// Paths in a file are relative to that file, those of a command line to where it is given,
-/// wherever the program will run.
+/// Paths in a file are relative to that file; paths of a command line to the working directory.
 std::string Resolver::relativeToFile(const std::string &path, Location loc) const {
   if (path.empty())
     return path;

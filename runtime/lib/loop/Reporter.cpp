@@ -60,7 +60,7 @@ void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, do
                      {"time_metrics/data_loading(s)", dataSeconds},
                      {"time_metrics/data_loading(%)", 100 * dataSeconds / seconds},
                      {"n_tokens_seen", static_cast<double>(row.tokens)},
-                     {"lr/AdamW", row.lr}};
+                     {"lr", row.lr}};
   addLosses(scalars, "loss_metrics/", row.losses);
   addMemory(scalars, "", executor.device());
   if (row.mfu)

@@ -18,8 +18,7 @@ using namespace titan::ir;
 
 namespace {
 
-/// A parameter with its gradient, its optimizer, and the numbers of the arguments that hold it and
-/// its states.
+/// A parameter with its gradient and optimizer, and the argument indices of parameter and states.
 struct Trained {
   unsigned parameter;
   Value gradient;
@@ -43,7 +42,7 @@ private:
   Value addScalar(StringRef name);
   Value buildNorm();
   Value buildScale(Value norm);
-  Value spoilScale(Value scale, Value norm);
+  Value markNonFinite(Value scale, Value norm);
   void keepBuffers(Value scale);
   Value getRate(unsigned parameter);
   void update(const Trained &one, Value scale);
@@ -116,7 +115,7 @@ unsigned OptimizerBuilder::addState(const Trained &one, const OptimizerFunction:
   return index;
 }
 
-/// A scalar that the runtime sets; the program may have it already.
+/// Returns a scalar argument that the runtime sets; adds it if the program lacks it.
 Value OptimizerBuilder::addScalar(StringRef name) {
   StringAttr wanted = ops.getStringAttr(name);
   for (BlockArgument argument : function.getArguments())
@@ -137,8 +136,8 @@ void OptimizerBuilder::addArguments() {
   step = addScalar("step");
 }
 
-/// The 2-norm of all gradients together. Squares are added in pairs, so that the error grows with
-/// the logarithm of their number.
+/// The 2-norm of all gradients. Pairwise summation: the error grows with the logarithm of the
+/// number of parameters.
 Value OptimizerBuilder::buildNorm() {
   math.setLoc(NameLoc::get(ops.getStringAttr("grad_norm"), function.getLoc()));
   SmallVector<Value> sums;
@@ -153,8 +152,7 @@ Value OptimizerBuilder::buildNorm() {
   return math.create<SqrtOp>(scalarType, sums.front());
 }
 
-/// min(1, clip / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_ has it; null where nothing is
-/// clipped.
+/// min(1, clip / (norm + 1e-6)), as in torch.nn.utils.clip_grad_norm_; null without clipping.
 Value OptimizerBuilder::buildScale(Value norm) {
   if (clip == 0)
     return {};
@@ -165,8 +163,8 @@ Value OptimizerBuilder::buildScale(Value norm) {
   return math.create<MinimumOp>(scalarType, one, ratio);
 }
 
-/// The scale; not a number where the loss or the norm is not finite. x - x is 0 where x is finite.
-Value OptimizerBuilder::spoilScale(Value scale, Value norm) {
+/// Makes the scale NaN if the loss or the norm is not finite: x - x is 0 only for finite x.
+Value OptimizerBuilder::markNonFinite(Value scale, Value norm) {
   math.setLoc(NameLoc::get(ops.getStringAttr("skip_nonfinite"), function.getLoc()));
   Operation *terminator = function.getBody().front().getTerminator();
   Value loss = terminator->getOperand(*findResult(function, attr::kOutput, "loss"));
@@ -177,7 +175,7 @@ Value OptimizerBuilder::spoilScale(Value scale, Value norm) {
   return scale;
 }
 
-/// Where the scale is not a number, buffers keep their values like parameters.
+/// With a scale of NaN, buffers keep their values, as parameters do.
 void OptimizerBuilder::keepBuffers(Value scale) {
   Operation *terminator = function.getBody().front().getTerminator();
   Value isApplied = math.compare(ComparePredicate::EQ, scale, scale);
@@ -192,7 +190,7 @@ void OptimizerBuilder::keepBuffers(Value scale) {
   }
 }
 
-/// The learning rate of a parameter: the schedule's, times its own factor where it has one.
+/// The learning rate of the schedule, times the factor of the parameter.
 Value OptimizerBuilder::getRate(unsigned parameter) {
   auto factor = function.getArgAttrOfType<FloatAttr>(parameter, attr::kRateScale);
   if (!factor)
@@ -222,7 +220,7 @@ void OptimizerBuilder::update(const Trained &one, Value scale) {
   }
 }
 
-/// The norm and each rank's own loss stand directly behind the loss, before the gradients.
+/// Inserts the norm and the rank's unreduced loss after the loss, before the gradients.
 void OptimizerBuilder::insertOutputs(Value norm) {
   const unsigned loss = *findResult(function, attr::kOutput, "loss");
   Operation *terminator = function.getBody().front().getTerminator();
@@ -245,7 +243,7 @@ LogicalResult OptimizerBuilder::run() {
   Value norm = buildNorm();
   Value scale = buildScale(norm);
   if (skipsNonFinite) {
-    scale = spoilScale(scale, norm);
+    scale = markNonFinite(scale, norm);
     keepBuffers(scale);
   }
   insertOutputs(norm);

@@ -103,11 +103,11 @@ bool OptimizerFunction::isElementwise() const {
   });
 }
 
-/// A step of the function with its operands replaced. As numbers, no value has dimensions; else
-/// those of the stack come before a value's own where an operand has them.
+/// Clones an operation with mapped operands. `asNumbers` drops all dimensions. Otherwise, results
+/// with a stacked operand get the dimensions of the stack before their own.
 Operation *OptimizerFunction::cloneStep(OpBuilder &builder, Operation *step, IRMapping &mapping,
                                         bool asNumbers) const {
-  // Declared dimensions were checked; how values of an update are laid, propagation says.
+  // Propagation chooses the shardings within an update.
   if (isa<ShardingConstraintOp>(step) || (asNumbers && isa<ExpandOp>(step))) {
     mapping.map(step->getResult(0), mapping.lookup(step->getOperand(0)));
     return nullptr;
@@ -128,7 +128,8 @@ Operation *OptimizerFunction::cloneStep(OpBuilder &builder, Operation *step, IRM
   return copy;
 }
 
-/// The body with operands in the element type that it computes in, and results in theirs.
+/// Inlines the body. Operands are cast to the function's element type, results to their stored
+/// type.
 SmallVector<Value> OptimizerFunction::inlineBody(OpBuilder &builder, Location loc,
                                                  const Operands &given, bool asNumbers) const {
   TensorBuilder math(builder, loc);

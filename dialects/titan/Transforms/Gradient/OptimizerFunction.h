@@ -5,8 +5,9 @@
 // `titan.operand` is "parameter" or "gradient", `titan.scalar` "lr" or "step", `titan.state` the
 // name of a state. Each result says by `titan.updates` which argument it replaces.
 //
-// The function is written for a parameter of one layer. Where the parameter is stacked over a
-// repeat, the dimensions of the stack lead the type of every value that depends on a stacked one.
+// The function updates the parameter of one layer. If a repeat stacks the parameter, the inlined
+// body prepends the dimensions of the stack to the type of every value that depends on a stacked
+// value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +22,8 @@ namespace titan::ir {
 
 class OptimizerFunction {
 public:
-  /// The optimizer that the argument `index` of `program` names by `titan.updated_by`; fails with
-  /// an error at the program where there is none, or where its signature does not fit.
+  /// The optimizer that `titan.updated_by` of argument `index` names. Fails with an error at
+  /// `program` if it does not exist or its signature does not match the argument.
   static mlir::FailureOr<OptimizerFunction> get(mlir::func::FuncOp program, unsigned index);
 
   struct State {
@@ -33,18 +34,17 @@ public:
   /// The type of a state of the parameter, in the element type `element`.
   NamedTensorType getStateType(const State &state, mlir::Type element) const;
 
-  /// What an update reads: values of the program, of any floating-point element types.
+  /// The operands of an update: values of the program, of any floating-point element types.
   struct Operands {
     mlir::Value parameter, gradient, lr, step;
     /// Factor of the gradient; null: 1.
     mlir::Value scale;
-    /// With this, a scale that is not a number leaves parameter and states as they are.
+    /// A scale of NaN leaves parameter and states unchanged.
     bool skipsNan = false;
     llvm::SmallVector<mlir::Value> states;
   };
-  /// Builds the update at `builder`: the new parameter, then the new states, each of its operand's
-  /// type. An elementwise update becomes one `titan.apply`; others become the operations of the
-  /// function, one by one.
+  /// Builds the update. Returns the new parameter and the new states, with the types of the
+  /// operands. An elementwise function becomes one `titan.apply`; any other function is inlined.
   llvm::SmallVector<mlir::Value> build(mlir::OpBuilder &builder, mlir::Location loc,
                                        const Operands &operands) const;
 
@@ -67,9 +67,9 @@ private:
   unsigned parameter = 0, gradient = 0;
   std::optional<unsigned> lr, step;
   llvm::SmallVector<State> states;
-  /// The returned value that replaces the parameter, then those that replace the states.
+  /// The indices of the results that replace the parameter and the states.
   llvm::SmallVector<unsigned> results;
-  /// The dimensions of the parameter's stack.
+  /// The dimensions over which repeats stack the parameter.
   llvm::SmallVector<DimAttr> stack;
 };
 

@@ -165,7 +165,7 @@ private:
     }
   }
 
-  /// The value that stands for all values with these bytes.
+  /// The representative of all values with these bytes.
   Value getSource(Value value) const {
     Value root = ir::getRoot(value);
     auto it = aliases.find(root);

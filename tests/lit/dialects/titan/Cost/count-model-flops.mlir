@@ -1,0 +1,25 @@
+// RUN: titan-opt %s --titan-count-model-flops | FileCheck %s
+
+// 6 FLOPs per token for each parameter of a product: w has 32. The table is only looked up. Attention adds 6 times
+// keys * (query + result) elements per token: 3 * 2 * 8 * (128 + 128) / 32.
+// CHECK: module attributes {
+// CHECK-SAME: titan.model_flops_per_token = 5.760000e+02 : f64
+module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64, vocab = 16 : i64}} {
+  func.func @train(%tokens: !titan.tensor<i64[batch = 4, seq = 8]> {titan.input = "tokens"},
+                   %table: !titan.tensor<f32[vocab = 16, embed = 4]> {titan.param = "table"},
+                   %w: !titan.tensor<f32[embed = 4, ffn = 8]> {titan.param = "w"})
+      -> (!titan.tensor<f32[]> {titan.output = "loss"}) attributes {titan.program = "train"} {
+    %x = titan.gather %table along "vocab" at %tokens
+        : (!titan.tensor<f32[vocab = 16, embed = 4]>, !titan.tensor<i64[batch = 4, seq = 8]>)
+        -> !titan.tensor<f32[batch = 4, seq = 8, embed = 4]>
+    %a, %lse = titan.attention %x, %x, %x along "seq" head "embed" {causal, scale = 0.5}
+        : (!titan.tensor<f32[batch = 4, seq = 8, embed = 4]>, !titan.tensor<f32[batch = 4, seq = 8, embed = 4]>,
+           !titan.tensor<f32[batch = 4, seq = 8, embed = 4]>)
+        -> (!titan.tensor<f32[batch = 4, seq = 8, embed = 4]>, !titan.tensor<f32[batch = 4, seq = 8]>)
+    %y = titan.contract %a, %w
+        : (!titan.tensor<f32[batch = 4, seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4, ffn = 8]>)
+        -> !titan.tensor<f32[batch = 4, seq = 8, ffn = 8]>
+    %loss = titan.reduce sum %y : !titan.tensor<f32[batch = 4, seq = 8, ffn = 8]> -> !titan.tensor<f32[]>
+    return %loss : !titan.tensor<f32[]>
+  }
+}
