@@ -227,7 +227,7 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
 
 FailureOr<HostTensor> interpreter::makeArgument(func::FuncOp function, unsigned index,
                                                 const Settings &settings, int64_t step) {
-  auto type = dyn_cast<NamedTensorType>(function.getArgument(index).getType());
+  auto type = dyn_cast<NamedTensorType>(function.getArgumentTypes()[index]);
   if (!type)
     return function.emitError("argument ") << index << " is not a titan tensor";
   NamedTensorType unpadded = getUnpadded(type, function.getArgAttr(index, attr::kUnpadded));

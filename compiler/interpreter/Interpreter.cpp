@@ -30,15 +30,42 @@ static Call describeCall(const Device &device, const RankMesh &mesh) {
   return {getParticipants(call.op, mesh, device.getRank()), what, call.position};
 }
 
+namespace {
+
+/// The ranks of a mesh, each with the function that it is running.
+class Machine {
+public:
+  Machine(Script &script, const RankMesh &mesh, Location location)
+      : script(script), mesh(mesh), location(location), devices(mesh.getNumRanks()),
+        rendezvous(mesh.getNumRanks()) {}
+
+  /// Runs all ranks to the end of the script.
+  LogicalResult run();
+
+private:
+  FailureOr<bool> proceed(int64_t rank);
+  LogicalResult advance(Device &device);
+  FailureOr<bool> startNext(int64_t rank);
+  LogicalResult meet(Device &device);
+
+  Script &script;
+  const RankMesh &mesh;
+  Location location;                            ///< of errors that concern several ranks
+  std::vector<std::unique_ptr<Device>> devices; ///< null: between two functions
+  Rendezvous rendezvous;
+};
+
+} // namespace
+
 /// Executes the next collective of `device` on its group.
-static LogicalResult meet(Device &device, std::vector<Device> &devices, const RankMesh &mesh) {
+LogicalResult Machine::meet(Device &device) {
   Operation *op = device.getCalls().front().op;
   std::vector<int64_t> group = getParticipants(op, mesh, device.getRank());
   std::vector<std::vector<ir::HostTensor>> results(group.size());
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     SmallVector<const ir::HostTensor *> inputs;
     for (int64_t member : group)
-      inputs.push_back(devices[member].getCalls().front().operands[i].get());
+      inputs.push_back(devices[member]->getCalls().front().operands[i].get());
     auto given = evaluateConversion(op, i, mesh, group, inputs);
     if (failed(given))
       return failure();
@@ -46,18 +73,16 @@ static LogicalResult meet(Device &device, std::vector<Device> &devices, const Ra
       list.push_back(std::move(result));
   }
   for (auto [member, result] : llvm::zip_equal(group, results))
-    if (failed(devices[member].complete(std::move(result))))
+    if (failed(devices[member]->complete(std::move(result))))
       return failure();
   return success();
 }
 
 /// Runs a device to its next call of or wait for a collective, or to its end, and posts the call.
-static LogicalResult advance(Device &device, Rendezvous &rendezvous, const RankMesh &mesh) {
+LogicalResult Machine::advance(Device &device) {
   FailureOr<bool> called = device.run();
   if (failed(called))
     return failure();
-  if (device.getState() == Device::State::Finished)
-    rendezvous.finish(device.getRank());
   if (!*called)
     return success();
   if (auto problem = rendezvous.post(device.getRank(), describeCall(device, mesh)))
@@ -65,58 +90,132 @@ static LogicalResult advance(Device &device, Rendezvous &rendezvous, const RankM
   return success();
 }
 
-/// Creates a device per rank and sets its arguments.
-static FailureOr<std::vector<Device>>
-makeDevices(ArrayRef<func::FuncOp> functions, const RankMesh &mesh, const RankTensors &arguments) {
-  std::vector<Device> devices;
-  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank) {
-    func::FuncOp function = functions[rank % functions.size()];
-    FailureOr<std::unique_ptr<Memory>> memory =
-        isPlanned(function) ? makeArenaMemory(function, mesh) : makeValueMemory(mesh);
-    if (failed(memory))
+/// Starts the next function of a rank that has finished one. False if there is none yet.
+FailureOr<bool> Machine::startNext(int64_t rank) {
+  std::unique_ptr<Device> &device = devices[rank];
+  if (device) {
+    if (failed(script.finish(*device)))
       return failure();
-    devices.emplace_back(rank, mesh, function, std::move(*memory));
-    if (failed(devices.back().setArguments(arguments[rank])))
-      return failure();
+    device.reset();
+    if (script.isFinished(rank))
+      rendezvous.finish(rank);
   }
-  return devices;
+  FailureOr<std::unique_ptr<Device>> next = script.start(rank);
+  if (failed(next))
+    return failure();
+  device = std::move(*next);
+  return device != nullptr;
+}
+
+/// Does what `rank` can do now. False if it can do nothing.
+FailureOr<bool> Machine::proceed(int64_t rank) {
+  bool progress = false;
+  if (!devices[rank] || devices[rank]->getState() == Device::State::Finished) {
+    progress = devices[rank] != nullptr;
+    FailureOr<bool> started = startNext(rank);
+    if (failed(started) || !*started)
+      return failed(started) ? started : FailureOr<bool>(progress);
+  }
+  Device &device = *devices[rank];
+  if (device.getState() == Device::State::Running) {
+    if (failed(advance(device)))
+      return failure();
+    progress = true;
+  }
+  if (!rendezvous.isComplete(rank))
+    return progress;
+  if (failed(meet(device)))
+    return failure();
+  if (auto problem = rendezvous.release(rank))
+    return emitError(location, *problem);
+  return true;
+}
+
+LogicalResult Machine::run() {
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank) {
+      FailureOr<bool> proceeded = proceed(rank);
+      if (failed(proceeded))
+        return failure();
+      progress |= *proceeded;
+    }
+  }
+  InFlightDiagnostic deadlock = emitError(location, rendezvous.describeDeadlock());
+  bool isDeadlock = false;
+  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank) {
+    if (script.isFinished(rank))
+      continue;
+    isDeadlock = true;
+    if (!devices[rank])
+      deadlock.attachNote() << "rank " << rank << " waits for " << script.describeWait(rank);
+  }
+  if (isDeadlock)
+    return deadlock;
+  deadlock.abandon();
+  return success();
+}
+
+namespace {
+
+/// Every rank runs one function.
+class OneFunctionEach : public Script {
+public:
+  OneFunctionEach(ArrayRef<func::FuncOp> functions, const RankMesh &mesh,
+                  const RankTensors &arguments)
+      : functions(functions), mesh(mesh), arguments(arguments), results(mesh.getNumRanks()),
+        started(mesh.getNumRanks()), finished(mesh.getNumRanks()) {}
+
+  FailureOr<std::unique_ptr<Device>> start(int64_t rank) override {
+    if (started[rank])
+      return std::unique_ptr<Device>();
+    started[rank] = true;
+    return makeDevice(functions[rank % functions.size()], rank, mesh, arguments[rank]);
+  }
+  LogicalResult finish(const Device &device) override {
+    results[device.getRank()] = device.getResults();
+    finished[device.getRank()] = true;
+    return success();
+  }
+  bool isFinished(int64_t rank) const override { return finished[rank]; }
+  std::string describeWait(int64_t) const override { return "nothing"; }
+
+  RankTensors takeResults() { return std::move(results); }
+
+private:
+  ArrayRef<func::FuncOp> functions;
+  const RankMesh &mesh;
+  const RankTensors &arguments;
+  RankTensors results;
+  std::vector<bool> started, finished;
+};
+
+} // namespace
+
+FailureOr<std::unique_ptr<Device>>
+interpreter::makeDevice(func::FuncOp function, int64_t rank, const RankMesh &mesh,
+                        const std::vector<TensorRef> &arguments) {
+  FailureOr<std::unique_ptr<Memory>> memory =
+      isPlanned(function) ? makeArenaMemory(function, mesh) : makeValueMemory(mesh);
+  if (failed(memory))
+    return failure();
+  auto device = std::make_unique<Device>(rank, mesh, function, std::move(*memory));
+  if (failed(device->setArguments(arguments)))
+    return failure();
+  return device;
+}
+
+LogicalResult interpreter::runScript(Script &script, const RankMesh &mesh, Location location) {
+  return Machine(script, mesh, location).run();
 }
 
 FailureOr<RankTensors> interpreter::interpret(ArrayRef<func::FuncOp> functions,
                                               const RankMesh &mesh, const RankTensors &arguments) {
-  FailureOr<std::vector<Device>> made = makeDevices(functions, mesh, arguments);
-  if (failed(made))
+  OneFunctionEach script(functions, mesh, arguments);
+  func::FuncOp function = functions.front();
+  if (failed(runScript(script, mesh, function.getLoc())))
     return failure();
-  std::vector<Device> devices = std::move(*made);
-  Rendezvous rendezvous(mesh.getNumRanks());
-  for (bool progress = true; progress;) {
-    progress = false;
-    for (Device &device : devices) {
-      if (device.getState() == Device::State::Running) {
-        if (failed(advance(device, rendezvous, mesh)))
-          return failure();
-        progress = true;
-      }
-      if (!rendezvous.isComplete(device.getRank()))
-        continue;
-      if (failed(meet(device, devices, mesh)))
-        return failure();
-      if (auto problem = rendezvous.release(device.getRank())) {
-        func::FuncOp function = functions.front();
-        return function.emitError(*problem);
-      }
-      progress = true;
-    }
-  }
-  RankTensors results;
-  for (const Device &device : devices) {
-    if (device.getState() != Device::State::Finished) {
-      func::FuncOp function = functions.front();
-      return function.emitError(rendezvous.describeDeadlock());
-    }
-    results.push_back(device.getResults());
-  }
-  return results;
+  return script.takeResults();
 }
 
 /// Elements are doubles: at most 2 GiB per value.

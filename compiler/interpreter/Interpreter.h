@@ -8,7 +8,7 @@
 #ifndef TITAN_COMPILER_INTERPRETER_INTERPRETER_H
 #define TITAN_COMPILER_INTERPRETER_INTERPRETER_H
 
-#include "compiler/interpreter/Device.h"
+#include "compiler/interpreter/Script.h"
 
 namespace titan::interpreter {
 
@@ -19,6 +19,15 @@ using RankTensors = std::vector<std::vector<TensorRef>>;
 /// diagnostics.
 mlir::FailureOr<RankTensors> interpret(llvm::ArrayRef<mlir::func::FuncOp> functions,
                                        const RankMesh &mesh, const RankTensors &arguments);
+
+/// Runs the functions of `script` on each rank. Errors are diagnostics; a deadlock is reported at
+/// `location`.
+mlir::LogicalResult runScript(Script &script, const RankMesh &mesh, mlir::Location location);
+
+/// A device at the start of `function`.
+mlir::FailureOr<std::unique_ptr<Device>> makeDevice(mlir::func::FuncOp function, int64_t rank,
+                                                    const RankMesh &mesh,
+                                                    const std::vector<TensorRef> &arguments);
 
 /// Rejects a value with a dimension that the mesh does not divide (only storage is padded) and a
 /// value that is too large to interpret.

@@ -2,6 +2,7 @@
 
 #include "compiler/interpreter/Session.h"
 
+#include "compiler/interpreter/Fragments.h"
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Padding.h"
 
@@ -26,7 +27,7 @@ static FailureOr<std::vector<func::FuncOp>> findFunctions(ModuleOp module, Strin
   names.split(list, ',');
   for (StringRef name : list) {
     auto function = module.lookupSymbol<func::FuncOp>(name);
-    if (!function || function.isExternal()) {
+    if (!function || (function.isExternal() && !isFragmented(function))) {
       InFlightDiagnostic error = module.emitError("the module has no program @") << name;
       for (func::FuncOp other : module.getOps<func::FuncOp>())
         error.attachNote(other.getLoc()) << "it has @" << other.getName();
@@ -57,6 +58,19 @@ static bool isMapped(func::FuncOp function) {
              .wasInterrupted();
 }
 
+/// Checks the types of a program, fragments included.
+static LogicalResult checkProgram(func::FuncOp function, const RankMesh &mesh) {
+  if (!isFragmented(function))
+    return checkTypes(function, mesh);
+  auto fragments = getFragments(function);
+  if (failed(fragments))
+    return failure();
+  for (func::FuncOp fragment : *fragments)
+    if (failed(checkTypes(fragment, mesh)))
+      return failure();
+  return success();
+}
+
 FailureOr<Session> Session::create(ModuleOp module, StringRef programs, int64_t autoDegree,
                                    Settings settings) {
   auto functions = findFunctions(module, programs);
@@ -67,7 +81,7 @@ FailureOr<Session> Session::create(ModuleOp module, StringRef programs, int64_t 
   if (mesh->getNumRanks() > kMostRanks)
     return module.emitError("the mesh has more ranks than the interpreter has, ") << kMostRanks;
   for (func::FuncOp function : *functions)
-    if (failed(checkTypes(function, *mesh)))
+    if (failed(checkProgram(function, *mesh)))
       return failure();
   Session session(std::move(*functions), std::move(mesh), std::move(settings));
   session.arguments.resize(session.mesh->getNumRanks(),
@@ -92,7 +106,7 @@ LogicalResult Session::makeArguments(bool everyStep) {
 }
 
 void Session::setArgument(unsigned index, const HostTensor &global) {
-  auto type = cast<NamedTensorType>(getFunction().getArgument(index).getType());
+  auto type = cast<NamedTensorType>(getFunction().getArgumentTypes()[index]);
   for (int64_t rank = 0; rank < mesh->getNumRanks(); ++rank)
     arguments[rank][index] = std::make_shared<HostTensor>(getShard(type, *mesh, rank, global));
 }
@@ -107,7 +121,7 @@ FailureOr<HostTensor> Session::assembleAt(NamedTensorType type, const RankTensor
 }
 
 FailureOr<HostTensor> Session::getArgument(unsigned index) {
-  return assembleAt(cast<NamedTensorType>(getFunction().getArgument(index).getType()), arguments,
+  return assembleAt(cast<NamedTensorType>(getFunction().getArgumentTypes()[index]), arguments,
                     index, getArgumentRole(getFunction(), index).str());
 }
 
@@ -123,7 +137,9 @@ static std::string getFamily(func::FuncOp function, unsigned index) {
 LogicalResult Session::step(bool keep) {
   if (failed(makeArguments(/*everyStep=*/true)))
     return failure();
-  FailureOr<RankTensors> run = interpret(functions, *mesh, arguments);
+  FailureOr<RankTensors> run = isFragmented(getFunction())
+                                   ? interpretFragments(getFunction(), *mesh, arguments)
+                                   : interpret(functions, *mesh, arguments);
   if (failed(run))
     return failure();
   locals = std::move(*run);

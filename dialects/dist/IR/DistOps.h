@@ -20,6 +20,12 @@ inline constexpr llvm::StringLiteral kOverridesAttr = "dist.overrides";
 /// or of the value with this number. The comparison of programs must detect that.
 inline constexpr llvm::StringLiteral kDroppedAttr = "dist.dropped";
 
+/// On a function: the fragment of a program that it is (#dist.fragment).
+inline constexpr llvm::StringLiteral kFragmentAttr = "dist.fragment";
+/// On the declaration of a program that is cut into fragments: their symbols in an order that is
+/// valid on one process.
+inline constexpr llvm::StringLiteral kFragmentsAttr = "dist.fragments";
+
 /// Trait of operations that communicate within a process group.
 template <typename ConcreteType>
 class Collective : public mlir::OpTrait::TraitBase<ConcreteType, Collective> {};

@@ -54,6 +54,10 @@ inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
 inline constexpr llvm::StringLiteral kBuffer = "titan.buffer";
 inline constexpr llvm::StringLiteral kState = "titan.state";
 inline constexpr llvm::StringLiteral kScalar = "titan.scalar";
+/// On a parameter or state, and on a repeat: the stage of a pipeline, from 0.
+inline constexpr llvm::StringLiteral kStage = "titan.stage";
+/// On an input of a fragment: the fragment reads the slot of its microbatch.
+inline constexpr llvm::StringLiteral kMicrobatch = "titan.microbatch";
 /// In tests: the value of the argument, row-major.
 inline constexpr llvm::StringLiteral kValue = "titan.value";
 
@@ -62,6 +66,11 @@ inline constexpr llvm::StringLiteral kStacked = "titan.stacked";
 /// On padded arguments and results: their sizes without padding, which files and initial values
 /// use. The padding is zero.
 inline constexpr llvm::StringLiteral kUnpadded = "titan.unpadded";
+
+/// On arguments and results of fragments: a value that one fragment computes and others read, kept
+/// for each microbatch or for the step. The string is its name.
+inline constexpr llvm::StringLiteral kStash = "titan.stash";
+inline constexpr llvm::StringLiteral kStepValue = "titan.step_value";
 
 // On results of program functions.
 inline constexpr llvm::StringLiteral kOutput = "titan.output";

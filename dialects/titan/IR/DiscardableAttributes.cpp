@@ -56,6 +56,8 @@ constexpr Kind kStringsKind{"an array of strings", isArrayOf<StringAttr>};
 constexpr Kind kStackedKind{"a unit attribute, an array or a dictionary",
                             isOf<UnitAttr, ArrayAttr, DictionaryAttr>};
 constexpr Kind kGradKindKind{"\"wgrad\" or \"dgrad\"", isGradKind};
+constexpr Kind kFragmentKind{"a #dist.fragment", isOf<dist::FragmentAttr>};
+constexpr Kind kSymbolsKind{"an array of symbols", isArrayOf<FlatSymbolRefAttr>};
 constexpr Kind kAnyKind{"any attribute", [](Attribute) { return true; }};
 
 struct Rule {
@@ -100,6 +102,10 @@ constexpr Rule kRules[] = {
     {attr::kValue, OnArgument, kAnyKind},
     {attr::kStacked, OnArgument | OnResult, kStackedKind},
     {attr::kUnpadded, OnArgument | OnResult, kIntegersKind},
+    {attr::kStage, OnArgument | OnResult | OnRepeat, kIntegerKind},
+    {attr::kMicrobatch, OnArgument, kUnitKind},
+    {attr::kStash, OnArgument | OnResult, kStringKind},
+    {attr::kStepValue, OnArgument | OnResult, kStringKind},
     {attr::kOutput, OnResult, kStringKind},
     {attr::kUnreduced, OnResult, kUnitKind},
     {attr::kGradient, OnResult, kStringKind},
@@ -116,6 +122,8 @@ constexpr Rule kRules[] = {
 
     {dist::kOverridesAttr, OnAxisRules, kArrayKind},
     {dist::kDroppedAttr, OnOperation, kAnyKind},
+    {dist::kFragmentAttr, OnFunction, kFragmentKind},
+    {dist::kFragmentsAttr, OnFunction, kSymbolsKind},
 };
 
 /// The word for a holder in diagnostics.

@@ -1,6 +1,7 @@
 //===- Pipeline.cpp - The shard phase, pass by pass -----------------------===//
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/dist/Transforms/Stages/Passes.h"
 #include "dialects/titan/Support/RunSettings.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -32,10 +33,15 @@ void dist::buildShardPhase(OpPassManager &passes, const RunSettings &settings) {
   each.addPass(createDistLowerReshards());
   each.addPass(createDistReturnUnreduced());
   each.addPass(createDistReshardAfterForward({getReshardPolicy(settings)}));
-  each.addPass(createDistBucketCollectives());
-  each.addPass(createDistVerify());
+  // On the collectives of one rank, so that no sharding need be propagated across fragments. Before
+  // buckets, which would contain values of several stages.
+  passes.addPass(createDistFormFragments());
+  OpPassManager &fragments = passes.nest<func::FuncOp>();
+  fragments.addPass(createDistBucketCollectives());
+  fragments.addPass(createDistVerify());
 }
 
 void dist::registerShardPhase() {
   registerDistShardPasses();
+  registerDistStagesPasses();
 }

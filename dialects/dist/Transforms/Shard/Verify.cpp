@@ -211,12 +211,20 @@ private:
     return success();
   }
 
-  /// Checks that the function returns no partial value, unless the result is marked.
+  /// Whether a result may be partial: it is marked, or another fragment of the program reads it.
+  static bool mayBePartial(func::FuncOp function, unsigned result) {
+    for (StringRef role : {ir::attr::kUnreduced, ir::attr::kStash, ir::attr::kStepValue})
+      if (function.getResultAttr(result, role))
+        return true;
+    auto updated = function.getResultAttrOfType<IntegerAttr>(result, ir::attr::kUpdates);
+    return updated && function.getArgAttr(updated.getInt(), ir::attr::kStepValue);
+  }
+
+  /// Checks that the function returns no partial value, unless the result may be partial.
   static LogicalResult checkReturn(Operation *op) {
     auto function = op->getParentOfType<func::FuncOp>();
     for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
-      if (cast<NamedTensorType>(type).getSharding().isPartial() &&
-          !function.getResultAttr(i, ir::attr::kUnreduced))
+      if (cast<NamedTensorType>(type).getSharding().isPartial() && !mayBePartial(function, i))
         return op->emitError("result ") << i << " of the function is partial: " << type;
     return success();
   }

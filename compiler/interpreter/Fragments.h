@@ -1,0 +1,31 @@
+//===- Fragments.h - Runs a program that is cut into fragments --*- C++ -*-===//
+//
+// A program with stages is a declaration with a list of fragments (`--dist-form-fragments`). Each
+// rank runs the fragments of its stages in the order of the schedule. A value that crosses ranks
+// is delivered when its fragment has finished; a fragment starts when all its values are there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_INTERPRETER_FRAGMENTS_H
+#define TITAN_COMPILER_INTERPRETER_FRAGMENTS_H
+
+#include "compiler/interpreter/Interpreter.h"
+
+#include <map>
+
+namespace titan::interpreter {
+
+/// Whether `function` is the declaration of a program that is cut into fragments.
+bool isFragmented(mlir::func::FuncOp function);
+
+/// The fragments of a declaration, in their order.
+mlir::FailureOr<std::vector<mlir::func::FuncOp>> getFragments(mlir::func::FuncOp declaration);
+
+/// Runs a step. Arguments and results are those of the declaration. A rank without a result of
+/// another stage gets that of the rank that has it.
+mlir::FailureOr<RankTensors> interpretFragments(mlir::func::FuncOp declaration,
+                                                const RankMesh &mesh, const RankTensors &arguments);
+
+} // namespace titan::interpreter
+
+#endif // TITAN_COMPILER_INTERPRETER_FRAGMENTS_H

@@ -1,0 +1,50 @@
+//===- FormFragments.cpp - The pass --dist-form-fragments -----------------===//
+
+#include "dialects/dist/Transforms/Stages/FragmentBuilder.h"
+#include "dialects/dist/Transforms/Stages/Passes.h"
+#include "dialects/dist/Transforms/Stages/SplitAccumulators.h"
+#include "dialects/titan/Support/PassReport.h"
+#include "dialects/titan/Support/Programs.h"
+
+namespace titan::dist {
+#define GEN_PASS_DEF_DISTFORMFRAGMENTS
+#include "dialects/dist/Transforms/Stages/Passes.h.inc"
+} // namespace titan::dist
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+
+/// Replaces the program by a declaration that lists its fragments.
+static void declare(func::FuncOp program, ArrayRef<func::FuncOp> fragments) {
+  OpBuilder builder(program);
+  SmallVector<Attribute> symbols;
+  for (func::FuncOp fragment : fragments)
+    symbols.push_back(FlatSymbolRefAttr::get(fragment));
+  program.getBody().dropAllReferences();
+  program.getBody().getBlocks().clear();
+  program.setPrivate();
+  program->setAttr(kFragmentsAttr, builder.getArrayAttr(symbols));
+}
+
+namespace {
+struct FormFragments : titan::dist::impl::DistFormFragmentsBase<FormFragments> {
+  void runOnOperation() override {
+    for (func::FuncOp program : ir::getTrainPrograms(getOperation())) {
+      splitAccumulators(program);
+      ir::RepeatOp loop = findMicrobatchLoop(program);
+      if (!loop)
+        continue;
+      FragmentPlan plan(program, loop);
+      FragmentBuilder fragmentBuilder(program, loop, plan);
+      if (failed(fragmentBuilder.run()))
+        return signalPassFailure();
+      SmallVector<func::FuncOp> formed = fragmentBuilder.getFragments();
+      declare(program, formed);
+      TITAN_COUNT(fragments, formed.size());
+      TITAN_COUNT(stashedValues, fragmentBuilder.getNumStashed());
+      TITAN_COUNT(stepValues, fragmentBuilder.getNumStepValues());
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,69 @@
+//===- FragmentBuilder.h - Moves a program into fragments -------*- C++ -*-===//
+
+#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTBUILDER_H
+#define TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTBUILDER_H
+
+#include "dialects/dist/Transforms/Stages/FragmentPlan.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringSet.h"
+#include <map>
+
+namespace titan::dist {
+
+/// Builds the fragments of one program by a plan. The operations are cloned; the program itself
+/// stays.
+class FragmentBuilder {
+public:
+  FragmentBuilder(mlir::func::FuncOp program, ir::RepeatOp loop, const FragmentPlan &plan);
+
+  /// Creates all fragments in front of the program. Fails with an error where a value cannot cross
+  /// fragments.
+  mlir::LogicalResult run();
+  /// The fragments in execution order.
+  llvm::SmallVector<mlir::func::FuncOp> getFragments() const;
+  size_t getNumStashed() const { return numStashed; }
+  size_t getNumStepValues() const { return numStepValues; }
+
+private:
+  struct Fragment {
+    FragmentKey key;
+    mlir::func::FuncOp function;
+    mlir::IRMapping mapping;
+    llvm::SmallVector<mlir::Value> results;
+    llvm::SmallVector<mlir::Attribute> resultAttributes;
+  };
+
+  Fragment &getFragment(FragmentKey key);
+  mlir::LogicalResult place(mlir::Operation *op);
+  mlir::LogicalResult copyInto(Fragment &fragment, mlir::Operation *op);
+  /// Makes `value` available in `fragment`: an argument, a clone, or an import.
+  mlir::LogicalResult require(Fragment &fragment, mlir::Value value);
+  mlir::LogicalResult requireArgument(Fragment &fragment, mlir::BlockArgument argument);
+  mlir::LogicalResult requireLoopArgument(Fragment &fragment, mlir::BlockArgument argument);
+  mlir::Value addArgument(Fragment &fragment, mlir::Value value, mlir::DictionaryAttr attributes);
+  void addResult(Fragment &fragment, mlir::Value value, mlir::DictionaryAttr attributes);
+  mlir::LogicalResult import(Fragment &fragment, FragmentKey from, mlir::Value value);
+  mlir::LogicalResult addSums();
+  mlir::LogicalResult addReturned();
+  mlir::LogicalResult returnFrom(FragmentKey key, unsigned index);
+  std::string getSumName(unsigned index);
+  std::string pickName(mlir::Value value);
+  mlir::DictionaryAttr getRole(llvm::StringRef role, llvm::StringRef name);
+  void finish(Fragment &fragment);
+
+  mlir::func::FuncOp program;
+  ir::RepeatOp loop;
+  ir::RepeatVariant body;
+  const FragmentPlan &plan;
+  mlir::OpBuilder builder;
+  std::map<FragmentKey, Fragment, ExecutionOrder> fragments;
+  /// The names of exported values, by value: each value has one producer.
+  llvm::DenseMap<mlir::Value, mlir::StringAttr> exported;
+  std::map<unsigned, std::string> sumNames;
+  llvm::StringSet<> names;
+  size_t numStashed = 0, numStepValues = 0;
+};
+
+} // namespace titan::dist
+
+#endif // TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTBUILDER_H

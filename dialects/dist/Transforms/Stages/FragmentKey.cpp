@@ -1,0 +1,18 @@
+//===- FragmentKey.cpp - Identity and order of fragments ------------------===//
+
+#include "dialects/dist/Transforms/Stages/FragmentKey.h"
+
+using namespace titan::dist;
+
+std::string FragmentKey::getName() const {
+  std::string name = stringifyFragmentKind(kind).str() + "." + std::to_string(stage);
+  return kind == FragmentKind::Update ? name + "." + std::to_string(level) : name;
+}
+
+bool ExecutionOrder::operator()(const FragmentKey &a, const FragmentKey &b) const {
+  auto rank = [](const FragmentKey &key) {
+    int64_t stage = key.kind == FragmentKind::Backward ? -key.stage : key.stage;
+    return std::tuple(key.kind, key.level, stage);
+  };
+  return rank(a) < rank(b);
+}

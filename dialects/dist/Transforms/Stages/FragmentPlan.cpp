@@ -1,0 +1,285 @@
+//===- FragmentPlan.cpp - The fragment of every operation -----------------===//
+
+#include "dialects/dist/Transforms/Stages/FragmentPlan.h"
+
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/Views.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+using ir::RepeatOp;
+
+/// The stage of a repeat of the pipelined dimension.
+static std::optional<int64_t> getStage(Operation *op) {
+  auto stage = op->getAttrOfType<IntegerAttr>(ir::attr::kStage);
+  return stage ? std::optional(stage.getInt()) : std::nullopt;
+}
+
+RepeatOp dist::findMicrobatchLoop(func::FuncOp program) {
+  if (program.isExternal())
+    return nullptr;
+  for (auto repeat : program.getBody().front().getOps<RepeatOp>())
+    if (repeat.getNumVariants() == 1 &&
+        llvm::any_of(repeat.getVariant(0).getBlock().getOps<RepeatOp>(),
+                     [](RepeatOp inner) { return getStage(inner).has_value(); }))
+      return repeat;
+  return nullptr;
+}
+
+/// The operands of `op` and the values that its regions capture.
+static llvm::SetVector<Value> getRead(Operation *op) {
+  llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), read);
+  return read;
+}
+
+FragmentPlan::FragmentPlan(func::FuncOp program, RepeatOp loop)
+    : program(program), loop(loop), top(program.getBody().front()),
+      body(loop.getVariant(0).getBlock()) {
+  placeAnchored();
+  findCloneable(top);
+  findCloneable(body);
+  placeUnanchored();
+  placeBegin();
+  placeParameters();
+  placeUpdates();
+}
+
+int64_t FragmentPlan::getStageOf(int64_t position) const {
+  return position < numStages ? position : 2 * numStages - 1 - position;
+}
+
+int64_t FragmentPlan::getPosition(Operation *op) const {
+  auto found = positions.find(op);
+  return found == positions.end() ? -1 : found->second;
+}
+
+/// The positions of all operations that depend on a repeat with a stage.
+void FragmentPlan::placeAnchored() {
+  for (auto repeat : body.getOps<RepeatOp>())
+    if (std::optional<int64_t> stage = getStage(repeat))
+      numStages = std::max(numStages, *stage + 1);
+  for (Operation &op : body.without_terminator()) {
+    int64_t position = -1;
+    for (Value read : getRead(&op))
+      if (Operation *definition = read.getDefiningOp())
+        position = std::max(position, getPosition(definition));
+    if (std::optional<int64_t> stage = getStage(&op))
+      position = cast<RepeatOp>(op).getReverse() ? 2 * numStages - 1 - *stage : *stage;
+    if (position >= 0)
+      positions[&op] = position;
+  }
+}
+
+/// Whether `op` makes a stored parameter usable: it moves, converts or renames one tensor.
+static bool isWeightAccess(Operation *op) {
+  return isCollective(op) || isa<ir::CastOp, LocalSliceOp, ir::ExpandOp>(op) || ir::isView(op);
+}
+
+/// Finds operations of `block` that are cheap and depend on arguments of the program alone.
+void FragmentPlan::findCloneable(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (op.getNumRegions() || isa<ir::CostOpInterface>(op) || getPosition(&op) >= 0)
+      continue;
+    bool isFree = true, readsWeight = false;
+    for (Value operand : op.getOperands()) {
+      if (Operation *definition = operand.getDefiningOp()) {
+        isFree &= cloneable.contains(definition);
+        readsWeight |= weights.contains(operand);
+        continue;
+      }
+      auto argument = cast<BlockArgument>(operand);
+      bool isIterArg = llvm::is_contained(loop.getVariant(0).getIterArgs(), argument);
+      isFree &= !isIterArg;
+      readsWeight |= argument.getOwner() == &top &&
+                     (program.getArgAttr(argument.getArgNumber(), ir::attr::kParam) ||
+                      program.getArgAttr(argument.getArgNumber(), ir::attr::kState));
+    }
+    if (!isFree || (readsWeight && !isWeightAccess(&op)))
+      continue;
+    cloneable.insert(&op);
+    if (readsWeight)
+      weights.insert(op.result_begin(), op.result_end());
+  }
+}
+
+bool FragmentPlan::isCloneable(Operation *op) const {
+  return cloneable.contains(op);
+}
+
+/// The least position of the operations of the loop that read `value`, through cloned ones.
+std::optional<int64_t> FragmentPlan::findLeastPosition(Value value) const {
+  std::optional<int64_t> least;
+  for (Operation *user : value.getUsers()) {
+    Operation *op = body.findAncestorOpInBlock(*user);
+    std::optional<int64_t> position;
+    if (op && getPosition(op) >= 0) {
+      position = getPosition(op);
+    } else if (Operation *reader = op ? op : top.findAncestorOpInBlock(*user);
+               reader && isCloneable(reader)) {
+      for (Value result : reader->getResults())
+        if (std::optional<int64_t> next = findLeastPosition(result))
+          position = std::min(position.value_or(*next), *next);
+    }
+    if (position)
+      least = std::min(least.value_or(*position), *position);
+  }
+  return least;
+}
+
+/// Expensive operations that depend on no repeat: the first reader computes them.
+void FragmentPlan::placeUnanchored() {
+  for (Operation &op : llvm::reverse(body.without_terminator())) {
+    if (getPosition(&op) >= 0 || isCloneable(&op))
+      continue;
+    int64_t least = 2 * numStages - 1;
+    for (Value result : op.getResults())
+      least = std::min(least, findLeastPosition(result).value_or(least));
+    positions[&op] = least;
+  }
+}
+
+/// The first stage that reads `value` in the loop or in a begin fragment.
+std::optional<int64_t> FragmentPlan::findFirstStage(Value value) const {
+  std::optional<int64_t> first;
+  auto note = [&](std::optional<int64_t> stage) {
+    if (stage)
+      first = std::min(first.value_or(*stage), *stage);
+  };
+  for (Operation *user : value.getUsers()) {
+    Operation *op = body.findAncestorOpInBlock(*user);
+    if (op && getPosition(op) >= 0)
+      note(getStageOf(getPosition(op)));
+    Operation *reader = op ? op : top.findAncestorOpInBlock(*user);
+    if (auto begin = beginStages.find(reader); begin != beginStages.end())
+      note(begin->second);
+    if (reader && isCloneable(reader))
+      for (Value result : reader->getResults())
+        note(findFirstStage(result));
+  }
+  return first;
+}
+
+/// What is computed before the loop and not cloned: by the first stage that reads it.
+void FragmentPlan::placeBegin() {
+  for (Operation *op = loop->getPrevNode(); op; op = op->getPrevNode()) {
+    if (isCloneable(op))
+      continue;
+    int64_t stage = numStages - 1;
+    for (Value result : op->getResults())
+      stage = std::min(stage, findFirstStage(result).value_or(stage));
+    beginStages[op] = stage;
+  }
+}
+
+void FragmentPlan::placeParameters() {
+  for (BlockArgument argument : program.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    if (auto stage = program.getArgAttrOfType<IntegerAttr>(index, ir::attr::kStage))
+      homes[argument] = stage.getInt();
+    else if (program.getArgAttr(index, ir::attr::kParam))
+      homes[argument] = findFirstStage(argument).value_or(0);
+  }
+  for (BlockArgument argument : program.getArguments()) {
+    auto state = program.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ir::attr::kState);
+    if (!state || homes.contains(argument))
+      continue;
+    StringRef parameter = state.getValue().split('.').second;
+    std::optional<unsigned> owner = ir::findArgument(program, ir::attr::kParam, parameter);
+    homes[argument] = owner ? homes.lookup(program.getArgument(*owner)) : 0;
+  }
+}
+
+int64_t FragmentPlan::getSumStage(unsigned index) const {
+  Value sum = RepeatOp(loop).getYielded(index).front();
+  Operation *add = sum.getDefiningOp();
+  return add ? getStageOf(std::max<int64_t>(getPosition(add), 0)) : 0;
+}
+
+FragmentPlan::Owner FragmentPlan::getOwner(Value value) const {
+  if (homes.contains(value))
+    return {Owner::One, homes.lookup(value), 0};
+  Operation *op = value.getDefiningOp();
+  if (!op || isCloneable(op))
+    return {Owner::Any};
+  if (op == loop)
+    return {Owner::One, getSumStage(cast<OpResult>(value).getResultNumber()), 0};
+  if (auto begin = beginStages.find(op); begin != beginStages.end())
+    return {Owner::One, begin->second, 0};
+  return owners.lookup(op);
+}
+
+/// The owner of an operation after the loop.
+FragmentPlan::Owner FragmentPlan::combine(Operation *op) const {
+  std::optional<int64_t> home;
+  bool hasSeveral = false, hasShared = false, isScalar = true;
+  for (Value result : op->getResults())
+    isScalar &= cast<ir::NamedTensorType>(result.getType()).getRank() == 0;
+  for (Value read : getRead(op)) {
+    Owner owner = getOwner(read);
+    hasShared |= owner.kind == Owner::All;
+    if (owner.kind != Owner::One)
+      continue;
+    hasSeveral |= home && *home != owner.stage;
+    // The stage that stores a parameter updates it.
+    home = homes.contains(read) ? owner.stage : std::min(home.value_or(owner.stage), owner.stage);
+  }
+  Owner result{Owner::Any};
+  if (home && !(hasSeveral && isScalar))
+    result = {Owner::One, *home};
+  else if (home || hasShared)
+    result = {Owner::All};
+  for (Value read : getRead(op)) {
+    Owner owner = getOwner(read);
+    bool crosses = owner.kind == Owner::One && !homes.contains(read) &&
+                   (result.kind == Owner::All || owner.stage != result.stage);
+    result.level = std::max(result.level, owner.level + crosses);
+  }
+  return result;
+}
+
+void FragmentPlan::placeUpdates() {
+  for (Operation *op = loop->getNextNode(); op != top.getTerminator(); op = op->getNextNode()) {
+    if (isCloneable(op))
+      continue;
+    Owner owner = combine(op);
+    owners[op] = owner;
+    numLevels = std::max(numLevels, owner.level + 1);
+  }
+  // Every stage returns the scalar results of the step.
+  for (Value returned : top.getTerminator()->getOperands())
+    if (Owner owner = getOwner(returned);
+        owner.kind == Owner::One && cast<ir::NamedTensorType>(returned.getType()).getRank() == 0)
+      numLevels = std::max(numLevels, owner.level + 2);
+}
+
+std::optional<FragmentKey> FragmentPlan::get(Operation *op) const {
+  if (isCloneable(op))
+    return std::nullopt;
+  if (op->getBlock() == &body) {
+    int64_t position = getPosition(op);
+    auto kind = position < numStages ? FragmentKind::Forward : FragmentKind::Backward;
+    return FragmentKey{kind, getStageOf(position)};
+  }
+  if (auto begin = beginStages.find(op); begin != beginStages.end())
+    return FragmentKey{FragmentKind::Begin, begin->second};
+  Owner owner = owners.lookup(op);
+  if (owner.kind != Owner::One)
+    return std::nullopt;
+  return FragmentKey{FragmentKind::Update, owner.stage, owner.level};
+}
+
+FragmentKey FragmentPlan::getReader(Value value, int64_t stage) const {
+  Owner owner = getOwner(value);
+  bool crosses = owner.kind == Owner::One && owner.stage != stage;
+  return {FragmentKind::Update, stage, owner.level + crosses};
+}
+
+FragmentKey FragmentPlan::getOwnFragment(Value value) const {
+  Owner owner = getOwner(value);
+  return {FragmentKind::Update, owner.stage, owner.level};
+}

@@ -1,0 +1,86 @@
+//===- FragmentPlan.h - The fragment of every operation ---------*- C++ -*-===//
+//
+// Decides in which fragment each operation of a pipelined training step runs. The step is a
+// function with one loop over microbatches.
+//
+// In the loop, the forward repeat of stage s has position s and the reverse repeat of stage s has
+// position 2S - 1 - s, for S stages. Any other operation has the greatest position of its operands:
+// it runs as early as possible. Operations that depend on no repeat have the least position of
+// their users, or are cloned into each user if that is cheap.
+//
+// After the loop, an operation belongs to the stage that stores its operands. A scalar of several
+// stages (the norm of all gradients) is computed by every stage that reads it. A tensor of several
+// stages (the gradient of a parameter of two stages) belongs to the stage that stores the
+// parameter. The level of an operation counts the values of other stages before it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTPLAN_H
+#define TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTPLAN_H
+
+#include "dialects/dist/Transforms/Stages/FragmentKey.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <optional>
+
+namespace titan::dist {
+
+/// The loop over microbatches of a program with stages; null if it has none.
+ir::RepeatOp findMicrobatchLoop(mlir::func::FuncOp program);
+
+class FragmentPlan {
+public:
+  FragmentPlan(mlir::func::FuncOp program, ir::RepeatOp loop);
+
+  /// The fragment of an operation of the program's or the loop's block. None: each fragment that
+  /// reads a result has its own copy.
+  std::optional<FragmentKey> get(mlir::Operation *op) const;
+  /// The stage that stores a parameter or state of the program.
+  int64_t getHome(mlir::BlockArgument argument) const { return homes.lookup(argument); }
+  /// The stage that computes the sum over microbatches of iteration argument `index`.
+  int64_t getSumStage(unsigned index) const;
+  /// The fragment that can first read `value`, a value of the program's block, at `stage`.
+  FragmentKey getReader(mlir::Value value, int64_t stage) const;
+  /// The fragment that computes `value`, a value of the program's block.
+  FragmentKey getOwnFragment(mlir::Value value) const;
+  int64_t getNumStages() const { return numStages; }
+  /// The number of levels of update fragments.
+  int64_t getNumLevels() const { return numLevels; }
+  /// The position of an operation in the loop's block; -1: none.
+  int64_t getPosition(mlir::Operation *op) const;
+
+private:
+  /// Who computes a value of the program's block.
+  struct Owner {
+    enum Kind { Any, All, One } kind; ///< any fragment, all stages that read it, one stage
+    int64_t stage = 0, level = 0;
+  };
+
+  void placeAnchored();
+  void findCloneable(mlir::Block &block);
+  void placeUnanchored();
+  void placeBegin();
+  void placeParameters();
+  void placeUpdates();
+  bool isCloneable(mlir::Operation *op) const;
+  std::optional<int64_t> findFirstStage(mlir::Value value) const;
+  std::optional<int64_t> findLeastPosition(mlir::Value value) const;
+  int64_t getStageOf(int64_t position) const;
+  Owner getOwner(mlir::Value value) const;
+  Owner combine(mlir::Operation *op) const;
+
+  mlir::func::FuncOp program;
+  ir::RepeatOp loop;
+  mlir::Block &top, &body;
+  int64_t numStages = 0, numLevels = 1;
+  llvm::DenseMap<mlir::Operation *, int64_t> positions;
+  llvm::DenseSet<mlir::Operation *> cloneable;
+  /// Values that are cloneable and contain a parameter.
+  llvm::DenseSet<mlir::Value> weights;
+  llvm::DenseMap<mlir::Operation *, int64_t> beginStages;
+  llvm::DenseMap<mlir::Value, int64_t> homes;
+  llvm::DenseMap<mlir::Operation *, Owner> owners;
+};
+
+} // namespace titan::dist
+
+#endif // TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTPLAN_H
