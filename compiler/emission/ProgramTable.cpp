@@ -7,9 +7,12 @@
 #include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/Kernels/ScalarText.h"
+#include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace titan;
@@ -235,6 +238,8 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
   Operation *owner = isShared ? nullptr : function.getOperation();
   for (auto [attribute, role] : roles) {
     auto name = attributes.getAs<StringAttr>(attribute);
+    if (attribute == attr::kInput && function->hasAttr(dist::kFragmentAttr))
+      continue; // emitInputs describes the whole
     if (!name || !described.insert({owner, ref}).second)
       continue;
     out.line("{.role = Role::" + role + ", .name = " + quote(name) + ",");
@@ -278,6 +283,90 @@ void ProgramTable::emitTensors(func::FuncOp function) {
                cast<NamedTensorType>(terminator->getOperand(i).getType()), ref);
 }
 
+void ProgramTable::emitInputs(func::FuncOp declaration) {
+  DenseSet<StringAttr> seen;
+  for (func::FuncOp fragment : dist::getFragments(declaration))
+    for (unsigned i = 0; i < fragment.getNumArguments(); ++i) {
+      auto name = fragment.getArgAttrOfType<StringAttr>(i, attr::kInput);
+      if (!name || !seen.insert(name).second)
+        continue;
+      unsigned whole = *ir::findArgument(declaration, attr::kInput, name);
+      auto type = cast<NamedTensorType>(declaration.getArgumentTypes()[whole]);
+      out.line("{.role = Role::Input, .name = " + quote(name) +
+               ", .info = " + getInfo(type, nullptr) + ", .allocation = " +
+               std::to_string(memory::getAllocRef(fragment.getArgument(i)).getIndex()) +
+               ", .function = " + quote(declaration.getName()) + "},");
+    }
+}
+
+/// The persistent allocations of `refs`, ascending.
+static std::string getPersistentList(ArrayRef<AllocRefAttr> refs) {
+  std::set<int64_t> indices;
+  for (AllocRefAttr ref : refs)
+    if (ref.getSpace() == MemorySpace::Persistent)
+      indices.insert(ref.getIndex());
+  return getList(SmallVector<int64_t>(indices.begin(), indices.end()));
+}
+
+/// A fragment as a row, and the allocations of microbatches that it reads or writes.
+static std::string getFragmentRow(func::FuncOp function, std::set<int64_t> &stashes,
+                                  std::set<int64_t> &inputs) {
+  auto fragment = function->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr);
+  static const char *const kinds[] = {"Begin", "Forward", "Backward", "Update", "Evaluate"};
+  SmallVector<AllocRefAttr> uses, reads, writes;
+  auto arguments = function->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs);
+  for (auto [i, ref] : llvm::enumerate(arguments.getAsRange<AllocRefAttr>())) {
+    uses.push_back(ref);
+    bool isStash = function.getArgAttr(i, attr::kStash) != nullptr;
+    if (isStash || function.getArgAttr(i, attr::kStepValue))
+      reads.push_back(ref);
+    if (isStash)
+      stashes.insert(ref.getIndex());
+    if (function.getArgAttr(i, attr::kMicrobatch))
+      inputs.insert(ref.getIndex());
+  }
+  Operation *terminator = function.getBody().front().getTerminator();
+  auto results = terminator->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs);
+  for (auto [i, ref] : llvm::enumerate(results.getAsRange<AllocRefAttr>()))
+    if (memory::getCrossingKey(function, i)) {
+      uses.push_back(ref);
+      writes.push_back(ref);
+    }
+  return "{" + quote(function->getAttrOfType<StringAttr>(attr::kProgram).getValue()) +
+         ", FragmentKind::" + kinds[static_cast<int>(fragment.getKind())] + ", " +
+         std::to_string(fragment.getStage()) + ", " + std::to_string(fragment.getLevel()) + ", " +
+         getPersistentList(uses) + ", " + getPersistentList(reads) + ", " +
+         getPersistentList(writes) + "},";
+}
+
+void ProgramTable::emitPipelines() {
+  dist::PipelineOp pipeline = dist::PipelineOp::lookup(module);
+  if (!pipeline)
+    return;
+  for (auto declaration : module.getOps<func::FuncOp>()) {
+    if (!declaration->hasAttr(dist::kFragmentsAttr))
+      continue;
+    std::set<int64_t> stashes, inputs;
+    SmallVector<std::string> rows;
+    bool hasMicrobatches = false;
+    for (func::FuncOp fragment : dist::getFragments(declaration)) {
+      rows.push_back(getFragmentRow(fragment, stashes, inputs));
+      hasMicrobatches |=
+          fragment->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr).getKind() ==
+          dist::FragmentKind::Forward;
+    }
+    out.open("addPipeline(p, {" + quote(declaration.getName()) + ", " +
+             LocalSizes::getAxisName(mesh, pipeline.getAxisAttr()) + ", " +
+             std::to_string(pipeline.getNumStages()) + ", " +
+             std::to_string(hasMicrobatches ? pipeline.getMicrobatches() : 0) + ", " +
+             quote(pipeline.getSchedule()) + ", {");
+    for (const std::string &row : rows)
+      out.line(row);
+    out.close("}, " + getList(SmallVector<int64_t>(stashes.begin(), stashes.end())) + ", " +
+              getList(SmallVector<int64_t>(inputs.begin(), inputs.end())) + "});");
+  }
+}
+
 void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
   auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
   auto events = function->getAttrOfType<IntegerAttr>(memory::kEvents);
@@ -313,11 +402,15 @@ void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
   out.open("static constexpr List<TensorRow> tensors =");
   for (func::FuncOp function : functions)
     emitTensors(function);
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(dist::kFragmentsAttr))
+      emitInputs(function);
   out.close(";");
   out.line("setTensors(p, tensors);");
   emitDivisibility(functions);
   for (auto [function, name] : llvm::zip_equal(functions, namespaces))
     emitFunction(function, name);
+  emitPipelines();
   out.close();
   out.blank();
 }

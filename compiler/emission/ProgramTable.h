@@ -33,6 +33,9 @@ private:
   void emitSettings();
   void emitPersistent();
   void emitTensors(mlir::func::FuncOp function);
+  /// The inputs of a program that is cut into fragments.
+  void emitInputs(mlir::func::FuncOp declaration);
+  void emitPipelines();
   void emitTensor(mlir::func::FuncOp function, mlir::DictionaryAttr attributes,
                   ir::NamedTensorType type, ir::AllocRefAttr ref);
   /// Dimensions that the `auto` degree must divide; dimensions of tensors are emitted elsewhere.

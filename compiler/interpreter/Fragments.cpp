@@ -6,7 +6,6 @@
 #include "compiler/interpreter/StepOrder.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/TypeOf.h"
-#include "mlir/IR/SymbolTable.h"
 
 #include <set>
 
@@ -20,18 +19,17 @@ bool interpreter::isFragmented(func::FuncOp function) {
   return function->hasAttr(dist::kFragmentsAttr);
 }
 
-FailureOr<std::vector<func::FuncOp>> interpreter::getFragments(func::FuncOp declaration) {
-  std::vector<func::FuncOp> fragments;
-  auto module = declaration->getParentOfType<ModuleOp>();
-  auto symbols = declaration->getAttrOfType<ArrayAttr>(dist::kFragmentsAttr);
-  for (auto symbol : symbols.getAsRange<FlatSymbolRefAttr>()) {
-    auto fragment = module.lookupSymbol<func::FuncOp>(symbol.getAttr());
-    if (!fragment || fragment.isExternal() ||
-        !fragment->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr))
-      return declaration.emitError("has no fragment ") << symbol;
-    fragments.push_back(fragment);
+LogicalResult interpreter::checkFragments(func::FuncOp declaration, const RankMesh &mesh) {
+  SmallVector<func::FuncOp> fragments = dist::getFragments(declaration);
+  if (fragments.size() != declaration->getAttrOfType<ArrayAttr>(dist::kFragmentsAttr).size())
+    return declaration.emitError("lists a fragment that the module does not have");
+  for (func::FuncOp fragment : fragments) {
+    if (fragment.isExternal() || !fragment->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr))
+      return fragment.emitError("is no fragment of @") << declaration.getName();
+    if (failed(checkTypes(fragment, mesh)))
+      return failure();
   }
-  return fragments;
+  return success();
 }
 
 namespace {
@@ -259,13 +257,11 @@ FailureOr<RankTensors> FragmentScript::takeResults() {
 FailureOr<RankTensors> interpreter::interpretFragments(func::FuncOp declaration,
                                                        const RankMesh &mesh,
                                                        const RankTensors &arguments) {
-  auto fragments = getFragments(declaration);
-  if (failed(fragments))
-    return failure();
-  FailureOr<StepOrder> order = StepOrder::get(declaration, *fragments, mesh);
+  SmallVector<func::FuncOp> fragments = dist::getFragments(declaration);
+  FailureOr<StepOrder> order = StepOrder::get(declaration, mesh);
   if (failed(order))
     return failure();
-  FragmentScript script(declaration, *fragments, mesh, arguments, *order);
+  FragmentScript script(declaration, fragments, mesh, arguments, *order);
   if (failed(runScript(script, mesh, declaration.getLoc())))
     return failure();
   return script.takeResults();

@@ -18,8 +18,8 @@ namespace titan::interpreter {
 /// Whether `function` is the declaration of a program that is cut into fragments.
 bool isFragmented(mlir::func::FuncOp function);
 
-/// The fragments of a declaration, in their order.
-mlir::FailureOr<std::vector<mlir::func::FuncOp>> getFragments(mlir::func::FuncOp declaration);
+/// Checks the list of fragments and their types.
+mlir::LogicalResult checkFragments(mlir::func::FuncOp declaration, const RankMesh &mesh);
 
 /// Runs a step. Arguments and results are those of the declaration. A rank without a result of
 /// another stage gets that of the rank that has it.

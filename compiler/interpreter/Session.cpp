@@ -58,19 +58,6 @@ static bool isMapped(func::FuncOp function) {
              .wasInterrupted();
 }
 
-/// Checks the types of a program, fragments included.
-static LogicalResult checkProgram(func::FuncOp function, const RankMesh &mesh) {
-  if (!isFragmented(function))
-    return checkTypes(function, mesh);
-  auto fragments = getFragments(function);
-  if (failed(fragments))
-    return failure();
-  for (func::FuncOp fragment : *fragments)
-    if (failed(checkTypes(fragment, mesh)))
-      return failure();
-  return success();
-}
-
 FailureOr<Session> Session::create(ModuleOp module, StringRef programs, int64_t autoDegree,
                                    Settings settings) {
   auto functions = findFunctions(module, programs);
@@ -81,7 +68,8 @@ FailureOr<Session> Session::create(ModuleOp module, StringRef programs, int64_t 
   if (mesh->getNumRanks() > kMostRanks)
     return module.emitError("the mesh has more ranks than the interpreter has, ") << kMostRanks;
   for (func::FuncOp function : *functions)
-    if (failed(checkProgram(function, *mesh)))
+    if (failed(isFragmented(function) ? checkFragments(function, *mesh)
+                                      : checkTypes(function, *mesh)))
       return failure();
   Session session(std::move(*functions), std::move(mesh), std::move(settings));
   session.arguments.resize(session.mesh->getNumRanks(),

@@ -2,7 +2,8 @@
 
 #include "compiler/interpreter/StepOrder.h"
 
-#include "dialects/dist/IR/DistOps.h"
+#include "base/schedule/Generators.h"
+#include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
 using namespace titan;
@@ -13,47 +14,67 @@ static dist::FragmentAttr getFragment(func::FuncOp function) {
   return function->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr);
 }
 
-/// The size of the leading dimension of the first input that fragments read by microbatch.
-static int64_t countMicrobatches(func::FuncOp declaration, ArrayRef<func::FuncOp> fragments) {
-  for (func::FuncOp fragment : fragments)
-    for (unsigned i = 0; i < fragment.getNumArguments(); ++i) {
-      if (!fragment.getArgAttr(i, ir::attr::kMicrobatch))
-        continue;
-      Attribute name = fragment.getArgAttr(i, ir::attr::kInput);
-      for (unsigned j = 0; j < declaration.getNumArguments(); ++j)
-        if (declaration.getArgAttr(j, ir::attr::kInput) == name)
-          return cast<ir::NamedTensorType>(declaration.getArgumentTypes()[j]).getShape().front();
-    }
-  return 1;
+/// The fragment of a compute action. Without fragments for wgrad alone, dgrad computes both.
+static std::optional<FragmentKind> getKind(schedule::Kind kind) {
+  switch (kind) {
+  case schedule::Kind::Forward:
+    return FragmentKind::Forward;
+  case schedule::Kind::Backward:
+  case schedule::Kind::Dgrad:
+    return FragmentKind::Backward;
+  default:
+    return std::nullopt;
+  }
 }
 
-FailureOr<StepOrder> StepOrder::get(func::FuncOp declaration, ArrayRef<func::FuncOp> fragments,
-                                    const RankMesh &mesh) {
-  StepOrder order(fragments, mesh);
-  order.numMicrobatches = countMicrobatches(declaration, fragments);
-  for (func::FuncOp fragment : fragments)
-    order.numStages = std::max(order.numStages, getFragment(fragment).getStage() + 1);
+FailureOr<StepOrder> StepOrder::get(func::FuncOp declaration, const RankMesh &mesh) {
+  dist::PipelineOp pipeline = dist::PipelineOp::lookup(declaration);
+  if (!pipeline)
+    return declaration.emitError("is cut into fragments, but the module has no dist.pipeline");
+  const schedule::Algorithm *algorithm =
+      schedule::findAlgorithm(std::string_view(pipeline.getSchedule()));
+  if (!algorithm)
+    return pipeline.emitError("there is no schedule ") << pipeline.getScheduleAttr();
+  StepOrder order(dist::getFragments(declaration), pipeline, mesh);
+  int64_t degree = mesh.getDegrees().lookup(pipeline.getAxis());
+  try {
+    order.schedule = schedule::generate(
+        *algorithm, {static_cast<int>(degree), static_cast<int>(pipeline.getNumStages() / degree),
+                     static_cast<int>(pipeline.getMicrobatches())});
+  } catch (const schedule::ScheduleError &error) {
+    return pipeline.emitError(error.what()) << "; " << error.remedy;
+  }
   return order;
 }
 
-int64_t StepOrder::getRankOfStage(int64_t rank, int64_t /*stage*/) const {
-  return rank;
+int64_t StepOrder::getRankOfStage(int64_t rank, int64_t stage) const {
+  ArrayAttr axes = Builder(pipeline.getContext()).getStrArrayAttr({pipeline.getAxis()});
+  return mesh->getGroup(rank, axes)[schedule.rankOfStage(static_cast<int>(stage))];
 }
 
-std::vector<FragmentCall> StepOrder::getCalls(int64_t /*rank*/) const {
-  return getSequentialCalls();
+func::FuncOp StepOrder::find(FragmentKind kind, int64_t stage) const {
+  for (func::FuncOp fragment : fragments)
+    if (getFragment(fragment).getKind() == kind && getFragment(fragment).getStage() == stage)
+      return fragment;
+  return nullptr;
 }
 
-std::vector<FragmentCall> StepOrder::getSequentialCalls() const {
+std::vector<FragmentCall> StepOrder::getCalls(int64_t rank) const {
   std::vector<FragmentCall> calls;
-  auto append = [&](ArrayRef<FragmentKind> kinds, int64_t microbatch) {
+  auto appendAll = [&](FragmentKind kind) {
     for (func::FuncOp fragment : fragments)
-      if (llvm::is_contained(kinds, getFragment(fragment).getKind()))
-        calls.push_back({fragment, microbatch});
+      if (getFragment(fragment).getKind() == kind &&
+          getRankOfStage(rank, getFragment(fragment).getStage()) == rank)
+        calls.push_back({fragment, -1});
   };
-  append(FragmentKind::Begin, -1);
-  for (int64_t microbatch = 0; microbatch < numMicrobatches; ++microbatch)
-    append({FragmentKind::Forward, FragmentKind::Backward}, microbatch);
-  append(FragmentKind::Update, -1);
+  appendAll(FragmentKind::Begin);
+  if (find(FragmentKind::Forward, 0)) {
+    int64_t coordinate = mesh->getCoordinate(rank, pipeline.getAxis());
+    for (const schedule::Action &action : schedule.ranks[coordinate])
+      if (std::optional<FragmentKind> kind = getKind(action.kind))
+        calls.push_back({find(*kind, action.stage), action.microbatch});
+  }
+  appendAll(FragmentKind::Update);
+  appendAll(FragmentKind::Evaluate);
   return calls;
 }

@@ -3,7 +3,9 @@
 #ifndef TITAN_COMPILER_INTERPRETER_STEPORDER_H
 #define TITAN_COMPILER_INTERPRETER_STEPORDER_H
 
+#include "base/schedule/Schedule.h"
 #include "compiler/interpreter/RankMesh.h"
+#include "dialects/dist/IR/DistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace titan::interpreter {
@@ -14,27 +16,26 @@ struct FragmentCall {
   int64_t microbatch; ///< -1: the fragment runs once per step
 };
 
-/// The calls of each rank, in order. Without `dist.pipeline` every rank runs all fragments, one
-/// microbatch after the other.
+/// The calls of each rank, in the order of the module's `dist.pipeline`.
 class StepOrder {
 public:
-  static mlir::FailureOr<StepOrder> get(mlir::func::FuncOp declaration,
-                                        llvm::ArrayRef<mlir::func::FuncOp> fragments,
-                                        const RankMesh &mesh);
+  static mlir::FailureOr<StepOrder> get(mlir::func::FuncOp declaration, const RankMesh &mesh);
 
   std::vector<FragmentCall> getCalls(int64_t rank) const;
   /// The rank that runs `stage` and has all other coordinates of `rank`.
   int64_t getRankOfStage(int64_t rank, int64_t stage) const;
-  int64_t getNumStages() const { return numStages; }
+  int64_t getNumStages() const { return schedule.stages; }
 
 private:
-  StepOrder(llvm::ArrayRef<mlir::func::FuncOp> fragments, const RankMesh &mesh)
-      : fragments(fragments), mesh(&mesh) {}
-  std::vector<FragmentCall> getSequentialCalls() const;
+  StepOrder(llvm::ArrayRef<mlir::func::FuncOp> fragments, dist::PipelineOp pipeline,
+            const RankMesh &mesh)
+      : fragments(fragments), pipeline(pipeline), mesh(&mesh) {}
+  mlir::func::FuncOp find(dist::FragmentKind kind, int64_t stage) const;
 
   std::vector<mlir::func::FuncOp> fragments;
+  mutable dist::PipelineOp pipeline;
   const RankMesh *mesh;
-  int64_t numStages = 1, numMicrobatches = 1;
+  schedule::Schedule schedule;
 };
 
 } // namespace titan::interpreter

@@ -8,6 +8,7 @@
 #define TITAN_DIALECTS_DIST_IR_DISTOPS_H
 
 #include "dialects/titan/IR/Titan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace titan::dist {
@@ -43,6 +44,10 @@ namespace titan::dist {
 inline bool isCollective(mlir::Operation *op) {
   return op->hasTrait<Collective>();
 }
+
+/// The fragments of a program in the order of `dist.fragments`; symbols without a function are
+/// skipped.
+llvm::SmallVector<mlir::func::FuncOp> getFragments(mlir::func::FuncOp declaration);
 
 /// The channel of an asynchronous collective; none for a synchronous one.
 std::optional<int64_t> getStartChannel(mlir::Operation *op);

@@ -18,6 +18,10 @@ StackOverlap fromRow(const StackOverlapRow &row) {
           row.producedSlots, row.producedAbove, row.producedBelow};
 }
 
+Fragment fromRow(const FragmentRow &row) {
+  return {row.function, row.kind, row.stage, row.level, row.uses, row.reads, row.writes};
+}
+
 Tensor fromRow(const TensorRow &row);
 
 template <typename Row> auto fromRows(List<Row> rows) {
@@ -54,6 +58,11 @@ void setTensors(Program &program, List<TensorRow> rows) {
 void addFunction(Program &program, const FunctionRow &row) {
   program.functions.push_back(
       {row.name, fromRows(row.transient), row.events, row.run, fromRows(row.stackOverlaps)});
+}
+
+void addPipeline(Program &program, const PipelineRow &row) {
+  program.pipelines.push_back({row.program, row.axis, row.stages, row.microbatches, row.schedule,
+                               fromRows(row.fragments), row.stashes, row.inputs});
 }
 
 } // namespace titan::rt

@@ -4,7 +4,6 @@
 #include "dialects/dist/Transforms/Stages/Passes.h"
 #include "dialects/dist/Transforms/Stages/SplitAccumulators.h"
 #include "dialects/titan/Support/PassReport.h"
-#include "dialects/titan/Support/Programs.h"
 
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTFORMFRAGMENTS
@@ -24,17 +23,18 @@ static void declare(func::FuncOp program, ArrayRef<func::FuncOp> fragments) {
   program.getBody().dropAllReferences();
   program.getBody().getBlocks().clear();
   program.setPrivate();
+  program->removeAttr(ir::attr::kProgram);
   program->setAttr(kFragmentsAttr, builder.getArrayAttr(symbols));
 }
 
 namespace {
 struct FormFragments : titan::dist::impl::DistFormFragmentsBase<FormFragments> {
   void runOnOperation() override {
-    for (func::FuncOp program : ir::getTrainPrograms(getOperation())) {
+    SmallVector<func::FuncOp> programs(getOperation().getOps<func::FuncOp>());
+    llvm::erase_if(programs, [](func::FuncOp function) { return !hasStages(function); });
+    for (func::FuncOp program : programs) {
       splitAccumulators(program);
       ir::RepeatOp loop = findMicrobatchLoop(program);
-      if (!loop)
-        continue;
       FragmentPlan plan(program, loop);
       FragmentBuilder fragmentBuilder(program, loop, plan);
       if (failed(fragmentBuilder.run()))

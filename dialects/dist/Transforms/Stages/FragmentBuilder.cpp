@@ -12,7 +12,7 @@ using namespace titan::dist;
 using ir::RepeatOp;
 
 FragmentBuilder::FragmentBuilder(func::FuncOp program, RepeatOp loop, const FragmentPlan &plan)
-    : program(program), loop(loop), body(loop.getVariant(0)), plan(plan), builder(program) {}
+    : program(program), loop(loop), plan(plan), builder(program) {}
 
 DictionaryAttr FragmentBuilder::getRole(StringRef role, StringRef name) {
   return builder.getDictionaryAttr(builder.getNamedAttr(role, builder.getStringAttr(name)));
@@ -95,6 +95,7 @@ LogicalResult FragmentBuilder::requireArgument(Fragment &fragment, BlockArgument
 }
 
 LogicalResult FragmentBuilder::requireLoopArgument(Fragment &fragment, BlockArgument argument) {
+  ir::RepeatVariant body = loop.getVariant(0);
   if (argument == body.getIndex()) {
     addArgument(fragment, argument, getRole(ir::attr::kScalar, "microbatch"));
     return success();
@@ -127,7 +128,7 @@ LogicalResult FragmentBuilder::require(Fragment &fragment, Value value) {
                              : requireLoopArgument(fragment, argument);
   }
   Operation *op = value.getDefiningOp();
-  if (op == loop) {
+  if (loop && op == loop) {
     unsigned index = cast<OpResult>(value).getResultNumber();
     addArgument(fragment, value, getRole(ir::attr::kStepValue, getSumName(index)));
     return success();
@@ -154,6 +155,7 @@ LogicalResult FragmentBuilder::place(Operation *op) {
 
 /// The sums of the loop: begin sets them to zero, the fragments of the loop update them.
 LogicalResult FragmentBuilder::addSums() {
+  ir::RepeatVariant body = loop.getVariant(0);
   for (auto [index, pair] :
        llvm::enumerate(llvm::zip_equal(loop.getInits(), body.getYieldedIterArgs()))) {
     auto [init, yielded] = pair;
@@ -210,7 +212,7 @@ LogicalResult FragmentBuilder::addReturned() {
         return failure();
     } else if (program.getResultAttr(index, ir::attr::kOutput)) {
       for (int64_t stage = 0; stage < plan.getNumStages(); ++stage)
-        if (failed(returnFrom({FragmentKind::Update, stage, plan.getNumLevels() - 1}, index)))
+        if (failed(returnFrom(plan.getLast(stage), index)))
           return failure();
     } else if (failed(returnFrom(plan.getOwnFragment(returned.get()), index))) {
       return failure();
@@ -233,12 +235,12 @@ void FragmentBuilder::finish(Fragment &fragment) {
 LogicalResult FragmentBuilder::run() {
   Block &top = program.getBody().front();
   for (Operation &op : top.without_terminator()) {
-    if (&op != loop) {
+    if (!loop || &op != loop) {
       if (failed(place(&op)))
         return failure();
       continue;
     }
-    for (Operation &inner : body.getBlock().without_terminator())
+    for (Operation &inner : loop.getVariant(0).getBlock().without_terminator())
       if (failed(place(&inner)))
         return failure();
     if (failed(addSums()))

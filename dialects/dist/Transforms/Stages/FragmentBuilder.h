@@ -53,7 +53,6 @@ private:
 
   mlir::func::FuncOp program;
   ir::RepeatOp loop;
-  ir::RepeatVariant body;
   const FragmentPlan &plan;
   mlir::OpBuilder builder;
   std::map<FragmentKey, Fragment, ExecutionOrder> fragments;

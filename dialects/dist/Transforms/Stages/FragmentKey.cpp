@@ -6,7 +6,8 @@ using namespace titan::dist;
 
 std::string FragmentKey::getName() const {
   std::string name = stringifyFragmentKind(kind).str() + "." + std::to_string(stage);
-  return kind == FragmentKind::Update ? name + "." + std::to_string(level) : name;
+  bool hasLevels = kind == FragmentKind::Update || kind == FragmentKind::Evaluate;
+  return hasLevels ? name + "." + std::to_string(level) : name;
 }
 
 bool ExecutionOrder::operator()(const FragmentKey &a, const FragmentKey &b) const {

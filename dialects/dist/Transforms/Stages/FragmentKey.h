@@ -8,8 +8,8 @@
 
 namespace titan::dist {
 
-/// A fragment of a program: a kind of work of one stage. `level` distinguishes the update fragments
-/// of a stage: those of level L read values of level L - 1 of other stages.
+/// A fragment of a program: a kind of work of one stage. `level` distinguishes the update or
+/// evaluate fragments of a stage: those of level L read values of level L - 1 of other stages.
 struct FragmentKey {
   FragmentKind kind;
   int64_t stage = 0;

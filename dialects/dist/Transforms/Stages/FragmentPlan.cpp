@@ -19,15 +19,24 @@ static std::optional<int64_t> getStage(Operation *op) {
   return stage ? std::optional(stage.getInt()) : std::nullopt;
 }
 
+/// Whether the operations of `block` include repeats with stages.
+static bool hasStages(Block &block) {
+  return llvm::any_of(block.getOps<RepeatOp>(),
+                      [](RepeatOp repeat) { return getStage(repeat).has_value(); });
+}
+
 RepeatOp dist::findMicrobatchLoop(func::FuncOp program) {
   if (program.isExternal())
     return nullptr;
   for (auto repeat : program.getBody().front().getOps<RepeatOp>())
-    if (repeat.getNumVariants() == 1 &&
-        llvm::any_of(repeat.getVariant(0).getBlock().getOps<RepeatOp>(),
-                     [](RepeatOp inner) { return getStage(inner).has_value(); }))
+    if (repeat.getNumVariants() == 1 && ::hasStages(repeat.getVariant(0).getBlock()))
       return repeat;
   return nullptr;
+}
+
+bool dist::hasStages(func::FuncOp program) {
+  return !program.isExternal() &&
+         (::hasStages(program.getBody().front()) || findMicrobatchLoop(program));
 }
 
 /// The operands of `op` and the values that its regions capture.
@@ -39,12 +48,14 @@ static llvm::SetVector<Value> getRead(Operation *op) {
 
 FragmentPlan::FragmentPlan(func::FuncOp program, RepeatOp loop)
     : program(program), loop(loop), top(program.getBody().front()),
-      body(loop.getVariant(0).getBlock()) {
+      body(loop ? loop.getVariant(0).getBlock() : top) {
   placeAnchored();
   findCloneable(top);
-  findCloneable(body);
+  if (loop)
+    findCloneable(body);
   placeUnanchored();
-  placeBegin();
+  if (loop)
+    placeBegin();
   placeParameters();
   placeUpdates();
 }
@@ -78,6 +89,11 @@ void FragmentPlan::placeAnchored() {
 /// Whether `op` makes a stored parameter usable: it moves, converts or renames one tensor.
 static bool isWeightAccess(Operation *op) {
   return isCollective(op) || isa<ir::CastOp, LocalSliceOp, ir::ExpandOp>(op) || ir::isView(op);
+}
+
+/// Whether `argument` is an iteration argument of the loop.
+bool FragmentPlan::isSum(BlockArgument argument) const {
+  return loop && llvm::is_contained(RepeatOp(loop).getVariant(0).getIterArgs(), argument);
 }
 
 /// Finds operations of `block` that are cheap and depend on arguments of the program alone.
@@ -206,7 +222,7 @@ FragmentPlan::Owner FragmentPlan::getOwner(Value value) const {
   Operation *op = value.getDefiningOp();
   if (!op || isCloneable(op))
     return {Owner::Any};
-  if (op == loop)
+  if (loop && op == loop)
     return {Owner::One, getSumStage(cast<OpResult>(value).getResultNumber()), 0};
   if (auto begin = beginStages.find(op); begin != beginStages.end())
     return {Owner::One, begin->second, 0};
@@ -215,7 +231,7 @@ FragmentPlan::Owner FragmentPlan::getOwner(Value value) const {
 
 /// The owner of an operation after the loop.
 FragmentPlan::Owner FragmentPlan::combine(Operation *op) const {
-  std::optional<int64_t> home;
+  std::optional<Owner> home;
   bool hasSeveral = false, hasShared = false, isScalar = true;
   for (Value result : op->getResults())
     isScalar &= cast<ir::NamedTensorType>(result.getType()).getRank() == 0;
@@ -224,13 +240,21 @@ FragmentPlan::Owner FragmentPlan::combine(Operation *op) const {
     hasShared |= owner.kind == Owner::All;
     if (owner.kind != Owner::One)
       continue;
-    hasSeveral |= home && *home != owner.stage;
-    // The stage that stores a parameter updates it.
-    home = homes.contains(read) ? owner.stage : std::min(home.value_or(owner.stage), owner.stage);
+    hasSeveral |= home && home->stage != owner.stage;
+    // The operand that is there last decides; of several, the first stage.
+    auto precedence = [](const Owner &it) { return std::pair(-it.level, it.stage); };
+    if (!home || precedence(owner) < precedence(*home))
+      home = owner;
   }
+  // The stage that stores a parameter updates it.
+  for (Value read : getRead(op))
+    if (homes.contains(read))
+      home = getOwner(read);
+  if (std::optional<int64_t> stage = getStage(op))
+    home = Owner{Owner::One, *stage};
   Owner result{Owner::Any};
   if (home && !(hasSeveral && isScalar))
-    result = {Owner::One, *home};
+    result = {Owner::One, home->stage};
   else if (home || hasShared)
     result = {Owner::All};
   for (Value read : getRead(op)) {
@@ -243,24 +267,25 @@ FragmentPlan::Owner FragmentPlan::combine(Operation *op) const {
 }
 
 void FragmentPlan::placeUpdates() {
-  for (Operation *op = loop->getNextNode(); op != top.getTerminator(); op = op->getNextNode()) {
+  for (Operation *op = loop ? loop->getNextNode() : &top.front(); op != top.getTerminator();
+       op = op->getNextNode()) {
     if (isCloneable(op))
       continue;
     Owner owner = combine(op);
     owners[op] = owner;
     numLevels = std::max(numLevels, owner.level + 1);
   }
-  // Every stage returns the scalar results of the step.
-  for (Value returned : top.getTerminator()->getOperands())
-    if (Owner owner = getOwner(returned);
-        owner.kind == Owner::One && cast<ir::NamedTensorType>(returned.getType()).getRank() == 0)
-      numLevels = std::max(numLevels, owner.level + 2);
+  // Every stage returns the outputs of the program.
+  for (OpOperand &returned : top.getTerminator()->getOpOperands())
+    if (program.getResultAttr(returned.getOperandNumber(), ir::attr::kOutput))
+      if (Owner owner = getOwner(returned.get()); owner.kind == Owner::One)
+        numLevels = std::max(numLevels, owner.level + 2);
 }
 
 std::optional<FragmentKey> FragmentPlan::get(Operation *op) const {
   if (isCloneable(op))
     return std::nullopt;
-  if (op->getBlock() == &body) {
+  if (loop && op->getBlock() == &body) {
     int64_t position = getPosition(op);
     auto kind = position < numStages ? FragmentKind::Forward : FragmentKind::Backward;
     return FragmentKey{kind, getStageOf(position)};
@@ -270,16 +295,20 @@ std::optional<FragmentKey> FragmentPlan::get(Operation *op) const {
   Owner owner = owners.lookup(op);
   if (owner.kind != Owner::One)
     return std::nullopt;
-  return FragmentKey{FragmentKind::Update, owner.stage, owner.level};
+  return getAt(owner.stage, owner.level);
+}
+
+FragmentKey FragmentPlan::getAt(int64_t stage, int64_t level) const {
+  return {loop ? FragmentKind::Update : FragmentKind::Evaluate, stage, level};
 }
 
 FragmentKey FragmentPlan::getReader(Value value, int64_t stage) const {
   Owner owner = getOwner(value);
   bool crosses = owner.kind == Owner::One && owner.stage != stage;
-  return {FragmentKind::Update, stage, owner.level + crosses};
+  return getAt(stage, owner.level + crosses);
 }
 
 FragmentKey FragmentPlan::getOwnFragment(Value value) const {
   Owner owner = getOwner(value);
-  return {FragmentKind::Update, owner.stage, owner.level};
+  return getAt(owner.stage, owner.level);
 }

@@ -1,7 +1,7 @@
 //===- FragmentPlan.h - The fragment of every operation ---------*- C++ -*-===//
 //
-// Decides in which fragment each operation of a pipelined training step runs. The step is a
-// function with one loop over microbatches.
+// Decides in which fragment each operation of a program with stages runs. A training step has one
+// loop over microbatches.
 //
 // In the loop, the forward repeat of stage s has position s and the reverse repeat of stage s has
 // position 2S - 1 - s, for S stages. Any other operation has the greatest position of its operands:
@@ -11,7 +11,8 @@
 // After the loop, an operation belongs to the stage that stores its operands. A scalar of several
 // stages (the norm of all gradients) is computed by every stage that reads it. A tensor of several
 // stages (the gradient of a parameter of two stages) belongs to the stage that stores the
-// parameter. The level of an operation counts the values of other stages before it.
+// parameter. The level of an operation counts the values of other stages before it. In a program
+// without a loop (evaluation) this applies to all operations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,11 +25,15 @@
 
 namespace titan::dist {
 
+/// Whether `program` has repeats with stages.
+bool hasStages(mlir::func::FuncOp program);
+
 /// The loop over microbatches of a program with stages; null if it has none.
 ir::RepeatOp findMicrobatchLoop(mlir::func::FuncOp program);
 
 class FragmentPlan {
 public:
+  /// `loop`: over the microbatches; null for a program without.
   FragmentPlan(mlir::func::FuncOp program, ir::RepeatOp loop);
 
   /// The fragment of an operation of the program's or the loop's block. None: each fragment that
@@ -43,8 +48,8 @@ public:
   /// The fragment that computes `value`, a value of the program's block.
   FragmentKey getOwnFragment(mlir::Value value) const;
   int64_t getNumStages() const { return numStages; }
-  /// The number of levels of update fragments.
-  int64_t getNumLevels() const { return numLevels; }
+  /// The fragment of `stage` that returns what every stage returns.
+  FragmentKey getLast(int64_t stage) const { return getAt(stage, numLevels - 1); }
   /// The position of an operation in the loop's block; -1: none.
   int64_t getPosition(mlir::Operation *op) const;
 
@@ -61,7 +66,9 @@ private:
   void placeBegin();
   void placeParameters();
   void placeUpdates();
+  bool isSum(mlir::BlockArgument argument) const;
   bool isCloneable(mlir::Operation *op) const;
+  FragmentKey getAt(int64_t stage, int64_t level) const;
   std::optional<int64_t> findFirstStage(mlir::Value value) const;
   std::optional<int64_t> findLeastPosition(mlir::Value value) const;
   int64_t getStageOf(int64_t position) const;

@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def DistFormFragments : Pass<"dist-form-fragments", "::mlir::ModuleOp"> {
-  let summary = "outlines the fragments of a pipelined training step";
+  let summary = "outlines the fragments of programs with stages";
   let description = [{
     A training step with stages consists of a loop over microbatches whose body contains one forward and one
     reverse repeat per stage (`titan.stage`), and of the update after the loop. The pass moves every operation
@@ -19,7 +19,8 @@ def DistFormFragments : Pass<"dist-form-fragments", "::mlir::ModuleOp"> {
     | `@train.backward.S` | once per microbatch | the reverse repeat of stage S and what depends on it |
     | `@train.update.S.L` | once after the microbatches | norm, clipping and optimizer of the parameters of stage S; level L reads values of level L - 1 of other stages |
 
-    A step without stages is left alone.
+    A program without microbatches (evaluation, logits) becomes `@eval.evaluate.S.L`: the forward repeat of
+    stage S and what depends on it. A program without stages is left alone.
 
     Values that cross fragments become arguments and results with a role:
     - `titan.stash`: one value per microbatch, from a forward or backward fragment to a later one.
@@ -47,8 +48,7 @@ def DistFormFragments : Pass<"dist-form-fragments", "::mlir::ModuleOp"> {
 
     Output:
     ```mlir
-    func.func private @train(T, P, P) -> (...) attributes {titan.program = "train",
-        dist.fragments = [@train.begin.0, @train.begin.1, @train.forward.0, @train.forward.1, ...]}
+    func.func private @train(T, P, P) -> (...) attributes {dist.fragments = [@train.begin.0, @train.begin.1, @train.forward.0, @train.forward.1, ...]}
     func.func @train.forward.0(%tokens: Slot {titan.input = "tokens", titan.microbatch}, %w0: P {titan.param = "w"})
         -> (X {titan.stash = "x"}) attributes {dist.fragment = #dist.fragment<kind = forward, stage = 0>}
     ```

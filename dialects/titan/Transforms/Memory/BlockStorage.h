@@ -34,7 +34,8 @@ arena::PersistentItem getPersistentItem(ir::AllocationAttr allocation, int64_t b
 int64_t countSlots(ir::NamedTensorType type);
 
 /// Identifies a persistent tensor in all programs of a module by its role (`titan.param`,
-/// `titan.state` or `titan.scalar`) and its name. The name alone is not unique: a user may call a
+/// `titan.state`, `titan.scalar`; in fragments also `titan.input`, `titan.stash`,
+/// `titan.step_value`) and its name. The name alone is not unique: a user may call a
 /// parameter `lr`, or `m.w` although the first moment of `w` is `m.w`.
 struct PersistentKey {
   mlir::StringAttr role, name;
@@ -46,6 +47,9 @@ struct PersistentKey {
 
 /// The key of a function argument; false for inputs and arguments without a role.
 PersistentKey getPersistentKey(mlir::func::FuncOp function, unsigned argument);
+
+/// The key of a function result that other fragments read; false for other results.
+PersistentKey getCrossingKey(mlir::func::FuncOp function, unsigned result);
 
 /// Decides which parameters and states of a module are stored block by block: stacked, flat tensors
 /// all of whose readers and writers can iterate over slots. All other tensors are contiguous.

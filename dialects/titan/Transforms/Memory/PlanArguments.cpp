@@ -18,9 +18,9 @@ using namespace titan::memory;
 
 FailureOr<AllocRefAttr> Planner::getArgumentRef(BlockArgument argument) {
   unsigned i = argument.getArgNumber();
-  if (function.getArgAttrOfType<StringAttr>(i, attr::kInput))
-    return makeAllocation(argument, /*first=*/0, /*last=*/0);
   PersistentKey key = getPersistentKey(function, i);
+  if (!key && function.getArgAttrOfType<StringAttr>(i, attr::kInput))
+    return makeAllocation(argument, /*first=*/0, /*last=*/0);
   if (!key)
     return function.emitError("argument ") << i << " has no role";
   FailureOr<int64_t> index =
@@ -50,6 +50,11 @@ FailureOr<AllocRefAttr> Planner::getResultRef(OpOperand &returned) {
       return function.emitError("result ") << index << " updates no argument";
     return refs.lookup(function.getArgument(updated.getInt()));
   }
+  auto type = cast<NamedTensorType>(returned.get().getType());
+  if (PersistentKey key = getCrossingKey(function, index)) {
+    FailureOr<int64_t> number = persistent.get(key, type, function);
+    return failed(number) ? FailureOr<AllocRefAttr>(failure()) : getPersistentRef(*number);
+  }
   std::string name;
   if (auto output = function.getResultAttrOfType<StringAttr>(index, attr::kOutput))
     name = output.str();
@@ -58,7 +63,7 @@ FailureOr<AllocRefAttr> Planner::getResultRef(OpOperand &returned) {
   if (name.empty())
     return function.emitError("result ") << index << " has no role";
   int64_t end = liveness.getStart(returned.getOwner());
-  return makeAllocation(name, cast<NamedTensorType>(returned.get().getType()), end, end);
+  return makeAllocation(name, type, end, end);
 }
 
 /// True if a result has its own allocation. A result that updates an argument is in the argument's

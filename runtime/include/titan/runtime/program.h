@@ -156,6 +156,39 @@ struct Function {
   std::vector<StackOverlap> stackOverlaps = {}; // of indices into `transient`
 };
 
+/// The work of a fragment of a program with stages: `Begin` runs once before the microbatches,
+/// `Forward` and `Backward` once per microbatch, `Update` once after them, by ascending level.
+/// Programs without microbatches consist of `Begin` and `Evaluate`, by ascending level.
+enum class FragmentKind : uint8_t { Begin, Forward, Backward, Update, Evaluate };
+
+/// A part of a program that one stage runs: a function of the program, and the persistent
+/// allocations (indices into Program::persistent) that it reads or writes.
+struct Fragment {
+  std::string function;
+  FragmentKind kind;
+  int stage, level = 0;
+  std::vector<int> uses;
+  /// Of these, values that other fragments compute, and those that this one computes for others.
+  std::vector<int> reads = {}, writes = {};
+};
+
+/// A program that is cut into fragments. The ranks along `axis` run different stages. `schedule`
+/// names the order of the work on microbatches (base/schedule).
+///
+/// Allocations in `stashes` and `inputs` exist once per microbatch: `Allocation::bytes` is the size
+/// of one. Before a fragment runs, the runtime sets their offset to that of the microbatch. An
+/// input has all microbatches of a step, in order; a stash has as many as the schedule needs at the
+/// same time.
+struct Pipeline {
+  std::string program; // "train"
+  int axis;            // index into the mesh
+  int stages;
+  int64_t microbatches; // 0: a program without microbatches
+  std::string schedule;
+  std::vector<Fragment> fragments; // in an order that is valid on one process
+  std::vector<int> stashes, inputs;
+};
+
 /// A launch-time setting with its value in the file: "optimizer.lr" = "0.0008".
 struct Setting {
   std::string path, value;
@@ -174,6 +207,7 @@ struct Program {
   /// Their degrees must divide them too.
   std::vector<Dim> shardedDims;
   std::vector<Function> functions;
+  std::vector<Pipeline> pipelines; // of the programs that are cut into fragments
   std::vector<Setting> settings;
   DType dtype = DType::F32;              // of parameters
   int64_t batch = 0, seq = 0, vocab = 0; // global sizes of a training step's data

@@ -60,8 +60,25 @@ struct FunctionRow {
   List<StackOverlapRow> stackOverlaps = {};
 };
 
+struct FragmentRow {
+  const char *function;
+  FragmentKind kind;
+  int stage, level;
+  List<int> uses, reads, writes;
+};
+
+struct PipelineRow {
+  const char *program;
+  int axis, stages;
+  int64_t microbatches;
+  const char *schedule;
+  List<FragmentRow> fragments;
+  List<int> stashes, inputs;
+};
+
 void setPersistent(Program &, List<AllocationRow>);
 void setTensors(Program &, List<TensorRow>);
 void addFunction(Program &, const FunctionRow &);
+void addPipeline(Program &, const PipelineRow &);
 
 } // namespace titan::rt
