@@ -170,9 +170,9 @@ LogicalResult FragmentBuilder::addSums() {
     ++numStepValues;
     if (yielded == argument)
       continue;
-    std::optional<FragmentKey> key =
-        yielded.getDefiningOp() ? plan.get(yielded.getDefiningOp()) : std::nullopt;
-    if (!key)
+    auto sum = yielded.getDefiningOp<ir::AddOp>();
+    std::optional<FragmentKey> key = sum ? plan.get(sum) : std::nullopt;
+    if (!key || !llvm::is_contained(sum->getOperands(), argument))
       return emitError(yielded.getLoc()) << "@" << program.getName()
                                          << " returns a value of its last microbatch; a pipeline "
                                             "returns sums over microbatches only";
