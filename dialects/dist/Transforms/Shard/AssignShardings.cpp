@@ -263,15 +263,32 @@ private:
     unsigned number = loop ? cast<OpResult>(value).getResultNumber() : 0;
     if (!loop || number >= loop.getNumIterArgs() || loop.getNumVariants() > 1)
       return false;
-    BlockArgument sum = loop.getVariant(0).getIterArgs()[number];
-    auto add = loop.getYielded(number).front().getDefiningOp<ir::AddOp>();
+    ir::RepeatVariant body = loop.getVariant(0);
+    BlockArgument sum = body.getIterArgs()[number];
+    auto add = getUnconstrained(body.getYieldedIterArgs()[number]).getDefiningOp<ir::AddOp>();
     if (!add || !add->hasOneUse() || !sum.hasOneUse() || add->getOperand(0) != sum ||
         !add->getOperand(1).hasOneUse() || !assignStack(add->getOperand(1), type))
       return false;
-    constrainOperand(loop, number, type);
-    for (Value each : {Value(sum), Value(add.getResult()), value})
-      each.setType(type);
+    replaceConstraint(loop, number, type);
+    replaceConstraint(body.getYield(), number, type);
+    sum.setType(type);
+    value.setType(type);
     return true;
+  }
+
+  /// The operand of the sharding constraint that `value` is; `value` if it is none.
+  static Value getUnconstrained(Value value) {
+    auto constraint = value.getDefiningOp<ir::ShardingConstraintOp>();
+    return constraint ? Value(constraint.getInput()) : value;
+  }
+
+  /// Constrains an operand that assignRepeat has constrained by the names of its dimensions.
+  static void replaceConstraint(Operation *op, unsigned operand, Type type) {
+    auto constraint = op->getOperand(operand).getDefiningOp<ir::ShardingConstraintOp>();
+    if (constraint && constraint->hasOneUse())
+      constraint.getResult().setType(cast<NamedTensorType>(type));
+    else
+      constrainOperand(op, operand, type);
   }
 
   const MeshView &mesh;
