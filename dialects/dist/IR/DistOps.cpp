@@ -6,6 +6,8 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
@@ -34,6 +36,11 @@ MeshOp MeshOp::lookup(Operation *from) {
   return meshes.empty() ? MeshOp() : *meshes.begin();
 }
 
+bool MeshOp::hasAxis(StringAttr name) {
+  return llvm::any_of(getAxes().getAsRange<MeshAxisAttr>(),
+                      [&](MeshAxisAttr axis) { return axis.getName() == name; });
+}
+
 int64_t MeshOp::getDegree(StringAttr name) {
   for (auto axis : getAxes().getAsRange<MeshAxisAttr>())
     if (axis.getName() == name)
@@ -46,6 +53,38 @@ int64_t MeshOp::getNumRanks() {
   for (auto axis : getAxes().getAsRange<MeshAxisAttr>())
     ranks *= axis.getDegree();
   return ranks;
+}
+
+PipelineOp PipelineOp::lookup(Operation *from) {
+  auto module = dyn_cast<ModuleOp>(from);
+  if (!module)
+    module = from->getParentOfType<ModuleOp>();
+  auto pipelines = module.getOps<PipelineOp>();
+  return pipelines.empty() ? PipelineOp() : *pipelines.begin();
+}
+
+int64_t PipelineOp::getNumLayers() {
+  ArrayRef<int64_t> layers = getLayersPerStage();
+  return std::accumulate(layers.begin(), layers.end(), int64_t(0));
+}
+
+LogicalResult PipelineOp::verify() {
+  MeshOp mesh = MeshOp::lookup(*this);
+  int64_t degree = mesh && mesh.hasAxis(getAxisAttr()) ? mesh.getDegree(getAxisAttr()) : -1;
+  if (degree < 0)
+    return emitOpError("(C1) the mesh has no axis ") << getAxisAttr();
+  if (degree == 0)
+    return emitOpError("(C1) the degree of axis ") << getAxisAttr() << " is auto";
+  if (getNumStages() < 2 || getNumStages() % degree != 0)
+    return emitOpError("(C2) expected 2 stages or more, and a multiple of the degree ")
+           << degree << ", got " << getNumStages();
+  if (llvm::any_of(getLayersPerStage(), [](int64_t layers) { return layers < 1; }))
+    return emitOpError("(C3) a stage has no layers: [") << getLayersPerStage() << "]";
+  if (static_cast<int64_t>(getMicrobatches()) < 1)
+    return emitOpError("(C3) expected at least one microbatch, got ") << getMicrobatches();
+  if (lookup(*this) != *this)
+    return emitOpError("(C4) the module has two pipelines");
+  return success();
 }
 
 /// The first element that is not a kind of state; null if there is none.
@@ -73,8 +112,7 @@ static bool isOverride(Attribute entry) {
 
 LogicalResult AxisRulesOp::verify() {
   MeshOp mesh = MeshOp::lookup(*this);
-  if (!mesh || llvm::none_of(mesh.getAxes().getAsRange<MeshAxisAttr>(),
-                             [&](MeshAxisAttr axis) { return axis.getName() == getAxisAttr(); }))
+  if (!mesh || !mesh.hasAxis(getAxisAttr()))
     return emitOpError("(C1) the mesh has no axis ") << getAxisAttr();
   if (StringAttr kind = findUnknownStore(getStores()))
     return emitOpError("(C2) expected params, grads or optimizer, got ") << kind;

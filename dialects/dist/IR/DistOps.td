@@ -26,6 +26,7 @@ def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
   let extraClassDeclaration = [{
     /// The module's mesh, or null where there is none (one process).
     static MeshOp lookup(::mlir::Operation *from);
+    bool hasAxis(::mlir::StringAttr axis);
     /// Degree of `axis`: 0 for auto, 1 for an unknown axis.
     int64_t getDegree(::mlir::StringAttr axis);
     /// Number of ranks; 0 while an axis is auto.
@@ -67,6 +68,42 @@ def Dist_AxisRulesOp : Dist_Op<"axis_rules"> {
     $axis `shards` $shards `fallback` $fallback `stores` $stores (`pads` $pads^)? attr-dict
   }];
   let hasVerifier = 1;
+}
+
+def Dist_PipelineOp : Dist_Op<"pipeline"> {
+  let summary = "the stages of the model along an axis of the mesh";
+  let description = [{
+    The repeats over the dimension `dim` are cut into consecutive stages, and the ranks along `axis`
+    execute different stages. `layers_per_stage` contains the iterations of each stage, in order. A
+    rank has as many stages as the number of stages divided by the degree of the axis; `schedule`
+    decides which, and the order in which they process the `microbatches` of a step. The axis shards
+    no tensor. Without this operation the program has one stage.
+
+    Constraints:
+    - (C1) `axis` is an axis of the mesh, and its degree is not `auto`.
+    - (C2) the number of stages is a multiple of the degree, and at least 2.
+    - (C3) every stage has at least one layer, and a step has at least one microbatch.
+    - (C4) a module has at most one pipeline.
+
+    Example:
+    ```mlir
+    dist.pipeline "pp" over "layers" layers_per_stage [3, 3, 2, 2] schedule "1f1b" microbatches 8
+    ```
+  }];
+  let arguments = (ins StrAttr:$axis, StrAttr:$dim, DenseI64ArrayAttr:$layers_per_stage,
+                       StrAttr:$schedule, I64Attr:$microbatches);
+  let assemblyFormat = [{
+    $axis `over` $dim `layers_per_stage` $layers_per_stage `schedule` $schedule
+    `microbatches` $microbatches attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The pipeline of the module around `from`; null if there is one stage.
+    static PipelineOp lookup(::mlir::Operation *from);
+    int64_t getNumStages() { return getLayersPerStage().size(); }
+    /// The sum of the layers of all stages.
+    int64_t getNumLayers();
+  }];
 }
 
 class Dist_NamedOp<string mnemonic, list<Trait> traits = []> : Dist_Op<mnemonic, !listconcat(traits, [
