@@ -99,6 +99,7 @@ constexpr Rule kRules[] = {
     {attr::kScalar, OnArgument, kStringKind},
     {attr::kValue, OnArgument, kAnyKind},
     {attr::kStacked, OnArgument | OnResult, kStackedKind},
+    {attr::kStage, OnArgument | OnResult | OnRepeat, kIntegerKind},
     {attr::kUnpadded, OnArgument | OnResult, kIntegersKind},
     {attr::kOutput, OnResult, kStringKind},
     {attr::kUnreduced, OnResult, kUnitKind},

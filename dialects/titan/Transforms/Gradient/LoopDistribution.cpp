@@ -178,6 +178,7 @@ LogicalResult titan::ir::distributeRepeat(RepeatOp repeat, const BatchDependence
   auto second = after.create<RepeatOp>(first.getLoc(), types, first.getDim(), first.getReverse(),
                                        first.getIterations(), ValueRange(), slices, scannedUsers,
                                        stackedUsers);
+  second->setDiscardableAttrs(first->getDiscardableAttrDictionary());
   for (auto [to, body] : llvm::zip_equal(second.getBodies(), bodies))
     to.takeBody(body->region);
   for (auto [number, stack] : llvm::zip_equal(moved, second.getResults()))

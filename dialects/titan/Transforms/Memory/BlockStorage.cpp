@@ -98,7 +98,8 @@ static bool isAccessedBySlots(func::FuncOp function, unsigned number) {
 PersistentKey memory::getPersistentKey(func::FuncOp function, unsigned argument) {
   for (StringRef role : {attr::kParam, attr::kState, attr::kScalar})
     if (auto name = function.getArgAttrOfType<StringAttr>(argument, role))
-      return {StringAttr::get(function.getContext(), role), name};
+      return {StringAttr::get(function.getContext(), role), name,
+              function.getArgAttr(argument, attr::kStage)};
   return {};
 }
 
