@@ -114,6 +114,9 @@ static LogicalResult emitPrograms(ModuleOp module, ProgramTable &table, Target t
 
 LogicalResult emission::emitCpp(ModuleOp module, ModuleOp degreeOne, llvm::raw_ostream &stream,
                                 Target target) {
+  if (auto pipeline = dist::PipelineOp::lookup(module))
+    return pipeline.emitError("the stages of a pipeline are not emitted yet; `--set parallel.")
+           << pipeline.getAxis() << "=1` builds the program without them";
   Writer out;
   dist::MeshOp mesh = dist::MeshOp::lookup(module);
   emitHead(module, mesh, out);
