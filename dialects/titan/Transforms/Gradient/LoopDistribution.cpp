@@ -175,6 +175,7 @@ FailureOr<RepeatOp> titan::ir::distributeRepeat(RepeatOp repeat, ArrayRef<unsign
   auto second = after.create<RepeatOp>(first.getLoc(), types, first.getDim(), first.getReverse(),
                                        first.getIterations(), ValueRange(), slices, scannedUsers,
                                        stackedUsers);
+  second->setDiscardableAttrs(first->getDiscardableAttrDictionary());
   for (auto [to, body] : llvm::zip_equal(second.getBodies(), bodies))
     to.takeBody(body->region);
   for (auto [number, stack] : llvm::zip_equal(moved, second.getResults()))
