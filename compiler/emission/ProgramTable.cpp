@@ -359,10 +359,10 @@ void ProgramTable::emitPipelines() {
              LocalSizes::getAxisName(mesh, pipeline.getAxisAttr()) + ", " +
              std::to_string(pipeline.getNumStages()) + ", " +
              std::to_string(hasMicrobatches ? pipeline.getMicrobatches() : 0) + ", " +
-             quote(pipeline.getSchedule()) + ", {");
+             quote(pipeline.getSchedule()) + ",");
     for (const std::string &row : rows)
       out.line(row);
-    out.close("}, " + getList(SmallVector<int64_t>(stashes.begin(), stashes.end())) + ", " +
+    out.close(", " + getList(SmallVector<int64_t>(stashes.begin(), stashes.end())) + ", " +
               getList(SmallVector<int64_t>(inputs.begin(), inputs.end())) + "});");
   }
 }

@@ -4,6 +4,7 @@
 
 #include "compiler/interpreter/Report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -20,10 +21,34 @@ double interpreter::getDeviation(const ir::HostTensor &a, const ir::HostTensor &
   return distance == 0 ? 0 : distance / (getNorm(b.data) + kin / 100);
 }
 
+/// The results of a session. Results of one role are the stages of one stacked tensor, in order;
+/// their slots are joined.
+static std::vector<Result> joinStages(const Session &session) {
+  std::vector<Result> joined;
+  for (const Result &result : session.getResults()) {
+    auto earlier = std::find_if(joined.begin(), joined.end(),
+                                [&](const Result &one) { return one.role == result.role; });
+    if (earlier == joined.end()) {
+      joined.push_back(result);
+      continue;
+    }
+    ir::HostTensor &whole = earlier->global;
+    whole.shape.front() += result.global.shape.front();
+    whole.data.insert(whole.data.end(), result.global.data.begin(), result.global.data.end());
+  }
+  return joined;
+}
+
+static const Result *find(const std::vector<Result> &results, const Role &role) {
+  auto found = std::find_if(results.begin(), results.end(),
+                            [&](const Result &one) { return one.role == role; });
+  return found == results.end() ? nullptr : &*found;
+}
+
 /// The 2-norm of all results of each family.
-static std::map<std::string, double> getFamilyNorms(const Session &session) {
+static std::map<std::string, double> getFamilyNorms(const std::vector<Result> &results) {
   std::map<std::string, double> norms;
-  for (const Result &result : session.getResults())
+  for (const Result &result : results)
     if (!result.family.empty())
       norms[result.family] = std::hypot(norms[result.family], getNorm(result.global.data));
   return norms;
@@ -31,9 +56,10 @@ static std::map<std::string, double> getFamilyNorms(const Session &session) {
 
 Comparison interpreter::compareResults(const Session &a, const Session &b) {
   Comparison comparison;
-  std::map<std::string, double> kin = getFamilyNorms(b);
-  for (const Result &one : a.getResults()) {
-    const Result *other = b.find(one.role);
+  const std::vector<Result> ours = joinStages(a), theirs = joinStages(b);
+  std::map<std::string, double> kin = getFamilyNorms(theirs);
+  for (const Result &one : ours) {
+    const Result *other = find(theirs, one.role);
     if (!other) {
       comparison.missing.push_back(one.role.str());
       continue;
@@ -47,8 +73,8 @@ Comparison interpreter::compareResults(const Session &a, const Session &b) {
       comparison.where = one.role.str();
     }
   }
-  for (const Result &other : b.getResults())
-    if (!a.find(other.role))
+  for (const Result &other : theirs)
+    if (!find(ours, other.role))
       comparison.missing.push_back(other.role.str());
   return comparison;
 }

@@ -1,7 +1,8 @@
 //===- Compare.h - Comparison of two programs' results ----------*- C++ -*-===//
 //
 // A pass is correct if the program computes equal results before and after it. Results are compared
-// by role, as global values, in the 2-norm, since reordered sums change bits. A value may consist
+// by role, as global values, in the 2-norm, since reordered sums change bits. A tensor whose slots
+// are in several stages is compared as a whole. A value may consist
 // of rounding errors only, such as the gradient of a bias that cancels. Its deviation is therefore
 // relative to its family, too: all gradients, all parameters, or all moments of one kind.
 //

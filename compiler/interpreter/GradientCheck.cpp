@@ -4,6 +4,7 @@
 
 #include "base/random/RandomStream.h"
 #include "compiler/interpreter/Report.h"
+#include "dialects/titan/Support/Programs.h"
 
 #include <algorithm>
 #include <array>
@@ -159,12 +160,11 @@ LogicalResult interpreter::checkGradients(Session &session, double tolerance,
   std::vector<Result> results = session.getResults();
   for (unsigned index = 0; index < function.getNumArguments(); ++index) {
     std::string name = getArgumentRole(function, index).name;
-    auto gradient = llvm::find_if(results, [&](const Result &result) {
-      return result.role.kind == "gradient" && result.role.name == name;
-    });
-    if (getArgumentRole(function, index).kind != "param" || gradient == results.end())
+    std::optional<unsigned> gradient = ir::findGradient(function, index);
+    if (!gradient)
       continue;
-    FailureOr<Check> check = checkGradient(session, index, name, gradient->global, tolerance);
+    FailureOr<Check> check =
+        checkGradient(session, index, name, results[*gradient].global, tolerance);
     if (failed(check))
       return failure();
     stream << "gradient " << name << ": " << getWord(check->verdict) << ", slope "

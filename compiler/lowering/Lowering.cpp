@@ -135,8 +135,7 @@ private:
       unsigned number = cast<BlockArgument>(ops.parameters.lookup(i)).getArgNumber();
       SmallVector<NamedAttribute> role{
           builder.getNamedAttr(ir::attr::kUpdates, builder.getI64IntegerAttr(number))};
-      if (Attribute stacked = func.getArgAttr(number, ir::attr::kStacked))
-        role.push_back(builder.getNamedAttr(ir::attr::kStacked, stacked));
+      llvm::append_range(role, ir::getSlotAttributes(func, number));
       ir::appendResult(func, ops.updates.lookup(i), role);
     }
   }
@@ -184,7 +183,8 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
     ProgramLowering program(run, run.train, sources, builder, optimizers);
     func::FuncOp train = program.lower("train", trainOutputs(run.train));
     addStepAttributes(run.run, builder, train);
-    if (int64_t microbatches = run.run["accumulate"].integer; microbatches > 1)
+    // The stages of a pipeline process microbatches, even if there is one only.
+    if (int64_t microbatches = run.run["accumulate"].integer; microbatches > 1 || run.mesh.pipeline)
       train->setAttr(
           ir::attr::kAccumulate,
           builder.getDictionaryAttr(

@@ -53,6 +53,10 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
     if (SmallVector<Attribute> overrides = overridesOf(axis); !overrides.empty())
       map->setAttr(dist::kOverridesAttr, builder.getArrayAttr(overrides));
   }
+  if (const std::optional<sema::Pipeline> &pipeline = run.mesh.pipeline)
+    builder.create<dist::PipelineOp>(translation.loc(pipeline->loc, pipeline->axis), pipeline->axis,
+                                     pipeline->dim, pipeline->layersPerStage, pipeline->schedule,
+                                     pipeline->microbatches);
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #include "base/data/Feed.h"
 #include "compiler/sema/check/Patterns.h"
 #include "compiler/sema/elaboration/Elaborator.h"
+#include "compiler/sema/mesh/Pipeline.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/program/Reachability.h"
 #include "compiler/sema/runs/Config.h"
@@ -291,6 +292,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   if (isTrain)
     checkInputs(checked, diags);
   matchOverrides(checked.mesh, {&checked.train}, diags);
+  resolvePipeline(checked.run, checked.mesh, checked.train, diags);
   splitAxes(checked.mesh, checked.train);
   checkMesh(checked.mesh, checked.train, checked.run["accumulate"].integer, diags);
   checkShardingOptions(checked.run, checked.mesh, diags);

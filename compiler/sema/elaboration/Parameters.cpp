@@ -111,7 +111,9 @@ std::optional<uint32_t> Parameters::enter(const ParamStmt &stmt, Parameter fresh
   }
   Parameter &known = model.parameters[entry->second];
   std::vector<std::vector<int64_t>> &seen = record.instances[entry->second];
-  if (seen.back() == instance || known.loc != fresh.loc) {
+  // A second repeat over the same dimension runs its iterations again.
+  if (std::find(seen.begin(), seen.end(), instance) != seen.end() ||
+      known.repeats != fresh.repeats || known.loc != fresh.loc) {
     report(Code::ParameterTwice, stmt.name.loc,
            "two parameters would be called `" + fresh.name + "`")
         .note(known.loc, "the other one is here")

@@ -106,11 +106,26 @@ private:
     for (const Setting &option : decl.options)
       if (option.path.text() == "pad" && option.value)
         addPads(*option.value, axis);
+      else if (option.path.text() == "stages" && option.value)
+        setStages(*option.value, axis);
       else
         reportOption(option, true);
     axis.degree = 1; // until its turn comes
     axis.degreeLoc = decl.degree ? decl.degree->loc : decl.loc;
     mesh.axes.push_back(std::move(axis));
+  }
+
+  /// The stages of each rank. Whether the axis has stages depends on the model.
+  void setStages(const Expr &expr, Axis &axis) {
+    constexpr int64_t maxStages = 1 << 16;
+    Value stages = evalConstant(expr, library, *run.parallel.unit, diags);
+    axis.stagesLoc = expr.loc;
+    if (stages.isInt() && stages.integer >= 1 && stages.integer <= maxStages)
+      axis.stages = stages.integer;
+    else if (!stages.isError())
+      diags.report(Code::PipelineStages, expr.loc,
+                   "`stages` is a positive integer up to " + std::to_string(maxStages) + ", not " +
+                       stages.print());
   }
 
   /// A dimension name or a list of names.
@@ -139,7 +154,7 @@ private:
     Diagnostic &diag = diags.report(Code::UnknownAxisOption, option.path.loc,
                                     "an axis has no option `" + option.path.text() + "`");
     if (mayPad)
-      diag.help("the options of an axis: `pad = NAME`, `pad = [NAME, NAME]`");
+      diag.help("the options of an axis: `pad = NAME`, `pad = [NAME, NAME]`, `stages = NUMBER`");
     else
       diag.help("set the options of its component axes");
   }

@@ -12,10 +12,12 @@ struct Axis {
   int64_t degree = 0; ///< 0: auto, fixed at launch
   std::vector<std::string> splits, fallback, stores;
   std::vector<std::string> pads; ///< the dimensions of `splits` that may be padded
+  int64_t stages = 1;            ///< of each rank, if the axis is the pipeline's
   Location loc;
   Location degreeLoc;
   std::vector<Location> splitLocs; ///< of `splits`, then of `fallback`
   std::vector<Location> padLocs;
+  Location stagesLoc; ///< invalid: not written
 };
 
 /// Whether the map pads a dimension if its axes do not divide it.
@@ -36,10 +38,20 @@ struct MeshOverride {
   std::vector<std::string> tensors; ///< the matching tensors; filled by `matchOverrides`
 };
 
+/// The stages into which a `repeat` of the model is cut, at least two.
+struct Pipeline {
+  std::string axis, dim; ///< the ranks along `axis` execute stages of the repeat over `dim`
+  std::vector<int64_t> layersPerStage;
+  std::string schedule;
+  int64_t microbatches = 1;
+  Location loc; ///< of the axis
+};
+
 struct Mesh {
   std::vector<Axis> axes;
   std::vector<Axis> declared; ///< before `splitAxes`; settings use these names
   std::vector<MeshOverride> overrides;
+  std::optional<Pipeline> pipeline; ///< set by `resolvePipeline`
 };
 
 /// The checked lists of one axis.

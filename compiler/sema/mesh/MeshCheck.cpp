@@ -41,8 +41,8 @@ private:
     for (size_t i = 0; i < names.size(); ++i) {
       if (layers.count(names[i]))
         diags.report(Code::SplitsLayers, axis.splitLocs[i],
-                     "`" + names[i] + "` is what a `repeat` runs over; axis `" + axis.name +
-                         "` cannot split it");
+                     "axis `" + axis.name + "` cannot split `" + names[i] +
+                         "`: the `repeat` over it is inside another one");
       else if (std::find(known.begin(), known.end(), names[i]) == known.end())
         reportUnknown(axis, names[i], axis.splitLocs[i], known);
     }

@@ -176,6 +176,25 @@ std::vector<OptionSpec> recomputeOptions() {
   };
 }
 
+/// Each option has one sample: no program with a pipeline is emitted yet, so none can show an
+/// effect.
+std::vector<OptionSpec> pipelineOptions() {
+  OptionSpec schedule =
+      choice("pipeline.schedule", Fixed::Compile,
+             {"auto", "gpipe", "1f1b", "interleaved_1f1b", "looped_bfs", "zb_h1",
+              "interleaved_zero_bubble", "zbv", "dualpipe_v"},
+             "order of the stages' forward and backward passes; auto: 1f1b, or interleaved_1f1b "
+             "with several stages per rank");
+  OptionSpec microbatches = integer("pipeline.microbatches", Value::ofInt(0), Fixed::Compile, 0,
+                                    "microbatches of a step in a pipeline; 0: as many as stages");
+  OptionSpec layers = list("pipeline.layers_per_stage", OptionType::Integers, {},
+                           "layers of each stage; none: equal numbers, the first stages one more");
+  schedule.samples = {"\"1f1b\""};
+  microbatches.samples = {"4"};
+  layers.samples = {"[3, 3]"};
+  return {schedule, microbatches, layers};
+}
+
 std::vector<OptionSpec> lengthOptions() {
   return {
       integer("steps", Value::ofInt(100), Fixed::Launch, 1, "steps to train"),
@@ -188,7 +207,7 @@ std::vector<OptionSpec> joined() {
   std::vector<OptionSpec> all;
   for (auto section : {dataOptions, evaluationOptions, checkpointOptions, metricsOptions,
                        precisionOptions, shardingOptions, optimizerOptions, scheduleOptions,
-                       stepOptions, recomputeOptions, lengthOptions})
+                       stepOptions, recomputeOptions, pipelineOptions, lengthOptions})
     for (OptionSpec &spec : section())
       all.push_back(std::move(spec));
   return all;

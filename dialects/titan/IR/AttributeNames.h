@@ -63,6 +63,9 @@ inline constexpr llvm::StringLiteral kValue = "titan.value";
 
 // On arguments and results of program functions.
 inline constexpr llvm::StringLiteral kStacked = "titan.stacked";
+/// Also on repeats: the stage of the pipeline, counted from 0. Arguments of several stages share a
+/// name and differ in their slots.
+inline constexpr llvm::StringLiteral kStage = "titan.stage";
 /// On padded arguments and results: their sizes without padding, which files and initial values
 /// use. The padding is zero.
 inline constexpr llvm::StringLiteral kUnpadded = "titan.unpadded";

@@ -101,6 +101,7 @@ constexpr Rule kRules[] = {
     {attr::kScalar, OnArgument, kStringKind},
     {attr::kValue, OnArgument, kAnyKind},
     {attr::kStacked, OnArgument | OnResult, kStackedKind},
+    {attr::kStage, OnArgument | OnResult | OnRepeat, kIntegerKind},
     {attr::kUnpadded, OnArgument | OnResult, kIntegersKind},
     {attr::kStage, OnArgument | OnResult | OnRepeat, kIntegerKind},
     {attr::kMicrobatch, OnArgument, kUnitKind},

@@ -52,6 +52,23 @@ std::optional<unsigned> titan::ir::findResult(func::FuncOp function, StringRef k
   return std::nullopt;
 }
 
+std::optional<unsigned> titan::ir::findGradient(func::FuncOp function, unsigned index) {
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (function.getResultAttr(i, attr::kGradient) &&
+        function.getResultAttr(i, attr::kGradient) == function.getArgAttr(index, attr::kParam) &&
+        function.getResultAttr(i, attr::kStage) == function.getArgAttr(index, attr::kStage))
+      return i;
+  return std::nullopt;
+}
+
+SmallVector<NamedAttribute> titan::ir::getSlotAttributes(func::FuncOp function, unsigned index) {
+  SmallVector<NamedAttribute> attributes;
+  for (StringRef name : {attr::kStacked, attr::kStage})
+    if (Attribute value = function.getArgAttr(index, name))
+      attributes.emplace_back(StringAttr::get(function.getContext(), name), value);
+  return attributes;
+}
+
 void titan::ir::appendResult(func::FuncOp function, Value value,
                              ArrayRef<NamedAttribute> attributes) {
   auto dictionary = DictionaryAttr::get(function.getContext(), attributes);

@@ -35,6 +35,14 @@ std::optional<unsigned> findArgument(mlir::func::FuncOp function, llvm::StringRe
 std::optional<unsigned> findResult(mlir::func::FuncOp function, llvm::StringRef key,
                                    llvm::StringRef name);
 
+/// The result with the gradient of parameter `index`: it has the parameter's name and stage.
+std::optional<unsigned> findGradient(mlir::func::FuncOp function, unsigned index);
+
+/// The attributes by which results and states that belong to argument `index` have its slots:
+/// `titan.stacked` and `titan.stage`, as far as the argument has them.
+llvm::SmallVector<mlir::NamedAttribute> getSlotAttributes(mlir::func::FuncOp function,
+                                                          unsigned index);
+
 /// Appends `value` to the return, and its type and attributes to the function.
 void appendResult(mlir::func::FuncOp function, mlir::Value value,
                   llvm::ArrayRef<mlir::NamedAttribute> attributes);

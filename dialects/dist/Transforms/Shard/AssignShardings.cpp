@@ -231,16 +231,8 @@ private:
         value = stack;
       }
     }
-    auto repeat = value.getDefiningOp<ir::RepeatOp>();
-    unsigned number = repeat ? cast<OpResult>(value).getResultNumber() : 0;
-    if (repeat && number >= repeat.getNumIterArgs() && isSliceable(type)) {
-      for (const ir::RepeatVariant &body : repeat.getVariants())
-        for (auto [yielded, stack, yieldOperand] : body.getStackedOutputs())
-          if (stack == value)
-            constrainOperand(body.getYield(), yieldOperand, ir::RepeatOp::getSlotType(type));
-      value.setType(type);
+    if (assignStack(value, type) || assignSum(value, type))
       return;
-    }
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
     // One value can be the gradient of several parameters with different shardings, such as the
@@ -248,6 +240,55 @@ private:
     insertConstraint(builder, value, type, [&](OpOperand &use) {
       return use.getOwner() != ret || use.getOperandNumber() == operand;
     });
+  }
+
+  /// Stores each slot of a stacked output as a shard. False if `value` is none.
+  static bool assignStack(Value value, NamedTensorType type) {
+    auto repeat = value.getDefiningOp<ir::RepeatOp>();
+    if (!repeat || cast<OpResult>(value).getResultNumber() < repeat.getNumIterArgs() ||
+        !isSliceable(type))
+      return false;
+    for (const ir::RepeatVariant &body : repeat.getVariants())
+      for (auto [yielded, stack, yieldOperand] : body.getStackedOutputs())
+        if (stack == value)
+          constrainOperand(body.getYield(), yieldOperand, ir::RepeatOp::getSlotType(type));
+    value.setType(type);
+    return true;
+  }
+
+  /// Sums the stacks of all microbatches as shards: each slot is reduce-scattered at once. False if
+  /// `value` is no sum of stacks.
+  static bool assignSum(Value value, NamedTensorType type) {
+    auto loop = value.getDefiningOp<ir::RepeatOp>();
+    unsigned number = loop ? cast<OpResult>(value).getResultNumber() : 0;
+    if (!loop || number >= loop.getNumIterArgs() || loop.getNumVariants() > 1)
+      return false;
+    ir::RepeatVariant body = loop.getVariant(0);
+    BlockArgument sum = body.getIterArgs()[number];
+    auto add = getUnconstrained(body.getYieldedIterArgs()[number]).getDefiningOp<ir::AddOp>();
+    if (!add || !add->hasOneUse() || !sum.hasOneUse() || add->getOperand(0) != sum ||
+        !add->getOperand(1).hasOneUse() || !assignStack(add->getOperand(1), type))
+      return false;
+    replaceConstraint(loop, number, type);
+    replaceConstraint(body.getYield(), number, type);
+    sum.setType(type);
+    value.setType(type);
+    return true;
+  }
+
+  /// The operand of the sharding constraint that `value` is; `value` if it is none.
+  static Value getUnconstrained(Value value) {
+    auto constraint = value.getDefiningOp<ir::ShardingConstraintOp>();
+    return constraint ? Value(constraint.getInput()) : value;
+  }
+
+  /// Constrains an operand that assignRepeat has constrained by the names of its dimensions.
+  static void replaceConstraint(Operation *op, unsigned operand, Type type) {
+    auto constraint = op->getOperand(operand).getDefiningOp<ir::ShardingConstraintOp>();
+    if (constraint && constraint->hasOneUse())
+      constraint.getResult().setType(cast<NamedTensorType>(type));
+    else
+      constrainOperand(op, operand, type);
   }
 
   const MeshView &mesh;

@@ -89,9 +89,8 @@ LogicalResult FragmentBuilder::requireArgument(Fragment &fragment, BlockArgument
     return success();
   }
   FragmentKey owner{FragmentKind::Begin, plan.getHome(argument)};
-  if (failed(require(getFragment(owner), argument)))
-    return failure();
-  return import(fragment, owner, argument);
+  return failed(require(getFragment(owner), argument)) ? failure()
+                                                       : import(fragment, owner, argument);
 }
 
 LogicalResult FragmentBuilder::requireLoopArgument(Fragment &fragment, BlockArgument argument) {
@@ -130,6 +129,10 @@ LogicalResult FragmentBuilder::require(Fragment &fragment, Value value) {
   Operation *op = value.getDefiningOp();
   if (loop && op == loop) {
     unsigned index = cast<OpResult>(value).getResultNumber();
+    // Another stage reads the final sum, not the one that begin sets to zero.
+    if (FragmentKey owner = plan.getOwnFragment(value); owner.stage != fragment.key.stage)
+      return failed(require(getFragment(owner), value)) ? failure()
+                                                        : import(fragment, owner, value);
     addArgument(fragment, value, getRole(ir::attr::kStepValue, getSumName(index)));
     return success();
   }
@@ -167,9 +170,9 @@ LogicalResult FragmentBuilder::addSums() {
     ++numStepValues;
     if (yielded == argument)
       continue;
-    std::optional<FragmentKey> key =
-        yielded.getDefiningOp() ? plan.get(yielded.getDefiningOp()) : std::nullopt;
-    if (!key)
+    auto sum = yielded.getDefiningOp<ir::AddOp>();
+    std::optional<FragmentKey> key = sum ? plan.get(sum) : std::nullopt;
+    if (!key || !llvm::is_contained(sum->getOperands(), argument))
       return emitError(yielded.getLoc()) << "@" << program.getName()
                                          << " returns a value of its last microbatch; a pipeline "
                                             "returns sums over microbatches only";

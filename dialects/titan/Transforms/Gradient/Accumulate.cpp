@@ -170,8 +170,6 @@ static LogicalResult accumulate(func::FuncOp function) {
     return function.emitOpError("needs a `dim` and at least one of `microbatches` in ")
            << attr::kAccumulate << ", got " << settings;
   function->removeAttr(attr::kAccumulate);
-  if (microbatches.getInt() == 1)
-    return success();
   for (BlockArgument argument : function.getArguments()) {
     auto type = cast<NamedTensorType>(argument.getType());
     if (type.hasDim(dim) && type.getDims()[type.indexOf(dim)].getSize() % microbatches.getInt())

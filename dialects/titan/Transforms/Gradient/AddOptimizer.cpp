@@ -79,7 +79,7 @@ LogicalResult OptimizerBuilder::collectTrained() {
     if (!isTrained(function, i))
       continue;
     auto name = function.getArgAttrOfType<StringAttr>(i, attr::kParam);
-    std::optional<unsigned> gradient = findResult(function, attr::kGradient, name.getValue());
+    std::optional<unsigned> gradient = findGradient(function, i);
     if (!gradient)
       return function.emitOpError("returns no gradient of parameter ")
              << name << "; run --titan-differentiate first";
@@ -103,8 +103,7 @@ unsigned OptimizerBuilder::addState(const Trained &one, const OptimizerFunction:
   auto name = function.getArgAttrOfType<StringAttr>(one.parameter, attr::kParam);
   StringAttr stateName = ops.getStringAttr(state.name.getValue() + "." + name.getValue());
   SmallVector<NamedAttribute> attributes{ops.getNamedAttr(attr::kState, stateName)};
-  if (Attribute stacked = function.getArgAttr(one.parameter, attr::kStacked))
-    attributes.push_back(ops.getNamedAttr(attr::kStacked, stacked));
+  llvm::append_range(attributes, getSlotAttributes(function, one.parameter));
   Type element = Precision::get(function).optimizer;
   if (!element)
     element = typeOf(like).getElementType();
@@ -214,8 +213,7 @@ void OptimizerBuilder::update(const Trained &one, Value scale) {
   for (auto [index, result] : llvm::zip_equal(replaced, next)) {
     SmallVector<NamedAttribute> attributes{
         ops.getNamedAttr(attr::kUpdates, ops.getI64IntegerAttr(index))};
-    if (Attribute stacked = function.getArgAttr(one.parameter, attr::kStacked))
-      attributes.push_back(ops.getNamedAttr(attr::kStacked, stacked));
+    llvm::append_range(attributes, getSlotAttributes(function, one.parameter));
     appendResult(function, result, attributes);
   }
 }

@@ -48,8 +48,7 @@ static void appendGradient(func::FuncOp function, BlockArgument parameter, Value
   Builder builder(function.getContext());
   SmallVector<NamedAttribute> attributes{
       builder.getNamedAttr(attr::kGradient, function.getArgAttr(index, attr::kParam))};
-  if (Attribute stacked = function.getArgAttr(index, attr::kStacked))
-    attributes.push_back(builder.getNamedAttr(attr::kStacked, stacked));
+  llvm::append_range(attributes, getSlotAttributes(function, index));
   appendResult(function, gradient, attributes);
 }
 

@@ -41,8 +41,8 @@ namespace {
 /// A body of the second repeat, without a parent operation until the operands are known.
 class SecondBody {
 public:
-  SecondBody(RepeatVariant first, const BatchDependence &dependence)
-      : first(first), dependence(dependence) {
+  SecondBody(RepeatVariant first, function_ref<bool(Value)> isScanned, StringRef purpose)
+      : first(first), isScanned(isScanned), purpose(purpose) {
     region.push_back(block = new Block);
     mapping.map(first.getIndex(),
                 block->addArgument(first.getIndex().getType(), first.getRepeat().getLoc()));
@@ -56,32 +56,31 @@ public:
   RepeatVariant first;
   Region region;
   Block *block;
-  llvm::SetVector<Value> sums; ///< values of the first body that the second scans
+  llvm::SetVector<Value> scanned; ///< values of the first body that the second scans
 
 private:
   FailureOr<Value> get(Value value);
 
-  const BatchDependence &dependence;
+  function_ref<bool(Value)> isScanned;
+  StringRef purpose;
   IRMapping mapping;
 };
 
 } // namespace
 
-/// The value in the second body. A complete sum becomes a scanned input. All other values are
-/// computed from these, or again from invariant values.
+/// The value in the second body. All values that it does not scan are computed from those that it
+/// scans, or again from invariant values.
 FailureOr<Value> SecondBody::get(Value value) {
   if (value.getParentBlock() != &first.getBlock() || mapping.contains(value))
     return mapping.lookupOrDefault(value);
   Operation *op = value.getDefiningOp();
-  if (dependence.get(value).kind == Dependence::Accumulated) {
-    sums.insert(value);
+  if (isScanned(value)) {
+    scanned.insert(value);
     mapping.map(value, block->addArgument(value.getType(), value.getLoc()));
     return mapping.lookup(value);
   }
   if (!op) {
-    InFlightDiagnostic error = first.getRepeat().emitError(
-        "needs a sum over the whole batch together with an iteration argument, so the step "
-        "cannot be split into microbatches");
+    InFlightDiagnostic error = first.getRepeat().emitError(purpose);
     error.attachNote(value.getLoc()) << "the iteration argument";
     return failure();
   }
@@ -141,23 +140,21 @@ static void keepUsedScannedInputs(RepeatOp first, ArrayRef<std::unique_ptr<Secon
     }
 }
 
-LogicalResult titan::ir::distributeRepeat(RepeatOp repeat, const BatchDependence &dependence) {
-  SmallVector<unsigned> moved; // result numbers
-  for (Value stack : repeat.getStackedOutputs())
-    if (dependence.get(stack).kind == Dependence::AfterAccumulation)
-      moved.push_back(cast<OpResult>(stack).getResultNumber());
+FailureOr<RepeatOp> titan::ir::distributeRepeat(RepeatOp repeat, ArrayRef<unsigned> moved,
+                                                function_ref<bool(Value)> isScanned,
+                                                StringRef purpose) {
   SmallVector<std::unique_ptr<SecondBody>> bodies;
-  SmallVector<std::pair<Value, unsigned>> sums;
+  SmallVector<std::pair<Value, unsigned>> scanned;
   for (const RepeatVariant &variant : repeat.getVariants()) {
-    bodies.push_back(std::make_unique<SecondBody>(variant, dependence));
+    bodies.push_back(std::make_unique<SecondBody>(variant, isScanned, purpose));
     SmallVector<Value> values;
     for (const RepeatVariant::StackedOutput &stack : variant.getStackedOutputs())
       if (llvm::is_contained(moved, stack.output.getResultNumber()))
         values.push_back(stack.value);
     if (failed(bodies.back()->yield(values)))
       return failure();
-    for (Value sum : bodies.back()->sums)
-      sums.push_back({sum, variant.getNumber()});
+    for (Value value : bodies.back()->scanned)
+      scanned.push_back({value, variant.getNumber()});
   }
   SmallVector<Value> slices;
   VariantLists scannedUsers, stackedUsers;
@@ -168,19 +165,31 @@ LogicalResult titan::ir::distributeRepeat(RepeatOp repeat, const BatchDependence
     stackedUsers.push_back(repeat.getStackedUsers(result - repeat.getNumIterArgs()));
   }
   unsigned numOld = repeat.getNumResults();
-  RepeatOp first = appendStackedOutputs(repeat, sums);
-  for (auto [stack, sum] : llvm::zip_equal(first.getResults().drop_front(numOld), sums)) {
+  RepeatOp first = appendStackedOutputs(repeat, scanned);
+  for (auto [stack, value] : llvm::zip_equal(first.getResults().drop_front(numOld), scanned)) {
     slices.push_back(stack);
-    scannedUsers.push_back({static_cast<int64_t>(sum.second)});
+    scannedUsers.push_back({static_cast<int64_t>(value.second)});
   }
   OpBuilder after(first->getContext());
   after.setInsertionPointAfter(first);
   auto second = after.create<RepeatOp>(first.getLoc(), types, first.getDim(), first.getReverse(),
                                        first.getIterations(), ValueRange(), slices, scannedUsers,
                                        stackedUsers);
+  second->setDiscardableAttrs(first->getDiscardableAttrDictionary());
   for (auto [to, body] : llvm::zip_equal(second.getBodies(), bodies))
     to.takeBody(body->region);
   for (auto [number, stack] : llvm::zip_equal(moved, second.getResults()))
     first.getResult(number).replaceAllUsesWith(stack);
-  return success();
+  return second;
+}
+
+LogicalResult titan::ir::distributeRepeat(RepeatOp repeat, const BatchDependence &dependence) {
+  SmallVector<unsigned> moved;
+  for (Value stack : repeat.getStackedOutputs())
+    if (dependence.get(stack).kind == Dependence::AfterAccumulation)
+      moved.push_back(cast<OpResult>(stack).getResultNumber());
+  auto isSum = [&](Value value) { return dependence.get(value).kind == Dependence::Accumulated; };
+  return distributeRepeat(repeat, moved, isSum,
+                          "needs a sum over the whole batch together with an iteration argument, "
+                          "so the step cannot be split into microbatches");
 }

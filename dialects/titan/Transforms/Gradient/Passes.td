@@ -50,6 +50,46 @@ def TitanMarkRecomputed : Pass<"titan-mark-recomputed", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
+def TitanSplitStages : Pass<"titan-split-stages", "::mlir::func::FuncOp"> {
+  let summary = "Cuts repeats over the pipelined dimension into stages";
+  let description = [{
+    Replaces each outermost repeat over the dimension of `dist.pipeline` by one repeat per stage, in the
+    program functions. The results of a stage are the iteration arguments of the next one. The repeats are
+    marked `titan.stage`. A function keeps its meaning, and its program is still that of one device.
+    Without `dist.pipeline` nothing changes.
+
+    A stacked argument of the function becomes one argument per stage that has slots in it, with the same
+    name. It is marked `titan.stage`, and `titan.stacked` contains its layers. So are the next values of
+    buffers. Other scanned inputs are sliced. The index in the body of a stage is still that of the model.
+    A stage contains the variants of its own layers only.
+
+    A stacked output with another use than the update of a buffer is an error, and so is a stacked
+    argument with a second use.
+
+    Input, with `dist.pipeline "pp" over "layers" layers_per_stage [1, 2] schedule "1f1b" microbatches 2`:
+    ```mlir
+    func.func @train(%w: !titan.tensor<f32[layers = 3]> {titan.param = "layers.w", titan.stacked}, ...) {
+      %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : ... {
+    ```
+
+    Output:
+    ```mlir
+    func.func @train(
+        %w0: !titan.tensor<f32[layers.x1 = 1 of layers]>
+          {titan.param = "layers.w", titan.stacked, titan.stage = 0 : i64},
+        %w1: !titan.tensor<f32[layers.x2 = 2 of layers]>
+          {titan.param = "layers.w", titan.stacked = [array<i64: 1, 2>], titan.stage = 1 : i64}, ...) {
+      %h = titan.repeat <layers.x1 = 1 of layers> iter_args(%x) scanned(%w0) {titan.stage = 0 : i64} : ...
+      %y = titan.repeat <layers.x2 = 2 of layers> iter_args(%h) scanned(%w1) {titan.stage = 1 : i64} : ...
+    ```
+  }];
+  let statistics = [
+    Statistic<"splitRepeats", "split repeats", "Repeats cut into stages">,
+    Statistic<"splitArguments", "split arguments", "Arguments divided among stages">
+  ];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+}
+
 def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::func::FuncOp"> {
   let summary = "Adds the gradient of the loss with respect to every trained parameter";
   let description = [{
@@ -106,6 +146,8 @@ def TitanAccumulate : Pass<"titan-accumulate", "::mlir::func::FuncOp"> {
     The sharding rules determine the batch dependence of each value (`BatchDependence.h`), so the pass
     refers to no operation by name. Nothing is scaled by the number of microbatches, since the loss
     remains that of the global program.
+
+    The attribute always makes a loop, also of one microbatch.
 
     Sums over inputs only, such as the number of valid tokens, are computed before the loop. A repeat over
     layers may compute stacked outputs from its sums: the next values of buffers. Loop distribution moves

@@ -31,6 +31,9 @@ void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &se
   OpPassManager &each = manager.nest<func::FuncOp>();
   // First: differentiation reads the marks when it chooses residuals.
   each.addPass(createMarkRecomputed(settings));
+  // After the marks, which count the layers of the whole model. Before differentiation, which then
+  // gives each stage a backward pass and gradients of its own.
+  each.addPass(createTitanSplitStages());
   each.addPass(createTitanDifferentiate());
   // After differentiation, so that the gradient of the logits is in the same block. Before
   // accumulation, which would hide uses of whole values in a loop. Only tests set

@@ -262,6 +262,8 @@ void RepeatGradient::buildBackward() {
   auto backward =
       builder.create<RepeatOp>(loc, types, forward.getDim(), !forward.getReverse(),
                                forward.getIterations(), inits, slices, scannedUsers, stackedUsers);
+  if (Attribute stage = forward->getAttr(attr::kStage))
+    backward->setAttr(attr::kStage, stage);
   for (auto [to, body] : llvm::zip_equal(backward.getBodies(), bodies))
     to.takeBody(body->region);
   unsigned next = 0;

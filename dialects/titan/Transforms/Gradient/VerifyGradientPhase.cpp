@@ -20,7 +20,8 @@ static LogicalResult verifyGradients(func::FuncOp function) {
       continue;
     unsigned count = 0;
     for (unsigned r = 0; r < function.getNumResults(); ++r) {
-      if (function.getResultAttr(r, attr::kGradient) != name)
+      if (function.getResultAttr(r, attr::kGradient) != name ||
+          function.getResultAttr(r, attr::kStage) != function.getArgAttr(i, attr::kStage))
         continue;
       ++count;
       NamedTensorType expected = getCotangentType(function.getArgument(i));

@@ -35,13 +35,15 @@ int64_t countSlots(ir::NamedTensorType type);
 
 /// Identifies a persistent tensor in all programs of a module by its role (`titan.param`,
 /// `titan.state`, `titan.scalar`; in fragments also `titan.input`, `titan.stash`,
-/// `titan.step_value`) and its name. The name alone is not unique: a user may call a
-/// parameter `lr`, or `m.w` although the first moment of `w` is `m.w`.
+/// `titan.step_value`), its name and its stage (`titan.stage`; null if it has none). The name alone
+/// is not unique: a user may call a parameter `lr`, or `m.w` although the first moment of `w` is
+/// `m.w`.
 struct PersistentKey {
   mlir::StringAttr role, name;
+  mlir::Attribute stage;
   explicit operator bool() const { return bool(name); }
   bool operator==(const PersistentKey &other) const {
-    return role == other.role && name == other.name;
+    return role == other.role && name == other.name && stage == other.stage;
   }
 };
 
@@ -74,10 +76,10 @@ mlir::LogicalResult verifyBuckets(mlir::ModuleOp module);
 template <> struct llvm::DenseMapInfo<titan::memory::PersistentKey> {
   using Key = titan::memory::PersistentKey;
   using Info = DenseMapInfo<mlir::StringAttr>;
-  static Key getEmptyKey() { return {Info::getEmptyKey(), {}}; }
-  static Key getTombstoneKey() { return {Info::getTombstoneKey(), {}}; }
+  static Key getEmptyKey() { return {Info::getEmptyKey(), {}, {}}; }
+  static Key getTombstoneKey() { return {Info::getTombstoneKey(), {}, {}}; }
   static unsigned getHashValue(const Key &key) {
-    return detail::combineHashValue(Info::getHashValue(key.role), Info::getHashValue(key.name));
+    return hash_combine(key.role, key.name, key.stage);
   }
   static bool isEqual(const Key &a, const Key &b) { return a == b; }
 };

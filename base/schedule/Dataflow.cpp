@@ -1,0 +1,83 @@
+#include "base/schedule/Dataflow.h"
+
+namespace titan::schedule {
+
+Value movedBy(const Action &transfer) {
+  const auto [kind, stage, microbatch, cell] = transfer;
+  switch (kind) {
+  case Kind::SendForward:
+    return {ValueKind::Activation, stage, microbatch};
+  case Kind::ReceiveForward:
+    return {ValueKind::Activation, stage - 1, microbatch};
+  case Kind::SendBackward:
+    return {ValueKind::Gradient, stage, microbatch};
+  default:
+    return {ValueKind::Gradient, stage + 1, microbatch};
+  }
+}
+
+Action peerOf(const Action &transfer) {
+  const auto [kind, stage, microbatch, cell] = transfer;
+  switch (kind) {
+  case Kind::SendForward:
+    return {Kind::ReceiveForward, stage + 1, microbatch};
+  case Kind::ReceiveForward:
+    return {Kind::SendForward, stage - 1, microbatch};
+  case Kind::SendBackward:
+    return {Kind::ReceiveBackward, stage - 1, microbatch};
+  default:
+    return {Kind::SendBackward, stage + 1, microbatch};
+  }
+}
+
+int readerOf(const Schedule &schedule, const Value &value) {
+  const int stage = value.stage + (value.kind == ValueKind::Activation ? 1 : -1);
+  return stage < 0 || stage >= schedule.stages ? -1 : schedule.rankOfStage(stage);
+}
+
+std::vector<Value> readsOf(const Action &action, int stages) {
+  const auto [kind, stage, microbatch, cell] = action;
+  std::vector<Value> values;
+  switch (kind) {
+  case Kind::Forward:
+    if (stage > 0)
+      values.push_back({ValueKind::Activation, stage - 1, microbatch});
+    break;
+  case Kind::Backward:
+  case Kind::Dgrad:
+    values.push_back({ValueKind::Stash, stage, microbatch});
+    if (stage < stages - 1)
+      values.push_back({ValueKind::Gradient, stage + 1, microbatch});
+    break;
+  case Kind::Wgrad:
+    values.push_back({ValueKind::WgradOperands, stage, microbatch});
+    break;
+  case Kind::SendForward:
+  case Kind::SendBackward:
+    values.push_back(movedBy(action));
+    break;
+  default:
+    break;
+  }
+  return values;
+}
+
+std::vector<Value> writesOf(const Action &action) {
+  const auto [kind, stage, microbatch, cell] = action;
+  switch (kind) {
+  case Kind::Forward:
+    return {{ValueKind::Activation, stage, microbatch}, {ValueKind::Stash, stage, microbatch}};
+  case Kind::Backward:
+    return {{ValueKind::Gradient, stage, microbatch}};
+  case Kind::Dgrad:
+    return {{ValueKind::Gradient, stage, microbatch},
+            {ValueKind::WgradOperands, stage, microbatch}};
+  case Kind::ReceiveForward:
+  case Kind::ReceiveBackward:
+    return {movedBy(action)};
+  default:
+    return {};
+  }
+}
+
+} // namespace titan::schedule

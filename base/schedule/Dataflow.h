@@ -1,0 +1,50 @@
+// What the actions of a schedule read and write. Replay, verifier, passes and memory derive all
+// dependencies between actions from these two functions.
+#pragma once
+
+#include "base/schedule/Schedule.h"
+
+namespace titan::schedule {
+
+enum class ValueKind : uint8_t {
+  Activation,    ///< the output of a stage
+  Gradient,      ///< the gradient of the input of a stage
+  Stash,         ///< the residuals of a stage: written by F, read by B or I
+  WgradOperands, ///< what I leaves for W
+};
+
+/// A value of one microbatch. Only activations and gradients move between ranks.
+struct Value {
+  ValueKind kind;
+  int stage, microbatch;
+};
+
+/// The values that an action needs on its rank before it starts.
+std::vector<Value> readsOf(const Action &action, int stages);
+/// The values that an action leaves on its rank.
+std::vector<Value> writesOf(const Action &action);
+
+/// The value that a send or a receive moves.
+Value movedBy(const Action &transfer);
+/// The receive of a send, the send of a receive.
+Action peerOf(const Action &transfer);
+/// The rank that reads an activation or a gradient; -1 if no stage reads it.
+int readerOf(const Schedule &schedule, const Value &value);
+
+/// Numbers the values of a schedule from 0.
+class ValueNumbers {
+public:
+  explicit ValueNumbers(const Schedule &schedule)
+      : stages(schedule.stages), microbatches(schedule.microbatches) {}
+  size_t operator()(const Value &value) const {
+    return (static_cast<size_t>(value.kind) * size_t(stages) + size_t(value.stage)) *
+               size_t(microbatches) +
+           size_t(value.microbatch);
+  }
+  size_t count() const { return 4 * size_t(stages) * size_t(microbatches); }
+
+private:
+  int stages, microbatches;
+};
+
+} // namespace titan::schedule

@@ -1,0 +1,30 @@
+// Proves that a schedule can run, whatever its source: hand-written, generated, or the result of
+// passes.
+//
+// - Each stage runs on one rank and computes each microbatch once: F, and either B or I and W.
+// - An action follows those of its rank whose values it reads.
+// - If the table has sends and receives: each value that another rank reads is sent once and
+// received
+//   once, behind its computation and before its use; no other value is.
+// - If the table has UNSHARD and RESHARD: they alternate, and a stage computes while it is
+// unsharded.
+// - If the table has REDUCE_GRAD: once a stage, behind its last W or B.
+// - No deadlock, even if sends and receives block.
+// - The memory of each rank stays within a limit.
+#pragma once
+
+#include "base/schedule/Memory.h"
+
+namespace titan::schedule {
+
+struct MemoryLimit {
+  std::vector<StageBytes> stages; ///< the bytes of each stage
+  int64_t bytes = 0;              ///< of every rank
+};
+
+/// The first faults of a schedule, by rank and cell; empty if it can run. Deadlock and memory are
+/// examined only in a schedule without other faults.
+std::vector<ScheduleFault> verify(const Schedule &schedule,
+                                  const std::optional<MemoryLimit> &limit = std::nullopt);
+
+} // namespace titan::schedule

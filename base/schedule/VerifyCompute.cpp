@@ -1,0 +1,105 @@
+// Verification of what each stage computes.
+#include "base/schedule/VerifyChecks.h"
+
+#include <set>
+
+namespace titan::schedule {
+
+static std::string quote(const Action &action) {
+  return "`" + toText(action) + "`";
+}
+
+void checkShape(Verification &verification) {
+  const Schedule &schedule = verification.schedule;
+  if (schedule.ranks.empty())
+    verification.faults.push_back({-1, -1, "the table has no rows", "write one line a rank"});
+  for (size_t rank = 0; rank < schedule.ranks.size(); ++rank)
+    if (schedule.ranks[rank].empty())
+      verification.addToRow(rank, "rank " + std::to_string(rank) + " has no actions",
+                            "give it a stage, or remove the line");
+  for (int stage = 0; stage < schedule.stages && !verification.isFull(); ++stage)
+    if (schedule.rankOfStage(stage) < 0)
+      verification.faults.push_back({-1, -1, "no rank has stage " + std::to_string(stage),
+                                     "number the stages from 0, without gaps"});
+}
+
+void checkOnce(Verification &verification) {
+  const Schedule &schedule = verification.schedule;
+  for (size_t rank = 0; rank < schedule.ranks.size(); ++rank)
+    for (size_t i = 0; i < schedule.ranks[rank].size(); ++i) {
+      const Position here{rank, i};
+      const Action &action = verification.at(here);
+      const int owner = schedule.rankOfStage(action.stage);
+      const Position first = *verification.actions.find(action);
+      if (owner != static_cast<int>(rank))
+        verification.add(here,
+                         quote(action) + " is on rank " + std::to_string(rank) + ", but stage " +
+                             std::to_string(action.stage) + " is on rank " + std::to_string(owner),
+                         "move it to rank " + std::to_string(owner));
+      else if (hasMicrobatch(action.kind) && (first.rank != rank || first.index != i))
+        verification.add(here, quote(action) + " is repeated",
+                         "remove it: the first one is in column " +
+                             std::to_string(verification.at(first).cell + 1));
+    }
+}
+
+namespace {
+
+/// Whether one stage computes one microbatch.
+class CompletenessOf {
+public:
+  CompletenessOf(Verification &verification, int stage, int microbatch)
+      : verification(verification), stage(stage), microbatch(microbatch) {}
+
+  void check() {
+    require(Kind::Forward, "add it");
+    const Position *backward = find(Kind::Backward);
+    const bool isSplit = find(Kind::Dgrad) || find(Kind::Wgrad);
+    if (!backward && !isSplit)
+      require(Kind::Backward, "add it, or " + quote({Kind::Dgrad, stage, microbatch}) + " and " +
+                                  quote({Kind::Wgrad, stage, microbatch}));
+    for (Kind half : {Kind::Dgrad, Kind::Wgrad})
+      if (backward)
+        refuseHalf(half, *backward);
+      else if (isSplit)
+        require(half, "add it");
+  }
+
+private:
+  const Position *find(Kind kind) const {
+    return verification.actions.find({kind, stage, microbatch});
+  }
+  void require(Kind kind, std::string remedy) {
+    if (find(kind))
+      return;
+    const int rank = verification.schedule.rankOfStage(stage);
+    verification.addToRow(static_cast<size_t>(rank),
+                          "rank " + std::to_string(rank) + " never runs " +
+                              quote({kind, stage, microbatch}),
+                          std::move(remedy));
+  }
+  void refuseHalf(Kind kind, Position backward) {
+    if (const Position *half = find(kind))
+      verification.add(*half,
+                       quote(verification.at(*half)) + " computes again what " +
+                           verification.describe(backward) + " computes",
+                       "remove it, or replace " + quote(verification.at(backward)) + " by I and W");
+  }
+
+  Verification &verification;
+  const int stage, microbatch;
+};
+
+} // namespace
+
+void checkComplete(Verification &verification) {
+  const Schedule &schedule = verification.schedule;
+  for (int stage = 0; stage < schedule.stages; ++stage)
+    for (int microbatch = 0; microbatch < schedule.microbatches; ++microbatch) {
+      if (verification.isFull())
+        return;
+      CompletenessOf(verification, stage, microbatch).check();
+    }
+}
+
+} // namespace titan::schedule

@@ -1,0 +1,88 @@
+// Verification that no ranks wait for one another.
+#include "base/schedule/Dataflow.h"
+#include "base/schedule/Replay.h"
+#include "base/schedule/VerifyChecks.h"
+
+#include <algorithm>
+
+namespace titan::schedule {
+namespace {
+
+/// What a rank that does not go on waits for.
+struct Wait {
+  Position waiting, awaited;
+};
+
+/// The cycle of waits in a schedule whose replay does not complete.
+class WaitCycle {
+public:
+  WaitCycle(const Verification &verification, const Replay &replay)
+      : verification(verification), replay(replay) {}
+
+  /// The waits of a cycle, from the lowest rank on.
+  std::vector<Wait> find() const {
+    std::vector<size_t> visited;
+    size_t rank = 0;
+    while (hasFinished(rank))
+      ++rank;
+    for (; std::find(visited.begin(), visited.end(), rank) == visited.end();
+         rank = waitOf(rank).awaited.rank)
+      visited.push_back(rank);
+    visited.erase(visited.begin(), std::find(visited.begin(), visited.end(), rank));
+    std::rotate(visited.begin(), std::min_element(visited.begin(), visited.end()), visited.end());
+    std::vector<Wait> waits;
+    for (size_t one : visited)
+      waits.push_back(waitOf(one));
+    return waits;
+  }
+
+private:
+  bool hasFinished(size_t rank) const {
+    return replay.spans[rank].size() == verification.schedule.ranks[rank].size();
+  }
+  bool hasRun(Position at) const { return at.index < replay.spans[at.rank].size(); }
+
+  Wait waitOf(size_t rank) const {
+    const Row &row = verification.schedule.ranks[rank];
+    const size_t first = replay.spans[rank].size();
+    if (isTransfer(row[first].kind))
+      return {{rank, first}, *verification.actions.find(peerOf(row[first]))};
+    for (size_t i = first; i < endOfCell(row, first); ++i)
+      for (const Value &value : readsOf(row[i], verification.schedule.stages))
+        if (Position writer = writerOf(value); !hasRun(writer))
+          return {{rank, i}, writer};
+    return {{rank, first}, {rank, first}}; // unreachable: the cell would have run
+  }
+
+  /// The computation of a value.
+  Position writerOf(const Value &value) const {
+    const Kind kinds[] = {value.kind == ValueKind::Gradient ? Kind::Backward : Kind::Forward,
+                          Kind::Dgrad};
+    const Position *writer = verification.actions.find({kinds[0], value.stage, value.microbatch});
+    return *(writer ? writer
+                    : verification.actions.find({kinds[1], value.stage, value.microbatch}));
+  }
+
+  const Verification &verification;
+  const Replay &replay;
+};
+
+} // namespace
+
+void checkDeadlock(Verification &verification) {
+  const Replay times = replay(verification.schedule, Costs(), Transfers::Blocking);
+  if (times.isComplete(verification.schedule))
+    return;
+  const std::vector<Wait> waits = WaitCycle(verification, times).find();
+  std::string message = "deadlock";
+  for (size_t i = 0; i < waits.size(); ++i)
+    message += (i == 0 ? ": " : ", which waits at ") + verification.describe(waits[i].waiting) +
+               " waits for " + verification.describe(waits[i].awaited);
+  const Wait &first = waits.front(), &next = waits[1 % waits.size()];
+  verification.add(first.waiting, message,
+                   "move `" + toText(verification.at(first.awaited)) + "` before " +
+                       verification.describe(next.waiting) +
+                       ", or this cell behind what it delays");
+}
+
+} // namespace titan::schedule

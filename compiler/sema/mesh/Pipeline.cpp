@@ -1,0 +1,243 @@
+#include "compiler/sema/mesh/Pipeline.h"
+#include "compiler/sema/modules/Suggest.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace titan::sema {
+namespace {
+
+std::string counted(int64_t count, const std::string &what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string sumText(const std::vector<int64_t> &numbers) {
+  std::string text;
+  for (int64_t number : numbers)
+    text += (text.empty() ? "" : " + ") + std::to_string(number);
+  return text;
+}
+
+/// Equal numbers of layers; the first stages have one more if the layers do not suffice for all,
+/// because the head and the loss follow the last stage.
+std::vector<int64_t> balance(int64_t layers, int64_t stages) {
+  std::vector<int64_t> counts(static_cast<size_t>(stages), layers / stages);
+  for (int64_t i = 0; i < layers % stages; ++i)
+    ++counts[static_cast<size_t>(i)];
+  return counts;
+}
+
+class PipelineResolver {
+public:
+  PipelineResolver(Run &run, Mesh &mesh, const Model &model, DiagnosticEngine &diags)
+      : run(run), mesh(mesh), model(model), diags(diags) {}
+
+  void resolve() {
+    Axis *axis = findAxis();
+    if (!axis)
+      return reportIdleOptions();
+    const std::string dim = axis->splits.empty() ? "" : axis->splits[0];
+    if (isAlone(*axis))
+      resolveStages(*axis, dim);
+    shardNothing(*axis);
+  }
+
+private:
+  /// Whether a repeat over the dimension is in no other repeat and has parameters.
+  bool isOutermost(const std::string &dim) const {
+    return std::any_of(model.parameters.begin(), model.parameters.end(), [&](const Parameter &one) {
+      return !one.repeats.empty() && model.dims[one.repeats[0]].name == dim;
+    });
+  }
+
+  /// The first axis with the dimension of an outermost repeat. Reports a second one, and numbers of
+  /// stages of other axes.
+  Axis *findAxis() {
+    Axis *found = nullptr;
+    for (Axis &axis : mesh.axes) {
+      auto isLayers = [&](const std::string &name) { return isOutermost(name); };
+      bool isPipeline = std::any_of(axis.splits.begin(), axis.splits.end(), isLayers) ||
+                        std::any_of(axis.fallback.begin(), axis.fallback.end(), isLayers);
+      if (isPipeline && found) {
+        diags.report(Code::PipelineAxis, axis.loc, "a map has one axis that splits layers")
+            .note(found->loc, "this one does already");
+        shardNothing(axis);
+      } else if (isPipeline)
+        found = &axis;
+      else if (axis.stagesLoc.isValid())
+        diags
+            .report(Code::PipelineAxis, axis.stagesLoc,
+                    "axis `" + axis.name + "` has no stages: it splits no layers")
+            .help("an axis has stages if it splits the dimension of a `repeat`" + outermostNames());
+    }
+    return found;
+  }
+
+  std::string outermostNames() const {
+    std::vector<std::string> names;
+    for (const Parameter &one : model.parameters)
+      if (!one.repeats.empty()) {
+        const std::string &name = model.dims[one.repeats[0]].name;
+        if (std::find(names.begin(), names.end(), name) == names.end())
+          names.push_back(name);
+      }
+    return names.empty() ? "" : ": " + listNames(names);
+  }
+
+  bool isSet(const Option &option) const { return option.loc.isValid() && !option.value.isError(); }
+
+  void reportIdleOptions() {
+    for (const OptionSpec &spec : optionTable()) {
+      const Option &option = run.options.at(spec.path);
+      if (spec.path.rfind("pipeline.", 0) != 0 || !isSet(option) ||
+          option.value.print() == spec.initial.print())
+        continue;
+      diags
+          .report(Code::OptionWithoutEffect, option.loc,
+                  "`" + spec.path + "` has no effect: no axis of the map splits layers")
+          .help("an axis does with `splits` and the dimension of a `repeat`" + outermostNames());
+    }
+  }
+
+  int64_t sizeOf(const std::string &dim) const {
+    for (DimId id = 0; id < model.dims.size(); ++id)
+      if (model.dims[id].name == dim)
+        return model.dims[id].size;
+    return 0;
+  }
+
+  static void shardNothing(Axis &axis) {
+    axis.splits.clear();
+    axis.fallback.clear();
+    axis.splitLocs.clear();
+  }
+
+  /// Whether the axis splits one dimension of layers and nothing else.
+  bool isAlone(const Axis &axis) {
+    auto complain = [&](Location at, const std::string &what) {
+      diags
+          .report(Code::PipelineAxis, at,
+                  "axis `" + axis.name + "` " + what + ", but its ranks execute different layers")
+          .help("an axis that splits layers does nothing else; declare another one");
+      return false;
+    };
+    for (size_t i = 0; i < axis.splits.size(); ++i)
+      if (!isOutermost(axis.splits[i]) || i > 0)
+        return complain(axis.splitLocs[i], "splits `" + axis.splits[i] + "`");
+    if (!axis.fallback.empty())
+      return complain(axis.splitLocs[axis.splits.size()], "splits `" + axis.fallback[0] + "`");
+    if (!axis.stores.empty())
+      return complain(axis.loc, "stores state");
+    if (!axis.pads.empty())
+      return complain(axis.padLocs[0], "pads `" + axis.pads[0] + "`");
+    for (const MeshOverride &entry : mesh.overrides)
+      if (entry.axis == axis.name)
+        return complain(entry.loc, "splits or stores tensors here");
+    return true;
+  }
+
+  void resolveStages(const Axis &axis, const std::string &dim) {
+    const int64_t layers = sizeOf(dim), stages = axis.degree * axis.stages;
+    if (stages > layers) {
+      Diagnostic &diag =
+          diags.report(Code::PipelineStages, axis.stages > 1 ? axis.stagesLoc : axis.degreeLoc,
+                       counted(stages, "stage") + " cannot share the " + counted(layers, "layer") +
+                           " of `" + dim + "`");
+      diag.help("a stage has at least one layer; the degree" +
+                std::string(axis.stages > 1 ? ", times `stages`," : "") + " is at most " +
+                std::to_string(layers));
+      return;
+    }
+    std::optional<std::vector<int64_t>> perStage = layersPerStage(layers, stages, dim);
+    resolveMicrobatches(axis, stages);
+    if (!perStage || stages == 1)
+      return;
+    std::string schedule = run["pipeline.schedule"].print();
+    if (schedule == "auto")
+      schedule = axis.stages > 1 ? "interleaved_1f1b" : "1f1b";
+    mesh.pipeline =
+        Pipeline{axis.name, dim, *perStage, schedule, run["accumulate"].integer, axis.loc};
+  }
+
+  std::optional<std::vector<int64_t>> layersPerStage(int64_t layers, int64_t stages,
+                                                     const std::string &dim) {
+    const Option &option = run.options.at("pipeline.layers_per_stage");
+    if (option.value.isError())
+      return std::nullopt;
+    if (option.value.elements.empty())
+      return balance(layers, stages);
+    std::vector<int64_t> counts;
+    for (const Value &element : option.value.elements)
+      counts.push_back(element.integer);
+    std::string what;
+    const int64_t sum = std::accumulate(counts.begin(), counts.end(), int64_t(0));
+    if (static_cast<int64_t>(counts.size()) != stages)
+      what = "`pipeline.layers_per_stage` lists " +
+             counted(static_cast<int64_t>(counts.size()), "stage") + ", but there are " +
+             std::to_string(stages);
+    else if (std::count(counts.begin(), counts.end(), 0))
+      what = "a stage has at least one layer, not 0";
+    else if (sum != layers)
+      what = "`pipeline.layers_per_stage` lists " + counted(sum, "layer") + ", but `" + dim +
+             "` has " + std::to_string(layers);
+    if (what.empty())
+      return counts;
+    diags.report(Code::PipelineStages, option.loc, what)
+        .help("list " + counted(stages, "number") + " with the sum " + std::to_string(layers) +
+              ", as " + sumText(balance(layers, stages)));
+    return std::nullopt;
+  }
+
+  /// Sets `accumulate`, from which all later phases read the number of microbatches.
+  void resolveMicrobatches(const Axis &axis, int64_t stages) {
+    const Option &given = run.options.at("pipeline.microbatches"),
+                 &tokens = run.options.at("data.tokens"), &batch = run.options.at("data.batch");
+    Option &accumulate = run.options.at("accumulate");
+    if (given.value.isError() || accumulate.value.isError() || !batch.value.isInt())
+      return;
+    if (isSet(accumulate) && accumulate.value.integer != 1) {
+      diags
+          .report(Code::OptionWithoutEffect, accumulate.loc,
+                  "`accumulate` cannot be combined with a pipeline, which processes microbatches "
+                  "itself")
+          .note(axis.loc, "this axis splits layers")
+          .help("write `pipeline { microbatches = " + accumulate.value.print() + " }`");
+      return;
+    }
+    if (tokens.value.isInt() && tokens.value.integer != 0) {
+      if (given.value.integer != 0)
+        diags
+            .report(
+                Code::OptionWithoutEffect, given.loc,
+                "`pipeline.microbatches` cannot be combined with `data.tokens`, which implies it")
+            .note(tokens.loc, "this says how large a step is");
+      return;
+    }
+    const int64_t count = given.value.integer ? given.value.integer : stages;
+    if (batch.value.integer % count == 0) {
+      accumulate.value = Value::ofInt(count);
+      return;
+    }
+    diags
+        .report(Code::Indivisible, given.value.integer ? given.loc : axis.loc,
+                "a batch of " + counted(batch.value.integer, "sample") + " cannot be cut into " +
+                    std::to_string(count) + " equal microbatches" +
+                    (given.value.integer ? "" : ", one per stage"))
+        .note(batch.loc, "the batch is set here")
+        .help("numbers that divide it: " + listDivisors(batch.value.integer) +
+              "; write `pipeline { microbatches = ... }`");
+  }
+
+  Run &run;
+  Mesh &mesh;
+  const Model &model;
+  DiagnosticEngine &diags;
+};
+
+} // namespace
+
+void resolvePipeline(Run &run, Mesh &mesh, const Model &model, DiagnosticEngine &diags) {
+  PipelineResolver(run, mesh, model, diags).resolve();
+}
+
+} // namespace titan::sema

@@ -1,0 +1,17 @@
+// The pipeline of a run: an axis of its map that splits the dimension of a `repeat`. The layers
+// become consecutive stages, and the ranks along the axis execute different stages.
+#ifndef TITAN_COMPILER_SEMA_PIPELINE_H
+#define TITAN_COMPILER_SEMA_PIPELINE_H
+
+#include "compiler/sema/mesh/Mesh.h"
+
+namespace titan::sema {
+
+/// Finds the pipeline axis of a map for a model, and sets `mesh.pipeline` if there are several
+/// stages. The axis then splits no tensor. The microbatches of the pipeline are those of
+/// `accumulate`. Reports stages that do not fit the model, and settings of a pipeline without one.
+void resolvePipeline(Run &run, Mesh &mesh, const Model &model, DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif

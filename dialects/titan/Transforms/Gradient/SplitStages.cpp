@@ -1,0 +1,364 @@
+//===- SplitStages.cpp - The pass --titan-split-stages --------------------===//
+//
+// A repeat over the pipelined dimension becomes one repeat per stage. The iteration arguments of a
+// stage are the results of the stage before. What has slots for the layers is divided: arguments
+// and updates of the function become one per stage, other scanned inputs are sliced.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/IR/Stacked.h"
+#include "dialects/titan/IR/TensorAttributes.h"
+#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/PassReport.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/TensorBuilder.h"
+#include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANSPLITSTAGES
+#include "dialects/titan/Transforms/Gradient/Passes.h.inc"
+} // namespace titan::ir
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+namespace {
+
+/// Stage `number` runs the layers `first` to `end` - 1.
+struct Stage {
+  int64_t number, first, end;
+};
+
+/// A range of the slots of a stack.
+struct Slots {
+  int64_t first, count;
+};
+
+/// The values of a divided tensor, one per stage. Null for a stage without slots.
+using StageValues = SmallVector<Value>;
+
+class StageSplitter {
+public:
+  StageSplitter(func::FuncOp function, dist::PipelineOp pipeline);
+
+  LogicalResult run();
+  unsigned getNumRepeats() const { return repeats.size(); }
+  unsigned getNumArguments() const { return arguments.size(); }
+
+private:
+  LogicalResult verify(RepeatOp repeat);
+  LogicalResult verifyStackedOutput(OpResult output);
+  LogicalResult splitArgument(RepeatOp repeat, unsigned number);
+  DictionaryAttr getStageAttributes(unsigned argument, Stage stage, Slots slots);
+  Value getStageInput(OpBuilder &builder, RepeatOp repeat, unsigned number, Stage stage);
+  void splitRepeat(RepeatOp repeat);
+  void returnStages(unsigned result, ArrayRef<Value> values, ArrayRef<Value> targets);
+  LogicalResult splitUpdates();
+  void eraseWhole();
+
+  func::FuncOp function;
+  Operation *terminator;
+  SmallVector<Stage> stages;
+  SmallVector<RepeatOp> repeats; ///< before the division
+  /// For each divided argument and stacked output, its values.
+  llvm::MapVector<Value, StageValues> arguments, outputs;
+  /// For each result of the function, the argument that it updates; null if it updates none.
+  SmallVector<Value> updated;
+};
+
+} // namespace
+
+/// The iterations of `repeat` that have a slot in scanned input `number`.
+static SmallVector<int64_t> getScannedIterations(RepeatOp repeat, unsigned number) {
+  return repeat.getIterations().getIterations(repeat.getScannedUsers(number));
+}
+
+/// The slots of `stage` in a stack with slots for `iterations`.
+static Slots getSlots(ArrayRef<int64_t> iterations, Stage stage) {
+  const auto *first = llvm::lower_bound(iterations, stage.first);
+  const auto *end = llvm::lower_bound(iterations, stage.end);
+  return {first - iterations.begin(), end - first};
+}
+
+static DimAttr getStageDim(RepeatOp repeat, Stage stage) {
+  return RepeatOp::getStackDim(repeat.getDim(), stage.end - stage.first);
+}
+
+/// The type of a stack that has `count` slots in `stage`.
+static NamedTensorType getStageType(RepeatOp repeat, Stage stage, NamedTensorType whole,
+                                    int64_t count) {
+  DimAttr dim = RepeatOp::getStackDim(getStageDim(repeat, stage), count);
+  return RepeatOp::getStackedType(dim, RepeatOp::getSlotType(whole));
+}
+
+StageSplitter::StageSplitter(func::FuncOp function, dist::PipelineOp pipeline)
+    : function(function), terminator(function.getBody().front().getTerminator()) {
+  int64_t first = 0;
+  for (auto [number, layers] : llvm::enumerate(pipeline.getLayersPerStage())) {
+    stages.push_back({static_cast<int64_t>(number), first, first + layers});
+    first += layers;
+  }
+  for (auto repeat : function.getBody().getOps<RepeatOp>())
+    if (repeat.getDim().getName() == pipeline.getDimAttr() && !repeat.getReverse())
+      repeats.push_back(repeat);
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    auto target = function.getResultAttrOfType<IntegerAttr>(i, attr::kUpdates);
+    updated.push_back(target ? Value(function.getArgument(target.getInt())) : Value());
+  }
+}
+
+LogicalResult StageSplitter::verify(RepeatOp repeat) {
+  if (repeat.getDim().getSize() != stages.back().end)
+    return repeat.emitError("has ")
+           << repeat.getDim().getSize() << " iterations, but the stages of "
+           << "the pipeline have " << stages.back().end;
+  for (Value output : repeat.getStackedOutputs())
+    if (failed(verifyStackedOutput(cast<OpResult>(output))))
+      return failure();
+  return success();
+}
+
+/// A stacked output is divided only where it updates a divided argument.
+LogicalResult StageSplitter::verifyStackedOutput(OpResult output) {
+  for (OpOperand &use : output.getUses()) {
+    bool isUpdate = use.getOwner() == terminator && updated[use.getOperandNumber()];
+    if (isUpdate &&
+        llvm::is_contained(updated[use.getOperandNumber()].getUsers(), output.getOwner()))
+      continue;
+    InFlightDiagnostic error = output.getOwner()->emitError(
+        "stacks a value of all layers that is used after the repeat; a pipeline can only divide "
+        "the next values of buffers");
+    error.attachNote(use.getOwner()->getLoc()) << "used here";
+    return error;
+  }
+  return success();
+}
+
+/// Replaces scanned input `number`, an argument of the function, by one argument per stage.
+LogicalResult StageSplitter::splitArgument(RepeatOp repeat, unsigned number) {
+  auto whole = cast<BlockArgument>(repeat.getScannedInputs()[number]);
+  if (!whole.hasOneUse()) {
+    InFlightDiagnostic error =
+        repeat.emitError("scans a tensor that is used elsewhere, too; a pipeline cannot divide it");
+    error.attachNote(whole.getLoc()) << "the tensor";
+    return error;
+  }
+  SmallVector<int64_t> iterations = getScannedIterations(repeat, number);
+  StageValues values;
+  unsigned next = whole.getArgNumber() + 1;
+  for (Stage stage : stages) {
+    Slots slots = getSlots(iterations, stage);
+    Value &value = values.emplace_back();
+    if (slots.count == 0)
+      continue;
+    function.insertArgument(next, getStageType(repeat, stage, typeOf(whole), slots.count),
+                            getStageAttributes(whole.getArgNumber(), stage, slots), whole.getLoc());
+    value = function.getArgument(next++);
+  }
+  arguments.insert({whole, values});
+  return success();
+}
+
+/// The attributes of `argument` for its slots in `stage`.
+DictionaryAttr StageSplitter::getStageAttributes(unsigned argument, Stage stage, Slots slots) {
+  Builder builder(function.getContext());
+  NamedAttrList attributes(function.getArgAttrDict(argument));
+  Stack stack = getStack(attributes.get(attr::kStacked), typeOf(function.getArgument(argument)));
+  SmallVector<std::vector<int64_t>> iterations;
+  for (ArrayRef<int64_t> level : stack.iterations)
+    iterations.emplace_back(level.begin(), level.end());
+  const size_t numSlots = iterations.front().size();
+  iterations.front() = ArrayRef(iterations.front()).slice(slots.first, slots.count).vec();
+  attributes.set(attr::kStacked, getStackedAttr(builder, iterations, stack.segments));
+  attributes.set(attr::kStage, builder.getI64IntegerAttr(stage.number));
+  auto init = dyn_cast_or_null<InitAttr>(attributes.get(attr::kInit));
+  if (init && init.getScale().size() > 1) {
+    const int64_t inner = init.getScale().size() / numSlots; // of nested repeats
+    ArrayRef<double> scales =
+        init.getScale().asArrayRef().slice(slots.first * inner, slots.count * inner);
+    attributes.set(attr::kInit, InitAttr::get(builder.getContext(), init.getKind(),
+                                              builder.getDenseF64ArrayAttr(scales), init.getCut()));
+  }
+  return attributes.getDictionary(builder.getContext());
+}
+
+/// Scanned input `number` for `stage`, which has slots in it.
+Value StageSplitter::getStageInput(OpBuilder &builder, RepeatOp repeat, unsigned number,
+                                   Stage stage) {
+  Value whole = repeat.getScannedInputs()[number];
+  if (auto found = arguments.find(whole); found != arguments.end())
+    return found->second[stage.number];
+  Slots slots = getSlots(getScannedIterations(repeat, number), stage);
+  return builder.create<SliceOp>(whole.getLoc(),
+                                 getStageType(repeat, stage, typeOf(whole), slots.count), whole,
+                                 typeOf(whole).getDims().front().getName(), slots.first);
+}
+
+/// The bodies of `stage`: `kept[i]` is the number of its variant i before the division.
+static SmallVector<int64_t> getKeptVariants(const IterationTable &table, Stage stage) {
+  SmallVector<int64_t> kept;
+  for (int64_t layer = stage.first; layer < stage.end; ++layer)
+    kept.push_back(table.getVariant(layer));
+  llvm::sort(kept);
+  kept.erase(llvm::unique(kept), kept.end());
+  return kept;
+}
+
+static IterationTable getStageTable(const IterationTable &table, ArrayRef<int64_t> kept,
+                                    Stage stage) {
+  SmallVector<int64_t> variants;
+  for (int64_t layer = stage.first; layer < stage.end; ++layer)
+    variants.push_back(llvm::find(kept, table.getVariant(layer)) - kept.begin());
+  return IterationTable(std::move(variants));
+}
+
+/// Which of the kept variants are in `users`, by their new numbers.
+static SmallVector<int64_t> getKeptUsers(ArrayRef<int64_t> users, ArrayRef<int64_t> kept) {
+  SmallVector<int64_t> numbers;
+  for (auto [number, variant] : llvm::enumerate(kept))
+    if (llvm::is_contained(users, variant))
+      numbers.push_back(number);
+  return numbers;
+}
+
+/// The body computes with the number of the layer in the model.
+static void shiftIndex(RepeatVariant body, int64_t first) {
+  BlockArgument index = body.getIndex();
+  if (first == 0 || index.use_empty())
+    return;
+  OpBuilder builder = OpBuilder::atBlockBegin(&body.getBlock());
+  TensorBuilder math(builder, index.getLoc());
+  Value layer = math.add(index, math.constant(first, index));
+  index.replaceAllUsesExcept(layer, layer.getDefiningOp());
+}
+
+void StageSplitter::splitRepeat(RepeatOp repeat) {
+  OpBuilder builder(repeat);
+  IterationTable table = repeat.getIterations();
+  SmallVector<Value> iterArgs(repeat.getInits());
+  for (Stage stage : stages) {
+    SmallVector<int64_t> kept = getKeptVariants(table, stage);
+    SmallVector<Value> inputs;
+    SmallVector<Type> types(repeat.getIterResults().getTypes());
+    VariantLists scannedUsers, stackedUsers;
+    for (unsigned i = 0; i < repeat.getScannedInputs().size(); ++i) {
+      SmallVector<int64_t> users = getKeptUsers(repeat.getScannedUsers(i), kept);
+      if (users.empty())
+        continue;
+      inputs.push_back(getStageInput(builder, repeat, i, stage));
+      scannedUsers.push_back(users);
+    }
+    SmallVector<Value> stacked; // the outputs with slots in this stage
+    for (auto [i, output] : llvm::enumerate(repeat.getStackedOutputs())) {
+      SmallVector<int64_t> users = getKeptUsers(repeat.getStackedUsers(i), kept);
+      if (users.empty())
+        continue;
+      int64_t count = getSlots(table.getIterations(repeat.getStackedUsers(i)), stage).count;
+      types.push_back(getStageType(repeat, stage, typeOf(output), count));
+      stackedUsers.push_back(users);
+      stacked.push_back(output);
+    }
+    auto part = builder.create<RepeatOp>(repeat.getLoc(), types, getStageDim(repeat, stage),
+                                         /*reverse=*/false, getStageTable(table, kept, stage),
+                                         iterArgs, inputs, scannedUsers, stackedUsers);
+    part->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
+    part->setAttr(attr::kStage, builder.getI64IntegerAttr(stage.number));
+    for (auto [number, variant] : llvm::enumerate(kept)) {
+      IRMapping mapping;
+      repeat.getBodies()[variant].cloneInto(&part.getBodies()[number], mapping);
+      shiftIndex(part.getVariant(number), stage.first);
+    }
+    iterArgs.assign(part.getIterResults().begin(), part.getIterResults().end());
+    for (auto [whole, value] : llvm::zip_equal(stacked, part.getStackedOutputs())) {
+      outputs[whole].resize(stages.size());
+      outputs[whole][stage.number] = value;
+    }
+  }
+  repeat.getIterResults().replaceAllUsesWith(iterArgs);
+}
+
+/// Returns `values` instead of `result`; each updates the argument of its stage in `targets`.
+void StageSplitter::returnStages(unsigned result, ArrayRef<Value> values, ArrayRef<Value> targets) {
+  unsigned next = result;
+  function.eraseResult(result);
+  terminator->eraseOperand(result);
+  updated.erase(updated.begin() + result);
+  for (auto [value, target] : llvm::zip_equal(values, targets)) {
+    if (!target)
+      continue;
+    auto slots = getSlotAttributes(function, cast<BlockArgument>(target).getArgNumber());
+    function.insertResult(next, value.getType(), DictionaryAttr::get(function.getContext(), slots));
+    terminator->insertOperands(next, value);
+    updated.insert(updated.begin() + next, target);
+    ++next;
+  }
+}
+
+LogicalResult StageSplitter::splitUpdates() {
+  for (unsigned result = updated.size(); result-- > 0;) {
+    auto targets = arguments.find(updated[result]);
+    if (targets == arguments.end())
+      continue;
+    auto values = outputs.find(terminator->getOperand(result));
+    if (values == outputs.end())
+      return function.emitError("result ")
+             << result << " updates a tensor of all layers by a value that no layer yields; a "
+             << "pipeline cannot divide it";
+    returnStages(result, values->second, targets->second);
+  }
+  return success();
+}
+
+/// Erases what was divided, and renumbers the arguments that results update.
+void StageSplitter::eraseWhole() {
+  for (RepeatOp repeat : repeats)
+    repeat.erase();
+  for (const auto &[whole, values] : arguments)
+    function.eraseArgument(cast<BlockArgument>(whole).getArgNumber());
+  Builder builder(function.getContext());
+  for (auto [result, target] : llvm::enumerate(updated))
+    if (target)
+      function.setResultAttr(result, attr::kUpdates,
+                             builder.getI64IntegerAttr(cast<BlockArgument>(target).getArgNumber()));
+}
+
+LogicalResult StageSplitter::run() {
+  for (RepeatOp repeat : repeats)
+    if (failed(verify(repeat)))
+      return failure();
+  for (RepeatOp repeat : repeats)
+    for (auto [i, input] : llvm::enumerate(repeat.getScannedInputs())) {
+      auto argument = dyn_cast<BlockArgument>(input);
+      if (argument && function.getArgAttr(argument.getArgNumber(), attr::kStacked) &&
+          failed(splitArgument(repeat, i)))
+        return failure();
+    }
+  for (RepeatOp repeat : repeats)
+    splitRepeat(repeat);
+  if (failed(splitUpdates()))
+    return failure();
+  eraseWhole();
+  return success();
+}
+
+namespace {
+struct SplitStages : titan::ir::impl::TitanSplitStagesBase<SplitStages> {
+  using TitanSplitStagesBase::TitanSplitStagesBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    dist::PipelineOp pipeline = dist::PipelineOp::lookup(function);
+    if (!pipeline || !function->hasAttr(attr::kProgram) || function.isExternal())
+      return;
+    StageSplitter splitter(function, pipeline);
+    if (failed(splitter.run()))
+      return signalPassFailure();
+    TITAN_COUNT(splitRepeats, splitter.getNumRepeats());
+    TITAN_COUNT(splitArguments, splitter.getNumArguments());
+  }
+};
+} // namespace

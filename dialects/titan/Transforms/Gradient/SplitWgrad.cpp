@@ -1,0 +1,103 @@
+//===- SplitWgrad.cpp - The pass --titan-split-wgrad ----------------------===//
+
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/PassReport.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Transforms/Gradient/CleanUp.h"
+#include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
+#include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANSPLITWGRAD
+#include "dialects/titan/Transforms/Gradient/Passes.h.inc"
+} // namespace titan::ir
+
+using namespace mlir;
+using namespace titan::ir;
+
+namespace {
+
+/// The operations of the bodies of a reverse repeat that compute the cotangents of its iteration
+/// arguments, and the values that depend on these cotangents.
+class DgradSlice {
+public:
+  explicit DgradSlice(RepeatOp repeat) {
+    for (const RepeatVariant &body : repeat.getVariants()) {
+      for (Value yielded : body.getYieldedIterArgs())
+        addProducers(yielded, body.getBlock());
+      cotangents.insert(body.getIterArgs().begin(), body.getIterArgs().end());
+      for (Operation &op : body.getBlock().without_terminator())
+        if (llvm::any_of(getRead(&op), [&](Value read) { return cotangents.contains(read); }))
+          cotangents.insert(op.result_begin(), op.result_end());
+    }
+  }
+
+  /// Whether the repeat over weight gradients scans `value`: the other repeat computes it anyway,
+  /// and it is no cheap function of residuals.
+  bool isScanned(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return op && producers.contains(op) &&
+           (cotangents.contains(value) || op->getNumRegions() || isa<CostOpInterface>(op));
+  }
+
+private:
+  static llvm::SetVector<Value> getRead(Operation *op) {
+    llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), read);
+    return read;
+  }
+
+  void addProducers(Value value, Block &body) {
+    Operation *op = value.getDefiningOp();
+    if (op && op->getBlock() == &body && producers.insert(op).second)
+      for (Value read : getRead(op))
+        addProducers(read, body);
+  }
+
+  llvm::DenseSet<Operation *> producers;
+  llvm::DenseSet<Value> cotangents;
+};
+
+/// Divides a reverse repeat of a stage. A repeat without weight gradients stays whole.
+LogicalResult split(RepeatOp repeat) {
+  Attribute stage = repeat->getAttr(attr::kStage);
+  SmallVector<unsigned> moved;
+  for (Value stack : repeat.getStackedOutputs())
+    moved.push_back(cast<OpResult>(stack).getResultNumber());
+  if (moved.empty() || repeat.getNumIterArgs() == 0)
+    return success();
+  DgradSlice dgrad(repeat);
+  FailureOr<RepeatOp> second = distributeRepeat(
+      repeat, moved, [&](Value value) { return dgrad.isScanned(value); },
+      "needs the cotangent of an iteration argument unchanged for the gradient of a parameter, so "
+      "its weight gradients cannot be computed apart");
+  if (failed(second))
+    return failure();
+  (*second)->setAttr(attr::kStage, stage);
+  (*second)->setAttr(attr::kGradKind, StringAttr::get(repeat.getContext(), "wgrad"));
+  return success();
+}
+
+struct SplitWgrad : titan::ir::impl::TitanSplitWgradBase<SplitWgrad> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!isTrainProgram(function))
+      return;
+    SmallVector<RepeatOp> repeats;
+    function.walk([&](RepeatOp repeat) {
+      if (repeat.getReverse() && repeat->hasAttr(attr::kStage))
+        repeats.push_back(repeat);
+    });
+    for (RepeatOp repeat : repeats) {
+      if (failed(split(repeat)))
+        return signalPassFailure();
+      TITAN_COUNT(dividedRepeats, 1);
+    }
+    if (!repeats.empty())
+      cleanUp(function);
+  }
+};
+
+} // namespace

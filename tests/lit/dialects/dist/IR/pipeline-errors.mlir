@@ -1,0 +1,48 @@
+// RUN: titan-opt %s -split-input-file -verify-diagnostics
+
+// A pipeline needs an axis.
+// expected-error @below {{(C1) the mesh has no axis "pp"}}
+dist.pipeline "pp" over "layers" layers_per_stage [1, 1] schedule "1f1b" microbatches 2
+
+// -----
+
+dist.mesh @mesh [#dist.axis<pp = auto>]
+// The number of stages is fixed at compile time.
+// expected-error @below {{(C1) the degree of axis "pp" is auto}}
+dist.pipeline "pp" over "layers" layers_per_stage [1, 1] schedule "1f1b" microbatches 2
+
+// -----
+
+dist.mesh @mesh [#dist.axis<pp = 2>]
+// All ranks have equally many stages.
+// expected-error @below {{(C2) expected 2 stages or more, and a multiple of the degree 2, got 3}}
+dist.pipeline "pp" over "layers" layers_per_stage [1, 1, 1] schedule "1f1b" microbatches 2
+
+// -----
+
+dist.mesh @mesh [#dist.axis<pp = 1>]
+// One stage is no pipeline.
+// expected-error @below {{(C2) expected 2 stages or more, and a multiple of the degree 1, got 1}}
+dist.pipeline "pp" over "layers" layers_per_stage [4] schedule "1f1b" microbatches 2
+
+// -----
+
+dist.mesh @mesh [#dist.axis<pp = 2>]
+// A stage has layers.
+// expected-error @below {{(C3) a stage has no layers: [2, 0]}}
+dist.pipeline "pp" over "layers" layers_per_stage [2, 0] schedule "1f1b" microbatches 2
+
+// -----
+
+dist.mesh @mesh [#dist.axis<pp = 2>]
+// A step has microbatches.
+// expected-error @below {{(C3) expected at least one microbatch, got 0}}
+dist.pipeline "pp" over "layers" layers_per_stage [2, 1] schedule "1f1b" microbatches 0
+
+// -----
+
+dist.mesh @mesh [#dist.axis<pp = 2>]
+dist.pipeline "pp" over "layers" layers_per_stage [2, 1] schedule "1f1b" microbatches 2
+// A program has one pipeline.
+// expected-error @below {{(C4) the module has two pipelines}}
+dist.pipeline "pp" over "blocks" layers_per_stage [2, 1] schedule "1f1b" microbatches 2

@@ -1,0 +1,38 @@
+// RUN: titan-opt --dist-form-fragments --split-input-file --verify-diagnostics %s
+
+// What a loop over microbatches yields must be a sum.
+func.func @last(%x: !titan.tensor<f32[microbatches = 2, batch = 2]> {titan.input = "x"}) -> (!titan.tensor<f32[batch = 2]> {titan.output = "y"}) attributes {titan.program = "last"} {
+  %zero = titan.constant 0.0 : <f32[]>
+  %init = titan.expand %zero : <f32[]> -> <f32[batch = 2]>
+  %y = titan.repeat <microbatches = 2> iter_args(%init) scanned(%x) : (!titan.tensor<f32[batch = 2]>, !titan.tensor<f32[microbatches = 2, batch = 2]>) -> !titan.tensor<f32[batch = 2]> {
+  ^bb0(%m: !titan.tensor<i64[]>, %c: !titan.tensor<f32[batch = 2]>, %slot: !titan.tensor<f32[batch = 2]>):
+    // expected-error@+1 {{@last returns a value of its last microbatch; a pipeline returns sums over microbatches only}}
+    %copy = titan.neg %slot : !titan.tensor<f32[batch = 2]> -> !titan.tensor<f32[batch = 2]>
+    %z = titan.repeat <a = 1> iter_args(%slot) scanned() {titan.stage = 0 : i64} : (!titan.tensor<f32[batch = 2]>) -> !titan.tensor<f32[batch = 2]> {
+    ^bb0(%l: !titan.tensor<i64[]>, %d: !titan.tensor<f32[batch = 2]>):
+      titan.yield %d : !titan.tensor<f32[batch = 2]>
+    }
+    titan.yield %copy : !titan.tensor<f32[batch = 2]>
+  }
+  return %y : !titan.tensor<f32[batch = 2]>
+}
+
+// -----
+
+// Microbatches are slices of inputs.
+func.func @computed(%x: !titan.tensor<f32[microbatches = 2, batch = 2]> {titan.input = "x"}) -> (!titan.tensor<f32[batch = 2]> {titan.output = "y"}) attributes {titan.program = "computed"} {
+  %zero = titan.constant 0.0 : <f32[]>
+  %init = titan.expand %zero : <f32[]> -> <f32[batch = 2]>
+  %twice = titan.add %x, %x : (!titan.tensor<f32[microbatches = 2, batch = 2]>, !titan.tensor<f32[microbatches = 2, batch = 2]>) -> !titan.tensor<f32[microbatches = 2, batch = 2]>
+  %y = titan.repeat <microbatches = 2> iter_args(%init) scanned(%twice) : (!titan.tensor<f32[batch = 2]>, !titan.tensor<f32[microbatches = 2, batch = 2]>) -> !titan.tensor<f32[batch = 2]> {
+  // expected-error@+1 {{@computed slices a computed value into microbatches; a pipeline slices inputs only}}
+  ^bb0(%m: !titan.tensor<i64[]>, %c: !titan.tensor<f32[batch = 2]>, %slot: !titan.tensor<f32[batch = 2]>):
+    %z = titan.repeat <a = 1> iter_args(%slot) scanned() {titan.stage = 0 : i64} : (!titan.tensor<f32[batch = 2]>) -> !titan.tensor<f32[batch = 2]> {
+    ^bb0(%l: !titan.tensor<i64[]>, %d: !titan.tensor<f32[batch = 2]>):
+      titan.yield %d : !titan.tensor<f32[batch = 2]>
+    }
+    %sum = titan.add %c, %z : (!titan.tensor<f32[batch = 2]>, !titan.tensor<f32[batch = 2]>) -> !titan.tensor<f32[batch = 2]>
+    titan.yield %sum : !titan.tensor<f32[batch = 2]>
+  }
+  return %y : !titan.tensor<f32[batch = 2]>
+}

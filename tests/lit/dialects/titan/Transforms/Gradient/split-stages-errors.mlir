@@ -1,0 +1,57 @@
+// RUN: titan-opt %s --titan-split-stages --split-input-file --verify-diagnostics
+
+!s = !titan.tensor<f32[]>
+!i = !titan.tensor<i64[]>
+
+dist.mesh @mesh [#dist.axis<pp = 2>]
+dist.pipeline "pp" over "layers" layers_per_stage [2, 2] schedule "1f1b" microbatches 2
+// The stages have all layers.
+func.func @train(%x: !s {titan.input = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  // expected-error @below {{has 5 iterations, but the stages of the pipeline have 4}}
+  %y = titan.repeat <layers = 5> iter_args(%x) scanned() : (!s) -> !s {
+  ^bb0(%l: !i, %c: !s):
+    titan.yield %c : !s
+  }
+  return %y : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!i = !titan.tensor<i64[]>
+!w = !titan.tensor<f32[layers = 2]>
+
+dist.mesh @mesh [#dist.axis<pp = 2>]
+dist.pipeline "pp" over "layers" layers_per_stage [1, 1] schedule "1f1b" microbatches 2
+// A rank has the layers of its stages only, so nothing can read all of them.
+// expected-note @below {{the tensor}}
+func.func @train(%w: !w {titan.param = "layers.w", titan.stacked}) -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train"} {
+  %x = titan.reduce sum %w : !w -> !s
+  // expected-error @below {{scans a tensor that is used elsewhere, too; a pipeline cannot divide it}}
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned(%w) : (!s, !w) -> !s {
+  ^bb0(%l: !i, %c: !s, %wl: !s):
+    titan.yield %wl : !s
+  }
+  return %y : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!i = !titan.tensor<i64[]>
+!w = !titan.tensor<f32[layers = 2]>
+
+dist.mesh @mesh [#dist.axis<pp = 2>]
+dist.pipeline "pp" over "layers" layers_per_stage [1, 1] schedule "1f1b" microbatches 2
+// The same for values that all layers compute.
+func.func @train(%x: !s {titan.input = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  // expected-error @below {{stacks a value of all layers that is used after the repeat; a pipeline can only divide the next values of buffers}}
+  %y:2 = titan.repeat <layers = 2> iter_args(%x) scanned() : (!s) -> (!s, !w) {
+  ^bb0(%l: !i, %c: !s):
+    titan.yield %c, %c : !s, !s
+  }
+  // expected-note @below {{used here}}
+  %z = titan.reduce sum %y#1 : !w -> !s
+  return %z : !s
+}
