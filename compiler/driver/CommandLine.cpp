@@ -186,6 +186,8 @@ void checkSchedule(const ScheduleOptions &options) {
   const auto [ranks, stagesPerRank, microbatches] = options.sizes;
   const bool prints = options.printsGrid || options.printsTable || !options.svg.empty();
   const bool passes = options.addTransfers || options.addReductions || options.unshards;
+  if (!options.stashBytes != !options.memoryLimit)
+    throw CLI::ParseError("--stash-bytes and --memory-limit need one another", 2);
   if (options.isFile()) {
     if (ranks || stagesPerRank || microbatches)
       throw CLI::ParseError("the sizes of `" + options.what + "` follow from its actions", 2);
@@ -202,8 +204,8 @@ void checkSchedule(const ScheduleOptions &options) {
   }
   if (!ranks || !microbatches)
     throw CLI::ParseError(std::string(ranks ? "--microbatches" : "--ranks") + " is missing", 2);
-  if (options.what == "all" && (prints || passes))
-    throw CLI::ParseError("`all` compares schedules, and shows none of them", 2);
+  if (options.what == "all" && (prints || passes || options.memoryLimit))
+    throw CLI::ParseError("`all` compares schedules: it takes sizes and times alone", 2);
   if (options.printsTable && (options.printsGrid || !options.svg.empty()))
     throw CLI::ParseError("--csv prints the table alone", 2);
 }
@@ -221,6 +223,10 @@ void addSchedule(CLI::App &app, CommonOptions &common, ScheduleOptions &options)
   cli::addNumber<int>(*command, "--stages-per-rank", 1, options.sizes.stagesPerRank,
                       "stages of a rank; default: 2 where a schedule has several, else 1");
   addCosts(*command, options);
+  cli::addNumber<int64_t>(*command, "--stash-bytes", 1, options.stashBytes,
+                          "memory of the residuals of one stage and microbatch");
+  cli::addNumber<int64_t>(*command, "--memory-limit", 1, options.memoryLimit,
+                          "refuse a schedule of which a rank needs more bytes for residuals");
   command->add_flag("--communication", options.addTransfers, "add sends and receives");
   cli::addWord<std::optional<schedule::Residency>>(
       *command, "--unshard",

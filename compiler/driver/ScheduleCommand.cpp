@@ -157,42 +157,55 @@ int compareAll(CompilerInstance &instance, const ScheduleOptions &options) {
   return instance.finish();
 }
 
-int showAlgorithm(CompilerInstance &instance, const ScheduleOptions &options) {
-  const Algorithm &algorithm = *findAlgorithm(options.what);
-  try {
-    return show(instance, options.what, applyPasses(generateFor(algorithm, options.sizes), options),
-                options);
-  } catch (const ScheduleError &error) {
-    instance.diags.report(Code::ScheduleUndefined, {}, error.what()).help(error.remedy);
-    return instance.finish();
-  }
+/// The limit of `--memory-limit`, if it is given.
+std::optional<MemoryLimit> limitOf(const ScheduleOptions &options, const Schedule &schedule) {
+  if (!options.memoryLimit)
+    return std::nullopt;
+  const StageBytes bytes{.wgradStash = options.stashBytes};
+  return MemoryLimit{std::vector(static_cast<size_t>(schedule.stages), bytes), options.memoryLimit};
 }
 
-void reportFaults(CompilerInstance &instance, FileId file, Code code,
+/// Reports faults at their cells, or without locations if the schedule has no file.
+void reportFaults(CompilerInstance &instance, std::optional<FileId> file, Code code,
                   const std::vector<ScheduleFault> &faults) {
-  const std::string_view text = instance.sources.text(file);
   for (const ScheduleFault &fault : faults) {
-    const CellText cell = locateCell(text, std::max(fault.rank, 0), fault.cell);
-    instance.diags
-        .report(code, instance.sources.locate(file, cell.offset, cell.length), fault.message)
-        .help(fault.remedy);
+    Location location;
+    if (file) {
+      const CellText cell =
+          locateCell(instance.sources.text(*file), std::max(fault.rank, 0), fault.cell);
+      location = instance.sources.locate(*file, cell.offset, cell.length);
+    }
+    instance.diags.report(code, location, fault.message).help(fault.remedy);
   }
 }
 
-int showTable(CompilerInstance &instance, FileId file, const ScheduleOptions &options) {
+/// Verifies a schedule, applies passes, and shows the result.
+int process(CompilerInstance &instance, std::optional<FileId> file, const Schedule &schedule,
+            const ScheduleOptions &options) {
+  reportFaults(instance, file, Code::ScheduleFaulty, verify(schedule, limitOf(options, schedule)));
+  return instance.diags.hasErrors()
+             ? instance.finish()
+             : show(instance, options.what, applyPasses(schedule, options), options);
+}
+
+int processTable(CompilerInstance &instance, FileId file, const ScheduleOptions &options) {
   std::vector<ScheduleFault> faults;
   const Schedule schedule = readTable(instance.sources.text(file), faults);
   reportFaults(instance, file, Code::NotAnAction, faults);
-  if (faults.empty())
-    reportFaults(instance, file, Code::ScheduleFaulty, verify(schedule));
-  if (instance.diags.hasErrors())
-    return instance.finish();
-  try {
-    return show(instance, options.what, applyPasses(schedule, options), options);
-  } catch (const ScheduleError &error) {
-    instance.diags.report(Code::ScheduleUndefined, {}, error.what()).help(error.remedy);
-    return instance.finish();
-  }
+  return faults.empty() ? process(instance, file, schedule, options) : instance.finish();
+}
+
+int processFile(CompilerInstance &instance, const ScheduleOptions &options) {
+  std::string reason;
+  const std::optional<FileId> file = instance.sources.loadFile(options.what, reason);
+  if (file && !options.what.ends_with(".titan"))
+    return processTable(instance, *file, options);
+  if (file)
+    throw ScheduleError(
+        "`" + options.what + "` is a program without a pipeline, and has no schedule",
+        "name an algorithm (" + scheduleNames() + ") or a table of actions (FILE.csv)");
+  instance.diags.report(Code::CannotReadFile, {}, "cannot read `" + options.what + "`: " + reason);
+  return instance.finish();
 }
 
 } // namespace
@@ -206,23 +219,17 @@ std::string scheduleNames() {
 
 int scheduleCommand(const CommonOptions &common, const ScheduleOptions &options) {
   CompilerInstance instance(common);
-  if (options.what == "all")
-    return compareAll(instance, options);
-  if (!options.isFile())
-    return showAlgorithm(instance, options);
-  std::string reason;
-  const std::optional<FileId> file = instance.sources.loadFile(options.what, reason);
-  if (!file)
-    instance.diags.report(Code::CannotReadFile, {},
-                          "cannot read `" + options.what + "`: " + reason);
-  else if (options.what.ends_with(".titan"))
-    instance.diags
-        .report(Code::ScheduleUndefined, {},
-                "`" + options.what + "` is a program without a pipeline, and has no schedule")
-        .help("name an algorithm (" + scheduleNames() + ") or a table of actions (FILE.csv)");
-  else
-    return showTable(instance, *file, options);
-  return instance.finish();
+  try {
+    if (options.what == "all")
+      return compareAll(instance, options);
+    if (options.isFile())
+      return processFile(instance, options);
+    return process(instance, std::nullopt, generateFor(*findAlgorithm(options.what), options.sizes),
+                   options);
+  } catch (const ScheduleError &error) {
+    instance.diags.report(Code::ScheduleUndefined, {}, error.what()).help(error.remedy);
+    return instance.finish();
+  }
 }
 
 } // namespace titan::driver

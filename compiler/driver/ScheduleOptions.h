@@ -14,6 +14,8 @@ struct ScheduleOptions {
   schedule::Sizes sizes{.ranks = 0, .stagesPerRank = 0, .microbatches = 0};
   schedule::StageCosts costs; ///< of a rank and a microbatch
   double transfer = 0, overlap = 1;
+  /// Of one stage and microbatch, and of a rank, in bytes; 0 is not given.
+  int64_t stashBytes = 0, memoryLimit = 0;
   bool addTransfers = false, addReductions = false;
   std::optional<schedule::Residency> unshards;
   bool printsGrid = false, printsTable = false;

@@ -35,7 +35,7 @@ void expectFault(std::string_view table, int rank, int cell, std::string_view me
 TEST(Verify, AcceptsEverySchedule) {
   for (const Algorithm &algorithm : allAlgorithms())
     for (int ranks : {1, 2, 3, 4, 7})
-      for (int microbatches : {1, 2, 3, 5, 8, 14, 17, 29})
+      for (int microbatches : {1, 2, 3, 5, 8, 14, 17})
         for (int stages : {1, 2, 3, 4}) {
           const bool isDefined = (algorithm.isLooped || stages == algorithm.stagesPerRank) &&
                                  (algorithm.name != "dualpipev" || microbatches >= 2 * ranks);
@@ -133,7 +133,8 @@ TEST(Verify, FindsDeadlocks) {
 
 TEST(Verify, FindsTheCellThatExceedsTheMemory) {
   const Schedule schedule = generate(*findAlgorithm("gpipe"), {2, 1, 4});
-  MemoryLimit limit{{{.persistent = 100, .stash = 10}, {.persistent = 50, .stash = 10}}, 130};
+  MemoryLimit limit{{{.persistent = 100, .wgradStash = 10}, {.persistent = 50, .wgradStash = 10}},
+                    130};
   std::vector<ScheduleFault> faults = verify(schedule, limit);
   ASSERT_EQ(faults.size(), 1u);
   EXPECT_EQ(faults[0].rank, 0);
