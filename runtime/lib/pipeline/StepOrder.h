@@ -1,0 +1,38 @@
+// The fragments that each rank runs in a step of a pipeline, in order. Plain data: every rank
+// derives the order of all ranks from the program's table, so that both ends of a transfer agree.
+//
+// Ranks are coordinates along the axis of the pipeline here.
+//
+// Errors: Fault for a table that no compiler emits.
+#pragma once
+
+#include "base/schedule/Schedule.h"
+#include "titan/runtime/program.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace titan::rt {
+
+/// One execution of a fragment.
+struct FragmentCall {
+  int fragment;       ///< index into Pipeline::fragments
+  int64_t microbatch; ///< -1: the fragment runs once per step
+};
+
+/// The calls of each rank.
+using StepOrder = std::vector<std::vector<FragmentCall>>;
+
+/// The schedule of a pipeline on `ranks` ranks. A program without microbatches has the stages where
+/// the program's other pipelines have them. Throws ScheduleError.
+schedule::Schedule scheduleOf(const Program &program, const Pipeline &pipeline, int64_t ranks);
+
+/// `Begin`, the compute actions of the rank's row, then `Update` or `Evaluate` by ascending level.
+StepOrder orderStep(const Pipeline &pipeline, const schedule::Schedule &schedule);
+
+/// The name of a call in profiles: "2F0" as in the schedule's table, otherwise that of the
+/// function.
+std::string nameOf(const Pipeline &pipeline, const FragmentCall &call);
+
+} // namespace titan::rt

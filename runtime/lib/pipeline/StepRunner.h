@@ -1,0 +1,25 @@
+// Executes the plan of a rank.
+#pragma once
+
+#include "RankPlan.h"
+
+#include <functional>
+
+namespace titan::rt {
+
+/// The messages of a rank. Messages on one route are in the order of their starts.
+class Messages {
+public:
+  virtual ~Messages() = default;
+  /// Starts message `number` of a plan. Until it ends, nobody writes the value of a send or
+  /// accesses that of a receive.
+  virtual void start(const Message &message, int number) = 0;
+  /// Waits for the end of a message that has started.
+  virtual void finish(int number) = 0;
+};
+
+/// Runs one step. `run` executes the fragment of a call on its slots.
+void runStep(const RankPlan &plan, Messages &messages,
+             const std::function<void(const PlannedCall &)> &run);
+
+} // namespace titan::rt
