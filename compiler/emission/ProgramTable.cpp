@@ -312,7 +312,8 @@ static std::string getPersistentList(ArrayRef<AllocRefAttr> refs) {
 static std::string getFragmentRow(func::FuncOp function, std::set<int64_t> &stashes,
                                   std::set<int64_t> &inputs) {
   auto fragment = function->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr);
-  static const char *const kinds[] = {"Begin", "Forward", "Backward", "Update", "Evaluate"};
+  static const char *const kinds[] = {"Begin", "Forward", "Backward",
+                                      "Wgrad", "Update",  "Evaluate"};
   SmallVector<AllocRefAttr> uses, reads, writes;
   auto arguments = function->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs);
   for (auto [i, ref] : llvm::enumerate(arguments.getAsRange<AllocRefAttr>())) {

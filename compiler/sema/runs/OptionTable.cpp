@@ -1,4 +1,5 @@
 // The rows of the table, section by section.
+#include "base/schedule/Generators.h"
 #include "compiler/sema/runs/Options.h"
 
 namespace titan::sema {
@@ -176,13 +177,14 @@ std::vector<OptionSpec> recomputeOptions() {
   };
 }
 
-/// Each option has one sample: no program with a pipeline is emitted yet, so none can show an
-/// effect.
+/// Each option has one sample, since the programs of the test that sets all options have no
+/// pipeline.
 std::vector<OptionSpec> pipelineOptions() {
+  std::vector<std::string> words{"auto"};
+  for (const schedule::Algorithm &algorithm : schedule::allAlgorithms())
+    words.emplace_back(algorithm.name);
   OptionSpec schedule =
-      choice("pipeline.schedule", Fixed::Compile,
-             {"auto", "gpipe", "1f1b", "interleaved_1f1b", "looped_bfs", "zb_h1",
-              "interleaved_zero_bubble", "zbv", "dualpipe_v"},
+      choice("pipeline.schedule", Fixed::Compile, words,
              "order of the stages' forward and backward passes; auto: 1f1b, or interleaved_1f1b "
              "with several stages per rank");
   OptionSpec microbatches = integer("pipeline.microbatches", Value::ofInt(0), Fixed::Compile, 0,

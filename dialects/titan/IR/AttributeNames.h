@@ -54,8 +54,6 @@ inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
 inline constexpr llvm::StringLiteral kBuffer = "titan.buffer";
 inline constexpr llvm::StringLiteral kState = "titan.state";
 inline constexpr llvm::StringLiteral kScalar = "titan.scalar";
-/// On a parameter or state, and on a repeat: the stage of a pipeline, from 0.
-inline constexpr llvm::StringLiteral kStage = "titan.stage";
 /// On an input of a fragment: the fragment reads the slot of its microbatch.
 inline constexpr llvm::StringLiteral kMicrobatch = "titan.microbatch";
 /// In tests: the value of the argument, row-major.

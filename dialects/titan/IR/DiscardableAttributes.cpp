@@ -103,7 +103,6 @@ constexpr Rule kRules[] = {
     {attr::kStacked, OnArgument | OnResult, kStackedKind},
     {attr::kStage, OnArgument | OnResult | OnRepeat, kIntegerKind},
     {attr::kUnpadded, OnArgument | OnResult, kIntegersKind},
-    {attr::kStage, OnArgument | OnResult | OnRepeat, kIntegerKind},
     {attr::kMicrobatch, OnArgument, kUnitKind},
     {attr::kStash, OnArgument | OnResult, kStringKind},
     {attr::kStepValue, OnArgument | OnResult, kStringKind},

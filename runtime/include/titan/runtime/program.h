@@ -157,9 +157,10 @@ struct Function {
 };
 
 /// The work of a fragment of a program with stages: `Begin` runs once before the microbatches,
-/// `Forward` and `Backward` once per microbatch, `Update` once after them, by ascending level.
+/// `Forward` and `Backward` once per microbatch, `Update` once after them, by ascending level. If a
+/// stage computes its weight gradients apart, `Wgrad` runs once per microbatch, after `Backward`.
 /// Programs without microbatches consist of `Begin` and `Evaluate`, by ascending level.
-enum class FragmentKind : uint8_t { Begin, Forward, Backward, Update, Evaluate };
+enum class FragmentKind : uint8_t { Begin, Forward, Backward, Wgrad, Update, Evaluate };
 
 /// A part of a program that one stage runs: a function of the program, and the persistent
 /// allocations (indices into Program::persistent) that it reads or writes.
