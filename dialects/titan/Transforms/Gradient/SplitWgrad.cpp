@@ -76,7 +76,7 @@ LogicalResult split(RepeatOp repeat) {
   if (failed(second))
     return failure();
   (*second)->setAttr(attr::kStage, stage);
-  (*second)->setAttr(attr::kGradKind, StringAttr::get(repeat.getContext(), "wgrad"));
+  (*second)->setAttr(attr::kGradKind, StringAttr::get((*second)->getContext(), "wgrad"));
   return success();
 }
 
