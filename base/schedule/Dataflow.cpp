@@ -45,11 +45,14 @@ std::vector<Value> readsOf(const Action &action, int stages) {
     break;
   case Kind::Backward:
   case Kind::Dgrad:
-    values.push_back({ValueKind::Stash, stage, microbatch});
+    values.push_back({ValueKind::DgradStash, stage, microbatch});
+    if (kind == Kind::Backward)
+      values.push_back({ValueKind::WgradStash, stage, microbatch});
     if (stage < stages - 1)
       values.push_back({ValueKind::Gradient, stage + 1, microbatch});
     break;
   case Kind::Wgrad:
+    values.push_back({ValueKind::WgradStash, stage, microbatch});
     values.push_back({ValueKind::WgradOperands, stage, microbatch});
     break;
   case Kind::SendForward:
@@ -66,7 +69,9 @@ std::vector<Value> writesOf(const Action &action) {
   const auto [kind, stage, microbatch, cell] = action;
   switch (kind) {
   case Kind::Forward:
-    return {{ValueKind::Activation, stage, microbatch}, {ValueKind::Stash, stage, microbatch}};
+    return {{ValueKind::Activation, stage, microbatch},
+            {ValueKind::DgradStash, stage, microbatch},
+            {ValueKind::WgradStash, stage, microbatch}};
   case Kind::Backward:
     return {{ValueKind::Gradient, stage, microbatch}};
   case Kind::Dgrad:

@@ -9,8 +9,9 @@ namespace titan::schedule {
 enum class ValueKind : uint8_t {
   Activation,    ///< the output of a stage
   Gradient,      ///< the gradient of the input of a stage
-  Stash,         ///< the residuals of a stage: written by F, read by B or I
-  WgradOperands, ///< what I leaves for W
+  DgradStash,    ///< the residuals that dgrad alone reads: from F to B or I
+  WgradStash,    ///< the other residuals: from F to B or W
+  WgradOperands, ///< the cotangents that I leaves for W
 };
 
 /// A value of one microbatch. Only activations and gradients move between ranks.
@@ -41,7 +42,7 @@ public:
                size_t(microbatches) +
            size_t(value.microbatch);
   }
-  size_t count() const { return 4 * size_t(stages) * size_t(microbatches); }
+  size_t count() const { return 5 * size_t(stages) * size_t(microbatches); }
 
 private:
   int stages, microbatches;

@@ -123,8 +123,10 @@ private:
       return stage + 1 < stages.size() ? stages[stage + 1].boundary : 0;
     case ValueKind::Gradient:
       return stages[stage].boundary;
-    case ValueKind::Stash:
-      return stages[stage].stash;
+    case ValueKind::DgradStash:
+      return stages[stage].dgradStash;
+    case ValueKind::WgradStash:
+      return stages[stage].wgradStash;
     case ValueKind::WgradOperands:
       return stages[stage].wgradOperands;
     }

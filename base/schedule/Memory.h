@@ -19,8 +19,9 @@ StashSlots assignStashSlots(const Schedule &schedule);
 struct StageBytes {
   int64_t persistent = 0;    ///< always there: parameters, gradients, optimizer state
   int64_t unsharded = 0;     ///< from UNSHARD to RESHARD
-  int64_t stash = 0;         ///< of a microbatch, from F to I or B
-  int64_t wgradOperands = 0; ///< of a microbatch, from I to W
+  int64_t dgradStash = 0;    ///< residuals of a microbatch that dgrad alone reads: from F to I or B
+  int64_t wgradStash = 0;    ///< the other residuals of a microbatch: from F to W or B
+  int64_t wgradOperands = 0; ///< cotangents of a microbatch, from I to W
   /// The input of a microbatch, and its gradient. A copy exists from the action that computes or
   /// receives it to the last action of the rank that reads it.
   int64_t boundary = 0;

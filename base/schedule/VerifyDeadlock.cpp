@@ -13,13 +13,17 @@ struct Wait {
   Position waiting, awaited;
 };
 
+bool areSame(Position a, Position b) {
+  return a.rank == b.rank && a.index == b.index;
+}
+
 /// The cycle of waits in a schedule whose replay does not complete.
 class WaitCycle {
 public:
   WaitCycle(const Verification &verification, const Replay &replay)
       : verification(verification), replay(replay) {}
 
-  /// The waits of a cycle, from the lowest rank on.
+  /// The waits of a cycle. The first one is for an action that the order of its rank delays.
   std::vector<Wait> find() const {
     std::vector<size_t> visited;
     size_t rank = 0;
@@ -33,6 +37,8 @@ public:
     std::vector<Wait> waits;
     for (size_t one : visited)
       waits.push_back(waitOf(one));
+    while (areSame(waits[0].awaited, waits[1].waiting))
+      std::rotate(waits.begin(), waits.begin() + 1, waits.end());
     return waits;
   }
 
@@ -74,15 +80,18 @@ void checkDeadlock(Verification &verification) {
   if (times.isComplete(verification.schedule))
     return;
   const std::vector<Wait> waits = WaitCycle(verification, times).find();
-  std::string message = "deadlock";
-  for (size_t i = 0; i < waits.size(); ++i)
-    message += (i == 0 ? ": " : ", which waits at ") + verification.describe(waits[i].waiting) +
-               " waits for " + verification.describe(waits[i].awaited);
-  const Wait &first = waits.front(), &next = waits[1 % waits.size()];
-  verification.add(first.waiting, message,
-                   "move `" + toText(verification.at(first.awaited)) + "` before " +
-                       verification.describe(next.waiting) +
-                       ", or this cell behind what it delays");
+  std::string message = "deadlock: " + verification.describe(waits[0].waiting);
+  for (size_t i = 0; i < waits.size(); ++i) {
+    if (i > 0)
+      message += areSame(waits[i].waiting, waits[i - 1].awaited)
+                     ? ", which"
+                     : ", behind " + verification.describe(waits[i].waiting) + ", which";
+    message += " waits for " + verification.describe(waits[i].awaited);
+  }
+  verification.add(waits[0].waiting, message,
+                   "move `" + toText(verification.at(waits[0].awaited)) + "` before " +
+                       verification.describe(waits[1].waiting) +
+                       ", or this cell behind what waits for it");
 }
 
 } // namespace titan::schedule

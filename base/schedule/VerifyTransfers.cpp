@@ -76,12 +76,14 @@ void checkOrder(Verification &verification) {
     for (size_t i = 0; i < row.size(); ++i)
       for (const Value &value : readsOf(row[i], schedule.stages)) {
         auto writer = writers.find(numbers(value));
-        if (writer != writers.end() && row[writer->second].cell >= row[i].cell)
-          verification.add({rank, i},
-                           "`" + toText(row[i]) + "` reads the result of " +
-                               verification.describe({rank, writer->second}) +
-                               ", which does not precede it",
-                           "move it behind column " + std::to_string(row[writer->second].cell + 1));
+        if (writer == writers.end() || row[writer->second].cell < row[i].cell)
+          continue;
+        verification.add({rank, i},
+                         "`" + toText(row[i]) + "` reads the result of " +
+                             verification.describe({rank, writer->second}) +
+                             ", which does not precede it",
+                         "move it behind column " + std::to_string(row[writer->second].cell + 1));
+        break; // the other values of the writer are as late
       }
   }
 }

@@ -4,6 +4,7 @@
 #define TITAN_COMPILER_DRIVER_COMMANDS_H
 
 #include "compiler/driver/CompilerInstance.h"
+#include "compiler/driver/ScheduleOptions.h"
 
 namespace titan::driver {
 
@@ -45,6 +46,11 @@ struct CacheOptions {
 };
 /// Lists the cached executables, or removes them.
 int cacheCommand(const CommonOptions &options, const CacheOptions &cache);
+
+/// Generates a pipeline schedule, or verifies a table of one, and shows it.
+int scheduleCommand(const CommonOptions &common, const ScheduleOptions &options);
+/// What may stand for the name of a schedule: "gpipe, 1f1b, ..., all".
+std::string scheduleNames();
 
 /// The long description of a code.
 int explainCommand(const std::string &code);

@@ -1,8 +1,10 @@
 #include "compiler/driver/Completion.h"
 #include "compiler/diagnostics/Diagnostics.h"
+#include "compiler/driver/Commands.h"
 #include "compiler/sema/runs/Options.h"
 
 #include "CLI/CLI.hpp"
+#include "llvm/ADT/StringExtras.h"
 
 #include <iostream>
 
@@ -93,6 +95,11 @@ std::string script(const CLI::App &app) {
          "    words='" +
          codes() +
          "'\n"
+         "  elif [[ -z $words && -z $files && $command == schedule ]]; then\n"
+         "    words='" +
+         llvm::join(llvm::split(scheduleNames(), ", "), " ") +
+         "'\n"
+         "    files=1\n"
          "  elif [[ -z $words ]]; then\n"
          "    files=1\n"
          "    [[ -n $command ]] || words='" +

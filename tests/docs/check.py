@@ -115,7 +115,32 @@ def code_list(tools):
     return "\n".join(out)
 
 
-GENERATED = {"options": option_table, "optimizers": optimizer_table, "codes": code_list}
+def schedule_table(tools):
+    """Bubbles and peak activations of all schedules, from `titanc schedule all`."""
+    costs = ["--forward", "1", "--backward", "1.2", "--weight", "0.867"]
+    line = re.compile(r"^ +(\w+) +(\d+) +(\S+)(?: %)? +(\S+)$", re.M)
+
+    def cells(ranks, microbatches, stages):
+        status, said = tools.run(["titanc", "schedule", "all", "--ranks", ranks, "--microbatches", microbatches,
+                                  "--stages-per-rank", stages, *costs], None)
+        if status:
+            raise SystemExit(f"titanc schedule: {said}")
+        return {name + (" x 4" if count == "4" else ""): "" if bubble == "-" else f"{bubble} % / {peak}"
+                for name, count, bubble, peak in line.findall(said)}
+
+    columns, rows = None, []
+    for ranks in ("4", "8", "16"):
+        for microbatches in ("8", "16", "64", "128"):
+            row = {**cells(ranks, microbatches, "2"), **cells(ranks, microbatches, "4")}
+            order = [name for name in row if " " not in name]
+            columns = columns or sorted(row, key=lambda name: order.index(name.split()[0]))
+            rows.append(f"| {ranks}, {microbatches} | " + " | ".join(row[name] for name in columns) + " |")
+    head = "| p, m | " + " | ".join(f"`{name.split()[0]}`{name[len(name.split()[0]):]}" for name in columns) + " |"
+    return "\n".join([head, "|---" * (len(columns) + 1) + "|", *rows]) + "\n"
+
+
+GENERATED = {"options": option_table, "optimizers": optimizer_table, "codes": code_list,
+             "schedules": schedule_table}
 
 
 class Page:

@@ -111,7 +111,8 @@ TEST(Replay, CountsOverlap) {
   EXPECT_LT(replay(schedule, costs).step, without);
 }
 
-// Memory follows from the order: a stash lives until I, its operands of wgrad until W.
+// Memory follows from the order: the residuals of dgrad live until I, the others and the operands
+// of wgrad until W.
 TEST(Memory, FollowsTheOrder) {
   Schedule schedule{1, 2, {0}, {{}}};
   for (Action action :
@@ -119,9 +120,10 @@ TEST(Memory, FollowsTheOrder) {
         Action{Kind::Dgrad, 0, 0}, Action{Kind::Backward, 0, 1}, Action{Kind::Reshard, 0},
         Action{Kind::Wgrad, 0, 0}})
     append(schedule.ranks[0], action);
-  StageBytes bytes{.persistent = 1000, .unsharded = 100, .stash = 10, .wgradOperands = 3};
+  StageBytes bytes{
+      .persistent = 1000, .unsharded = 100, .dgradStash = 10, .wgradStash = 20, .wgradOperands = 3};
   EXPECT_THAT(findMemory(schedule, {bytes})[0],
-              testing::ElementsAre(1100, 1110, 1120, 1123, 1113, 1103, 1003));
+              testing::ElementsAre(1100, 1130, 1160, 1163, 1153, 1123, 1023));
 }
 
 // The input of a stage lives from its receive to F, its gradient from I or B to the send.
@@ -133,7 +135,7 @@ TEST(Memory, CountsWhatCrossesRanks) {
   for (Action action : {Action{Kind::ReceiveForward, 1, 0}, Action{Kind::Forward, 1, 0},
                         Action{Kind::Backward, 1, 0}, Action{Kind::SendBackward, 1, 0}})
     append(schedule.ranks[1], action);
-  std::vector<StageBytes> bytes = {{.stash = 10}, {.stash = 100, .boundary = 1}};
+  std::vector<StageBytes> bytes = {{.dgradStash = 10}, {.dgradStash = 100, .boundary = 1}};
   auto memory = findMemory(schedule, bytes);
   EXPECT_THAT(memory[0], testing::ElementsAre(11, 11, 11, 11));
   EXPECT_THAT(memory[1], testing::ElementsAre(1, 101, 101, 1));

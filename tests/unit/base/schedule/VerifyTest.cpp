@@ -35,7 +35,7 @@ void expectFault(std::string_view table, int rank, int cell, std::string_view me
 TEST(Verify, AcceptsEverySchedule) {
   for (const Algorithm &algorithm : allAlgorithms())
     for (int ranks : {1, 2, 3, 4, 7})
-      for (int microbatches : {1, 2, 3, 5, 8, 14, 17, 29})
+      for (int microbatches : {1, 2, 3, 5, 8, 14, 17})
         for (int stages : {1, 2, 3, 4}) {
           const bool isDefined = (algorithm.isLooped || stages == algorithm.stagesPerRank) &&
                                  (algorithm.name != "dualpipev" || microbatches >= 2 * ranks);
@@ -116,9 +116,14 @@ TEST(Verify, FindsUnbalancedStorage) {
 // Both ranks compute in a legal order each, but wait for one another.
 TEST(Verify, FindsDeadlocks) {
   expectFault("0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n", 0, 1,
-              "deadlock: `0B0` (rank 0, column 2) waits for `1B0` (rank 1, column 3), which waits "
-              "at `1F1` (rank 1, column 2) waits for `0F1` (rank 0, column 3)",
+              "deadlock: `0B0` (rank 0, column 2) waits for `1B0` (rank 1, column 3), behind "
+              "`1F1` (rank 1, column 2), which waits for `0F1` (rank 0, column 3)",
               "move `1B0` before `1F1` (rank 1, column 2)");
+  // The fault is where the order of a rank delays what another one waits for.
+  expectFault("0F0,3F0,0B0,3B0\n1F0,1B0\n2F0,2B0\n", 2, 1,
+              "deadlock: `2B0` (rank 2, column 2) waits for `3B0` (rank 0, column 4), behind `0B0` "
+              "(rank 0, column 3), which waits for `1B0` (rank 1, column 2), which waits for `2B0`",
+              "move `3B0` before `0B0` (rank 0, column 3)");
   // Sends that are legal only if they do not block.
   expectFault("0F0,0F1,0SEND_F0,0SEND_F1,0RECV_B0,0RECV_B1,0B0,0B1\n"
               "1RECV_F1,1RECV_F0,1F0,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n",
@@ -128,7 +133,8 @@ TEST(Verify, FindsDeadlocks) {
 
 TEST(Verify, FindsTheCellThatExceedsTheMemory) {
   const Schedule schedule = generate(*findAlgorithm("gpipe"), {2, 1, 4});
-  MemoryLimit limit{{{.persistent = 100, .stash = 10}, {.persistent = 50, .stash = 10}}, 130};
+  MemoryLimit limit{{{.persistent = 100, .wgradStash = 10}, {.persistent = 50, .wgradStash = 10}},
+                    130};
   std::vector<ScheduleFault> faults = verify(schedule, limit);
   ASSERT_EQ(faults.size(), 1u);
   EXPECT_EQ(faults[0].rank, 0);

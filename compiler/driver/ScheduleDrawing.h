@@ -1,0 +1,24 @@
+// Pictures of a schedule: rows are ranks, time goes to the right. They show computation only.
+#ifndef TITAN_COMPILER_DRIVER_SCHEDULEDRAWING_H
+#define TITAN_COMPILER_DRIVER_SCHEDULEDRAWING_H
+
+#include "base/schedule/Replay.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace titan::driver {
+
+/// Draws with letters: `0F1-` is an action, `.` is idle time. Lines longer than `width` continue in
+/// another block of lines.
+void drawGrid(llvm::raw_ostream &out, const schedule::Schedule &schedule,
+              const schedule::Replay &times, size_t width, bool inColor);
+
+/// An SVG document.
+std::string drawSvg(const schedule::Schedule &schedule, const schedule::Replay &times);
+
+/// The scale of a picture: the least duration of computation in it; 0 without computation.
+double shortestAction(const schedule::Schedule &schedule, const schedule::Replay &times);
+
+} // namespace titan::driver
+
+#endif

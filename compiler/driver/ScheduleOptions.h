@@ -1,0 +1,29 @@
+// What `titanc schedule` is asked for.
+#ifndef TITAN_COMPILER_DRIVER_SCHEDULEOPTIONS_H
+#define TITAN_COMPILER_DRIVER_SCHEDULEOPTIONS_H
+
+#include "base/schedule/Generators.h"
+#include "base/schedule/Passes.h"
+#include "base/schedule/Replay.h"
+
+namespace titan::driver {
+
+struct ScheduleOptions {
+  std::string what; ///< an algorithm, `all`, or a file
+  /// For algorithms; 0 is not given.
+  schedule::Sizes sizes{.ranks = 0, .stagesPerRank = 0, .microbatches = 0};
+  schedule::StageCosts costs; ///< of a rank and a microbatch
+  double transfer = 0, overlap = 1;
+  /// Of one stage and microbatch, and of a rank, in bytes; 0 is not given.
+  int64_t stashBytes = 0, memoryLimit = 0;
+  bool addTransfers = false, addReductions = false;
+  std::optional<schedule::Residency> unshards;
+  bool printsGrid = false, printsTable = false;
+  std::string svg; ///< a file to write; empty: none
+
+  bool isFile() const { return what.find('.') != std::string::npos; }
+};
+
+} // namespace titan::driver
+
+#endif
