@@ -125,7 +125,7 @@ LogicalResult Device::evaluate(Operation *op) {
   SmallVector<HostTensor> computed;
   for (Value result : op->getResults())
     computed.push_back(makePoisoned(typeOf(result), mesh));
-  if (failed(evaluable.evaluate(operands, computed, MeshShardOffsets(mesh, rank))))
+  if (failed(evaluable.evaluate(operands, computed, MeshRankShards(mesh, rank))))
     return failure();
   for (auto [result, tensor] : llvm::zip_equal(op->getResults(), computed)) {
     roundTo(typeOf(result).getElementType(), tensor.data);

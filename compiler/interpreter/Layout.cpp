@@ -5,7 +5,6 @@
 #include "compiler/interpreter/Format.h"
 
 #include "dialects/titan/Support/Reductions.h"
-#include "llvm/Support/MathExtras.h"
 
 #include <cmath>
 #include <cstring>
@@ -26,53 +25,11 @@ int64_t multiply(ArrayRef<int64_t> sizes) {
   return product;
 }
 
-/// The shard of the dimensions: a box of the global tensor.
-struct Box {
-  SmallVector<int64_t> shape, offset, global;
-
-  Box(NamedTensorType type, const RankMesh &mesh, int64_t rank) : global(type.getShape()) {
-    MeshShardOffsets offsets(mesh, rank);
-    dist::ShardingAttr sharding = type.getShardingOrReplicated();
-    for (int64_t d = 0; d < type.getRank(); ++d) {
-      int64_t degreeProduct = dist::getDegreeProduct(sharding.getDimAxes()[d], mesh.getDegrees());
-      shape.push_back(llvm::divideCeil(global[d], degreeProduct));
-      offset.push_back(offsets.getOffset(type, d));
-    }
-  }
-
-  /// The global index of the box's element `at` (row-major); -1 outside the global tensor.
-  int64_t locate(int64_t at) const {
-    int64_t index = 0, stride = 1;
-    for (size_t d = shape.size(); d-- > 0; at /= shape[d], stride *= global[d]) {
-      int64_t coordinate = offset[d] + at % shape[d];
-      if (coordinate >= global[d])
-        return -1;
-      index += coordinate * stride;
-    }
-    return index;
-  }
-};
-
 } // namespace
 
 std::vector<int64_t> interpreter::getGlobalIndices(NamedTensorType type, const RankMesh &mesh,
                                                    int64_t rank) {
-  Box box(type, mesh, rank);
-  dist::ShardingAttr sharding = type.getShardingOrReplicated();
-  // rows of the box, each in `chunks`; one row and one chunk without flat storage
-  int64_t rows = 1, chunks = 1, chunk = 0;
-  if (sharding.isFlat()) {
-    rows = multiply(ArrayRef(box.shape).take_front(sharding.getFlatFrom()));
-    chunks = dist::getDegreeProduct(sharding.getFlatAxes(), mesh.getDegrees());
-    chunk = mesh.getGroupIndex(rank, sharding.getFlatAxes());
-  }
-  int64_t rowSize = multiply(box.shape) / rows, chunkSize = llvm::divideCeil(rowSize, chunks);
-  std::vector<int64_t> indices;
-  indices.reserve(rows * chunkSize);
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t at = chunk * chunkSize; at < (chunk + 1) * chunkSize; ++at)
-      indices.push_back(at < rowSize ? box.locate(row * rowSize + at) : -1);
-  return indices;
+  return ShardLayout(mesh.getSharding(type, rank)).globalIndices();
 }
 
 HostTensor interpreter::makePoisoned(NamedTensorType type, const RankMesh &mesh) {

@@ -63,9 +63,11 @@ int64_t RankMesh::getGroupIndex(int64_t rank, ArrayAttr axes) const {
   return groupIndex;
 }
 
-int64_t MeshShardOffsets::getOffset(ir::NamedTensorType type, int64_t dim) const {
-  ArrayAttr axes = type.getShardingOrReplicated().getDimAxes()[dim];
-  int64_t degreeProduct = dist::getDegreeProduct(axes, mesh.getDegrees());
-  return mesh.getGroupIndex(rank, axes) *
-         llvm::divideCeil(type.getDims()[dim].getSize(), degreeProduct);
+TensorSharding RankMesh::getSharding(ir::NamedTensorType type, int64_t rank) const {
+  return dist::getTensorSharding(type, degrees,
+                                 [&](StringRef axis) { return getCoordinate(rank, axis); });
+}
+
+DimShard MeshRankShards::getShard(ir::NamedTensorType type, int64_t dim) const {
+  return shardOf(mesh.getSharding(type, rank).dims[dim]);
 }

@@ -1,6 +1,6 @@
 //===- RankMesh.h - Virtual ranks and their coordinates ---------*- C++ -*-===//
 //
-// The module's mesh with all degrees known: coordinates, groups, shard offsets. Ranks are numbered
+// The module's mesh with all degrees known: coordinates, groups, shards. Ranks are numbered
 // row-major, the last axis fastest. A module without a mesh has one rank; an axis that the mesh
 // lacks has degree 1.
 //
@@ -29,6 +29,9 @@ public:
   /// The position of `rank` in its group.
   int64_t getGroupIndex(int64_t rank, mlir::ArrayAttr axes) const;
 
+  /// The sharding of `type` with the coordinates of `rank`.
+  TensorSharding getSharding(ir::NamedTensorType type, int64_t rank) const;
+
 private:
   int64_t getStride(llvm::StringRef axis) const;
 
@@ -36,11 +39,11 @@ private:
   dist::Degrees degrees;
 };
 
-/// The shard offsets of one rank.
-class MeshShardOffsets : public ir::ShardOffsets {
+/// The shards of one rank.
+class MeshRankShards : public ir::RankShards {
 public:
-  MeshShardOffsets(const RankMesh &mesh, int64_t rank) : mesh(mesh), rank(rank) {}
-  int64_t getOffset(ir::NamedTensorType type, int64_t dim) const override;
+  MeshRankShards(const RankMesh &mesh, int64_t rank) : mesh(mesh), rank(rank) {}
+  DimShard getShard(ir::NamedTensorType type, int64_t dim) const override;
 
 private:
   const RankMesh &mesh;

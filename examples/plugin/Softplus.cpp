@@ -49,7 +49,7 @@ dist::ShardingRule SoftplusOp::getShardingRule() {
 
 LogicalResult SoftplusOp::evaluate(ArrayRef<const ir::HostTensor *> operands,
                                    MutableArrayRef<ir::HostTensor> results,
-                                   const ir::ShardOffsets &offsets) {
+                                   const ir::RankShards &shards) {
   for (auto [x, y] : llvm::zip_equal(operands[0]->data, results[0].data))
     y = std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
   return success();

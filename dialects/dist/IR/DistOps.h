@@ -7,6 +7,7 @@
 #ifndef TITAN_DIALECTS_DIST_IR_DISTOPS_H
 #define TITAN_DIALECTS_DIST_IR_DISTOPS_H
 
+#include "base/layout/ShardLayout.h"
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -76,6 +77,10 @@ int64_t getLocalNumElements(ir::NamedTensorType type, const Degrees &degrees);
 /// Whether a collective between these types runs row by row: one type is flat after its first
 /// dimensions, the other is not flat, and the same axes shard the dimensions of both.
 bool isRowwiseCollective(ir::NamedTensorType a, ir::NamedTensorType b);
+
+/// The sharding of `type` as plain data, for the rank with these coordinates on the mesh's axes.
+TensorSharding getTensorSharding(ir::NamedTensorType type, const Degrees &degrees,
+                                 llvm::function_ref<int64_t(llvm::StringRef)> getCoordinate);
 
 /// Product of the degrees of `axes` (an array of StringAttr).
 int64_t getDegreeProduct(mlir::ArrayAttr axes, const Degrees &degrees);

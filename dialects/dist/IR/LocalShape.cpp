@@ -38,6 +38,22 @@ SmallVector<int64_t> dist::getLocalShape(ir::NamedTensorType type, const Degrees
   return shape;
 }
 
+TensorSharding dist::getTensorSharding(ir::NamedTensorType type, const Degrees &degrees,
+                                       function_ref<int64_t(StringRef)> getCoordinate) {
+  ShardingAttr sharding = type.getShardingOrReplicated();
+  auto getLevels = [&](ArrayAttr axes) {
+    std::vector<ShardLevel> levels;
+    for (auto axis : axes.getAsRange<StringAttr>())
+      if (auto degree = degrees.find(axis.getValue()); degree != degrees.end())
+        levels.push_back({degree->second, getCoordinate(axis.getValue())});
+    return levels;
+  };
+  TensorSharding plain{{}, getLevels(sharding.getFlatAxes()), size_t(sharding.getFlatFrom())};
+  for (auto [size, axes] : llvm::zip_equal(type.getShape(), sharding.getDimAxes()))
+    plain.dims.push_back({size, getLevels(axes)});
+  return plain;
+}
+
 int64_t dist::getLocalNumElements(ir::NamedTensorType type, const Degrees &degrees) {
   int64_t product = 1;
   for (int64_t size : getLocalShape(type, degrees))

@@ -19,10 +19,10 @@ public:
   enum Side { Queries, Keys, Documents };
 
   template <typename Op>
-  AttentionWalk(Op op, const ShardOffsets &shardOffsets)
+  AttentionWalk(Op op, const RankShards &shards)
       : op(op), along(op.getAlongAttr()), heads{op.getHeadAttr(), op.getValueHead().getName()},
         scale(op.getScale().convertToDouble()), causal(op.getCausal()), window(op.getWindow()),
-        cap(op.getSoftCap() ? op.getSoftCap()->convertToDouble() : 0), shardOffsets(shardOffsets) {}
+        cap(op.getSoftCap() ? op.getSoftCap()->convertToDouble() : 0), shards(shards) {}
 
   LogicalResult add(Value value, const HostTensor &tensor, Side side);
 
@@ -37,9 +37,9 @@ public:
 
   /// True if query i of this rank attends to key j, given the documents of the outer point.
   bool isVisible(int64_t i, int64_t j, const double *documents) const {
-    int64_t query = offsets[Queries] + i, key = offsets[Keys] + j;
+    int64_t query = positions[Queries].toGlobal(i), key = positions[Keys].toGlobal(j);
     auto document = [&](int64_t position) {
-      return documents[(position - offsets[Documents]) * documentStride];
+      return documents[positions[Documents].toLocal(position) * documentStride];
     };
     return (!causal || query >= key) && (!window || std::abs(query - key) < *window) &&
            (!documents || document(query) == document(key));
@@ -58,10 +58,11 @@ public:
   bool causal;
   std::optional<int64_t> window;
   double cap; ///< 0: none
-  const ShardOffsets &shardOffsets;
+  const RankShards &shards;
   std::vector<LocalDim> outer;
   std::vector<Tensor> tensors;
-  int64_t counts[3] = {0, 0, 0}, offsets[3] = {0, 0, 0}; ///< by side
+  int64_t counts[3] = {0, 0, 0}; ///< by side
+  DimShard positions[3];         ///< likewise, the key positions of local elements
   int64_t documentStride = 0;
 };
 
@@ -69,7 +70,7 @@ LogicalResult AttentionWalk::add(Value value, const HostTensor &tensor, Side sid
   auto type = cast<NamedTensorType>(value.getType());
   if (type.getShardingOrReplicated().isFlat())
     return op->emitOpError("does not work on flat storage");
-  std::vector<LocalDim> dims = getLocalDims(type, tensor, shardOffsets);
+  std::vector<LocalDim> dims = getLocalDims(type, tensor, shards);
   Tensor added;
   added.strides.assign(outer.size(), 0);
   int64_t stride = 1;
@@ -78,7 +79,7 @@ LogicalResult AttentionWalk::add(Value value, const HostTensor &tensor, Side sid
     if (dim.name == along.getValue()) {
       added.position = stride;
       counts[side] = dim.size;
-      offsets[side] = dim.offset;
+      positions[side] = dim.shard;
       continue;
     }
     auto head = llvm::find_if(heads, [&](StringAttr name) { return name.getValue() == dim.name; });
@@ -95,7 +96,7 @@ LogicalResult AttentionWalk::add(Value value, const HostTensor &tensor, Side sid
       added.strides.push_back(stride);
       continue;
     }
-    if (known->size != dim.size || known->offset != dim.offset)
+    if (known->size != dim.size || known->shard != dim.shard)
       return op->emitOpError("matches different shards of dimension \"") << dim.name << '"';
     added.strides[known - outer.begin()] = stride;
   }
@@ -138,10 +139,10 @@ void addScaled(double factor, const double *from, int64_t fromStride, double *to
 struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, AttentionOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
                          MutableArrayRef<HostTensor> results,
-                         const ShardOffsets &shardOffsets) const {
+                         const RankShards &shards) const {
     using Walk = AttentionWalk;
     auto attention = cast<AttentionOp>(op);
-    Walk w(attention, shardOffsets);
+    Walk w(attention, shards);
     if (failed(w.add(attention.getQuery(), *operands[0], Walk::Queries)) ||
         failed(w.add(attention.getKey(), *operands[1], Walk::Keys)) ||
         failed(w.add(attention.getValue(), *operands[2], Walk::Keys)) ||
@@ -191,10 +192,10 @@ struct AttentionGradModel
     : EvaluableOpInterface::ExternalModel<AttentionGradModel, AttentionGradOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
                          MutableArrayRef<HostTensor> results,
-                         const ShardOffsets &shardOffsets) const {
+                         const RankShards &shards) const {
     using Walk = AttentionWalk;
     auto grad = cast<AttentionGradOp>(op);
-    Walk w(grad, shardOffsets);
+    Walk w(grad, shards);
     // dy, q, k, v, y, lse, then dq, dk, dv. Queries come first, because they have all dimensions.
     constexpr Walk::Side sides[9] = {Walk::Queries, Walk::Queries, Walk::Keys,
                                      Walk::Keys,    Walk::Queries, Walk::Queries,

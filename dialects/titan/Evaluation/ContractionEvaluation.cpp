@@ -105,9 +105,9 @@ void runContraction(const Contraction &c, const HostTensor &lhs, const HostTenso
 /// The leading dimensions of `space` that the tensor has. Compares names, because a dimension of
 /// size 1 also has stride 0.
 SmallVector<bool> getPresence(const IndexSpace &space, Value value, const HostTensor &tensor,
-                              const ShardOffsets &offsets) {
+                              const RankShards &shards) {
   SmallVector<bool> present(space.getRank(), false);
-  for (const LocalDim &dim : getLocalDims(cast<NamedTensorType>(value.getType()), tensor, offsets))
+  for (const LocalDim &dim : getLocalDims(cast<NamedTensorType>(value.getType()), tensor, shards))
     for (int64_t d = 0; d < space.getRank(); ++d)
       present[d] = present[d] || space.getDim(d).name == dim.name;
   return present;
@@ -115,10 +115,10 @@ SmallVector<bool> getPresence(const IndexSpace &space, Value value, const HostTe
 
 struct ContractModel : EvaluableOpInterface::ExternalModel<ContractModel, ContractOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const ShardOffsets &offsets) const {
+                         MutableArrayRef<HostTensor> results, const RankShards &shards) const {
     Value values[3] = {op->getOperand(0), op->getOperand(1), op->getResult(0)};
     const HostTensor *tensors[3] = {operands[0], operands[1], &results[0]};
-    IndexSpace space(op, offsets);
+    IndexSpace space(op, shards);
     for (int t = 0; t < 3; ++t)
       if (failed(space.join(values[t], *tensors[t])))
         return failure();
@@ -126,7 +126,7 @@ struct ContractModel : EvaluableOpInterface::ExternalModel<ContractModel, Contra
     SmallVector<bool> present[3];
     for (int t = 0; t < 3; ++t) {
       strides[t] = space.getStrides(values[t], *tensors[t]);
-      present[t] = getPresence(space, values[t], *tensors[t], offsets);
+      present[t] = getPresence(space, values[t], *tensors[t], shards);
     }
     for (int64_t d = 0; d < space.getRank(); ++d)
       if (present[0][d] + present[1][d] + present[2][d] < 2)
@@ -142,8 +142,8 @@ struct ContractModel : EvaluableOpInterface::ExternalModel<ContractModel, Contra
 
 struct ReduceModel : EvaluableOpInterface::ExternalModel<ReduceModel, ReduceOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const ShardOffsets &offsets) const {
-    IndexSpace space(op, offsets);
+                         MutableArrayRef<HostTensor> results, const RankShards &shards) const {
+    IndexSpace space(op, shards);
     if (failed(space.join(op->getOperand(0), *operands[0])) ||
         failed(space.join(op->getResult(0), results[0])))
       return failure();

@@ -13,7 +13,7 @@ namespace {
 /// split dimension in its outermost part, so that local sizes and orders agree.
 template <typename Op> struct CopyModel : EvaluableOpInterface::ExternalModel<CopyModel<Op>, Op> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const ShardOffsets &) const {
+                         MutableArrayRef<HostTensor> results, const RankShards &) const {
     if (operands[0]->data.size() != results[0].data.size())
       return op->emitOpError("holds ")
              << operands[0]->data.size() << " elements on this rank, and its result "
@@ -60,7 +60,7 @@ template <typename Copy> void walkRange(const Range &range, Copy copy) {
 
 struct SliceModel : EvaluableOpInterface::ExternalModel<SliceModel, SliceOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const ShardOffsets &) const {
+                         MutableArrayRef<HostTensor> results, const RankShards &) const {
     auto slice = cast<SliceOp>(op);
     auto range = getRange(op, slice.getInput(), *operands[0], slice.getResult(), results[0],
                           slice.getDimAttr(), slice.getOffset());
@@ -75,7 +75,7 @@ struct SliceModel : EvaluableOpInterface::ExternalModel<SliceModel, SliceOp> {
 
 struct PadModel : EvaluableOpInterface::ExternalModel<PadModel, PadOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const ShardOffsets &) const {
+                         MutableArrayRef<HostTensor> results, const RankShards &) const {
     auto pad = cast<PadOp>(op);
     auto range = getRange(op, pad.getResult(), results[0], pad.getInput(), *operands[0],
                           pad.getDimAttr(), pad.getOffset());

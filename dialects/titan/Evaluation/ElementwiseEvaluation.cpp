@@ -13,7 +13,7 @@ namespace {
 int64_t getGlobalIndex(const IndexSpace &space, ArrayRef<int64_t> whole, int64_t at) {
   int64_t index = 0, stride = 1;
   for (int64_t d = whole.size(); d-- > 0; at /= space.getDim(d).size) {
-    index += (space.getDim(d).offset + at % space.getDim(d).size) * stride;
+    index += space.getDim(d).shard.toGlobal(at % space.getDim(d).size) * stride;
     stride *= whole[d];
   }
   return index;
@@ -101,8 +101,8 @@ SmallVector<int64_t> getWholeShape(Operation *op) {
 /// global one, row-major.
 LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> operands,
                                   MutableArrayRef<HostTensor> results,
-                                  const ShardOffsets &offsets) {
-  IndexSpace space(op, offsets);
+                                  const RankShards &shards) {
+  IndexSpace space(op, shards);
   if (failed(space.join(op->getResult(0), results[0])))
     return failure();
   int64_t resultRank = space.getRank();
@@ -136,8 +136,8 @@ LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> op
 
 template <typename Op> struct Model : EvaluableOpInterface::ExternalModel<Model<Op>, Op> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const ShardOffsets &offsets) const {
-    return evaluateElementwise(op, operands, results, offsets);
+                         MutableArrayRef<HostTensor> results, const RankShards &shards) const {
+    return evaluateElementwise(op, operands, results, shards);
   }
 };
 

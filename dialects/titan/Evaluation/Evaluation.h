@@ -4,7 +4,7 @@
 // favours obvious correctness over speed, because every pass and the emitted program are tested
 // against it. Only contractions are blocked; otherwise only toy models would run.
 //
-// ShardOffsets tells an operation which shard of a dimension the rank stores. Operands that share a
+// RankShards tells an operation which shard of a dimension the rank stores. Operands that share a
 // dimension must have the same shard of it. Any other combination is an error, because it would
 // silently compute wrong numbers.
 //

@@ -7,41 +7,51 @@ using namespace titan;
 using namespace titan::ir;
 
 std::vector<LocalDim> ir::getLocalDims(NamedTensorType type, const HostTensor &tensor,
-                                       const ShardOffsets &offsets) {
+                                       const RankShards &shards) {
   std::vector<LocalDim> dims;
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   int64_t named = sharding.isFlat() ? sharding.getFlatFrom() : type.getRank();
   for (int64_t i = 0; i < named; ++i)
     dims.push_back(
-        {type.getDims()[i].getName().str(), tensor.shape[i], offsets.getOffset(type, i)});
+        {type.getDims()[i].getName().str(), tensor.shape[i], shards.getShard(type, i)});
   if (sharding.isFlat()) {
     std::string name = "flat";
     for (auto axis : sharding.getFlatAxes().getAsRange<StringAttr>())
       name.append(1, ' ').append(axis.getValue());
-    dims.push_back({name, tensor.shape.back(), 0});
+    dims.push_back({name, tensor.shape.back(), DimShard::whole(tensor.shape.back())});
   }
   return dims;
 }
 
+/// `[0, 2)`, or `[0, 2) with [6, 8)`.
+static std::string print(const DimShard &shard) {
+  std::string text;
+  for (int k = 0; k < shard.intervalCount(); ++k) {
+    auto [start, length] = shard.interval(k);
+    text += (k ? " with [" : "[") + std::to_string(start) + ", " + std::to_string(start + length) +
+            ")";
+  }
+  return text;
+}
+
 LogicalResult IndexSpace::join(Value value, const HostTensor &tensor) {
   auto type = cast<NamedTensorType>(value.getType());
-  for (const LocalDim &dim : getLocalDims(type, tensor, *offsets)) {
+  for (const LocalDim &dim : getLocalDims(type, tensor, *shards)) {
     auto known = llvm::find_if(dims, [&](const LocalDim &d) { return d.name == dim.name; });
     if (known == dims.end()) {
       dims.push_back(dim);
       continue;
     }
-    if (known->size != dim.size || known->offset != dim.offset)
+    if (known->size != dim.size || known->shard != dim.shard)
       return op->emitOpError("matches different shards of dimension \"")
-             << dim.name << "\": [" << known->offset << ", " << known->offset + known->size
-             << ") and [" << dim.offset << ", " << dim.offset + dim.size << ")";
+             << dim.name << "\": " << print(known->shard) << " and " << print(dim.shard);
   }
   return success();
 }
 
 std::vector<int64_t> IndexSpace::getStrides(Value value, const HostTensor &tensor) const {
   auto type = cast<NamedTensorType>(value.getType());
-  std::vector<LocalDim> own = getLocalDims(type, tensor, *offsets);
+  std::vector<LocalDim> own = getLocalDims(type, tensor, *shards);
   std::vector<int64_t> strides(dims.size(), 0);
   int64_t stride = 1;
   for (size_t i = own.size(); i-- > 0; stride *= own[i].size)

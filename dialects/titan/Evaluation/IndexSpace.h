@@ -16,16 +16,16 @@
 
 namespace titan::ir {
 
-/// A dimension of a shard. `offset` is the global index of its first element.
+/// A dimension of a shard: its local size and its local-to-global index.
 struct LocalDim {
   std::string name;
   int64_t size;
-  int64_t offset;
+  DimShard shard;
 };
 
 /// The dimensions of `tensor`, which has the local shape of `type`.
 std::vector<LocalDim> getLocalDims(NamedTensorType type, const HostTensor &tensor,
-                                   const ShardOffsets &offsets);
+                                   const RankShards &shards);
 
 /// Emits an error at `op` unless dimension `dim` of `value` is unsharded.
 mlir::LogicalResult checkWhole(mlir::Operation *op, mlir::Value value, const HostTensor &tensor,
@@ -33,7 +33,7 @@ mlir::LogicalResult checkWhole(mlir::Operation *op, mlir::Value value, const Hos
 
 class IndexSpace {
 public:
-  IndexSpace(mlir::Operation *op, const ShardOffsets &offsets) : op(op), offsets(&offsets) {}
+  IndexSpace(mlir::Operation *op, const RankShards &shards) : op(op), shards(&shards) {}
 
   /// Adds the dimensions of a tensor. Emits an error at the operation if another tensor has a
   /// different shard of a dimension.
@@ -53,7 +53,7 @@ public:
 
 private:
   mlir::Operation *op;
-  const ShardOffsets *offsets;
+  const RankShards *shards;
   std::vector<LocalDim> dims;
 };
 

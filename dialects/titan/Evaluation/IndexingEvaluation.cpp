@@ -16,14 +16,19 @@ struct Lookup {
   std::vector<std::vector<int64_t>> strides; ///< table, indices, rows
   LocalDim along;
   int64_t alongStride = 1;
+
+  /// The row of the rank's table that an index selects; -1 if another rank has it.
+  int64_t findRow(double index) const {
+    return along.shard.toLocal(static_cast<int64_t>(index));
+  }
 };
 
 /// The table without the dimension `along`, and its stride along it.
 FailureOr<Lookup> joinLookup(Operation *op, StringRef along, Value table,
                              const HostTensor &tableTensor, Value indices,
                              const HostTensor &indexTensor, Value rows, const HostTensor &rowTensor,
-                             const ShardOffsets &offsets) {
-  Lookup lookup{IndexSpace(op, offsets), {}, {}, 1};
+                             const RankShards &shards) {
+  Lookup lookup{IndexSpace(op, shards), {}, {}, 1};
   if (failed(lookup.space.join(rows, rowTensor)) || failed(lookup.space.join(indices, indexTensor)))
     return failure();
   int64_t joined = lookup.space.getRank();
@@ -35,7 +40,7 @@ FailureOr<Lookup> joinLookup(Operation *op, StringRef along, Value table,
   lookup.along = lookup.space.getDim(joined);
   lookup.alongStride = tableStrides[joined];
   // The iteration must not visit the rows of the table: `along` is not in the space.
-  lookup.space = IndexSpace(op, offsets);
+  lookup.space = IndexSpace(op, shards);
   (void)lookup.space.join(rows, rowTensor);
   (void)lookup.space.join(indices, indexTensor);
   tableStrides.resize(joined);
@@ -46,17 +51,16 @@ FailureOr<Lookup> joinLookup(Operation *op, StringRef along, Value table,
 
 struct GatherModel : EvaluableOpInterface::ExternalModel<GatherModel, GatherOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const ShardOffsets &offsets) const {
+                         MutableArrayRef<HostTensor> results, const RankShards &shards) const {
     auto gather = cast<GatherOp>(op);
     auto lookup =
         joinLookup(op, gather.getAlong(), gather.getInput(), *operands[0], gather.getIndices(),
-                   *operands[1], gather.getResult(), results[0], offsets);
+                   *operands[1], gather.getResult(), results[0], shards);
     if (failed(lookup))
       return failure();
     lookup->space.walk(lookup->strides, [&](const std::vector<int64_t> &at) {
-      int64_t row = static_cast<int64_t>(operands[1]->data[at[1]]) - lookup->along.offset;
-      bool mine = row >= 0 && row < lookup->along.size;
-      results[0].data[at[2]] = mine ? operands[0]->data[at[0] + row * lookup->alongStride] : 0.0;
+      int64_t row = lookup->findRow(operands[1]->data[at[1]]);
+      results[0].data[at[2]] = row >= 0 ? operands[0]->data[at[0] + row * lookup->alongStride] : 0.0;
     });
     return success();
   }
@@ -64,7 +68,7 @@ struct GatherModel : EvaluableOpInterface::ExternalModel<GatherModel, GatherOp> 
 
 struct CheckIndexModel : EvaluableOpInterface::ExternalModel<CheckIndexModel, CheckIndexOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const ShardOffsets &) const {
+                         MutableArrayRef<HostTensor> results, const RankShards &) const {
     auto check = cast<CheckIndexOp>(op);
     for (double index : operands[0]->data)
       if (index < 0 || index >= static_cast<double>(check.getSize()))
@@ -78,11 +82,11 @@ struct CheckIndexModel : EvaluableOpInterface::ExternalModel<CheckIndexModel, Ch
 
 struct ScatterModel : EvaluableOpInterface::ExternalModel<ScatterModel, ScatterOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const ShardOffsets &offsets) const {
+                         MutableArrayRef<HostTensor> results, const RankShards &shards) const {
     auto scatter = cast<ScatterOp>(op);
     auto lookup =
         joinLookup(op, scatter.getAlong(), scatter.getResult(), results[0], scatter.getIndices(),
-                   *operands[1], scatter.getUpdates(), *operands[0], offsets);
+                   *operands[1], scatter.getUpdates(), *operands[0], shards);
     if (failed(lookup))
       return failure();
     if (scatter.getInto())
@@ -90,8 +94,8 @@ struct ScatterModel : EvaluableOpInterface::ExternalModel<ScatterModel, ScatterO
     else
       std::fill(results[0].data.begin(), results[0].data.end(), 0.0);
     lookup->space.walk(lookup->strides, [&](const std::vector<int64_t> &at) {
-      int64_t row = static_cast<int64_t>(operands[1]->data[at[1]]) - lookup->along.offset;
-      if (row >= 0 && row < lookup->along.size)
+      int64_t row = lookup->findRow(operands[1]->data[at[1]]);
+      if (row >= 0)
         results[0].data[at[0] + row * lookup->alongStride] += operands[0]->data[at[2]];
     });
     return success();

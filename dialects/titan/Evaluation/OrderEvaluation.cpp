@@ -25,7 +25,7 @@ struct Rows {
 
 struct TopKModel : EvaluableOpInterface::ExternalModel<TopKModel, TopKOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const ShardOffsets &) const {
+                         MutableArrayRef<HostTensor> results, const RankShards &) const {
     auto topK = cast<TopKOp>(op);
     if (failed(checkWhole(op, topK.getInput(), *operands[0], topK.getAlongAttr())))
       return failure();
@@ -51,7 +51,7 @@ struct TopKModel : EvaluableOpInterface::ExternalModel<TopKModel, TopKOp> {
 struct CumulativeSumModel
     : EvaluableOpInterface::ExternalModel<CumulativeSumModel, CumulativeSumOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const ShardOffsets &) const {
+                         MutableArrayRef<HostTensor> results, const RankShards &) const {
     auto sums = cast<CumulativeSumOp>(op);
     if (failed(checkWhole(op, sums.getInput(), *operands[0], sums.getAlongAttr())))
       return failure();

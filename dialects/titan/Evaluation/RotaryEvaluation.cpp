@@ -19,7 +19,7 @@ int64_t getStrideOf(Value value, const HostTensor &tensor, StringAttr dim) {
 /// Rotation of pairs: Su et al., arXiv 2104.09864, section 3.4.2.
 struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const ShardOffsets &offsets) const {
+                         MutableArrayRef<HostTensor> results, const RankShards &shards) const {
     auto rotary = cast<RotaryOp>(op);
     const HostTensor &input = *operands[0];
     if (input.data.size() != results[0].data.size() ||
@@ -31,9 +31,10 @@ struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> 
     int64_t alongStride = getStrideOf(rotary.getInput(), input, rotary.getAlongAttr());
     int64_t dimStride = getStrideOf(rotary.getInput(), input, rotary.getDimAttr());
     int64_t size = input.shape[dimAt], pairs = size / 2;
-    int64_t first = offsets.getOffset(type, alongAt);
+    DimShard shard = shards.getShard(type, alongAt);
+    int64_t start = 0;
     if (rotary.getStart())
-      first += static_cast<int64_t>(operands[1]->data[0]);
+      start += static_cast<int64_t>(operands[1]->data[0]);
     double sign = rotary.getInverse() ? -1 : 1;
     SmallVector<double> radians = rotary.getRadians();
     for (size_t at = 0; at < input.data.size(); ++at) {
@@ -43,7 +44,7 @@ struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> 
         continue;
       int64_t pair = rotary.getInterleaved() ? element / 2 : element;
       size_t other = at + (rotary.getInterleaved() ? 1 : pairs) * dimStride;
-      int64_t position = first + at / alongStride % input.shape[alongAt];
+      int64_t position = start + shard.toGlobal(at / alongStride % input.shape[alongAt]);
       double angle = position * radians[pair];
       double c = std::cos(angle), s = sign * std::sin(angle);
       results[0].data[at] = input.data[at] * c - input.data[other] * s;

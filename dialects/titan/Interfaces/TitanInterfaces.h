@@ -20,12 +20,11 @@ struct HostTensor {
   std::vector<double> data;
 };
 
-/// The shard offsets of one rank: the global index of the first element of its shard along a
-/// dimension, 0 if the dimension is not sharded.
-class ShardOffsets {
+/// The shards of one rank: the local-to-global index along each dimension of a tensor.
+class RankShards {
 public:
-  virtual ~ShardOffsets() = default;
-  virtual int64_t getOffset(NamedTensorType type, int64_t dim) const = 0;
+  virtual ~RankShards() = default;
+  virtual DimShard getShard(NamedTensorType type, int64_t dim) const = 0;
 };
 
 } // namespace titan::ir

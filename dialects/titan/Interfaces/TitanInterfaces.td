@@ -69,12 +69,12 @@ def Titan_EvaluableOpInterface : Titan_OpInterface<"EvaluableOpInterface"> {
     caller rounds them to the element type after every operation.
   }];
   let methods = [InterfaceMethod<[{
-    Computes the results from the operands. The caller sets the result shapes. `offsets` returns the
-    rank's shard offsets.
+    Computes the results from the operands. The caller sets the result shapes. `shards` maps local
+    indices of the rank to global ones.
   }], "::mlir::LogicalResult", "evaluate",
     (ins "::llvm::ArrayRef<const ::titan::ir::HostTensor *>":$operands,
          "::llvm::MutableArrayRef<::titan::ir::HostTensor>":$results,
-         "const ::titan::ir::ShardOffsets &":$offsets)>];
+         "const ::titan::ir::RankShards &":$shards)>];
 }
 
 def Titan_ScalarOpInterface : Titan_OpInterface<"ScalarOpInterface"> {

@@ -83,11 +83,10 @@ private:
   /// Row `position` of the logits, gathered from the ranks that hold its shards.
   std::vector<double> collect(int64_t position) {
     std::vector<double> row(columns.size);
-    ShardLayout layout = executor.layoutOf(logits->info);
     HostView host = executor.view(*logits, HostView::Access::Read);
     const std::byte *data = host.data();
-    if (layout.isWriter())
-      layout.forEachRun([&](const ShardRun &run) {
+    if (executor.isWriter(logits->info))
+      executor.layoutOf(logits->info).forEachRun([&](const ShardRun &run) {
         for (int64_t i = 0; i < run.count; ++i)
           if (rows.at(run.global + i) == position)
             row[columns.at(run.global + i)] = valueAt(data, run.local + i);

@@ -48,7 +48,7 @@ void checkReplicas(Executor &executor) {
     if (tensor.role != Role::Parameter && tensor.role != Role::State)
       continue;
     tensors.push_back(&tensor);
-    own.push_back({executor.layoutOf(tensor.info).shardIndex(), checksumOf(executor, tensor)});
+    own.push_back({executor.shardIndex(tensor.info), checksumOf(executor, tensor)});
   }
   size_t ranks = static_cast<size_t>(executor.world().size());
   std::vector<HeldShard> all(ranks * own.size());

@@ -11,7 +11,7 @@
 
 namespace titan::rt {
 
-/// A rank's shard of a tensor: its index (ShardLayout::shardIndex) and the checksum of its bytes.
+/// A rank's shard of a tensor: its index (shardIndexOf) and the checksum of its bytes.
 struct HeldShard {
   int64_t shard;
   int64_t checksum;

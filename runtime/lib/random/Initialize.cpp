@@ -68,38 +68,4 @@ void initializeRange(const Initializer &init, uint64_t seed, std::string_view na
   }
 }
 
-void initializeBox(const Initializer &init, uint64_t seed, std::string_view name,
-                   std::span<const int64_t> shape, std::span<const int64_t> offset,
-                   std::span<const int64_t> extent, DType type, void *out) {
-  size_t rank = shape.size();
-  // Trailing dimensions that the box covers completely form one contiguous run of the global
-  // tensor.
-  size_t split = rank;
-  int64_t run = 1;
-  while (split > 0) {
-    --split;
-    run *= extent[split];
-    if (extent[split] != shape[split])
-      break;
-  }
-  int64_t rows = 1;
-  for (size_t d = 0; d < split; ++d)
-    rows *= extent[d];
-
-  auto *bytes = static_cast<char *>(out);
-  std::vector<int64_t> at(rank);
-  for (int64_t row = 0; row < rows; ++row) {
-    int64_t first = 0;
-    for (size_t d = 0; d < rank; ++d)
-      first = first * shape[d] + offset[d] + at[d];
-    initializeRange(init, seed, name, first, run, type, bytes);
-    bytes += run * static_cast<int64_t>(sizeOf(type));
-    for (size_t d = split; d-- > 0;) {
-      if (++at[d] < extent[d])
-        break;
-      at[d] = 0;
-    }
-  }
-}
-
 } // namespace titan::rt

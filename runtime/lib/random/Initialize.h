@@ -1,5 +1,5 @@
 // Initial values of parameters. The compiler describes a parameter's distribution as plain data.
-// The functions fill any box of the global tensor, so a rank fills just its shard.
+// A rank fills just the runs of its shard (base/layout/ShardLayout.h).
 //
 // Element i (row-major in the global tensor) of parameter `name` with scale s is
 //   Constant          s
@@ -12,7 +12,6 @@
 #include "titan/runtime/program.h"
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace titan::rt {
@@ -27,11 +26,5 @@ struct Initializer {
 /// thread.
 void initializeRange(const Initializer &init, uint64_t seed, std::string_view name, int64_t first,
                      int64_t count, DType type, void *out);
-
-/// Fills the box [offset, offset + extent) of a global tensor of this shape into out, row-major.
-/// All three spans have the tensor's rank.
-void initializeBox(const Initializer &init, uint64_t seed, std::string_view name,
-                   std::span<const int64_t> shape, std::span<const int64_t> offset,
-                   std::span<const int64_t> extent, DType type, void *out);
 
 } // namespace titan::rt

@@ -86,7 +86,7 @@ HostView Executor::view(const Tensor &tensor, HostView::Access access) const {
 }
 
 ShardLayout Executor::layoutOf(const TensorInfo &tensor) const {
-  return ShardLayout(tensor, degrees, coordinates);
+  return ShardLayout(shardingOf(tensor, degrees, coordinates));
 }
 
 size_t Executor::functionIndex(const std::string &name) const {

@@ -4,7 +4,7 @@
 
 #include "Arena.h"
 
-#include "ShardLayout.h"
+#include "TensorShards.h"
 #include "collectives/Collectives.h"
 #include "metrics/Metrics.h"
 #include "titan/runtime/program.h"
@@ -48,6 +48,12 @@ public:
   /// The host's view of this rank's shard of a contiguous tensor.
   HostView view(const Tensor &tensor, HostView::Access access) const;
   ShardLayout layoutOf(const TensorInfo &tensor) const;
+  /// Whether this rank writes its shard of the tensor to files.
+  bool isWriter(const TensorInfo &tensor) const { return isShardWriter(tensor, coordinates); }
+  /// Equal on ranks with equal shards.
+  int64_t shardIndex(const TensorInfo &tensor) const {
+    return shardIndexOf(tensor, degrees, coordinates);
+  }
 
   /// The context of the running function, with the current source location.
   const Context &running() const { return context; }

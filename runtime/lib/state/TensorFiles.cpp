@@ -89,12 +89,11 @@ void writeFile(Executor &executor, const std::string &path, std::span<const File
     writer.emplace(path, specs, metadata, SafetensorsWriter::Role::Join);
   for (size_t i = 0; i < fileTensors.size(); ++i) {
     const FileTensor &fileTensor = fileTensors[i];
-    ShardLayout layout = executor.layoutOf(fileTensor.info);
-    if (!layout.isWriter())
+    if (!executor.isWriter(fileTensor.info))
       continue;
     int64_t size = sizeOf(fileTensor.info.dtype);
     HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::Read);
-    layout.forEachRun([&](const ShardRun &run) {
+    executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
       writer->write(i, run.global * size,
                     {host.data() + run.local * size, static_cast<size_t>(run.count * size)});
     });
