@@ -28,8 +28,8 @@ static bool isExact(Operation *op) {
   }
   auto reduce = dyn_cast<ReduceOp>(op);
   return (reduce && reduce.getKind() != dist::ReductionKind::Sum) ||
-         isa<NegOp, MaximumOp, MinimumOp, SelectOp, ExpandOp, GatherOp, SliceOp, PadOp, ScatterOp,
-             ConstantOp>(op);
+         isa<NegOp, CopyOp, MaximumOp, MinimumOp, SelectOp, ExpandOp, GatherOp, SliceOp, PadOp,
+             ScatterOp, ConstantOp>(op);
 }
 
 /// Removes parentheses around a whole expression.

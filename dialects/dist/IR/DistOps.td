@@ -96,6 +96,8 @@ def Dist_ReshardOp : Dist_ConversionOp<"reshard"> {
   }];
   let arguments = (ins Titan_Tensor:$input);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 /// Marks operations that communicate within a process group. They have `inputs`, as many results,
@@ -231,6 +233,7 @@ def Dist_LocalSliceOp : Dist_LocalOp<"local_slice"> {
 
     Example: `%y = dist.local_slice %x over ["tp"] : T -> T`
   }];
+  let hasFolder = 1;
 }
 
 def Dist_MakePartialOp : Dist_LocalOp<"make_partial"> {

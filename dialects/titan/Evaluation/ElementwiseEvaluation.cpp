@@ -78,6 +78,6 @@ template <typename... Ops> void attach(MLIRContext &context) {
 
 void ir::attachElementwiseEvaluation(MLIRContext &context) {
   attach<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp, SubOp,
-         MulOp, DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp, ConstantOp,
-         IotaOp, RandomOp, AdamWOp>(context);
+         MulOp, DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, CopyOp, ExpandOp,
+         ConstantOp, IotaOp, RandomOp, AdamWOp>(context);
 }

@@ -3,6 +3,7 @@
 #ifndef TITAN_ELEMENTWISE_OPS_TD
 #define TITAN_ELEMENTWISE_OPS_TD
 
+include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "dialects/titan/IR/TitanOpBase.td"
 
 /// Marks operations that apply one scalar function to every element of the joint index space.
@@ -47,9 +48,13 @@ class Titan_BinaryOp<string mnemonic, string function, string formula>
   let arguments = (ins Titan_Tensor:$lhs, Titan_Tensor:$rhs);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
-def Titan_NegOp : Titan_UnaryOp<"neg", "negation", "-x">;
+def Titan_NegOp : Titan_UnaryOp<"neg", "negation", "-x"> {
+  let hasFolder = 1;
+}
 def Titan_ExpOp : Titan_UnaryOp<"exp", "exponential", "e^x">;
 def Titan_LogOp : Titan_UnaryOp<"log", "natural logarithm", "ln x">;
 def Titan_SqrtOp : Titan_UnaryOp<"sqrt", "square root", "x^(1/2)">;
@@ -83,6 +88,8 @@ def Titan_CompareOp : Titan_ElementwiseOp<"compare"> {
   let arguments = (ins Titan_ComparePredicate:$predicate, Titan_Tensor:$lhs, Titan_Tensor:$rhs);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$predicate `,` $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Titan_SelectOp : Titan_ElementwiseOp<"select"> {
@@ -97,6 +104,8 @@ def Titan_SelectOp : Titan_ElementwiseOp<"select"> {
   let arguments = (ins Titan_Tensor:$condition, Titan_Tensor:$whenTrue, Titan_Tensor:$whenFalse);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$condition `,` $whenTrue `,` $whenFalse attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Titan_CastOp : Titan_ElementwiseOp<"cast"> {
@@ -118,6 +127,7 @@ def Titan_CastOp : Titan_ElementwiseOp<"cast"> {
   let assemblyFormat = [{
     (`round_before_reduce` $roundBeforeReduce^)? $input attr-dict `:` type($input) `->` type($result)
   }];
+  let hasFolder = 1;
 }
 
 def Titan_ExpandOp : Titan_ElementwiseOp<"expand"> {
@@ -132,22 +142,56 @@ def Titan_ExpandOp : Titan_ElementwiseOp<"expand"> {
   let arguments = (ins Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
 }
 
-def Titan_ConstantOp : Titan_ElementwiseOp<"constant"> {
+def Titan_CopyOp : Titan_ElementwiseOp<"copy"> {
+  let summary = "a copy in memory of its own";
+  let description = [{
+    The identity, which is never folded: the result has its own allocation. `--titan-sequentialize-copies`
+    inserts copies where a value is read after its memory is overwritten.
+
+    Constraints:
+    - (C1) operand and result have the same type.
+
+    Example: `%y = titan.copy %x : !titan.tensor<f32[seq = 8]>`
+  }];
+  let arguments = (ins Titan_Tensor:$input);
+  let results = (outs Titan_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$input), [{
+    build($_builder, $_state, input.getType(), input);
+  }]>];
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+def Titan_ConstantOp : Titan_ElementwiseOp<"constant", [ConstantLike]> {
   let summary = "a scalar constant";
   let description = [{
-    The result has no dimensions; elementwise operations broadcast it. Integers and booleans are also
-    written as floating-point numbers.
+    The result has no dimensions; elementwise operations broadcast it. The value of a floating-point type
+    is an f64, rounded to the element type. The value of an integer or boolean is an exact i64.
 
     Constraints:
     - (C1) the result has rank 0.
+    - (C2) the value is an f64 if the element type is a floating-point type, else an i64; that of a boolean
+      is 0 or 1.
 
-    Example: `%eps = titan.constant 1.0e-05 : !titan.tensor<f32[]>`
+    Examples: `%eps = titan.constant 1.0e-05 : !titan.tensor<f32[]>`,
+    `%n = titan.constant 9007199254740993 : !titan.tensor<i64[]>`
   }];
-  let arguments = (ins F64Attr:$value);
+  let arguments = (ins TypedAttrInterface:$value);
   let results = (outs Titan_Tensor:$result);
-  let assemblyFormat = "$value attr-dict `:` type($result)";
+  let builders = [
+    /// Of any element type; an integer type takes the integral value of the number.
+    OpBuilder<(ins "NamedTensorType":$type, "double":$number)>
+  ];
+  let assemblyFormat = "custom<ConstantValue>($value) attr-dict `:` type($result)";
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    /// The value as a floating-point number: large integers are rounded.
+    double getNumber();
+    /// The exact value of an integer or boolean.
+    int64_t getInteger();
+  }];
 }
 
 def Titan_IotaOp : Titan_ElementwiseOp<"iota"> {

@@ -39,6 +39,7 @@ def Titan_StopGradientOp : Titan_Op<"stop_gradient", [Pure]> {
   let arguments = (ins Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -87,6 +88,7 @@ def Titan_ReduceOp : Titan_Op<"reduce", [Pure]> {
   let arguments = (ins Dist_ReductionKind:$kind, Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$kind $input attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -182,6 +184,7 @@ def Titan_RenameOp : Titan_Op<"rename", [Pure]> {
   let arguments = (ins Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -198,6 +201,7 @@ def Titan_SplitOp : Titan_Op<"split", [Pure]> {
   let arguments = (ins Titan_Tensor:$input, StrAttr:$dim);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input `dim` $dim attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -214,6 +218,7 @@ def Titan_MergeOp : Titan_Op<"merge", [Pure]> {
   let arguments = (ins Titan_Tensor:$input, StrAttr:$dim);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input `dim` $dim attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -232,6 +237,7 @@ def Titan_SliceOp : Titan_Op<"slice", [Pure]> {
   let arguments = (ins Titan_Tensor:$input, StrAttr:$dim, I64Attr:$offset);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input `dim` $dim `from` $offset attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -250,6 +256,7 @@ def Titan_PadOp : Titan_Op<"pad", [Pure]> {
   let arguments = (ins Titan_Tensor:$input, StrAttr:$dim, I64Attr:$offset);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input `dim` $dim `from` $offset attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 

@@ -99,6 +99,9 @@ DimAttr getValueHeadOf(NamedTensorType key, NamedTensorType value, mlir::StringA
 
 namespace titan::ir {
 
+/// The constant that `value` is or expands; null if there is none.
+ConstantOp getConstant(mlir::Value value);
+
 /// The operand `into` to which an operation adds its sums; null if there is none. The result may
 /// overwrite only this operand.
 mlir::Value getAccumulator(mlir::Operation *op);

@@ -17,6 +17,7 @@ def Titan_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
   let dependentDialects = ["::titan::dist::DistDialect"]; // the tensor type contains a sharding
 }
 

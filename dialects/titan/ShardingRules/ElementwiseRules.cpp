@@ -34,6 +34,9 @@ LinearSets getLinearSets(DivOp op) {
 LinearSets getLinearSets(SelectOp) {
   return {{1, 2}};
 }
+LinearSets getLinearSets(CopyOp) {
+  return {{0}};
+}
 LinearSets getLinearSets(ExpandOp) {
   return {{0}};
 }
@@ -108,6 +111,6 @@ template <typename... Ops> void attachTo(MLIRContext &context) {
 
 void ir::attachElementwiseShardingRules(MLIRContext &context) {
   attachTo<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp,
-           SubOp, MulOp, DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp,
+           SubOp, MulOp, DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, CopyOp, ExpandOp,
            ConstantOp, IotaOp, RandomOp, AdamWOp>(context);
 }

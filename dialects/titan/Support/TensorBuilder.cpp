@@ -57,17 +57,17 @@ template <typename OpT> Value TensorBuilder::join(Value lhs, Value rhs) {
 
 static bool isOne(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
-  return constant && constant.getValue().isExactlyValue(1.0);
+  return constant && constant.getNumber() == 1;
 }
 
 Value TensorBuilder::constant(double value, Value like) {
   auto type = NamedTensorType::get(typeOf(like).getElementType(), {});
-  return create<ConstantOp>(type, builder.getF64FloatAttr(value));
+  return create<ConstantOp>(type, value);
 }
 
 Value TensorBuilder::zeros(NamedTensorType type) {
   auto scalar = NamedTensorType::get(type.getElementType(), {});
-  Value zero = create<ConstantOp>(scalar, builder.getF64FloatAttr(0));
+  Value zero = create<ConstantOp>(scalar, 0.0);
   return fitTo(zero, type);
 }
 

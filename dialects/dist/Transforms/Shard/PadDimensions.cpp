@@ -16,6 +16,7 @@
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTPADDIMENSIONS
 #include "dialects/dist/Transforms/Shard/Passes.h.inc"
+#include <cmath>
 } // namespace titan::dist
 
 using namespace mlir;
@@ -40,8 +41,8 @@ static bool leavesZero(Operation *op, Value operand) {
   if (!isa<FloatType>(typeOf(operand).getElementType()))
     return true;
   auto constant = operand.getDefiningOp<ir::ConstantOp>();
-  return constant && constant.getValue().isFinite() &&
-         !(isa<ir::DivOp>(op) && constant.getValue().isZero());
+  return constant && std::isfinite(constant.getNumber()) &&
+         !(isa<ir::DivOp>(op) && constant.getNumber() == 0);
 }
 
 namespace {

@@ -78,8 +78,7 @@ private:
         builder.create<IotaOp>(at, make(builder.getI64Type(), row.getDims().take_back()));
     Value isHere = builder.create<CompareOp>(at, row.withElementType(builder.getI1Type()),
                                              ComparePredicate::EQ, indices, gather.getIndices());
-    Value zero = builder.create<ConstantOp>(at, make(row.getElementType(), {}),
-                                            builder.getF64FloatAttr(0.0));
+    Value zero = builder.create<ConstantOp>(at, make(row.getElementType(), {}), 0.0);
     Value only = builder.create<SelectOp>(at, row, isHere, gather.getInput(), zero);
     Value sum =
         builder.create<ReduceOp>(at, typeOf(gather.getResult()), dist::ReductionKind::Sum, only);

@@ -15,8 +15,7 @@ using namespace titan::ir;
 static void copyOperand(Operation *terminator, OpOperand &operand) {
   OpBuilder builder(terminator);
   Value value = operand.get();
-  operand.set(
-      builder.create<CastOp>(value.getLoc(), value.getType(), value, /*roundBeforeReduce=*/false));
+  operand.set(builder.create<CopyOp>(value.getLoc(), value));
 }
 
 /// The terminator copies operand i into `targets[i]` if that is not null. Copies every operand that
@@ -60,8 +59,8 @@ namespace {
 ///   func.func @train(%p: T, %q: T) -> (T {titan.updates = 0}, T {titan.updates = 1}) {
 ///     return %q, %p
 /// Output:
-///     %0 = titan.cast %q : T -> T
-///     %1 = titan.cast %p : T -> T
+///     %0 = titan.copy %q : T -> T
+///     %1 = titan.copy %p : T -> T
 ///     return %0, %1
 struct SequentializeCopiesPass : PassWrapper<SequentializeCopiesPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SequentializeCopiesPass)

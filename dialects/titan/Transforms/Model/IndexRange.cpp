@@ -82,8 +82,7 @@ std::optional<Interval> IndexRanges::compute(Value value) {
   return llvm::TypeSwitch<Operation *, std::optional<Interval>>(value.getDefiningOp())
       .Case([&](IotaOp) { return below(type.getDims()[0].getSize()); })
       .Case([&](ConstantOp constant) {
-        auto number = static_cast<int64_t>(constant.getValue().convertToDouble());
-        return Interval{number, number};
+        return Interval{constant.getInteger(), constant.getInteger()};
       })
       .Case<RenameOp, SplitOp, MergeOp, SliceOp, ExpandOp, ShardingConstraintOp, StopGradientOp,
             CheckIndexOp, CastOp>([&](Operation *op) { return get(op->getOperand(0)); })

@@ -89,7 +89,7 @@ TEST_F(TensorBuilderTest, NamesGradients) {
   Location line = FileLineColLoc::get(&context, "m.titan", 3, 1);
   OpBuilder at(ops);
   auto named = NameLoc::get(ops.getStringAttr("h"), line);
-  Value h = at.create<ConstantOp>(named, type({}), ops.getF64FloatAttr(0));
+  Value h = at.create<ConstantOp>(named, type({}), 0.0);
   Location expected = NameLoc::get(ops.getStringAttr("d_h"), line);
   EXPECT_EQ(getGradientLoc(named, h), expected);
 }

@@ -77,7 +77,7 @@ func.func @train(%x: !t {titan.param = "x"}, %shared: !t {titan.param = "shared"
 // CHECK: return
 func.func @train(%x: !t {titan.param = "x"}, %z: !t {titan.param = "z"}, %w: !ws {titan.param = "w", titan.stacked})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %start = titan.constant 0.0 : !titan.tensor<i64[]>
+  %start = titan.constant 0 : !titan.tensor<i64[]>
   %y:4 = titan.repeat <layers = 3> iter_args(%x, %z, %start, %z) scanned(%w)
       : (!t, !t, !titan.tensor<i64[]>, !t, !ws) -> (!t, !t, !titan.tensor<i64[]>, !t) {
   ^bb0(%l: !titan.tensor<i64[]>, %a: !t, %b: !t, %n: !titan.tensor<i64[]>, %free: !t, %wl: !t):
