@@ -1,6 +1,7 @@
 //===- Pipeline.cpp - The shard phase, pass by pass -----------------------===//
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/Support/Canonicalize.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace titan;
@@ -17,6 +18,8 @@ void dist::buildShardPhase(mlir::OpPassManager &passes) {
   passes.addPass(createDistWidenReductions());
   passes.addPass(createDistNarrowReshards());
   passes.addPass(createDistLowerReshards());
+  // After padding and the moves of casts, which leave expansions and pairs of casts.
+  passes.addPass(ir::createCanonicalizePass());
   passes.addPass(createDistReturnUnreduced());
   passes.addPass(createDistReshardAfterForward());
   passes.addPass(createDistBucketCollectives());
