@@ -22,7 +22,7 @@ struct LowerPattern : OpRewritePattern<softplus::SoftplusOp> {
       sharding = dist::ShardingAttr::getReplicated(getContext(), 0);
     auto scalar = ir::NamedTensorType::get(type.getElementType(), {}, sharding);
     auto constant = [&](double value) -> Value {
-      return rewriter.create<ir::ConstantOp>(loc, scalar, rewriter.getF64FloatAttr(value));
+      return rewriter.create<ir::ConstantOp>(loc, scalar, value);
     };
     Value x = op.getInput();
     Value positive = rewriter.create<ir::MaximumOp>(loc, type, x, constant(0));

@@ -10,10 +10,7 @@ using namespace titan::ir;
 /// The value that `value` is another form of; null if it is computed or a plain argument.
 static Value getOrigin(Value value) {
   if (Operation *op = value.getDefiningOp())
-    return isa<ShardingConstraintOp, StopGradientOp, CastOp, RenameOp, SplitOp, MergeOp, SliceOp>(
-               op)
-               ? op->getOperand(0)
-               : Value();
+    return op->hasTrait<View>() || isa<CastOp, SliceOp>(op) ? op->getOperand(0) : Value();
   auto arg = cast<BlockArgument>(value);
   if (std::optional<RepeatVariant> body = findVariant(arg.getOwner()))
     for (const RepeatVariant::ScannedInput &slice : body->getScannedInputs())

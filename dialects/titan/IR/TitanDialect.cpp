@@ -3,6 +3,7 @@
 #include "dialects/titan/IR/DiscardableAttributes.h"
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FoldInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -17,7 +18,20 @@ using namespace titan::ir;
 #define GET_TYPEDEF_CLASSES
 #include "dialects/titan/IR/TitanTypes.cpp.inc"
 
+namespace {
+/// The constants that folding creates stay in the body that uses them, so that a body captures no
+/// scalar and a loop reads none from memory.
+struct FoldInterface : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+
+  bool shouldMaterializeInto(Region *region) const final {
+    return isa<RepeatOp, FusedOp>(region->getParentOp());
+  }
+};
+} // namespace
+
 void TitanDialect::initialize() {
+  addInterfaces<FoldInterface>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialects/titan/IR/TitanAttrs.cpp.inc"

@@ -1,6 +1,7 @@
 //===- Pipeline.cpp - The shard phase, pass by pass -----------------------===//
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/Support/Canonicalize.h"
 #include "dialects/titan/Support/RunSettings.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -30,6 +31,8 @@ void dist::buildShardPhase(OpPassManager &passes, const RunSettings &settings) {
   each.addPass(createDistWidenReductions());
   each.addPass(createDistNarrowReshards());
   each.addPass(createDistLowerReshards());
+  // After padding and the moves of casts, which leave expansions and pairs of casts.
+  each.addPass(ir::createCanonicalizePass());
   each.addPass(createDistReturnUnreduced());
   each.addPass(createDistReshardAfterForward({getReshardPolicy(settings)}));
   each.addPass(createDistBucketCollectives());

@@ -1,6 +1,7 @@
 //===- ReshardCache.cpp - One reshard per value and sharding --------------===//
 
 #include "dialects/dist/Transforms/Shard/ReshardCache.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 using namespace titan;
@@ -30,14 +31,14 @@ void ReshardCache::replaceAllUses(Value value, ShardingAttr sharding) {
 }
 
 void ReshardCache::simplify() {
-  for (ReshardOp reshard : reshards) {
-    auto before = reshard.getInput().getDefiningOp<ReshardOp>();
-    if (before && before->hasOneUse())
-      reshard.setOperand(before.getInput());
-    if (reshard.getInput().getType() == reshard.getType())
-      reshard.replaceAllUsesWith(reshard.getInput());
-  }
-  for (ReshardOp reshard : llvm::reverse(reshards))
-    if (reshard.use_empty())
-      reshard.erase();
+  if (reshards.empty())
+    return;
+  MLIRContext *context = reshards.front().getContext();
+  RewritePatternSet patterns(context);
+  ReshardOp::getCanonicalizationPatterns(patterns, context);
+  GreedyRewriteConfig config;
+  config.strictMode = GreedyRewriteStrictness::ExistingOps;
+  SmallVector<Operation *> ops(reshards.begin(), reshards.end());
+  // Whether the driver reaches a fixpoint does not matter: each step keeps the meaning.
+  (void)applyOpPatternsAndFold(ops, std::move(patterns), config);
 }

@@ -73,11 +73,10 @@ static void widen(ReshardOp reshard, Type element) {
   if (ir::isAccumulation(sum.getDefiningOp()) && sum.hasOneUse())
     sum.setType(wide);
   else
-    sum = builder.create<ir::CastOp>(loc, wide, sum);
+    sum = builder.create<ir::CastOp>(loc, sum, element);
   Type result = typeOf(reshard.getResult()).withElementType(element);
   Value reduced = builder.create<ReshardOp>(loc, result, sum);
-  reshard.replaceAllUsesWith(
-      builder.create<ir::CastOp>(loc, typeOf(reduced).withElementType(own), reduced).getResult());
+  reshard.replaceAllUsesWith(builder.create<ir::CastOp>(loc, reduced, own).getResult());
   reshard.erase();
 }
 
