@@ -34,6 +34,6 @@ NamedTensorType titan::ir::getCotangentType(Value value) {
   // A value that derives from a parameter has a parent function, which declares the gradient dtype.
   if (!isFromParameter(value) || !isa<FloatType>(type.getElementType()))
     return type;
-  Type reduce = Precision::get(value.getParentRegion()->getParentOp()).reduce;
+  Type reduce = PrecisionAttr::lookup(value.getParentRegion()->getParentOp()).getReduce();
   return reduce ? type.withElementType(reduce) : type;
 }

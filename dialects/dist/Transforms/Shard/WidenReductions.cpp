@@ -84,8 +84,8 @@ namespace {
 struct WidenReductions : titan::dist::impl::DistWidenReductionsBase<WidenReductions> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    ir::Precision precision = ir::Precision::get(function);
-    Type compute = precision.compute, declared = precision.activationsReduce;
+    auto precision = ir::PrecisionAttr::lookup(function);
+    Type compute = precision.getCompute(), declared = precision.getActivationsReduce();
     if (function.isExternal() || !compute || !declared || compute == declared)
       return;
     DenseSet<Operation *> gradients = findGradientReshards(function);

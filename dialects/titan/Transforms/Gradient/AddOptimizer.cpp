@@ -105,7 +105,7 @@ unsigned OptimizerBuilder::addState(const Trained &one, const OptimizerFunction:
   SmallVector<NamedAttribute> attributes{ops.getNamedAttr(attr::kState, stateName)};
   if (Attribute stacked = function.getArgAttr(one.parameter, attr::kStacked))
     attributes.push_back(ops.getNamedAttr(attr::kStacked, stacked));
-  Type element = Precision::get(function).optimizer;
+  Type element = PrecisionAttr::lookup(function).getOptimizer();
   if (!element)
     element = typeOf(like).getElementType();
   unsigned index = function.getNumArguments();
