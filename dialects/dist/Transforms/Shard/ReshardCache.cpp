@@ -1,7 +1,7 @@
 //===- ReshardCache.cpp - One reshard per value and sharding --------------===//
 
 #include "dialects/dist/Transforms/Shard/ReshardCache.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "dialects/titan/Support/RewriteEach.h"
 
 using namespace mlir;
 using namespace titan;
@@ -9,14 +9,13 @@ using namespace titan::dist;
 using ir::NamedTensorType;
 
 Value ReshardCache::get(Value value, ShardingAttr sharding, Operation *user) {
-  auto type = cast<NamedTensorType>(value.getType());
-  if (type.getSharding() == sharding)
+  if (cast<NamedTensorType>(value.getType()).getSharding() == sharding)
     return value;
   Value &known = made[{value, sharding}];
   if (known)
     return known;
   OpBuilder builder(value.getParentBlock()->findAncestorOpInBlock(*user));
-  auto reshard = builder.create<ReshardOp>(value.getLoc(), type.withSharding(sharding), value);
+  auto reshard = builder.create<ReshardOp>(value.getLoc(), value, sharding);
   reshards.push_back(reshard);
   return known = reshard.getResult();
 }
@@ -24,8 +23,7 @@ Value ReshardCache::get(Value value, ShardingAttr sharding, Operation *user) {
 void ReshardCache::replaceAllUses(Value value, ShardingAttr sharding) {
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
-  auto type = cast<NamedTensorType>(value.getType());
-  auto reshard = builder.create<ReshardOp>(value.getLoc(), type.withSharding(sharding), value);
+  auto reshard = builder.create<ReshardOp>(value.getLoc(), value, sharding);
   value.replaceAllUsesExcept(reshard, reshard);
   reshards.push_back(reshard);
 }
@@ -36,9 +34,6 @@ void ReshardCache::simplify() {
   MLIRContext *context = reshards.front().getContext();
   RewritePatternSet patterns(context);
   ReshardOp::getCanonicalizationPatterns(patterns, context);
-  GreedyRewriteConfig config;
-  config.strictMode = GreedyRewriteStrictness::ExistingOps;
   SmallVector<Operation *> ops(reshards.begin(), reshards.end());
-  // Whether the driver reaches a fixpoint does not matter: each step keeps the meaning.
-  (void)applyOpPatternsAndFold(ops, std::move(patterns), config);
+  ir::rewriteEach(ops, std::move(patterns));
 }
