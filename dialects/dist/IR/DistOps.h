@@ -38,6 +38,11 @@ inline bool isCollective(mlir::Operation *op) {
   return op->hasTrait<Collective>();
 }
 
+/// Whether the collective adds the values of ranks, or takes their maximum or minimum.
+inline bool reduces(mlir::Operation *op) {
+  return mlir::isa<AllReduceOp, ReduceScatterOp>(op);
+}
+
 /// The channel of an asynchronous collective; none for a synchronous one.
 std::optional<int64_t> getStartChannel(mlir::Operation *op);
 
