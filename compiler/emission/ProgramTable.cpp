@@ -150,32 +150,29 @@ static std::string getText(Attribute value) {
 }
 
 /// `numberFrom(0.0)`: the rule for the type of a setting.
-static std::string getTypeRule(StringRef takes, DictionaryAttr setting) {
-  auto bound = [&](StringRef name) {
-    auto number = setting.getAs<FloatAttr>(name);
-    return number ? ir::getLiteral(number.getValueAsDouble()) : std::string();
-  };
+static std::string getTypeRule(SettingAttr setting) {
+  auto text = [](FloatAttr number) { return ir::getLiteral(number.getValueAsDouble()); };
+  StringRef takes = setting.getTakes().getValue();
   if (takes == "integer")
-    return "integerFrom(" + bound("least") + ")";
-  if (takes == "number" && setting.get("most"))
-    return "numberWithin(" + bound("least") + ", " + bound("most") + ")";
+    return "integerFrom(" + text(setting.getLeast()) + ")";
+  if (takes == "number" && setting.getMost())
+    return "numberWithin(" + text(setting.getLeast()) + ", " + text(setting.getMost()) + ")";
   if (takes == "number")
-    return "numberFrom(" + bound("least") + ")";
+    return "numberFrom(" + text(setting.getLeast()) + ")";
   if (takes == "text")
     return "anyText()";
   std::string choices;
-  for (auto choice : setting.getAs<ArrayAttr>("choices").getAsRange<StringAttr>())
+  for (auto choice : setting.getChoices().getAsRange<StringAttr>())
     choices += (choices.empty() ? "" : ", ") + quote(choice.getValue());
   return "oneOf({" + choices + "})";
 }
 
 /// The rule by which the program checks a setting at launch.
-static std::string getRule(DictionaryAttr setting) {
-  auto takes = setting.getAs<StringAttr>("takes");
-  if (!takes)
+static std::string getRule(SettingAttr setting) {
+  if (setting.isCompiledIn())
     return "";
-  const std::string rule = getTypeRule(takes.getValue(), setting);
-  auto idle = setting.getAs<ArrayAttr>("idle");
+  const std::string rule = getTypeRule(setting);
+  ArrayAttr idle = setting.getIdle();
   if (!idle)
     return ", " + rule;
   auto word = [&](unsigned i) { return quote(cast<StringAttr>(idle[i]).getValue()); };
@@ -188,11 +185,9 @@ void ProgramTable::emitSettings() {
     return;
   out.open("p.settings =");
   for (NamedAttribute entry : run) {
-    auto setting = dyn_cast<DictionaryAttr>(entry.getValue());
-    auto compile = setting ? setting.getAs<BoolAttr>("compile") : BoolAttr();
-    if (setting && setting.get("value"))
-      out.line("{" + quote(entry.getName()) + ", " + quote(getText(setting.get("value"))) + ", " +
-               (compile && compile.getValue() ? "true" : "false") + getRule(setting) + "},");
+    auto setting = cast<SettingAttr>(entry.getValue());
+    out.line("{" + quote(entry.getName()) + ", " + quote(getText(setting.getValue())) + ", " +
+             (setting.isCompiledIn() ? "true" : "false") + getRule(setting) + "},");
   }
   out.close(";");
 }

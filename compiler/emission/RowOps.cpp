@@ -20,16 +20,16 @@ bool RowNest::isNarrow(Value value) {
   return cast<NamedTensorType>(value.getType()).getElementType().isBF16();
 }
 
-/// Whether the result is one of the operands, or has no more digits than they have.
+/// Whether the operation rounds nothing, given its types.
 static bool isExact(Operation *op) {
   if (auto convert = dyn_cast<CastOp>(op)) {
     Type from = convert.getInput().getType().getElementType();
     return from.isBF16() || from.isInteger(1);
   }
-  auto reduce = dyn_cast<ReduceOp>(op);
-  return (reduce && reduce.getKind() != dist::ReductionKind::Sum) ||
-         isa<NegOp, MaximumOp, MinimumOp, SelectOp, ExpandOp, GatherOp, SliceOp, PadOp, ScatterOp,
-             ConstantOp>(op);
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getKind() != dist::ReductionKind::Sum;
+  // A scatter of a row is one-hot.
+  return op->hasTrait<Exact>() || isa<ScatterOp>(op);
 }
 
 /// Removes parentheses around a whole expression.

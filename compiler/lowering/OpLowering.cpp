@@ -55,7 +55,9 @@ Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType t
   case OpKind::Input:
     return inputs.lookup(op.index);
   case OpKind::Constant:
-    return builder.create<ir::ConstantOp>(loc, type, builder.getF64FloatAttr(op.number));
+    if (!isa<FloatType>(type.getElementType()))
+      return builder.create<ir::ConstantOp>(loc, type, builder.getI64IntegerAttr(op.index));
+    return builder.create<ir::ConstantOp>(loc, type, op.number);
   case OpKind::Iota:
     return builder.create<ir::IotaOp>(loc, type);
   case OpKind::Elementwise:
@@ -160,7 +162,7 @@ Value OpLowering::random(ir::RandomKind kind, const Op &op, mlir::Location loc,
   SmallVector<Value> keys{seed, step};
   if (!step) {
     auto zero = builder.create<ir::ConstantOp>(
-        loc, ir::NamedTensorType::get(builder.getI64Type(), {}), builder.getF64FloatAttr(0));
+        loc, ir::NamedTensorType::get(builder.getI64Type(), {}), 0.0);
     keys.assign(2, zero);
   }
   llvm::append_range(keys, indices);
@@ -173,8 +175,7 @@ Value OpLowering::dropout(const Op &op, mlir::Location loc, ir::NamedTensorType 
   if (!step)
     return operand(op, 0);
   auto constant = [&](double value, Type element) -> Value {
-    return builder.create<ir::ConstantOp>(loc, ir::NamedTensorType::get(element, {}),
-                                          builder.getF64FloatAttr(value));
+    return builder.create<ir::ConstantOp>(loc, ir::NamedTensorType::get(element, {}), value);
   };
   Type f32 = builder.getF32Type(), element = type.getElementType();
   Value drawn = random(ir::RandomKind::Uniform, op, loc, type.withElementType(f32));

@@ -80,6 +80,13 @@ static Case drawCast(Draw &draw) {
   return {{input}, {input.type.withElementType(to)}};
 }
 
+static Case drawCopy(Draw &draw) {
+  Tensor input = draw.real(draw.dims(0, 3));
+  Case result{{input}, {input.type}};
+  result.isDifferentiable = false;
+  return result;
+}
+
 static Case drawExpand(Draw &draw) {
   Dims all = draw.dims(0, 3);
   return {{draw.real(draw.someOf(all))}, {draw.type(all)}};
@@ -143,6 +150,7 @@ void ops::addElementwiseGenerators(Generators &generators) {
   generators["compare"] = drawCompare;
   generators["select"] = drawSelect;
   generators["cast"] = drawCast;
+  generators["copy"] = drawCopy;
   generators["expand"] = drawExpand;
   generators["constant"] = drawConstant;
   generators["iota"] = drawIota;

@@ -266,7 +266,7 @@ OPS = {
     "pow": elementwise(torch.pow),
     "div": elementwise(quotient), "maximum": elementwise(torch.maximum),
     "minimum": elementwise(torch.minimum), "select": elementwise(torch.where),
-    "expand": elementwise(lambda x: x), "compare": compare, "cast": cast, "constant": constant,
+    "expand": elementwise(lambda x: x), "compare": compare, "cast": cast, "copy": elementwise(lambda x: x), "constant": constant,
     "iota": iota, "apply": apply, "contract": contract, "reduce": reduce, "gather": gather, "scatter": scatter,
     "check_index": reshape, "rename": reshape, "split": reshape, "merge": reshape, "sharding_constraint": reshape,
     "stop_gradient": lambda attributes, results, x: x.data.detach(), "slice": cut, "pad": pad,

@@ -45,7 +45,7 @@ enum class OpKind {
   Parameter,          // -> the parameter `index`
   Update,             // the operand is the next value of the parameter `index`, a buffer
   Input,              // -> the input `index`
-  Constant,           // -> scalar `number`
+  Constant,           // -> scalar `number`; of an integer type `index`, which is exact
   Elementwise,        // `word` names the function; operands join by name
   Contract,           // sums the dimensions that both operands have and the result lacks
   Reduce,             // `word` is sum, max or min; over `dims`

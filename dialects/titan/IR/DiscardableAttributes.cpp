@@ -48,9 +48,9 @@ constexpr Kind kSymbolKind{"a symbol", isOf<FlatSymbolRefAttr>};
 constexpr Kind kIntegersKind{"an array<i64: ...>", isOf<DenseI64ArrayAttr>};
 constexpr Kind kInitKind{"a #titan.init", isOf<InitAttr>};
 constexpr Kind kDictionaryKind{"a dictionary", isOf<DictionaryAttr>};
-constexpr Kind kSettingsKind{"a dictionary of dictionaries", isDictionaryOf<DictionaryAttr>};
+constexpr Kind kSettingsKind{"a dictionary of #titan.setting", isDictionaryOf<SettingAttr>};
 constexpr Kind kSizesKind{"a dictionary of integers", isDictionaryOf<IntegerAttr>};
-constexpr Kind kTypesKind{"a dictionary of types", isDictionaryOf<TypeAttr>};
+constexpr Kind kPrecisionKind{"a #titan.precision", isOf<PrecisionAttr>};
 constexpr Kind kArrayKind{"an array", isOf<ArrayAttr>};
 constexpr Kind kStringsKind{"an array of strings", isArrayOf<StringAttr>};
 constexpr Kind kStackedKind{"a unit attribute, an array or a dictionary",
@@ -83,7 +83,7 @@ constexpr Rule kRules[] = {
     {attr::kOptimizer, OnFunction, kUnitKind},
     {attr::kClip, OnFunction, kFloatKind},
     {attr::kSkipNonFinite, OnFunction, kUnitKind},
-    {attr::kPrecision, OnFunction, kTypesKind},
+    {attr::kPrecision, OnFunction, kPrecisionKind},
     {attr::kAccumulate, OnFunction, kDictionaryKind},
     {attr::kLossChunks, OnFunction, kIntegerKind},
     {attr::kTransient, OnFunction, kArrayKind},

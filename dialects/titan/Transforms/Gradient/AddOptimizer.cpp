@@ -104,7 +104,7 @@ unsigned OptimizerBuilder::addState(const Trained &one, const OptimizerFunction:
   StringAttr stateName = ops.getStringAttr(state.name.getValue() + "." + name.getValue());
   SmallVector<NamedAttribute> attributes{ops.getNamedAttr(attr::kState, stateName)};
   llvm::append_range(attributes, getSlotAttributes(function, one.parameter));
-  Type element = Precision::get(function).optimizer;
+  Type element = PrecisionAttr::lookup(function).getOptimizer();
   if (!element)
     element = typeOf(like).getElementType();
   unsigned index = function.getNumArguments();
@@ -148,7 +148,7 @@ Value OptimizerBuilder::buildNorm() {
       pairs.push_back(i + 1 < sums.size() ? math.add(sums[i], sums[i + 1]) : sums[i]);
     sums = std::move(pairs);
   }
-  return math.create<SqrtOp>(scalarType, sums.front());
+  return math.create<SqrtOp>(sums.front());
 }
 
 /// min(1, clip / (norm + 1e-6)), as in torch.nn.utils.clip_grad_norm_; null without clipping.
@@ -159,7 +159,7 @@ Value OptimizerBuilder::buildScale(Value norm) {
   Value one = math.constant(1, norm);
   Value bound = math.add(norm, math.constant(1e-6, norm));
   Value ratio = math.div(math.constant(clip, norm), bound);
-  return math.create<MinimumOp>(scalarType, one, ratio);
+  return math.create<MinimumOp>(one, ratio);
 }
 
 /// Makes the scale NaN if the loss or the norm is not finite: x - x is 0 only for finite x.

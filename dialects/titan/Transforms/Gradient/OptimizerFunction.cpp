@@ -4,6 +4,7 @@
 
 #include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "mlir/IR/IRMapping.h"
@@ -98,7 +99,7 @@ bool OptimizerFunction::isElementwise() const {
   return llvm::all_of(body.without_terminator(), [&](Operation &op) {
     if (isa<ShardingConstraintOp>(op))
       return true;
-    return op.hasTrait<Elementwise>() && !isa<IotaOp, RandomOp>(op) &&
+    return op.hasTrait<Elementwise>() && !isa<PositionalOpInterface>(op) &&
            llvm::all_of(op.getOperands(), isOfElement) && isOfElement(op.getResult(0));
   });
 }

@@ -2,6 +2,7 @@
 
 #include "base/schedule/Generators.h"
 #include "dialects/titan/Cost/Cost.h"
+#include "dialects/titan/Support/Canonicalize.h"
 #include "dialects/titan/Support/RunSettings.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -60,6 +61,8 @@ void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &se
   each.addPass(createTitanAccumulate());
   // After accumulation: the optimizer reads complete gradients.
   manager.addPass(createTitanAddOptimizer());
+  // Before the FLOPs are counted: what folds is not executed.
+  manager.addPass(createCanonicalizePass());
   // Counts FLOPs of the whole step. The program is still global, so the count is independent of the
   // mesh.
   manager.addPass(createTitanCountFlops());

@@ -148,9 +148,11 @@ TEST_F(ScalarModels, Constant) {
   EXPECT_EQ(op.getElementExpression({}, 0, "float"), "float(1e-05)");
   op = parse("%r = titan.constant 0xFFF0000000000000 : !titan.tensor<f32[]>");
   EXPECT_EQ(op.getElementExpression({}, 0, "float"), "float(-INFINITY)");
-  op = parse("%r = titan.constant 3.0 : !titan.tensor<i64[]>");
+  op = parse("%r = titan.constant 3 : !titan.tensor<i64[]>");
   EXPECT_EQ(op.getElementExpression({}, 0, "float"), "int64_t(3)");
-  op = parse("%r = titan.constant 1.0 : !titan.tensor<i1[]>");
+  op = parse("%r = titan.constant 9007199254740993 : !titan.tensor<i64[]>");
+  EXPECT_EQ(op.getElementExpression({}, 0, "float"), "int64_t(9007199254740993)");
+  op = parse("%r = titan.constant 1 : !titan.tensor<i1[]>");
   EXPECT_EQ(op.getElementExpression({}, 0, "float"), "true");
 }
 
