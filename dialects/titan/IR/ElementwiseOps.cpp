@@ -92,6 +92,9 @@ LogicalResult SinOp::verify() {
 LogicalResult CosOp::verify() {
   return verifyUnary(*this);
 }
+LogicalResult FloorOp::verify() {
+  return verifyUnary(*this);
+}
 
 LogicalResult AddOp::verify() {
   return verifyBinary(*this);
