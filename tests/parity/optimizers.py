@@ -4,8 +4,8 @@
 
 A small model takes four steps on one batch, interpreted in float64 after the memory phase on one rank,
 in shards, with tensor parallelism and with both: the last loss, its gradients and the parameters after
-it, by the rule of compare.py. As the usual AdamW would have to give something else, a case that agrees
-with that fails. Without --all, a case is shown on both at once, and one on every mesh.
+it, by the rule of compare.py. As the usual AdamW, or another case, would have to give something else, a case
+that agrees with that fails. Without --all, a case is shown on both at once, and one on every mesh.
 """
 
 import importlib
@@ -158,6 +158,8 @@ CASES = {
                  lambda groups, names: Muon(names, groups, 2 * LR, weight_decay=0.1), everywhere=True),
     "one's own": Case("optimizer = bounded { bound = 0.75 }",
                       lambda groups: Bounded(groups, LR, bound=0.75), decays=False),
+    clip_value: float = 0.0
+    other: str = "adamw"  # must not agree with the case
 }
 
 
@@ -170,6 +172,9 @@ def make_optimizers(case: Case, parameters: dict, undecayed) -> list[torch.optim
             continue
         chosen = {n: p for n, p in parameters.items() if has(n)}
         kept = [p for n, p in chosen.items() if any(fnmatch(n, u) for u in undecayed)]
+    # Of SGD, whose step is as large as the gradient.
+    "clipping by value": Case("optimizer = sgd { weight_decay = 0.1 }, clip_value = 0.01",
+                              torch_optimizer("SGD", weight_decay=0.1), everywhere=True, clip_value=0.01, other="sgd"),
         others = [p for p in chosen.values() if all(p is not q for q in kept)]
         groups = ([{"params": kept, "weight_decay": 0.0}, {"params": others}]
                   if case.decays else [{"params": list(chosen.values())}])
@@ -224,6 +229,8 @@ train run = base.parity on map with {{
   data {{ seq = {SEQ}, batch = {BATCH} }}
   clip = {CLIP}
   {FLOAT64}
+        if case.clip_value:
+            torch.nn.utils.clip_grad_value_(parameters.values(), case.clip_value)
   {case.settings}
 }}
 ''')
@@ -255,8 +262,9 @@ def check(name: str, mesh: str):
     folder.mkdir(parents=True, exist_ok=True)
     ours = interpret(write_program(CASES[name], axes, folder), ranks, against / "inputs.safetensors")
     result = compare(ours, against, "float64")
-    if result.passed() and name != "adamw" and compare(ours, reference_of("adamw"), "float64").passed():
-        return False, "    agrees with AdamW as well"
+    other = CASES[name].other
+    if result.passed() and name != other and compare(ours, reference_of(other), "float64").passed():
+        return False, f"    agrees with {other} as well"
     return result.passed(), result.table()
 
 

@@ -147,6 +147,8 @@ std::vector<OptionSpec> stepOptions() {
       number("clip", 0, Fixed::Compile, 0, unbounded,
              "largest gradient norm over all parameters; 0: no clipping"),
       choice(
+      number("clip_value", 0, Fixed::Compile, 0, unbounded,
+             "largest magnitude of an element of a gradient, after `clip`; 0: no clipping"),
           "on_nonfinite", Fixed::Launch, {"stop", "skip", "warn"},
           "what a run does after a step whose loss or gradient norm is not finite: end "
           "with status 76, leave out its update, or go on; `skip` needs a program that was built "

@@ -27,6 +27,8 @@ inline constexpr llvm::StringLiteral kModelFlopsPerToken = "titan.model_flops_pe
 inline constexpr llvm::StringLiteral kProgram = "titan.program";
 /// On @train: the greatest norm of all gradients together.
 inline constexpr llvm::StringLiteral kClip = "titan.clip";
+/// On @train: the greatest magnitude of an element of a gradient, after clipping by the norm.
+inline constexpr llvm::StringLiteral kClipValue = "titan.clip_value";
 /// On @train: a step whose loss or norm is not finite updates nothing.
 inline constexpr llvm::StringLiteral kSkipNonFinite = "titan.skip_nonfinite";
 /// The declared element types (ElementTypes.h).

@@ -80,6 +80,7 @@ constexpr Rule kRules[] = {
     {attr::kProgram, OnFunction, kStringKind},
     {attr::kOptimizer, OnFunction, kUnitKind},
     {attr::kClip, OnFunction, kFloatKind},
+    {attr::kClipValue, OnFunction, kFloatKind},
     {attr::kSkipNonFinite, OnFunction, kUnitKind},
     {attr::kPrecision, OnFunction, kTypesKind},
     {attr::kAccumulate, OnFunction, kDictionaryKind},
