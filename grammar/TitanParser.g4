@@ -92,7 +92,7 @@ dimsItem: newDim (ASSIGN expr)?;
 paramStmt: (PARAM | BUFFER) typedName ((ASSIGN | TILDE) expr)? settings?;
 updateStmt: UPDATE bufferName ASSIGN expr;
 lossStmt: LOSS newName ASSIGN expr;
-stateStmt: STATE newName;
+stateStmt: STATE newName dimList?;
 optionStmt: OPTION newName ASSIGN expr settings?;
 inputStmt: INPUT typedName;
 outputStmt: OUTPUT typedName (ASSIGN expr)?;

@@ -37,7 +37,7 @@ void Dumper::stmt(const Stmt &stmt) {
     line("Loss ") << s->name.text << '\n';
     nested([&] { expr(*s->value); });
   } else if (const auto *s = stmt.as<StateStmt>()) {
-    line("State ") << s->name.text << '\n';
+    line("State ") << s->name.text << (s->dims ? text(*s->dims) : "") << '\n';
   } else if (const auto *s = stmt.as<OptionStmt>()) {
     line("Option ") << s->name.text << '\n';
     nested([&] {

@@ -45,7 +45,8 @@ void Statements::option(const OptionStmt &stmt) {
   context.frame->scope->define(stmt.name.text, {given->second, {}, false, stmt.name.loc, "option"});
 }
 
-/// Adds an input of the parameter's type. The last value in the body is the new state.
+/// Adds an input, of the parameter's dimensions unless the statement has others. The last value in
+/// the body is the new state.
 void Statements::state(const StateStmt &stmt) {
   for (size_t i = 0; i < model.inputs.size(); ++i)
     if (model.inputs[i].name == stmt.name.text) {
@@ -53,7 +54,19 @@ void Statements::state(const StateStmt &stmt) {
           .note(model.inputs[i].loc, "the first declaration is here");
       return;
     }
-  optimizerInput(stmt.name, model.inputs.front().type, "state");
+  TensorType type = model.inputs.front().type;
+  if (stmt.dims) {
+    std::optional<DimSet> dims = elaboration.dims.dimSet(*stmt.dims);
+    if (!dims)
+      return;
+    if (dims->empty()) {
+      report(Code::BadArgument, stmt.dims->loc, "a state has at least one dimension")
+          .help("without brackets it has those of the parameter");
+      return;
+    }
+    type.dims = *dims;
+  }
+  optimizerInput(stmt.name, type, "state");
 }
 
 void Statements::optimizerInput(const Name &name, TensorType type, const char *what) {
@@ -78,7 +91,7 @@ void Statements::optimizerOutput(const Value &value, const Input &replaced, Loca
   }
   if (!typeOf(value).dims.sameDims(replaced.type.dims)) {
     report(Code::AssignmentChangesType, at,
-           what + " has " + print(typeOf(value).dims) + ", but the parameter has " +
+           what + " has " + print(typeOf(value).dims) + ", but the old value has " +
                print(replaced.type.dims));
     return;
   }
@@ -86,16 +99,15 @@ void Statements::optimizerOutput(const Value &value, const Input &replaced, Loca
       {replaced.name, elaboration.recorder.converted(value.tensor, replaced.type.dtype, at), at});
 }
 
-/// Defines `over outputs, over inputs`, the dimensions of a matrix. In an expression, such a name
-/// is the number of elements of its dimensions.
+/// Defines `over outputs, over inputs`, the dimensions of a matrix, or `over all`, those of any
+/// parameter. In an expression, such a name is the number of elements of its dimensions.
 bool Statements::optimizerDims(const OptimizerDecl &decl, const OptimizerRequest &request) {
   std::vector<const Formal *> groups;
   for (const Formal &formal : decl.formals)
     if (formal.kind == FormalKind::Over)
       groups.push_back(&formal);
-  if (groups.empty())
-    return true;
-  if (!request.matrix) {
+  const bool isOfMatrices = groups.size() == 2;
+  if (isOfMatrices && !request.matrix) {
     report(Code::NotAMatrix, request.loc,
            "parameter `" + request.name + "` is no matrix, which optimizer `" + decl.name.text +
                "` needs")
@@ -104,7 +116,9 @@ bool Statements::optimizerDims(const OptimizerDecl &decl, const OptimizerRequest
         .help("a group gives it another one: `group \"" + request.name + "\" { optimizer = ... }`");
     return false;
   }
-  const DimSet *sets[] = {&request.matrix->outputs, &request.matrix->inputs};
+  std::vector<const DimSet *> sets = {&request.parameter.dims};
+  if (isOfMatrices)
+    sets = {&request.matrix->outputs, &request.matrix->inputs};
   for (size_t i = 0; i < groups.size(); ++i) {
     std::vector<DimId> ids(sets[i]->begin(), sets[i]->end());
     int64_t size = 1;
@@ -128,15 +142,17 @@ void Statements::optimizer(const OptimizerDecl &decl, const OptimizerRequest &re
   auto isPlain = [](const Formal *formal) {
     return !formal->defaultValue && !formal->type.dims && !formal->type.dtype;
   };
-  if (values.size() < 2 || values.size() > optimizerArguments || (groups != 0 && groups != 2) ||
+  if (values.size() < 2 || values.size() > optimizerArguments || groups > 2 ||
       !std::all_of(values.begin(), values.end(), isPlain)) {
     report(Code::BadArgument, decl.name.loc,
            "optimizer `" + decl.name.text +
                "` takes names for a parameter, its gradient, the learning rate and the number of "
                "the step, in this order; the last ones may be missing")
-        .help("write `optimizer " + decl.name.text +
-              "(p, g, lr, step)`, of matrices `(p, g, lr, step, over outputs, over inputs)`; what "
-              "a run may set is an `option` in the body");
+        .help(
+            "write `optimizer " + decl.name.text +
+            "(p, g, lr, step)`, with the dimensions of the parameter `(p, g, lr, step, over all)`, "
+            "of matrices `(p, g, lr, step, over outputs, over inputs)`; what a run may set is an "
+            "`option` in the body");
     return;
   }
   if (!optimizerDims(decl, request))

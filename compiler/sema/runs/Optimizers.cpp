@@ -155,8 +155,8 @@ struct UpdateKey {
 };
 
 bool takesMatrix(const OptimizerDecl &decl) {
-  return std::any_of(decl.formals.begin(), decl.formals.end(),
-                     [](const Formal &formal) { return formal.kind == FormalKind::Over; });
+  return std::count_if(decl.formals.begin(), decl.formals.end(),
+                       [](const Formal &formal) { return formal.kind == FormalKind::Over; }) == 2;
 }
 
 /// The element type of the update: the widest stored type, at least f32.
