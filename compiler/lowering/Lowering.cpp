@@ -2,6 +2,7 @@
 #include "compiler/lowering/OpLowering.h"
 #include "compiler/lowering/OptimizerLowering.h"
 #include "compiler/lowering/RunAttributes.h"
+#include "compiler/lowering/ScheduleLowering.h"
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Stacked.h"
@@ -188,6 +189,8 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
   builder.setInsertionPointToEnd(module->getBody());
   addMesh(run, builder, translation);
   setRunAttributes(run, sources, *module);
+  if (run.schedule)
+    lowerSchedule(*run.schedule, sources, builder);
   if (run.train.loss) {
     SmallVector<Attribute> optimizers = lowerOptimizers(run.updates, sources, builder);
     ProgramLowering program(run, run.train, sources, builder, optimizers);

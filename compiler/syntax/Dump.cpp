@@ -188,11 +188,9 @@ void Dumper::decl(const Decl &decl) {
         body(*d->body);
     });
   } else if (const auto *d = decl.as<OptimizerDecl>()) {
-    line("Optimizer ") << d->name.text << '\n';
-    nested([&] {
-      signature(d->formals, {});
-      body(d->body);
-    });
+    chosen(*d, "Optimizer ");
+  } else if (const auto *d = decl.as<ScheduleDecl>()) {
+    chosen(*d, "Schedule ");
   } else if (const auto *d = decl.as<ParallelDecl>()) {
     line("Parallel ") << d->name.text << '\n';
     nested([&] {

@@ -114,7 +114,8 @@ struct StateStmt : StmtOf<StmtKind::State> {
   std::optional<DimList> dims; // absent: those of the parameter
 };
 
-/// `option eps = 1e-8 { least = 0 }`: what a run may set of an optimizer, as `optimizer.eps`.
+/// `option eps = 1e-8 { least = 0 }`: what a run may set of an optimizer, as `optimizer.eps`, or of
+/// a schedule.
 struct OptionStmt : StmtOf<StmtKind::Option> {
   using StmtOf::StmtOf;
   Name name;

@@ -26,8 +26,8 @@ bool isInModel(const Frame *frame) {
 
 const std::set<std::string> &symbolicConstants() {
   static const std::set<std::string> words = {
-      "causal", "interleaved", "half",     "auto", "f32",     "f64",    "bf16",  "f16",
-      "linear", "cosine",      "constant", "text", "indexed", "params", "grads", "optimizer"};
+      "causal", "interleaved", "half",    "auto",   "f32",   "f64",      "bf16",
+      "f16",    "text",        "indexed", "params", "grads", "optimizer"};
   return words;
 }
 

@@ -10,10 +10,12 @@ using namespace syntax;
 /// Whether the declaration permits the statement; reports an error if not.
 bool Statements::belongsHere(const Stmt &stmt) {
   const bool isOptimizer = context.frame->decl && context.frame->decl->is<OptimizerDecl>();
-  const bool isOptimizers = stmt.is<StateStmt>() || stmt.is<OptionStmt>();
-  if (isOptimizers && !isOptimizer) {
+  const bool isSchedule = context.frame->decl && context.frame->decl->is<ScheduleDecl>();
+  const bool isAllowed = isOptimizer || (isSchedule && stmt.is<OptionStmt>());
+  if ((stmt.is<StateStmt>() || stmt.is<OptionStmt>()) && !isAllowed) {
     report(Code::MisplacedStatement, stmt.loc,
-           std::string(stmt.is<StateStmt>() ? "a state" : "an option") + " belongs to an optimizer")
+           stmt.is<StateStmt>() ? "a state belongs to an optimizer"
+                                : "an option belongs to an optimizer or a schedule")
         .help(stmt.is<StateStmt>() ? "a tensor that a model keeps is a `buffer`"
                                    : "an argument of a model has its default in parentheses: "
                                      "`model M(layers = 4)`");
@@ -21,9 +23,12 @@ bool Statements::belongsHere(const Stmt &stmt) {
   }
   bool isForeign = stmt.is<ParamStmt>() || stmt.is<UpdateStmt>() || stmt.is<LossStmt>() ||
                    stmt.is<InputStmt>() || stmt.is<OutputStmt>() || stmt.is<RepeatStmt>();
-  if (isOptimizer && isForeign) {
-    report(Code::MisplacedStatement, stmt.loc, "an optimizer has no statements of this kind")
-        .help("it has `option`, `state`, `let`, `if`, `in`, assignments and `return`");
+  if ((isOptimizer || isSchedule) && isForeign) {
+    report(Code::MisplacedStatement, stmt.loc,
+           std::string(isOptimizer ? "an optimizer" : "a schedule") +
+               " has no statements of this kind")
+        .help(std::string("it has `option`, ") + (isOptimizer ? "`state`, " : "") +
+              "`let`, `if`, `in`, assignments and `return`");
     return false;
   }
   return true;
@@ -36,13 +41,22 @@ void Statements::option(const OptionStmt &stmt) {
         .note(context.frame->scope->findOwn(stmt.name.text)->loc, "the first declaration is here");
     return;
   }
+  if (auto launch = spec.launchOptions.find(stmt.name.text); launch != spec.launchOptions.end()) {
+    context.frame->scope->define(
+        stmt.name.text,
+        {launchOption(stmt.name, launch->second), {}, false, stmt.name.loc, "option"});
+    return;
+  }
   auto given = spec.options.find(stmt.name.text);
   if (given == spec.options.end()) {
     report(Code::MisplacedStatement, stmt.loc, "an option is declared whatever the others are")
         .help("move it out of the `if`");
     return;
   }
-  context.frame->scope->define(stmt.name.text, {given->second, {}, false, stmt.name.loc, "option"});
+  Value value = given->second;
+  if (value.kind == Value::Kind::Word) // one of its `words`, which are strings
+    value = Value::ofString(value.text);
+  context.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "option"});
 }
 
 /// Adds an input, of the parameter's dimensions unless the statement has others. The last value in
@@ -69,14 +83,18 @@ void Statements::state(const StateStmt &stmt) {
   optimizerInput(stmt.name, type, "state");
 }
 
-void Statements::optimizerInput(const Name &name, TensorType type, const char *what) {
+Value Statements::addInput(const Name &name, TensorType type) {
   context.variable = name.text;
   Op op(OpKind::Input);
   op.index = static_cast<int64_t>(model.inputs.size());
   model.inputs.push_back({name.text, type, name.loc});
   Value value = elaboration.recorder.append(std::move(op), type, name.loc);
   context.variable.clear();
-  context.frame->scope->define(name.text, {value, {}, false, name.loc, what});
+  return value;
+}
+
+void Statements::optimizerInput(const Name &name, TensorType type, const char *what) {
+  context.frame->scope->define(name.text, {addInput(name, type), {}, false, name.loc, what});
 }
 
 /// Adds a result. Its dimensions must be those of the replaced input.

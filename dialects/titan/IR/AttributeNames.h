@@ -44,6 +44,10 @@ inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
 /// "parameter" or "gradient".
 inline constexpr llvm::StringLiteral kOperand = "titan.operand";
 
+// On the scalar function of a schedule: the source of each argument. `step`, `steps`, or the path
+// of a setting: the number, or the index of the word among its choices.
+inline constexpr llvm::StringLiteral kSchedule = "titan.schedule";
+
 // On arguments of program functions.
 inline constexpr llvm::StringLiteral kInput = "titan.input";
 inline constexpr llvm::StringLiteral kParam = "titan.param";

@@ -85,6 +85,7 @@ constexpr Rule kRules[] = {
     {attr::kPrecision, OnFunction, kTypesKind},
     {attr::kAccumulate, OnFunction, kDictionaryKind},
     {attr::kLossChunks, OnFunction, kIntegerKind},
+    {attr::kSchedule, OnScalarFunction, kStringsKind},
     {attr::kTransient, OnFunction, kArrayKind},
     {attr::kEvents, OnFunction, kIntegerKind},
 
@@ -138,6 +139,8 @@ StringRef describe(Holder holder) {
     return "a sharding constraint";
   case OnAxisRules:
     return "axis rules";
+  case OnScalarFunction:
+    return "a scalar function";
   case OnOperation:
     return "an operation of a function";
   }
@@ -175,6 +178,8 @@ Holder ir::getHolder(Operation *op) {
     return OnConstraint;
   if (isa<dist::AxisRulesOp>(op))
     return OnAxisRules;
+  if (isa<ScalarFunctionOp>(op))
+    return OnScalarFunction;
   return op->hasTrait<OpTrait::ReturnLike>() && !isa<YieldOp>(op) ? OnReturn : OnOperation;
 }
 

@@ -163,6 +163,15 @@ struct Setting {
   SettingRule rule = {}; // for settings that may change at launch
 };
 
+/// How the learning rate depends on the step.
+struct Schedule {
+  /// The source of each argument of `factor`: "step" (from 1), "steps" (of the run), or the path of
+  /// a setting: its number, or the index of its word among the choices of its rule.
+  std::vector<std::string> sources;
+  /// The factor of `optimizer.lr`; null: always 1.
+  double (*factor)(const double *arguments) = nullptr;
+};
+
 struct Program {
   std::string name, source; // source: the flattened .titan text
   std::string model;        // fingerprint of its structure; empty: unknown
@@ -175,6 +184,7 @@ struct Program {
   std::vector<Dim> shardedDims;
   std::vector<Function> functions;
   std::vector<Setting> settings;
+  Schedule schedule;
   DType dtype = DType::F32;              // of parameters
   int64_t batch = 0, seq = 0, vocab = 0; // global sizes of a training step's data
   int64_t parameters = 0;                // exact count
