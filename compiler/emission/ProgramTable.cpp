@@ -3,6 +3,7 @@
 #include "compiler/emission/ProgramTable.h"
 
 #include "compiler/emission/FunctionEmitter.h"
+#include "compiler/emission/ScalarSteps.h"
 #include "dialects/dist/Analysis/DividedDims.h"
 #include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/titan/IR/Stacked.h"
@@ -190,6 +191,26 @@ void ProgramTable::emitSettings() {
              (setting.isCompiledIn() ? "true" : "false") + getRule(setting) + "},");
   }
   out.close(";");
+}
+
+void ProgramTable::emitSchedule(NameScope &scope) {
+  for (auto function : module.getOps<ScalarFunctionOp>())
+    if (function->hasAttr(attr::kSchedule))
+      schedule = function;
+  if (!schedule)
+    return;
+  scheduleName = scope.pick("schedule");
+  out.line("/// The factor of the learning rate. Runs on the host, once a step.");
+  emitHostFunction(schedule, scheduleName, out);
+}
+
+void ProgramTable::emitScheduleRow() {
+  if (!schedule)
+    return;
+  std::string sources;
+  for (auto source : schedule->getAttrOfType<ArrayAttr>(attr::kSchedule).getAsRange<StringAttr>())
+    sources += (sources.empty() ? "" : ", ") + quote(source.getValue());
+  out.line("p.schedule = {{" + sources + "}, " + scheduleName + "};");
 }
 
 void ProgramTable::emitPersistent() {
@@ -435,6 +456,7 @@ void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
   out.line("p.mesh = programMesh();");
   emitChoice(degreeOne);
   emitSettings();
+  emitScheduleRow();
   if (parameterType)
     out.line("p.dtype = " + getDType(parameterType) + ";");
   if (auto sizes = module->getAttrOfType<DictionaryAttr>(ir::attr::kSizes))

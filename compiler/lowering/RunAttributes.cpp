@@ -231,6 +231,8 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
 void addStepAttributes(const sema::Run &run, OpBuilder &builder, Operation *train) {
   if (double clip = run["clip"].number(); clip > 0)
     train->setAttr(ir::attr::kClip, builder.getF64FloatAttr(clip));
+  if (double bound = run["clip_value"].number(); bound > 0)
+    train->setAttr(ir::attr::kClipValue, builder.getF64FloatAttr(bound));
   if (run["on_nonfinite"].text == "skip")
     train->setAttr(ir::attr::kSkipNonFinite, builder.getUnitAttr());
 }

@@ -142,6 +142,7 @@ static Case drawPow(Draw &draw) {
 void ops::addElementwiseGenerators(Generators &generators) {
   for (const char *name : {"neg", "exp", "tanh", "sigmoid", "erf", "sin", "cos"})
     generators[name] = drawUnary<-15, 15>;
+  generators["floor"] = drawUnary<-9, -1>; // between two jumps
   for (const char *name : {"log", "sqrt", "rsqrt"})
     generators[name] = drawUnary<5, 25>;
   for (const char *name : {"add", "sub", "mul", "maximum", "minimum"})

@@ -262,6 +262,7 @@ OPS = {
     "sqrt": elementwise(torch.sqrt), "rsqrt": elementwise(torch.rsqrt),
     "tanh": elementwise(torch.tanh), "sigmoid": elementwise(torch.sigmoid),
     "erf": elementwise(torch.erf), "sin": elementwise(torch.sin), "cos": elementwise(torch.cos),
+    "floor": elementwise(torch.floor),
     "add": elementwise(torch.add), "sub": elementwise(torch.sub), "mul": elementwise(torch.mul),
     "pow": elementwise(torch.pow),
     "div": elementwise(quotient), "maximum": elementwise(torch.maximum),

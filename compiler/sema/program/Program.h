@@ -70,7 +70,8 @@ enum class OpKind {
   Scatter,   // updates, index -> sums along dims[0]
   Random,    // `word` is uniform or normal
   Dropout,   // the operand; in training, elements are 0 with the probability `number`
-  Repeat     // dims[0] iterations; operands and results are the iteration arguments
+  Repeat,    // dims[0] iterations; operands and results are the iteration arguments
+  Step       // -> int, the number of the training step, from 1
 };
 
 struct Op;

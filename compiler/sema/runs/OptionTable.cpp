@@ -40,6 +40,11 @@ OptionSpec effectiveWith(const char *needs, OptionSpec spec) {
   return spec;
 }
 
+/// The name of a declaration; without one, the default of the file or of the standard library.
+OptionSpec declaration(const char *path, const char *doc) {
+  return {path, OptionType::Declaration, Value::ofWord(""), Fixed::Compile, doc, 0, 0, {}};
+}
+
 OptionSpec tokens() {
   OptionSpec spec = integer("data.tokens", Value::ofInt(0), Fixed::Compile, 0,
                             "tokens in a step, in microbatches of `data.batch` samples; 0: a step "
@@ -124,8 +129,8 @@ std::vector<OptionSpec> shardingOptions() {
 
 std::vector<OptionSpec> optimizerOptions() {
   return {
-      {"optimizer.name", OptionType::Optimizer, Value::ofWord("adamw"), Fixed::Compile,
-       "the optimizer; written `optimizer = adamw { ... }`, with the options that it declares"},
+      declaration("optimizer.name", "the optimizer; written `optimizer = NAME { ... }`, with the "
+                                    "options that it declares"),
       number("optimizer.lr", 1e-3, Fixed::Launch, 0, unbounded,
              "peak learning rate of the schedule"),
   };
@@ -133,13 +138,9 @@ std::vector<OptionSpec> optimizerOptions() {
 
 std::vector<OptionSpec> scheduleOptions() {
   return {
-      integer("schedule.warmup", Value::ofInt(0), Fixed::Launch, 0,
-              "steps in which the learning rate rises linearly"),
-      choice("schedule.decay", Fixed::Launch, {"constant", "linear", "cosine"},
-             "how the learning rate falls after the warm-up, until the last step"),
-      effectiveWith("schedule.decay=linear",
-                    number("schedule.to", 0, Fixed::Launch, 0, 1,
-                           "final learning rate, as a fraction of the peak")),
+      declaration("schedule.name",
+                  "how the learning rate depends on the step; written `schedule = NAME { ... }`, "
+                  "with the options that it declares"),
   };
 }
 
@@ -147,6 +148,8 @@ std::vector<OptionSpec> stepOptions() {
   return {
       number("clip", 0, Fixed::Compile, 0, unbounded,
              "largest gradient norm over all parameters; 0: no clipping"),
+      number("clip_value", 0, Fixed::Compile, 0, unbounded,
+             "largest magnitude of an element of a gradient, after `clip`; 0: no clipping"),
       choice(
           "on_nonfinite", Fixed::Launch, {"stop", "skip", "warn"},
           "what a run does after a step whose loss or gradient norm is not finite: end "

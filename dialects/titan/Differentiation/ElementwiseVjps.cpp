@@ -82,6 +82,11 @@ static LogicalResult flow(CosOp op, Vjp &v) {
   return success();
 }
 
+/// Constant between its jumps.
+static LogicalResult flow(FloorOp, Vjp &) {
+  return success();
+}
+
 static LogicalResult flow(AddOp, Vjp &v) {
   v.flowTo(0, [&] { return v.cotangent(); });
   v.flowTo(1, [&] { return v.cotangent(); });
@@ -175,8 +180,8 @@ static LogicalResult flow(RandomOp, Vjp &) {
 }
 
 void attachElementwiseVjps(MLIRContext *context) {
-  attachVjps<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp,
-             SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, SelectOp, CastOp, ExpandOp,
+  attachVjps<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, FloorOp,
+             AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, SelectOp, CastOp, ExpandOp,
              CompareOp, ConstantOp, IotaOp, RandomOp>(context);
 }
 

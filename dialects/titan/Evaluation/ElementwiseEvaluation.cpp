@@ -148,7 +148,7 @@ template <typename... Ops> void attach(MLIRContext &context) {
 } // namespace
 
 void ir::attachElementwiseEvaluation(MLIRContext &context) {
-  attach<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp, SubOp,
-         MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, CopyOp, ExpandOp,
-         ConstantOp, IotaOp, RandomOp, ApplyOp>(context);
+  attach<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, FloorOp,
+         AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, CopyOp,
+         ExpandOp, ConstantOp, IotaOp, RandomOp, ApplyOp>(context);
 }

@@ -27,6 +27,8 @@ inline constexpr llvm::StringLiteral kModelFlopsPerToken = "titan.model_flops_pe
 inline constexpr llvm::StringLiteral kProgram = "titan.program";
 /// On @train: the greatest norm of all gradients together.
 inline constexpr llvm::StringLiteral kClip = "titan.clip";
+/// On @train: the greatest magnitude of an element of a gradient, after clipping by the norm.
+inline constexpr llvm::StringLiteral kClipValue = "titan.clip_value";
 /// On @train: a step whose loss or norm is not finite updates nothing.
 inline constexpr llvm::StringLiteral kSkipNonFinite = "titan.skip_nonfinite";
 /// The declared element types (ElementTypes.h).
@@ -41,6 +43,10 @@ inline constexpr llvm::StringLiteral kLossChunks = "titan.loss_chunks";
 inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
 /// "parameter" or "gradient".
 inline constexpr llvm::StringLiteral kOperand = "titan.operand";
+
+// On the scalar function of a schedule: the source of each argument. `step`, `steps`, or the path
+// of a setting: the number, or the index of the word among its choices.
+inline constexpr llvm::StringLiteral kSchedule = "titan.schedule";
 
 // On arguments of program functions.
 inline constexpr llvm::StringLiteral kInput = "titan.input";

@@ -82,10 +82,12 @@ constexpr Rule kRules[] = {
     {attr::kProgram, OnFunction, kStringKind},
     {attr::kOptimizer, OnFunction, kUnitKind},
     {attr::kClip, OnFunction, kFloatKind},
+    {attr::kClipValue, OnFunction, kFloatKind},
     {attr::kSkipNonFinite, OnFunction, kUnitKind},
     {attr::kPrecision, OnFunction, kPrecisionKind},
     {attr::kAccumulate, OnFunction, kDictionaryKind},
     {attr::kLossChunks, OnFunction, kIntegerKind},
+    {attr::kSchedule, OnScalarFunction, kStringsKind},
     {attr::kTransient, OnFunction, kArrayKind},
     {attr::kEvents, OnFunction, kIntegerKind},
 
@@ -145,6 +147,8 @@ StringRef describe(Holder holder) {
     return "a sharding constraint";
   case OnAxisRules:
     return "axis rules";
+  case OnScalarFunction:
+    return "a scalar function";
   case OnOperation:
     return "an operation of a function";
   }
@@ -182,6 +186,8 @@ Holder ir::getHolder(Operation *op) {
     return OnConstraint;
   if (isa<dist::AxisRulesOp>(op))
     return OnAxisRules;
+  if (isa<ScalarFunctionOp>(op))
+    return OnScalarFunction;
   return op->hasTrait<OpTrait::ReturnLike>() && !isa<YieldOp>(op) ? OnReturn : OnOperation;
 }
 

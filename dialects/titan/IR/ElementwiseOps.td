@@ -73,6 +73,7 @@ def Titan_ErfOp : Titan_UnaryOp<"erf", "error function",
                                 "2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x">;
 def Titan_SinOp : Titan_UnaryOp<"sin", "sine", "sin x">;
 def Titan_CosOp : Titan_UnaryOp<"cos", "cosine", "cos x">;
+def Titan_FloorOp : Titan_UnaryOp<"floor", "greatest integer that is not greater", "floor x">;
 
 def Titan_AddOp : Titan_BinaryOp<"add", "sum", "x + y">;
 def Titan_SubOp : Titan_BinaryOp<"sub", "difference", "x - y">;

@@ -178,6 +178,7 @@ void ir::registerScalarModels(DialectRegistry &registry) {
     attachFormula<ErfOp, formulas::Erf>(*context);
     attachFormula<SinOp, formulas::Sin>(*context);
     attachFormula<CosOp, formulas::Cos>(*context);
+    attachFormula<FloorOp, formulas::Floor>(*context);
     attachFormula<AddOp, formulas::Add>(*context);
     attachFormula<SubOp, formulas::Sub>(*context);
     attachFormula<MulOp, formulas::Mul>(*context);

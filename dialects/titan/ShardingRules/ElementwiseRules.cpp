@@ -69,6 +69,9 @@ LinearSets getZeroSets(ErfOp) {
 LinearSets getZeroSets(SinOp) {
   return {{0}};
 }
+LinearSets getZeroSets(FloorOp) {
+  return {{0}};
+}
 LinearSets getZeroSets(CastOp) {
   return {{0}};
 }
@@ -168,7 +171,7 @@ template <typename... Ops> void attachTo(MLIRContext &context) {
 } // namespace
 
 void ir::attachElementwiseShardingRules(MLIRContext &context) {
-  attachTo<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp,
-           SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, CopyOp,
+  attachTo<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, FloorOp,
+           AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, CopyOp,
            ExpandOp, ConstantOp, IotaOp, RandomOp, ApplyOp>(context);
 }

@@ -2,7 +2,6 @@
 
 #include "dialects/dist/Transforms/Stages/FragmentPlan.h"
 
-#include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/Views.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -95,6 +94,12 @@ void FragmentPlan::placeAnchored() {
   }
 }
 
+/// Whether several fragments may compute `op`, each for itself.
+static bool isCheapToRepeat(Operation *op) {
+  return op->hasTrait<ir::Elementwise>() || op->hasTrait<ir::Rematerialisable>() ||
+         op->hasTrait<ir::View>() || isCollective(op) || isa<LocalSliceOp, MakePartialOp>(op);
+}
+
 /// Whether `op` makes a stored parameter usable: it moves, converts or renames one tensor.
 static bool isWeightAccess(Operation *op) {
   return isCollective(op) || isa<ir::CastOp, LocalSliceOp, ir::ExpandOp>(op) || ir::isView(op);
@@ -108,7 +113,7 @@ bool FragmentPlan::isSum(BlockArgument argument) const {
 /// Finds operations of `block` that are cheap and depend on arguments of the program alone.
 void FragmentPlan::findCloneable(Block &block) {
   for (Operation &op : block.without_terminator()) {
-    if (op.getNumRegions() || isa<ir::CostOpInterface>(op) || getPosition(&op) >= 0)
+    if (!isCheapToRepeat(&op) || getPosition(&op) >= 0)
       continue;
     bool isFree = true, readsWeight = false;
     for (Value operand : op.getOperands()) {

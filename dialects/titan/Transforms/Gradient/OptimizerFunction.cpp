@@ -146,6 +146,12 @@ SmallVector<Value> OptimizerFunction::inlineBody(OpBuilder &builder, Location lo
   Value scaled = widened(given.gradient);
   if (given.scale)
     scaled = math.mul(scaled, widened(given.scale));
+  if (given.clipValue > 0) {
+    Value bounded =
+        math.create<MaximumOp>(scaled.getType(), scaled, math.constant(-given.clipValue, scaled));
+    scaled =
+        math.create<MinimumOp>(scaled.getType(), bounded, math.constant(given.clipValue, scaled));
+  }
   mapping.map(function.getArgument(gradient), scaled);
   if (lr)
     mapping.map(function.getArgument(*lr), widened(given.lr));
@@ -202,6 +208,7 @@ SmallVector<Value> OptimizerFunction::apply(OpBuilder &builder, Location loc,
   numbers.step = step ? add(given.step) : Value();
   numbers.scale = add(given.scale);
   numbers.skipsNan = given.skipsNan;
+  numbers.clipValue = given.clipValue;
   outside.setInsertionPointToEnd(&body);
   outside.create<YieldOp>(loc, inlineBody(outside, loc, numbers, /*asNumbers=*/true));
   ScalarFunctionOp callee = findEqual(module, made);

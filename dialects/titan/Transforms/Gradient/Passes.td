@@ -292,7 +292,8 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
     optimizers are erased.
 
     With `titan.clip`, all gradients are scaled by min(1, clip / (norm + 1e-6)), where norm is the
-    2-norm of all of them together, as torch.nn.utils.clip_grad_norm_ does.
+    2-norm of all of them together, as torch.nn.utils.clip_grad_norm_ does. With `titan.clip_value`,
+    optimizers get every element within this bound, after that, as clip_grad_value_ does.
 
     With `titan.skip_nonfinite`, a step whose loss or norm is not finite leaves parameters, states and
     buffers as they are: the scale is then not a number, and a select keeps the old values.

@@ -98,3 +98,10 @@ dist.axis_rules "a" shards ["x"] fallback [] stores [] {dist.override = []}
 func.func @rules() attributes {dist.overrides = []} {
   return
 }
+
+// -----
+
+// expected-error@+1 {{attribute `titan.schedule` belongs on a scalar function, not on a function}}
+func.func @schedule() attributes {titan.schedule = ["step"]} {
+  return
+}

@@ -201,3 +201,21 @@ titan.scalar_function @total {
   %s = titan.reduce sum %x : !titan.tensor<f32[]> -> !titan.tensor<f32[]>
   titan.yield %s : !titan.tensor<f32[]>
 }
+
+// -----
+
+!x = !titan.tensor<f64[]>
+// expected-error @below {{(C3) has 1 arguments, but `titan.schedule` lists 2}}
+titan.scalar_function @schedule attributes {titan.schedule = ["step", "steps"]} {
+^bb0(%x: !x):
+  titan.yield %x : !x
+}
+
+// -----
+
+!x = !titan.tensor<f32[]>
+// expected-error @below {{(C3) a schedule has f64 arguments and one f64 result}}
+titan.scalar_function @schedule attributes {titan.schedule = ["step"]} {
+^bb0(%x: !x):
+  titan.yield %x : !x
+}

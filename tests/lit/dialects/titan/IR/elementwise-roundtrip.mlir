@@ -28,7 +28,9 @@ func.func @unary(%x: !rows) -> !rows {
   %8 = titan.sin %7 : !rows -> !rows
   // CHECK: titan.cos
   %9 = titan.cos %8 : !rows -> !rows
-  return %9 : !rows
+  // CHECK: titan.floor
+  %10 = titan.floor %9 : !rows -> !rows
+  return %10 : !rows
 }
 
 // Binary functions match the dimensions of their operands by name.

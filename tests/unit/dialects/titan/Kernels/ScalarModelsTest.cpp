@@ -59,7 +59,8 @@ TEST_F(ScalarModels, Unary) {
                  Case{"log", 1, 0, "tm::log(a)"}, Case{"sqrt", 9, 3, "tm::sqrt(a)"},
                  Case{"rsqrt", 16, 0.25, "tm::rsqrt(a)"}, Case{"tanh", 0, 0, "tm::tanh(a)"},
                  Case{"sigmoid", 0, 0.5, "tm::sigmoid(a)"}, Case{"erf", 0, 0, "tm::erf(a)"},
-                 Case{"sin", 0, 0, "tm::sin(a)"}, Case{"cos", 0, 1, "tm::cos(a)"}}) {
+                 Case{"sin", 0, 0, "tm::sin(a)"}, Case{"cos", 0, 1, "tm::cos(a)"},
+                 Case{"floor", -1.5, -2, "tm::floor(a)"}}) {
     auto op = parse(std::string("%r = titan.") + c.op +
                     " %x : !titan.tensor<f32[]> -> !titan.tensor<f32[]>");
     ASSERT_TRUE(op) << c.op;

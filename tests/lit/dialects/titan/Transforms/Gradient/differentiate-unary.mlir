@@ -230,6 +230,22 @@ func.func @train(%x: !t {titan.param = "x"}, %w: !t {titan.param = "w", titan.fr
 !t = !titan.tensor<f64[seq = 3]>
 !s = !titan.tensor<f64[]>
 
+// floor(x) is constant between its jumps.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[ZERO:.*]] = titan.constant 0.0
+// CHECK: %[[NONE:.*]] = titan.expand %[[ZERO]]
+// CHECK: return %{{[^,]*}}, %[[NONE]]
+func.func @train(%x: !t {titan.param = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %y = titan.floor %x : !t -> !t
+  %loss = titan.reduce sum %y : !t -> !s
+  return %loss : !s
+}
+
+// -----
+
+!t = !titan.tensor<f64[seq = 3]>
+!s = !titan.tensor<f64[]>
+
 // d cos(x) = -sin(x) dx.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[X:[^:]*]]: {{.*}}, %[[W:[^:]*]]: {{.*}} {titan.frozen
