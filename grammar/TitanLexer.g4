@@ -1,8 +1,8 @@
 // The tokens of Titan. Line ends are tokens here; token preparation (compiler/syntax/PrepareTokens.h)
 // decides which of them end a statement. Words with a meaning in one context (`auto`, `causal`,
 // `params`, `group`) are not keywords, so they may name dimensions and settings.
-// `buffer`, `update`, `loss`, `optimizer`, `state` and `option` are keywords only before a name (lex());
-// elsewhere they are names.
+// `buffer`, `update`, `loss`, `optimizer`, `schedule`, `state` and `option` are keywords only before a name,
+// `default` only before `optimizer` and `schedule` (lex()); elsewhere they are names.
 // The input consists of bytes; text outside ASCII occurs only in comments and strings.
 lexer grammar TitanLexer;
 
@@ -12,7 +12,9 @@ IMPORT: 'import';
 MODEL: 'model';
 BLOCK: 'block';
 FN: 'fn';
+DEFAULT: 'default';
 OPTIMIZER: 'optimizer';
+SCHEDULE: 'schedule';
 PARALLEL: 'parallel';
 TRAIN: 'train';
 DIMS: 'dims';

@@ -21,7 +21,7 @@ terminator: (NEWLINE | SEMI)+;
 // Declarations
 
 declaration
-    : (importDecl | modelDecl | blockDecl | fnDecl | optimizerDecl | parallelDecl | trainDecl) terminator
+    : (importDecl | modelDecl | blockDecl | fnDecl | optimizerDecl | scheduleDecl | parallelDecl | trainDecl) terminator
     ;
 
 importDecl: IMPORT importItem (COMMA importItem)*;
@@ -37,7 +37,8 @@ results: newName (COMMA newName)*;
 
 fnDecl: FN signature (ASSIGN expr | body);
 
-optimizerDecl: OPTIMIZER newName formals body;
+optimizerDecl: DEFAULT? OPTIMIZER newName formals body;
+scheduleDecl: DEFAULT? SCHEDULE newName formals body;
 
 formals: LPAREN (formal (COMMA formal)* COMMA?)? RPAREN;
 formal: (OVER | ALONG) newDim | typedName (ASSIGN expr)?;
@@ -92,7 +93,7 @@ dimsItem: newDim (ASSIGN expr)?;
 paramStmt: (PARAM | BUFFER) typedName ((ASSIGN | TILDE) expr)? settings?;
 updateStmt: UPDATE bufferName ASSIGN expr;
 lossStmt: LOSS newName ASSIGN expr;
-stateStmt: STATE newName;
+stateStmt: STATE newName dimList?;
 optionStmt: OPTION newName ASSIGN expr settings?;
 inputStmt: INPUT typedName;
 outputStmt: OUTPUT typedName (ASSIGN expr)?;

@@ -19,11 +19,6 @@ struct Schedule {
   std::vector<int> rankOf; ///< the rank of each stage; -1 if no rank has it
   std::vector<Row> ranks;
 
-  /// The rank of the stage after (`step` 1) or before (-1) an action's; -1 past the ends.
-  int neighbour(const Action &action, int step) const {
-    const int stage = action.stage + step;
-    return stage < 0 || stage >= stages ? -1 : rankOf[static_cast<size_t>(stage)];
-  }
   int rankOfStage(int stage) const { return rankOf[static_cast<size_t>(stage)]; }
 };
 

@@ -188,6 +188,8 @@ void checkSchedule(const ScheduleOptions &options) {
   const bool passes = options.addTransfers || options.addReductions || options.unshards;
   if (!options.stashBytes != !options.memoryLimit)
     throw CLI::ParseError("--stash-bytes and --memory-limit need one another", 2);
+  if (options.printsTable && (options.printsGrid || !options.svg.empty()))
+    throw CLI::ParseError("--csv prints the table alone", 2);
   if (options.isFile()) {
     if (ranks || stagesPerRank || microbatches)
       throw CLI::ParseError("the sizes of `" + options.what + "` follow from its actions", 2);
@@ -206,8 +208,6 @@ void checkSchedule(const ScheduleOptions &options) {
     throw CLI::ParseError(std::string(ranks ? "--microbatches" : "--ranks") + " is missing", 2);
   if (options.what == "all" && (prints || passes || options.memoryLimit))
     throw CLI::ParseError("`all` compares schedules: it takes sizes and times alone", 2);
-  if (options.printsTable && (options.printsGrid || !options.svg.empty()))
-    throw CLI::ParseError("--csv prints the table alone", 2);
 }
 
 void addSchedule(CLI::App &app, CommonOptions &common, ScheduleOptions &options) {

@@ -95,7 +95,7 @@ std::string script(const CLI::App &app) {
          "    words='" +
          codes() +
          "'\n"
-         "  elif [[ -z $words && $command == schedule ]]; then\n"
+         "  elif [[ -z $words && -z $files && $command == schedule ]]; then\n"
          "    words='" +
          llvm::join(llvm::split(scheduleNames(), ", "), " ") +
          "'\n"

@@ -89,7 +89,7 @@ void addPathsOf(const sema::CheckedRun &run, std::vector<Path> &paths) {
   for (const sema::OptionSpec &spec : sema::groupOptions())
     paths.push_back(pathOf("optimizer.group" + pattern, spec));
   const std::string section = "optimizer.";
-  for (sema::OptionSpec spec : run.run.optimizerOptions) {
+  for (sema::OptionSpec spec : run.run.optimizer.options) {
     spec.path = spec.path.substr(section.size());
     spec.initial = {}; // without it the run's holds
     spec.doc = "instead of the optimizer's";

@@ -82,9 +82,9 @@ private:
     return stage / ranks % 2 == 0 ? 1 : 0.55;
   }
 
-  void drawText(double left, double base, llvm::StringRef anchor, const std::string &label) {
+  void drawText(double left, double base, llvm::StringRef alignment, const std::string &label) {
     out << "<text x=\"" << number(left) << "\" y=\"" << number(base) << "\" text-anchor=\""
-        << anchor << "\">" << label << "</text>\n";
+        << alignment << "\">" << label << "</text>\n";
   }
 
   const Schedule &schedule;

@@ -37,7 +37,7 @@ std::string CollectiveEmitter::start() {
                                                           : "allToAll";
   std::string text =
       function + "(ctx, " + emitter.getGroup(axes) + ", " + getDType(to.getElementType());
-  return isa<dist::ReduceScatterOp, dist::AllReduceOp>(op) ? text + ", " + getReduction() : text;
+  return dist::reduces(op) ? text + ", " + getReduction() : text;
 }
 
 std::string CollectiveEmitter::getReduction() {

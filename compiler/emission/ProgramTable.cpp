@@ -3,6 +3,7 @@
 #include "compiler/emission/ProgramTable.h"
 
 #include "compiler/emission/FunctionEmitter.h"
+#include "compiler/emission/ScalarSteps.h"
 #include "dialects/dist/Analysis/DividedDims.h"
 #include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/titan/IR/Stacked.h"
@@ -150,32 +151,29 @@ static std::string getText(Attribute value) {
 }
 
 /// `numberFrom(0.0)`: the rule for the type of a setting.
-static std::string getTypeRule(StringRef takes, DictionaryAttr setting) {
-  auto bound = [&](StringRef name) {
-    auto number = setting.getAs<FloatAttr>(name);
-    return number ? ir::getLiteral(number.getValueAsDouble()) : std::string();
-  };
+static std::string getTypeRule(SettingAttr setting) {
+  auto text = [](FloatAttr number) { return ir::getLiteral(number.getValueAsDouble()); };
+  StringRef takes = setting.getTakes().getValue();
   if (takes == "integer")
-    return "integerFrom(" + bound("least") + ")";
-  if (takes == "number" && setting.get("most"))
-    return "numberWithin(" + bound("least") + ", " + bound("most") + ")";
+    return "integerFrom(" + text(setting.getLeast()) + ")";
+  if (takes == "number" && setting.getMost())
+    return "numberWithin(" + text(setting.getLeast()) + ", " + text(setting.getMost()) + ")";
   if (takes == "number")
-    return "numberFrom(" + bound("least") + ")";
+    return "numberFrom(" + text(setting.getLeast()) + ")";
   if (takes == "text")
     return "anyText()";
   std::string choices;
-  for (auto choice : setting.getAs<ArrayAttr>("choices").getAsRange<StringAttr>())
+  for (auto choice : setting.getChoices().getAsRange<StringAttr>())
     choices += (choices.empty() ? "" : ", ") + quote(choice.getValue());
   return "oneOf({" + choices + "})";
 }
 
 /// The rule by which the program checks a setting at launch.
-static std::string getRule(DictionaryAttr setting) {
-  auto takes = setting.getAs<StringAttr>("takes");
-  if (!takes)
+static std::string getRule(SettingAttr setting) {
+  if (setting.isCompiledIn())
     return "";
-  const std::string rule = getTypeRule(takes.getValue(), setting);
-  auto idle = setting.getAs<ArrayAttr>("idle");
+  const std::string rule = getTypeRule(setting);
+  ArrayAttr idle = setting.getIdle();
   if (!idle)
     return ", " + rule;
   auto word = [&](unsigned i) { return quote(cast<StringAttr>(idle[i]).getValue()); };
@@ -188,13 +186,31 @@ void ProgramTable::emitSettings() {
     return;
   out.open("p.settings =");
   for (NamedAttribute entry : run) {
-    auto setting = dyn_cast<DictionaryAttr>(entry.getValue());
-    auto compile = setting ? setting.getAs<BoolAttr>("compile") : BoolAttr();
-    if (setting && setting.get("value"))
-      out.line("{" + quote(entry.getName()) + ", " + quote(getText(setting.get("value"))) + ", " +
-               (compile && compile.getValue() ? "true" : "false") + getRule(setting) + "},");
+    auto setting = cast<SettingAttr>(entry.getValue());
+    out.line("{" + quote(entry.getName()) + ", " + quote(getText(setting.getValue())) + ", " +
+             (setting.isCompiledIn() ? "true" : "false") + getRule(setting) + "},");
   }
   out.close(";");
+}
+
+void ProgramTable::emitSchedule(NameScope &scope) {
+  for (auto function : module.getOps<ScalarFunctionOp>())
+    if (function->hasAttr(attr::kSchedule))
+      schedule = function;
+  if (!schedule)
+    return;
+  scheduleName = scope.pick("schedule");
+  out.line("/// The factor of the learning rate. Runs on the host, once a step.");
+  emitHostFunction(schedule, scheduleName, out);
+}
+
+void ProgramTable::emitScheduleRow() {
+  if (!schedule)
+    return;
+  std::string sources;
+  for (auto source : schedule->getAttrOfType<ArrayAttr>(attr::kSchedule).getAsRange<StringAttr>())
+    sources += (sources.empty() ? "" : ", ") + quote(source.getValue());
+  out.line("p.schedule = {{" + sources + "}, " + scheduleName + "};");
 }
 
 void ProgramTable::emitPersistent() {
@@ -312,7 +328,8 @@ static std::string getPersistentList(ArrayRef<AllocRefAttr> refs) {
 static std::string getFragmentRow(func::FuncOp function, std::set<int64_t> &stashes,
                                   std::set<int64_t> &inputs) {
   auto fragment = function->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr);
-  static const char *const kinds[] = {"Begin", "Forward", "Backward", "Update", "Evaluate"};
+  static const char *const kinds[] = {"Begin", "Forward", "Backward",
+                                      "Wgrad", "Update",  "Evaluate"};
   SmallVector<AllocRefAttr> uses, reads, writes;
   auto arguments = function->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs);
   for (auto [i, ref] : llvm::enumerate(arguments.getAsRange<AllocRefAttr>())) {
@@ -439,6 +456,7 @@ void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
   out.line("p.mesh = programMesh();");
   emitChoice(degreeOne);
   emitSettings();
+  emitScheduleRow();
   if (parameterType)
     out.line("p.dtype = " + getDType(parameterType) + ";");
   if (auto sizes = module->getAttrOfType<DictionaryAttr>(ir::attr::kSizes))

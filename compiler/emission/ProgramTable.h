@@ -10,6 +10,7 @@
 #ifndef TITAN_COMPILER_EMISSION_PROGRAMTABLE_H
 #define TITAN_COMPILER_EMISSION_PROGRAMTABLE_H
 
+#include "compiler/emission/Names.h"
 #include "compiler/emission/Writer.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,6 +24,8 @@ public:
   /// `describe`: allocations, tensors and functions. `namespaces`: that of each function, in order.
   void emitDescription(llvm::ArrayRef<mlir::func::FuncOp> functions,
                        llvm::ArrayRef<std::string> namespaces);
+  /// The function of the schedule, if the run has one.
+  void emitSchedule(NameScope &scope);
   /// The rest. `degreeOne`: the namespace for degree 1 of the `auto` axis, or empty. `checksum`
   /// covers all earlier text.
   void emit(llvm::StringRef degreeOne, llvm::StringRef checksum);
@@ -31,6 +34,8 @@ private:
   void emitMesh();
   void emitChoice(llvm::StringRef degreeOne);
   void emitSettings();
+  /// The arguments of the schedule, and its function.
+  void emitScheduleRow();
   void emitPersistent();
   void emitTensors(mlir::func::FuncOp function);
   /// The inputs of a program that is cut into fragments.
@@ -53,6 +58,8 @@ private:
   Writer &out;
   /// Allocations that already have a tensor; shared ones have no function.
   llvm::DenseSet<std::pair<mlir::Operation *, ir::AllocRefAttr>> described;
+  ir::ScalarFunctionOp schedule; ///< null: none
+  std::string scheduleName;      ///< of its function
   int64_t parameters = 0;
   mlir::Type parameterType; ///< the element type of the first parameter; null without one
 };

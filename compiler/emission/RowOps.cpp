@@ -1,6 +1,7 @@
 //===- RowOps.cpp - Statements of a row -----------------------------------===//
 
 #include "compiler/emission/Rows.h"
+#include "compiler/emission/ScalarSteps.h"
 #include "dialects/titan/Support/Views.h"
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
@@ -11,39 +12,6 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 using namespace titan::emission;
-
-static std::string getType(Value value) {
-  return getRegisterType(cast<NamedTensorType>(value.getType()).getElementType());
-}
-
-bool RowNest::isNarrow(Value value) {
-  return cast<NamedTensorType>(value.getType()).getElementType().isBF16();
-}
-
-/// Whether the result is one of the operands, or has no more digits than they have.
-static bool isExact(Operation *op) {
-  if (auto convert = dyn_cast<CastOp>(op)) {
-    Type from = convert.getInput().getType().getElementType();
-    return from.isBF16() || from.isInteger(1);
-  }
-  auto reduce = dyn_cast<ReduceOp>(op);
-  return (reduce && reduce.getKind() != dist::ReductionKind::Sum) ||
-         isa<NegOp, MaximumOp, MinimumOp, SelectOp, ExpandOp, GatherOp, SliceOp, PadOp, ScatterOp,
-             ConstantOp>(op);
-}
-
-/// Removes parentheses around a whole expression.
-static StringRef strip(StringRef text) {
-  if (!text.starts_with("(") || !text.ends_with(")"))
-    return text;
-  int depth = 0;
-  for (size_t i = 0; i + 1 < text.size(); ++i) {
-    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-    if (depth == 0)
-      return text;
-  }
-  return text.drop_front().drop_back();
-}
 
 std::string RowNest::getIndex(StringRef key) {
   return getOffset(indexAccesses[key], current);
@@ -156,24 +124,15 @@ std::string RowNest::defineLocal(Value value, StringRef expression) {
 /// The steps of the function, one statement each but for what is used once.
 void RowNest::emitApply(ApplyOp op) {
   ScalarFunctionOp callee = op.getCallee();
-  llvm::DenseMap<Value, std::string> known;
+  Expressions known;
   for (auto [operand, argument] :
        llvm::zip_equal(op.getInputs(), callee.getBody().getArguments())) {
     std::string expression = getOperand(operand);
     // The results may overwrite it.
     known[argument] = scalars.count(operand) ? expression : defineLocal(operand, expression);
   }
-  for (Operation *step : callee.getSteps()) {
-    Value result = step->getResult(0);
-    SmallVector<std::string> in = llvm::map_to_vector(
-        step->getOperands(), [&](Value operand) { return known.lookup(operand); });
-    std::string expression =
-        cast<ScalarOpInterface>(step).getElementExpression(in, 0, getScalarType(step));
-    if (isNarrow(result) && !isExact(step))
-      expression = ("float(bf16(" + strip(expression) + "))").str();
-    bool isInline = isa<ConstantOp>(step) || (result.hasOneUse() && expression.size() < 100);
-    known[result] = isInline ? expression : defineLocal(result, expression);
-  }
+  emitSteps(callee, known,
+            [&](Value value, StringRef expression) { return defineLocal(value, expression); });
   for (auto [result, value] : llvm::zip_equal(op.getResults(), callee.getYield().getValues()))
     define(result, known.lookup(value));
 }

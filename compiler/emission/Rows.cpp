@@ -30,7 +30,7 @@ SmallVector<Index> RowNest::getInnerSpace(Operation *op) {
 void RowNest::schedule() {
   SmallVector<Operation *> computed;
   for (Operation *op : ops)
-    if (!isa<ConstantOp, IotaOp>(op) || outputs.count(op->getResult(0)))
+    if (!isNullary(op) || outputs.count(op->getResult(0)))
       computed.push_back(op);
   fusion::RowSchedule order = fusion::scheduleRows(computed, rows);
   for (fusion::RowSchedule::Inner &inner : order.inners)

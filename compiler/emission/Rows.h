@@ -84,7 +84,6 @@ private:
   bool isInside(mlir::Value value) const;
   /// Elements are bf16. A register holds a float rounded to bf16, so the result does not depend on
   /// intermediate stores.
-  static bool isNarrow(mlir::Value value);
   llvm::SmallVector<Index> getRowSpace();
   SizeExpr getWork();
 

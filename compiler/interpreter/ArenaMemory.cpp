@@ -282,8 +282,7 @@ LogicalResult ArenaMemory::assign(ValueRange arguments, ValueRange sources) {
 /// True if element i of the result depends only on element i of the operands, or nothing moves.
 /// Fused regions work row by row; the planner is responsible for the order within a row.
 static bool worksInPlace(Operation *op) {
-  return op->hasTrait<ir::Elementwise>() || ir::isView(op) ||
-         isa<ir::FusedOp, ir::RotaryOp, dist::AllReduceOp, dist::MakePartialOp, dist::WaitOp>(op);
+  return ir::isInPlace(op) || ir::isView(op) || isa<ir::FusedOp, dist::WaitOp>(op);
 }
 
 /// A coalesced collective may overwrite only the operand of the same index.

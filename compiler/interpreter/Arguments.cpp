@@ -4,6 +4,7 @@
 
 #include "base/data/Feed.h"
 #include "base/random/RandomStream.h"
+#include "compiler/interpreter/LearningRate.h"
 #include "compiler/interpreter/Padding.h"
 #include "compiler/interpreter/Rounding.h"
 #include "dialects/titan/IR/Stacked.h"
@@ -210,10 +211,14 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
     return makeZeros(type);
   if (role.kind == "input")
     return generateInput(function, type, role.name, settings, step);
-  double rise = settings.warmup > 0 ? std::min(1.0, double(step) / settings.warmup) : 1.0;
   if (role.kind == "scalar" && type.getRank() == 0) {
-    if (role.name == "lr")
-      return HostTensor{{}, {settings.lr * rise}};
+    if (role.name == "lr") {
+      auto module = function->getParentOfType<ModuleOp>();
+      FailureOr<double> rate = settings.lr ? *settings.lr : getLearningRate(module, step);
+      if (failed(rate))
+        return failure();
+      return HostTensor{{}, {*rate}};
+    }
     if (role.name == "step" || role.name == "seed")
       return HostTensor{{}, {double(role.name == "step" ? step : int64_t(settings.seed))}};
   }

@@ -17,15 +17,15 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <map>
+#include <optional>
 #include <string>
 
 namespace titan::interpreter {
 
 struct Settings {
   uint64_t seed = 0;
-  double lr = 1e-3;
-  int64_t warmup = 0; ///< steps of the linear warmup of lr; 0: none
-  int64_t vocab = 0;  ///< bound of generated tokens; 0: that of the program
+  std::optional<double> lr = {}; ///< of every step; empty: that of the run (LearningRate.h)
+  int64_t vocab = 0;             ///< bound of generated tokens; 0: that of the program
   std::map<std::string, ir::HostTensor> given; ///< values by role name, read from a file
 };
 

@@ -98,7 +98,7 @@ interpreter::evaluateConversion(Operation *op, unsigned i, const RankMesh &mesh,
       std::fill(result.data.begin(), result.data.end(), 0.0);
     return std::vector<HostTensor>{result};
   }
-  bool reduces = isa<dist::AllReduceOp, dist::ReduceScatterOp>(op);
+  bool reduces = dist::reduces(op);
   Known known = gather(from, mesh, group, inputs, reduces);
   auto only = op->getAttrOfType<IntegerAttr>(dist::kDroppedAttr);
   bool dropped = only ? only.getInt() == i : op->hasAttr(dist::kDroppedAttr);

@@ -5,6 +5,7 @@
 #include "compiler/interpreter/Compare.h"
 #include "compiler/interpreter/Files.h"
 #include "compiler/interpreter/GradientCheck.h"
+#include "compiler/interpreter/LearningRate.h"
 #include "compiler/interpreter/Report.h"
 #include "compiler/interpreter/Widen.h"
 #include "dialects/titan/IR/Stacked.h"
@@ -102,6 +103,16 @@ LogicalResult compareSteps(Session &one, Session &other, const DriverOptions &op
   return success();
 }
 
+LogicalResult printLearningRates(ModuleOp module, int64_t steps, raw_ostream &stream) {
+  for (int64_t step = 1; step <= steps; ++step) {
+    FailureOr<double> rate = getLearningRate(module, step);
+    if (failed(rate))
+      return failure();
+    stream << "step " << step << ": " << format(*rate) << '\n';
+  }
+  return success();
+}
+
 } // namespace
 
 LogicalResult interpreter::drive(MLIRContext &context, DriverOptions options, raw_ostream &stream) {
@@ -115,6 +126,8 @@ LogicalResult interpreter::drive(MLIRContext &context, DriverOptions options, ra
   Loaded loaded;
   if (failed(load(context, options.file, float64, loaded)))
     return failure();
+  if (options.learningRates)
+    return printLearningRates(*loaded.module, options.steps, stream);
   auto session =
       Session::create(*loaded.module, options.program, options.autoDegree, options.settings);
   if (failed(session))

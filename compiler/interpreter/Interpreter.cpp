@@ -21,7 +21,7 @@ static Call describeCall(const Device &device, const RankMesh &mesh) {
     auto to = cast<ir::NamedTensorType>(result.getType());
     if (operand != call.op->getOperand(0))
       stream << " and";
-    else if (isa<dist::AllReduceOp, dist::ReduceScatterOp>(call.op))
+    else if (dist::reduces(call.op))
       stream << ' '
              << dist::stringifyReductionKind(from.getShardingOrReplicated().getPartialKind());
     stream << " of " << dist::getLocalNumElements(from, mesh.getDegrees()) << " to "

@@ -14,16 +14,19 @@ static dist::FragmentAttr getFragment(func::FuncOp function) {
   return function->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr);
 }
 
-/// The fragment of a compute action. Without fragments for wgrad alone, dgrad computes both.
-static std::optional<FragmentKind> getKind(schedule::Kind kind) {
+/// The fragments of a compute action, in order.
+static SmallVector<FragmentKind> getKinds(schedule::Kind kind) {
   switch (kind) {
   case schedule::Kind::Forward:
-    return FragmentKind::Forward;
+    return {FragmentKind::Forward};
   case schedule::Kind::Backward:
+    return {FragmentKind::Backward, FragmentKind::Wgrad};
   case schedule::Kind::Dgrad:
-    return FragmentKind::Backward;
+    return {FragmentKind::Backward};
+  case schedule::Kind::Wgrad:
+    return {FragmentKind::Wgrad};
   default:
-    return std::nullopt;
+    return {};
   }
 }
 
@@ -71,8 +74,9 @@ std::vector<FragmentCall> StepOrder::getCalls(int64_t rank) const {
   if (find(FragmentKind::Forward, 0)) {
     int64_t coordinate = mesh->getCoordinate(rank, pipeline.getAxis());
     for (const schedule::Action &action : schedule.ranks[coordinate])
-      if (std::optional<FragmentKind> kind = getKind(action.kind))
-        calls.push_back({find(*kind, action.stage), action.microbatch});
+      for (FragmentKind kind : getKinds(action.kind))
+        if (func::FuncOp fragment = find(kind, action.stage))
+          calls.push_back({fragment, action.microbatch});
   }
   appendAll(FragmentKind::Update);
   appendAll(FragmentKind::Evaluate);

@@ -2,6 +2,7 @@
 #include "compiler/lowering/OpLowering.h"
 #include "compiler/lowering/OptimizerLowering.h"
 #include "compiler/lowering/RunAttributes.h"
+#include "compiler/lowering/ScheduleLowering.h"
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Stacked.h"
@@ -39,7 +40,11 @@ public:
     addArguments(needs, arguments, roles);
     bool isDrawn = needs.isRandom && name == "train";
     if (isDrawn)
-      addScalars(arguments, roles);
+      addScalar("seed", arguments, roles);
+    // Programs share the scalar, so @train has it if another one does.
+    const bool hasStep = isDrawn || needs.usesStep || (name == "train" && logitsUseStep());
+    if (hasStep)
+      addScalar("step", arguments, roles);
     auto func = func::FuncOp::create(translation.loc(model.loc, name), name,
                                      builder.getFunctionType(arguments, results));
     func->setAttr(ir::attr::kProgram, builder.getStringAttr(name));
@@ -52,10 +57,10 @@ public:
     builder.setInsertionPointToEnd(block);
     bindArguments(needs, ops, *block);
     ops.marksBlocks = name == "train" && !run.run["recompute.blocks"].elements.empty();
-    if (isDrawn) {
+    if (isDrawn)
       ops.seed = block->getArguments().drop_back().back();
+    if (hasStep)
       ops.step = block->getArguments().back();
-    }
     ops.lower(model.body);
     SmallVector<Value> returned;
     for (const sema::Output &output : outputs)
@@ -102,13 +107,18 @@ private:
     }
   }
 
-  /// The seed and the step, on which random tensors depend. The runtime sets them in each step.
-  void addScalars(SmallVector<Type> &types, SmallVector<DictionaryAttr> &roles) {
-    for (StringRef name : {"seed", "step"}) {
-      types.push_back(ir::NamedTensorType::get(builder.getI64Type(), {}));
-      roles.push_back(builder.getDictionaryAttr(
-          builder.getNamedAttr(ir::attr::kScalar, builder.getStringAttr(name))));
-    }
+  bool logitsUseStep() const {
+    std::vector<sema::ValueId> roots;
+    for (const sema::Output &output : run.logits.outputs)
+      roots.push_back(output.value);
+    return sema::Reachability(run.logits, roots).usesStep;
+  }
+
+  /// The seed or the step, which the runtime sets in each step.
+  void addScalar(StringRef name, SmallVector<Type> &types, SmallVector<DictionaryAttr> &roles) {
+    types.push_back(ir::NamedTensorType::get(builder.getI64Type(), {}));
+    roles.push_back(builder.getDictionaryAttr(
+        builder.getNamedAttr(ir::attr::kScalar, builder.getStringAttr(name))));
   }
 
   void bindArguments(const sema::Reachability &needs, OpLowering &ops, Block &block) {
@@ -178,6 +188,8 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
   builder.setInsertionPointToEnd(module->getBody());
   addMesh(run, builder, translation);
   setRunAttributes(run, sources, *module);
+  if (run.schedule)
+    lowerSchedule(*run.schedule, sources, builder);
   if (run.train.loss) {
     SmallVector<Attribute> optimizers = lowerOptimizers(run.updates, sources, builder);
     ProgramLowering program(run, run.train, sources, builder, optimizers);

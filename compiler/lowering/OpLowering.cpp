@@ -55,7 +55,11 @@ Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType t
   case OpKind::Input:
     return inputs.lookup(op.index);
   case OpKind::Constant:
-    return builder.create<ir::ConstantOp>(loc, type, builder.getF64FloatAttr(op.number));
+    if (!isa<FloatType>(type.getElementType()))
+      return builder.create<ir::ConstantOp>(loc, type, builder.getI64IntegerAttr(op.index));
+    return builder.create<ir::ConstantOp>(loc, type, op.number);
+  case OpKind::Step:
+    return step;
   case OpKind::Iota:
     return builder.create<ir::IotaOp>(loc, type);
   case OpKind::Elementwise:
@@ -158,9 +162,9 @@ Value OpLowering::random(ir::RandomKind kind, const Op &op, mlir::Location loc,
                          ir::NamedTensorType type) {
   std::string stream = op.name + "." + std::to_string(randomStreams[op.name]++);
   SmallVector<Value> keys{seed, step};
-  if (!step) {
+  if (!seed) {
     auto zero = builder.create<ir::ConstantOp>(
-        loc, ir::NamedTensorType::get(builder.getI64Type(), {}), builder.getF64FloatAttr(0));
+        loc, ir::NamedTensorType::get(builder.getI64Type(), {}), 0.0);
     keys.assign(2, zero);
   }
   llvm::append_range(keys, indices);
@@ -170,11 +174,10 @@ Value OpLowering::random(ir::RandomKind kind, const Op &op, mlir::Location loc,
 /// x / (1 - rate) where a uniform number is at least the rate, else 0. The numbers are f32 for all
 /// types of x, so that every precision drops the same elements.
 Value OpLowering::dropout(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
-  if (!step)
+  if (!seed)
     return operand(op, 0);
   auto constant = [&](double value, Type element) -> Value {
-    return builder.create<ir::ConstantOp>(loc, ir::NamedTensorType::get(element, {}),
-                                          builder.getF64FloatAttr(value));
+    return builder.create<ir::ConstantOp>(loc, ir::NamedTensorType::get(element, {}), value);
   };
   Type f32 = builder.getF32Type(), element = type.getElementType();
   Value drawn = random(ir::RandomKind::Uniform, op, loc, type.withElementType(f32));

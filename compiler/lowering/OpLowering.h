@@ -22,9 +22,11 @@ public:
   llvm::DenseMap<uint32_t, mlir::Value> inputs, parameters;
   /// The next values of buffers lowered so far, by index.
   llvm::DenseMap<uint32_t, mlir::Value> updates;
-  /// The keys of random tensors in training. Null in programs without steps, where dropout is
-  /// inactive.
-  mlir::Value seed, step;
+  /// The key of random tensors in training, beside the step. Null in other programs, where dropout
+  /// is inactive.
+  mlir::Value seed;
+  /// The number of the training step. Null in programs that do not depend on it.
+  mlir::Value step;
   /// Whether operations get `titan.blocks`.
   bool marksBlocks = false;
 

@@ -147,25 +147,24 @@ std::string wholeText(const SourceManager &sources) {
   return all;
 }
 
-/// Adds the rule by which the emitted program checks a setting.
-void addRule(const SettingRule &rule, OpBuilder &builder, SmallVector<NamedAttribute> &entry) {
+/// A setting that the emitted program accepts at its start, with the rule by which it checks the
+/// setting.
+ir::SettingAttr launchSetting(Attribute value, const SettingRule &rule, OpBuilder &builder) {
   using Type = SettingRule::Type;
-  auto add = [&](StringRef name, Attribute value) {
-    entry.push_back(builder.getNamedAttr(name, value));
-  };
-  add("takes", builder.getStringAttr(rule.type == Type::Integer  ? "integer"
-                                     : rule.type == Type::Number ? "number"
-                                     : rule.type == Type::Word   ? "word"
-                                                                 : "text"));
-  if (rule.type == Type::Integer || rule.type == Type::Number)
-    add("least", builder.getF64FloatAttr(rule.least));
-  if (rule.type == Type::Number && std::isfinite(rule.most))
-    add("most", builder.getF64FloatAttr(rule.most));
-  if (rule.type == Type::Word)
-    add("choices",
-        builder.getStrArrayAttr(SmallVector<StringRef>(rule.choices.begin(), rule.choices.end())));
-  if (!rule.idleBeside.empty())
-    add("idle", builder.getStrArrayAttr({rule.idleBeside, rule.idleValue}));
+  bool isNumber = rule.type == Type::Integer || rule.type == Type::Number;
+  StringRef takes = rule.type == Type::Integer  ? "integer"
+                    : rule.type == Type::Number ? "number"
+                    : rule.type == Type::Word   ? "word"
+                                                : "text";
+  bool hasMost = rule.type == Type::Number && std::isfinite(rule.most);
+  SmallVector<StringRef> choices(rule.choices.begin(), rule.choices.end());
+  return ir::SettingAttr::get(
+      builder.getContext(), value, builder.getStringAttr(takes),
+      isNumber ? builder.getF64FloatAttr(rule.least) : FloatAttr(),
+      hasMost ? builder.getF64FloatAttr(rule.most) : FloatAttr(),
+      rule.type == Type::Word ? builder.getStrArrayAttr(choices) : ArrayAttr(),
+      rule.idleBeside.empty() ? ArrayAttr()
+                              : builder.getStrArrayAttr({rule.idleBeside, rule.idleValue}));
 }
 
 /// Whether the emitted program depends on the value, or on whether it evaluates at all.
@@ -188,10 +187,7 @@ SettingRule launchRule(const sema::OptionSpec &spec, const sema::Run &run) {
 void addChosen(const sema::CheckedRun &run, OpBuilder &builder,
                SmallVector<NamedAttribute> &settings) {
   auto add = [&](const std::string &path, Attribute value) {
-    settings.push_back(builder.getNamedAttr(
-        path,
-        builder.getDictionaryAttr({builder.getNamedAttr("value", value),
-                                   builder.getNamedAttr("compile", builder.getBoolAttr(true))})));
+    settings.push_back(builder.getNamedAttr(path, ir::SettingAttr::get(value)));
   };
   for (const auto &[name, option] : run.run.modelArguments)
     add("model." + name, attribute(option.value, builder));
@@ -209,13 +205,11 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   OpBuilder builder(module.getContext());
   SmallVector<NamedAttribute> settings;
   for (const sema::OptionSpec &spec : run.run.allOptions()) {
-    const bool compile = isCompiledIn(spec, run.run);
-    SmallVector<NamedAttribute> entry = {
-        builder.getNamedAttr("value", attribute(run.run[spec.path], builder)),
-        builder.getNamedAttr("compile", builder.getBoolAttr(compile))};
-    if (!compile)
-      addRule(launchRule(spec, run.run), builder, entry);
-    settings.push_back(builder.getNamedAttr(spec.path, builder.getDictionaryAttr(entry)));
+    Attribute value = attribute(run.run[spec.path], builder);
+    settings.push_back(builder.getNamedAttr(
+        spec.path, isCompiledIn(spec, run.run)
+                       ? ir::SettingAttr::get(value)
+                       : launchSetting(value, launchRule(spec, run.run), builder)));
   }
   addChosen(run, builder, settings);
   module->setAttr(ir::attr::kRun, builder.getDictionaryAttr(settings));
@@ -237,18 +231,19 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
 void addStepAttributes(const sema::Run &run, OpBuilder &builder, Operation *train) {
   if (double clip = run["clip"].number(); clip > 0)
     train->setAttr(ir::attr::kClip, builder.getF64FloatAttr(clip));
+  if (double bound = run["clip_value"].number(); bound > 0)
+    train->setAttr(ir::attr::kClipValue, builder.getF64FloatAttr(bound));
   if (run["on_nonfinite"].text == "skip")
     train->setAttr(ir::attr::kSkipNonFinite, builder.getUnitAttr());
 }
 
-DictionaryAttr precisionAttribute(const sema::Run &run, const Translation &translation,
-                                  MLIRContext *context) {
+ir::PrecisionAttr precisionAttribute(const sema::Run &run, const Translation &translation,
+                                     MLIRContext *context) {
   auto type = [&](const char *path) {
     return translation.element(*sema::floatCalled(run[path].print()));
   };
-  ir::Precision precision{type("precision.compute"), type("precision.reduce"),
-                          type("precision.activations_reduce"), type("precision.optimizer")};
-  return precision.toAttribute(context);
+  return ir::PrecisionAttr::get(context, type("precision.compute"), type("precision.reduce"),
+                                type("precision.activations_reduce"), type("precision.optimizer"));
 }
 
 void addGroupAttributes(const sema::Run &run, const sema::Parameter &parameter, OpBuilder &builder,

@@ -20,8 +20,8 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
 void addStepAttributes(const sema::Run &run, mlir::OpBuilder &builder, mlir::Operation *train);
 
 /// The attribute titan.precision of a program function.
-mlir::DictionaryAttr precisionAttribute(const sema::Run &run, const Translation &translation,
-                                        mlir::MLIRContext *context);
+ir::PrecisionAttr precisionAttribute(const sema::Run &run, const Translation &translation,
+                                     mlir::MLIRContext *context);
 
 /// What groups say of how one parameter is updated, besides its optimizer.
 void addGroupAttributes(const sema::Run &run, const sema::Parameter &parameter,

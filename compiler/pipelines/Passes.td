@@ -14,7 +14,7 @@ def TitanRunPhase : Pass<"titan-run-phase", "::mlir::ModuleOp"> {
 
     Input, with `phase=overlap`:
     ```mlir
-    module attributes {titan.run = {sharding.overlap = {value = "never", compile = true}}} { ... }
+    module attributes {titan.run = {sharding.overlap = #titan.setting<"never">}} { ... }
     ```
 
     Runs `func.func(dist-prefetch-gathers{overlap=never},dist-split-collectives{overlap=never},...)`.

@@ -20,7 +20,9 @@ DeclPtr Builder::buildDecl(P::DeclarationContext &context) {
   if (P::FnDeclContext *decl = context.fnDecl())
     return buildFn(*decl);
   if (P::OptimizerDeclContext *decl = context.optimizerDecl())
-    return buildOptimizer(*decl);
+    return buildChosen<OptimizerDecl>(*decl);
+  if (P::ScheduleDeclContext *decl = context.scheduleDecl())
+    return buildChosen<ScheduleDecl>(*decl);
   if (P::ParallelDeclContext *decl = context.parallelDecl())
     return buildParallel(*decl);
   return buildTrain(*context.trainDecl());
@@ -95,13 +97,15 @@ DeclPtr Builder::buildFn(P::FnDeclContext &context) {
   return made;
 }
 
-DeclPtr Builder::buildOptimizer(P::OptimizerDeclContext &context) {
+/// An optimizer or a schedule.
+template <typename Made, typename Context> DeclPtr Builder::buildChosen(Context &context) {
   if (context.formals()->exception)
     return nullptr;
-  auto made = std::make_unique<OptimizerDecl>(at(context));
+  auto made = std::make_unique<Made>(at(context));
   made->name = name(*context.newName());
   made->formals = buildFormals(*context.formals());
   made->body = buildBody(*context.body());
+  made->isDefault = context.DEFAULT() != nullptr;
   return made;
 }
 

@@ -151,6 +151,8 @@ StmtPtr Builder::buildLoss(P::LossStmtContext &context) {
 StmtPtr Builder::buildState(P::StateStmtContext &context) {
   auto made = std::make_unique<StateStmt>(at(context));
   made->name = name(*context.newName());
+  if (context.dimList())
+    made->dims = buildDimList(*context.dimList());
   return made;
 }
 

@@ -82,7 +82,7 @@ private:
   DeclPtr buildModel(P::ModelDeclContext &context);
   DeclPtr buildBlock(P::BlockDeclContext &context);
   DeclPtr buildFn(P::FnDeclContext &context);
-  DeclPtr buildOptimizer(P::OptimizerDeclContext &context);
+  template <typename Made, typename Context> DeclPtr buildChosen(Context &context);
   DeclPtr buildParallel(P::ParallelDeclContext &context);
   /// Extends `all` over the text that it reads.
   AxisUse buildUse(P::SplitsContext *splits, P::StoresContext *stores, Location &all);

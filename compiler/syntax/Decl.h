@@ -6,7 +6,7 @@
 
 namespace titan::syntax {
 
-enum class DeclKind { Import, Model, ModelAlias, Block, Fn, Optimizer, Parallel, Train };
+enum class DeclKind { Import, Model, ModelAlias, Block, Fn, Optimizer, Schedule, Parallel, Train };
 
 struct Decl : CastMixin<Decl> {
   const DeclKind kind;
@@ -94,6 +94,17 @@ struct OptimizerDecl : DeclOf<DeclKind::Optimizer> {
   Name name;
   std::vector<Formal> formals;
   Body body;
+  bool isDefault = false; // `default optimizer`: that of runs which name none
+};
+
+/// `schedule cosine(step, steps) { ... return factor }`: the factor of the learning rate, from the
+/// number of the step and the number of all steps.
+struct ScheduleDecl : DeclOf<DeclKind::Schedule> {
+  using DeclOf::DeclOf;
+  Name name;
+  std::vector<Formal> formals;
+  Body body;
+  bool isDefault = false;
 };
 
 /// The lists of an axis: `splits kv_heads, ffn, else seq stores params, grads`. Each may be absent;

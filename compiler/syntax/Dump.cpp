@@ -37,7 +37,7 @@ void Dumper::stmt(const Stmt &stmt) {
     line("Loss ") << s->name.text << '\n';
     nested([&] { expr(*s->value); });
   } else if (const auto *s = stmt.as<StateStmt>()) {
-    line("State ") << s->name.text << '\n';
+    line("State ") << s->name.text << (s->dims ? text(*s->dims) : "") << '\n';
   } else if (const auto *s = stmt.as<OptionStmt>()) {
     line("Option ") << s->name.text << '\n';
     nested([&] {
@@ -188,11 +188,9 @@ void Dumper::decl(const Decl &decl) {
         body(*d->body);
     });
   } else if (const auto *d = decl.as<OptimizerDecl>()) {
-    line("Optimizer ") << d->name.text << '\n';
-    nested([&] {
-      signature(d->formals, {});
-      body(d->body);
-    });
+    chosen(*d, "Optimizer ");
+  } else if (const auto *d = decl.as<ScheduleDecl>()) {
+    chosen(*d, "Schedule ");
   } else if (const auto *d = decl.as<ParallelDecl>()) {
     line("Parallel ") << d->name.text << '\n';
     nested([&] {

@@ -50,6 +50,15 @@ private:
       stmt(*one);
   }
 
+  /// An optimizer or a schedule.
+  template <typename Decl> void chosen(const Decl &decl, const char *kind) {
+    line(kind) << decl.name.text << (decl.isDefault ? " default" : "") << '\n';
+    nested([&] {
+      signature(decl.formals, {});
+      body(decl.body);
+    });
+  }
+
   void index(const IndexItem &item);
   void arg(const Arg &arg);
   void compound(const Expr &expr);

@@ -21,7 +21,8 @@ struct RuleWords {
 const std::vector<RuleWords> &ruleWords() {
   static const std::vector<RuleWords> table = {
       {Parser::RuleDeclaration,
-       "a declaration (`import`, `model`, `block`, `fn`, `optimizer`, `parallel` or `train`)"},
+       "a declaration (`import`, `model`, `block`, `fn`, `optimizer`, `schedule`, `parallel` or "
+       "`train`)"},
       {Parser::RuleStatement, "a statement"},
       {Parser::RuleAxis, "an axis `name = degree`"},
       {Parser::RuleOverrideLine, "an axis with what it splits or stores"},

@@ -25,10 +25,13 @@ public:
 };
 
 /// These words begin a statement or a declaration where a name follows on the same line, as nothing
-/// else does; anywhere else they are names.
+/// else does; anywhere else they are names. `default` precedes such a word.
 bool isNameAfterAll(const Token &word, const Token &next) {
+  if (word.is(TitanLexer::DEFAULT))
+    return !next.isOneOf(TitanLexer::OPTIMIZER, TitanLexer::SCHEDULE);
   return word.isOneOf(TitanLexer::BUFFER, TitanLexer::UPDATE, TitanLexer::LOSS,
-                      TitanLexer::OPTIMIZER, TitanLexer::STATE, TitanLexer::OPTION) &&
+                      TitanLexer::OPTIMIZER, TitanLexer::SCHEDULE, TitanLexer::STATE,
+                      TitanLexer::OPTION) &&
          !next.is(TitanLexer::IDENT);
 }
 

@@ -107,13 +107,15 @@ struct LossStmt : StmtOf<StmtKind::Loss> {
   ExprPtr value;
 };
 
-/// `state m`: a tensor that an optimizer keeps for each parameter, with the parameter's dimensions.
+/// `state m`, `state rows[outputs]`: a tensor that an optimizer keeps for each parameter.
 struct StateStmt : StmtOf<StmtKind::State> {
   using StmtOf::StmtOf;
   Name name;
+  std::optional<DimList> dims; // absent: those of the parameter
 };
 
-/// `option eps = 1e-8 { least = 0 }`: what a run may set of an optimizer, as `optimizer.eps`.
+/// `option eps = 1e-8 { least = 0 }`: what a run may set of an optimizer, as `optimizer.eps`, or of
+/// a schedule.
 struct OptionStmt : StmtOf<StmtKind::Option> {
   using StmtOf::StmtOf;
   Name name;

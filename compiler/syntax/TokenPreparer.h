@@ -22,8 +22,8 @@ inline bool isCloser(const Token &t) {
   return t.isOneOf(Lex::RPAREN, Lex::RBRACKET, Lex::RBRACE);
 }
 inline bool startsDeclaration(const Token &t) {
-  return t.isOneOf(Lex::IMPORT, Lex::MODEL, Lex::BLOCK, Lex::FN, Lex::OPTIMIZER, Lex::PARALLEL,
-                   Lex::TRAIN);
+  return t.isOneOf(Lex::IMPORT, Lex::MODEL, Lex::BLOCK, Lex::FN, Lex::DEFAULT, Lex::OPTIMIZER,
+                   Lex::SCHEDULE, Lex::PARALLEL, Lex::TRAIN);
 }
 inline bool startsStatement(const Token &t) {
   return startsDeclaration(t) ||

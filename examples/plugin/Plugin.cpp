@@ -6,10 +6,7 @@
 
 /// For --load-pass-plugin, of titanc and titan-opt.
 extern "C" LLVM_ATTRIBUTE_WEAK mlir::PassPluginLibraryInfo mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "softplus", "1.0", [] {
-            softplus::registerRaisePass();
-            softplus::registerLowerPass();
-          }};
+  return {MLIR_PLUGIN_API_VERSION, "softplus", "1.0", [] { softplus::registerRaisePass(); }};
 }
 
 /// For --load-dialect-plugin, of titan-opt and titan-interpret, which read the operation as text.

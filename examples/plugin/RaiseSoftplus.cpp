@@ -12,7 +12,7 @@ namespace {
 
 bool isOne(Value value) {
   auto constant = value.getDefiningOp<ir::ConstantOp>();
-  return constant && constant.getValue().convertToDouble() == 1.0;
+  return constant && constant.getNumber() == 1;
 }
 
 /// log(exp(x) + 1), in either order.

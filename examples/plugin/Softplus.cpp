@@ -3,6 +3,7 @@
 #include "Softplus.h"
 
 #include "dialects/titan/Differentiation/VjpModel.h"
+#include "dialects/titan/Kernels/ScalarText.h"
 #include "dialects/titan/ShardingRules/RuleBuilder.h"
 
 #include <cmath>
@@ -34,7 +35,7 @@ LogicalResult SoftplusOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangent
                                    MutableArrayRef<Value> operandCotangents) {
   ir::Vjp vjp(*this, builder, cotangents, operandCotangents);
   vjp.flowTo(0, [&] {
-    Value slope = vjp.create<ir::SigmoidOp>(getInput().getType(), getInput());
+    Value slope = vjp.create<ir::SigmoidOp>(getInput());
     return vjp.mul(vjp.cotangent(), slope);
   });
   return success();
@@ -51,6 +52,16 @@ LogicalResult SoftplusOp::evaluate(ArrayRef<const ir::HostTensor *> operands,
                                    MutableArrayRef<ir::HostTensor> results,
                                    const ir::RankShards &shards) {
   for (auto [x, y] : llvm::zip_equal(operands[0]->data, results[0].data))
-    y = std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+    evaluateElement(x, y);
   return success();
+}
+
+void SoftplusOp::evaluateElement(ArrayRef<double> in, MutableArrayRef<double> out) {
+  out[0] = std::max(in[0], 0.0) + std::log1p(std::exp(-std::abs(in[0])));
+}
+
+/// -|x| is min(x, -x).
+std::string SoftplusOp::getElementExpression(ArrayRef<std::string> in, unsigned, StringRef type) {
+  return ir::fillPattern("(tm::max($0, $T(0)) + tm::log($T(1) + tm::exp(tm::min($0, -$0))))", in,
+                         type);
 }

@@ -1,9 +1,9 @@
 //===- Softplus.h - A plugin: ln(1 + e^x) without overflow ------*- C++ -*-===//
 //
-// Programs write log(1 + exp(x)), which is infinite in float32 from x = 89 on. One pass, after the
-// model phase, finds that and makes it an operation; the operation brings its gradient, its
-// sharding rule and its meaning; another pass, after the shard phase, takes it apart into what
-// Titan knows: max(x, 0) + ln(1 + e^-|x|).
+// Programs contain log(1 + exp(x)), which is infinite in float32 from x = 89 on. A pass replaces
+// the expression by one operation. The operation implements Titan's interfaces: its gradient, its
+// sharding rule, its semantics, and its formula max(x, 0) + ln(1 + e^-|x|) as C++. As an
+// elementwise operation it is fused with its neighbours and emitted in their loop.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,9 +18,8 @@
 
 namespace softplus {
 
-/// Registers --raise-softplus and --lower-softplus.
+/// Registers --raise-softplus.
 void registerRaisePass();
-void registerLowerPass();
 
 } // namespace softplus
 

@@ -13,11 +13,13 @@ def Softplus_Dialect : Dialect {
   let description = [{ A function that no dialect of Titan has. }];
 }
 
-// A plugin's operation implements the compiler's interfaces itself.
-def Softplus_SoftplusOp : Op<Softplus_Dialect, "softplus", [Pure,
+// A plugin's operation implements the compiler's interfaces itself. The trait says that it is
+// elementwise, so that every phase treats it like titan.exp.
+def Softplus_SoftplusOp : Op<Softplus_Dialect, "softplus", [Pure, Titan_Elementwise,
     DeclareOpInterfaceMethods<Titan_DifferentiableOpInterface>,
     DeclareOpInterfaceMethods<Titan_ShardingRuleOpInterface>,
-    DeclareOpInterfaceMethods<Titan_EvaluableOpInterface>]> {
+    DeclareOpInterfaceMethods<Titan_EvaluableOpInterface>,
+    DeclareOpInterfaceMethods<Titan_ScalarOpInterface>]> {
   let summary = "ln(1 + e^x) of every element, exact for large x";
   let description = [{
     Constraints:

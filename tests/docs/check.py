@@ -34,6 +34,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -73,24 +74,24 @@ def option_table(tools):
     return "\n".join(rows) + "\n"
 
 
-def optimizer_table(tools):
-    """The optimizers of the standard library with their options, from `titanc info --options FILE`."""
-    text = (ROOT / "stdlib" / "std" / "optimizers.titan").read_text()
+def declared_table(kind, tools):
+    """The optimizers or schedules of the standard library with their options, from `titanc info --options FILE`."""
+    text = (ROOT / "stdlib" / "std" / f"{kind}s.titan").read_text()
     _, shared = tools.run(["titanc", "info", "--options"], None)
-    entry = re.compile(r"^optimizer\.(\w+): (.*?), default (.*), fixed at compile time\n +(.*)$", re.M)
-    rows = ["| optimizer | option | takes | default | meaning |", "|---|---|---|---|---|"]
-    for name in re.findall(r"^optimizer (\w+)\(", text, re.M):
+    entry = re.compile(rf"^{kind}\.(\w+): (.*?), default (.*), fixed at \w+ time\n +(.*)$", re.M)
+    rows = [f"| {kind} | option | takes | default | meaning |", "|---|---|---|---|---|"]
+    for name in re.findall(rf"^(?:default )?{kind} (\w+)\(", text, re.M):
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder) / "run.titan"
             program.write_text("model M(embed = 2) {\n  input tokens: int[batch, seq]\n"
                                "  param w[seq, embed] ~ normal(1)\n"
                                "  let h[batch, embed] = float(tokens) @ w\n"
                                "  loss = mean(h * h, over batch, embed)\n}\n"
-                               f"train t = M {{ data = text(\"t\") {{ seq = 2, batch = 2 }}; optimizer = {name} }}\n")
+                               f"train t = M {{ data = text(\"t\") {{ seq = 2, batch = 2 }}; {kind} = {name} }}\n")
             _, said = tools.run(["titanc", "info", "--options", str(program)], None)
-        own = [e for e in entry.findall(said) if f"optimizer.{e[0]}:" not in shared]
-        for option, kind, default, meaning in own:
-            rows.append(f"| `{name}` | `{option}` | {kind} | `{default}` | {meaning[0].upper()}{meaning[1:]} |")
+        own = [e for e in entry.findall(said) if f"{kind}.{e[0]}:" not in shared]
+        for option, takes, default, meaning in own:
+            rows.append(f"| `{name}` | `{option}` | {takes} | `{default}` | {meaning[0].upper()}{meaning[1:]} |")
     return "\n".join(rows) + "\n"
 
 
@@ -139,8 +140,9 @@ def schedule_table(tools):
     return "\n".join([head, "|---" * (len(columns) + 1) + "|", *rows]) + "\n"
 
 
-GENERATED = {"options": option_table, "optimizers": optimizer_table, "codes": code_list,
-             "schedules": schedule_table}
+GENERATED = {"options": option_table, "optimizers": partial(declared_table, "optimizer"),
+             "schedules": partial(declared_table, "schedule"), "codes": code_list,
+             "pipeline-schedules": schedule_table}
 
 
 class Page:

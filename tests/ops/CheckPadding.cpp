@@ -32,8 +32,7 @@ static Value disturb(OpBuilder &b, Value value, Filling filling) {
   Location loc = b.getUnknownLoc();
   auto type = cast<NamedTensorType>(value.getType());
   auto constant = [&](double number) -> Value {
-    return b.create<ir::ConstantOp>(loc, NamedTensorType::get(type.getElementType(), {}),
-                                    b.getF64FloatAttr(number));
+    return b.create<ir::ConstantOp>(loc, NamedTensorType::get(type.getElementType(), {}), number);
   };
   if (filling == Filling::Half)
     return b.create<ir::AddOp>(loc, type, value, constant(0.5));

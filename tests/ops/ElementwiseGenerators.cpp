@@ -80,6 +80,13 @@ static Case drawCast(Draw &draw) {
   return {{input}, {input.type.withElementType(to)}};
 }
 
+static Case drawCopy(Draw &draw) {
+  Tensor input = draw.real(draw.dims(0, 3));
+  Case result{{input}, {input.type}};
+  result.isDifferentiable = false;
+  return result;
+}
+
 static Case drawExpand(Draw &draw) {
   Dims all = draw.dims(0, 3);
   return {{draw.real(draw.someOf(all))}, {draw.type(all)}};
@@ -135,6 +142,7 @@ static Case drawPow(Draw &draw) {
 void ops::addElementwiseGenerators(Generators &generators) {
   for (const char *name : {"neg", "exp", "tanh", "sigmoid", "erf", "sin", "cos"})
     generators[name] = drawUnary<-15, 15>;
+  generators["floor"] = drawUnary<-9, -1>; // between two jumps
   for (const char *name : {"log", "sqrt", "rsqrt"})
     generators[name] = drawUnary<5, 25>;
   for (const char *name : {"add", "sub", "mul", "maximum", "minimum"})
@@ -143,6 +151,7 @@ void ops::addElementwiseGenerators(Generators &generators) {
   generators["compare"] = drawCompare;
   generators["select"] = drawSelect;
   generators["cast"] = drawCast;
+  generators["copy"] = drawCopy;
   generators["expand"] = drawExpand;
   generators["constant"] = drawConstant;
   generators["iota"] = drawIota;

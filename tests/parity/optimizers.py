@@ -4,8 +4,8 @@
 
 A small model takes four steps on one batch, interpreted in float64 after the memory phase on one rank,
 in shards, with tensor parallelism and with both: the last loss, its gradients and the parameters after
-it, by the rule of compare.py. As the usual AdamW would have to give something else, a case that agrees
-with that fails. Without --all, a case is shown on both at once, and one on every mesh.
+it, by the rule of compare.py. As the usual AdamW, or another case, would have to give something else, a case
+that agrees with that fails. Without --all, a case is shown on both at once, and one on every mesh.
 """
 
 import importlib
@@ -121,6 +121,28 @@ class Muon(torch.optim.Optimizer):
                 p.mul_(1 - lr * group["weight_decay"]).sub_(rate * orthogonal(matrix).mT.reshape(p.shape))
 
 
+class Adafactor(torch.optim.Optimizer):
+    """torch.optim.Adafactor on views: of a parameter of the model as a matrix, or of one that is none as a
+    vector."""
+
+    def __init__(self, names, groups, lr, matrices=True, **options):
+        super().__init__(groups, dict(lr=lr))
+        self.views = {}
+        for group in self.param_groups:
+            for p in group["params"]:
+                inputs = math.prod(p.shape[:INPUTS.get(names[p].split(".")[-1], 1)])
+                shape = (inputs, -1) if matrices else (-1,)
+                self.views[p] = torch.nn.Parameter(p.detach().reshape(shape))
+                assert self.views[p].data_ptr() == p.data_ptr()
+        inner = [{**group, "params": [self.views[p] for p in group["params"]]} for group in self.param_groups]
+        self.inner = torch.optim.Adafactor(inner, lr=lr, foreach=False, **options)
+
+    def step(self):
+        for p, view in self.views.items():
+            view.grad = p.grad.reshape(view.shape)
+        self.inner.step()
+
+
 def torch_optimizer(name: str, **options) -> Callable:
     return lambda groups: getattr(torch.optim, name)(groups, lr=LR, foreach=False, **options)
 
@@ -136,6 +158,8 @@ class Case:
     second: Callable | None = None
     decays: bool = True  # but for the norms
     everywhere: bool = False
+    clip_value: float = 0.0
+    other: str = "adamw"  # must not agree with the case
 
 
 ADAMW = dict(betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1)
@@ -148,6 +172,9 @@ CASES = {
                      torch_optimizer("SGD", momentum=0.9, dampening=0.25, weight_decay=0.1)),
     "nesterov": Case("optimizer = sgd { momentum = 0.9, nesterov = true, weight_decay = 0.1 }",
                      torch_optimizer("SGD", momentum=0.9, nesterov=True, weight_decay=0.1)),
+    # Of SGD, whose step is as large as the gradient.
+    "clipping by value": Case("optimizer = sgd { weight_decay = 0.1 }, clip_value = 0.01",
+                              torch_optimizer("SGD", weight_decay=0.1), everywhere=True, clip_value=0.01, other="sgd"),
     "lion": Case("optimizer = lion { betas = (0.8, 0.9), weight_decay = 0.1 }",
                  lambda groups: Lion(groups, LR, (0.8, 0.9), 0.1)),
     "two of them": Case('optimizer { group "layers.*" { optimizer = sgd { momentum = 0.5 } } }',
@@ -156,6 +183,13 @@ CASES = {
     "muon": Case('optimizer { group "layers.w*" { optimizer = muon { weight_decay = 0.1 }, lr_scale = 2 } }',
                  torch_optimizer("AdamW", **ADAMW), "layers.*.w*",
                  lambda groups, names: Muon(names, groups, 2 * LR, weight_decay=0.1), everywhere=True),
+    "adafactor": Case('optimizer = adafactor_vector { weight_decay = 0.1, eps = (1e-6, 1e-3), '
+                      'group "layers.w*" { optimizer = adafactor { eps = (1e-6, 1e-3), bound = 1.25 } } }',
+                      lambda groups, names: Adafactor(names, groups, LR, matrices=False, weight_decay=0.1,
+                                                      eps=(1e-6, 1e-3)),
+                      "layers.*.w*",
+                      lambda groups, names: Adafactor(names, groups, LR, eps=(1e-6, 1e-3), d=1.25),
+                      everywhere=True),
     "one's own": Case("optimizer = bounded { bound = 0.75 }",
                       lambda groups: Bounded(groups, LR, bound=0.75), decays=False),
 }
@@ -195,6 +229,8 @@ def make_reference(case: Case, out: Path) -> None:
         loss.backward()
         gradients = {n: p.grad.clone() for n, p in parameters.items()}
         norm = clip(list(parameters.values()), CLIP, per_tensor=False)
+        if case.clip_value:
+            torch.nn.utils.clip_grad_value_(parameters.values(), case.clip_value)
         for optimizer in optimizers:
             optimizer.step()
     row = {"step": STEPS, "loss": loss.item(), "losses": {}, "grad_norm": norm, "lr": LR}
@@ -255,8 +291,9 @@ def check(name: str, mesh: str):
     folder.mkdir(parents=True, exist_ok=True)
     ours = interpret(write_program(CASES[name], axes, folder), ranks, against / "inputs.safetensors")
     result = compare(ours, against, "float64")
-    if result.passed() and name != "adamw" and compare(ours, reference_of("adamw"), "float64").passed():
-        return False, "    agrees with AdamW as well"
+    other = CASES[name].other
+    if result.passed() and name != other and compare(ours, reference_of(other), "float64").passed():
+        return False, f"    agrees with {other} as well"
     return result.passed(), result.table()
 
 

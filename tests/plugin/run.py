@@ -3,8 +3,8 @@
     run.py [-v] [NAME...]
 
 Installs the build, builds examples/plugin against it (find_package(Titan)), and uses its passes and
-its operation with the installed tools: found by one pass, differentiated, laid on a mesh, taken
-apart by another, compiled and trained.
+its operation with the installed tools: built by a pass, differentiated, sharded, fused with Titan's
+own operations, emitted, compiled and trained.
 """
 
 import argparse
@@ -22,7 +22,7 @@ PREFIX = OUT / "prefix"
 LIBRARY = OUT / "build/libsoftplus.so"
 PROGRAM = ROOT / "examples/plugin/softplus.titan"
 LOAD = [f"--load-pass-plugin={LIBRARY}"]
-RAISE, LOWER = "--insert-pass=after:model=raise-softplus", "--insert-pass=after:shard=lower-softplus"
+RAISE = "--insert-pass=after:model=raise-softplus"
 READ = f"--load-dialect-plugin={LIBRARY}"
 WIDE = [word for part in ("params", "compute") for word in ("--set", f"precision.{part}=f64")]
 
@@ -51,7 +51,7 @@ def dump(run: str, *passes: str) -> Path:
 
 
 def raised():
-    text = (dump("one", RAISE, LOWER) / "00-model.mlir").read_text()
+    text = (dump("one", RAISE) / "00-model.mlir").read_text()
     return "softplus.softplus" in text and "titan.exp" in text, text  # exp is cross-entropy's
 
 
@@ -62,15 +62,24 @@ def gradients():
 
 
 def partitioned():
-    """On two ranks, taken apart after the shard phase and through all later ones, as on one."""
-    folder = dump("large", RAISE, LOWER)
-    if "softplus.softplus" in (folder / "02-shard.mlir").read_text():
-        return False, "softplus is left after the shard phase"
+    """On two ranks, through all phases, as on one."""
+    folder = dump("large", RAISE)
     said = ""
     for phase in sorted(folder.glob("*.mlir"))[2:]:
         said += call([tool("titan-interpret"), READ, phase, "--program=train", "--float64",
                       f"--compare={folder}/01-gradient.mlir"])
     return said.count("equal:") == len(list(folder.glob("*.mlir"))) - 2, said
+
+
+def fused():
+    """The operation is in a fused region, and its formula in the loop of the region."""
+    text = (dump("large", RAISE) / "03-fuse.mlir").read_text()
+    regions = [part.split("titan.yield")[0] for part in text.split("titan.fused ")[1:]]
+    source = OUT / "fused.cpp"
+    call([tool("titanc"), "build", "--emit", "cpp", "-o", source, "--train", "large", *LOAD, RAISE, PROGRAM])
+    code = source.read_text()
+    row = [line for line in code.splitlines() if "tm::min(" in line and "tm::log(" in line]
+    return any("softplus.softplus" in region for region in regions) and bool(row), text + code
 
 
 def same_in_titan_opt():
@@ -97,7 +106,7 @@ def trained():
         without = losses("without")
     except Failed:
         without = [math.nan]
-    with_it = losses("with", *LOAD, RAISE, LOWER)
+    with_it = losses("with", *LOAD, RAISE)
     return (all(map(math.isfinite, with_it)) and len(with_it) == 5
             and not all(map(math.isfinite, without))), f"{without} {with_it}"
 
@@ -108,7 +117,7 @@ def main() -> None:
     parser.add_argument("-v", action="store_true", help="show the details of what passed too")
     arguments = parser.parse_args()
     report = Report()
-    for run in (install, build, raised, gradients, partitioned, same_in_titan_opt, trained):
+    for run in (install, build, raised, gradients, partitioned, fused, same_in_titan_opt, trained):
         name = run.__name__.replace("_", " ")
         if all(part in name for part in arguments.names):
             report.case(name, run)

@@ -302,6 +302,8 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
     checkRecompute(checked, diags);
   if (checked.train.loss)
     checked.updates = elaborateOptimizers(checked.run, checked.train, library, diags);
+  if (isTrain)
+    checked.schedule = elaborateSchedule(checked.run, library, diags);
   if (isTrain && checked.train.loss) {
     warnUnused(checked.train);
     checkTrains(checked);

@@ -7,6 +7,7 @@
 #include "compiler/sema/mesh/Mesh.h"
 #include "compiler/sema/modules/Derivation.h"
 #include "compiler/sema/runs/Optimizers.h"
+#include "compiler/sema/runs/Schedules.h"
 
 #include <set>
 
@@ -31,6 +32,7 @@ struct CheckedRun {
   Model train;
   Model logits;    ///< the outputs for inference, at batch 1, as far as they exist there
   Updates updates; ///< of the parameters of `train`
+  std::optional<ScheduleFunction> schedule = {}; ///< of a run
 };
 
 /// Reports names in `recompute` that the model lacks.

@@ -1,5 +1,7 @@
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/modules/Suggest.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace titan::sema {
@@ -174,7 +176,7 @@ Value Arithmetic::power(const BinaryExpr &expr, const Value &lhs, const Value &r
   auto each = [&](const Value &a, const Value &b) { return power(expr, a, b); };
   if (std::optional<Value> list = zipped(lhs, rhs, expr.opLoc, each))
     return *list;
-  if (lhs.isNumber() && rhs.isTensor() && isFloat(typeOf(rhs).dtype))
+  if ((lhs.isNumber() || lhs.isTensor()) && rhs.isTensor() && isFloat(typeOf(rhs).dtype))
     return elaboration.tensors.elementwise("pow", lhs, rhs, expr.opLoc, expr.lhs->loc,
                                            expr.rhs->loc);
   if (!expectTensor(lhs, expr.lhs->loc, "the base of `**`"))
@@ -192,7 +194,27 @@ Value Arithmetic::power(const BinaryExpr &expr, const Value &lhs, const Value &r
   return result;
 }
 
+/// `decay == "cosine"`: compares the index of the word.
+Value Arithmetic::compareChoice(const BinaryExpr &expr, const Value &choice, const Value &word) {
+  auto found = std::find(choice.elements.begin(), choice.elements.end(), word);
+  const bool isComparison = expr.op == BinaryOp::Eq || expr.op == BinaryOp::Ne;
+  if (isComparison && found != choice.elements.end())
+    return elaboration.tensors.elementwise(compareWord(expr.op), Value::ofTensor(choice.tensor),
+                                           Value::ofInt(found - choice.elements.begin()),
+                                           expr.opLoc, expr.lhs->loc, expr.rhs->loc);
+  std::vector<std::string> words;
+  for (const Value &one : choice.elements)
+    words.push_back(one.print());
+  report(Code::BadOperands, expr.opLoc, "this option is compared by `==` or `!=` with its words")
+      .help("the words are " + listNames(words));
+  return {};
+}
+
 Value Arithmetic::compare(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
+  if (lhs.kind == Value::Kind::Choice)
+    return compareChoice(expr, lhs, rhs);
+  if (rhs.kind == Value::Kind::Choice)
+    return compareChoice(expr, rhs, lhs);
   if (lhs.isNumber() && rhs.isNumber())
     return Value::ofBool(holds(expr.op, lhs.number(), rhs.number()));
   if (lhs.isTensor() || rhs.isTensor())

@@ -28,6 +28,7 @@ public:
 
 private:
   Value ofNumbers(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
+  Value compareChoice(const syntax::BinaryExpr &expr, const Value &choice, const Value &word);
   bool expectBoolean(const Value &value, Location at, const char *word);
   Value finite(double number, Location at);
 };

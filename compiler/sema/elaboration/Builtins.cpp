@@ -26,6 +26,8 @@ double compute(const std::string &function, double x) {
     return std::sin(x);
   if (function == "cos")
     return std::cos(x);
+  if (function == "floor")
+    return std::floor(x);
   return 1 / (1 + std::exp(-x)); // sigmoid
 }
 
@@ -42,6 +44,7 @@ const std::map<std::string, Builtins::Builtin> &Builtins::table() {
       {"erf", &Builtins::unary},
       {"sin", &Builtins::unary},
       {"cos", &Builtins::unary},
+      {"floor", &Builtins::unary},
       {"float", &Builtins::toFloat},
       {"max", &Builtins::maxMin},
       {"min", &Builtins::maxMin},

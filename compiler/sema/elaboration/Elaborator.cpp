@@ -92,6 +92,22 @@ bool elaborateOptimizer(const Symbol &symbol, const OptimizerRequest &request,
   return diags.errorReports() == errorsBefore;
 }
 
+bool elaborateSchedule(const Symbol &symbol, const ScheduleRequest &request, const Library &library,
+                       DiagnosticEngine &diags, Model &function) {
+  const ScheduleDecl &decl = *symbol.decl->as<ScheduleDecl>();
+  const size_t errorsBefore = diags.errorReports();
+  Specialisation spec;
+  spec.params = spec.compute = DType::F64;
+  spec.launchOptions = request;
+  Scope scope;
+  Frame top{&decl, symbol.unit, &scope, nullptr, decl.loc};
+  function.name = decl.name.text;
+  function.loc = decl.name.loc;
+  Elaboration elaboration(library, diags, function, spec, top);
+  elaboration.statements.schedule(decl);
+  return diags.errorReports() == errorsBefore;
+}
+
 Value evalConstant(const Expr &expr, const Library &library, const Unit &unit,
                    DiagnosticEngine &diags) {
   return Aside(library, unit, diags, expr.loc).elaboration.expressions.eval(expr);

@@ -15,6 +15,14 @@ struct Argument {
   Location loc;
 };
 
+/// An option whose value is known at launch.
+struct LaunchOption {
+  Value value;                    ///< in the file
+  std::vector<std::string> words; ///< that it may be; empty: it is no word
+};
+/// The options of a schedule by name.
+using ScheduleRequest = std::map<std::string, LaunchOption>;
+
 /// What a run fixes for a model: arguments, dimensions of the data, and element types.
 struct Specialisation {
   std::map<std::string, Argument> arguments;
@@ -22,6 +30,7 @@ struct Specialisation {
   DType params = DType::F32;
   DType compute = DType::F32;
   std::map<std::string, Value> options = {}; ///< of an optimizer
+  ScheduleRequest launchOptions = {};        ///< of a schedule
   /// An erroneous statement defines nothing; statements independent of it are still elaborated.
   /// Losses and buffers are skipped. For models that are valid at other sizes.
   bool tolerant = false;
@@ -60,6 +69,15 @@ struct OptimizerRequest {
 /// parameter. Returns false after an error.
 bool elaborateOptimizer(const Symbol &decl, const OptimizerRequest &request, const Library &library,
                         DiagnosticEngine &diags, Model &function);
+
+/// The maximum number of arguments of a schedule: step, steps.
+inline constexpr size_t scheduleArguments = 2;
+
+/// Elaborates a schedule into `function`. The inputs are the declared arguments and the options,
+/// the output is the factor of the learning rate; all values are numbers in f64. A word is the
+/// index of its choice, a boolean is 0 or 1. Returns false after an error.
+bool elaborateSchedule(const Symbol &decl, const ScheduleRequest &request, const Library &library,
+                       DiagnosticEngine &diags, Model &function);
 
 /// Evaluates a compile-time expression outside of any model: the value of a setting.
 Value evalConstant(const syntax::Expr &expr, const Library &library, const Unit &unit,

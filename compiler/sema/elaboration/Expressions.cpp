@@ -15,12 +15,19 @@ bool isLanguageWord(const std::string &name) {
   return symbolicConstants().count(name) != 0;
 }
 
+/// Whether a model contains the expression, directly or through calls.
+bool isInModel(const Frame *frame) {
+  while (frame->caller)
+    frame = frame->caller;
+  return frame->decl && frame->decl->is<ModelDecl>();
+}
+
 } // namespace
 
 const std::set<std::string> &symbolicConstants() {
   static const std::set<std::string> words = {
-      "causal", "interleaved", "half",     "auto", "f32",     "f64",    "bf16",  "f16",
-      "linear", "cosine",      "constant", "text", "indexed", "params", "grads", "optimizer"};
+      "causal", "interleaved", "half",    "auto",   "f32",   "f64",      "bf16",
+      "f16",    "text",        "indexed", "params", "grads", "optimizer"};
   return words;
 }
 
@@ -88,6 +95,8 @@ Value Expressions::name(const NameExpr &expr) {
   }
   if (std::optional<Value> callee = elaboration.callables.evalCallee(expr))
     return *callee;
+  if (expr.path.isSimple() && name.text == "step" && isInModel(context.frame))
+    return emit(Op(OpKind::Step), {DType::I64, {}}, expr.loc);
   if (!elaboration.reports.member(expr.path))
     elaboration.reports.unknownName(expr.path, expr.loc);
   return {};

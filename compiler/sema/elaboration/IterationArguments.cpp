@@ -84,7 +84,7 @@ bool Repeats::promoteToTensor(const std::string &name, const TensorType &type,
   }
   std::string outer = context.variable;
   context.variable = name;
-  Value start = elaboration.tensors.constantLike(binding->value.number(), type, stmt.loc);
+  Value start = elaboration.tensors.constantLike(binding->value, type, stmt.loc);
   if (!type.dims.empty())
     start = emit(Op(OpKind::Expand, {start.tensor}), type, stmt.loc);
   context.variable = outer;

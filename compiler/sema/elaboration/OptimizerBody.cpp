@@ -10,10 +10,12 @@ using namespace syntax;
 /// Whether the declaration permits the statement; reports an error if not.
 bool Statements::belongsHere(const Stmt &stmt) {
   const bool isOptimizer = context.frame->decl && context.frame->decl->is<OptimizerDecl>();
-  const bool isOptimizers = stmt.is<StateStmt>() || stmt.is<OptionStmt>();
-  if (isOptimizers && !isOptimizer) {
+  const bool isSchedule = context.frame->decl && context.frame->decl->is<ScheduleDecl>();
+  const bool isAllowed = isOptimizer || (isSchedule && stmt.is<OptionStmt>());
+  if ((stmt.is<StateStmt>() || stmt.is<OptionStmt>()) && !isAllowed) {
     report(Code::MisplacedStatement, stmt.loc,
-           std::string(stmt.is<StateStmt>() ? "a state" : "an option") + " belongs to an optimizer")
+           stmt.is<StateStmt>() ? "a state belongs to an optimizer"
+                                : "an option belongs to an optimizer or a schedule")
         .help(stmt.is<StateStmt>() ? "a tensor that a model keeps is a `buffer`"
                                    : "an argument of a model has its default in parentheses: "
                                      "`model M(layers = 4)`");
@@ -21,9 +23,12 @@ bool Statements::belongsHere(const Stmt &stmt) {
   }
   bool isForeign = stmt.is<ParamStmt>() || stmt.is<UpdateStmt>() || stmt.is<LossStmt>() ||
                    stmt.is<InputStmt>() || stmt.is<OutputStmt>() || stmt.is<RepeatStmt>();
-  if (isOptimizer && isForeign) {
-    report(Code::MisplacedStatement, stmt.loc, "an optimizer has no statements of this kind")
-        .help("it has `option`, `state`, `let`, `if`, `in`, assignments and `return`");
+  if ((isOptimizer || isSchedule) && isForeign) {
+    report(Code::MisplacedStatement, stmt.loc,
+           std::string(isOptimizer ? "an optimizer" : "a schedule") +
+               " has no statements of this kind")
+        .help(std::string("it has `option`, ") + (isOptimizer ? "`state`, " : "") +
+              "`let`, `if`, `in`, assignments and `return`");
     return false;
   }
   return true;
@@ -36,16 +41,26 @@ void Statements::option(const OptionStmt &stmt) {
         .note(context.frame->scope->findOwn(stmt.name.text)->loc, "the first declaration is here");
     return;
   }
+  if (auto launch = spec.launchOptions.find(stmt.name.text); launch != spec.launchOptions.end()) {
+    context.frame->scope->define(
+        stmt.name.text,
+        {launchOption(stmt.name, launch->second), {}, false, stmt.name.loc, "option"});
+    return;
+  }
   auto given = spec.options.find(stmt.name.text);
   if (given == spec.options.end()) {
     report(Code::MisplacedStatement, stmt.loc, "an option is declared whatever the others are")
         .help("move it out of the `if`");
     return;
   }
-  context.frame->scope->define(stmt.name.text, {given->second, {}, false, stmt.name.loc, "option"});
+  Value value = given->second;
+  if (value.kind == Value::Kind::Word) // one of its `words`, which are strings
+    value = Value::ofString(value.text);
+  context.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "option"});
 }
 
-/// Adds an input of the parameter's type. The last value in the body is the new state.
+/// Adds an input, of the parameter's dimensions unless the statement has others. The last value in
+/// the body is the new state.
 void Statements::state(const StateStmt &stmt) {
   for (size_t i = 0; i < model.inputs.size(); ++i)
     if (model.inputs[i].name == stmt.name.text) {
@@ -53,17 +68,33 @@ void Statements::state(const StateStmt &stmt) {
           .note(model.inputs[i].loc, "the first declaration is here");
       return;
     }
-  optimizerInput(stmt.name, model.inputs.front().type, "state");
+  TensorType type = model.inputs.front().type;
+  if (stmt.dims) {
+    std::optional<DimSet> dims = elaboration.dims.dimSet(*stmt.dims);
+    if (!dims)
+      return;
+    if (dims->empty()) {
+      report(Code::BadArgument, stmt.dims->loc, "a state has at least one dimension")
+          .help("without brackets it has those of the parameter");
+      return;
+    }
+    type.dims = *dims;
+  }
+  optimizerInput(stmt.name, type, "state");
 }
 
-void Statements::optimizerInput(const Name &name, TensorType type, const char *what) {
+Value Statements::addInput(const Name &name, TensorType type) {
   context.variable = name.text;
   Op op(OpKind::Input);
   op.index = static_cast<int64_t>(model.inputs.size());
   model.inputs.push_back({name.text, type, name.loc});
   Value value = elaboration.recorder.append(std::move(op), type, name.loc);
   context.variable.clear();
-  context.frame->scope->define(name.text, {value, {}, false, name.loc, what});
+  return value;
+}
+
+void Statements::optimizerInput(const Name &name, TensorType type, const char *what) {
+  context.frame->scope->define(name.text, {addInput(name, type), {}, false, name.loc, what});
 }
 
 /// Adds a result. Its dimensions must be those of the replaced input.
@@ -78,7 +109,7 @@ void Statements::optimizerOutput(const Value &value, const Input &replaced, Loca
   }
   if (!typeOf(value).dims.sameDims(replaced.type.dims)) {
     report(Code::AssignmentChangesType, at,
-           what + " has " + print(typeOf(value).dims) + ", but the parameter has " +
+           what + " has " + print(typeOf(value).dims) + ", but the old value has " +
                print(replaced.type.dims));
     return;
   }
@@ -86,16 +117,15 @@ void Statements::optimizerOutput(const Value &value, const Input &replaced, Loca
       {replaced.name, elaboration.recorder.converted(value.tensor, replaced.type.dtype, at), at});
 }
 
-/// Defines `over outputs, over inputs`, the dimensions of a matrix. In an expression, such a name
-/// is the number of elements of its dimensions.
+/// Defines `over outputs, over inputs`, the dimensions of a matrix, or `over all`, those of any
+/// parameter. In an expression, such a name is the number of elements of its dimensions.
 bool Statements::optimizerDims(const OptimizerDecl &decl, const OptimizerRequest &request) {
   std::vector<const Formal *> groups;
   for (const Formal &formal : decl.formals)
     if (formal.kind == FormalKind::Over)
       groups.push_back(&formal);
-  if (groups.empty())
-    return true;
-  if (!request.matrix) {
+  const bool isOfMatrices = groups.size() == 2;
+  if (isOfMatrices && !request.matrix) {
     report(Code::NotAMatrix, request.loc,
            "parameter `" + request.name + "` is no matrix, which optimizer `" + decl.name.text +
                "` needs")
@@ -104,7 +134,9 @@ bool Statements::optimizerDims(const OptimizerDecl &decl, const OptimizerRequest
         .help("a group gives it another one: `group \"" + request.name + "\" { optimizer = ... }`");
     return false;
   }
-  const DimSet *sets[] = {&request.matrix->outputs, &request.matrix->inputs};
+  std::vector<const DimSet *> sets = {&request.parameter.dims};
+  if (isOfMatrices)
+    sets = {&request.matrix->outputs, &request.matrix->inputs};
   for (size_t i = 0; i < groups.size(); ++i) {
     std::vector<DimId> ids(sets[i]->begin(), sets[i]->end());
     int64_t size = 1;
@@ -128,15 +160,17 @@ void Statements::optimizer(const OptimizerDecl &decl, const OptimizerRequest &re
   auto isPlain = [](const Formal *formal) {
     return !formal->defaultValue && !formal->type.dims && !formal->type.dtype;
   };
-  if (values.size() < 2 || values.size() > optimizerArguments || (groups != 0 && groups != 2) ||
+  if (values.size() < 2 || values.size() > optimizerArguments || groups > 2 ||
       !std::all_of(values.begin(), values.end(), isPlain)) {
     report(Code::BadArgument, decl.name.loc,
            "optimizer `" + decl.name.text +
                "` takes names for a parameter, its gradient, the learning rate and the number of "
                "the step, in this order; the last ones may be missing")
-        .help("write `optimizer " + decl.name.text +
-              "(p, g, lr, step)`, of matrices `(p, g, lr, step, over outputs, over inputs)`; what "
-              "a run may set is an `option` in the body");
+        .help(
+            "write `optimizer " + decl.name.text +
+            "(p, g, lr, step)`, with the dimensions of the parameter `(p, g, lr, step, over all)`, "
+            "of matrices `(p, g, lr, step, over outputs, over inputs)`; what a run may set is an "
+            "`option` in the body");
     return;
   }
   if (!optimizerDims(decl, request))

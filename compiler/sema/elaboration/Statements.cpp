@@ -90,7 +90,8 @@ void Statements::statement(const Stmt &stmt) {
 
 void Statements::returnValues(const ReturnStmt &stmt) {
   std::vector<Value> values;
-  if (context.frame->decl->is<FnDecl>() || context.frame->decl->is<OptimizerDecl>()) {
+  const Decl &decl = *context.frame->decl;
+  if (decl.is<FnDecl>() || decl.is<OptimizerDecl>() || decl.is<ScheduleDecl>()) {
     for (const ExprPtr &value : stmt.values)
       values.push_back(eval(*value));
   } else {

@@ -13,6 +13,8 @@ public:
   void elaborate(const syntax::Body &body);
   /// The body of an optimizer, for a parameter of this type.
   void optimizer(const syntax::OptimizerDecl &decl, const OptimizerRequest &request);
+  /// The body of a schedule.
+  void schedule(const syntax::ScheduleDecl &decl);
   /// The number of errors outside of tolerated statements. If the specialisation tolerates errors,
   /// the results of an erroneous statement are unknown, and independent statements are still
   /// elaborated.
@@ -41,9 +43,14 @@ private:
   void option(const syntax::OptionStmt &stmt);
   void state(const syntax::StateStmt &stmt);
   bool optimizerDims(const syntax::OptimizerDecl &decl, const OptimizerRequest &request);
+  /// Adds an input of the function that is elaborated.
+  Value addInput(const syntax::Name &name, TensorType type);
   void optimizerInput(const syntax::Name &name, TensorType type, const char *what);
   void optimizerOutput(const Value &value, const Input &replaced, Location at,
                        const std::string &what);
+  // ScheduleBody.cpp
+  Value launchOption(const syntax::Name &name, const LaunchOption &option);
+  bool computesNumbers(const syntax::ScheduleDecl &decl);
   // Assignments.cpp
   void assign(const syntax::AssignStmt &stmt);
   void assignTo(const syntax::Name &name, Value value, Location valueLoc);

@@ -7,9 +7,11 @@ namespace titan::sema {
 
 using namespace syntax;
 
-Value TensorOps::constantLike(double number, const TensorType &type, Location at) {
+Value TensorOps::constantLike(const Value &value, const TensorType &type, Location at) {
   Op op(OpKind::Constant);
-  op.number = number;
+  op.number = value.number();
+  if (!isFloat(type.dtype))
+    op.index = value.isInt() ? value.integer : static_cast<int64_t>(value.number());
   return emit(std::move(op), {type.dtype, {}}, at);
 }
 
@@ -44,7 +46,7 @@ Value TensorOps::asOperand(const Value &value, const Value &other, Location at) 
     return {};
   }
   if (value.isNumber() && typeOf(other).dtype != DType::Bool)
-    return constantLike(value.number(), typeOf(other), at);
+    return constantLike(value, typeOf(other), at);
   if (value.isNumber()) {
     report(Code::DTypeMismatch, at, "a comparison gives bool, which is combined with no number")
         .help("make a number of it: `where(x, 1, 0)`, or `float(x)`");

@@ -15,7 +15,7 @@ public:
   Value elementwise(const char *word, const Value &lhs, const Value &rhs, Location at,
                     Location lhsLoc, Location rhsLoc, const syntax::BinaryExpr *expr = nullptr);
   Value unary(const char *word, const Value &operand, Location at);
-  Value constantLike(double number, const TensorType &type, Location at);
+  Value constantLike(const Value &value, const TensorType &type, Location at);
   Value booleansAsIntegers(const Value &operand, Location at);
   Value reduce(const char *word, const Value &reduced, const std::vector<DimId> &over, Location at);
 

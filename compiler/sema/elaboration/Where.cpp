@@ -24,7 +24,7 @@ Value Builtins::where(CallArgs &args) {
   for (size_t i = 1; i < 3; ++i) {
     Value choice = args[i];
     if (choice.isNumber())
-      choice = elaboration.tensors.constantLike(choice.number(), like, args.locOf(i));
+      choice = elaboration.tensors.constantLike(choice, like, args.locOf(i));
     if (!expectTensor(choice, args.locOf(i), "a choice of `where`"))
       return {};
     if (!mayJoin(typeOf(choice).dtype, like.dtype)) {

@@ -1,4 +1,6 @@
 #include "compiler/sema/mesh/Pipeline.h"
+
+#include "base/schedule/Generators.h"
 #include "compiler/sema/modules/Suggest.h"
 
 #include <algorithm>
@@ -155,8 +157,25 @@ private:
     std::string schedule = run["pipeline.schedule"].print();
     if (schedule == "auto")
       schedule = axis.stages > 1 ? "interleaved_1f1b" : "1f1b";
+    if (!isDefined(schedule, axis))
+      return;
     mesh.pipeline =
         Pipeline{axis.name, dim, *perStage, schedule, run["accumulate"].integer, axis.loc};
+  }
+
+  /// Whether the schedule exists for these stages and microbatches.
+  bool isDefined(const std::string &name, const Axis &axis) {
+    try {
+      generate(*schedule::findAlgorithm(name),
+               {static_cast<int>(axis.degree), static_cast<int>(axis.stages),
+                static_cast<int>(run["accumulate"].integer)});
+      return true;
+    } catch (const schedule::ScheduleError &error) {
+      const Option &option = run.options.at("pipeline.schedule");
+      diags.report(Code::PipelineStages, isSet(option) ? option.loc : axis.loc, error.what())
+          .help(error.remedy);
+      return false;
+    }
   }
 
   std::optional<std::vector<int64_t>> layersPerStage(int64_t layers, int64_t stages,

@@ -17,6 +17,8 @@ const std::vector<Formal> *formalsOf(const Decl &decl) {
     return &block->formals;
   if (auto *optimizer = decl.as<OptimizerDecl>())
     return &optimizer->formals;
+  if (auto *schedule = decl.as<ScheduleDecl>())
+    return &schedule->formals;
   auto *fn = decl.as<FnDecl>();
   return fn ? &fn->formals : nullptr;
 }
@@ -33,6 +35,8 @@ const Name &nameOf(const Decl &decl) {
     return fn->name;
   if (auto *optimizer = decl.as<OptimizerDecl>())
     return optimizer->name;
+  if (auto *schedule = decl.as<ScheduleDecl>())
+    return schedule->name;
   if (auto *parallel = decl.as<ParallelDecl>())
     return parallel->name;
   if (auto *train = decl.as<TrainDecl>())
@@ -53,6 +57,8 @@ const char *kindOf(const Decl &decl) {
     return "function";
   case DeclKind::Optimizer:
     return "optimizer";
+  case DeclKind::Schedule:
+    return "schedule";
   case DeclKind::Parallel:
     return "parallel map";
   case DeclKind::Train:
@@ -65,6 +71,7 @@ Namespace namespaceOf(const Decl &decl) {
   return decl.is<ParallelDecl>()    ? Namespace::Maps
          : decl.is<TrainDecl>()     ? Namespace::Runs
          : decl.is<OptimizerDecl>() ? Namespace::Optimizers
+         : decl.is<ScheduleDecl>()  ? Namespace::Schedules
                                     : Namespace::Code;
 }
 
@@ -114,6 +121,13 @@ const Unit *Library::load(const std::string &path, FileId file, Location at) {
   return &unit;
 }
 
+static bool isDefault(const Decl &decl) {
+  if (auto *optimizer = decl.as<OptimizerDecl>())
+    return optimizer->isDefault;
+  auto *schedule = decl.as<ScheduleDecl>();
+  return schedule && schedule->isDefault;
+}
+
 void Library::declare(Unit &unit) {
   for (const DeclPtr &decl : unit.module->decls) {
     if (decl->is<ImportDecl>())
@@ -124,8 +138,28 @@ void Library::declare(Unit &unit) {
     if (!fresh)
       diags.report(Code::Redeclared, name.loc, "`" + name.text + "` is declared twice")
           .note(nameOf(*entry->second.decl).loc, "the first declaration is here");
+    if (isDefault(*decl))
+      declareDefault(unit, *decl);
     checkFormals(*decl);
   }
+}
+
+void Library::declareDefault(Unit &unit, const Decl &decl) {
+  auto [entry, fresh] = unit.defaults.try_emplace(namespaceOf(decl), Symbol{&decl, &unit});
+  if (!fresh)
+    diags
+        .report(Code::Redeclared, nameOf(decl).loc,
+                std::string("a file has one default ") + kindOf(decl))
+        .note(nameOf(*entry->second.decl).loc, "the first one is here");
+}
+
+Symbol Library::defaultOf(const Unit &unit, Namespace ns) const {
+  if (auto own = unit.defaults.find(ns); own != unit.defaults.end())
+    return own->second;
+  for (const auto &[path, file] : units)
+    if (auto found = file->defaults.find(ns); file->isPrelude && found != file->defaults.end())
+      return found->second;
+  return {};
 }
 
 void Library::checkFormals(const Decl &decl) {
@@ -146,7 +180,7 @@ void Library::checkFormals(const Decl &decl) {
 /// Adds the declarations that need no import. A standard library without a prelude is legal, so the
 /// compiler works on a single file.
 void Library::addPrelude(Unit &unit) {
-  for (const char *name : {"prelude.titan", "optimizers.titan"})
+  for (const char *name : {"prelude.titan", "optimizers.titan", "schedules.titan"})
     addPrelude(unit, name);
 }
 

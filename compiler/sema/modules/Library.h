@@ -26,8 +26,8 @@ struct Symbol {
 };
 
 /// The context of a name selects its namespace, so models (with blocks and functions), maps,
-/// runs and optimizers may have equal names: `train tp2 = base on tp2 with {}`.
-enum class Namespace { Code, Maps, Runs, Optimizers };
+/// runs, optimizers and schedules may have equal names: `train tp2 = base on tp2 with {}`.
+enum class Namespace { Code, Maps, Runs, Optimizers, Schedules };
 Namespace namespaceOf(const syntax::Decl &decl);
 
 /// Declarations by namespace and name.
@@ -46,6 +46,7 @@ struct Unit {
   bool isPrelude = false;
   std::unique_ptr<syntax::Module> module;
   Names declared;
+  std::map<Namespace, Symbol> defaults;     ///< its `default optimizer` and `default schedule`
   Names imported;                           ///< by bare name
   std::map<std::string, Import> namespaces; ///< `norm` of `norm.rms_norm`
   /// Bare names that several imports declare. Their use needs the qualified name.
@@ -72,6 +73,9 @@ public:
   Symbol lookup(const Unit &unit, const syntax::Path &path, Namespace ns = Namespace::Code) const;
   /// Resolves a name from `names`, including its qualifier if it has one.
   Symbol lookup(const Unit &unit, const std::string &name, Namespace ns = Namespace::Code) const;
+  /// The optimizer or schedule of a run in `unit` that names none: the default of the file, else of
+  /// the standard library.
+  Symbol defaultOf(const Unit &unit, Namespace ns) const;
   /// Resolves a path as if private names (`_name`) were visible.
   Symbol lookupPrivate(const Unit &unit, const syntax::Path &path) const;
   /// The qualified names of a bare name that several imports declare.
@@ -100,6 +104,7 @@ private:
   /// Suggests an existing file for a missing one.
   static void suggestFile(Diagnostic &diag, const std::string &path);
   void declare(Unit &unit);
+  void declareDefault(Unit &unit, const syntax::Decl &decl);
   void checkFormals(const syntax::Decl &decl);
   void addPrelude(Unit &unit);
   void addPrelude(Unit &unit, const char *name);

@@ -45,7 +45,7 @@ enum class OpKind {
   Parameter,          // -> the parameter `index`
   Update,             // the operand is the next value of the parameter `index`, a buffer
   Input,              // -> the input `index`
-  Constant,           // -> scalar `number`
+  Constant,           // -> scalar `number`; of an integer type `index`, which is exact
   Elementwise,        // `word` names the function; operands join by name
   Contract,           // sums the dimensions that both operands have and the result lacks
   Reduce,             // `word` is sum, max or min; over `dims`
@@ -70,7 +70,8 @@ enum class OpKind {
   Scatter,   // updates, index -> sums along dims[0]
   Random,    // `word` is uniform or normal
   Dropout,   // the operand; in training, elements are 0 with the probability `number`
-  Repeat     // dims[0] iterations; operands and results are the iteration arguments
+  Repeat,    // dims[0] iterations; operands and results are the iteration arguments
+  Step       // -> int, the number of the training step, from 1
 };
 
 struct Op;

@@ -32,6 +32,7 @@ void Reachability::walk(const Region &region) {
     if (op->kind == OpKind::Parameter || op->kind == OpKind::Update)
       parameters.insert(op->index);
     isRandom |= op->kind == OpKind::Random || op->kind == OpKind::Dropout;
+    usesStep |= op->kind == OpKind::Step;
     if (op->kind == OpKind::Input)
       inputs.insert(op->index);
     for (const Region &body : op->body)

@@ -14,6 +14,7 @@ struct Reachability {
   std::unordered_set<ValueId> values;
   std::unordered_set<uint32_t> parameters, inputs; ///< indices
   bool isRandom = false;                           ///< contains random numbers, new in each step
+  bool usesStep = false;                           ///< contains the number of the step
   bool updates;                                    ///< includes the updates of buffers
 
   /// With `updates`, includes the operands of buffer updates.

@@ -60,6 +60,14 @@ Value Value::ofTensor(ValueId id) {
   return value;
 }
 
+Value Value::ofChoice(ValueId index, const std::vector<std::string> &words) {
+  Value value = of(Kind::Choice);
+  value.tensor = index;
+  for (const std::string &word : words)
+    value.elements.push_back(ofString(word));
+  return value;
+}
+
 bool Value::isNumberList() const {
   return kind == Kind::List && !elements.empty() &&
          std::all_of(elements.begin(), elements.end(),
@@ -88,6 +96,8 @@ const char *Value::describe() const {
     return "a mask";
   case Kind::Callable:
     return callable->callee.isBlock() ? "a block" : "a function";
+  case Kind::Choice:
+    return "a word that the launch chooses";
   case Kind::Tensor:
     return "a tensor";
   }
@@ -133,6 +143,7 @@ std::string Value::print() const {
   case Kind::Callable:
     return callable->callee.name() + (callable->boundArgs.empty() ? "" : "(...)");
   case Kind::Mask:
+  case Kind::Choice:
   case Kind::Tensor:
   case Kind::Error:
     break;

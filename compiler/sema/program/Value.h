@@ -33,6 +33,7 @@ struct Value {
     List,     ///< also the results of a call with several
     Mask,     ///< `causal and window(64)`
     Callable, ///< a function or a block, not called
+    Choice,   ///< one of the strings `elements`; `tensor` is the index, known when the program runs
     Tensor
   };
 
@@ -55,6 +56,7 @@ struct Value {
   static Value ofMask(sema::Mask mask);
   static Value ofCallable(std::shared_ptr<const sema::Callable> callable);
   static Value ofTensor(ValueId id);
+  static Value ofChoice(ValueId index, const std::vector<std::string> &words);
 
   bool isError() const { return kind == Kind::Error; }
   bool isTensor() const { return kind == Kind::Tensor; }

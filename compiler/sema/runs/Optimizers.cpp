@@ -1,7 +1,6 @@
 #include "compiler/sema/runs/Optimizers.h"
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/modules/Suggest.h"
-#include "compiler/sema/runs/OptimizerOptions.h"
 #include "compiler/sema/runs/ParameterMatrix.h"
 
 #include <algorithm>
@@ -21,53 +20,7 @@ const std::string section = "optimizer.";
 
 } // namespace
 
-std::optional<Path> optimizerName(const Expr &expr) {
-  if (auto *name = expr.as<NameExpr>())
-    return name->path;
-  if (auto *text = expr.as<StringExpr>())
-    return Path{{{text->value, text->loc}}, text->loc};
-  return std::nullopt;
-}
-
-void reportNoOptimizerName(const Expr &expr, DiagnosticEngine &diags) {
-  auto *call = expr.as<CallExpr>();
-  Diagnostic &diag = diags.report(Code::OptionType, expr.loc,
-                                  call ? "`optimizer.name` takes a word, not a call"
-                                       : "`optimizer.name` takes the name of an optimizer");
-  if (call)
-    diag.help("write its settings in braces: `" + call->callee.text() + " { ... }`");
-}
-
-Symbol lookupOptimizer(const Path &path, const Unit &unit, const Run &run, const Library &library) {
-  for (const Unit *candidate : {&unit, run.model.unit})
-    if (candidate)
-      if (Symbol symbol = library.lookup(*candidate, path, Namespace::Optimizers))
-        return symbol;
-  return {};
-}
-
-Symbol findOptimizer(const Path &path, const Unit &unit, const Run &run, const Library &library,
-                     DiagnosticEngine &diags) {
-  if (Symbol symbol = lookupOptimizer(path, unit, run, library))
-    return symbol;
-  std::vector<std::string> names = library.names(unit, Namespace::Optimizers);
-  std::erase_if(names, [](const std::string &name) { return name.find('.') != std::string::npos; });
-  Diagnostic &diag =
-      diags.report(Code::OptionValue, path.loc, "no optimizer is named `" + path.text() + "`");
-  suggestName(diag, path.loc, path.text(), names, "known are ");
-  return {};
-}
-
-void useOptimizer(const Symbol &optimizer, Run &run, const Library &library,
-                  DiagnosticEngine &diags) {
-  if (run.optimizer && run.optimizer.decl == optimizer.decl)
-    return;
-  for (const OptionSpec &spec : run.optimizerOptions)
-    run.options.erase(spec.path);
-  run.optimizer = optimizer;
-  run.optimizerOptions = optionsOf(optimizer, library, diags);
-  for (OptionSpec &spec : run.optimizerOptions)
-    spec.path = section + spec.path;
+void dropForeignGroupOptions(Run &run) {
   for (Group &group : run.groups)
     std::erase_if(group.values,
                   [&](const auto &entry) { return !findGroupOption(run, group, entry.first); });
@@ -85,7 +38,7 @@ std::optional<OptionSpec> findGroupOption(const Run &run, const Group &group,
     if (const OptionSpec *spec = findOption(*table, name))
       return *spec;
   const OptionSpec *shared =
-      group.optimizer ? nullptr : findOption(run.optimizerOptions, section + name);
+      group.optimizer ? nullptr : findOption(run.optimizer.options, section + name);
   if (!shared)
     return std::nullopt;
   OptionSpec spec = *shared;
@@ -96,14 +49,14 @@ std::optional<OptionSpec> findGroupOption(const Run &run, const Group &group,
 std::vector<std::string> groupOptionNames(const Run &run, const Group &group) {
   std::vector<std::string> known = namesOf(groupOptions());
   known.emplace_back("optimizer");
-  for (const OptionSpec &spec : group.optimizer ? group.optimizerOptions : run.optimizerOptions)
+  for (const OptionSpec &spec : group.optimizer ? group.optimizerOptions : run.optimizer.options)
     known.push_back(group.optimizer ? spec.path : spec.path.substr(section.size()));
   return known;
 }
 
 Optimizer optimizerOf(const Run &run, const Parameter &parameter) {
-  Optimizer chosen{run.optimizer, {}};
-  for (const OptionSpec &spec : run.optimizerOptions)
+  Optimizer chosen{run.optimizer.symbol, {}};
+  for (const OptionSpec &spec : run.optimizer.options)
     chosen.options[spec.path.substr(section.size())] = run[spec.path];
   for (const Group &group : run.groups) {
     if (!matchesPattern(group.pattern, parameter.name))
@@ -155,8 +108,8 @@ struct UpdateKey {
 };
 
 bool takesMatrix(const OptimizerDecl &decl) {
-  return std::any_of(decl.formals.begin(), decl.formals.end(),
-                     [](const Formal &formal) { return formal.kind == FormalKind::Over; });
+  return std::count_if(decl.formals.begin(), decl.formals.end(),
+                       [](const Formal &formal) { return formal.kind == FormalKind::Over; }) == 2;
 }
 
 /// The element type of the update: the widest stored type, at least f32.

@@ -1,5 +1,5 @@
-// The optimizers of a run. `optimizer = NAME { ... }` names a declaration that is visible in the
-// file and sets its options. A group of parameters may have another optimizer or other options.
+// The optimizers of a run's parameters. A group of parameters may have another optimizer than the
+// run's, or other options.
 #ifndef TITAN_COMPILER_SEMA_OPTIMIZERS_H
 #define TITAN_COMPILER_SEMA_OPTIMIZERS_H
 
@@ -9,20 +9,8 @@
 
 namespace titan::sema {
 
-/// The value of a setting as the name of an optimizer; empty if it is no name.
-std::optional<syntax::Path> optimizerName(const syntax::Expr &expr);
-void reportNoOptimizerName(const syntax::Expr &expr, DiagnosticEngine &diags);
-
-/// The optimizer called `path` in `unit`, else in the file of the run's model.
-Symbol lookupOptimizer(const syntax::Path &path, const Unit &unit, const Run &run,
-                       const Library &library);
-/// The same; reports an unknown name.
-Symbol findOptimizer(const syntax::Path &path, const Unit &unit, const Run &run,
-                     const Library &library, DiagnosticEngine &diags);
-
-/// Sets the optimizer of all parameters without a group. Drops the options of the former one.
-void useOptimizer(const Symbol &optimizer, Run &run, const Library &library,
-                  DiagnosticEngine &diags);
+/// Drops what groups set of options that neither their optimizer nor the run's declares.
+void dropForeignGroupOptions(Run &run);
 
 /// The option `name` of a group: an option of groups, or of the optimizer of the group. A group
 /// without an optimizer has the options of the run's optimizer and of other groups' optimizers.

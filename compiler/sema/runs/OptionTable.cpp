@@ -1,4 +1,5 @@
 // The rows of the table, section by section.
+#include "base/schedule/Generators.h"
 #include "compiler/sema/runs/Options.h"
 
 namespace titan::sema {
@@ -37,6 +38,11 @@ OptionSpec list(const char *path, OptionType type, std::vector<std::string> choi
 OptionSpec effectiveWith(const char *needs, OptionSpec spec) {
   spec.needs = needs;
   return spec;
+}
+
+/// The name of a declaration; without one, the default of the file or of the standard library.
+OptionSpec declaration(const char *path, const char *doc) {
+  return {path, OptionType::Declaration, Value::ofWord(""), Fixed::Compile, doc, 0, 0, {}};
 }
 
 OptionSpec tokens() {
@@ -123,8 +129,8 @@ std::vector<OptionSpec> shardingOptions() {
 
 std::vector<OptionSpec> optimizerOptions() {
   return {
-      {"optimizer.name", OptionType::Optimizer, Value::ofWord("adamw"), Fixed::Compile,
-       "the optimizer; written `optimizer = adamw { ... }`, with the options that it declares"},
+      declaration("optimizer.name", "the optimizer; written `optimizer = NAME { ... }`, with the "
+                                    "options that it declares"),
       number("optimizer.lr", 1e-3, Fixed::Launch, 0, unbounded,
              "peak learning rate of the schedule"),
   };
@@ -132,13 +138,9 @@ std::vector<OptionSpec> optimizerOptions() {
 
 std::vector<OptionSpec> scheduleOptions() {
   return {
-      integer("schedule.warmup", Value::ofInt(0), Fixed::Launch, 0,
-              "steps in which the learning rate rises linearly"),
-      choice("schedule.decay", Fixed::Launch, {"constant", "linear", "cosine"},
-             "how the learning rate falls after the warm-up, until the last step"),
-      effectiveWith("schedule.decay=linear",
-                    number("schedule.to", 0, Fixed::Launch, 0, 1,
-                           "final learning rate, as a fraction of the peak")),
+      declaration("schedule.name",
+                  "how the learning rate depends on the step; written `schedule = NAME { ... }`, "
+                  "with the options that it declares"),
   };
 }
 
@@ -146,6 +148,8 @@ std::vector<OptionSpec> stepOptions() {
   return {
       number("clip", 0, Fixed::Compile, 0, unbounded,
              "largest gradient norm over all parameters; 0: no clipping"),
+      number("clip_value", 0, Fixed::Compile, 0, unbounded,
+             "largest magnitude of an element of a gradient, after `clip`; 0: no clipping"),
       choice(
           "on_nonfinite", Fixed::Launch, {"stop", "skip", "warn"},
           "what a run does after a step whose loss or gradient norm is not finite: end "
@@ -176,13 +180,14 @@ std::vector<OptionSpec> recomputeOptions() {
   };
 }
 
-/// Each option has one sample: no program with a pipeline is emitted yet, so none can show an
-/// effect.
+/// Each option has one sample, since the programs of the test that sets all options have no
+/// pipeline.
 std::vector<OptionSpec> pipelineOptions() {
+  std::vector<std::string> words{"auto"};
+  for (const schedule::Algorithm &algorithm : schedule::allAlgorithms())
+    words.emplace_back(algorithm.name);
   OptionSpec schedule =
-      choice("pipeline.schedule", Fixed::Compile,
-             {"auto", "gpipe", "1f1b", "interleaved_1f1b", "looped_bfs", "zb_h1",
-              "interleaved_zero_bubble", "zbv", "dualpipe_v"},
+      choice("pipeline.schedule", Fixed::Compile, words,
              "order of the stages' forward and backward passes; auto: 1f1b, or interleaved_1f1b "
              "with several stages per rank");
   OptionSpec microbatches = integer("pipeline.microbatches", Value::ofInt(0), Fixed::Compile, 0,

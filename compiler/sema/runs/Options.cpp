@@ -26,9 +26,10 @@ SettingRule typeRule(const OptionSpec &spec) {
     return oneOf(spec.choices);
   case OptionType::Pair:
   case OptionType::Words:
-  case OptionType::Bool:
-  case OptionType::Optimizer:
+  case OptionType::Declaration:
     break;
+  case OptionType::Bool:
+    return oneOf({"false", "true"});
   }
   return {};
 }
@@ -37,11 +38,9 @@ SettingRule typeRule(const OptionSpec &spec) {
 
 SettingRule ruleOf(const OptionSpec &spec) {
   SettingRule rule = typeRule(spec);
-  const std::string needed = spec.needs;
-  if (spec.fixed == Fixed::Compile || needed.empty())
+  if (spec.fixed == Fixed::Compile || spec.needs.empty())
     return rule;
-  const OptionSpec &beside = *findOption(needed.substr(0, needed.find('=')));
-  return idle(beside.path, beside.initial.text, std::move(rule));
+  return idle(spec.needs.substr(0, spec.needs.find('=')), spec.idleValue, std::move(rule));
 }
 
 namespace {
@@ -205,8 +204,8 @@ const char *spelling(OptionType type) {
     return "boolean";
   case OptionType::Initialiser:
     return "number or distribution";
-  case OptionType::Optimizer:
-    return "name of an optimizer";
+  case OptionType::Declaration:
+    return "name";
   case OptionType::Choice:
     break;
   }
@@ -232,10 +231,9 @@ std::vector<std::string> samplesOf(const OptionSpec &spec) {
     return {"1", "[0, 1]"};
   case OptionType::Bool:
     return {"true", "false"};
-  case OptionType::Optimizer:
-    return {"adamw", "sgd"};
   case OptionType::Initialiser:
     return {"0.5", "normal(0.5)"};
+  case OptionType::Declaration: // those that are visible
   case OptionType::Words:
   case OptionType::Choice:
     break;
@@ -269,7 +267,7 @@ Value checkOption(const OptionSpec &spec, const Value &value, Location at,
     if (value.kind != Value::Kind::Bool)
       return refuse(Code::OptionType, spec, "true or false", value, at, diags);
     return value;
-  case OptionType::Optimizer: // was found by its name
+  case OptionType::Declaration: // was found by its name
     return value;
   case OptionType::String:
   case OptionType::Integer:

@@ -22,7 +22,7 @@ enum class OptionType {
   String,
   Choice,
   Integers,
-  Optimizer, ///< the name of one
+  Declaration, ///< the name of an optimizer or of a schedule
   Words,
   Bool,
   Initialiser, ///< a number or a distribution; no value but a part of a model
@@ -42,7 +42,8 @@ struct OptionSpec {
   double least = 0, most = std::numeric_limits<double>::infinity(); ///< of numbers, both included
   std::vector<std::string> choices = {};                            ///< of words; none: any names
   std::vector<std::string> samples = {}; ///< legal values; empty: those of its type
-  const char *needs = "";                ///< a setting without which it changes nothing
+  std::string needs = {};                ///< a setting without which it changes nothing
+  std::string idleValue = {};            ///< the value of that setting with which it has no effect
 };
 
 /// All options except arguments of models, degrees of maps and options with a parameter pattern.

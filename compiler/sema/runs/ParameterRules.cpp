@@ -2,7 +2,8 @@
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/program/ElementTypes.h"
-#include "compiler/sema/runs/OptimizerOptions.h"
+#include "compiler/sema/runs/Choices.h"
+#include "compiler/sema/runs/DeclaredOptions.h"
 #include "compiler/sema/runs/Optimizers.h"
 
 #include <cmath>
@@ -79,10 +80,10 @@ private:
   }
 
   void readOptimizer(const Setting &entry) {
-    if (std::optional<Path> path = optimizerName(*entry.value))
-      group.optimizer = findOptimizer(*path, unit, run, library, diags);
+    if (std::optional<Path> path = chosenName(*entry.value))
+      group.optimizer = findChoice(optimizerChoice, *path, unit, run, library, diags);
     else
-      reportNoOptimizerName(*entry.value, diags);
+      reportNoName(optimizerChoice, *entry.value, diags);
     if (!group.optimizer)
       return;
     group.optimizerOptions = optionsOf(group.optimizer, library, diags);

@@ -1,7 +1,6 @@
 // Follows the derivation chain of a run.
 #include "compiler/sema/runs/Resolver.h"
 #include "compiler/sema/modules/Suggest.h"
-#include "compiler/sema/runs/Optimizers.h"
 
 namespace titan::sema {
 
@@ -88,8 +87,8 @@ bool Resolver::addRun(const Symbol &symbol) {
   unit = symbol.unit;
   setHere.clear();
   for (const Setting &setting : decl.settings)
-    announceOptimizer("", setting);
-  defaultOptimizer();
+    announceChoices("", setting);
+  chooseDefaults();
   addSettings("", decl.settings);
   run.name = decl.name.text;
   run.loc = decl.name.loc;
@@ -101,8 +100,8 @@ void Resolver::addOverrides(const std::vector<Override> &overrides) {
   fromCommandLine = true;
   setHere.clear();
   for (const Override &override : overrides)
-    announceOptimizer("", override.setting);
-  defaultOptimizer();
+    announceChoices("", override.setting);
+  chooseDefaults();
   for (size_t i = 0; i < overrides.size(); ++i) {
     if (i && overrides[i - 1].fromFile != overrides[i].fromFile)
       setHere.clear(); // the command line overrides files

@@ -4,7 +4,7 @@
 
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/modules/Derivation.h"
-#include "compiler/sema/runs/Run.h"
+#include "compiler/sema/runs/Choices.h"
 
 namespace titan::sema {
 
@@ -32,9 +32,10 @@ private:
   void assign(const std::string &path, Location pathLoc, const syntax::Expr &value);
   void setData(const std::string &path, const syntax::CallExpr &call);
   void set(const std::string &path, Location pathLoc, const syntax::Expr &value);
-  void setOptimizer(Location pathLoc, const syntax::Expr &value);
-  void announceOptimizer(const std::string &prefix, const syntax::Setting &setting);
-  void defaultOptimizer();
+  void choose(const ChoiceKind &kind, const Symbol &symbol);
+  void setChoice(const ChoiceKind &kind, Location pathLoc, const syntax::Expr &value);
+  void announceChoices(const std::string &prefix, const syntax::Setting &setting);
+  void chooseDefaults();
   void unknown(const std::string &path, Location at);
   bool isModelArgument(const std::string &name) const;
   Value evaluateFor(const OptionSpec &spec, const syntax::Expr &value);

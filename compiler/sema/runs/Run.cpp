@@ -1,4 +1,5 @@
 #include "compiler/sema/runs/Run.h"
+#include "compiler/sema/runs/Choices.h"
 #include "compiler/sema/runs/Resolver.h"
 
 namespace titan::sema {
@@ -62,12 +63,27 @@ std::optional<Override> parseOverride(const std::string &argument, SourceManager
   return made;
 }
 
+/// The section of a path: `optimizer` of `optimizer.lr`.
+static std::string sectionOf(const std::string &path) {
+  return path.substr(0, path.find('.'));
+}
+
 std::vector<OptionSpec> Run::allOptions() const {
   std::vector<OptionSpec> all;
-  for (const OptionSpec &spec : optionTable()) {
-    all.push_back(spec);
-    if (spec.path == "optimizer.lr")
-      all.insert(all.end(), optimizerOptions.begin(), optimizerOptions.end());
+  const std::vector<OptionSpec> &table = optionTable();
+  for (size_t i = 0; i < table.size(); ++i) {
+    OptionSpec &spec = all.emplace_back(table[i]);
+    const ChoiceKind *kind = choiceAt(sectionOf(spec.path));
+    if (!kind)
+      continue;
+    const Chosen &chosen = this->*kind->chosen;
+    if (spec.path == kind->namePath()) {
+      spec.initial = Value::ofWord(chosen.initial);
+      spec.samples = chosen.names;
+    }
+    // What the declaration adds follows the section of the table.
+    if (i + 1 == table.size() || sectionOf(table[i + 1].path) != kind->section)
+      all.insert(all.end(), chosen.options.begin(), chosen.options.end());
   }
   return all;
 }

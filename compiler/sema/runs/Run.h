@@ -29,6 +29,15 @@ struct ParameterRule {
   Location loc;
 };
 
+/// A declaration that a run chooses by name, with the options that it declares, by their whole
+/// paths.
+struct Chosen {
+  Symbol symbol;
+  std::vector<OptionSpec> options;
+  std::string initial;            ///< the name of the default
+  std::vector<std::string> names; ///< of all declarations of the kind that the file sees
+};
+
 /// A run before its model is specialised.
 struct Run {
   std::string name;
@@ -38,14 +47,14 @@ struct Run {
   std::map<std::string, Option> options;        ///< every option of the table
   std::map<std::string, Option> modelArguments; ///< `model.layers = 2`
   std::map<std::string, Option> degrees;        ///< `parallel.tp = 2`
-  Symbol optimizer;                             ///< that of the parameters of no group
-  std::vector<OptionSpec> optimizerOptions;     ///< which it declares, by their whole paths
+  Chosen optimizer;                             ///< that of the parameters of no group
+  Chosen schedule;                              ///< of the learning rate
   std::vector<Group> groups;
   std::vector<ParameterRule> rules;
   Location loc;
 
   const Value &operator[](const std::string &path) const { return options.at(path).value; }
-  /// The table, and the options of the run's optimizer.
+  /// The table, and the options of the run's optimizer and schedule.
   std::vector<OptionSpec> allOptions() const;
 };
 

@@ -58,7 +58,7 @@ static void checkAccumulation(const Run &run, DiagnosticEngine &diags) {
 
 /// Reports options to which another option leaves no effect.
 static void checkIdle(const Run &run, DiagnosticEngine &diags) {
-  for (const OptionSpec &spec : optionTable()) {
+  for (const OptionSpec &spec : run.allOptions()) {
     const Option &option = run.options.at(spec.path);
     const SettingRule rule = ruleOf(spec);
     if (!option.loc.isValid() || option.value.isError() || rule.idleBeside.empty())

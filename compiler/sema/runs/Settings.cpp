@@ -1,4 +1,5 @@
 // Resolves one setting: its option and its value.
+#include "compiler/sema/runs/Choices.h"
 #include "compiler/sema/runs/Optimizers.h"
 #include "compiler/sema/runs/ParameterRules.h"
 #include "compiler/sema/runs/Resolver.h"
@@ -64,7 +65,7 @@ void Resolver::assign(const std::string &path, Location pathLoc, const Expr &val
     diags.report(Code::OptionType, value.loc,
                  "`" + path + "` takes a source such as `text(\"FILE\")`");
   } else
-    set(path == "optimizer" ? "optimizer.name" : path, pathLoc, value);
+    set(choiceAt(path) ? choiceAt(path)->namePath() : path, pathLoc, value);
 }
 
 void Resolver::setData(const std::string &path, const CallExpr &call) {
@@ -117,11 +118,12 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
     run.degrees[path.substr(9)] = {degree, expr.loc};
     return;
   }
-  if (path == "optimizer.name")
-    return setOptimizer(pathLoc, expr);
+  if (const ChoiceKind *kind = choiceAt(path))
+    return setChoice(*kind, pathLoc, expr);
   const OptionSpec *spec = findOption(path);
-  if (!spec)
-    spec = findOption(run.optimizerOptions, path);
+  for (const ChoiceKind &kind : choiceKinds())
+    if (!spec)
+      spec = findOption((run.*kind.chosen).options, path);
   if (!spec)
     return unknown(path, pathLoc);
   if (auto *name = expr.as<NameExpr>(); name && spec->type == OptionType::String) {
@@ -138,32 +140,37 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
   run.options[path] = {checked, expr.loc};
 }
 
-/// Reads the name of the optimizer first, because the name determines the options.
-void Resolver::announceOptimizer(const std::string &prefix, const Setting &setting) {
+void Resolver::choose(const ChoiceKind &kind, const Symbol &symbol) {
+  if (sema::choose(kind, symbol, run, library, diags) && kind.ns == Namespace::Optimizers)
+    dropForeignGroupOptions(run);
+}
+
+/// Reads the names of optimizer and schedule first, because they determine the options.
+void Resolver::announceChoices(const std::string &prefix, const Setting &setting) {
   const std::string path = prefix + setting.path.text();
-  if (setting.value && (path == "optimizer" || path == "optimizer.name"))
-    if (std::optional<Path> name = optimizerName(*setting.value))
-      if (Symbol found = lookupOptimizer(*name, *unit, run, library))
-        useOptimizer(found, run, library, diags);
-  if (setting.block && !setting.label && path == "optimizer")
+  const ChoiceKind *kind = choiceAt(path);
+  if (!kind)
+    return;
+  if (setting.value)
+    if (std::optional<Path> name = chosenName(*setting.value))
+      if (Symbol found = lookupChoice(*kind, *name, *unit, run, library))
+        choose(*kind, found);
+  if (setting.block && !setting.label && path == kind->section)
     for (const Setting &inner : *setting.block)
-      announceOptimizer(path + ".", inner);
+      announceChoices(path + ".", inner);
 }
 
-/// The optimizer of a run that names none.
-void Resolver::defaultOptimizer() {
-  const Path name{{{findOption("optimizer.name")->initial.text, {}}}, {}};
-  if (Symbol found = lookupOptimizer(name, *unit, run, library); found && !run.optimizer)
-    useOptimizer(found, run, library, diags);
+void Resolver::chooseDefaults() {
+  for (const ChoiceKind &kind : choiceKinds())
+    chooseDefault(kind, *unit, run, library, diags);
 }
 
-void Resolver::setOptimizer(Location pathLoc, const Expr &expr) {
-  const OptionSpec &spec = *findOption("optimizer.name");
-  std::optional<Path> path = optimizerName(expr);
+void Resolver::setChoice(const ChoiceKind &kind, Location pathLoc, const Expr &expr) {
+  std::optional<Path> path = chosenName(expr);
   if (!path)
-    return reportNoOptimizerName(expr, diags);
-  if (findOptimizer(*path, *unit, run, library, diags))
-    run.options[spec.path] = {Value::ofWord(path->text()), expr.loc, pathLoc};
+    return reportNoName(kind, expr, diags);
+  if (findChoice(kind, *path, *unit, run, library, diags))
+    run.options[kind.namePath()] = {Value::ofWord(path->text()), expr.loc, pathLoc};
 }
 
 /// An unknown name is reported as an invalid value of the option.

@@ -40,9 +40,10 @@ static cl::opt<int64_t> steps("steps", cl::init(1), cl::cat(category),
                               cl::desc("training steps, updates fed back"));
 static cl::opt<uint64_t> seed("seed", cl::init(0), cl::cat(category),
                               cl::desc("seed of initial values and generated inputs"));
-static cl::opt<double> lr("lr", cl::init(1e-3), cl::cat(category), cl::desc("learning rate"));
-static cl::opt<int64_t> warmup("warmup", cl::init(0), cl::cat(category),
-                               cl::desc("steps over which the learning rate rises from 0"));
+static cl::opt<double> lr("lr", cl::cat(category),
+                          cl::desc("learning rate of every step (default: that of the run)"));
+static cl::opt<bool> learningRates("learning-rates", cl::cat(category),
+                                   cl::desc("print the learning rates of --steps steps instead"));
 static cl::opt<int64_t> vocab("vocab", cl::init(0), cl::cat(category),
                               cl::desc("bound of generated tokens"));
 static cl::opt<std::string> inputs("inputs", cl::value_desc("FILE.safetensors"), cl::cat(category),
@@ -62,8 +63,9 @@ static titan::interpreter::DriverOptions readOptions() {
   options.inputs = inputs;
   options.dump = dump;
   options.settings.seed = seed;
-  options.settings.lr = lr;
-  options.settings.warmup = warmup;
+  if (lr.getNumOccurrences())
+    options.settings.lr = lr;
+  options.learningRates = learningRates;
   options.settings.vocab = vocab;
   options.autoDegree = autoDegree;
   options.ranks = ranks;

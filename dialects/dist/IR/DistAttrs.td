@@ -71,8 +71,8 @@ def Dist_ShardingAttr : AttrDef<Dist_Dialect, "Sharding"> {
 
 def Dist_FragmentKind : I32EnumAttr<"FragmentKind", "the work of a fragment", [
     I32EnumAttrCase<"Begin", 0, "begin">, I32EnumAttrCase<"Forward", 1, "forward">,
-    I32EnumAttrCase<"Backward", 2, "backward">, I32EnumAttrCase<"Update", 3, "update">,
-    I32EnumAttrCase<"Evaluate", 4, "evaluate">]> {
+    I32EnumAttrCase<"Backward", 2, "backward">, I32EnumAttrCase<"Wgrad", 3, "wgrad">,
+    I32EnumAttrCase<"Update", 4, "update">, I32EnumAttrCase<"Evaluate", 5, "evaluate">]> {
   let cppNamespace = "::titan::dist";
   let genSpecializedAttr = 0;
 }
@@ -82,7 +82,8 @@ def Dist_FragmentAttr : AttrDef<Dist_Dialect, "Fragment"> {
   let summary = "the stage and the kind of work of a fragment of a program";
   let description = [{
     `#dist.fragment<kind = forward, stage = 2>`. `begin` runs once per step before the microbatches,
-    `forward` and `backward` once per microbatch, `update` once per step after them. Programs without
+    `forward` and `backward` once per microbatch, and so does `wgrad`, if the weight gradients of a stage are
+    apart from its `backward`; `update` once per step after them. Programs without
     microbatches consist of `begin` and `evaluate`. `level` orders the `update` or `evaluate` fragments:
     those of level 1 read values that level 0 of other stages computed.
   }];

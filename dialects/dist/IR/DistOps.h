@@ -46,6 +46,11 @@ inline bool isCollective(mlir::Operation *op) {
   return op->hasTrait<Collective>();
 }
 
+/// Whether the collective adds the values of ranks, or takes their maximum or minimum.
+inline bool reduces(mlir::Operation *op) {
+  return mlir::isa<AllReduceOp, ReduceScatterOp>(op);
+}
+
 /// The fragments of a program in the order of `dist.fragments`; symbols without a function are
 /// skipped.
 llvm::SmallVector<mlir::func::FuncOp> getFragments(mlir::func::FuncOp declaration);

@@ -116,7 +116,8 @@ class Dist_NamedOp<string mnemonic, list<Trait> traits = []> : Dist_Op<mnemonic,
   }];
 }
 
-class Dist_ConversionOp<string mnemonic> : Dist_NamedOp<mnemonic, [Pure]> {
+class Dist_ConversionOp<string mnemonic, list<Trait> traits = []>
+    : Dist_NamedOp<mnemonic, !listconcat([Pure], traits)> {
   let results = (outs Titan_Tensor:$result);
 }
 
@@ -132,7 +133,15 @@ def Dist_ReshardOp : Dist_ConversionOp<"reshard"> {
     Example: `%y = dist.reshard %x : !titan.tensor<f32[seq = 8], <[{tp} ]>> -> !titan.tensor<f32[seq = 8], <[{} ]>>`
   }];
   let arguments = (ins Titan_Tensor:$input);
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$input, "::titan::dist::ShardingAttr":$sharding), [{
+      auto type = ::mlir::cast<::titan::ir::NamedTensorType>(input.getType()).withSharding(sharding);
+      build($_builder, $_state, type, input);
+    }]>
+  ];
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 /// Marks operations that communicate within a process group. They have `inputs`, as many results,
@@ -141,7 +150,8 @@ def Dist_Collective : NativeOpTrait<"Collective"> {
   let cppNamespace = "::titan::dist";
 }
 
-class Dist_CollectiveOp<string mnemonic> : Dist_NamedOp<mnemonic, [Pure, Dist_Collective]> {
+class Dist_CollectiveOp<string mnemonic, list<Trait> traits = []>
+    : Dist_NamedOp<mnemonic, !listconcat([Pure, Dist_Collective], traits)> {
   let arguments = (ins Variadic<Titan_Tensor>:$inputs, StrArrayAttr:$axes,
                        OptionalAttr<I64Attr>:$channel);
   let results = (outs Variadic<Titan_Tensor>:$results);
@@ -184,7 +194,7 @@ def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
   }];
 }
 
-def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce"> {
+def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce", [Titan_InPlace]> {
   let summary = "reduces partial values on all ranks";
   let description = "Removes `axes` from the partial axes." # rules # [{
     - (C2) as all_gather, with the partial axes as source.
@@ -252,7 +262,7 @@ def Dist_LayerOp : Dist_NamedOp<"layer", [Pure]> {
   }];
 }
 
-class Dist_LocalOp<string mnemonic> : Dist_ConversionOp<mnemonic> {
+class Dist_LocalOp<string mnemonic, list<Trait> traits = []> : Dist_ConversionOp<mnemonic, traits> {
   let arguments = (ins Titan_Tensor:$input, StrArrayAttr:$axes);
   let assemblyFormat = "$input `over` $axes attr-dict `:` type($input) `->` type($result)";
 }
@@ -268,9 +278,10 @@ def Dist_LocalSliceOp : Dist_LocalOp<"local_slice"> {
 
     Example: `%y = dist.local_slice %x over ["tp"] : T -> T`
   }];
+  let hasFolder = 1;
 }
 
-def Dist_MakePartialOp : Dist_LocalOp<"make_partial"> {
+def Dist_MakePartialOp : Dist_LocalOp<"make_partial", [Titan_InPlace]> {
   let summary = "a replicated value as a partial sum; no communication";
   let description = [{
     The first rank along `axes` keeps the value and the others hold 0. The result can be added to partial

@@ -149,8 +149,8 @@ template <typename... Ops> void attachElementwise(MLIRContext *context) {
 void ir::registerCostModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TitanDialect *) {
     attachElementwise<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp,
-                      AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp,
-                      CumulativeSumOp>(context);
+                      FloorOp, AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp,
+                      SelectOp, CumulativeSumOp>(context);
     ApplyOp::attachInterface<ApplyCost>(*context);
     ReduceOp::attachInterface<ReduceCost>(*context);
     ContractOp::attachInterface<ContractCost>(*context);

@@ -24,7 +24,7 @@ static bool isOnlyLookedUp(Value parameter) {
     Operation *user = use.getOwner();
     if (auto gather = dyn_cast<GatherOp>(user))
       return use.get() == gather.getInput();
-    return isa<ShardingConstraintOp, RenameOp, CastOp>(user) && isOnlyLookedUp(user->getResult(0));
+    return (user->hasTrait<View>() || isa<CastOp>(user)) && isOnlyLookedUp(user->getResult(0));
   });
 }
 

@@ -25,11 +25,11 @@ public:
     // Softmax is invariant to subtracting the same value from all scores, so the maximum has no
     // gradient.
     Value top = b.create<ReduceOp>(rows, dist::ReductionKind::Max, scores);
-    top = b.create<StopGradientOp>(rows, top);
+    top = b.create<StopGradientOp>(top);
     Value shifted = b.sub(scores, top);
-    Value weights = b.create<ExpOp>(shifted.getType(), shifted);
+    Value weights = b.create<ExpOp>(shifted);
     Value sum = b.create<ReduceOp>(rows, dist::ReductionKind::Sum, weights);
-    Value lse = b.add(top, b.create<LogOp>(rows, sum));
+    Value lse = b.add(top, b.create<LogOp>(sum));
     NamedTensorType type = op.getResult().getType();
     Value values = b.cast(toKeys(op.getValue()), element);
     Value probabilities = b.div(weights, sum);
@@ -66,7 +66,7 @@ private:
       return b.scale(products, scale);
     double cap = op.getSoftCap()->convertToDouble();
     Value scaled = b.scale(products, scale / cap);
-    return b.scale(b.create<TanhOp>(scaled.getType(), scaled), cap);
+    return b.scale(b.create<TanhOp>(scaled), cap);
   }
 
   Value mask(Value scores) {
@@ -91,7 +91,7 @@ private:
   }
   Value hide(Value scores, Value isVisible) {
     Value hidden = b.constant(-std::numeric_limits<double>::infinity(), scores);
-    return b.create<SelectOp>(scores.getType(), isVisible, scores, hidden);
+    return b.select(isVisible, scores, hidden);
   }
 
   AttentionOp op;

@@ -2,6 +2,7 @@
 
 #include "dialects/titan/Decomposition/Decomposition.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/RewriteEach.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANDECOMPOSE
@@ -23,20 +24,32 @@ bool isSharded(Operation *op) {
   });
 }
 
+LogicalResult checkUnsharded(Operation *op) {
+  if (!isSharded(op))
+    return success();
+  return op->emitError(
+      "cannot be decomposed: it already has a sharding; decompose before the shard phase");
+}
+
+struct DecomposeComposite : OpInterfaceRewritePattern<DecomposableOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(DecomposableOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, op.decompose(rewriter));
+    return success();
+  }
+};
+
 struct Decompose : titan::ir::impl::TitanDecomposeBase<Decompose> {
   void runOnOperation() override {
-    SmallVector<DecomposableOpInterface> composites;
-    getOperation().walk([&](DecomposableOpInterface op) { composites.push_back(op); });
-    for (DecomposableOpInterface op : composites) {
-      if (isSharded(op)) {
-        op->emitError("cannot be decomposed: it already has a sharding; decompose before the shard "
-                      "phase");
-        return signalPassFailure();
-      }
-      OpBuilder builder(op);
-      op->replaceAllUsesWith(op.decompose(builder));
-      op->erase();
-    }
+    WalkResult check = getOperation().walk(
+        [](DecomposableOpInterface op) -> WalkResult { return checkUnsharded(op); });
+    if (check.wasInterrupted())
+      return signalPassFailure();
+    RewritePatternSet patterns(&getContext());
+    patterns.add<DecomposeComposite>(&getContext());
+    rewriteEach<DecomposableOpInterface>(getOperation(), std::move(patterns));
   }
 };
 

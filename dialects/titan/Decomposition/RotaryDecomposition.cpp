@@ -26,8 +26,8 @@ public:
     Value input = b.cast(op.getInput(), element);
     Value pairs = b.create<SplitOp>(getSplitType(element, two), input, op.getDimAttr());
     Value x = slice(pairs, 0), y = slice(pairs, 1), angles = getAngles();
-    Value c = b.cast(b.create<CosOp>(angles.getType(), angles), element);
-    Value s = b.cast(b.create<SinOp>(angles.getType(), angles), element);
+    Value c = b.cast(b.create<CosOp>(angles), element);
+    Value s = b.cast(b.create<SinOp>(angles), element);
     if (op.getInverse())
       s = b.neg(s);
     // One statement each: C++ does not fix the evaluation order of arguments.
@@ -89,7 +89,7 @@ private:
       double slope =
           -std::log(op.getTheta()->convertToDouble()) / static_cast<double>(pair.getSize());
       Value exponent = b.scale(b.cast(index, f64), slope);
-      return b.create<ExpOp>(exponent.getType(), exponent);
+      return b.create<ExpOp>(exponent);
     }
     Value frequencies = b.zeros(NamedTensorType::get(f64, pair));
     for (auto [i, frequency] : llvm::enumerate(*op.getFrequencies())) {

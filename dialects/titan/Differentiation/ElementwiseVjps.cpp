@@ -64,7 +64,7 @@ static LogicalResult flow(SigmoidOp op, Vjp &v) {
 static LogicalResult flow(ErfOp op, Vjp &v) {
   Value x = op.getInput();
   v.flowTo(0, [&] {
-    auto bell = v.create<ExpOp>(x.getType(), v.neg(v.mul(x, x)));
+    auto bell = v.create<ExpOp>(v.neg(v.mul(x, x)));
     return v.mul(v.cotangent(), v.scale(bell, 2 / std::sqrt(M_PI)));
   });
   return success();
@@ -72,13 +72,18 @@ static LogicalResult flow(ErfOp op, Vjp &v) {
 
 static LogicalResult flow(SinOp op, Vjp &v) {
   Value x = op.getInput();
-  v.flowTo(0, [&] { return v.mul(v.cotangent(), v.create<CosOp>(x.getType(), x)); });
+  v.flowTo(0, [&] { return v.mul(v.cotangent(), v.create<CosOp>(x)); });
   return success();
 }
 
 static LogicalResult flow(CosOp op, Vjp &v) {
   Value x = op.getInput();
-  v.flowTo(0, [&] { return v.neg(v.mul(v.cotangent(), v.create<SinOp>(x.getType(), x))); });
+  v.flowTo(0, [&] { return v.neg(v.mul(v.cotangent(), v.create<SinOp>(x))); });
+  return success();
+}
+
+/// Constant between its jumps.
+static LogicalResult flow(FloorOp, Vjp &) {
   return success();
 }
 
@@ -112,12 +117,10 @@ static LogicalResult flow(PowOp op, Vjp &v) {
   Value x = op.getLhs(), y = op.getRhs();
   v.flowTo(0, [&] {
     Value less = v.sub(y, v.constant(1, y));
-    auto power = v.create<PowOp>(op.getResult().getType(), x, less);
+    auto power = v.create<PowOp>(x, less);
     return v.mul(v.cotangent(), v.mul(power, y));
   });
-  v.flowTo(1, [&] {
-    return v.mul(v.cotangent(), v.mul(op.getResult(), v.create<LogOp>(x.getType(), x)));
-  });
+  v.flowTo(1, [&] { return v.mul(v.cotangent(), v.mul(op.getResult(), v.create<LogOp>(x))); });
   return success();
 }
 
@@ -177,8 +180,8 @@ static LogicalResult flow(RandomOp, Vjp &) {
 }
 
 void attachElementwiseVjps(MLIRContext *context) {
-  attachVjps<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp,
-             SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, SelectOp, CastOp, ExpandOp,
+  attachVjps<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, FloorOp,
+             AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, SelectOp, CastOp, ExpandOp,
              CompareOp, ConstantOp, IotaOp, RandomOp>(context);
 }
 

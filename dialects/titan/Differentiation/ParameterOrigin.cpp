@@ -10,10 +10,7 @@ using namespace titan::ir;
 /// The value that `value` is another form of; null if it is computed or a plain argument.
 static Value getOrigin(Value value) {
   if (Operation *op = value.getDefiningOp())
-    return isa<ShardingConstraintOp, StopGradientOp, CastOp, RenameOp, SplitOp, MergeOp, SliceOp>(
-               op)
-               ? op->getOperand(0)
-               : Value();
+    return op->hasTrait<View>() || isa<CastOp, SliceOp>(op) ? op->getOperand(0) : Value();
   auto arg = cast<BlockArgument>(value);
   if (std::optional<RepeatVariant> body = findVariant(arg.getOwner()))
     for (const RepeatVariant::ScannedInput &slice : body->getScannedInputs())
@@ -37,6 +34,6 @@ NamedTensorType titan::ir::getCotangentType(Value value) {
   // A value that derives from a parameter has a parent function, which declares the gradient dtype.
   if (!isFromParameter(value) || !isa<FloatType>(type.getElementType()))
     return type;
-  Type reduce = Precision::get(value.getParentRegion()->getParentOp()).reduce;
+  Type reduce = PrecisionAttr::lookup(value.getParentRegion()->getParentOp()).getReduce();
   return reduce ? type.withElementType(reduce) : type;
 }

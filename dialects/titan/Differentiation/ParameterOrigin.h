@@ -16,8 +16,8 @@ namespace titan::ir {
 
 bool isFromParameter(mlir::Value value);
 
-/// The type of a value's cotangent: the value's type, with the gradient dtype (`Precision::reduce`)
-/// if the value derives from a parameter.
+/// The type of a value's cotangent: the value's type, with the gradient dtype (`reduce` of
+/// PrecisionAttr) if the value derives from a parameter.
 NamedTensorType getCotangentType(mlir::Value value);
 
 } // namespace titan::ir

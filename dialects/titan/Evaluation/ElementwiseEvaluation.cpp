@@ -117,7 +117,7 @@ LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> op
   for (auto [value, tensor] : llvm::zip_equal(op->getOperands(), operands))
     strides.push_back(space.getStrides(value, *tensor));
   auto function = getElementFunction(op);
-  size_t first = isa<IotaOp, RandomOp>(op);
+  size_t first = isa<PositionalOpInterface>(op);
   SmallVector<int64_t> whole = getWholeShape(op);
   SmallVector<double> in(first + operands.size()), out(results.size());
   int64_t at = 0;
@@ -148,7 +148,7 @@ template <typename... Ops> void attach(MLIRContext &context) {
 } // namespace
 
 void ir::attachElementwiseEvaluation(MLIRContext &context) {
-  attach<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp, SubOp,
-         MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp,
-         ConstantOp, IotaOp, RandomOp, ApplyOp>(context);
+  attach<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, FloorOp,
+         AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, CopyOp,
+         ExpandOp, ConstantOp, IotaOp, RandomOp, ApplyOp>(context);
 }

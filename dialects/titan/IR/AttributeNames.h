@@ -27,6 +27,8 @@ inline constexpr llvm::StringLiteral kModelFlopsPerToken = "titan.model_flops_pe
 inline constexpr llvm::StringLiteral kProgram = "titan.program";
 /// On @train: the greatest norm of all gradients together.
 inline constexpr llvm::StringLiteral kClip = "titan.clip";
+/// On @train: the greatest magnitude of an element of a gradient, after clipping by the norm.
+inline constexpr llvm::StringLiteral kClipValue = "titan.clip_value";
 /// On @train: a step whose loss or norm is not finite updates nothing.
 inline constexpr llvm::StringLiteral kSkipNonFinite = "titan.skip_nonfinite";
 /// The declared element types (ElementTypes.h).
@@ -42,6 +44,10 @@ inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
 /// "parameter" or "gradient".
 inline constexpr llvm::StringLiteral kOperand = "titan.operand";
 
+// On the scalar function of a schedule: the source of each argument. `step`, `steps`, or the path
+// of a setting: the number, or the index of the word among its choices.
+inline constexpr llvm::StringLiteral kSchedule = "titan.schedule";
+
 // On arguments of program functions.
 inline constexpr llvm::StringLiteral kInput = "titan.input";
 inline constexpr llvm::StringLiteral kParam = "titan.param";
@@ -54,8 +60,6 @@ inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
 inline constexpr llvm::StringLiteral kBuffer = "titan.buffer";
 inline constexpr llvm::StringLiteral kState = "titan.state";
 inline constexpr llvm::StringLiteral kScalar = "titan.scalar";
-/// On a parameter or state, and on a repeat: the stage of a pipeline, from 0.
-inline constexpr llvm::StringLiteral kStage = "titan.stage";
 /// On an input of a fragment: the fragment reads the slot of its microbatch.
 inline constexpr llvm::StringLiteral kMicrobatch = "titan.microbatch";
 /// In tests: the value of the argument, row-major.

@@ -48,9 +48,9 @@ constexpr Kind kSymbolKind{"a symbol", isOf<FlatSymbolRefAttr>};
 constexpr Kind kIntegersKind{"an array<i64: ...>", isOf<DenseI64ArrayAttr>};
 constexpr Kind kInitKind{"a #titan.init", isOf<InitAttr>};
 constexpr Kind kDictionaryKind{"a dictionary", isOf<DictionaryAttr>};
-constexpr Kind kSettingsKind{"a dictionary of dictionaries", isDictionaryOf<DictionaryAttr>};
+constexpr Kind kSettingsKind{"a dictionary of #titan.setting", isDictionaryOf<SettingAttr>};
 constexpr Kind kSizesKind{"a dictionary of integers", isDictionaryOf<IntegerAttr>};
-constexpr Kind kTypesKind{"a dictionary of types", isDictionaryOf<TypeAttr>};
+constexpr Kind kPrecisionKind{"a #titan.precision", isOf<PrecisionAttr>};
 constexpr Kind kArrayKind{"an array", isOf<ArrayAttr>};
 constexpr Kind kStringsKind{"an array of strings", isArrayOf<StringAttr>};
 constexpr Kind kStackedKind{"a unit attribute, an array or a dictionary",
@@ -82,10 +82,12 @@ constexpr Rule kRules[] = {
     {attr::kProgram, OnFunction, kStringKind},
     {attr::kOptimizer, OnFunction, kUnitKind},
     {attr::kClip, OnFunction, kFloatKind},
+    {attr::kClipValue, OnFunction, kFloatKind},
     {attr::kSkipNonFinite, OnFunction, kUnitKind},
-    {attr::kPrecision, OnFunction, kTypesKind},
+    {attr::kPrecision, OnFunction, kPrecisionKind},
     {attr::kAccumulate, OnFunction, kDictionaryKind},
     {attr::kLossChunks, OnFunction, kIntegerKind},
+    {attr::kSchedule, OnScalarFunction, kStringsKind},
     {attr::kTransient, OnFunction, kArrayKind},
     {attr::kEvents, OnFunction, kIntegerKind},
 
@@ -103,7 +105,6 @@ constexpr Rule kRules[] = {
     {attr::kStacked, OnArgument | OnResult, kStackedKind},
     {attr::kStage, OnArgument | OnResult | OnRepeat, kIntegerKind},
     {attr::kUnpadded, OnArgument | OnResult, kIntegersKind},
-    {attr::kStage, OnArgument | OnResult | OnRepeat, kIntegerKind},
     {attr::kMicrobatch, OnArgument, kUnitKind},
     {attr::kStash, OnArgument | OnResult, kStringKind},
     {attr::kStepValue, OnArgument | OnResult, kStringKind},
@@ -146,6 +147,8 @@ StringRef describe(Holder holder) {
     return "a sharding constraint";
   case OnAxisRules:
     return "axis rules";
+  case OnScalarFunction:
+    return "a scalar function";
   case OnOperation:
     return "an operation of a function";
   }
@@ -183,6 +186,8 @@ Holder ir::getHolder(Operation *op) {
     return OnConstraint;
   if (isa<dist::AxisRulesOp>(op))
     return OnAxisRules;
+  if (isa<ScalarFunctionOp>(op))
+    return OnScalarFunction;
   return op->hasTrait<OpTrait::ReturnLike>() && !isa<YieldOp>(op) ? OnReturn : OnOperation;
 }
 

@@ -24,7 +24,8 @@ enum Holder : unsigned {
   OnReturn = 32,
   OnConstraint = 64,
   OnAxisRules = 128,
-  OnOperation = 256, ///< any other operation, and also those above inside a function
+  OnScalarFunction = 256,
+  OnOperation = 512, ///< any other operation, and also those above inside a function
 };
 
 /// Reports an attribute that the table lacks, or that `holder` must not have, or whose value is of

@@ -29,27 +29,19 @@ bool ir::isAccumulation(Operation *op) {
                 : isa_and_nonnull<ContractOp, ScatterOp>(op);
 }
 
-Precision Precision::get(Operation *op) {
-  auto function = dyn_cast<FunctionOpInterface>(op);
+PrecisionAttr PrecisionAttr::lookup(Operation *op) {
+  auto function = mlir::dyn_cast<FunctionOpInterface>(op);
   if (!function)
     function = op->getParentOfType<FunctionOpInterface>();
-  Precision precision;
   auto declared =
-      function ? function->getAttrOfType<DictionaryAttr>(attr::kPrecision) : DictionaryAttr();
-  if (!declared)
-    return precision;
-  auto read = [&](StringRef name) {
-    auto type = declared.getAs<TypeAttr>(name);
-    return type ? type.getValue() : Type();
-  };
-  return {read("compute"), read("reduce"), read("activations_reduce"), read("optimizer")};
+      function ? function->getAttrOfType<PrecisionAttr>(attr::kPrecision) : PrecisionAttr();
+  return declared ? declared : get(op->getContext(), Type(), Type(), Type(), Type());
 }
 
-DictionaryAttr Precision::toAttribute(MLIRContext *context) const {
-  Builder builder(context);
-  return builder.getDictionaryAttr(
-      {builder.getNamedAttr("compute", TypeAttr::get(compute)),
-       builder.getNamedAttr("reduce", TypeAttr::get(reduce)),
-       builder.getNamedAttr("activations_reduce", TypeAttr::get(activationsReduce)),
-       builder.getNamedAttr("optimizer", TypeAttr::get(optimizer))});
+LogicalResult PrecisionAttr::verify(function_ref<InFlightDiagnostic()> emitError, Type compute,
+                                    Type reduce, Type activationsReduce, Type optimizer) {
+  for (Type type : {compute, reduce, activationsReduce, optimizer})
+    if (type && !mlir::isa<FloatType>(type))
+      return emitError() << "(C1) expected floating-point types, got " << type;
+  return success();
 }

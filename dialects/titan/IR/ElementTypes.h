@@ -1,7 +1,7 @@
 //===- ElementTypes.h - Rules of mixed precision ----------------*- C++ -*-===//
 //
-// The element types of sums, and the element types that a run declares (`precision { ... }`) for
-// gradients of parameters, sums over ranks and optimizer state.
+// The element types of sums. PrecisionAttr has the element types that a run declares
+// (`precision { ... }`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,19 +25,6 @@ bool isSameOrWiderFloat(mlir::Type terms, mlir::Type result);
 
 /// True if `op` computes sums, so that its result may be wider than its operands.
 bool isAccumulation(mlir::Operation *op);
-
-/// The declared element types of a program function, `titan.precision`. Null means no declaration:
-/// values keep their types.
-struct Precision {
-  mlir::Type compute;           ///< of values outside islands
-  mlir::Type reduce;            ///< of parameters' gradients
-  mlir::Type activationsReduce; ///< of sums over ranks of values of type `compute`
-  mlir::Type optimizer;         ///< of optimizer state
-
-  /// Of the function `op`, or of the function that contains `op`.
-  static Precision get(mlir::Operation *op);
-  mlir::DictionaryAttr toAttribute(mlir::MLIRContext *context) const;
-};
 
 } // namespace titan::ir
 

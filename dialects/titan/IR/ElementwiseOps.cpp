@@ -1,12 +1,33 @@
 //===- ElementwiseOps.cpp - Constraints of elementwise operations ---------===//
 
 #include "dialects/titan/IR/Titan.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace titan::ir;
 
-#define GET_OP_CLASSES
-#include "dialects/titan/IR/ElementwiseOps.cpp.inc"
+/// `3`, `-1.5e+00` or the bits of an f64, `0x7FF0000000000000`.
+static ParseResult parseConstantValue(OpAsmParser &parser, TypedAttr &value) {
+  const char *at = parser.getCurrentLocation().getPointer();
+  if (*at == '-')
+    ++at;
+  while (llvm::isDigit(*at))
+    ++at;
+  if (*at == '.' || *at == 'x') {
+    FloatAttr number;
+    ParseResult result = parser.parseAttribute(number, parser.getBuilder().getF64Type());
+    value = number;
+    return result;
+  }
+  int64_t integer = 0;
+  ParseResult result = parser.parseInteger(integer);
+  value = parser.getBuilder().getI64IntegerAttr(integer);
+  return result;
+}
+
+static void printConstantValue(OpAsmPrinter &printer, ConstantOp, TypedAttr value) {
+  printer.printAttributeWithoutType(value);
+}
 
 static LogicalResult verifySameDims(Operation *op, NamedTensorType a, NamedTensorType b) {
   if (a.getDims() != b.getDims())
@@ -62,55 +83,8 @@ static LogicalResult verifyBinary(Operation *op) {
   return success();
 }
 
-LogicalResult NegOp::verify() {
-  return verifyUnary(*this);
-}
-LogicalResult ExpOp::verify() {
-  return verifyUnary(*this);
-}
-LogicalResult LogOp::verify() {
-  return verifyUnary(*this);
-}
-LogicalResult SqrtOp::verify() {
-  return verifyUnary(*this);
-}
-LogicalResult RsqrtOp::verify() {
-  return verifyUnary(*this);
-}
-LogicalResult TanhOp::verify() {
-  return verifyUnary(*this);
-}
-LogicalResult SigmoidOp::verify() {
-  return verifyUnary(*this);
-}
-LogicalResult ErfOp::verify() {
-  return verifyUnary(*this);
-}
-LogicalResult SinOp::verify() {
-  return verifyUnary(*this);
-}
-LogicalResult CosOp::verify() {
-  return verifyUnary(*this);
-}
-
-LogicalResult AddOp::verify() {
-  return verifyBinary(*this);
-}
-LogicalResult SubOp::verify() {
-  return verifyBinary(*this);
-}
-LogicalResult MulOp::verify() {
-  return verifyBinary(*this);
-}
-LogicalResult DivOp::verify() {
-  return verifyBinary(*this);
-}
-LogicalResult MaximumOp::verify() {
-  return verifyBinary(*this);
-}
-LogicalResult MinimumOp::verify() {
-  return verifyBinary(*this);
-}
+#define GET_OP_CLASSES
+#include "dialects/titan/IR/ElementwiseOps.cpp.inc"
 
 LogicalResult CompareOp::verify() {
   if (failed(verifyUnion(*this, getResult().getType())))
@@ -136,6 +110,13 @@ LogicalResult CastOp::verify() {
   return verifySameDims(*this, getInput().getType(), getResult().getType());
 }
 
+LogicalResult CopyOp::verify() {
+  if (getInput().getType() != getResult().getType())
+    return emitOpError("(C1) operand and result differ: ")
+           << getInput().getType() << " and " << getResult().getType();
+  return success();
+}
+
 LogicalResult ExpandOp::verify() {
   NamedTensorType input = getInput().getType(), result = getResult().getType();
   for (DimAttr dim : input.getDims())
@@ -143,12 +124,6 @@ LogicalResult ExpandOp::verify() {
       return emitOpError("(C1) the result lacks the operand's dimension ") << dim.getName();
   if (input.getElementType() != result.getElementType())
     return emitOpError("(C2) element types differ");
-  return success();
-}
-
-LogicalResult ConstantOp::verify() {
-  if (getResult().getType().getRank() != 0)
-    return emitOpError("(C1) expected a result of rank 0, got ") << getResult().getType();
   return success();
 }
 
@@ -197,10 +172,6 @@ int64_t RandomOp::getStartStride(unsigned index) {
   for (int64_t size : ArrayRef(shape).drop_front(getResult().getType().indexOf(dim.getName()) + 1))
     stride *= size;
   return stride;
-}
-
-LogicalResult PowOp::verify() {
-  return verifyBinary(*this);
 }
 
 ScalarFunctionOp ApplyOp::getCallee() {

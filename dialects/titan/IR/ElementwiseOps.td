@@ -3,13 +3,9 @@
 #ifndef TITAN_ELEMENTWISE_OPS_TD
 #define TITAN_ELEMENTWISE_OPS_TD
 
+include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "dialects/titan/IR/TitanOpBase.td"
-
-/// Marks operations that apply one scalar function to every element of the joint index space.
-def Titan_Elementwise : NativeOpTrait<"Elementwise"> {
-  let cppNamespace = "::titan::ir";
-}
 
 def Titan_DimsAttr : TypedArrayAttrBase<Titan_DimAttr, "dimensions">;
 
@@ -18,8 +14,12 @@ class Titan_ElementwiseOp<string mnemonic, list<Trait> traits = []>
   let hasVerifier = 1;
 }
 
-class Titan_UnaryOp<string mnemonic, string function, string formula>
-    : Titan_ElementwiseOp<mnemonic, []> {
+class Titan_UnaryOp<string mnemonic, string function, string formula, list<Trait> traits = []>
+    : Titan_ElementwiseOp<mnemonic, !listconcat([Titan_InferType], traits)> {
+  let extraClassDeclaration = Titan_InferTypeDeclarations;
+  let definitions = Titan_InferTypeAs<"operands[0].getType()">.definitions # [{
+    ::mlir::LogicalResult $cppClass::verify() { return verifyUnary(*this); }
+  }];
   let summary = function # " of every element";
   let description = "`" # formula # [{`, element by element.
 
@@ -33,8 +33,18 @@ class Titan_UnaryOp<string mnemonic, string function, string formula>
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
 }
 
-class Titan_BinaryOp<string mnemonic, string function, string formula>
-    : Titan_ElementwiseOp<mnemonic, []> {
+/// Elementwise operations that broadcast their operands by dimension name.
+class Titan_BroadcastingOp<string mnemonic, list<Trait> traits = []>
+    : Titan_ElementwiseOp<mnemonic, !listconcat([Titan_Broadcasting, Titan_InferType], traits)> {
+  let extraClassDeclaration = Titan_InferTypeDeclarations;
+  let hasFolder = 1;
+}
+
+class Titan_BinaryOp<string mnemonic, string function, string formula, list<Trait> traits = []>
+    : Titan_BroadcastingOp<mnemonic, traits> {
+  let definitions = Titan_InferTypeAs<"joinTypes(operands)">.definitions # [{
+    ::mlir::LogicalResult $cppClass::verify() { return verifyBinary(*this); }
+  }];
   let summary = function # " of two tensors, matched by dimension names";
   let description = "`" # formula # [{`, element by element. An operand is broadcast along the
     dimensions that it lacks.
@@ -50,7 +60,9 @@ class Titan_BinaryOp<string mnemonic, string function, string formula>
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
 }
 
-def Titan_NegOp : Titan_UnaryOp<"neg", "negation", "-x">;
+def Titan_NegOp : Titan_UnaryOp<"neg", "negation", "-x", [Titan_Exact]> {
+  let hasFolder = 1;
+}
 def Titan_ExpOp : Titan_UnaryOp<"exp", "exponential", "e^x">;
 def Titan_LogOp : Titan_UnaryOp<"log", "natural logarithm", "ln x">;
 def Titan_SqrtOp : Titan_UnaryOp<"sqrt", "square root", "x^(1/2)">;
@@ -61,17 +73,18 @@ def Titan_ErfOp : Titan_UnaryOp<"erf", "error function",
                                 "2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x">;
 def Titan_SinOp : Titan_UnaryOp<"sin", "sine", "sin x">;
 def Titan_CosOp : Titan_UnaryOp<"cos", "cosine", "cos x">;
+def Titan_FloorOp : Titan_UnaryOp<"floor", "greatest integer that is not greater", "floor x">;
 
 def Titan_AddOp : Titan_BinaryOp<"add", "sum", "x + y">;
 def Titan_SubOp : Titan_BinaryOp<"sub", "difference", "x - y">;
 def Titan_MulOp : Titan_BinaryOp<"mul", "product", "x * y">;
 def Titan_DivOp : Titan_BinaryOp<"div", "quotient", "x / y">;
-def Titan_MaximumOp : Titan_BinaryOp<"maximum", "greater", "max(x, y)">;
-def Titan_MinimumOp : Titan_BinaryOp<"minimum", "lesser", "min(x, y)">;
+def Titan_MaximumOp : Titan_BinaryOp<"maximum", "greater", "max(x, y)", [Titan_Exact]>;
+def Titan_MinimumOp : Titan_BinaryOp<"minimum", "lesser", "min(x, y)", [Titan_Exact]>;
 
 def Titan_PowOp : Titan_BinaryOp<"pow", "power", "x^y">;
 
-def Titan_CompareOp : Titan_ElementwiseOp<"compare"> {
+def Titan_CompareOp : Titan_BroadcastingOp<"compare"> {
   let summary = "comparison of two tensors, matched by dimension names";
   let description = [{
     Has no gradient.
@@ -86,9 +99,12 @@ def Titan_CompareOp : Titan_ElementwiseOp<"compare"> {
   let arguments = (ins Titan_ComparePredicate:$predicate, Titan_Tensor:$lhs, Titan_Tensor:$rhs);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$predicate `,` $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+  let definitions = Titan_InferTypeAs<[{
+    joinTypes(operands).withElementType(::mlir::IntegerType::get(operands[0].getContext(), 1))
+  }]>.definitions;
 }
 
-def Titan_SelectOp : Titan_ElementwiseOp<"select"> {
+def Titan_SelectOp : Titan_BroadcastingOp<"select", [Titan_Exact]> {
   let summary = "choice between two tensors by a condition, matched by dimension names";
   let description = [{
     Constraints:
@@ -100,6 +116,10 @@ def Titan_SelectOp : Titan_ElementwiseOp<"select"> {
   let arguments = (ins Titan_Tensor:$condition, Titan_Tensor:$whenTrue, Titan_Tensor:$whenFalse);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$condition `,` $whenTrue `,` $whenFalse attr-dict `:` functional-type(operands, results)";
+  let definitions = Titan_InferTypeAs<[{
+    joinTypes(operands).withElementType(
+        ::mlir::cast<NamedTensorType>(operands[1].getType()).getElementType())
+  }]>.definitions;
 }
 
 def Titan_CastOp : Titan_ElementwiseOp<"cast"> {
@@ -121,9 +141,16 @@ def Titan_CastOp : Titan_ElementwiseOp<"cast"> {
   let assemblyFormat = [{
     (`round_before_reduce` $roundBeforeReduce^)? $input attr-dict `:` type($input) `->` type($result)
   }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$input, "::mlir::Type":$element, CArg<"bool", "false">:$roundBeforeReduce), [{
+      auto type = ::mlir::cast<NamedTensorType>(input.getType()).withElementType(element);
+      build($_builder, $_state, type, input, roundBeforeReduce);
+    }]>
+  ];
+  let hasFolder = 1;
 }
 
-def Titan_ExpandOp : Titan_ElementwiseOp<"expand"> {
+def Titan_ExpandOp : Titan_ElementwiseOp<"expand", [Titan_Exact]> {
   let summary = "broadcast along dimensions that the operand lacks";
   let description = [{
     Constraints:
@@ -135,22 +162,55 @@ def Titan_ExpandOp : Titan_ElementwiseOp<"expand"> {
   let arguments = (ins Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
 }
 
-def Titan_ConstantOp : Titan_ElementwiseOp<"constant"> {
+def Titan_CopyOp : Titan_ElementwiseOp<"copy", [Titan_Exact, Titan_InferType]> {
+  let summary = "a copy in memory of its own";
+  let description = [{
+    The identity, which is never folded: the result has its own allocation. `--titan-sequentialize-copies`
+    inserts copies where a value is read after its memory is overwritten.
+
+    Constraints:
+    - (C1) operand and result have the same type.
+
+    Example: `%y = titan.copy %x : !titan.tensor<f32[seq = 8]>`
+  }];
+  let arguments = (ins Titan_Tensor:$input);
+  let results = (outs Titan_Tensor:$result);
+  let extraClassDeclaration = Titan_InferTypeDeclarations;
+  let definitions = Titan_InferTypeAs<"operands[0].getType()">.definitions;
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+def Titan_ConstantOp : Titan_ElementwiseOp<"constant", [ConstantLike, Titan_Exact]> {
   let summary = "a scalar constant";
   let description = [{
-    The result has no dimensions; elementwise operations broadcast it. Integers and booleans are also
-    written as floating-point numbers.
+    The result has no dimensions; elementwise operations broadcast it. The value of a floating-point type
+    is an f64, rounded to the element type. The value of an integer or boolean is an exact i64.
 
     Constraints:
     - (C1) the result has rank 0.
+    - (C2) the value is an f64 if the element type is a floating-point type, else an i64; that of a boolean
+      is 0 or 1.
 
-    Example: `%eps = titan.constant 1.0e-05 : !titan.tensor<f32[]>`
+    Examples: `%eps = titan.constant 1.0e-05 : !titan.tensor<f32[]>`,
+    `%n = titan.constant 9007199254740993 : !titan.tensor<i64[]>`
   }];
-  let arguments = (ins F64Attr:$value);
+  let arguments = (ins TypedAttrInterface:$value);
   let results = (outs Titan_Tensor:$result);
-  let assemblyFormat = "$value attr-dict `:` type($result)";
+  let builders = [
+    /// Of any element type; an integer type takes the integral value of the number.
+    OpBuilder<(ins "NamedTensorType":$type, "double":$number)>
+  ];
+  let assemblyFormat = "custom<ConstantValue>($value) attr-dict `:` type($result)";
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    /// The value as a floating-point number: large integers are rounded.
+    double getNumber();
+    /// The exact value of an integer or boolean.
+    int64_t getInteger();
+  }];
 }
 
 def Titan_IotaOp : Titan_ElementwiseOp<"iota"> {
@@ -168,7 +228,7 @@ def Titan_IotaOp : Titan_ElementwiseOp<"iota"> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def Titan_RandomOp : Titan_ElementwiseOp<"random", [AttrSizedOperandSegments]> {
+def Titan_RandomOp : Titan_ElementwiseOp<"random", [AttrSizedOperandSegments, Titan_Expensive]> {
   let summary = "a tensor of random numbers";
   let description = [{
     `uniform`: multiples of 2^-24 in [0, 1), equal in all element types except for the rounding of bf16,
@@ -211,7 +271,8 @@ def Titan_RandomOp : Titan_ElementwiseOp<"random", [AttrSizedOperandSegments]> {
   }];
 }
 
-def Titan_ApplyOp : Titan_ElementwiseOp<"apply", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Titan_ApplyOp : Titan_ElementwiseOp<"apply", [Titan_Expensive,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a scalar function of every element";
   let description = [{
     Calls a `titan.scalar_function` with the elements of the operands at one index, for every index. An

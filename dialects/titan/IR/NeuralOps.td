@@ -5,7 +5,7 @@
 
 include "dialects/titan/IR/TitanOpBase.td"
 
-def Titan_RotaryOp : Titan_Op<"rotary", [Pure]> {
+def Titan_RotaryOp : Titan_Op<"rotary", [Pure, Titan_InPlace]> {
   let summary = "rotary position embedding";
   let description = [{
     Rotates pairs of elements of dimension `dim` (size 2n) by position times theta^(-i/n), i = 0..n-1

@@ -6,7 +6,7 @@
 include "dialects/dist/IR/DistAttrs.td"
 include "dialects/titan/IR/TitanOpBase.td"
 
-def Titan_ShardingConstraintOp : Titan_Op<"sharding_constraint", [Pure]> {
+def Titan_ShardingConstraintOp : Titan_Op<"sharding_constraint", [Pure, Titan_View, Titan_InferType]> {
   let summary = "fixes the sharding of a value to the axis rules";
   let description = [{
     The identity. The axis rules determine the sharding of its value: a declared `let` or an iteration
@@ -23,10 +23,12 @@ def Titan_ShardingConstraintOp : Titan_Op<"sharding_constraint", [Pure]> {
   let arguments = (ins Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let extraClassDeclaration = Titan_InferTypeDeclarations;
+  let definitions = Titan_InferTypeAs<"operands[0].getType()">.definitions;
   let hasVerifier = 1;
 }
 
-def Titan_StopGradientOp : Titan_Op<"stop_gradient", [Pure]> {
+def Titan_StopGradientOp : Titan_Op<"stop_gradient", [Pure, Titan_View, Titan_InferType]> {
   let summary = "the identity without a gradient";
   let description = [{
     The operand gets no cotangent. The gradient phase removes the operation.
@@ -39,6 +41,9 @@ def Titan_StopGradientOp : Titan_Op<"stop_gradient", [Pure]> {
   let arguments = (ins Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let extraClassDeclaration = Titan_InferTypeDeclarations;
+  let definitions = Titan_InferTypeAs<"operands[0].getType()">.definitions;
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -71,7 +76,7 @@ def Titan_ContractOp : Titan_Op<"contract", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Titan_ReduceOp : Titan_Op<"reduce", [Pure]> {
+def Titan_ReduceOp : Titan_Op<"reduce", [Pure, Titan_RowFusable]> {
   let summary = "sum, maximum or minimum over dimensions";
   let description = [{
     Reduces over the dimensions of the operand that the result lacks. Sums are computed in f32 at least
@@ -87,10 +92,11 @@ def Titan_ReduceOp : Titan_Op<"reduce", [Pure]> {
   let arguments = (ins Dist_ReductionKind:$kind, Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$kind $input attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
-def Titan_CheckIndexOp : Titan_Op<"check_index", [Pure]> {
+def Titan_CheckIndexOp : Titan_Op<"check_index", [Pure, Titan_View, Titan_InferType]> {
   let summary = "a run-time bounds check of indices";
   let description = [{
     The identity, but the program fails if an index is negative or not below `size`: the global size,
@@ -105,10 +111,12 @@ def Titan_CheckIndexOp : Titan_Op<"check_index", [Pure]> {
   let arguments = (ins Titan_Tensor:$input, StrAttr:$along, I64Attr:$size);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input `along` $along `size` $size attr-dict `:` type($input) `->` type($result)";
+  let extraClassDeclaration = Titan_InferTypeDeclarations;
+  let definitions = Titan_InferTypeAs<"operands[0].getType()">.definitions;
   let hasVerifier = 1;
 }
 
-def Titan_GatherOp : Titan_Op<"gather", [Pure]> {
+def Titan_GatherOp : Titan_Op<"gather", [Pure, Titan_RowFusable, Titan_Exact]> {
   let summary = "reads elements along a dimension at the indices of an integer tensor";
   let description = [{
     `table[vocab: tokens]`. The dimensions of the result are the union of the operand's, without the
@@ -131,7 +139,7 @@ def Titan_GatherOp : Titan_Op<"gather", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Titan_ScatterOp : Titan_Op<"scatter", [Pure]> {
+def Titan_ScatterOp : Titan_Op<"scatter", [Pure, Titan_RowFusable]> {
   let summary = "adds updates at the indices of an integer tensor (transpose of gather)";
   let description = [{
     result[..., indices[i], ...] += updates[i, ...]; all other elements are 0. Sums over the dimensions of
@@ -169,7 +177,7 @@ def Titan_ScatterOp : Titan_Op<"scatter", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Titan_RenameOp : Titan_Op<"rename", [Pure]> {
+def Titan_RenameOp : Titan_Op<"rename", [Pure, Titan_View]> {
   let summary = "new names for dimensions";
   let description = [{
     Dimension i of the result is dimension i of the operand. A view.
@@ -182,10 +190,11 @@ def Titan_RenameOp : Titan_Op<"rename", [Pure]> {
   let arguments = (ins Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
-def Titan_SplitOp : Titan_Op<"split", [Pure]> {
+def Titan_SplitOp : Titan_Op<"split", [Pure, Titan_View]> {
   let summary = "replaces one dimension by several, outer to inner";
   let description = [{
     Constraints:
@@ -198,10 +207,11 @@ def Titan_SplitOp : Titan_Op<"split", [Pure]> {
   let arguments = (ins Titan_Tensor:$input, StrAttr:$dim);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input `dim` $dim attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
-def Titan_MergeOp : Titan_Op<"merge", [Pure]> {
+def Titan_MergeOp : Titan_Op<"merge", [Pure, Titan_View]> {
   let summary = "replaces adjacent dimensions by one (inverse of split)";
   let description = [{
     Constraints:
@@ -214,10 +224,11 @@ def Titan_MergeOp : Titan_Op<"merge", [Pure]> {
   let arguments = (ins Titan_Tensor:$input, StrAttr:$dim);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input `dim` $dim attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
-def Titan_SliceOp : Titan_Op<"slice", [Pure]> {
+def Titan_SliceOp : Titan_Op<"slice", [Pure, Titan_Rematerialisable, Titan_Exact]> {
   let summary = "a range of a dimension";
   let description = [{
     The elements offset <= i < offset + size of dimension `dim`. The dimension of the result at that
@@ -232,10 +243,11 @@ def Titan_SliceOp : Titan_Op<"slice", [Pure]> {
   let arguments = (ins Titan_Tensor:$input, StrAttr:$dim, I64Attr:$offset);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input `dim` $dim `from` $offset attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
-def Titan_PadOp : Titan_Op<"pad", [Pure]> {
+def Titan_PadOp : Titan_Op<"pad", [Pure, Titan_Exact]> {
   let summary = "a dimension extended with zeros on both sides (transpose of slice)";
   let description = [{
     The operand is at the indices offset <= i < offset + size of dimension `dim` of the result; all other
@@ -250,6 +262,7 @@ def Titan_PadOp : Titan_Op<"pad", [Pure]> {
   let arguments = (ins Titan_Tensor:$input, StrAttr:$dim, I64Attr:$offset);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input `dim` $dim `from` $offset attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 

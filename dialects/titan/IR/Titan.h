@@ -11,6 +11,7 @@
 #include "dialects/dist/IR/Dist.h"
 #include "dialects/titan/IR/AttributeNames.h"
 #include "dialects/titan/IR/IterationTable.h"
+#include "dialects/titan/IR/OpTraits.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -18,6 +19,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace titan::ir {
@@ -38,10 +40,11 @@ using VariantLists = llvm::SmallVector<llvm::SmallVector<int64_t>>;
 
 namespace titan::ir {
 
-/// An operation that applies a scalar function to every element of the joint index space of its
-/// operands. All results have the same dimensions.
-template <typename ConcreteType>
-class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {};
+/// The type with the dimensions of both: those of `lhs` first, unless `rhs` has all of them. The
+/// element type is that of `lhs`.
+NamedTensorType joinTypes(NamedTensorType lhs, NamedTensorType rhs);
+/// The joint type of all operands, from the last to the first.
+NamedTensorType joinTypes(mlir::ValueRange operands);
 
 /// Names the results of an operation after the NameLoc in its location, if there is one.
 void setResultNamesFromLocation(mlir::Operation *op, mlir::OpAsmSetValueNameFn setName);
@@ -65,6 +68,9 @@ DimAttr getValueHeadOf(NamedTensorType key, NamedTensorType value, mlir::StringA
 #include "dialects/titan/IR/RepeatVariant.h"
 
 namespace titan::ir {
+
+/// The constant that `value` is or expands; null if there is none.
+ConstantOp getConstant(mlir::Value value);
 
 /// The operand `into` to which an operation adds its sums; null if there is none. The result may
 /// overwrite only this operand.

@@ -37,6 +37,56 @@ def Titan_InitAttr : Titan_Attr<"Init", "init"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def Titan_SettingAttr : Titan_Attr<"Setting", "setting"> {
+  let summary = "a setting of the run";
+  let description = [{
+    `#titan.setting<"never">` is compiled in. A setting that the program accepts at launch also has the rule by
+    which the program checks it: `#titan.setting<200, takes = "integer", least = 1.0>`. `takes` is "integer" or
+    "number" (of at least `least`, at most `most`), "word" (one of `choices`) or "text". `idle = [path, value]`:
+    the setting has no effect beside this value of another one.
+
+    Constraints:
+    - (C1) `takes` is one of these words; without it, there is no other part of a rule.
+    - (C2) "integer" and "number" have `least`, "word" has `choices`.
+    - (C3) `choices` contains strings, `idle` two of them.
+  }];
+  let parameters = (ins "::mlir::Attribute":$value, OptionalParameter<"::mlir::StringAttr">:$takes,
+                        OptionalParameter<"::mlir::FloatAttr">:$least, OptionalParameter<"::mlir::FloatAttr">:$most,
+                        OptionalParameter<"::mlir::ArrayAttr">:$choices,
+                        OptionalParameter<"::mlir::ArrayAttr">:$idle);
+  let builders = [AttrBuilderWithInferredContext<(ins "::mlir::Attribute":$value), [{
+    return $_get(value.getContext(), value, ::mlir::StringAttr(), ::mlir::FloatAttr(), ::mlir::FloatAttr(),
+                 ::mlir::ArrayAttr(), ::mlir::ArrayAttr());
+  }]>];
+  let assemblyFormat = "`<` $value (`,` struct($takes, $least, $most, $choices, $idle)^)? `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Whether the value is compiled into the program.
+    bool isCompiledIn() const { return !getTakes(); }
+  }];
+}
+
+def Titan_PrecisionAttr : Titan_Attr<"Precision", "precision"> {
+  let summary = "the declared element types of a program function";
+  let description = [{
+    `#titan.precision<compute = bf16, reduce = f32, activations_reduce = f32, optimizer = f32>`: the types of
+    values outside islands, of parameters' gradients, of sums over ranks of values of type `compute`, and of
+    optimizer state. Without a type, values keep their own.
+
+    Constraints:
+    - (C1) the types are floating-point types.
+  }];
+  let parameters = (ins OptionalParameter<"::mlir::Type">:$compute, OptionalParameter<"::mlir::Type">:$reduce,
+                        OptionalParameter<"::mlir::Type">:$activations_reduce,
+                        OptionalParameter<"::mlir::Type">:$optimizer);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// That of the function `op`, or of the function that contains `op`; without types if none is declared.
+    static PrecisionAttr lookup(::mlir::Operation *op);
+  }];
+}
+
 def Titan_AllocRefAttr : Titan_Attr<"AllocRef", "alloc_ref"> {
   let summary = "a reference to the allocation of a value";
   let description = [{

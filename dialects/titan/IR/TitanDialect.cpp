@@ -3,6 +3,7 @@
 #include "dialects/titan/IR/DiscardableAttributes.h"
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FoldInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -17,7 +18,42 @@ using namespace titan::ir;
 #define GET_TYPEDEF_CLASSES
 #include "dialects/titan/IR/TitanTypes.cpp.inc"
 
+static bool areStrings(ArrayAttr list) {
+  return !list || llvm::all_of(list, llvm::IsaPred<StringAttr>);
+}
+
+LogicalResult SettingAttr::verify(function_ref<InFlightDiagnostic()> emitError, Attribute value,
+                                  StringAttr takes, FloatAttr least, FloatAttr most,
+                                  ArrayAttr choices, ArrayAttr idle) {
+  if (!takes && (least || most || choices || idle))
+    return emitError() << "(C1) a rule without `takes`";
+  if (!takes)
+    return success();
+  bool isNumber = takes == "integer" || takes == "number";
+  if (!isNumber && takes != "word" && takes != "text")
+    return emitError() << "(C1) expected \"integer\", \"number\", \"word\" or \"text\", got "
+                       << takes;
+  if (isNumber != static_cast<bool>(least) || (takes == "word") != static_cast<bool>(choices))
+    return emitError() << "(C2) " << takes << " needs " << (isNumber ? "`least`" : "`choices`");
+  if (!areStrings(choices) || !areStrings(idle) || (idle && idle.size() != 2))
+    return emitError() << "(C3) expected strings, and two of them in `idle`";
+  return success();
+}
+
+namespace {
+/// The constants that folding creates stay in the body that uses them, so that a body captures no
+/// scalar and a loop reads none from memory.
+struct FoldInterface : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+
+  bool shouldMaterializeInto(Region *region) const final {
+    return isa<RepeatOp, FusedOp>(region->getParentOp());
+  }
+};
+} // namespace
+
 void TitanDialect::initialize() {
+  addInterfaces<FoldInterface>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialects/titan/IR/TitanAttrs.cpp.inc"

@@ -21,6 +21,8 @@ def Titan_Dialect : Dialect {
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  let hasCanonicalizer = 1;
   let dependentDialects = ["::titan::dist::DistDialect"]; // the tensor type contains a sharding
 }
 

@@ -55,3 +55,21 @@ bool NamedTensorType::equalsUpToSharding(NamedTensorType other) const {
 dist::ShardingAttr NamedTensorType::getShardingOrReplicated() const {
   return getSharding() ? getSharding() : dist::ShardingAttr::getReplicated(getContext(), getRank());
 }
+
+NamedTensorType titan::ir::joinTypes(NamedTensorType lhs, NamedTensorType rhs) {
+  auto lacks = [](NamedTensorType type) {
+    return [type](DimAttr dim) { return !type.hasDim(dim.getName()); };
+  };
+  if (llvm::none_of(lhs.getDims(), lacks(rhs)))
+    return rhs.getRank() > lhs.getRank() ? rhs.withElementType(lhs.getElementType()) : lhs;
+  SmallVector<DimAttr> dims(lhs.getDims());
+  llvm::copy_if(rhs.getDims(), std::back_inserter(dims), lacks(lhs));
+  return NamedTensorType::get(lhs.getElementType(), dims);
+}
+
+NamedTensorType titan::ir::joinTypes(ValueRange operands) {
+  auto type = cast<NamedTensorType>(operands.back().getType());
+  for (Value operand : llvm::reverse(operands.drop_back()))
+    type = joinTypes(cast<NamedTensorType>(operand.getType()), type);
+  return type;
+}

@@ -61,6 +61,10 @@ struct Cos {
   static double value(In x) { return std::cos(x[0]); }
   static constexpr StringLiteral text = "tm::cos($0)";
 };
+struct Floor {
+  static double value(In x) { return std::floor(x[0]); }
+  static constexpr StringLiteral text = "tm::floor($0)";
+};
 struct Add {
   static double value(In x) { return x[0] + x[1]; }
   static constexpr StringLiteral text = "($0 + $1)";

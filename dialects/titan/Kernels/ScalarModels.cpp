@@ -112,21 +112,21 @@ struct CastModel : ScalarModelBase<CastModel, CastOp> {
 
 struct ConstantModel : ScalarModelBase<ConstantModel, ConstantOp> {
   void evaluateElement(Operation *op, ArrayRef<double>, MutableArrayRef<double> out) const {
-    out[0] = cast<ConstantOp>(op).getValue().convertToDouble();
+    out[0] = cast<ConstantOp>(op).getNumber();
   }
   std::string getElementExpression(Operation *op, ArrayRef<std::string>, unsigned,
                                    StringRef type) const {
-    llvm::APFloat exact = cast<ConstantOp>(op).getValue();
+    auto constant = cast<ConstantOp>(op);
     Type element = getElement(op->getResult(0));
+    if (element.isInteger(1))
+      return constant.getInteger() != 0 ? "true" : "false";
+    if (element.isInteger())
+      return "int64_t(" + std::to_string(constant.getInteger()) + ")";
+    llvm::APFloat exact(constant.getNumber());
     bool losesDigits = false;
     if (element.isBF16())
       exact.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven, &losesDigits);
-    double value = exact.convertToDouble();
-    if (element.isInteger(1))
-      return value != 0 ? "true" : "false";
-    if (element.isInteger())
-      return "int64_t(" + std::to_string(static_cast<int64_t>(value)) + ")";
-    return (type + "(" + getLiteral(value) + ")").str();
+    return (type + "(" + getLiteral(exact.convertToDouble()) + ")").str();
   }
 };
 
@@ -178,6 +178,7 @@ void ir::registerScalarModels(DialectRegistry &registry) {
     attachFormula<ErfOp, formulas::Erf>(*context);
     attachFormula<SinOp, formulas::Sin>(*context);
     attachFormula<CosOp, formulas::Cos>(*context);
+    attachFormula<FloorOp, formulas::Floor>(*context);
     attachFormula<AddOp, formulas::Add>(*context);
     attachFormula<SubOp, formulas::Sub>(*context);
     attachFormula<MulOp, formulas::Mul>(*context);
@@ -186,6 +187,7 @@ void ir::registerScalarModels(DialectRegistry &registry) {
     attachFormula<MinimumOp, formulas::Minimum>(*context);
     attachFormula<SelectOp, formulas::Select>(*context);
     attachFormula<ExpandOp, formulas::Identity>(*context);
+    attachFormula<CopyOp, formulas::Identity>(*context);
     attachFormula<IotaOp, formulas::Identity>(*context);
     DivOp::attachInterface<DivModel>(*context);
     CompareOp::attachInterface<CompareModel>(*context);

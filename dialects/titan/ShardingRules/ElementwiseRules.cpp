@@ -36,6 +36,9 @@ LinearSets getLinearSets(DivOp op) {
 LinearSets getLinearSets(SelectOp) {
   return {{1, 2}};
 }
+LinearSets getLinearSets(CopyOp) {
+  return {{0}};
+}
 LinearSets getLinearSets(ExpandOp) {
   return {{0}};
 }
@@ -66,6 +69,9 @@ LinearSets getZeroSets(ErfOp) {
 LinearSets getZeroSets(SinOp) {
   return {{0}};
 }
+LinearSets getZeroSets(FloorOp) {
+  return {{0}};
+}
 LinearSets getZeroSets(CastOp) {
   return {{0}};
 }
@@ -85,7 +91,7 @@ struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<ElementwiseRule<
     rule.linearSets = getLinearSets(cast<Op>(op));
     rule.zeroSets = getZeroSets(cast<Op>(op));
     for (dist::Factor &factor : rule.factors) {
-      factor.isPositional = isa<IotaOp, RandomOp>(op);
+      factor.isPositional = isa<PositionalOpInterface>(op);
       if (isa<RandomOp>(op)) // padding would change the numbers
         factor.padding = dist::Padding::Forbidden;
     }
@@ -165,7 +171,7 @@ template <typename... Ops> void attachTo(MLIRContext &context) {
 } // namespace
 
 void ir::attachElementwiseShardingRules(MLIRContext &context) {
-  attachTo<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp,
-           SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp,
-           ConstantOp, IotaOp, RandomOp, ApplyOp>(context);
+  attachTo<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, FloorOp,
+           AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, CopyOp,
+           ExpandOp, ConstantOp, IotaOp, RandomOp, ApplyOp>(context);
 }

@@ -83,7 +83,7 @@ SmallVector<std::string> fusion::getRows(FusedOp op) {
 SmallVector<Operation *> fusion::getScheduledOps(FusedOp op) {
   SmallVector<Operation *> ops;
   for (Operation &inner : op.getBody().front().without_terminator())
-    if (!isa<ConstantOp, IotaOp>(inner))
+    if (!isNullary(&inner))
       ops.push_back(&inner);
   return ops;
 }

@@ -11,8 +11,8 @@ RunSettings::RunSettings(ModuleOp module)
     : run(module->getAttrOfType<DictionaryAttr>(ir::attr::kRun)) {}
 
 template <typename AttrT> AttrT RunSettings::get(StringRef path) const {
-  auto setting = run ? run.getAs<DictionaryAttr>(path) : DictionaryAttr();
-  return setting ? setting.getAs<AttrT>("value") : AttrT();
+  auto setting = run ? run.getAs<ir::SettingAttr>(path) : ir::SettingAttr();
+  return setting ? dyn_cast<AttrT>(setting.getValue()) : AttrT();
 }
 
 std::string RunSettings::getString(StringRef path, StringRef fallback) const {
@@ -46,7 +46,6 @@ std::vector<std::string> RunSettings::getStrings(StringRef path) const {
 void RunSettings::setInteger(StringRef path, int64_t value, MLIRContext *context) {
   Builder builder(context);
   NamedAttrList settings(run ? run.getValue() : ArrayRef<NamedAttribute>());
-  settings.set(path, builder.getDictionaryAttr(
-                         builder.getNamedAttr("value", builder.getI64IntegerAttr(value))));
+  settings.set(path, ir::SettingAttr::get(builder.getI64IntegerAttr(value)));
   run = settings.getDictionary(context);
 }

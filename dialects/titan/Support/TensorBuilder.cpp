@@ -25,74 +25,35 @@ Location titan::ir::getGradientLoc(Location origin, Value value) {
                       source);
 }
 
-NamedTensorType titan::ir::joinTypes(NamedTensorType lhs, NamedTensorType rhs) {
-  auto lacks = [](NamedTensorType type) {
-    return [type](DimAttr dim) { return !type.hasDim(dim.getName()); };
-  };
-  if (llvm::none_of(lhs.getDims(), lacks(rhs)))
-    return rhs.getRank() > lhs.getRank() ? rhs.withElementType(lhs.getElementType()) : lhs;
-  SmallVector<DimAttr> dims(lhs.getDims());
-  llvm::copy_if(rhs.getDims(), std::back_inserter(dims), lacks(lhs));
-  return NamedTensorType::get(lhs.getElementType(), dims);
-}
-
-/// The operand of an expansion, if `other` has all dimensions that the expansion adds; else
-/// `value`.
-static Value skipExpand(Value value, Value other) {
-  auto expand = value.getDefiningOp<ExpandOp>();
-  if (!expand)
-    return value;
-  NamedTensorType input = expand.getInput().getType(), otherType = typeOf(other);
-  for (DimAttr dim : typeOf(value).getDims())
-    if (!input.hasDim(dim.getName()) && !otherType.hasDim(dim.getName()))
-      return value;
-  return expand.getInput();
-}
-
-template <typename OpT> Value TensorBuilder::join(Value lhs, Value rhs) {
-  NamedTensorType type = joinTypes(typeOf(lhs), typeOf(rhs));
-  Value left = skipExpand(lhs, rhs);
-  return create<OpT>(type, left, skipExpand(rhs, left));
-}
-
-static bool isOne(Value value) {
-  auto constant = value.getDefiningOp<ConstantOp>();
-  return constant && constant.getValue().isExactlyValue(1.0);
-}
-
 Value TensorBuilder::constant(double value, Value like) {
   auto type = NamedTensorType::get(typeOf(like).getElementType(), {});
-  return create<ConstantOp>(type, builder.getF64FloatAttr(value));
+  return create<ConstantOp>(type, value);
 }
 
 Value TensorBuilder::zeros(NamedTensorType type) {
   auto scalar = NamedTensorType::get(type.getElementType(), {});
-  Value zero = create<ConstantOp>(scalar, builder.getF64FloatAttr(0));
+  Value zero = create<ConstantOp>(scalar, 0.0);
   return fitTo(zero, type);
 }
 
 Value TensorBuilder::neg(Value value) {
-  return create<NegOp>(value.getType(), value);
+  return create<NegOp>(value);
 }
 
 Value TensorBuilder::add(Value lhs, Value rhs) {
-  return join<AddOp>(lhs, rhs);
+  return create<AddOp>(lhs, rhs);
 }
 
 Value TensorBuilder::sub(Value lhs, Value rhs) {
-  return join<SubOp>(lhs, rhs);
+  return create<SubOp>(lhs, rhs);
 }
 
 Value TensorBuilder::mul(Value lhs, Value rhs) {
-  if (isOne(skipExpand(lhs, rhs)))
-    return rhs;
-  if (isOne(skipExpand(rhs, lhs)))
-    return lhs;
-  return join<MulOp>(lhs, rhs);
+  return create<MulOp>(lhs, rhs);
 }
 
 Value TensorBuilder::div(Value lhs, Value rhs) {
-  return join<DivOp>(lhs, rhs);
+  return create<DivOp>(lhs, rhs);
 }
 
 Value TensorBuilder::scale(Value value, double factor) {
@@ -100,15 +61,11 @@ Value TensorBuilder::scale(Value value, double factor) {
 }
 
 Value TensorBuilder::compare(ComparePredicate predicate, Value lhs, Value rhs) {
-  NamedTensorType type = joinTypes(typeOf(lhs), typeOf(rhs)).withElementType(builder.getI1Type());
-  return create<CompareOp>(type, predicate, lhs, rhs);
+  return create<CompareOp>(predicate, lhs, rhs);
 }
 
 Value TensorBuilder::select(Value condition, Value whenTrue, Value whenFalse) {
-  NamedTensorType choices = joinTypes(typeOf(whenTrue), typeOf(whenFalse));
-  NamedTensorType type = joinTypes(typeOf(condition), choices);
-  return create<SelectOp>(type.withElementType(choices.getElementType()), condition, whenTrue,
-                          whenFalse);
+  return create<SelectOp>(condition, whenTrue, whenFalse);
 }
 
 Value TensorBuilder::cast(Value value, Type elementType, bool roundBeforeReduce) {
@@ -117,7 +74,7 @@ Value TensorBuilder::cast(Value value, Type elementType, bool roundBeforeReduce)
     return value;
   roundBeforeReduce &=
       isSameOrWiderFloat(elementType, type.getElementType()); // otherwise nothing is rounded
-  return create<CastOp>(type.withElementType(elementType), value, roundBeforeReduce);
+  return create<CastOp>(value, elementType, roundBeforeReduce);
 }
 
 Value TensorBuilder::fitTo(Value value, NamedTensorType type, bool roundBeforeReduce) {

@@ -1,13 +1,8 @@
 //===- TensorBuilder.h - Builder of tensor arithmetic -----------*- C++ -*-===//
 //
 // Builds the operations of gradients at one location. Operands broadcast by dimension name, so that
-// a rule resembles its formula. The builder simplifies three common cases (the seed is 1, a mean
-// expands its cotangent):
-//
-// - A product with 1 is the other factor.
-// - An operand of `titan.expand` replaces the expanded value if the other operand has its
-//   dimensions.
-// - A sum over no dimension is its operand.
+// a rule resembles its formula. Canonicalization simplifies the result: the seed is 1, and a mean
+// expands its cotangent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +17,6 @@ namespace titan::ir {
 /// The location of a gradient: that of `origin`, named `d_<name of value>` if the value has a name.
 /// Emitted code then names the gradient that a statement computes.
 mlir::Location getGradientLoc(mlir::Location origin, mlir::Value value);
-
-/// The type with the dimensions of both: those of `lhs` first, unless `rhs` has all of them.
-NamedTensorType joinTypes(NamedTensorType lhs, NamedTensorType rhs);
 
 class TensorBuilder {
 public:
@@ -59,8 +51,6 @@ public:
   }
 
 private:
-  template <typename OpT> mlir::Value join(mlir::Value lhs, mlir::Value rhs);
-
   mlir::OpBuilder &builder;
   mlir::Location loc;
 };

@@ -9,7 +9,7 @@ using namespace titan;
 using namespace titan::ir;
 
 bool ir::isView(Operation *op) {
-  return isa<RenameOp, SplitOp, MergeOp, ShardingConstraintOp, StopGradientOp, CheckIndexOp>(op);
+  return op->hasTrait<View>();
 }
 
 Value ir::getRoot(Value value) {

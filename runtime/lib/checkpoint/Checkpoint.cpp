@@ -142,15 +142,18 @@ void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifes
   executor.barrier("finishing a checkpoint");
 }
 
-void loadWeights(Executor &executor, const std::string &path) {
+std::optional<int64_t> loadWeights(Executor &executor, const std::string &path) {
   std::optional<WeightStore> store;
+  std::optional<int64_t> step;
   std::vector<Manifest::File> files;
   std::string directory;
   executor.world().runCollectively([&] {
     directory = store.emplace(path).directory();
-    if (isCheckpoint(directory))
-      files = readManifest(directory).files;
-    else if (isWeightsOfRun(path))
+    if (isCheckpoint(directory)) {
+      const Manifest manifest = readManifest(directory);
+      files = manifest.files;
+      step = manifest.step;
+    } else if (isWeightsOfRun(path))
       if (auto weights = readWeightsOfStatus((fs::path(directory) / "status.json").string()))
         files = {{"model.safetensors", Content::Parameters, weights->bytes, weights->crc}};
   });
@@ -163,6 +166,7 @@ void loadWeights(Executor &executor, const std::string &path) {
       throw UserError(problem);
     loadTensors(executor, *store, parameters);
   });
+  return step;
 }
 
 std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDirectory,

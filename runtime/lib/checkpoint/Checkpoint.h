@@ -24,7 +24,7 @@ std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDir
                                    const std::string &choice);
 
 /// Loads parameters from a file or directory, possibly of a run or checkpoint, and refuses damaged
-/// ones. Collective.
-void loadWeights(Executor &executor, const std::string &path);
+/// ones. Returns the step of a checkpoint; empty for other weights. Collective.
+std::optional<int64_t> loadWeights(Executor &executor, const std::string &path);
 
 } // namespace titan::rt

@@ -177,9 +177,11 @@ int generate(Executor &executor, const Options &options, const Settings &setting
     spelling.emplace(settings.text("data.format", "text") == "text", executor.program().vocab);
     text = spelling->read(options.prompt);
   });
-  loadWeights(executor, options.initFrom);
+  const std::optional<int64_t> step = loadWeights(executor, options.initFrom);
   if (options.dryRun)
     return 0;
+  // Weights without a step are those of the last one.
+  executor.writeScalar("step", static_cast<double>(step.value_or(settings.integer("steps", 100))));
 
   auto print = [&](const std::string &fragment) {
     if (executor.isFirst())

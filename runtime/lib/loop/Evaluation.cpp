@@ -122,9 +122,11 @@ int evaluate(Executor &executor, const Options &options, const Settings &setting
       throw UserError("eval needs weights: pass --init-from DIR or FILE.safetensors");
   });
   Evaluation evaluation(executor, settings);
-  loadWeights(executor, options.initFrom);
+  const std::optional<int64_t> step = loadWeights(executor, options.initFrom);
   if (options.dryRun)
     return 0;
+  // Weights without a step are those of the last one.
+  executor.writeScalar("step", static_cast<double>(step.value_or(settings.integer("steps", 100))));
   const EvaluationResult result = *evaluation.run([] { return false; });
   int digits = executor.program().dtype == DType::F64 ? 17 : 9;
   if (executor.isFirst())

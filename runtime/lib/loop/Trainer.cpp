@@ -15,6 +15,7 @@
 #include "rundir/Archive.h"
 #include "rundir/Outputs.h"
 #include "rundir/RunDirectory.h"
+#include "settings/LearningRate.h"
 #include "state/TensorFiles.h"
 
 #include "base/Error.h"
@@ -40,12 +41,12 @@ double secondsSince(Progress::Clock::time_point begin) {
 class Trainer {
 public:
   Trainer(Executor &executor, const Options &options, const Settings &settings)
-      : executor(executor), options(options), settings(settings), schedule(scheduleOf(settings)),
+      : executor(executor), options(options), settings(settings),
+        learningRate(executor.program(), settings), steps(settings.integer("steps", 100)),
         directory(executor, runDirectory(executor.program(), options)),
-        last(std::min(options.stopAt.value_or(schedule.steps), schedule.steps)),
-        saveEvery(settings.integer("checkpoint.every", 0)),
-        peakRate(settings.number("optimizer.lr", 1e-3)), progress(executor, settings, last),
-        report(executor, directory.path(), last, schedule.steps), reader(executor, "train"),
+        last(std::min(options.stopAt.value_or(steps), steps)),
+        saveEvery(settings.integer("checkpoint.every", 0)), progress(executor, settings, last),
+        report(executor, directory.path(), last, steps), reader(executor, "train"),
         profiler(executor, directory.path(), options.profile),
         check(executor, settings, directory.path()) {}
 
@@ -127,11 +128,11 @@ private:
     report.begin(step);
     if (executor.isFirst())
       syncDirectory(directory.path());
-    if (schedule.warmup > schedule.steps)
-      report.warn(
-          "the learning rate rises over {} steps (`schedule.warmup`), but the run has {}: it "
-          "stays below `optimizer.lr`",
-          schedule.warmup, schedule.steps);
+    const double final = learningRate.at(steps, steps);
+    if (final < learningRate.peak() && final < learningRate.at(steps + 1, steps))
+      report.warn("the schedule still raises the learning rate in step {}, the last one, where it "
+                  "is {:.3g} of {:.3g} (`optimizer.lr`)",
+                  steps, final, learningRate.peak());
   }
 
   /// Precedence: checkpoint, --init-from, initial values.
@@ -165,20 +166,24 @@ private:
     sample = found.sample;
   }
 
-  /// Moving the end of the schedule changes the learning rate of the next step.
+  /// Explains a schedule whose end has moved.
   void explainSchedule(const Manifest &found) {
-    if (found.horizon == 0 || found.horizon == schedule.steps || schedule.decay == "constant")
+    const int64_t before = found.horizon, next = found.step + 1;
+    auto isMoved = [&](int64_t step) {
+      return learningRate.at(step, steps) != learningRate.at(step, before);
+    };
+    int64_t moved = next;
+    while (before != 0 && moved <= std::max(before, steps) && !isMoved(moved))
+      ++moved;
+    if (before == 0 || moved > std::max(before, steps))
       return;
-    Schedule before = schedule;
-    before.steps = found.horizon;
-    const int64_t next = found.step + 1;
     std::string instead;
-    if (next <= before.steps && next <= schedule.steps)
+    if (next <= before && next <= steps)
       instead = fmt::format("; the learning rate of step {} is {:.3g} instead of {:.3g}", next,
-                            peakRate * schedule.factor(next), peakRate * before.factor(next));
+                            learningRate.at(next, steps), learningRate.at(next, before));
     report.say(
         "note: the schedule ends at step {}, and ended at {} when the checkpoint was saved{}",
-        schedule.steps, found.horizon, instead);
+        steps, before, instead);
   }
 
   int loop() {
@@ -209,7 +214,7 @@ private:
   }
 
   int finished() {
-    if (last < schedule.steps && step > firstStep)
+    if (last < steps && step > firstStep)
       saveRun(); // --stop-at: the run will continue
     compareReplicas();
     enterStopPhase(StopPhase::Saving);
@@ -249,7 +254,7 @@ private:
     progress.addDataSeconds(secondsSince(begin));
     sample += executor.program().batch;
     ++step;
-    rate = peakRate * schedule.factor(step);
+    rate = learningRate.at(step, steps);
     executor.writeScalar("lr", rate);
     executor.writeScalar("step", static_cast<double>(step));
     executor.writeScalar("seed", static_cast<double>(settings.integer("seed", 0)));
@@ -273,7 +278,7 @@ private:
     position.run = executor.program().name;
     position.model = executor.program().model;
     position.isFinite = check.isFinite(step);
-    position.horizon = schedule.steps;
+    position.horizon = steps;
     profiler.during("checkpoint", [&] {
       report.sync(); // a resumed run continues after these rows
       asFault([&] {
@@ -339,11 +344,11 @@ private:
   Executor &executor;
   const Options &options;
   const Settings &settings;
-  Schedule schedule;
+  LearningRate learningRate;
+  int64_t steps; // of the schedule
   RunDirectory directory;
   int64_t last;      // the final step
   int64_t saveEvery; // steps between checkpoints; 0: only when stopped
-  double peakRate;
   Progress progress;
   Reporter report;
   BatchReader reader;

@@ -137,6 +137,14 @@ int64_t Settings::integer(const std::string &path, int64_t fallback) const {
   return static_cast<int64_t>(number(path, static_cast<double>(fallback)));
 }
 
+double Settings::argument(const std::string &path) const {
+  const Value &value = values.at(path);
+  const std::vector<std::string> &words = value.rule.choices;
+  if (words.empty())
+    return parseNumber(value.text).value();
+  return static_cast<double>(std::find(words.begin(), words.end(), value.text) - words.begin());
+}
+
 std::map<std::string, std::string> Settings::all() const {
   std::map<std::string, std::string> texts;
   for (const auto &[path, value] : values)
@@ -264,23 +272,6 @@ std::string Settings::toToml() const {
                           value.compileTime ? " # fixed when the program was compiled" : "");
   }
   return toml;
-}
-
-double Schedule::factor(int64_t step) const {
-  if (step <= warmup)
-    return static_cast<double>(step) / static_cast<double>(warmup);
-  if (decay == "constant")
-    return 1.0;
-  int64_t length = steps - warmup;
-  double progress =
-      std::min(1.0, static_cast<double>(step - 1 - warmup) / static_cast<double>(length));
-  double fall = decay == "cosine" ? 0.5 * (1 + std::cos(M_PI * progress)) : 1 - progress;
-  return to + (1 - to) * fall;
-}
-
-Schedule scheduleOf(const Settings &settings) {
-  return {settings.integer("steps", 100), settings.integer("schedule.warmup", 0),
-          settings.text("schedule.decay", "constant"), settings.number("schedule.to", 0)};
 }
 
 } // namespace titan::rt

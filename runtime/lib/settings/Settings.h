@@ -28,6 +28,9 @@ public:
   std::string text(const std::string &path, const std::string &fallback) const;
   int64_t integer(const std::string &path, int64_t fallback) const;
   double number(const std::string &path, double fallback) const;
+  /// The setting as an argument of a schedule: its number, or the index of its word among the
+  /// choices. Throws std::out_of_range for an unknown path.
+  double argument(const std::string &path) const;
 
   /// All effective settings, as text by path.
   std::map<std::string, std::string> all() const;
@@ -48,19 +51,5 @@ private:
   [[noreturn]] void refuseUnknown(const SettingText &text) const;
   std::map<std::string, Value> values;
 };
-
-/// The learning rate of a step (from 1) as a multiple of its peak: linear warm-up, so that step 1
-/// has 1 / warmup, then decay to the fraction `to`. The decay counts one step more than the rest,
-/// so that the last step still learns (TorchTitan's schedule with a decay right after the warm-up).
-struct Schedule {
-  int64_t steps = 1;
-  int64_t warmup = 0;
-  std::string decay = "constant"; ///< constant, linear or cosine
-  double to = 0;
-
-  double factor(int64_t step) const;
-};
-
-Schedule scheduleOf(const Settings &settings);
 
 } // namespace titan::rt

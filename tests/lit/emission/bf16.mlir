@@ -75,7 +75,7 @@ func.func @logits(%q: !q {titan.input = "q"} loc("q"))
   // CHECK: tm::topK(q_
   %values, %at = titan.top_k %q along "head" : !q -> !chosen, !places loc("values")
   // CHECK: u_[i] = tm::uniform<float>(
-  %zero = titan.constant 0.0 : !key
+  %zero = titan.constant 0 : !key
   %u = titan.random uniform "u" keys(%zero) : (!key) -> !q loc("u")
   return %y, %sums, %values, %u : !q, !q, !chosen, !q
 }

@@ -16,7 +16,7 @@ dist.mesh @mesh [#dist.axis<tp = 2>]
 func.func @train(%table: !table {titan.param = "table"} loc("table"), %tokens: !at {titan.input = "tokens"} loc("tokens"),
                  %start: !number {titan.scalar = "step"} loc("start"))
     -> (!x {titan.output = "x"}) attributes {titan.program = "train"} {
-  %one = titan.constant 1.0 : !number
+  %one = titan.constant 1 : !number
   // CHECK: next_[{{.*}}] = {{.*}}tokens_[{{.*}}] + int64_t(1)
   %next = titan.add %tokens, %one : (!at, !number) -> !at loc("next")
   // CHECK: tm::checkIndices(ctx, next_, seq_, 27, "rows");

@@ -49,8 +49,8 @@ func.func @f(%q: !q {titan.input = "q"}, %k: !k {titan.input = "k"}, %v: !v {tit
   %i = titan.iota : !iseq
   %j = titan.iota : !ikeys
   %apart = titan.sub %i, %j : (!iseq, !ikeys) -> !pairs
-  %zero = titan.constant 0.0 : !titan.tensor<i64[]>
-  %four = titan.constant 4.0 : !titan.tensor<i64[]>
+  %zero = titan.constant 0 : !titan.tensor<i64[]>
+  %four = titan.constant 4 : !titan.tensor<i64[]>
   %causal = titan.compare ge, %apart, %zero : (!pairs, !titan.tensor<i64[]>) -> !mask
   %near = titan.compare lt, %apart, %four : (!pairs, !titan.tensor<i64[]>) -> !mask
   %same = titan.compare eq, %ids, %ids1 : (!ids, !ikeys) -> !mask

@@ -14,7 +14,8 @@ func.func @elementwise(
         !titan.tensor<i64[seq = 3]> {titan.output = "positions"},
         !titan.tensor<f64[seq = 3, embed = 2]> {titan.output = "expanded"},
         !titan.tensor<f64[]> {titan.output = "constant"}, !titan.tensor<f64[seq = 3]> {titan.output = "erf"},
-        !titan.tensor<f64[seq = 3]> {titan.output = "sin"}, !titan.tensor<f64[seq = 3]> {titan.output = "cos"}) {
+        !titan.tensor<f64[seq = 3]> {titan.output = "sin"}, !titan.tensor<f64[seq = 3]> {titan.output = "cos"},
+        !titan.tensor<f64[seq = 3]> {titan.output = "floor"}) {
   // CHECK: output neg:
   // CHECK-NEXT: [-1, -4, -0.25]
   %neg = titan.neg %x : !titan.tensor<f64[seq = 3]> -> !titan.tensor<f64[seq = 3]>
@@ -61,9 +62,12 @@ func.func @elementwise(
   // CHECK: output cos:
   // CHECK-NEXT: [-0.4161468365471{{.*}}, -0.989992496600{{.*}}, 0.5403023058681{{.*}}]
   %cos = titan.cos %y : !titan.tensor<f64[seq = 3]> -> !titan.tensor<f64[seq = 3]>
-  return %neg, %sqrt, %rsqrt, %sub, %max, %joined, %transposed, %chosen, %positions, %expanded, %constant, %erf, %sin, %cos
+  // CHECK: output floor:
+  // CHECK-NEXT: [-1, -4, -1]
+  %floor = titan.floor %neg : !titan.tensor<f64[seq = 3]> -> !titan.tensor<f64[seq = 3]>
+  return %neg, %sqrt, %rsqrt, %sub, %max, %joined, %transposed, %chosen, %positions, %expanded, %constant, %erf, %sin, %cos, %floor
     : !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3]>,
       !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3, embed = 2]>, !titan.tensor<f64[embed = 2, seq = 3]>,
       !titan.tensor<f64[seq = 3]>, !titan.tensor<i64[seq = 3]>, !titan.tensor<f64[seq = 3, embed = 2]>, !titan.tensor<f64[]>,
-      !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3]>
+      !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3]>
 }

@@ -20,8 +20,8 @@ func.func @functions() -> (!number, !number, !number, !number, !number, !number,
   %sigmoid = titan.sigmoid %one : !number -> !number
   %half = titan.div %one, %two : (!number, !number) -> !number
   %least = titan.minimum %one, %two : (!number, !number) -> !number
-  %seven = titan.constant 7.0 : !titan.tensor<i64[]>
-  %itwo = titan.constant 2.0 : !titan.tensor<i64[]>
+  %seven = titan.constant 7 : !titan.tensor<i64[]>
+  %itwo = titan.constant 2 : !titan.tensor<i64[]>
   // Integers: division and conversion truncate.
   %three = titan.div %seven, %itwo : (!titan.tensor<i64[]>, !titan.tensor<i64[]>) -> !titan.tensor<i64[]>
   %pi = titan.constant 3.75 : !number

@@ -31,8 +31,8 @@ func.func @start(%c: !titan.tensor<f32[]> {titan.param = "constant", titan.init 
   %count = titan.constant 0.001 : !titan.tensor<f32[]>
   %variance = titan.mul %squares, %count : (!titan.tensor<f32[layers = 2]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[layers = 2]>
   %deviation = titan.sqrt %variance : !titan.tensor<f32[layers = 2]> -> !titan.tensor<f32[layers = 2]>
-  %zero = titan.constant 0.0 : !titan.tensor<i64[]>
-  %one = titan.constant 1.0 : !titan.tensor<i64[]>
+  %zero = titan.constant 0 : !titan.tensor<i64[]>
+  %one = titan.constant 1 : !titan.tensor<i64[]>
   %d0 = titan.gather %deviation along "layers" at %zero : (!titan.tensor<f32[layers = 2]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[]>
   %d1 = titan.gather %deviation along "layers" at %one : (!titan.tensor<f32[layers = 2]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[]>
   %next = titan.slice %tokens dim "seq" from 1 : !t -> !later

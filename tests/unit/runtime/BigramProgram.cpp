@@ -218,6 +218,14 @@ void addStored(Program &p, Role role, const std::string &prefix, int tableBuffer
   p.tensors.push_back(bias);
 }
 
+/// Of (step, steps, warmup, decay, to): rises linearly, then falls linearly unless decay is 0.
+double schedule(const double *x) {
+  if (x[0] <= x[2])
+    return x[0] / x[2];
+  const double progress = (x[0] - 1 - x[2]) / (x[1] - x[2]);
+  return x[3] == 0 ? 1 : x[4] + (1 - x[4]) * (1 - progress);
+}
+
 } // namespace
 
 namespace titan::rt {
@@ -280,7 +288,7 @@ Program program(const int64_t *degree) {
       {"seed", "3", false, integerFrom(0)},
       {"optimizer.lr", "4.0", false, numberFrom(0)},
       {"schedule.warmup", "2", false, integerFrom(0)},
-      {"schedule.decay", "linear", false, oneOf({"constant", "linear", "cosine"})},
+      {"schedule.decay", "linear", false, oneOf({"constant", "linear"})},
       {"schedule.to", "0.1", false, idle("schedule.decay", "constant", numberWithin(0, 1))},
       {"data.format", "text", false, oneOf({"text", "indexed"})},
       {"data.path", "", false, anyText()},
@@ -294,6 +302,7 @@ Program program(const int64_t *degree) {
       {"metrics.peak_tflops", "0", false, numberFrom(0)},
       {"data.batch", "4", true},
       {"data.seq", "32", true}};
+  p.schedule = {{"step", "steps", "schedule.warmup", "schedule.decay", "schedule.to"}, schedule};
   p.dtype = DType::F64;
   p.batch = batch;
   p.seq = seq;

@@ -3,6 +3,7 @@
 #include "titan/runtime/program_table.h"
 
 #include "generation/Sampling.h"
+#include "settings/LearningRate.h"
 #include "settings/Settings.h"
 
 #include <gtest/gtest.h>
@@ -81,22 +82,27 @@ TEST(ProgramTable, Rows) {
   EXPECT_EQ(p.functions[0].stackOverlaps[0].producedAbove[0].below, 1);
 }
 
-// The learning rate schedule: TorchTitan's linear warm-up and decay.
-TEST(ScheduleTest, Factors) {
-  Schedule linear{20, 2, "linear", 0};
-  EXPECT_DOUBLE_EQ(linear.factor(1), 0.5);
-  EXPECT_DOUBLE_EQ(linear.factor(2), 1);
-  EXPECT_DOUBLE_EQ(linear.factor(3), 1);
-  EXPECT_DOUBLE_EQ(linear.factor(4), 17.0 / 18);
-  EXPECT_DOUBLE_EQ(linear.factor(20), 1.0 / 18);
-  Schedule cosine{21, 1, "cosine", 0.1};
-  EXPECT_DOUBLE_EQ(cosine.factor(12), 0.55);
-  EXPECT_NEAR(cosine.factor(21), 0.10554024673218806, 1e-15);
-  Schedule none{5, 0, "linear", 0};
-  EXPECT_DOUBLE_EQ(none.factor(1), 1);
-  EXPECT_DOUBLE_EQ(none.factor(5), 0.2);
-  Schedule constant{5, 0, "constant", 0};
-  EXPECT_DOUBLE_EQ(constant.factor(5), 1);
+// The schedule gets the step, the steps of the run, and the settings of the launch: a word as the
+// index of its choice.
+TEST(LearningRateTest, ArgumentsOfTheSchedule) {
+  Program program;
+  program.settings = {{"optimizer.lr", "0.5", false, numberFrom(0)},
+                      {"schedule.to", "0.25", false, numberWithin(0, 1)},
+                      {"schedule.decay", "cosine", false, oneOf({"linear", "cosine"})}};
+  program.schedule = {{"schedule.decay", "steps", "schedule.to", "step"},
+                      [](const double *x) { return 1000 * x[0] + 100 * x[1] + x[2] + 10 * x[3]; }};
+  EXPECT_EQ(LearningRate(program, Settings(program)).at(3, 20), 0.5 * 3030.25);
+  Settings changed(program);
+  changed.set(readPair("schedule.decay=linear", "--set"));
+  changed.set(readPair("schedule.to=1", "--set"));
+  EXPECT_EQ(LearningRate(program, changed).at(3, 20), 0.5 * 2031);
+}
+
+// A program without a schedule keeps its learning rate.
+TEST(LearningRateTest, WithoutSchedule) {
+  Program program;
+  program.settings = {{"optimizer.lr", "0.5", false, numberFrom(0)}};
+  EXPECT_EQ(LearningRate(program, Settings(program)).at(3, 20), 0.5);
 }
 
 // Greedy selection takes the first largest logit; sampling follows the probabilities.

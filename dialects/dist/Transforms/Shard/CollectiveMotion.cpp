@@ -16,18 +16,14 @@ bool isForGathers(Operation &op) {
          llvm::all_of(op.getUsers(), [](Operation *user) { return isa<AllGatherOp>(user); });
 }
 
-bool isReduction(Operation *op) {
-  return op && isa<ReduceScatterOp, AllReduceOp>(op);
-}
-
 /// A cast or reduction of a reduction's result in the same block, possibly through casts.
 bool followsReduction(Operation &op) {
-  if (!isa<ir::CastOp>(op) && !isReduction(&op))
+  if (!isa<ir::CastOp>(op) && !reduces(&op))
     return false;
   return llvm::any_of(op.getOperands(), [&](Value operand) {
     Operation *made = operand.getDefiningOp();
     return made && made->getBlock() == op.getBlock() &&
-           (isReduction(made) || (isa<ir::CastOp>(made) && followsReduction(*made)));
+           (reduces(made) || (isa<ir::CastOp>(made) && followsReduction(*made)));
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/Support/RewriteEach.h"
 
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTLOWERRESHARDS
@@ -37,23 +38,6 @@ static Value createStep(OpBuilder &builder, Location loc, const CollectiveStep &
   llvm_unreachable("every kind is handled");
 }
 
-static void lower(ReshardOp reshard, const MeshView &mesh) {
-  auto from = cast<ir::NamedTensorType>(reshard.getInput().getType());
-  ShardingAttr source = from.getShardingOrReplicated();
-  ShardingAttr target = cast<ir::NamedTensorType>(reshard.getType()).getShardingOrReplicated();
-  ReductionKind kind = source.isPartial() ? source.getPartialKind() : target.getPartialKind();
-  OpBuilder builder(reshard);
-  Value value = reshard.getInput();
-  bool nests =
-      mesh.isFlatEven(from.withSharding(source)) && mesh.isFlatEven(from.withSharding(target));
-  for (const CollectiveStep &step :
-       planCollectives(mesh.getByDim(source), mesh.getByDim(target), nests))
-    value = createStep(builder, reshard.getLoc(), step, mesh.getNames(step.axes),
-                       from.withSharding(mesh.getSharding(step.after, kind)), value);
-  reshard.replaceAllUsesWith(value);
-  reshard.erase();
-}
-
 /// Rejects conversions between two reduction kinds.
 static LogicalResult checkKinds(ReshardOp reshard) {
   auto from = cast<ir::NamedTensorType>(reshard.getInput().getType()).getShardingOrReplicated();
@@ -82,18 +66,45 @@ static LogicalResult checkAxes(ReshardOp reshard, const MeshView &mesh) {
 }
 
 namespace {
+
+/// The sequence of collectives that performs the conversion.
+struct LowerReshard : OpRewritePattern<ReshardOp> {
+  LowerReshard(MLIRContext *context, const MeshView &mesh)
+      : OpRewritePattern(context), mesh(mesh) {}
+
+  LogicalResult matchAndRewrite(ReshardOp reshard, PatternRewriter &rewriter) const override {
+    auto from = cast<ir::NamedTensorType>(reshard.getInput().getType());
+    ShardingAttr source = from.getShardingOrReplicated();
+    ShardingAttr target = cast<ir::NamedTensorType>(reshard.getType()).getShardingOrReplicated();
+    ReductionKind kind = source.isPartial() ? source.getPartialKind() : target.getPartialKind();
+    Value value = reshard.getInput();
+    bool nests =
+        mesh.isFlatEven(from.withSharding(source)) && mesh.isFlatEven(from.withSharding(target));
+    for (const CollectiveStep &step :
+         planCollectives(mesh.getByDim(source), mesh.getByDim(target), nests))
+      value = createStep(rewriter, reshard.getLoc(), step, mesh.getNames(step.axes),
+                         from.withSharding(mesh.getSharding(step.after, kind)), value);
+    rewriter.replaceOp(reshard, value);
+    return success();
+  }
+
+  const MeshView &mesh;
+};
+
 struct LowerReshards : titan::dist::impl::DistLowerReshardsBase<LowerReshards> {
   void runOnOperation() override {
     FailureOr<MeshView> mesh = MeshView::get(getOperation()->getParentOfType<ModuleOp>());
     if (failed(mesh))
       return signalPassFailure();
-    SmallVector<ReshardOp> reshards;
-    getOperation().walk([&](ReshardOp reshard) { reshards.push_back(reshard); });
-    for (ReshardOp reshard : reshards) {
-      if (failed(checkAxes(reshard, *mesh)) || failed(checkKinds(reshard)))
-        return signalPassFailure();
-      lower(reshard, *mesh);
-    }
+    WalkResult check = getOperation().walk([&](ReshardOp reshard) -> WalkResult {
+      return success(succeeded(checkAxes(reshard, *mesh)) && succeeded(checkKinds(reshard)));
+    });
+    if (check.wasInterrupted())
+      return signalPassFailure();
+    RewritePatternSet patterns(&getContext());
+    patterns.add<LowerReshard>(&getContext(), *mesh);
+    ir::rewriteEach<ReshardOp>(getOperation(), std::move(patterns));
   }
 };
+
 } // namespace

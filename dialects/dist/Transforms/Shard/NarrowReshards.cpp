@@ -5,6 +5,7 @@
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Support/PassReport.h"
+#include "dialects/titan/Support/RewriteEach.h"
 
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTNARROWRESHARDS
@@ -57,56 +58,68 @@ static Type getNarrowUse(ReshardOp reshard) {
   return element;
 }
 
-/// cast(reshard(x)) -> reshard(cast(x)).
-static void castBefore(ReshardOp reshard, Type element) {
-  OpBuilder builder(reshard);
-  Value input = reshard.getInput();
-  Value partial =
-      builder.create<ir::CastOp>(reshard.getLoc(), typeOf(input).withElementType(element), input);
-  Value whole = builder.create<ReshardOp>(
-      reshard.getLoc(), typeOf(reshard.getResult()).withElementType(element), partial);
-  for (Operation *user : llvm::make_early_inc_range(reshard->getUsers())) {
-    user->getResult(0).replaceAllUsesWith(whole);
-    user->erase();
-  }
-  reshard.erase();
-}
-
-/// reshard(cast(x)) -> cast(reshard(x)).
-static void castAfter(ReshardOp reshard, ir::CastOp convert) {
-  OpBuilder builder(reshard);
-  Value narrow = convert.getInput();
-  NamedTensorType target = typeOf(reshard.getResult());
-  Value moved = builder.create<ReshardOp>(
-      reshard.getLoc(), target.withElementType(typeOf(narrow).getElementType()), narrow);
-  reshard.replaceAllUsesWith(
-      builder.create<ir::CastOp>(convert.getLoc(), target, moved).getResult());
-  reshard.erase();
-  if (convert.use_empty())
-    convert.erase();
-}
-
 namespace {
+
+/// cast(reshard(x)) -> reshard(cast(x)), where the cast narrows.
+struct NarrowBefore : OpRewritePattern<ReshardOp> {
+  NarrowBefore(MLIRContext *context, const MeshView &mesh, unsigned &numMoved)
+      : OpRewritePattern(context), mesh(mesh), numMoved(numMoved) {}
+
+  LogicalResult matchAndRewrite(ReshardOp reshard, PatternRewriter &rewriter) const override {
+    Type element = getNarrowUse(reshard);
+    if (!element || !isMove(reshard) || !sends(reshard, mesh))
+      return failure();
+    Location loc = reshard.getLoc();
+    Value input = reshard.getInput();
+    Value narrow = rewriter.create<ir::CastOp>(loc, input, element);
+    Value moved = rewriter.create<ReshardOp>(
+        loc, typeOf(reshard.getResult()).withElementType(element), narrow);
+    for (Operation *user : llvm::make_early_inc_range(reshard->getUsers()))
+      rewriter.replaceOp(user, moved);
+    rewriter.eraseOp(reshard);
+    ++numMoved;
+    return success();
+  }
+
+  const MeshView &mesh;
+  unsigned &numMoved;
+};
+
+/// reshard(cast(x)) -> cast(reshard(x)), where the cast widens.
+struct WidenAfter : OpRewritePattern<ReshardOp> {
+  WidenAfter(MLIRContext *context, unsigned &numMoved)
+      : OpRewritePattern(context), numMoved(numMoved) {}
+
+  LogicalResult matchAndRewrite(ReshardOp reshard, PatternRewriter &rewriter) const override {
+    auto convert = reshard.getInput().getDefiningOp<ir::CastOp>();
+    if (!convert || !widens(convert) || !isMove(reshard))
+      return failure();
+    Value narrow = convert.getInput();
+    NamedTensorType target = typeOf(reshard.getResult());
+    Value moved = rewriter.create<ReshardOp>(
+        reshard.getLoc(), target.withElementType(typeOf(narrow).getElementType()), narrow);
+    rewriter.replaceOp(reshard, rewriter.create<ir::CastOp>(convert.getLoc(), target, moved));
+    if (convert.use_empty())
+      rewriter.eraseOp(convert);
+    ++numMoved;
+    return success();
+  }
+
+  unsigned &numMoved;
+};
+
 struct NarrowReshards : titan::dist::impl::DistNarrowReshardsBase<NarrowReshards> {
   void runOnOperation() override {
     FailureOr<MeshView> mesh = MeshView::get(getOperation()->getParentOfType<ModuleOp>());
     if (failed(mesh))
       return signalPassFailure();
-    SmallVector<ReshardOp> reshards;
-    getOperation().walk([&](ReshardOp reshard) {
-      if (isMove(reshard))
-        reshards.push_back(reshard);
-    });
-    for (ReshardOp reshard : reshards) {
-      auto convert = reshard.getInput().getDefiningOp<ir::CastOp>();
-      if (convert && widens(convert))
-        castAfter(reshard, convert);
-      else if (Type element = getNarrowUse(reshard); element && sends(reshard, *mesh))
-        castBefore(reshard, element);
-      else
-        continue;
-      TITAN_COUNT(movedCasts, 1);
-    }
+    unsigned numMoved = 0;
+    RewritePatternSet patterns(&getContext());
+    patterns.add<NarrowBefore>(&getContext(), *mesh, numMoved);
+    patterns.add<WidenAfter>(&getContext(), numMoved);
+    ir::rewriteEach<ReshardOp>(getOperation(), std::move(patterns));
+    TITAN_COUNT(movedCasts, numMoved);
   }
 };
+
 } // namespace

@@ -40,8 +40,8 @@ static bool leavesZero(Operation *op, Value operand) {
   if (!isa<FloatType>(typeOf(operand).getElementType()))
     return true;
   auto constant = operand.getDefiningOp<ir::ConstantOp>();
-  return constant && constant.getValue().isFinite() &&
-         !(isa<ir::DivOp>(op) && constant.getValue().isZero());
+  return constant && std::isfinite(constant.getNumber()) &&
+         !(isa<ir::DivOp>(op) && constant.getNumber() == 0);
 }
 
 namespace {

@@ -39,7 +39,7 @@ llvm::SmallBitVector PaddedValues::getZero(Value value) const {
 
 bool PaddedValues::isZero(Value value, int64_t dim) const {
   if (auto constant = value.getDefiningOp<ir::ConstantOp>())
-    return constant.getValue().isZero();
+    return constant.getNumber() == 0;
   return dim >= 0 && getZero(value).test(dim);
 }
 
@@ -61,8 +61,7 @@ Value PaddedValues::getMasked(Value value, int64_t dim, ReductionKind kind) {
   DimAttr walked = type.getDims()[dim];
   Type index = builder.getI64Type(), truth = builder.getI1Type();
   auto constant = [&](Type element, double number) -> Value {
-    return builder.create<ir::ConstantOp>(loc, NamedTensorType::get(element, {}),
-                                          builder.getF64FloatAttr(number));
+    return builder.create<ir::ConstantOp>(loc, NamedTensorType::get(element, {}), number);
   };
   Value position = builder.create<ir::IotaOp>(loc, NamedTensorType::get(index, walked));
   Value size = constant(index, static_cast<double>(getOriginal(value).getDims()[dim].getSize()));

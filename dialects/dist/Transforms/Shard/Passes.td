@@ -28,7 +28,7 @@ def DistPadDimensions : Pass<"dist-pad-dimensions", "::mlir::ModuleOp"> {
     %m = titan.reduce max %x : !titan.tensor<f32[seq = 8, vocab = 7]> -> !titan.tensor<f32[seq = 8]>
     // becomes, with %x of vocab = 8
     %i = titan.iota : !titan.tensor<i64[vocab = 8]>
-    %n = titan.constant 7.0 : !titan.tensor<i64[]>
+    %n = titan.constant 7 : !titan.tensor<i64[]>
     %in = titan.compare lt %i, %n : (...) -> !titan.tensor<i1[vocab = 8]>
     %low = titan.constant 0xFFF0000000000000 : !titan.tensor<f32[]>
     %y = titan.select %in, %x, %low : (...) -> !titan.tensor<f32[seq = 8, vocab = 8]>

@@ -2,6 +2,7 @@
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/dist/Transforms/Stages/Passes.h"
+#include "dialects/titan/Support/Canonicalize.h"
 #include "dialects/titan/Support/RunSettings.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -31,6 +32,8 @@ void dist::buildShardPhase(OpPassManager &passes, const RunSettings &settings) {
   each.addPass(createDistWidenReductions());
   each.addPass(createDistNarrowReshards());
   each.addPass(createDistLowerReshards());
+  // After padding and the moves of casts, which leave expansions and pairs of casts.
+  each.addPass(ir::createCanonicalizePass());
   each.addPass(createDistReturnUnreduced());
   each.addPass(createDistReshardAfterForward({getReshardPolicy(settings)}));
   // On the collectives of one rank, so that no sharding need be propagated across fragments. Before

@@ -1,6 +1,7 @@
 //===- ReshardCache.cpp - One reshard per value and sharding --------------===//
 
 #include "dialects/dist/Transforms/Shard/ReshardCache.h"
+#include "dialects/titan/Support/RewriteEach.h"
 
 using namespace mlir;
 using namespace titan;
@@ -8,14 +9,13 @@ using namespace titan::dist;
 using ir::NamedTensorType;
 
 Value ReshardCache::get(Value value, ShardingAttr sharding, Operation *user) {
-  auto type = cast<NamedTensorType>(value.getType());
-  if (type.getSharding() == sharding)
+  if (cast<NamedTensorType>(value.getType()).getSharding() == sharding)
     return value;
   Value &known = made[{value, sharding}];
   if (known)
     return known;
   OpBuilder builder(value.getParentBlock()->findAncestorOpInBlock(*user));
-  auto reshard = builder.create<ReshardOp>(value.getLoc(), type.withSharding(sharding), value);
+  auto reshard = builder.create<ReshardOp>(value.getLoc(), value, sharding);
   reshards.push_back(reshard);
   return known = reshard.getResult();
 }
@@ -23,21 +23,17 @@ Value ReshardCache::get(Value value, ShardingAttr sharding, Operation *user) {
 void ReshardCache::replaceAllUses(Value value, ShardingAttr sharding) {
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
-  auto type = cast<NamedTensorType>(value.getType());
-  auto reshard = builder.create<ReshardOp>(value.getLoc(), type.withSharding(sharding), value);
+  auto reshard = builder.create<ReshardOp>(value.getLoc(), value, sharding);
   value.replaceAllUsesExcept(reshard, reshard);
   reshards.push_back(reshard);
 }
 
 void ReshardCache::simplify() {
-  for (ReshardOp reshard : reshards) {
-    auto before = reshard.getInput().getDefiningOp<ReshardOp>();
-    if (before && before->hasOneUse())
-      reshard.setOperand(before.getInput());
-    if (reshard.getInput().getType() == reshard.getType())
-      reshard.replaceAllUsesWith(reshard.getInput());
-  }
-  for (ReshardOp reshard : llvm::reverse(reshards))
-    if (reshard.use_empty())
-      reshard.erase();
+  if (reshards.empty())
+    return;
+  MLIRContext *context = reshards.front().getContext();
+  RewritePatternSet patterns(context);
+  ReshardOp::getCanonicalizationPatterns(patterns, context);
+  SmallVector<Operation *> ops(reshards.begin(), reshards.end());
+  ir::rewriteEach(ops, std::move(patterns));
 }

@@ -21,8 +21,7 @@ public:
   /// Reshards `value` for all of its uses.
   void replaceAllUses(mlir::Value value, ShardingAttr sharding);
 
-  /// Folds a reshard into the next one if nothing else uses it. Removes unused and identity
-  /// reshards.
+  /// Canonicalizes the reshards made.
   void simplify();
 
 private:

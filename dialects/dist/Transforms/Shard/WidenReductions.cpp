@@ -73,11 +73,10 @@ static void widen(ReshardOp reshard, Type element) {
   if (ir::isAccumulation(sum.getDefiningOp()) && sum.hasOneUse())
     sum.setType(wide);
   else
-    sum = builder.create<ir::CastOp>(loc, wide, sum);
+    sum = builder.create<ir::CastOp>(loc, sum, element);
   Type result = typeOf(reshard.getResult()).withElementType(element);
   Value reduced = builder.create<ReshardOp>(loc, result, sum);
-  reshard.replaceAllUsesWith(
-      builder.create<ir::CastOp>(loc, typeOf(reduced).withElementType(own), reduced).getResult());
+  reshard.replaceAllUsesWith(builder.create<ir::CastOp>(loc, reduced, own).getResult());
   reshard.erase();
 }
 
@@ -85,8 +84,8 @@ namespace {
 struct WidenReductions : titan::dist::impl::DistWidenReductionsBase<WidenReductions> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    ir::Precision precision = ir::Precision::get(function);
-    Type compute = precision.compute, declared = precision.activationsReduce;
+    auto precision = ir::PrecisionAttr::lookup(function);
+    Type compute = precision.getCompute(), declared = precision.getActivationsReduce();
     if (function.isExternal() || !compute || !declared || compute == declared)
       return;
     DenseSet<Operation *> gradients = findGradientReshards(function);

@@ -20,14 +20,16 @@ struct FragmentKey {
   }
   /// Whether the fragment runs once per microbatch.
   bool isPerMicrobatch() const {
-    return kind == FragmentKind::Forward || kind == FragmentKind::Backward;
+    return kind == FragmentKind::Forward || kind == FragmentKind::Backward ||
+           kind == FragmentKind::Wgrad;
   }
   /// `forward.0`, `update.0.1`.
   std::string getName() const;
 };
 
 /// The order in which one process could execute the fragments of a step: begin, forward from the
-/// first stage to the last, backward from the last to the first, update level by level.
+/// first stage to the last, backward from the last to the first, weight gradients, update level by
+/// level.
 struct ExecutionOrder {
   bool operator()(const FragmentKey &a, const FragmentKey &b) const;
 };

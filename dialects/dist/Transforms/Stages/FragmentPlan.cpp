@@ -2,7 +2,6 @@
 
 #include "dialects/dist/Transforms/Stages/FragmentPlan.h"
 
-#include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/Views.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -61,12 +60,21 @@ FragmentPlan::FragmentPlan(func::FuncOp program, RepeatOp loop)
 }
 
 int64_t FragmentPlan::getStageOf(int64_t position) const {
+  if (position >= 2 * numStages)
+    return position - 2 * numStages;
   return position < numStages ? position : 2 * numStages - 1 - position;
 }
 
 int64_t FragmentPlan::getPosition(Operation *op) const {
   auto found = positions.find(op);
   return found == positions.end() ? -1 : found->second;
+}
+
+/// The position of the forward, reverse or weight gradient repeat of a stage.
+int64_t FragmentPlan::getRepeatPosition(RepeatOp repeat, int64_t stage) const {
+  if (repeat->hasAttr(ir::attr::kGradKind))
+    return 2 * numStages + stage;
+  return repeat.getReverse() ? 2 * numStages - 1 - stage : stage;
 }
 
 /// The positions of all operations that depend on a repeat with a stage.
@@ -80,10 +88,16 @@ void FragmentPlan::placeAnchored() {
       if (Operation *definition = read.getDefiningOp())
         position = std::max(position, getPosition(definition));
     if (std::optional<int64_t> stage = getStage(&op))
-      position = cast<RepeatOp>(op).getReverse() ? 2 * numStages - 1 - *stage : *stage;
+      position = getRepeatPosition(cast<RepeatOp>(op), *stage);
     if (position >= 0)
       positions[&op] = position;
   }
+}
+
+/// Whether several fragments may compute `op`, each for itself.
+static bool isCheapToRepeat(Operation *op) {
+  return op->hasTrait<ir::Elementwise>() || op->hasTrait<ir::Rematerialisable>() ||
+         op->hasTrait<ir::View>() || isCollective(op) || isa<LocalSliceOp, MakePartialOp>(op);
 }
 
 /// Whether `op` makes a stored parameter usable: it moves, converts or renames one tensor.
@@ -99,7 +113,7 @@ bool FragmentPlan::isSum(BlockArgument argument) const {
 /// Finds operations of `block` that are cheap and depend on arguments of the program alone.
 void FragmentPlan::findCloneable(Block &block) {
   for (Operation &op : block.without_terminator()) {
-    if (op.getNumRegions() || isa<ir::CostOpInterface>(op) || getPosition(&op) >= 0)
+    if (!isCheapToRepeat(&op) || getPosition(&op) >= 0)
       continue;
     bool isFree = true, readsWeight = false;
     for (Value operand : op.getOperands()) {
@@ -109,8 +123,7 @@ void FragmentPlan::findCloneable(Block &block) {
         continue;
       }
       auto argument = cast<BlockArgument>(operand);
-      bool isIterArg = llvm::is_contained(loop.getVariant(0).getIterArgs(), argument);
-      isFree &= !isIterArg;
+      isFree &= !isSum(argument);
       readsWeight |= argument.getOwner() == &top &&
                      (program.getArgAttr(argument.getArgNumber(), ir::attr::kParam) ||
                       program.getArgAttr(argument.getArgNumber(), ir::attr::kState));
@@ -152,7 +165,7 @@ void FragmentPlan::placeUnanchored() {
   for (Operation &op : llvm::reverse(body.without_terminator())) {
     if (getPosition(&op) >= 0 || isCloneable(&op))
       continue;
-    int64_t least = 2 * numStages - 1;
+    int64_t least = 3 * numStages - 1;
     for (Value result : op.getResults())
       least = std::min(least, findLeastPosition(result).value_or(least));
     positions[&op] = least;
@@ -287,7 +300,9 @@ std::optional<FragmentKey> FragmentPlan::get(Operation *op) const {
     return std::nullopt;
   if (loop && op->getBlock() == &body) {
     int64_t position = getPosition(op);
-    auto kind = position < numStages ? FragmentKind::Forward : FragmentKind::Backward;
+    FragmentKind kind = position < numStages       ? FragmentKind::Forward
+                        : position < 2 * numStages ? FragmentKind::Backward
+                                                   : FragmentKind::Wgrad;
     return FragmentKey{kind, getStageOf(position)};
   }
   if (auto begin = beginStages.find(op); begin != beginStages.end())

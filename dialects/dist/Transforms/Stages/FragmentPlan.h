@@ -4,7 +4,8 @@
 // loop over microbatches.
 //
 // In the loop, the forward repeat of stage s has position s and the reverse repeat of stage s has
-// position 2S - 1 - s, for S stages. Any other operation has the greatest position of its operands:
+// position 2S - 1 - s, for S stages; the repeat of its weight gradients, if that is apart, has
+// position 2S + s. Any other operation has the greatest position of its operands:
 // it runs as early as possible. Operations that depend on no repeat have the least position of
 // their users, or are cloned into each user if that is cheap.
 //
@@ -61,6 +62,7 @@ private:
   };
 
   void placeAnchored();
+  int64_t getRepeatPosition(ir::RepeatOp repeat, int64_t stage) const;
   void findCloneable(mlir::Block &block);
   void placeUnanchored();
   void placeBegin();

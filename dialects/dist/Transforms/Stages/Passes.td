@@ -17,6 +17,7 @@ def DistFormFragments : Pass<"dist-form-fragments", "::mlir::ModuleOp"> {
     | `@train.begin.S` | once before the microbatches | zeros for the sums of gradients and losses; copies of parameters for other stages |
     | `@train.forward.S` | once per microbatch | the forward repeat of stage S and what depends on it alone |
     | `@train.backward.S` | once per microbatch | the reverse repeat of stage S and what depends on it |
+    | `@train.wgrad.S` | once per microbatch | the weight gradients of stage S, if `--titan-split-wgrad` has divided its reverse repeat |
     | `@train.update.S.L` | once after the microbatches | norm, clipping and optimizer of the parameters of stage S; level L reads values of level L - 1 of other stages |
 
     A program without microbatches (evaluation, logits) becomes `@eval.evaluate.S.L`: the forward repeat of

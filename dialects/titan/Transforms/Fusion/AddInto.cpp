@@ -1,7 +1,7 @@
 //===- AddInto.cpp - The pass --titan-add-into ----------------------------===//
 
 #include "dialects/titan/Support/PassReport.h"
-#include "dialects/titan/Transforms/Fusion/Groups.h"
+#include "dialects/titan/Support/RewriteEach.h"
 #include "dialects/titan/Transforms/Fusion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -42,40 +42,49 @@ bool isAccumulator(Value from, AddOp sum) {
   });
 }
 
-/// Replaces the sum by its term, which accumulates into the other operand.
-template <typename Op> bool replaceSum(AddOp add, Op term, unsigned operand) {
-  TITAN_DEBUG("titan-add-into",
-              llvm::errs() << "accumulate " << term->getName() << " at " << term.getLoc() << '\n');
-  OpBuilder builder(add);
-  auto accumulating = cast<Op>(builder.clone(*term));
-  accumulating.getIntoMutable().assign(add->getOperand(1 - operand));
-  add.replaceAllUsesWith(accumulating.getResult());
-  add.erase();
-  term.erase();
-  return true;
-}
+/// Replaces a sum by one of its terms, which accumulates into the other operand.
+class AccumulateTerm : public OpRewritePattern<AddOp> {
+public:
+  AccumulateTerm(MLIRContext *context, unsigned &numAccumulated)
+      : OpRewritePattern(context), numAccumulated(numAccumulated) {}
 
-/// Returns whether a term of the sum accumulates into the other operand.
-bool addInto(AddOp add) {
-  for (unsigned operand : {1u, 0u}) {
-    // The fusion of elementwise operations handles single updates.
-    if (auto scatter = findTerm<ScatterOp>(add, operand); scatter && !scatter.isOneHot())
-      return replaceSum(add, scatter, operand);
-    // If the other operand has further uses, the product would have to start with a copy of it.
-    if (auto contract = findTerm<ContractOp>(add, operand);
-        contract && !contract.getResult().getType().getElementType().isBF16() &&
-        isAccumulator(add->getOperand(1 - operand), add))
-      return replaceSum(add, contract, operand);
+  LogicalResult matchAndRewrite(AddOp add, PatternRewriter &rewriter) const override {
+    for (unsigned operand : {1u, 0u}) {
+      // The fusion of elementwise operations handles single updates.
+      if (auto scatter = findTerm<ScatterOp>(add, operand); scatter && !scatter.isOneHot())
+        return replace(add, scatter, operand, rewriter);
+      // If the other operand has further uses, the product would have to start with a copy of it.
+      if (auto contract = findTerm<ContractOp>(add, operand);
+          contract && !contract.getResult().getType().getElementType().isBF16() &&
+          isAccumulator(add->getOperand(1 - operand), add))
+        return replace(add, contract, operand, rewriter);
+    }
+    return failure();
   }
-  return false;
-}
+
+private:
+  template <typename Op>
+  LogicalResult replace(AddOp add, Op term, unsigned operand, PatternRewriter &rewriter) const {
+    TITAN_DEBUG("titan-add-into", llvm::errs() << "accumulate " << term->getName() << " at "
+                                               << term.getLoc() << '\n');
+    auto accumulating = cast<Op>(rewriter.clone(*term));
+    accumulating.getIntoMutable().assign(add->getOperand(1 - operand));
+    rewriter.replaceOp(add, accumulating);
+    rewriter.eraseOp(term);
+    ++numAccumulated;
+    return success();
+  }
+
+  unsigned &numAccumulated;
+};
 
 struct AddInto : titan::fusion::impl::TitanAddIntoBase<AddInto> {
   void runOnOperation() override {
-    for (Block *block : fusion::getBodies(getOperation()))
-      for (AddOp add : llvm::make_early_inc_range(block->getOps<AddOp>()))
-        if (addInto(add))
-          TITAN_COUNT(accumulatedTerms, 1);
+    unsigned numAccumulated = 0;
+    RewritePatternSet patterns(&getContext());
+    patterns.add<AccumulateTerm>(&getContext(), numAccumulated);
+    rewriteEach<AddOp>(getOperation(), std::move(patterns));
+    TITAN_COUNT(accumulatedTerms, numAccumulated);
   }
 };
 

@@ -51,7 +51,7 @@ static void printGroup(const fusion::Group &group) {
   llvm::errs() << '\n';
 }
 
-/// Fuses the groups of a block and returns them.
+/// Fuses the groups of a block and returns them. Constants and iotas stay in front of all others.
 static SmallVector<fusion::Group> fuseBlock(Block &block) {
   SmallVector<Operation *> order;
   SmallVector<fusion::Group> groups = fusion::Grouping(block).run(order);

@@ -32,6 +32,8 @@ SmallVector<Block *> fusion::getBodies(func::FuncOp function) {
 
 Grouping::Grouping(Block &block) : mesh(dist::MeshOp::lookup(block.getParentOp())) {
   for (Operation &op : block) {
+    if (isNullary(&op))
+      continue; // has no place in the order
     indexOf[&op] = ops.size();
     groupOf.push_back(ops.size());
     members.push_back({static_cast<unsigned>(ops.size())});
@@ -45,8 +47,7 @@ Grouping::Grouping(Block &block) : mesh(dist::MeshOp::lookup(block.getParentOp()
 }
 
 bool Grouping::isCandidate(Operation *op) {
-  if (op->getNumResults() != 1 || isa<ConstantOp, IotaOp, ApplyOp>(op) ||
-      !(op->hasTrait<Elementwise>() || isa<ReduceOp, GatherOp, ScatterOp>(op)))
+  if (op->getNumResults() != 1 || isNullary(op) || isa<ApplyOp>(op) || !isRowFusable(op))
     return false;
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)

@@ -19,12 +19,6 @@ using namespace titan::ir;
 
 namespace {
 
-/// True for rematerialisable operations: elementwise, with operands that are already available.
-bool isCheap(Operation *op) {
-  return op && op->hasTrait<Elementwise>() && op->getNumResults() == 1 &&
-         !isa<ConstantOp, IotaOp, RandomOp, ApplyOp>(op);
-}
-
 class Recompute {
 public:
   explicit Recompute(Block &block)
@@ -65,7 +59,7 @@ private:
   bool mayScan(GatherOp gather) {
     NamedTensorType row = typeOf(gather.getInput()), rest = typeOf(gather.getResult());
     Operation *producer = gather.getInput().getDefiningOp();
-    return isCheap(producer) && producer->getBlock() == &block && isLong(row, rest) &&
+    return producer && isCheap(producer) && producer->getBlock() == &block && isLong(row, rest) &&
            row.getDims().back().getName() == gather.getAlongAttr() &&
            row.getShardingOrReplicated().getDimAxes().back().empty() &&
            llvm::all_of(typeOf(gather.getIndices()).getDims(),
@@ -85,8 +79,7 @@ private:
         builder.create<IotaOp>(at, make(builder.getI64Type(), row.getDims().take_back()));
     Value isHere = builder.create<CompareOp>(at, row.withElementType(builder.getI1Type()),
                                              ComparePredicate::EQ, indices, gather.getIndices());
-    Value zero = builder.create<ConstantOp>(at, make(row.getElementType(), {}),
-                                            builder.getF64FloatAttr(0.0));
+    Value zero = builder.create<ConstantOp>(at, make(row.getElementType(), {}), 0.0);
     Value only = builder.create<SelectOp>(at, row, isHere, gather.getInput(), zero);
     Value sum =
         builder.create<ReduceOp>(at, typeOf(gather.getResult()), dist::ReductionKind::Sum, only);
@@ -138,7 +131,7 @@ private:
       for (Value operand : next->getOperands()) {
         Operation *producer = operand.getDefiningOp();
         bool isRow = typeOf(operand).getDims() == type.getDims();
-        if (isRow && isCheap(producer) && producer->getBlock() == &block)
+        if (isRow && producer && isCheap(producer) && producer->getBlock() == &block)
           pending.push_back(producer);
         else if (isRow)
           leaves.insert(operand);

@@ -51,7 +51,7 @@ private:
   func::FuncOp function;
   OpBuilder ops;
   TensorBuilder math;
-  double clip = 0;
+  double clip = 0, clipValue = 0;
   bool skipsNonFinite = false;
   std::vector<Trained> trained;
   /// The type of norm and scalars: wide enough for all gradients, f32 at least.
@@ -61,16 +61,22 @@ private:
 
 } // namespace
 
-LogicalResult OptimizerBuilder::readSettings() {
-  skipsNonFinite = function->hasAttr(attr::kSkipNonFinite);
-  Attribute given = function->getAttr(attr::kClip);
+/// Reads an attribute of the function that is an f64; absent: 0.
+static LogicalResult readNumber(func::FuncOp function, StringRef name, double &number) {
+  Attribute given = function->getAttr(name);
   if (!given)
     return success();
-  auto number = dyn_cast<FloatAttr>(given);
-  if (!number || !number.getType().isF64())
-    return function.emitOpError("needs an f64 as ") << attr::kClip << ", got " << given;
-  clip = number.getValueAsDouble();
+  auto attribute = dyn_cast<FloatAttr>(given);
+  if (!attribute || !attribute.getType().isF64())
+    return function.emitOpError("needs an f64 as ") << name << ", got " << given;
+  number = attribute.getValueAsDouble();
   return success();
+}
+
+LogicalResult OptimizerBuilder::readSettings() {
+  skipsNonFinite = function->hasAttr(attr::kSkipNonFinite);
+  return failure(failed(readNumber(function, attr::kClip, clip)) ||
+                 failed(readNumber(function, attr::kClipValue, clipValue)));
 }
 
 LogicalResult OptimizerBuilder::collectTrained() {
@@ -104,7 +110,7 @@ unsigned OptimizerBuilder::addState(const Trained &one, const OptimizerFunction:
   StringAttr stateName = ops.getStringAttr(state.name.getValue() + "." + name.getValue());
   SmallVector<NamedAttribute> attributes{ops.getNamedAttr(attr::kState, stateName)};
   llvm::append_range(attributes, getSlotAttributes(function, one.parameter));
-  Type element = Precision::get(function).optimizer;
+  Type element = PrecisionAttr::lookup(function).getOptimizer();
   if (!element)
     element = typeOf(like).getElementType();
   unsigned index = function.getNumArguments();
@@ -148,7 +154,7 @@ Value OptimizerBuilder::buildNorm() {
       pairs.push_back(i + 1 < sums.size() ? math.add(sums[i], sums[i + 1]) : sums[i]);
     sums = std::move(pairs);
   }
-  return math.create<SqrtOp>(scalarType, sums.front());
+  return math.create<SqrtOp>(sums.front());
 }
 
 /// min(1, clip / (norm + 1e-6)), as in torch.nn.utils.clip_grad_norm_; null without clipping.
@@ -159,7 +165,7 @@ Value OptimizerBuilder::buildScale(Value norm) {
   Value one = math.constant(1, norm);
   Value bound = math.add(norm, math.constant(1e-6, norm));
   Value ratio = math.div(math.constant(clip, norm), bound);
-  return math.create<MinimumOp>(scalarType, one, ratio);
+  return math.create<MinimumOp>(one, ratio);
 }
 
 /// Makes the scale NaN if the loss or the norm is not finite: x - x is 0 only for finite x.
@@ -203,7 +209,7 @@ void OptimizerBuilder::update(const Trained &one, Value scale) {
   BlockArgument parameter = function.getArgument(one.parameter);
   auto name = function.getArgAttrOfType<StringAttr>(one.parameter, attr::kParam);
   OptimizerFunction::Operands operands{
-      parameter, one.gradient, getRate(one.parameter), step, scale, skipsNonFinite, {}};
+      parameter, one.gradient, getRate(one.parameter), step, scale, skipsNonFinite, clipValue, {}};
   SmallVector<unsigned> replaced{one.parameter};
   llvm::append_range(replaced, one.states);
   for (unsigned state : one.states)

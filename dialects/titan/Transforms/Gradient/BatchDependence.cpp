@@ -24,7 +24,7 @@ static bool isZero(Value value) {
   if (auto constraint = value.getDefiningOp<ShardingConstraintOp>())
     return isZero(constraint.getInput());
   auto constant = value.getDefiningOp<ConstantOp>();
-  return constant && constant.getValue().isZero();
+  return constant && constant.getNumber() == 0;
 }
 
 /// Computed from inputs only, so that the whole batch can be evaluated before the loop.

@@ -79,7 +79,7 @@ static int64_t countChunks(int64_t size, int64_t bytes, int64_t most) {
 /// Whether the fuse phase will probably evaluate the operation row by row, without its result in
 /// memory.
 static bool willBeFused(Operation *op) {
-  return op->hasTrait<Elementwise>() || isa<ReduceOp, GatherOp, ScatterOp>(op);
+  return isRowFusable(op);
 }
 
 /// A chunk is half as large as the largest sum over the chunks. Smaller chunks save little, and

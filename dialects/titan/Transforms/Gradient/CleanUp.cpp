@@ -1,6 +1,7 @@
 //===- CleanUp.cpp - Simplifies a differentiated function -----------------===//
 
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
+#include "dialects/titan/Support/Canonicalize.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
@@ -16,7 +17,7 @@ static void localizeConstants(Block &block) {
   for (Operation &op : block)
     for (OpOperand &operand : op.getOpOperands()) {
       Operation *constant = operand.get().getDefiningOp();
-      if (!isa_and_nonnull<ConstantOp, IotaOp>(constant) || constant->getBlock() == &block)
+      if (!constant || !isNullary(constant) || constant->getBlock() == &block)
         continue;
       Operation *&copy = copies[constant];
       if (!copy)
@@ -58,7 +59,7 @@ static void dropUnusedStackedOutputs(RepeatOp repeat) {
 }
 
 void titan::ir::cleanUp(func::FuncOp function) {
-  eraseDeadOps(function.getBody());
+  canonicalize(function);
   SmallVector<RepeatOp> repeats;
   function.walk<WalkOrder::PreOrder>([&](RepeatOp repeat) { repeats.push_back(repeat); });
   for (RepeatOp repeat : llvm::reverse(repeats))

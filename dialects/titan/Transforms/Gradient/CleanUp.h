@@ -1,8 +1,9 @@
 //===- CleanUp.h - Simplifies a differentiated function ---------*- C++ -*-===//
 //
-// Reverse mode builds equal expressions several times: a division per operand, a square in the
-// forward and in the backward pass. CSE merges these. Constants are an exception: each body of a
-// repeat has its own, so that no loop captures a scalar or reads a constant from memory.
+// Reverse mode builds products with the seed, which is 1, and equal expressions several times: a
+// division per operand, a square in the forward and in the backward pass. Canonicalization and CSE
+// remove these. Constants are an exception: each body of a repeat has its own, so that no loop
+// captures a scalar or reads a constant from memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +14,8 @@
 
 namespace titan::ir {
 
-/// Erases dead operations, merges equal ones, and copies constants into the blocks that use them.
+/// Canonicalizes, erases dead operations and unused stacked outputs, merges equal operations, and
+/// copies constants into the blocks that use them.
 void cleanUp(mlir::func::FuncOp function);
 
 } // namespace titan::ir

@@ -4,6 +4,7 @@
 
 #include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "mlir/IR/IRMapping.h"
@@ -98,7 +99,7 @@ bool OptimizerFunction::isElementwise() const {
   return llvm::all_of(body.without_terminator(), [&](Operation &op) {
     if (isa<ShardingConstraintOp>(op))
       return true;
-    return op.hasTrait<Elementwise>() && !isa<IotaOp, RandomOp>(op) &&
+    return op.hasTrait<Elementwise>() && !isa<PositionalOpInterface>(op) &&
            llvm::all_of(op.getOperands(), isOfElement) && isOfElement(op.getResult(0));
   });
 }
@@ -145,6 +146,12 @@ SmallVector<Value> OptimizerFunction::inlineBody(OpBuilder &builder, Location lo
   Value scaled = widened(given.gradient);
   if (given.scale)
     scaled = math.mul(scaled, widened(given.scale));
+  if (given.clipValue > 0) {
+    Value bounded =
+        math.create<MaximumOp>(scaled.getType(), scaled, math.constant(-given.clipValue, scaled));
+    scaled =
+        math.create<MinimumOp>(scaled.getType(), bounded, math.constant(given.clipValue, scaled));
+  }
   mapping.map(function.getArgument(gradient), scaled);
   if (lr)
     mapping.map(function.getArgument(*lr), widened(given.lr));
@@ -201,6 +208,7 @@ SmallVector<Value> OptimizerFunction::apply(OpBuilder &builder, Location loc,
   numbers.step = step ? add(given.step) : Value();
   numbers.scale = add(given.scale);
   numbers.skipsNan = given.skipsNan;
+  numbers.clipValue = given.clipValue;
   outside.setInsertionPointToEnd(&body);
   outside.create<YieldOp>(loc, inlineBody(outside, loc, numbers, /*asNumbers=*/true));
   ScalarFunctionOp callee = findEqual(module, made);

@@ -41,6 +41,8 @@ public:
     mlir::Value scale;
     /// A scale of NaN leaves parameter and states unchanged.
     bool skipsNan = false;
+    /// The largest magnitude of an element of the scaled gradient; 0: any.
+    double clipValue = 0;
     llvm::SmallVector<mlir::Value> states;
   };
   /// Builds the update. Returns the new parameter and the new states, with the types of the

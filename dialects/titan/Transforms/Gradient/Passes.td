@@ -134,6 +134,44 @@ def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
+def TitanSplitWgrad : Pass<"titan-split-wgrad", "::mlir::func::FuncOp"> {
+  let summary = "Divides reverse repeats of a stage into data gradients and weight gradients";
+  let description = [{
+    A zero-bubble schedule computes the gradients of a stage's parameters (W) later than the gradient of its
+    input (I), so that the previous stage need not wait for both (Qi et al., Zero Bubble Pipeline Parallelism,
+    2023, section 2). In a function with `titan.program = "train"`, each reverse repeat with `titan.stage`
+    becomes two repeats over the same iterations (`LoopDistribution.h`): the first computes the cotangents of
+    the iteration arguments, the second, with `titan.grad_kind = "wgrad"`, all stacked outputs.
+
+    The second repeat scans the cotangents that it needs, and the results of contractions and attention that
+    the first one computes again (recomputation). It computes cheap functions of residuals itself.
+
+    Input:
+    ```mlir
+    %dx, %dw = titan.repeat <layers = 2> reverse iter_args(%dy) scanned(%w, %x) {titan.stage = 0} : ... {
+    ^bb0(%l: T, %c: A, %wl: W, %xl: A):
+      %d = titan.contract %c, %wl {titan.grad_kind = "dgrad"} : ...
+      %g = titan.contract %xl, %c {titan.grad_kind = "wgrad"} : ...
+      titan.yield %d, %g : ...
+    ```
+
+    Output (`%h` is the constrained cotangent `%c`):
+    ```mlir
+    %dx, %hs = titan.repeat <layers = 2> reverse iter_args(%dy) scanned(%w) {titan.stage = 0} : ... {
+      ...
+      titan.yield %d, %h : ...
+    }
+    %dw = titan.repeat <layers = 2> reverse iter_args() scanned(%x, %hs)
+        {titan.stage = 0, titan.grad_kind = "wgrad"} : ... {
+      %g = titan.contract %xl, %hl {titan.grad_kind = "wgrad"} : ...
+      titan.yield %g : ...
+    ```
+  }];
+  let statistics = [
+    Statistic<"dividedRepeats", "divided repeats", "Reverse repeats that became two">
+  ];
+}
+
 def TitanAccumulate : Pass<"titan-accumulate", "::mlir::func::FuncOp"> {
   let summary = "Splits a step into microbatches and accumulates their gradients";
   let description = [{
@@ -254,7 +292,8 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
     optimizers are erased.
 
     With `titan.clip`, all gradients are scaled by min(1, clip / (norm + 1e-6)), where norm is the
-    2-norm of all of them together, as torch.nn.utils.clip_grad_norm_ does.
+    2-norm of all of them together, as torch.nn.utils.clip_grad_norm_ does. With `titan.clip_value`,
+    optimizers get every element within this bound, after that, as clip_grad_value_ does.
 
     With `titan.skip_nonfinite`, a step whose loss or norm is not finite leaves parameters, states and
     buffers as they are: the scale is then not a number, and a select keeps the old values.

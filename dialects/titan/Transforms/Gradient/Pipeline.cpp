@@ -1,6 +1,8 @@
 //===- Pipeline.cpp - The gradient phase ----------------------------------===//
 
+#include "base/schedule/Generators.h"
 #include "dialects/titan/Cost/Cost.h"
+#include "dialects/titan/Support/Canonicalize.h"
 #include "dialects/titan/Support/RunSettings.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -27,6 +29,17 @@ static std::unique_ptr<Pass> createMarkRecomputed(const titan::RunSettings &sett
   return createTitanMarkRecomputed(options);
 }
 
+/// Whether the run's pipeline schedule computes weight gradients apart.
+static bool hasWgradActions(const titan::RunSettings &settings) {
+  // The kinds of actions do not depend on the sizes.
+  const titan::schedule::Algorithm *algorithm =
+      titan::schedule::findAlgorithm(settings.getString("pipeline.schedule", ""));
+  return algorithm &&
+         titan::schedule::hasKind(
+             titan::schedule::generate(*algorithm, {2, algorithm->stagesPerRank, 4}),
+             [](titan::schedule::Kind kind) { return kind == titan::schedule::Kind::Wgrad; });
+}
+
 void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &settings) {
   OpPassManager &each = manager.nest<func::FuncOp>();
   // First: differentiation reads the marks when it chooses residuals.
@@ -40,11 +53,16 @@ void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &se
   // `min_chunk_bytes`.
   each.addPass(createTitanChunkLoss(
       {settings.getInteger("min_chunk_bytes", TitanChunkLossOptions().minChunkBytes)}));
+  // Before accumulation, so that the loop over microbatches contains both halves.
+  if (hasWgradActions(settings))
+    each.addPass(createTitanSplitWgrad());
   // After differentiation, which returns the gradients to accumulate. Before the optimizer reads
   // the sums.
   each.addPass(createTitanAccumulate());
   // After accumulation: the optimizer reads complete gradients.
   manager.addPass(createTitanAddOptimizer());
+  // Before the FLOPs are counted: what folds is not executed.
+  manager.addPass(createCanonicalizePass());
   // Counts FLOPs of the whole step. The program is still global, so the count is independent of the
   // mesh.
   manager.addPass(createTitanCountFlops());

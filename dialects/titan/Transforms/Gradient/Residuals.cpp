@@ -10,7 +10,7 @@ using namespace titan::ir;
 
 /// Changes of dimensions that move no element, or repeat elements.
 static bool isViewOrExpand(Operation *op) {
-  return isa<RenameOp, SplitOp, MergeOp, ExpandOp, CheckIndexOp>(op);
+  return isa<ExpandOp>(op) || (op->hasTrait<View>() && !isa<ShardingConstraintOp>(op));
 }
 
 /// A conversion to a wider floating-point type.
@@ -25,8 +25,8 @@ static bool isWidening(Operation *op) {
 }
 
 static bool isRematerialisable(Operation *op) {
-  return op->hasAttr(attr::kRecompute) || op->hasTrait<Elementwise>() || isViewOrExpand(op) ||
-         isa<ShardingConstraintOp, StopGradientOp, SliceOp>(op);
+  return op->hasAttr(attr::kRecompute) || op->hasTrait<Elementwise>() || op->hasTrait<View>() ||
+         op->hasTrait<Rematerialisable>();
 }
 
 /// The operands of `op` and the values that its regions capture.

@@ -1,6 +1,5 @@
 //===- SplitWgrad.cpp - The pass --titan-split-wgrad ----------------------===//
 
-#include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
@@ -39,10 +38,14 @@ public:
   bool isScanned(Value value) const {
     Operation *op = value.getDefiningOp();
     return op && producers.contains(op) &&
-           (cotangents.contains(value) || op->getNumRegions() || isa<CostOpInterface>(op));
+           (cotangents.contains(value) || !isCheapToRepeat(op));
   }
 
 private:
+  static bool isCheapToRepeat(Operation *op) {
+    return op->hasTrait<Elementwise>() || op->hasTrait<Rematerialisable>() || op->hasTrait<View>();
+  }
+
   static llvm::SetVector<Value> getRead(Operation *op) {
     llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
     getUsedValuesDefinedAbove(op->getRegions(), read);
@@ -76,7 +79,7 @@ LogicalResult split(RepeatOp repeat) {
   if (failed(second))
     return failure();
   (*second)->setAttr(attr::kStage, stage);
-  (*second)->setAttr(attr::kGradKind, StringAttr::get(repeat.getContext(), "wgrad"));
+  (*second)->setAttr(attr::kGradKind, StringAttr::get((*second)->getContext(), "wgrad"));
   return success();
 }
 

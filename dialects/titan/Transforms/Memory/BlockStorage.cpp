@@ -95,22 +95,29 @@ static bool isAccessedBySlots(func::FuncOp function, unsigned number) {
   });
 }
 
+/// The program whose fragment `function` is.
+static StringAttr getProgramOfFragment(func::FuncOp function) {
+  return StringAttr::get(function.getContext(), function.getName().split('.').first);
+}
+
 PersistentKey memory::getPersistentKey(func::FuncOp function, unsigned argument) {
-  for (StringRef role : {attr::kParam, attr::kState, attr::kScalar, attr::kStash, attr::kStepValue})
+  for (StringRef role : {attr::kParam, attr::kState, attr::kScalar})
     if (auto name = function.getArgAttrOfType<StringAttr>(argument, role))
       return {StringAttr::get(function.getContext(), role), name,
               function.getArgAttr(argument, attr::kStage)};
-  // Several fragments of a program read an input.
-  auto input = function.getArgAttrOfType<StringAttr>(argument, attr::kInput);
-  if (input && function->hasAttr(dist::kFragmentAttr))
-    return {StringAttr::get(function.getContext(), attr::kInput), input, nullptr};
+  if (!function->hasAttr(dist::kFragmentAttr))
+    return {};
+  // Several fragments read an input.
+  for (StringRef role : {attr::kStash, attr::kStepValue, attr::kInput})
+    if (auto name = function.getArgAttrOfType<StringAttr>(argument, role))
+      return {StringAttr::get(function.getContext(), role), name, getProgramOfFragment(function)};
   return {};
 }
 
 PersistentKey memory::getCrossingKey(func::FuncOp function, unsigned result) {
   for (StringRef role : {attr::kStash, attr::kStepValue})
     if (auto name = function.getResultAttrOfType<StringAttr>(result, role))
-      return {StringAttr::get(function.getContext(), role), name, nullptr};
+      return {StringAttr::get(function.getContext(), role), name, getProgramOfFragment(function)};
   return {};
 }
 

@@ -35,15 +35,15 @@ int64_t countSlots(ir::NamedTensorType type);
 
 /// Identifies a persistent tensor in all programs of a module by its role (`titan.param`,
 /// `titan.state`, `titan.scalar`; in fragments also `titan.input`, `titan.stash`,
-/// `titan.step_value`), its name and its stage (`titan.stage`; null if it has none). The name alone
-/// is not unique: a user may call a parameter `lr`, or `m.w` although the first moment of `w` is
-/// `m.w`.
+/// `titan.step_value`), its name and its scope: the stage (`titan.stage`) of a parameter or state that
+/// has one, the program of what only its fragments share, null for others. The name alone is not
+/// unique: a user may call a parameter `lr`, or `m.w` although the first moment of `w` is `m.w`.
 struct PersistentKey {
   mlir::StringAttr role, name;
-  mlir::Attribute stage;
+  mlir::Attribute scope;
   explicit operator bool() const { return bool(name); }
   bool operator==(const PersistentKey &other) const {
-    return role == other.role && name == other.name && stage == other.stage;
+    return role == other.role && name == other.name && scope == other.scope;
   }
 };
 
@@ -79,7 +79,7 @@ template <> struct llvm::DenseMapInfo<titan::memory::PersistentKey> {
   static Key getEmptyKey() { return {Info::getEmptyKey(), {}, {}}; }
   static Key getTombstoneKey() { return {Info::getTombstoneKey(), {}, {}}; }
   static unsigned getHashValue(const Key &key) {
-    return hash_combine(key.role, key.name, key.stage);
+    return hash_combine(key.role, key.name, key.scope);
   }
   static bool isEqual(const Key &a, const Key &b) { return a == b; }
 };

@@ -33,5 +33,5 @@ static bool readsElements(Operation *user) {
 
 bool memory::isInline(Value value) {
   Operation *op = value.getDefiningOp();
-  return isa_and_nonnull<ConstantOp, IotaOp>(op) && llvm::all_of(value.getUsers(), readsElements);
+  return op && isNullary(op) && llvm::all_of(value.getUsers(), readsElements);
 }

@@ -19,8 +19,8 @@ def TitanSequentializeCopies : Pass<"titan-sequentialize-copies", "::mlir::func:
 
     Output:
     ```mlir
-      %0 = titan.cast %q : T -> T
-      %1 = titan.cast %p : T -> T
+      %0 = titan.copy %q : T
+      %1 = titan.copy %p : T
       return %0, %1
     ```
   }];

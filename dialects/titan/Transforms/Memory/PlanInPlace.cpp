@@ -21,8 +21,7 @@ static bool worksInPlace(Operation *op) {
   // finishes reading the current result.
   if (auto wait = dyn_cast<dist::WaitOp>(op))
     return llvm::none_of(wait.getFlights(), llvm::IsaPred<BlockArgument>);
-  return getAccumulator(op) || op->hasTrait<Elementwise>() ||
-         isa<RotaryOp, dist::AllReduceOp, dist::MakePartialOp>(op);
+  return getAccumulator(op) || isInPlace(op);
 }
 
 /// An operation that accumulates writes its result while it reads the terms.

@@ -19,8 +19,7 @@ using namespace titan::ir;
 static void copyOperand(Operation *terminator, OpOperand &operand) {
   OpBuilder builder(terminator);
   Value value = operand.get();
-  operand.set(
-      builder.create<CastOp>(value.getLoc(), value.getType(), value, /*roundBeforeReduce=*/false));
+  operand.set(builder.create<CopyOp>(value.getLoc(), value));
 }
 
 /// The terminator copies operand i into `targets[i]` if that is not null. Copies every operand that

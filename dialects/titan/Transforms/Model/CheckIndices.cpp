@@ -26,7 +26,7 @@ static std::optional<int64_t> getVocabulary(ModuleOp module) {
 static Value inMemory(TensorBuilder &builder, Value index) {
   return isa<BlockArgument>(index) && findVariant(index.getParentBlock()) &&
                  findVariant(index.getParentBlock())->getIndex() == index
-             ? builder.create<AddOp>(index.getType(), index, builder.constant(0, index))
+             ? builder.create<CopyOp>(index)
              : index;
 }
 
@@ -40,8 +40,7 @@ static void check(Operation *op, OpOperand &indices, NamedTensorType table, Stri
   OpBuilder builder(op);
   TensorBuilder at(builder, op->getLoc());
   Value index = inMemory(at, indices.get());
-  auto checked =
-      at.create<CheckIndexOp>(index.getType(), index, along, builder.getI64IntegerAttr(size));
+  auto checked = at.create<CheckIndexOp>(index, along, builder.getI64IntegerAttr(size));
   if (Attribute blocks = op->getAttr(attr::kBlocks))
     checked->setAttr(attr::kBlocks, blocks);
   indices.set(checked);

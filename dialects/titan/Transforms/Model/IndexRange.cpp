@@ -82,11 +82,10 @@ std::optional<Interval> IndexRanges::compute(Value value) {
   return llvm::TypeSwitch<Operation *, std::optional<Interval>>(value.getDefiningOp())
       .Case([&](IotaOp) { return below(type.getDims()[0].getSize()); })
       .Case([&](ConstantOp constant) {
-        auto number = static_cast<int64_t>(constant.getValue().convertToDouble());
-        return Interval{number, number};
+        return Interval{constant.getInteger(), constant.getInteger()};
       })
-      .Case<RenameOp, SplitOp, MergeOp, SliceOp, ExpandOp, ShardingConstraintOp, StopGradientOp,
-            CheckIndexOp, CastOp>([&](Operation *op) { return get(op->getOperand(0)); })
+      .Case<SliceOp, ExpandOp, CastOp, CopyOp>(
+          [&](Operation *op) { return get(op->getOperand(0)); })
       .Case([&](PadOp pad) { return unite(get(pad.getInput()), Interval{0, 0}); })
       .Case([&](SelectOp select) {
         return unite(get(select.getWhenTrue()), get(select.getWhenFalse()));
@@ -103,7 +102,9 @@ std::optional<Interval> IndexRanges::compute(Value value) {
       })
       .Case<AddOp, SubOp, MulOp, DivOp, MaximumOp, MinimumOp>(
           [&](Operation *op) { return ofArithmetic(op); })
-      .Default(std::optional<Interval>());
+      .Default([&](Operation *op) {
+        return op->hasTrait<View>() ? get(op->getOperand(0)) : std::nullopt;
+      });
 }
 
 std::optional<Interval> IndexRanges::get(Value value) {

@@ -65,6 +65,9 @@ template <typename T> TM_FUNCTION T cos(T x) {
   return titan::vcos(x);
 #endif
 }
+template <typename T> TM_FUNCTION T floor(T x) {
+  return std::floor(x);
+}
 template <typename T> TM_FUNCTION T log(T x) {
 #if TM_ON_DEVICE
   return ::log(x);

@@ -157,9 +157,10 @@ struct Function {
 };
 
 /// The work of a fragment of a program with stages: `Begin` runs once before the microbatches,
-/// `Forward` and `Backward` once per microbatch, `Update` once after them, by ascending level.
+/// `Forward` and `Backward` once per microbatch, `Update` once after them, by ascending level. If a
+/// stage computes its weight gradients apart, `Wgrad` runs once per microbatch, after `Backward`.
 /// Programs without microbatches consist of `Begin` and `Evaluate`, by ascending level.
-enum class FragmentKind : uint8_t { Begin, Forward, Backward, Update, Evaluate };
+enum class FragmentKind : uint8_t { Begin, Forward, Backward, Wgrad, Update, Evaluate };
 
 /// A part of a program that one stage runs: a function of the program, and the persistent
 /// allocations (indices into Program::persistent) that it reads or writes.
@@ -196,6 +197,15 @@ struct Setting {
   SettingRule rule = {}; // for settings that may change at launch
 };
 
+/// How the learning rate depends on the step.
+struct Schedule {
+  /// The source of each argument of `factor`: "step" (from 1), "steps" (of the run), or the path of
+  /// a setting: its number, or the index of its word among the choices of its rule.
+  std::vector<std::string> sources;
+  /// The factor of `optimizer.lr`; null: always 1.
+  double (*factor)(const double *arguments) = nullptr;
+};
+
 struct Program {
   std::string name, source; // source: the flattened .titan text
   std::string model;        // fingerprint of its structure; empty: unknown
@@ -209,6 +219,7 @@ struct Program {
   std::vector<Function> functions;
   std::vector<Pipeline> pipelines; // of the programs that are cut into fragments
   std::vector<Setting> settings;
+  Schedule schedule;
   DType dtype = DType::F32;              // of parameters
   int64_t batch = 0, seq = 0, vocab = 0; // global sizes of a training step's data
   int64_t parameters = 0;                // exact count

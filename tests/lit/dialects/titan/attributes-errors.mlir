@@ -42,6 +42,31 @@ module attributes {titan.program = "train"} {}
 
 // -----
 
+// expected-error@+1 {{attribute `titan.run` must be a dictionary of #titan.setting, got {steps = 3 : i64}}}
+module attributes {titan.run = {steps = 3 : i64}} {}
+
+// -----
+
+// expected-error@+1 {{(C1) expected "integer", "number", "word" or "text", got "digit"}}
+module attributes {titan.run = {steps = #titan.setting<3 : i64, takes = "digit">}} {}
+
+// -----
+
+// expected-error@+1 {{(C2) "integer" needs `least`}}
+module attributes {titan.run = {steps = #titan.setting<3 : i64, takes = "integer">}} {}
+
+// -----
+
+// expected-error@+1 {{(C3) expected strings, and two of them in `idle`}}
+module attributes {titan.run = {steps = #titan.setting<3 : i64, takes = "text", idle = ["a"]>}} {}
+
+// -----
+
+// expected-error@+1 {{(C1) expected floating-point types, got 'i64'}}
+func.func private @typed() attributes {titan.precision = #titan.precision<compute = i64>}
+
+// -----
+
 // expected-error@+1 {{attribute `titan.sizes` must be a dictionary of integers, got {batch = "many"}}}
 module attributes {titan.sizes = {batch = "many"}} {}
 
@@ -71,5 +96,12 @@ dist.axis_rules "a" shards ["x"] fallback [] stores [] {dist.override = []}
 
 // expected-error@+1 {{attribute `dist.overrides` belongs on axis rules, not on a function}}
 func.func @rules() attributes {dist.overrides = []} {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{attribute `titan.schedule` belongs on a scalar function, not on a function}}
+func.func @schedule() attributes {titan.schedule = ["step"]} {
   return
 }

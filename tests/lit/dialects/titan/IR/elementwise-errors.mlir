@@ -108,6 +108,42 @@ func.func @f() {
 
 // -----
 
+// An integer is not written as a floating-point number.
+func.func @f() {
+  // expected-error @+1 {{(C2) expected an integer, got 1.000000e+00 : f64}}
+  %0 = titan.constant 1.0 : !titan.tensor<i64[]>
+  return
+}
+
+// -----
+
+// Nor the other way round.
+func.func @f() {
+  // expected-error @+1 {{(C2) expected a floating-point number, got 1 : i64}}
+  %0 = titan.constant 1 : !titan.tensor<f32[]>
+  return
+}
+
+// -----
+
+// A boolean is 0 or 1.
+func.func @f() {
+  // expected-error @+1 {{(C2) a boolean is 0 or 1, got 2}}
+  %0 = titan.constant 2 : !titan.tensor<i1[]>
+  return
+}
+
+// -----
+
+// A copy has the type of its operand.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C1) operand and result differ}}
+  %0 = titan.copy %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f64[seq = 8]>
+  return
+}
+
+// -----
+
 // An iota has one dimension.
 func.func @f() {
   // expected-error @+1 {{(C1) expected a result of rank 1 and element type i64}}
@@ -164,4 +200,22 @@ titan.scalar_function @total {
 ^bb0(%x: !titan.tensor<f32[]>):
   %s = titan.reduce sum %x : !titan.tensor<f32[]> -> !titan.tensor<f32[]>
   titan.yield %s : !titan.tensor<f32[]>
+}
+
+// -----
+
+!x = !titan.tensor<f64[]>
+// expected-error @below {{(C3) has 1 arguments, but `titan.schedule` lists 2}}
+titan.scalar_function @schedule attributes {titan.schedule = ["step", "steps"]} {
+^bb0(%x: !x):
+  titan.yield %x : !x
+}
+
+// -----
+
+!x = !titan.tensor<f32[]>
+// expected-error @below {{(C3) a schedule has f64 arguments and one f64 result}}
+titan.scalar_function @schedule attributes {titan.schedule = ["step"]} {
+^bb0(%x: !x):
+  titan.yield %x : !x
 }

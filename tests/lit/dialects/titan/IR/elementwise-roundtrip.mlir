@@ -28,7 +28,9 @@ func.func @unary(%x: !rows) -> !rows {
   %8 = titan.sin %7 : !rows -> !rows
   // CHECK: titan.cos
   %9 = titan.cos %8 : !rows -> !rows
-  return %9 : !rows
+  // CHECK: titan.floor
+  %10 = titan.floor %9 : !rows -> !rows
+  return %10 : !rows
 }
 
 // Binary functions match the dimensions of their operands by name.
@@ -68,6 +70,16 @@ func.func @choice(%x: !matrix, %y: !matrix) -> !titan.tensor<f64[seq = 8, embed 
 func.func @made() -> !matrix {
   // CHECK: titan.constant 1.000000e-05 : <f32[]>
   %eps = titan.constant 1.0e-5 : !scalar
+  // CHECK: titan.constant -1.500000e+00 : <f32[]>
+  %negative = titan.constant -1.5 : !scalar
+  // CHECK: titan.constant 0x7FF0000000000000 : <f32[]>
+  %infinity = titan.constant 0x7FF0000000000000 : !scalar
+  // CHECK: titan.constant -9007199254740993 : <i64[]>
+  %large = titan.constant -9007199254740993 : !titan.tensor<i64[]>
+  // CHECK: titan.constant 1 : <i1[]>
+  %yes = titan.constant 1 : !titan.tensor<i1[]>
+  // CHECK: titan.copy %{{.*}} : <f32[]> -> <f32[]>
+  %copy = titan.copy %eps : !scalar -> !scalar
   // CHECK: titan.iota : <i64[seq = 8]>
   %i = titan.iota : !titan.tensor<i64[seq = 8]>
   // CHECK: titan.expand

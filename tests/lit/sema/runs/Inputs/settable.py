@@ -1,7 +1,8 @@
 """Sets every path that `titanc info --options --json FILE` lists to the values that it gives as samples.
 
 What is fixed at compile time must change the emitted program beyond its table of settings, for at least
-two values; what is read at launch must change that table, and the runtime must read it. Or the value is
+two values; what is read at launch must change that table, and the runtime must read it, by its name or as an
+argument of the program's schedule. Or the value is
 refused, with a code. Every path also refuses what is no value at all. A path with one legal value can
 only be refused another one.
 """
@@ -40,6 +41,11 @@ def table_of(program: str) -> str:
     return "\n".join(match.group(0) for match in TABLE.finditer(program))
 
 
+def is_read(path: str, program: str) -> bool:
+    schedule = re.search(r"p\.schedule = .*", program)
+    return f'"{path}"' in RUNTIME_SOURCES or bool(schedule) and f'"{path}"' in schedule.group(0)
+
+
 def fault(option: dict) -> str:
     path, needs = option["path"], option.get("needs", "")
     if not re.match(r"refused T", emitted(f"{path}=nonsense_value", needs)):
@@ -52,7 +58,7 @@ def fault(option: dict) -> str:
     if all(program.startswith("refused") for program in seen.values()):
         return "no sample is legal"
     legal = [program for program in seen.values() if not program.startswith("refused")]
-    if option["fixed"] == "launch" and f'"{path}"' not in RUNTIME_SOURCES:
+    if option["fixed"] == "launch" and not is_read(path, legal[0]):
         return "the runtime does not read it"
     view = table_of if option["fixed"] == "launch" else code_of
     return "" if len({view(program) for program in [*legal, emitted(needs)]}) > 1 else "no effect"

@@ -40,7 +40,7 @@ TEST_F(OptionsTest, RefusesWhatIsOutOfRange) {
   EXPECT_TRUE(check("clip", Value::ofFloat(-1)).isError());
   EXPECT_TRUE(check("optimizer.lr", Value::ofFloat(1.0 / 0.0)).isError());
   EXPECT_TRUE(check("steps", Value::ofFloat(1.5)).isError());
-  EXPECT_TRUE(check("schedule.decay", Value::ofWord("steep")).isError());
+  EXPECT_TRUE(check("on_nonfinite", Value::ofWord("steep")).isError());
   EXPECT_EQ(diags.errorReports(), 4u);
 }
 

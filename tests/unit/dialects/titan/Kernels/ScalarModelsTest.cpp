@@ -59,7 +59,8 @@ TEST_F(ScalarModels, Unary) {
                  Case{"log", 1, 0, "tm::log(a)"}, Case{"sqrt", 9, 3, "tm::sqrt(a)"},
                  Case{"rsqrt", 16, 0.25, "tm::rsqrt(a)"}, Case{"tanh", 0, 0, "tm::tanh(a)"},
                  Case{"sigmoid", 0, 0.5, "tm::sigmoid(a)"}, Case{"erf", 0, 0, "tm::erf(a)"},
-                 Case{"sin", 0, 0, "tm::sin(a)"}, Case{"cos", 0, 1, "tm::cos(a)"}}) {
+                 Case{"sin", 0, 0, "tm::sin(a)"}, Case{"cos", 0, 1, "tm::cos(a)"},
+                 Case{"floor", -1.5, -2, "tm::floor(a)"}}) {
     auto op = parse(std::string("%r = titan.") + c.op +
                     " %x : !titan.tensor<f32[]> -> !titan.tensor<f32[]>");
     ASSERT_TRUE(op) << c.op;
@@ -148,9 +149,11 @@ TEST_F(ScalarModels, Constant) {
   EXPECT_EQ(op.getElementExpression({}, 0, "float"), "float(1e-05)");
   op = parse("%r = titan.constant 0xFFF0000000000000 : !titan.tensor<f32[]>");
   EXPECT_EQ(op.getElementExpression({}, 0, "float"), "float(-INFINITY)");
-  op = parse("%r = titan.constant 3.0 : !titan.tensor<i64[]>");
+  op = parse("%r = titan.constant 3 : !titan.tensor<i64[]>");
   EXPECT_EQ(op.getElementExpression({}, 0, "float"), "int64_t(3)");
-  op = parse("%r = titan.constant 1.0 : !titan.tensor<i1[]>");
+  op = parse("%r = titan.constant 9007199254740993 : !titan.tensor<i64[]>");
+  EXPECT_EQ(op.getElementExpression({}, 0, "float"), "int64_t(9007199254740993)");
+  op = parse("%r = titan.constant 1 : !titan.tensor<i1[]>");
   EXPECT_EQ(op.getElementExpression({}, 0, "float"), "true");
 }
 

@@ -46,17 +46,8 @@ TEST_F(TensorBuilderTest, JoinsByName) {
   EXPECT_EQ(joinTypes(type({a, b}), type({c, b})), type({a, b, c}));
 }
 
-// The seed of reverse mode is one, possibly expanded; no product with it is built.
-TEST_F(TensorBuilderTest, LeavesOutProductsWithOne) {
-  TensorBuilder build(ops, loc);
-  Value x = value(type({dim("a", 2)}));
-  Value one = build.constant(1, x);
-  EXPECT_EQ(build.mul(one, x), x);
-  EXPECT_EQ(build.mul(x, build.fitTo(one, type({dim("a", 2)}))), x);
-}
-
-// An expansion remains if it adds dimensions of its own.
-TEST_F(TensorBuilderTest, KeepsRepetitionThatIsNeeded) {
+// A product has the dimensions of both factors.
+TEST_F(TensorBuilderTest, JoinsFactors) {
   TensorBuilder build(ops, loc);
   Value x = value(type({dim("a", 2)}));
   Value one = build.fitTo(build.constant(1, x), type({dim("b", 3)}));
@@ -89,7 +80,7 @@ TEST_F(TensorBuilderTest, NamesGradients) {
   Location line = FileLineColLoc::get(&context, "m.titan", 3, 1);
   OpBuilder at(ops);
   auto named = NameLoc::get(ops.getStringAttr("h"), line);
-  Value h = at.create<ConstantOp>(named, type({}), ops.getF64FloatAttr(0));
+  Value h = at.create<ConstantOp>(named, type({}), 0.0);
   Location expected = NameLoc::get(ops.getStringAttr("d_h"), line);
   EXPECT_EQ(getGradientLoc(named, h), expected);
 }

@@ -8,7 +8,7 @@
 // CHECK: %[[ZERO:.*]] = titan.constant 0.000000e+00 : <f32[]>
 // CHECK-NEXT: %[[ZEROED:.*]] = titan.select %{{.*}}, %[[TWICE]], %[[ZERO]]
 // CHECK-NEXT: %[[AT:.*]] = titan.iota : <i64[vocab = 8]>
-// CHECK-NEXT: %[[SIZE:.*]] = titan.constant 7.000000e+00 : <i64[]>
+// CHECK-NEXT: %[[SIZE:.*]] = titan.constant 7 : <i64[]>
 // CHECK-NEXT: %[[IN:.*]] = titan.compare lt, %[[AT]], %[[SIZE]]
 // CHECK-NEXT: %[[LOW:.*]] = titan.constant 0xFFF0000000000000 : <f32[]>
 // CHECK-NEXT: %[[MASKED:.*]] = titan.select %[[IN]], %[[TWICE]], %[[LOW]]

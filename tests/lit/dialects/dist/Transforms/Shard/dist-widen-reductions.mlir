@@ -19,7 +19,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 // CHECK: %[[Z:.*]] = titan.cast %[[R]]
 // CHECK: return %[[Y]], %[[Z]]
 func.func @activations(%x: !x, %w: !w, %p: !part) -> (!sum, !sum)
-    attributes {titan.precision = {compute = bf16, reduce = f32, activations_reduce = f32, optimizer = f32}} {
+    attributes {titan.precision = #titan.precision<compute = bf16, reduce = f32, activations_reduce = f32, optimizer = f32>} {
   %0 = titan.contract %x, %w : (!x, !w) -> !part
   %1 = dist.reshard %0 : !part -> !sum
   %2 = dist.reshard %p : !part -> !sum
@@ -30,7 +30,7 @@ func.func @activations(%x: !x, %w: !w, %p: !part) -> (!sum, !sum)
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: titan.cast
 func.func @others(%p: !part, %q: !wide) -> (!sum {titan.gradient = "w"}, !widesum)
-    attributes {titan.precision = {compute = bf16, reduce = bf16, activations_reduce = f32, optimizer = f32}} {
+    attributes {titan.precision = #titan.precision<compute = bf16, reduce = bf16, activations_reduce = f32, optimizer = f32>} {
   %0 = dist.reshard %p : !part -> !sum
   %1 = dist.reshard %q : !wide -> !widesum
   return %0, %1 : !sum, !widesum

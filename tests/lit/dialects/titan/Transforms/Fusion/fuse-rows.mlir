@@ -103,3 +103,27 @@ func.func @long(%long: !long) -> !long {
   %2 = titan.neg %1 : !long -> !long
   return %2 : !long
 }
+
+// Constants have no place in the order: the region precedes the product, whether its constant stands
+// before the product or after it.
+// CHECK-LABEL: func.func @early_constant
+// CHECK: titan.fused
+// CHECK: titan.contract
+func.func @early_constant(%x: !hidden, %w: !weight) -> (!hidden, !wide) {
+  %one = titan.constant 1.0 : !titan.tensor<f32[]>
+  %0 = titan.exp %x : !hidden -> !hidden
+  %1 = titan.contract %x, %w : (!hidden, !weight) -> !wide
+  %2 = titan.add %0, %one : (!hidden, !titan.tensor<f32[]>) -> !hidden
+  return %2, %1 : !hidden, !wide
+}
+
+// CHECK-LABEL: func.func @late_constant
+// CHECK: titan.fused
+// CHECK: titan.contract
+func.func @late_constant(%x: !hidden, %w: !weight) -> (!hidden, !wide) {
+  %0 = titan.exp %x : !hidden -> !hidden
+  %1 = titan.contract %x, %w : (!hidden, !weight) -> !wide
+  %one = titan.constant 1.0 : !titan.tensor<f32[]>
+  %2 = titan.add %0, %one : (!hidden, !titan.tensor<f32[]>) -> !hidden
+  return %2, %1 : !hidden, !wide
+}

@@ -86,7 +86,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[layers = 3]> 
 // CHECK: titan.random normal "b" keys(%{{[a-z0-9]+}}) :
 // CHECK: titan.repeat <microbatches = 2>
 // CHECK: ^bb0(%[[AT:[^:]*]]: !titan.tensor<i64[]>
-// CHECK: %[[SIZE:.*]] = titan.constant 4.0{{.*}} : <i64[]>
+// CHECK: %[[SIZE:.*]] = titan.constant 4 : <i64[]>
 // CHECK: %[[START:.*]] = titan.mul %[[AT]], %[[SIZE]]
 // CHECK: titan.random uniform "a" keys(%{{[a-z0-9]+}}) from(%[[START]]) of [#titan.dim<batch = 8>] : {{.*}} -> !titan.tensor<f32[batch = 4]>
 func.func @train(%x: !x {titan.input = "x"}, %seed: !i {titan.scalar = "seed"}, %w: !v {titan.param = "w"}) -> (!s, !v)

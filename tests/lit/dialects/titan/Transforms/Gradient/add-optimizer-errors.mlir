@@ -97,6 +97,16 @@ func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"})
 
 !s = !titan.tensor<f32[]>
 
+// expected-error @below {{needs an f64 as titan.clip_value, got 5.000000e-01 : f32}}
+func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train", titan.clip_value = 0.5 : f32} {
+  return %x : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
 // Gradients come first.
 // expected-error @below {{returns no gradient of parameter "x"; run --titan-differentiate first}}
 func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {

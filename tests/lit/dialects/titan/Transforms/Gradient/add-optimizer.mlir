@@ -66,6 +66,35 @@ func.func @train(%a: !t {titan.param = "a", titan.updated_by = @momentum}, %f: !
 
 // -----
 
+// Clipping by value bounds the scaled gradient where the optimizer reads it. The norm is that before both.
+// CHECK: titan.scalar_function @descent.update {
+// CHECK-NEXT: ^bb0(%[[P:.*]]: {{.*}}, %[[G:.*]]: {{.*}}, %[[FACTOR:.*]]: {{.*}}):
+// CHECK: %[[SCALED:.*]] = titan.mul %[[G]], %[[FACTOR]]
+// CHECK: %[[LOW:.*]] = titan.constant -5.0{{0*}}e-01
+// CHECK: %[[ABOVE:.*]] = titan.maximum %[[SCALED]], %[[LOW]]
+// CHECK: %[[HIGH:.*]] = titan.constant 5.0{{0*}}e-01
+// CHECK: %[[BOUND:.*]] = titan.minimum %[[ABOVE]], %[[HIGH]]
+// CHECK: titan.sub %[[P]], %[[BOUND]]
+// CHECK-LABEL: func.func @train
+// CHECK: %[[D:.*]] = titan.exp
+// CHECK: titan.contract %[[D]], %[[D]]
+!t = !titan.tensor<f32[seq = 8]>
+!s = !titan.tensor<f32[]>
+func.func private @descent(%p: !t {titan.operand = "parameter"}, %g: !t {titan.operand = "gradient"})
+    -> (!t {titan.updates = 0 : i64}) attributes {titan.optimizer} {
+  %p1 = titan.sub %p, %g : (!t, !t) -> !t
+  return %p1 : !t
+}
+func.func @train(%a: !t {titan.param = "a", titan.updated_by = @descent})
+    -> (!s {titan.output = "loss"}, !t {titan.gradient = "a"})
+    attributes {titan.program = "train", titan.clip = 2.5 : f64, titan.clip_value = 0.5 : f64} {
+  %g = titan.exp %a : !t -> !t
+  %loss = titan.reduce sum %a : !t -> !s
+  return %loss, %g : !s, !t
+}
+
+// -----
+
 !t = !titan.tensor<f64[seq = 8]>
 !h = !titan.tensor<f32[seq = 8]>
 !s = !titan.tensor<f64[]>

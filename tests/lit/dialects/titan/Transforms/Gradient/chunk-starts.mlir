@@ -7,7 +7,7 @@
 // CHECK-LABEL: func.func @train
 // CHECK: titan.repeat <microbatches = 4>
 // CHECK: ^bb0(%[[PART:.*]]: !titan.tensor<i64[]>
-// CHECK: %[[SIZE:.*]] = titan.constant 2.0{{.*}} : <i64[]>
+// CHECK: %[[SIZE:.*]] = titan.constant 2 : <i64[]>
 // CHECK: %[[START:.*]] = titan.mul %[[PART]], %[[SIZE]]
 // CHECK: titan.rotary %{{.*}} along "batch" dim "head" from %[[START]] : !titan.tensor<i64[]>
 // CHECK: %[[OWN:.*]] = titan.iota : <i64[batch = 2]>
@@ -81,7 +81,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[rows = 8]> {t
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %y = titan.mul %x, %w : (!x, !s) -> !x
-  %at = titan.constant 3.0 : !titan.tensor<i64[]>
+  %at = titan.constant 3 : !titan.tensor<i64[]>
   // expected-error @below {{needs the whole batch at once}}
   %one = titan.gather %y along "batch" at %at : (!x, !titan.tensor<i64[]>) -> !s
   return %one : !s

@@ -112,11 +112,11 @@ func.func @train(%a: !t {titan.param = "a"}, %b: !u {titan.param = "b"})
 // The greater operand receives the cotangent; at a tie each receives one half.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[A:[^:]*]]: {{[^:]*}} {titan.param = "a"}, %[[B:[^:]*]]: {{[^:]*}} {titan.param = "b"}, %[[W:[^:]*]]:
+// CHECK: %[[ZERO:.*]] = titan.constant 0.0
 // CHECK: %[[TIE:.*]] = titan.compare eq, %[[A]], %[[B]]
 // CHECK: %[[HALF:.*]] = titan.mul %[[W]],
 // CHECK: %[[SHARE:.*]] = titan.select %[[TIE]], %[[HALF]], %[[W]]
 // CHECK: %[[WINS:.*]] = titan.compare ge, %[[A]], %[[B]]
-// CHECK: %[[ZERO:.*]] = titan.constant 0.0
 // CHECK: %[[DA:.*]] = titan.select %[[WINS]], %[[SHARE]], %[[ZERO]]
 // CHECK: titan.compare ge, %[[B]], %[[A]]
 // CHECK: titan.select %{{.*}}, %[[SHARE]], %[[ZERO]]
@@ -157,8 +157,8 @@ func.func @train(%a: !t {titan.param = "a"}, %b: !t {titan.param = "b"}, %w: !t 
 // A select passes the cotangent to the selected operand; a comparison has no gradient.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[W:[^:]*]]: {{[^:]*}} {titan.frozen
-// CHECK: %[[C:.*]] = titan.compare gt
 // CHECK: %[[ZERO:.*]] = titan.constant 0.0
+// CHECK: %[[C:.*]] = titan.compare gt
 // CHECK: %[[DA:.*]] = titan.select %[[C]], %[[W]], %[[ZERO]]
 // CHECK: %[[OTHER:.*]] = titan.select %[[C]], %[[ZERO]], %[[W]]
 // CHECK: %[[DB:.*]] = titan.reduce sum %[[OTHER]]

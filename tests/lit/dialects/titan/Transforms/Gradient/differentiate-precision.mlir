@@ -21,7 +21,7 @@
 func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w", titan.updated_by = @descent}, %b: !b {titan.param = "b", titan.updated_by = @descent})
     -> (!s {titan.output = "loss"})
     attributes {titan.program = "train",
-                titan.precision = {compute = bf16, reduce = f64, activations_reduce = bf16, optimizer = bf16}} {
+                titan.precision = #titan.precision<compute = bf16, reduce = f64, activations_reduce = bf16, optimizer = bf16>} {
   %wn = titan.cast %w : !w -> !wn
   %bn = titan.cast %b : !b -> !bn
   %0 = titan.contract %x, %wn : (!x, !wn) -> !y
@@ -76,7 +76,7 @@ func.func @keeps_what_is_narrow(%x: !x1 {titan.input = "x"}, %w: !ws {titan.para
 // CHECK-NOT: round_before_reduce
 func.func @narrow_sums(%x: !h {titan.input = "x"}, %w: !e {titan.param = "w", titan.updated_by = @descent}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train",
-                titan.precision = {compute = bf16, reduce = bf16, activations_reduce = bf16, optimizer = f32}} {
+                titan.precision = #titan.precision<compute = bf16, reduce = bf16, activations_reduce = bf16, optimizer = f32>} {
   %0 = titan.mul %x, %w : (!h, !e) -> !h
   %1 = titan.exp %0 : !h -> !h
   %loss = titan.reduce sum %1 : !h -> !s

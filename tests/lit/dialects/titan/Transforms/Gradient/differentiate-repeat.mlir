@@ -41,8 +41,8 @@ func.func @train(%x: !t {titan.param = "x"}, %w: !ws {titan.param = "w", titan.s
 // the backward. The backward also captures their values if it needs them.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[X:[^:]*]]: {{[^:]*}} {titan.param = "x"}, %[[SHARED:[^:]*]]:
-// CHECK: %[[E:.*]] = titan.exp %[[SHARED]]
 // CHECK: %[[ZERO:.*]] = titan.constant 0.0
+// CHECK: %[[E:.*]] = titan.exp %[[SHARED]]
 // CHECK: %[[START:.*]] = titan.expand %[[ZERO]]
 // CHECK: %[[B:.*]]:3 = titan.repeat <layers = 2> reverse iter_args(%{{[^,]*}}, %[[START]], %[[START]])
 // CHECK: ^bb0(%{{[^:]*}}: !titan.tensor<i64[]>, %{{[^:]*}}: {{[^:]*}}, %[[SUM0:[^:]*]]: {{[^:]*}}, %[[SUM1:[^:]*]]:
@@ -77,7 +77,7 @@ func.func @train(%x: !t {titan.param = "x"}, %shared: !t {titan.param = "shared"
 // CHECK: return
 func.func @train(%x: !t {titan.param = "x"}, %z: !t {titan.param = "z"}, %w: !ws {titan.param = "w", titan.stacked})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %start = titan.constant 0.0 : !titan.tensor<i64[]>
+  %start = titan.constant 0 : !titan.tensor<i64[]>
   %y:4 = titan.repeat <layers = 3> iter_args(%x, %z, %start, %z) scanned(%w)
       : (!t, !t, !titan.tensor<i64[]>, !t, !ws) -> (!t, !t, !titan.tensor<i64[]>, !t) {
   ^bb0(%l: !titan.tensor<i64[]>, %a: !t, %b: !t, %n: !titan.tensor<i64[]>, %free: !t, %wl: !t):

@@ -67,8 +67,8 @@ func.func @train(%p: !t {titan.param = "p"}, %w: !t {titan.param = "w", titan.fr
 // d sqrt(x) = dx / 2 / sqrt(x).
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%{{.*}}, %[[W:[^:]*]]: {{.*}} {titan.frozen
-// CHECK: %[[Y:.*]] = titan.sqrt
 // CHECK: %[[HALF:.*]] = titan.constant 5.0{{0*}}e-01
+// CHECK: %[[Y:.*]] = titan.sqrt
 // CHECK: %[[N:.*]] = titan.mul %[[W]], %[[HALF]]
 // CHECK: titan.div %[[N]], %[[Y]]
 func.func @train(%p: !t {titan.param = "p"}, %w: !t {titan.param = "w", titan.frozen})
@@ -88,10 +88,10 @@ func.func @train(%p: !t {titan.param = "p"}, %w: !t {titan.param = "w", titan.fr
 // With y = x^(-1/2) the derivative is -1/2 y^3.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%{{.*}}, %[[W:[^:]*]]: {{.*}} {titan.frozen
+// CHECK: %[[C:.*]] = titan.constant -5.0{{0*}}e-01
 // CHECK: %[[Y:.*]] = titan.rsqrt
 // CHECK: %[[Y2:.*]] = titan.mul %[[Y]], %[[Y]]
 // CHECK: %[[Y3:.*]] = titan.mul %[[Y2]], %[[Y]]
-// CHECK: %[[C:.*]] = titan.constant -5.0{{0*}}e-01
 // CHECK: %[[S:.*]] = titan.mul %[[Y3]], %[[C]]
 // CHECK: titan.mul %[[W]], %[[S]]
 func.func @train(%p: !t {titan.param = "p"}, %w: !t {titan.param = "w", titan.frozen})
@@ -111,9 +111,9 @@ func.func @train(%p: !t {titan.param = "p"}, %w: !t {titan.param = "w", titan.fr
 // With y = tanh x the derivative is 1 - y^2.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%{{.*}}, %[[W:[^:]*]]: {{.*}} {titan.frozen
+// CHECK: %[[ONE:.*]] = titan.constant 1.0
 // CHECK: %[[Y:.*]] = titan.tanh
 // CHECK: %[[Y2:.*]] = titan.mul %[[Y]], %[[Y]]
-// CHECK: %[[ONE:.*]] = titan.constant 1.0
 // CHECK: %[[S:.*]] = titan.sub %[[ONE]], %[[Y2]]
 // CHECK: titan.mul %[[W]], %[[S]]
 func.func @train(%x: !t {titan.param = "x"}, %w: !t {titan.param = "w", titan.frozen})
@@ -132,8 +132,8 @@ func.func @train(%x: !t {titan.param = "x"}, %w: !t {titan.param = "w", titan.fr
 // With y = sigmoid x the derivative is y (1 - y).
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%{{.*}}, %[[W:[^:]*]]: {{.*}} {titan.frozen
-// CHECK: %[[Y:.*]] = titan.sigmoid
 // CHECK: %[[ONE:.*]] = titan.constant 1.0
+// CHECK: %[[Y:.*]] = titan.sigmoid
 // CHECK: %[[N:.*]] = titan.sub %[[ONE]], %[[Y]]
 // CHECK: %[[S:.*]] = titan.mul %[[Y]], %[[N]]
 // CHECK: titan.mul %[[W]], %[[S]]
@@ -193,10 +193,10 @@ func.func @train(%x: !titan.tensor<f32[seq = 3]> {titan.param = "x"}, %w: !t {ti
 // d erf(x) = 2 / sqrt(pi) e^(-x^2) dx.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[X:[^:]*]]: {{.*}}, %[[W:[^:]*]]: {{.*}} {titan.frozen
+// CHECK: %[[C:.*]] = titan.constant 1.1283791670955126
 // CHECK: %[[S:.*]] = titan.mul %[[X]], %[[X]]
 // CHECK: %[[N:.*]] = titan.neg %[[S]]
 // CHECK: %[[B:.*]] = titan.exp %[[N]]
-// CHECK: %[[C:.*]] = titan.constant 1.1283791670955126
 // CHECK: %[[D:.*]] = titan.mul %[[B]], %[[C]]
 // CHECK: titan.mul %[[W]], %[[D]]
 func.func @train(%x: !t {titan.param = "x"}, %w: !t {titan.param = "w", titan.frozen})
@@ -222,6 +222,22 @@ func.func @train(%x: !t {titan.param = "x"}, %w: !t {titan.param = "w", titan.fr
   %y = titan.sin %x : !t -> !t
   %q = titan.mul %y, %w : (!t, !t) -> !t
   %loss = titan.reduce sum %q : !t -> !s
+  return %loss : !s
+}
+
+// -----
+
+!t = !titan.tensor<f64[seq = 3]>
+!s = !titan.tensor<f64[]>
+
+// floor(x) is constant between its jumps.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[ZERO:.*]] = titan.constant 0.0
+// CHECK: %[[NONE:.*]] = titan.expand %[[ZERO]]
+// CHECK: return %{{[^,]*}}, %[[NONE]]
+func.func @train(%x: !t {titan.param = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %y = titan.floor %x : !t -> !t
+  %loss = titan.reduce sum %y : !t -> !s
   return %loss : !s
 }
 

@@ -7,8 +7,8 @@
 
 // Two parameters are swapped; a third is unchanged and needs no copy.
 // CHECK-LABEL: func.func @swap
-// CHECK: %[[Q:.*]] = titan.cast %arg1
-// CHECK: %[[P:.*]] = titan.cast %arg0
+// CHECK: %[[Q:.*]] = titan.copy %arg1
+// CHECK: %[[P:.*]] = titan.copy %arg0
 // CHECK: return %[[Q]], %[[P]], %arg2
 func.func @swap(%p: !t {titan.param = "p"}, %q: !t {titan.param = "q"}, %r: !t {titan.param = "r"})
     -> (!t {titan.updates = 0}, !t {titan.updates = 1}, !t {titan.updates = 2}) attributes {titan.program = "train"} {
@@ -19,7 +19,7 @@ func.func @swap(%p: !t {titan.param = "p"}, %q: !t {titan.param = "q"}, %r: !t {
 // CHECK-LABEL: func.func @shown
 // CHECK: %[[NEW:.*]] = titan.neg %arg0
 // CHECK: %[[VIEW:.*]] = titan.rename %arg0
-// CHECK: %[[COPY:.*]] = titan.cast %[[VIEW]]
+// CHECK: %[[COPY:.*]] = titan.copy %[[VIEW]]
 // CHECK: return %[[NEW]], %[[COPY]]
 func.func @shown(%p: !t {titan.param = "p"}) -> (!t {titan.updates = 0}, !y {titan.output = "seen"})
     attributes {titan.program = "train"} {
@@ -32,7 +32,7 @@ func.func @shown(%p: !t {titan.param = "p"}) -> (!t {titan.updates = 0}, !y {tit
 // CHECK-LABEL: func.func @carried
 // CHECK: ^bb0(%{{.*}}, %[[X:[^:]*]]: {{.*}}, %[[OLD:[^:]*]]: {{.*}}):
 // CHECK: %[[NEXT:.*]] = titan.add %[[X]], %[[OLD]]
-// CHECK: %[[COPY:.*]] = titan.cast %[[X]]
+// CHECK: %[[COPY:.*]] = titan.copy %[[X]]
 // CHECK: titan.yield %[[NEXT]], %[[COPY]]
 func.func @carried(%p: !t {titan.param = "p"}) -> (!t {titan.output = "x"}, !t {titan.output = "old"})
     attributes {titan.program = "train"} {

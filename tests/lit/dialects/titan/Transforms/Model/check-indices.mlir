@@ -16,8 +16,8 @@ func.func @known(%table: !table, %tokens: !at {titan.input = "tokens"}) -> (!row
   %a = titan.gather %table along "rows" at %tokens : (!table, !at) -> !row
   %places = titan.iota : !at
   %b = titan.gather %table along "rows" at %places : (!table, !at) -> !row
-  %three = titan.constant 3.0 : !number
-  %seven = titan.constant 7.0 : !number
+  %three = titan.constant 3 : !number
+  %seven = titan.constant 7 : !number
   %far = titan.add %places, %three : (!at, !number) -> !at
   %c = titan.gather %table along "rows" at %far : (!table, !at) -> !row
   %square = titan.mul %tokens, %tokens : (!at, !at) -> !at
@@ -30,7 +30,7 @@ func.func @known(%table: !table, %tokens: !at {titan.input = "tokens"}) -> (!row
 // CHECK-LABEL: func.func @unknown
 func.func @unknown(%table: !table, %tokens: !at {titan.input = "tokens"}, %other: !at {titan.input = "positions"})
     -> (!row, !row, !table) {
-  %one = titan.constant 1.0 : !number
+  %one = titan.constant 1 : !number
   // CHECK: %[[SUM:.*]] = titan.add
   // CHECK: %[[NEXT:.*]] = titan.check_index %[[SUM]] along "rows" size 8
   // CHECK: titan.gather %{{.*}} along "rows" at %[[NEXT]]
@@ -53,7 +53,7 @@ func.func @counted(%table: !table, %x: !titan.tensor<f32[embed = 2]>) -> !titan.
   // CHECK: titan.repeat <few = 8>
   // CHECK-NOT: check_index
   // CHECK: titan.repeat <many = 9>
-  // CHECK: %[[COPY:.*]] = titan.add
+  // CHECK: %[[COPY:.*]] = titan.copy
   // CHECK: titan.check_index %[[COPY]] along "rows" size 8
   %y = titan.repeat <few = 8> iter_args(%x) scanned() : (!titan.tensor<f32[embed = 2]>) -> !titan.tensor<f32[embed = 2]> {
   ^bb0(%l: !number, %c: !titan.tensor<f32[embed = 2]>):

@@ -1,0 +1,39 @@
+//===- ScalarSteps.h - Scalar functions as statements -----------*- C++ -*-===//
+//
+// The operations of a `titan.scalar_function` as expressions of C++. Each becomes a constant with a
+// name, except constants and short expressions with one use.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_EMISSION_SCALARSTEPS_H
+#define TITAN_COMPILER_EMISSION_SCALARSTEPS_H
+
+#include "compiler/emission/Writer.h"
+#include "dialects/titan/IR/Titan.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace titan::emission {
+
+/// The C++ type of an element in a register.
+std::string getType(mlir::Value value);
+/// Whether the elements are bf16: computed as float and rounded.
+bool isNarrow(mlir::Value value);
+/// Whether the result is one of the operands, or has no more digits than they have.
+bool isExact(mlir::Operation *op);
+/// Removes parentheses around a whole expression.
+llvm::StringRef strip(llvm::StringRef text);
+
+/// Expressions by value.
+using Expressions = llvm::DenseMap<mlir::Value, std::string>;
+
+/// Adds the expression of every result. `known` has those of the arguments. `define` writes a
+/// constant and returns its name.
+void emitSteps(ir::ScalarFunctionOp function, Expressions &known,
+               llvm::function_ref<std::string(mlir::Value, llvm::StringRef)> define);
+
+/// Writes `double NAME(const double *x)`: the result of a scalar function of numbers in f64.
+void emitHostFunction(ir::ScalarFunctionOp function, llvm::StringRef name, Writer &out);
+
+} // namespace titan::emission
+
+#endif // TITAN_COMPILER_EMISSION_SCALARSTEPS_H

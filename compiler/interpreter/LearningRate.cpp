@@ -1,0 +1,67 @@
+//===- LearningRate.cpp - The learning rate of a step ---------------------===//
+
+#include "compiler/interpreter/LearningRate.h"
+
+#include "dialects/titan/IR/Titan.h"
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+static DictionaryAttr findSetting(ModuleOp module, StringRef path) {
+  auto run = module->getAttrOfType<DictionaryAttr>(attr::kRun);
+  return run ? run.getAs<DictionaryAttr>(path) : DictionaryAttr();
+}
+
+/// The number of a setting; for a word its index among the choices.
+static std::optional<double> getNumber(DictionaryAttr setting) {
+  if (!setting)
+    return std::nullopt;
+  Attribute value = setting.get("value");
+  if (auto number = dyn_cast_or_null<IntegerAttr>(value))
+    return static_cast<double>(number.getInt());
+  if (auto number = dyn_cast_or_null<FloatAttr>(value))
+    return number.getValueAsDouble();
+  auto choices = setting.getAs<ArrayAttr>("choices");
+  if (!choices)
+    return std::nullopt;
+  return static_cast<double>(llvm::find(choices, value) - choices.begin());
+}
+
+static ScalarFunctionOp findSchedule(ModuleOp module) {
+  for (auto function : module.getOps<ScalarFunctionOp>())
+    if (function->hasAttr(attr::kSchedule))
+      return function;
+  return {};
+}
+
+static FailureOr<double> evaluate(ModuleOp module, ScalarFunctionOp schedule, int64_t step) {
+  llvm::DenseMap<Value, double> values;
+  auto sources = schedule->getAttrOfType<ArrayAttr>(attr::kSchedule).getAsRange<StringAttr>();
+  for (auto [source, argument] : llvm::zip(sources, schedule.getBody().getArguments())) {
+    std::optional<double> number = source.getValue() == "step"
+                                       ? static_cast<double>(step)
+                                       : getNumber(findSetting(module, source.getValue()));
+    if (!number)
+      return schedule.emitOpError("reads the setting ") << source << ", which the run lacks";
+    values[argument] = *number;
+  }
+  for (Operation *op : schedule.getSteps()) {
+    SmallVector<double> in =
+        llvm::map_to_vector(op->getOperands(), [&](Value value) { return values.lookup(value); });
+    cast<ScalarOpInterface>(op).evaluateElement(in, values[op->getResult(0)]);
+  }
+  return values.lookup(schedule.getYield().getValues().front());
+}
+
+FailureOr<double> interpreter::getLearningRate(ModuleOp module, int64_t step) {
+  const double peak = getNumber(findSetting(module, "optimizer.lr")).value_or(1e-3);
+  ScalarFunctionOp schedule = findSchedule(module);
+  if (!schedule)
+    return peak;
+  FailureOr<double> factor = evaluate(module, schedule, step);
+  if (failed(factor))
+    return failure();
+  return peak * *factor;
+}

@@ -1,0 +1,18 @@
+// Lowers the schedule of a run to a scalar function with `titan.schedule`.
+#ifndef TITAN_COMPILER_LOWERING_SCHEDULELOWERING_H
+#define TITAN_COMPILER_LOWERING_SCHEDULELOWERING_H
+
+#include "compiler/sema/runs/Schedules.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace titan::lowering {
+
+/// Adds `@schedule.NAME` to the module of `builder`: arguments and result are numbers in f64.
+/// `titan.schedule` lists the source of each argument.
+void lowerSchedule(const sema::ScheduleFunction &schedule, const SourceManager &sources,
+                   mlir::OpBuilder &builder);
+
+} // namespace titan::lowering
+
+#endif

@@ -1,0 +1,17 @@
+// The options that an optimizer or a schedule declares by `option` statements in its body.
+#ifndef TITAN_COMPILER_SEMA_DECLAREDOPTIONS_H
+#define TITAN_COMPILER_SEMA_DECLAREDOPTIONS_H
+
+#include "compiler/sema/modules/Library.h"
+#include "compiler/sema/runs/Options.h"
+
+namespace titan::sema {
+
+/// The specifications of the declared options, in order. A path is the name of the option. Options
+/// of schedules may be set at launch. Reports invalid declarations and leaves them out.
+std::vector<OptionSpec> optionsOf(const Symbol &declared, const Library &library,
+                                  DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,23 @@
+// The schedule of a run's learning rate.
+#ifndef TITAN_COMPILER_SEMA_SCHEDULES_H
+#define TITAN_COMPILER_SEMA_SCHEDULES_H
+
+#include "compiler/sema/program/Program.h"
+#include "compiler/sema/runs/Run.h"
+
+namespace titan::sema {
+
+/// A schedule as a function of numbers.
+struct ScheduleFunction {
+  Model model; ///< as `elaborateSchedule` makes it
+  /// The source of each input: `step`, `steps`, or the path of a setting.
+  std::vector<std::string> sources;
+};
+
+/// Elaborates the schedule of the run. Empty after an error, or if the run has none.
+std::optional<ScheduleFunction> elaborateSchedule(const Run &run, const Library &library,
+                                                  DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif

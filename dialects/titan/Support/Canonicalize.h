@@ -1,0 +1,28 @@
+//===- Canonicalize.h - Folding and canonicalization ------------*- C++ -*-===//
+//
+// Greedy application of all folders and canonicalization patterns of the loaded dialects. Regions
+// keep their blocks and arguments: those of a repeat follow from its operands and results.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_SUPPORT_CANONICALIZE_H
+#define TITAN_DIALECTS_TITAN_SUPPORT_CANONICALIZE_H
+
+#include <memory>
+
+namespace mlir {
+class Operation;
+class Pass;
+} // namespace mlir
+
+namespace titan::ir {
+
+/// Canonicalizes the regions of `op`.
+void canonicalize(mlir::Operation *op);
+
+/// The pass `canonicalize` with the same configuration.
+std::unique_ptr<mlir::Pass> createCanonicalizePass();
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_SUPPORT_CANONICALIZE_H

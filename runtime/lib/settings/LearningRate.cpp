@@ -1,0 +1,29 @@
+#include "LearningRate.h"
+
+namespace titan::rt {
+
+namespace {
+
+bool isSetting(const std::string &source) {
+  return source != "step" && source != "steps";
+}
+
+} // namespace
+
+LearningRate::LearningRate(const Program &program, const Settings &settings)
+    : schedule(program.schedule), peakRate(settings.number("optimizer.lr", 1e-3)) {
+  for (const std::string &source : schedule.sources)
+    arguments.push_back(isSetting(source) ? settings.argument(source) : 0);
+}
+
+double LearningRate::at(int64_t step, int64_t steps) const {
+  if (!schedule.factor)
+    return peakRate;
+  std::vector<double> all = arguments;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (!isSetting(schedule.sources[i]))
+      all[i] = static_cast<double>(schedule.sources[i] == "step" ? step : steps);
+  return peakRate * schedule.factor(all.data());
+}
+
+} // namespace titan::rt

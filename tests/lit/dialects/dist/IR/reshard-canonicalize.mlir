@@ -1,0 +1,51 @@
+// RUN: titan-opt --canonicalize="region-simplify=disabled" %s | FileCheck %s
+
+dist.mesh @mesh [#dist.axis<shard = 2>, #dist.axis<tp = 2>]
+
+!whole = !titan.tensor<f32[seq = 8], <[{}]>>
+!shard = !titan.tensor<f32[seq = 8], <[{shard}]>>
+!tp = !titan.tensor<f32[seq = 8], <[{tp}]>>
+
+// A reshard to the same sharding is its operand; two become one.
+// CHECK-LABEL: func.func @chain(
+// CHECK-SAME: %[[X:[^:]*]]: {{.*}})
+// CHECK-NEXT: %[[Y:.*]] = dist.reshard %[[X]] : {{.*}}{shard}{{.*}} -> {{.*}}{tp}
+// CHECK-NEXT: return %[[X]], %[[Y]]
+func.func @chain(%x: !shard) -> (!shard, !tp) {
+  %0 = dist.reshard %x : !shard -> !shard
+  %1 = dist.reshard %x : !shard -> !whole
+  %2 = dist.reshard %1 : !whole -> !tp
+  return %0, %2 : !shard, !tp
+}
+
+// A value that others use is resharded further: the direct way would communicate more.
+// CHECK-LABEL: func.func @shared(
+// CHECK-SAME: %[[X:[^:]*]]: {{.*}})
+// CHECK-NEXT: %[[W:.*]] = dist.reshard %[[X]]
+// CHECK-NEXT: %[[Y:.*]] = dist.reshard %[[W]]
+// CHECK-NEXT: return %[[W]], %[[Y]]
+func.func @shared(%x: !shard) -> (!whole, !tp) {
+  %0 = dist.reshard %x : !shard -> !whole
+  %1 = dist.reshard %0 : !whole -> !tp
+  return %0, %1 : !whole, !tp
+}
+
+// A rank's own shard of a gathered value is what it gave.
+// CHECK-LABEL: func.func @own_shard(
+// CHECK-SAME: %[[X:[^:]*]]: {{.*}})
+// CHECK-NEXT: return %[[X]]
+func.func @own_shard(%x: !shard) -> !shard {
+  %0 = dist.all_gather %x over ["shard"] : !shard -> !whole
+  %1 = dist.local_slice %0 over ["shard"] : !whole -> !shard
+  return %1 : !shard
+}
+
+// Not of another axis.
+// CHECK-LABEL: func.func @other_axis
+// CHECK: dist.all_gather
+// CHECK: dist.local_slice
+func.func @other_axis(%x: !shard) -> !tp {
+  %0 = dist.all_gather %x over ["shard"] : !shard -> !whole
+  %1 = dist.local_slice %0 over ["tp"] : !whole -> !tp
+  return %1 : !tp
+}

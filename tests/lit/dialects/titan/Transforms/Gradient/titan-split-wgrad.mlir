@@ -1,0 +1,49 @@
+// The reverse repeat of a stage is divided: the first repeat computes cotangents, the second the gradients of
+// parameters from them.
+// RUN: titan-opt --titan-split-wgrad %s | FileCheck %s
+
+!A = !titan.tensor<f32[batch = 2, in = 4]>
+!As = !titan.tensor<f32[layers = 3, batch = 2, in = 4]>
+!W = !titan.tensor<f32[in = 4, out = 4]>
+!Ws = !titan.tensor<f32[layers = 3, in = 4, out = 4]>
+
+// CHECK-LABEL: func.func @train(
+// CHECK-SAME: %[[W:[a-z0-9]+]]: {{.*}}titan.param = "layers.w"
+// The first repeat no longer scans the activations. It stacks the cotangent that the second needs.
+// CHECK: %[[FIRST:[0-9]+]]:2 = titan.repeat <layers = 3> reverse iter_args(%{{[a-z0-9]+}}) scanned(%[[W]]) {titan.stage = 1 : i64}
+// CHECK: %[[C:[0-9]+]] = titan.neg
+// CHECK-NOT: wgrad
+// CHECK: %[[D:[0-9]+]] = titan.contract %[[C]], {{.*}} {titan.grad_kind = "dgrad"}
+// CHECK: titan.yield %{{[0-9]+}}, %[[C]]
+// CHECK: %[[SECOND:[0-9]+]] = titan.repeat <layers = 3> reverse iter_args() scanned(%{{[a-z0-9]+}}, %[[FIRST]]#1) {titan.grad_kind = "wgrad", titan.stage = 1 : i64}
+// The square is a cheap function of an activation, so that the second repeat computes it itself.
+// CHECK: ^bb0(%{{[a-z0-9]+}}: {{[^,]*}}, %[[X:[a-z0-9]+]]: {{[^:]*}}, %[[CS:[a-z0-9]+]]:
+// CHECK: %[[Q:[0-9]+]] = titan.mul %[[X]], %[[X]]
+// CHECK: titan.contract %[[Q]], %[[CS]] {titan.grad_kind = "wgrad"}
+// CHECK: return %[[FIRST]]#0, %[[SECOND]]
+func.func @train(%w: !Ws {titan.param = "layers.w", titan.stacked}, %xs: !As {titan.param = "layers.x", titan.stacked, titan.frozen}, %dy: !A {titan.param = "dy", titan.frozen}) -> (!A {titan.output = "dx"}, !Ws {titan.gradient = "layers.w", titan.stacked}) attributes {titan.program = "train"} {
+  %dx, %dw = titan.repeat <layers = 3> reverse iter_args(%dy) scanned(%w, %xs) {titan.stage = 1 : i64} : (!A, !Ws, !As) -> (!A, !Ws) {
+  ^bb0(%l: !titan.tensor<i64[]>, %d: !A, %wl: !W, %xl: !A):
+    %c0 = titan.neg %d : <f32[batch = 2, in = 4]> -> <f32[batch = 2, in = 4]>
+    %c = titan.rename %c0 : <f32[batch = 2, in = 4]> -> <f32[batch = 2, out = 4]>
+    %q = titan.mul %xl, %xl : (!A, !A) -> !A
+    %dn = titan.contract %c, %wl {titan.grad_kind = "dgrad"} : (!titan.tensor<f32[batch = 2, out = 4]>, !W) -> !A
+    %g = titan.contract %q, %c {titan.grad_kind = "wgrad"} : (!A, !titan.tensor<f32[batch = 2, out = 4]>) -> !W
+    %n = titan.mul %dn, %q : (!A, !A) -> !A
+    titan.yield %n, %g : !A, !W
+  }
+  return %dx, %dw : !A, !Ws
+}
+
+// A repeat without a stage stays whole.
+// CHECK-LABEL: func.func @whole(
+// CHECK: titan.repeat <layers = 3> reverse
+// CHECK-NOT: titan.repeat
+func.func @whole(%w: !Ws {titan.param = "layers.w", titan.stacked}, %dy: !A {titan.param = "dy", titan.frozen}) -> (!A {titan.output = "dx"}, !Ws {titan.gradient = "layers.w", titan.stacked}) attributes {titan.program = "train"} {
+  %dx, %dw = titan.repeat <layers = 3> reverse iter_args(%dy) scanned(%w) : (!A, !Ws) -> (!A, !Ws) {
+  ^bb0(%l: !titan.tensor<i64[]>, %d: !A, %wl: !W):
+    %c = titan.neg %d : <f32[batch = 2, in = 4]> -> <f32[batch = 2, in = 4]>
+    titan.yield %c, %wl : !A, !W
+  }
+  return %dx, %dw : !A, !Ws
+}

@@ -1,0 +1,305 @@
+"""Schedules and the step: learning rates against closed forms, a model that depends on the step against PyTorch.
+
+    schedules.py [-v] [NAME...]
+
+A schedule of the library, or of a user's own, gives the learning rates of a whole run, evaluated by the
+interpreter: equal to TorchTitan's closed form, or up to rounding to PyTorch's scheduler. A compiled program
+gives the same ones, with settings that change at launch. A model whose loss has a weight that falls from step
+to step trains in float64 on every kind of mesh, by the rule of compare.py.
+"""
+
+import json
+import math
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Callable
+
+import torch
+from safetensors.torch import save_file
+
+from compare import compare
+from interpret import BIN, OUT as INTERPRET
+from optimizers import LR, MESHES, SHARD, STEPS, interpret
+from reference import write_run
+from table import FLOAT64
+from titan import TITANC, Report, call, read_arguments, turn_to_make, write_text
+
+OUT = INTERPRET.parent / "schedules"
+
+# A schedule of a user's own: cosine annealing with restarts.
+OWN = """
+schedule cycles(step, steps) {
+  option count = 4 { least = 1 }
+  option low   = 0.1 { least = 0, most = 1 }
+  option shape = "cosine" { words = ["cosine", "linear"] }
+  let at = (step - 1) * count / steps
+  let progress = at - floor(at)
+  let cosine = 0.5 * (1 + cos(3.141592653589793 * progress))
+  return low + (1 - low) * where(shape == "cosine", cosine, 1 - progress)
+}
+"""
+MODEL = """
+model Bigram(vocab = 256) {
+  input tokens: int[batch, seq]
+  input labels: int[batch, seq]
+  param table[vocab, vocab as next] ~ normal(0.02)
+  let rows = table[vocab: tokens]
+  loss = mean((rows - 1) ** 2, over batch, seq, next)
+}
+"""
+
+
+def torchtitan(step, steps, warmup=0, ratio=1.0, shape="constant", to=0.0):
+    """The factor of TorchTitan's LRSchedulersContainer in step 1, 2, ... (lr_scheduler.py)."""
+    fall = round(steps * ratio)
+    fall = steps - warmup if warmup + fall > steps else fall
+    until = steps + 1 - fall  # warm-up and stable steps, one of them virtual
+    if step <= warmup:
+        return step / warmup
+    if step <= until or shape == "constant":
+        return 1.0
+    progress = (step - until) / fall
+    curve = {"linear": 1 - progress, "sqrt": 1 - math.sqrt(progress),
+             "cosine": 0.5 * (1.0 + math.cos(math.pi * progress))}[shape]
+    return to + (1 - to) * curve
+
+
+def in_torch(make):
+    """The factors of a scheduler of torch.optim."""
+    def factor(step, steps):
+        optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+        scheduler = make(optimizer, steps)
+        for _ in range(step - 1):
+            optimizer.step()
+            scheduler.step()
+        return optimizer.param_groups[0]["lr"]
+    return factor
+
+
+def cycles(step, steps, count=4, low=0.1, linear=False):
+    progress = (step - 1) * count / steps % 1
+    return low + (1 - low) * (1 - progress if linear else 0.5 * (1 + math.cos(math.pi * progress)))
+
+
+schedulers = torch.optim.lr_scheduler
+
+
+@dataclass(frozen=True)
+class Case:
+    settings: str
+    factor: Callable  # of (step, steps)
+    steps: int = 40
+    is_exact: bool = False
+
+
+CASES = {
+    "default": Case("", lambda s, n: 1.0, is_exact=True),
+    "warm-up": Case("{ warmup = 7 }", partial(torchtitan, warmup=7), is_exact=True),
+    "linear decay": Case("{ warmup = 3, decay = linear, to = 0.1 }",
+                         partial(torchtitan, warmup=3, shape="linear", to=0.1), is_exact=True),
+    "cosine decay": Case("{ warmup = 3, decay = cosine, to = 0.1 }",
+                         partial(torchtitan, warmup=3, shape="cosine", to=0.1), is_exact=True),
+    "warm-up, stable, decay": Case("wsd { warmup = 5, decay = sqrt, decay_ratio = 0.3 }",
+                                   partial(torchtitan, warmup=5, ratio=0.3, shape="sqrt"), is_exact=True),
+    "a decay of 2.5 steps": Case("{ decay = linear, decay_ratio = 0.25 }",
+                                 partial(torchtitan, ratio=0.25, shape="linear"), 10, is_exact=True),
+    "a decay of 3.5 steps": Case("{ decay = linear, decay_ratio = 0.35 }",
+                                 partial(torchtitan, ratio=0.35, shape="linear"), 10, is_exact=True),
+    "a decay longer than the rest": Case("{ warmup = 30, decay = cosine, decay_ratio = 0.5 }",
+                                         partial(torchtitan, warmup=30, ratio=0.5, shape="cosine"), is_exact=True),
+    "no decay": Case("{ decay = linear, decay_ratio = 0.0 }", partial(torchtitan, ratio=0.0), is_exact=True),
+    "a warm-up of the whole run": Case("{ warmup = 40, decay = linear }", partial(torchtitan, warmup=40),
+                                       is_exact=True),
+    "constant": Case("constant { warmup = 4 }", partial(torchtitan, warmup=4), is_exact=True),
+    "linear": Case("linear { warmup = 4, to = 0.25 }",
+                   partial(torchtitan, warmup=4, shape="linear", to=0.25), is_exact=True),
+    "LinearLR": Case("linear { to = 0.25 }",
+                     in_torch(lambda o, n: schedulers.LinearLR(o, 1.0, 0.25, n))),
+    "cosine": Case("cosine { warmup = 4 }", partial(torchtitan, warmup=4, shape="cosine"), is_exact=True),
+    "CosineAnnealingLR": Case("cosine { to = 0.25 }",
+                              in_torch(lambda o, n: schedulers.CosineAnnealingLR(o, n, 0.25))),
+    "square root": Case("square_root { warmup = 4, to = 0.5 }",
+                        partial(torchtitan, warmup=4, shape="sqrt", to=0.5), is_exact=True),
+    # Vaswani et al., equation 3, with its greatest value 1.
+    "inverse square root": Case("inverse_square_root { warmup = 8 }",
+                                lambda s, n: min(s**-0.5, s * 8**-1.5) * 8**0.5),
+    "StepLR": Case("step_decay { every = 7, factor = 0.5 }",
+                   in_torch(lambda o, n: schedulers.StepLR(o, 7, 0.5))),
+    "steps after a warm-up": Case("step_decay { warmup = 5, every = 7 }",
+                                  lambda s, n: s / 5 if s <= 5 else 0.1 ** ((s - 6) // 7)),
+    "one's own": Case("cycles { count = 3 }", partial(cycles, count=3)),
+    "one's own, with a word": Case("cycles { shape = linear, low = 0.5 }",
+                                   partial(cycles, low=0.5, linear=True)),
+}
+
+
+def differences(ours, case: Case, steps: int):
+    """The steps whose rates differ, with both."""
+    tolerance = 0.0 if case.is_exact else 1e-13
+    theirs = [case.factor(step, steps) for step in range(1, steps + 1)]
+    assert len(ours) == steps, ours
+    return [f"    step {i + 1}: {a!r}, expected {b!r}" for i, (a, b) in enumerate(zip(ours, theirs))
+            if abs(a - b) > tolerance]
+
+
+def folder_of(name: str) -> Path:
+    folder = OUT / "".join(c if c.isalnum() else "-" for c in name)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def write_program(folder: Path, settings: str, steps: int) -> Path:
+    program = folder / "run.titan"
+    chosen = f"schedule = {settings}" if settings else ""
+    program.write_text(f"""{OWN}{MODEL}
+train run = Bigram {{
+  data      = text("text.txt") {{ seq = 4, batch = 2 }}
+  optimizer {{ lr = 1.0 }}
+  {chosen}
+  steps     = {steps}
+}}
+""")
+    return program
+
+
+def check_rates(name: str):
+    case, folder = CASES[name], folder_of(name)
+    ir = folder / "model.mlir"
+    ir.write_text(call([TITANC, "--stop-after=model", write_program(folder, case.settings, case.steps)]))
+    printed = call([BIN / "titan-interpret", "--learning-rates", f"--steps={case.steps}", ir])
+    ours = [float(line.split(": ")[1]) for line in printed.splitlines()]
+    wrong = differences(ours, case, case.steps)
+    return not wrong, "\n".join(wrong)
+
+
+# Settings at the launch of the program of "cosine decay", and what they make of it.
+LAUNCHES = {
+    "as compiled": ([], CASES["cosine decay"]),
+    "another length": (["--steps", "9"], CASES["cosine decay"]),
+    "other settings": (["--set", "schedule.warmup=2", "--set", "schedule.decay=sqrt", "--set",
+                        "schedule.decay_ratio=0.5"],
+                       Case("", partial(torchtitan, warmup=2, ratio=0.5, shape="sqrt", to=0.1))),
+}
+
+
+def check_launches():
+    """The emitted function computes cosines by the runtime's formula: up to rounding."""
+    folder = folder_of("launch")
+    program = write_program(folder, CASES["cosine decay"].settings, 40)
+    exe = folder / "program"
+    call([TITANC, "build", program, "-o", exe])
+    data, wrong = write_text(folder / "text.txt", 2000), []
+    for name, (arguments, case) in LAUNCHES.items():
+        out = folder / name.replace(" ", "-")
+        call([exe, "--data", data, "--out", out, "--log-every", "1", "--resume", "none", *arguments])
+        ours = [json.loads(line)["lr"] for line in (out / "metrics.jsonl").read_text().splitlines()]
+        said = differences(ours, Case("", case.factor), len(ours))
+        wrong += [f"    {name}:"] + said if said else []
+    return not wrong, "\n".join(wrong)
+
+
+# --- A model that depends on the step.
+
+ANNEALED = """
+model Annealed(vocab = 16, embed = 8, ffn = 16, layers = 2) {
+  input tokens: int[batch, seq]
+  input labels: int[batch, seq]
+  param table[vocab, embed] ~ normal(1)
+  let x = table[vocab: tokens]
+  repeat layers as l { x = Layer(x, l) }
+  loss = mean(x * x, over batch, seq, embed)
+  loss spread = exp(-0.3 * float(step)) * mean((x - mean(x, over embed)) ** 2, over batch, seq, embed)
+}
+block Layer(x, l) -> y {
+  dims batch, seq, embed, ffn
+  param up[embed, ffn] ~ normal(1)
+  param down[ffn, embed] ~ normal(1)
+  let a[batch, seq, ffn] = x @ up
+  let h = tanh(a)
+  let z[batch, seq, embed] = h @ down
+  let y = x + where(step > 2, 0.5, 1.0) * z
+}
+"""
+TP = "tp = 2 splits ffn, vocab, else seq"
+AXES = {name: [TP if axis.startswith("tp") else SHARD for axis in axes] for name, (axes, _) in MESHES.items()}
+
+
+def annealed_loss(p, tokens, step):
+    x = p["table"][tokens]
+    for layer in range(2):
+        z = torch.tanh(x @ p[f"layers.{layer}.up"]) @ p[f"layers.{layer}.down"]
+        x = x + (0.5 if step > 2 else 1.0) * z
+    spread = ((x - x.mean(-1, keepdim=True)) ** 2).mean()
+    return (x * x).mean() + math.exp(-0.3 * step) * spread
+
+
+def make_annealed(out: Path, holds: bool = False) -> None:
+    """With `holds`, the model stays as it is in step 1: what an ignored step would give."""
+    chance = torch.Generator().manual_seed(1)
+    shapes = {"table": (16, 8)}
+    for layer in range(2):
+        shapes |= {f"layers.{layer}.up": (8, 16), f"layers.{layer}.down": (16, 8)}
+    weights = {n: 0.3 * torch.randn(s, generator=chance, dtype=torch.float64) for n, s in shapes.items()}
+    tokens = torch.randint(0, 16, (2, 8), generator=chance)
+    parameters = {n: w.clone().requires_grad_() for n, w in weights.items()}
+    optimizer = torch.optim.SGD(parameters.values(), lr=LR)
+    for step in range(1, STEPS + 1):
+        optimizer.zero_grad()
+        loss = annealed_loss(parameters, tokens, 1 if holds else step)
+        loss.backward()
+        gradients = {n: p.grad.clone() for n, p in parameters.items()}
+        norm = math.sqrt(sum(float((g * g).sum()) for g in gradients.values()))
+        optimizer.step()
+    row = {"step": STEPS, "loss": loss.item(), "losses": {}, "grad_norm": norm, "lr": LR}
+    write_run(out, [row], gradients, {n: p.detach() for n, p in parameters.items()})
+    save_file({**weights, "tokens": tokens, "labels": tokens.clone()}, out / "inputs.safetensors")
+
+
+def annealed_reference(holds: bool = False) -> Path:
+    out = OUT / ("annealed-held" if holds else "annealed-torch")
+    with turn_to_make(out):
+        if not (out / "inputs.safetensors").exists():
+            make_annealed(out, holds)
+    return out
+
+
+def check_annealed(mesh: str):
+    against, folder = annealed_reference(), folder_of(f"annealed {mesh}")
+    program = folder / "run.titan"
+    program.write_text(f"""{ANNEALED}
+parallel map {{
+  {chr(10).join(AXES[mesh]) or "all = 1 splits batch"}
+}}
+train run = Annealed on map {{
+  data      = text("t") {{ seq = 8, batch = 2 }}
+  optimizer = sgd
+  {FLOAT64}
+}}
+""")
+    ours = interpret(program, MESHES[mesh][1], against / "inputs.safetensors")
+    result = compare(ours, against, "float64")
+    if compare(ours, annealed_reference(holds=True), "float64").passed():
+        return False, "    agrees with a model that ignores the step as well"
+    return result.passed(), result.table()
+
+
+def cases():
+    for name in CASES:
+        yield name, partial(check_rates, name)
+    yield "at launch", check_launches
+    for mesh in MESHES:
+        yield f"annealed on {mesh}", partial(check_annealed, mesh)
+
+
+def main() -> None:
+    arguments = read_arguments(__doc__, OUT)
+    torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float64)
+    report = Report()
+    report.cases(cases(), arguments.names)
+    report.end()
+
+
+if __name__ == "__main__":
+    main()
