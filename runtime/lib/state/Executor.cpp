@@ -43,6 +43,7 @@ Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
     : info(std::move(program)), ownDevice(std::move(device)), degrees(std::move(resolved)),
       coordinates(coordinatesOf(makeMesh(info, degrees), world.rank())),
       collectives(world, makeMesh(info, degrees), *ownDevice), memory(info, *ownDevice) {
+  collectives.connect(info.routes);
   context.arena = memory.base();
   context.persistent = memory.persistent().data();
   context.degree = degrees.data();
