@@ -44,6 +44,7 @@ Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
       coordinates(coordinatesOf(makeMesh(info, degrees), world.rank())),
       collectives(world, makeMesh(info, degrees), *ownDevice),
       pipelines(info, degrees, coordinates), memory(info, pipelines, *ownDevice) {
+  collectives.connect(info.routes);
   context.arena = memory.base();
   context.persistent = memory.persistent().data();
   context.degree = degrees.data();
