@@ -61,7 +61,7 @@ def shares(profile: Path, steps: int) -> tuple[float, float]:
     events = [e for e in json.loads(profile.read_text())["traceEvents"] if e["ph"] == "X"]
     spans = lambda chosen: [(e["ts"], e["ts"] + e["dur"]) for e in chosen]
     blocked = [e for e in events if e["tid"] == OPERATIONS and e["name"].split()[-1] in BLOCKING]
-    carried = [e for e in events if e["tid"] == COMMUNICATION]
+    carried = [e for e in events if e["tid"] >= COMMUNICATION]
     started = {(e["name"], e["args"]["started"]) for e in carried}
     # A started collective runs in another thread.
     own = [e for e in blocked if not e["name"].endswith(" wait") and not any(

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-OPERATIONS, LOOP, COMMUNICATION = range(3)  # lanes of a profile
+OPERATIONS, LOOP, COMMUNICATION = range(3)  # threads of a profile; one per process group from the last
 PRODUCTS = {"contract", "dgrad", "wgrad"}
 
 
 @dataclass
 class Collective:
-    """A collective on the communication thread, and the program's events from its start to its wait."""
+    """A collective on the thread of its group, and the program's events from its start to its wait."""
 
     span: dict
     events: list[dict]
@@ -51,7 +51,7 @@ def end(span: dict) -> float:
 def collectives_of(profile: Path) -> list[Collective]:
     spans = [e for e in json.loads(profile.read_text())["traceEvents"] if e["ph"] == "X"]
     program = sorted((e for e in spans if e["tid"] == OPERATIONS), key=lambda e: e["ts"])
-    return [collective_of(e, program) for e in spans if e["tid"] == COMMUNICATION]
+    return [collective_of(e, program) for e in spans if e["tid"] >= COMMUNICATION]
 
 
 def collective_of(span: dict, program: list[dict]) -> Collective:

@@ -87,6 +87,10 @@ std::vector<std::string> functionsOf(Command command) {
 Program programFor(Command command, const std::vector<int64_t> &degrees) {
   Program whole = program(degrees.data());
   std::vector<std::string> needed = functionsOf(command);
+  for (const Pipeline &pipeline : whole.pipelines)
+    if (std::find(needed.begin(), needed.end(), pipeline.program) != needed.end())
+      for (const Fragment &fragment : pipeline.fragments)
+        needed.push_back(fragment.function);
   std::erase_if(whole.functions, [&](const Function &function) {
     return std::find(needed.begin(), needed.end(), function.name) == needed.end();
   });

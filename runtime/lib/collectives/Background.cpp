@@ -4,7 +4,7 @@
 
 namespace titan::rt {
 
-Background::Background(Staging &staging) : staging(staging) {
+Background::Background(Staging &staging, int number) : staging(staging), number(number) {
   for (CollectiveCall &slot : slots)
     slot.buffers.reserve(kValues);
   thread = std::thread([this] { loop(); });
@@ -25,7 +25,7 @@ uint64_t Background::start(const CollectiveCall &call) {
   CollectiveCall &slot = slots[started % kSlots];
   std::vector<CollectiveBuffer> reused = std::move(slot.buffers);
   reused.assign(call.buffers.begin(), call.buffers.end());
-  slot = {call.kind, call.group, call.type, call.op, call.site, {}, call.trace};
+  slot = {call.kind, call.group, call.type, call.op, call.site, {}, call.shift, call.trace};
   if (slot.trace)
     slot.started = std::chrono::system_clock::now();
   slot.buffers = std::move(reused);
@@ -41,6 +41,11 @@ void Background::waitFor(uint64_t number) {
     std::rethrow_exception(fault);
 }
 
+bool Background::isIdle() {
+  std::lock_guard lock(mutex);
+  return done == started;
+}
+
 std::exception_ptr Background::perform(const CollectiveCall &call) {
   auto begin = std::chrono::system_clock::now();
   try {
@@ -49,7 +54,7 @@ std::exception_ptr Background::perform(const CollectiveCall &call) {
     return std::current_exception();
   }
   if (call.trace)
-    call.trace->collective(call.site.source, call.site.action, call.started, begin);
+    call.trace->collective(number, call.site.source, call.site.action, call.started, begin);
   return nullptr;
 }
 

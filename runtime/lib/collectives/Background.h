@@ -1,6 +1,14 @@
-// The thread that communicates while the program computes. It executes collective calls in the
-// order of their starts. All ranks run the same program, so this order is the same on all ranks,
-// and no two ranks wait for each other in different groups.
+// A lane: a thread that executes the started calls of one process group, in the order of their
+// starts, while the program computes. Each group has its own lane, so a call never waits for a call
+// of another group. The number of threads is that of the groups in which a program starts calls.
+//
+// Assumption: all members of a group call it in the same order. Then lanes cannot deadlock if one
+// order of all calls of the run contains the order of every rank's program. Proof: let C be the
+// first call of that order that does not complete. A program stops only before the end of a call or
+// at a wait for one, and all calls before C complete, so every member starts C. All calls before C
+// in its lanes are before C in the order, so every lane reaches C, and C completes. If all ranks
+// run one program, its text is such an order for collectives; for messages, --dist-verify-messages
+// proves that there is one.
 //
 // Calls are stored in a ring of slots. Starting a call allocates nothing once its slot has held as
 // many buffers. After a fault the thread skips all later calls, and the next wait throws the fault.
@@ -18,7 +26,8 @@ namespace titan::rt {
 
 class Background {
 public:
-  explicit Background(Staging &staging);
+  /// `number` counts the lanes of a program from 0; profiles show it.
+  explicit Background(Staging &staging, int number = 0);
   ~Background();
   Background(const Background &) = delete;
   Background &operator=(const Background &) = delete;
@@ -29,6 +38,7 @@ public:
   void waitFor(uint64_t number);
   /// Waits until all started calls are done.
   void drain() { waitFor(started); }
+  bool isIdle();
 
 private:
   void loop();
@@ -38,6 +48,7 @@ private:
   static constexpr size_t kSlots = 32, kValues = 64;
   std::array<CollectiveCall, kSlots> slots;
   Staging &staging;
+  const int number;
   std::mutex mutex;
   std::condition_variable hasWork, hasDone;
   uint64_t started = 0, done = 0; // only the program's thread writes `started`

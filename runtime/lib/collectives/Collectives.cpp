@@ -1,7 +1,8 @@
 #include "Collectives.h"
 
 #include "Background.h"
-#include "comm/Bytes.h"
+#include "base/Error.h"
+#include "comm/HostGroup.h"
 #include "device/Device.h"
 
 #include <algorithm>
@@ -48,45 +49,98 @@ Collectives::Collectives(World &world, Mesh mesh, Device &device)
     : world(world), mesh(std::move(mesh)), device(device),
       staging(std::make_unique<DeviceStaging>(device)) {}
 
-Collectives::~Collectives() = default;
+Collectives::~Collectives() {
+  for (const Lane &lane : lanes)
+    if (!lane.thread->isIdle())
+      lane.group->leave();
+}
+
+Group &Collectives::groupOf(const std::vector<int> &ranks) {
+  return device.group(world, ranks);
+}
 
 Group &Collectives::group(GroupRef axes) {
   for (const Known &entry : known)
     if (std::equal(entry.axes.begin(), entry.axes.end(), axes.axes, axes.axes + axes.count))
       return *entry.group;
   std::vector<int> list(axes.axes, axes.axes + axes.count);
-  Group &made = device.group(world, mesh.group(world.rank(), list));
+  Group &made = groupOf(mesh.group(world.rank(), list));
   known.push_back({list, &made});
   return made;
 }
 
-DeviceStaging &Collectives::idleStaging() {
-  if (background)
-    background->drain();
-  return *staging;
+/// Groups are connected in the order of their senders along the axes. Of the groups that are not
+/// connected yet, the one with the first sender is the next one of both its members.
+void Collectives::connect(const std::vector<MessageRoute> &routes) {
+  for (const MessageRoute &route : routes) {
+    const std::vector<int> ranks = mesh.group(world.rank(), route.axes);
+    const int size = static_cast<int>(ranks.size());
+    const int position = mesh.indexInGroup(world.rank(), route.axes);
+    const Shift shift{route.offset, /*isCyclic=*/false};
+    const int target = shift.target(position, size), source = shift.source(position, size);
+    Link link{route};
+    auto connectSource = [&] {
+      if (source != Shift::kNobody)
+        link.fromSource = &groupOf({ranks[source], ranks[position]});
+    };
+    if (source < position)
+      connectSource();
+    if (target != Shift::kNobody)
+      link.toTarget = &groupOf({ranks[position], ranks[target]});
+    if (source > position)
+      connectSource();
+    links.push_back(std::move(link));
+  }
+}
+
+Group *Collectives::link(GroupRef axes, int offset, bool isSender) {
+  for (const Link &link : links)
+    if (link.route.offset == offset && std::equal(link.route.axes.begin(), link.route.axes.end(),
+                                                  axes.axes, axes.axes + axes.count))
+      return isSender ? link.toTarget : link.fromSource;
+  throw Fault("the program uses a message route that it does not list");
+}
+
+Background *Collectives::findLane(const Group &group) const {
+  for (const Lane &lane : lanes)
+    if (lane.group == &group)
+      return lane.thread.get();
+  return nullptr;
+}
+
+Background &Collectives::laneOf(Group &group) {
+  if (Background *lane = findLane(group))
+    return *lane;
+  auto packs = std::make_unique<DeviceStaging>(device);
+  auto thread = std::make_unique<Background>(*packs, static_cast<int>(lanes.size()));
+  lanes.push_back({&group, std::move(packs), std::move(thread)});
+  return *lanes.back().thread;
 }
 
 void Collectives::prepare(const CollectiveCall &call) {
-  reserve(call, idleStaging());
+  reserve(call, *staging);
 }
 
 void Collectives::issue(const CollectiveCall &call, int channel) {
-  if (channel == kAtOnce)
-    return execute(call, idleStaging());
+  if (channel == kAtOnce) {
+    if (Background *lane = findLane(*call.group))
+      lane->drain();
+    return execute(call, *staging);
+  }
   if (call.group->size() == 1)
     return execute(call, *staging); // a copy, which needs no wait
   if (channels.size() <= static_cast<size_t>(channel))
     channels.resize(channel + 1);
   Channel &slot = channels[channel];
+  slot = {};
   if (!device.isHost()) {
     slot.group = call.group;
-    if (call.group->supportsUnpacked(call.buffers))
+    if (!needsPacking(call) && countElements(call.buffers) > 0)
       call.group->makeNextAsync(channel);
     return execute(call, *staging);
   }
-  if (!background)
-    background = std::make_unique<Background>(*staging);
-  slot.number = background->start(call);
+  slot.lane = &laneOf(*call.group);
+  slot.number = slot.lane->start(call);
 }
 
 void Collectives::finish(int channel) {
@@ -95,27 +149,49 @@ void Collectives::finish(int channel) {
   Channel &slot = channels[channel];
   if (slot.group)
     slot.group->waitAsync(channel);
-  else if (background)
-    background->waitFor(slot.number);
+  else if (slot.lane)
+    slot.lane->waitFor(slot.number);
 }
 
 namespace {
 
-void issue(Context &ctx, GroupRef axes, DType type, Reduction op, CollectiveCall::Kind kind,
-           const char *action, const CollectiveOperand *operands, size_t count, int channel) {
-  // Reused between calls to avoid allocation.
+/// A call in `group` that is filled, issued and emptied. The buffers are reused between calls to
+/// avoid allocation.
+template <typename Fill>
+void issue(Context &ctx, Group &group, DType type, CollectiveCall::Kind kind, const char *action,
+           int channel, Fill fill) {
   thread_local std::vector<CollectiveBuffer> buffers;
   buffers.clear();
-  for (const CollectiveOperand *operand = operands; operand < operands + count; ++operand)
-    buffers.push_back({operand->in, operand->out, operand->outer, operand->d * operand->inner});
-  CollectiveCall whole{
-      kind, &ctx.collectives->group(axes), type, op, {action, ctx.location}, {}, ctx.trace};
-  whole.buffers.swap(buffers);
+  CollectiveCall call{kind, &group, type,     Reduction::Sum, {action, ctx.location},
+                      {},   {},     ctx.trace};
+  call.buffers.swap(buffers);
+  fill(call);
   if (ctx.preparing)
-    ctx.collectives->prepare(whole);
+    ctx.collectives->prepare(call);
   else
-    ctx.collectives->issue(whole, channel);
-  whole.buffers.swap(buffers);
+    ctx.collectives->issue(call, channel);
+  call.buffers.swap(buffers);
+}
+
+/// The buffers of a collective along one dimension.
+using Operands = std::initializer_list<CollectiveOperand>;
+void addOperands(CollectiveCall &call, Operands operands) {
+  for (const CollectiveOperand &operand : operands)
+    call.buffers.push_back({operand.in, operand.out, operand.outer, operand.d * operand.inner});
+}
+
+/// A message from or to this rank, if it has a partner. A partner's missing turn is an error of the
+/// transport.
+void issueMessage(Context &ctx, GroupRef axes, DType type, int offset, bool isSender,
+                  const void *in, void *out, int64_t elements, int channel) {
+  Group *group = ctx.collectives->link(axes, offset, isSender);
+  if (!group)
+    return;
+  issue(ctx, *group, type, CollectiveCall::Permute, isSender ? "send" : "receive", channel,
+        [&](CollectiveCall &call) {
+          call.shift = {1, /*isCyclic=*/false};
+          call.buffers.push_back({in, out, 1, elements});
+        });
 }
 
 } // namespace
@@ -135,52 +211,72 @@ void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op, void *data
   allReduce(ctx, axes, type, op, {{data, data, 1, elements, 1}});
 }
 
-void allGather(Context &ctx, GroupRef axes, DType type,
-               std::initializer_list<CollectiveOperand> operands, int channel) {
-  issue(ctx, axes, type, Reduction::Sum, CollectiveCall::AllGather, "all_gather", operands.begin(),
-        operands.size(), channel);
+void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out, int64_t a,
+              int64_t s, int64_t b, int64_t gLocal, int64_t c, bool gatherFirst) {
+  allToAll(ctx, axes, type, {{in, out, a, s, b, gLocal, c, gatherFirst}});
 }
 
-void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op,
-                   std::initializer_list<CollectiveOperand> operands, int channel) {
-  issue(ctx, axes, type, op, CollectiveCall::ReduceScatter, "reduce_scatter", operands.begin(),
-        operands.size(), channel);
+void allGather(Context &ctx, GroupRef axes, DType type, Operands operands, int channel) {
+  issue(ctx, ctx.collectives->group(axes), type, CollectiveCall::AllGather, "all_gather", channel,
+        [&](CollectiveCall &call) { addOperands(call, operands); });
 }
 
-void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op,
-               std::initializer_list<CollectiveOperand> operands, int channel) {
-  issue(ctx, axes, type, op, CollectiveCall::AllReduce, "all_reduce", operands.begin(),
-        operands.size(), channel);
+void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op, Operands operands,
+                   int channel) {
+  issue(ctx, ctx.collectives->group(axes), type, CollectiveCall::ReduceScatter, "reduce_scatter",
+        channel, [&](CollectiveCall &call) {
+          call.op = op;
+          addOperands(call, operands);
+        });
+}
+
+void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op, Operands operands,
+               int channel) {
+  issue(ctx, ctx.collectives->group(axes), type, CollectiveCall::AllReduce, "all_reduce", channel,
+        [&](CollectiveCall &call) {
+          call.op = op;
+          addOperands(call, operands);
+        });
+}
+
+void allToAll(Context &ctx, GroupRef axes, DType type,
+              std::initializer_list<AllToAllOperand> operands, int channel) {
+  Group &group = ctx.collectives->group(axes);
+  issue(
+      ctx, group, type, CollectiveCall::AllToAll, "all_to_all", channel, [&](CollectiveCall &call) {
+        for (const auto &[in, out, a, s, b, gLocal, c, gatherFirst] : operands) {
+          // A message keeps the order of the input's dimensions and has a chunk of `s`. Messages
+          // are concatenated along g: blocks of gLocal and the dimensions inside it.
+          const int64_t chunk = s / group.size();
+          call.buffers.push_back(gatherFirst ? CollectiveBuffer{in, out, a * gLocal * b, chunk * c,
+                                                                a, gLocal * b * chunk * c}
+                                             : CollectiveBuffer{in, out, a, chunk * b * gLocal * c,
+                                                                a * chunk * b, gLocal * c});
+        }
+      });
+}
+
+void permute(Context &ctx, GroupRef axes, DType type, int offset, Operands operands, int channel) {
+  issue(ctx, ctx.collectives->group(axes), type, CollectiveCall::Permute, "permute", channel,
+        [&](CollectiveCall &call) {
+          call.shift = {offset, /*isCyclic=*/true};
+          addOperands(call, operands);
+        });
+}
+
+void send(Context &ctx, GroupRef axes, DType type, int offset, const void *data, int64_t elements,
+          int channel) {
+  issueMessage(ctx, axes, type, offset, /*isSender=*/true, data, nullptr, elements, channel);
+}
+
+void receive(Context &ctx, GroupRef axes, DType type, int offset, void *data, int64_t elements,
+             int channel) {
+  issueMessage(ctx, axes, type, offset, /*isSender=*/false, nullptr, data, elements, channel);
 }
 
 void finish(Context &ctx, int channel) {
   if (!ctx.preparing)
     ctx.collectives->finish(channel);
-}
-
-void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out, int64_t a,
-              int64_t s, int64_t b, int64_t gLocal, int64_t c, bool gatherFirst) {
-  Group &group = ctx.collectives->group(axes);
-  Site site{"all_to_all", ctx.location};
-  int64_t ranks = group.size(), chunk = s / ranks, size = sizeOf(type);
-  int64_t bytes = a * chunk * b * gLocal * c * size; // from one rank to another
-  DeviceStaging &staging = ctx.collectives->idleStaging();
-  std::byte *sent = staging.packed(bytes * ranks);
-  std::byte *received = staging.received(bytes * ranks);
-  if (ctx.preparing)
-    return;
-  // A message keeps the order of the input's dimensions and has a chunk of `s`.
-  int64_t before = gatherFirst ? a * gLocal * b : a; // dimensions outside s
-  int64_t run = (gatherFirst ? chunk * c : chunk * b * gLocal * c) * size;
-  for (int64_t rank = 0; rank < ranks; ++rank)
-    staging.copyBlocks(at(in, rank * run), ranks * run, at(sent, rank * bytes), run, before, run);
-  group.allToAll(sent, received, bytes / size, type, site);
-  // Messages are concatenated along g: blocks of gLocal and the dimensions inside it.
-  int64_t outside = gatherFirst ? a : a * chunk * b;
-  int64_t block = (gatherFirst ? gLocal * b * chunk * c : gLocal * c) * size;
-  for (int64_t rank = 0; rank < ranks; ++rank)
-    staging.copyBlocks(at(received, rank * bytes), block, at(out, rank * block), ranks * block,
-                       outside, block);
 }
 
 } // namespace titan::rt

@@ -1,7 +1,11 @@
 // The communication state of a Context: the mesh of the run and the groups of its axes. Emitted
 // code refers to groups by mesh axes, and the ranks of each list of axes are computed once. A
 // collective is synchronous, or starts on a channel and is waited for later. Asynchronous
-// collectives run on a background thread, or on the transport's own queue if it has one.
+// collectives run on the lane of their group (Background.h), or on the transport's own queue if it
+// has one. A synchronous collective first waits for the calls of its group that have started.
+//
+// A message is a permutation of the group {sender, receiver}. The two directions between two ranks
+// are thus two groups with two lanes. A message ends when the receiver has reached it too.
 #pragma once
 
 #include "comm/Comm.h"
@@ -21,6 +25,7 @@ struct CollectiveCall;
 class Collectives {
 public:
   Collectives(World &world, Mesh mesh, Device &device);
+  /// Ends the groups of lanes that still communicate, after a failure.
   ~Collectives();
   Collectives(const Collectives &) = delete;
   Collectives &operator=(const Collectives &) = delete;
@@ -29,31 +34,52 @@ public:
   World &worldOf() { return world; }
   /// The group of the ranks that differ in these axes only, ordered by the axes.
   Group &group(GroupRef axes);
+  /// Connects the groups of the messages that a program sends. All ranks call this with the same
+  /// routes: a group that its first message created would wait for a rank that waits for another.
+  void connect(const std::vector<MessageRoute> &routes);
+  /// The group of the message from or to this rank on a route; null if there is no partner.
+  Group *link(GroupRef axes, int offset, bool isSender);
 
   /// Allocates what the call will need; its group exists.
   void prepare(const CollectiveCall &call);
-  /// Executes the call after all calls started before, or starts it on `channel`.
+  /// Executes the call after the started calls of its group, or starts it on `channel`.
   void issue(const CollectiveCall &call, int channel);
   void finish(int channel);
-  /// Staging memory for a caller that packs by itself. Waits until no collective is running.
-  DeviceStaging &idleStaging();
 
 private:
   struct Known {
     std::vector<int> axes;
     Group *group;
   };
-  struct Channel {
-    uint64_t number = 0;    ///< of the call in the background thread
-    Group *group = nullptr; ///< a group with its own queue, if any
+  /// The groups of a route between this rank and its partners; null if it has none.
+  struct Link {
+    MessageRoute route;
+    Group *toTarget = nullptr, *fromSource = nullptr;
   };
+  struct Lane {
+    Group *group;
+    std::unique_ptr<DeviceStaging> staging; // lanes pack at the same time
+    std::unique_ptr<Background> thread;
+  };
+  struct Channel {
+    Background *lane = nullptr; ///< the thread of the call, or
+    Group *group = nullptr;     ///< a group with its own queue
+    uint64_t number = 0;        ///< of the call in its lane
+  };
+
+  Group &groupOf(const std::vector<int> &ranks);
+  /// The thread of a group; null if it has none yet.
+  Background *findLane(const Group &group) const;
+  Background &laneOf(Group &group);
 
   World &world;
   Mesh mesh;
   Device &device;
-  std::vector<Known> known; // few entries, so a linear search is fastest
-  std::unique_ptr<DeviceStaging> staging;
-  std::unique_ptr<Background> background; // created on demand; destroyed before the members it uses
+  // Few entries, so a linear search is fastest.
+  std::vector<Known> known;
+  std::vector<Link> links;
+  std::unique_ptr<DeviceStaging> staging; // of the program's own thread
+  std::vector<Lane> lanes;                // created on demand
   std::vector<Channel> channels;
 };
 

@@ -23,9 +23,14 @@ uint64_t hashOf(const CallSignature &call) {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 32;
   };
-  for (const char *text : {call.operation, call.site.action, call.site.source}) {
+  auto mixText = [&](const char *text) {
     const size_t length = std::strlen(text);
     mix(endOf(text, length) ^ length << 56);
+  };
+  mixText(call.operation);
+  if (call.hasOneSite) {
+    mixText(call.site.action);
+    mixText(call.site.source);
   }
   mix(static_cast<uint64_t>(call.bytes));
   mix(static_cast<uint64_t>(call.type) << 32 | static_cast<uint32_t>(call.detail));

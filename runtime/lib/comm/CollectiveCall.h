@@ -1,4 +1,4 @@
-// A call of a coalesced collective as data, so that the background thread can execute it later.
+// A call of a coalesced collective as data, so that a background thread can execute it later.
 #pragma once
 
 #include "Comm.h"
@@ -11,12 +11,13 @@ namespace titan::rt {
 class Trace;
 
 struct CollectiveCall {
-  enum Kind : uint8_t { AllGather, ReduceScatter, AllReduce } kind;
+  enum Kind : uint8_t { AllGather, ReduceScatter, AllReduce, AllToAll, Permute } kind;
   Group *group;
   DType type;
   Reduction op;
   Site site;
   std::vector<CollectiveBuffer> buffers;
+  Shift shift = {};                                   ///< of a permute
   Trace *trace = nullptr;                             ///< the profile, if one is being taken
   std::chrono::system_clock::time_point started = {}; ///< for the profile
 };
@@ -32,6 +33,8 @@ public:
                           int64_t toStride, int64_t rows, int64_t bytes) = 0;
 };
 
+/// Whether the group moves the buffers of the call through staging.
+bool needsPacking(const CollectiveCall &call);
 /// Grows staging as far as `execute` will need.
 void reserve(const CollectiveCall &call, Staging &staging);
 /// Executes the call. Packs the buffers if the group does not support them unpacked.

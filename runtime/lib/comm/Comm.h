@@ -35,11 +35,33 @@ struct Site {
 };
 
 /// One tensor of a coalesced collective: `outer` rows with `block` elements per member. A shard has
-/// its rows contiguous. A gathered row has the members' blocks in the order of the group.
+/// its rows contiguous. A gathered row has the members' blocks in the order of the group. In an
+/// all-to-all, the rows of both sides are gathered rows: those of the input have blocks of `block`
+/// elements, and the `outerOut` rows of the output have blocks of `blockOut`.
 struct CollectiveBuffer {
   const void *in;
   void *out;
   int64_t outer, block;
+  int64_t outerOut = 0, blockOut = 0;
+};
+
+/// A permutation of a group: each member sends to the member `offset` positions later. A cyclic
+/// shift continues at the other end; otherwise the members at the ends lack a partner.
+struct Shift {
+  int offset = 0;
+  bool isCyclic = true;
+
+  static constexpr int kNobody = -1;
+  /// The partners of the member at `position` in a group of `size`, or kNobody.
+  int target(int position, int size) const { return wrap(position + offset, size); }
+  int source(int position, int size) const { return wrap(position - offset, size); }
+
+private:
+  int wrap(int position, int size) const {
+    if (isCyclic)
+      return (position % size + size) % size;
+    return position >= 0 && position < size ? position : kNobody;
+  }
 };
 
 class Group {
@@ -61,6 +83,12 @@ public:
                              Reduction op, Site site) = 0;
   /// Sends chunk i of input[size * count] to member i and receives output chunk i from it.
   virtual void allToAll(const void *input, void *output, int64_t count, DType type, Site site) = 0;
+  /// Sends input[0, count) to the target of `shift` and receives output[0, count) from its source.
+  /// A member without a target may have no input. Without a source, the output does not change. All
+  /// members call it with the same shift. A shift that is not cyclic, in a group of two, is a
+  /// message: only then may the source lines of the members differ.
+  virtual void permute(const void *input, void *output, int64_t count, DType type, Shift shift,
+                       Site site) = 0;
   /// In place: all members receive the data of the member at position `root`.
   virtual void broadcast(void *data, int64_t count, DType type, int root, Site site) = 0;
   virtual void barrier(Site site) = 0;
@@ -71,6 +99,13 @@ public:
   virtual void allReduce(std::span<const CollectiveBuffer>, DType, Reduction, Site) {}
   virtual void allGather(std::span<const CollectiveBuffer>, DType, Site) {}
   virtual void reduceScatter(std::span<const CollectiveBuffer>, DType, Reduction, Site) {}
+  /// Both sides of a permute are shards.
+  virtual void permute(std::span<const CollectiveBuffer>, DType, Shift, Site) {}
+
+  /// Ends this group for its members: waits that have begun on any thread fail soon, later ones at
+  /// once. For a process that fails while another of its threads waits. Device groups end with
+  /// their process.
+  virtual void leave() {}
 
   /// For transports with a queue of their own. After makeNextAsync, the program's stream does not
   /// wait for the next collective; it waits at `waitAsync` on the same channel.

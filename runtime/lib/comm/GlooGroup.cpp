@@ -12,6 +12,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include <cstdlib>
+#include <mutex>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -34,7 +35,7 @@ struct MessageFailed {
   std::string text; // from c10d
 };
 
-/// Messages between members, which Gloo identifies by their positions.
+/// Messages between members, which Gloo identifies by their positions. Any thread may abort them.
 class GlooMessages final : public Messages {
 public:
   /// The tag identifies the call, so that messages of other calls are not received.
@@ -42,12 +43,13 @@ public:
 
   void send(const std::byte *data, int64_t bytes, int member) override {
     if (bytes)
-      sends.push_back(start(member, [&] { return gloo.send(*tensor(data, bytes), member, tag); }));
+      start(sends, member, [&] { return gloo.send(*tensor(data, bytes), member, tag); });
   }
   void receive(std::byte *data, int64_t bytes, int member) override {
-    receives.push_back(
-        bytes ? start(member, [&] { return gloo.recv(*tensor(data, bytes), member, tag); })
-              : Message{member, nullptr});
+    if (bytes)
+      start(receives, member, [&] { return gloo.recv(*tensor(data, bytes), member, tag); });
+    else
+      receives.push_back({member, nullptr});
   }
   void awaitReceived(size_t count) override {
     for (; arrived < count; ++arrived)
@@ -57,7 +59,16 @@ public:
     awaitReceived(receives.size());
     for (Message &message : sends)
       await(message);
+    std::lock_guard lock(mutex);
     sends.clear();
+  }
+  void abort() {
+    std::lock_guard lock(mutex);
+    isAborted = true;
+    for (const auto &works : {sends, receives})
+      for (const Message &message : works)
+        if (message.work)
+          message.work->abort();
   }
 
 private:
@@ -79,18 +90,27 @@ private:
       throw MessageFailed{member, firstLine(error)};
     }
   }
-  template <typename Call> static Message start(int member, Call call) {
-    return {member, guarded(member, call)};
+  template <typename Call> void start(std::vector<Message> &works, int member, Call call) {
+    std::lock_guard lock(mutex);
+    if (isAborted)
+      throw MessageFailed{member, kAborted};
+    works.push_back({member, guarded(member, call)});
   }
   void await(Message &message) {
-    if (message.work)
-      guarded(message.member, [&] { return message.work->wait(gloo.getOptions()->timeout); });
+    if (message.work &&
+        !guarded(message.member, [&] { return message.work->wait(gloo.getOptions()->timeout); }))
+      throw MessageFailed{message.member, kAborted};
+    std::lock_guard lock(mutex);
     message.work.reset();
   }
+
+  static constexpr const char *kAborted = "this rank has left the group";
 
   c10d::ProcessGroupGloo &gloo;
   int tag;
   std::vector<at::Tensor> argument{1};
+  std::mutex mutex; // of the works
+  bool isAborted = false;
   std::vector<Message> sends, receives;
   size_t arrived = 0;
 };
@@ -111,12 +131,20 @@ public:
   GlooGroup(std::vector<int> ranks, int position, c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo)
       : PeerGroup(std::move(ranks), position), gloo(std::move(gloo)) {}
 
+  void leave() override {
+    std::lock_guard lock(mutex);
+    hasLeft = true;
+    if (running)
+      running->abort();
+  }
+
 protected:
   void withMessages(const CallSignature &call,
                     const std::function<void(Messages &)> &body) override {
     auto begin = std::chrono::steady_clock::now();
     try {
       GlooMessages messages(*gloo, static_cast<int>(hashOf(call) >> 33));
+      const Running entry(*this, messages);
       body(messages);
       messages.awaitAll();
     } catch (const MessageFailed &failed) {
@@ -133,7 +161,28 @@ protected:
   }
 
 private:
+  /// The messages that `leave` aborts, during a call.
+  class Running {
+  public:
+    Running(GlooGroup &group, GlooMessages &messages) : group(group) {
+      std::lock_guard lock(group.mutex);
+      group.running = &messages;
+      if (group.hasLeft)
+        messages.abort();
+    }
+    ~Running() {
+      std::lock_guard lock(group.mutex);
+      group.running = nullptr;
+    }
+
+  private:
+    GlooGroup &group;
+  };
+
   c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
+  std::mutex mutex;
+  GlooMessages *running = nullptr;
+  bool hasLeft = false;
 };
 
 } // namespace

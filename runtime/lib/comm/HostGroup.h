@@ -16,6 +16,7 @@ class HostGroup : public Group {
 public:
   using Group::allGather;
   using Group::allReduce;
+  using Group::permute;
   using Group::reduceScatter;
 
   void allReduce(void *data, int64_t count, DType type, Reduction op, Site site) final {
@@ -30,6 +31,11 @@ public:
                      Site site) final {
     const CollectiveBuffer buffer{input, output, 1, count};
     reduceScatter(std::span(&buffer, 1), type, op, site);
+  }
+  void permute(const void *input, void *output, int64_t count, DType type, Shift shift,
+               Site site) final {
+    const CollectiveBuffer buffer{input, output, 1, count};
+    permute(std::span(&buffer, 1), type, shift, site);
   }
 
 protected:

@@ -253,6 +253,26 @@ void PeerGroup::reduceScatter(std::span<const CollectiveBuffer> buffers, DType t
   });
 }
 
+void PeerGroup::permute(std::span<const CollectiveBuffer> buffers, DType type, Shift shift,
+                        Site site) {
+  const int64_t width = sizeOf(type);
+  const int target = shift.target(rank(), size()), source = shift.source(rank(), size());
+  const CallSignature call = signatureOf(shift, countElements(buffers) * width, type, site);
+  withMessages(call, [&](Messages &messages) {
+    for (const CollectiveBuffer &buffer : buffers) {
+      const int64_t bytes = buffer.outer * buffer.block * width;
+      if (target == rank()) {
+        std::memcpy(buffer.out, buffer.in, bytes);
+        continue;
+      }
+      if (source != Shift::kNobody)
+        messages.receive(at(buffer.out, 0), bytes, source);
+      if (target != Shift::kNobody)
+        messages.send(at(buffer.in, 0), bytes, target);
+    }
+  });
+}
+
 void PeerGroup::allToAll(const void *input, void *output, int64_t count, DType type, Site site) {
   const int64_t bytes = count * sizeOf(type);
   if (bytes == 0)

@@ -37,6 +37,7 @@ class PeerGroup : public HostGroup {
 public:
   using HostGroup::allGather;
   using HostGroup::allReduce;
+  using HostGroup::permute;
   using HostGroup::reduceScatter;
 
   /// Supports buffers of one row.
@@ -46,6 +47,8 @@ public:
   void allGather(std::span<const CollectiveBuffer> buffers, DType type, Site site) override;
   void reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
                      Site site) override;
+  void permute(std::span<const CollectiveBuffer> buffers, DType type, Shift shift,
+               Site site) override;
   void allToAll(const void *input, void *output, int64_t count, DType type, Site site) override;
   void broadcast(void *data, int64_t count, DType type, int root, Site site) override;
   void barrier(Site site) override;

@@ -23,6 +23,11 @@ public:
   void allToAll(const void *input, void *output, int64_t count, DType type, Site) override {
     copy(input, output, count, type);
   }
+  void permute(const void *input, void *output, int64_t count, DType type, Shift shift,
+               Site) override {
+    if (shift.source(0, 1) == 0)
+      copy(input, output, count, type);
+  }
   void broadcast(void *, int64_t, DType, int, Site) override {}
   void barrier(Site) override {}
 
@@ -35,6 +40,11 @@ public:
   void reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction,
                      Site site) override {
     allGather(buffers, type, site);
+  }
+  void permute(std::span<const CollectiveBuffer> buffers, DType type, Shift shift,
+               Site site) override {
+    for (const CollectiveBuffer &buffer : buffers)
+      permute(buffer.in, buffer.out, buffer.outer * buffer.block, type, shift, site);
   }
 
 private:

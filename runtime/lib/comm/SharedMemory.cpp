@@ -107,9 +107,13 @@ bool SharedMemory::accept(Rendezvous &rendezvous, const std::string &name) {
 SharedMemory::~SharedMemory() {
   if (!memory)
     return;
+  leave();
+  ::munmap(memory, totalBytes());
+}
+
+void SharedMemory::leave() {
   members[position].hasLeft.store(1);
   wakeAll(&members[position].arrivals);
-  ::munmap(memory, totalBytes());
 }
 
 bool SharedMemory::map(const Descriptor &file) {
@@ -187,7 +191,9 @@ SharedMemory::Problem SharedMemory::waitFor(int member, uint32_t target,
     if (came())
       break;
     const bool isOver = other.hasLeft.load() != 0 || (watchProcesses && isGone(member));
-    if (isOver && !came()) // the member may have arrived before it ended
+    if (members[position].hasLeft.load() != 0)
+      problem.text = "this rank has left the group";
+    else if (isOver && !came()) // the member may have arrived before it ended
       problem = {fmt::format("rank {} is gone", ranks[member]), {ranks[member], true}};
     else if (Clock::now() > deadline)
       problem = {fmt::format("rank {} did not come in time", ranks[member]),

@@ -30,6 +30,9 @@ public:
   SharedMemory(const SharedMemory &) = delete;
   SharedMemory &operator=(const SharedMemory &) = delete;
 
+  /// This member will not arrive again. Ends all waits for it, and its own.
+  void leave();
+
   std::byte *slot(int position) const { return slots + position * slotBytes; }
 
   struct Problem {

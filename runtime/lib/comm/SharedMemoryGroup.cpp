@@ -186,6 +186,28 @@ void SharedMemoryGroup::allToAll(const void *input, void *output, int64_t count,
   }
 }
 
+void SharedMemoryGroup::permute(std::span<const CollectiveBuffer> buffers, DType type, Shift shift,
+                                Site site) {
+  int64_t width = sizeOf(type), count = countElements(buffers);
+  const CallSignature call = signatureOf(shift, count * width, type, site);
+  const int target = shift.target(rank(), size()), source = shift.source(rank(), size());
+  int64_t most = static_cast<int64_t>(halfBytes()) / width;
+  Walk in(buffers, inOf, width, 0, 1), out(buffers, outOf, width, 0, 1);
+  for (int64_t done = 0; done < count; done += most) {
+    int64_t bytes = std::min(most, count - done) * width;
+    if (target != Shift::kNobody)
+      in.next(bytes, [&](const std::byte *data, int64_t offset, int64_t run) {
+        std::memcpy(half(rank()) + offset, data, run);
+      });
+    meet(call);
+    if (source != Shift::kNobody)
+      out.next(bytes, [&](std::byte *data, int64_t offset, int64_t run) {
+        std::memcpy(data, half(source) + offset, run);
+      });
+    ++segment;
+  }
+}
+
 void SharedMemoryGroup::broadcast(void *data, int64_t count, DType type, int root, Site site) {
   int64_t width = sizeOf(type), most = static_cast<int64_t>(halfBytes()) / width;
   const CallSignature call{"broadcast", site, count * width, type, root};

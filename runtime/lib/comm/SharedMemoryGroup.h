@@ -20,6 +20,7 @@ class SharedMemoryGroup final : public HostGroup {
 public:
   using HostGroup::allGather;
   using HostGroup::allReduce;
+  using HostGroup::permute;
   using HostGroup::reduceScatter;
 
   SharedMemoryGroup(std::vector<int> ranks, int position, std::unique_ptr<SharedMemory> memory,
@@ -40,6 +41,9 @@ public:
   void allGather(std::span<const CollectiveBuffer> buffers, DType type, Site site) override;
   void reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
                      Site site) override;
+  void permute(std::span<const CollectiveBuffer> buffers, DType type, Shift shift,
+               Site site) override;
+  void leave() override { memory->leave(); }
 
 private:
   /// The half of a member's slot for the current segment.

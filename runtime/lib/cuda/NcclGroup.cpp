@@ -164,6 +164,13 @@ void NcclGroup::allToAll(const void *input, void *output, int64_t count, DType t
   });
 }
 
+void NcclGroup::permute(const void *input, void *output, int64_t count, DType type, Shift shift,
+                        Site site) {
+  const CollectiveBuffer buffer{input, output, 1, count};
+  if (count > 0)
+    permute(std::span(&buffer, 1), type, shift, site);
+}
+
 void NcclGroup::broadcast(void *data, int64_t count, DType type, int root, Site site) {
   if (count == 0)
     return;
@@ -232,6 +239,32 @@ void NcclGroup::reduceScatter(std::span<const CollectiveBuffer> buffers, DType t
     c10d::ReduceScatterOptions options;
     options.reduceOp = reduction(op);
     return nccl->reduce_scatter_tensor_coalesced(to, from, options);
+  });
+}
+
+/// An all-to-all that sends everything to one member: NCCL groups the send and the receive, so that
+/// neither waits for the other.
+void NcclGroup::permute(std::span<const CollectiveBuffer> buffers, DType type, Shift shift,
+                        Site site) {
+  const int target = shift.target(rank(), size()), source = shift.source(rank(), size());
+  queue("permute", site, [&] {
+    auto start = [&](const CollectiveBuffer &buffer) {
+      const int64_t count = buffer.outer * buffer.block;
+      std::vector<int64_t> sent(size()), received(size());
+      if (target != Shift::kNobody)
+        sent[target] = count;
+      if (source != Shift::kNobody)
+        received[source] = count;
+      at::Tensor from = view(buffer.in, target == Shift::kNobody ? 0 : count, type);
+      at::Tensor to = view(buffer.out, source == Shift::kNobody ? 0 : count, type);
+      return nccl->alltoall_base(to, from, received, sent);
+    };
+    if (buffers.size() == 1)
+      return start(buffers[0]);
+    nccl->startCoalescing();
+    for (const CollectiveBuffer &buffer : buffers)
+      start(buffer);
+    return nccl->endCoalescing();
   });
 }
 

@@ -24,6 +24,8 @@ public:
   void allGather(const void *input, void *output, int64_t count, DType type, Site site) override;
   void reduceScatter(const void *input, void *output, int64_t count, DType type, Reduction op,
                      Site site) override;
+  void permute(const void *input, void *output, int64_t count, DType type, Shift shift,
+               Site site) override;
   void allToAll(const void *input, void *output, int64_t count, DType type, Site site) override;
   void broadcast(void *data, int64_t count, DType type, int root, Site site) override;
   void barrier(Site site) override;
@@ -35,6 +37,8 @@ public:
   void allGather(std::span<const CollectiveBuffer> buffers, DType type, Site site) override;
   void reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
                      Site site) override;
+  void permute(std::span<const CollectiveBuffer> buffers, DType type, Shift shift,
+               Site site) override;
 
   void makeNextAsync(int channel) override { deferTo = channel; }
   void waitAsync(int channel) override;

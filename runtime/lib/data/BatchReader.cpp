@@ -8,7 +8,7 @@ BatchReader::BatchReader(Executor &executor, const std::string &function)
     : executor(executor), sequence(executor.program().seq) {
   for (const auto &[name, feed] : feeds) {
     const Tensor *tensor = executor.find(Role::Input, name, function);
-    if (!tensor)
+    if (!tensor || !executor.has(*tensor))
       continue;
     ShardLayout layout = executor.layoutOf(tensor->info);
     Target target{feed, executor.dataOf(*tensor), layout.localElements(), {}, {}};

@@ -73,6 +73,8 @@ private:
 
   /// All samples are equal.
   template <class Number> void load(const Tensor &input, Number at) {
+    if (!executor.has(input))
+      return;
     HostView host = executor.view(input, HostView::Access::Write);
     executor.layoutOf(input.info).forEachRun([&](const ShardRun &run) {
       for (int64_t i = 0; i < run.count; ++i)
@@ -85,7 +87,7 @@ private:
     std::vector<double> row(columns.size);
     HostView host = executor.view(*logits, HostView::Access::Read);
     const std::byte *data = host.data();
-    if (executor.isWriter(logits->info))
+    if (executor.isWriter(*logits))
       executor.layoutOf(logits->info).forEachRun([&](const ShardRun &run) {
         for (int64_t i = 0; i < run.count; ++i)
           if (rows.at(run.global + i) == position)

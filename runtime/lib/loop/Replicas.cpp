@@ -34,6 +34,8 @@ uint32_t checksumOf(Executor &executor, const Tensor &tensor) {
 std::optional<std::pair<size_t, size_t>> findDifference(std::span<const HeldShard> held) {
   std::map<int64_t, size_t> first; // the first rank with each shard
   for (size_t rank = 0; rank < held.size(); ++rank) {
+    if (held[rank].shard == HeldShard::kNone)
+      continue;
     size_t other = first.try_emplace(held[rank].shard, rank).first->second;
     if (held[rank].checksum != held[other].checksum)
       return std::pair(other, rank);
@@ -48,7 +50,10 @@ void checkReplicas(Executor &executor) {
     if (tensor.role != Role::Parameter && tensor.role != Role::State)
       continue;
     tensors.push_back(&tensor);
-    own.push_back({executor.shardIndex(tensor.info), checksumOf(executor, tensor)});
+    if (executor.has(tensor))
+      own.push_back({executor.shardIndex(tensor.info), checksumOf(executor, tensor)});
+    else
+      own.push_back({HeldShard::kNone, 0});
   }
   size_t ranks = static_cast<size_t>(executor.world().size());
   std::vector<HeldShard> all(ranks * own.size());

@@ -11,8 +11,10 @@
 
 namespace titan::rt {
 
-/// A rank's shard of a tensor: its index (shardIndexOf) and the checksum of its bytes.
+/// A rank's shard of a tensor: its index (shardIndexOf), or kNone if the rank does not have the
+/// tensor, and the checksum of its bytes.
 struct HeldShard {
+  static constexpr int64_t kNone = -1;
   int64_t shard;
   int64_t checksum;
 };

@@ -258,9 +258,14 @@ private:
     executor.writeScalar("lr", rate);
     executor.writeScalar("step", static_cast<double>(step));
     executor.writeScalar("seed", static_cast<double>(settings.integer("seed", 0)));
+    const bool savesGradients = step == firstStep + 1 && !options.saveGradients.empty();
+    if (savesGradients)
+      executor.keepGradients(true);
     profiler.during("step", [&] { executor.run("train"); });
-    if (step == firstStep + 1 && !options.saveGradients.empty())
+    if (savesGradients) {
       save(options.saveGradients, Role::Gradient);
+      executor.keepGradients(false);
+    }
   }
 
   void saveRun() {

@@ -23,6 +23,15 @@ bool isRun(const Program &program, const Pipeline &pipeline) {
       [&](const Fragment &fragment) { return hasFunction(program, fragment.function); });
 }
 
+/// Per persistent allocation, whether files contain it.
+std::vector<bool> findStored(const Program &program) {
+  std::vector<bool> isStored(program.persistent.size());
+  for (const Tensor &tensor : program.tensors)
+    if (tensor.role == Role::Parameter || tensor.role == Role::State)
+      isStored[static_cast<size_t>(tensor.allocation)] = true;
+  return isStored;
+}
+
 } // namespace
 
 Pipelines::Pipelines(const Program &program, std::span<const int64_t> degree,
@@ -45,29 +54,27 @@ Pipelines::Pipelines(const Program &program, std::span<const int64_t> degree,
 
 /// Files contain parameters and states that no fragment uses.
 void Pipelines::holdUnused(const Program &program) {
-  for (const Tensor &tensor : program.tensors) {
-    const size_t allocation = static_cast<size_t>(tensor.allocation);
-    if ((tensor.role != Role::Parameter && tensor.role != Role::State) || holders[allocation] >= 0)
-      continue;
-    holders[allocation] = 0;
-    copies[allocation] = rank == 0 ? 1 : 0;
-  }
+  const std::vector<bool> isStored = findStored(program);
+  for (size_t i = 0; i < isStored.size(); ++i)
+    if (isStored[i] && holders[i] < 0) {
+      holders[i] = 0;
+      copies[i] = rank == 0 ? 1 : 0;
+    }
 }
 
-/// A fragment that the command does not run uses parameters and states alone.
+/// Of a fragment that the command does not run, parameters and states are needed alone.
 void Pipelines::findMemory(const Program &program, const Pipeline &pipeline,
                            const schedule::Schedule &schedule) {
+  const std::vector<bool> isStored = findStored(program);
   for (const Fragment &fragment : pipeline.fragments) {
     const int runner = schedule.rankOfStage(fragment.stage);
     const bool isNeeded = hasFunction(program, fragment.function);
     if (runner != rank)
       elsewhere.push_back(fragment.function);
     for (int allocation : fragment.uses) {
-      if (!isNeeded &&
-          (contains(fragment.reads, allocation) || contains(fragment.writes, allocation) ||
-           contains(pipeline.inputs, allocation)))
-        continue;
       const size_t index = static_cast<size_t>(allocation);
+      if (!isNeeded && !isStored[index])
+        continue;
       if (holders[index] < 0 || runner < holders[index])
         holders[index] = runner;
       if (runner == rank)

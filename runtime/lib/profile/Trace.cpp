@@ -3,6 +3,8 @@
 #include "base/files/DurableFile.h"
 #include "titan/runtime/program.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -13,7 +15,8 @@ namespace {
 constexpr size_t maxMarks = 1 << 20;        // later marks are dropped
 constexpr size_t mostCollectives = 1 << 16; // later ones are dropped
 
-enum Lane { Operations, Loop, Communication }; // "threads" of a rank in the trace
+// "Threads" of a rank in the trace; Communication is the first of its lanes.
+enum Lane { Operations, Loop, Communication };
 
 std::string quoted(const std::string &text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -31,13 +34,13 @@ double timestamp(std::chrono::system_clock::time_point time) {
 }
 
 /// `more`: further arguments, each after a comma.
-std::string spanText(int rank, Lane lane, const std::string &name, const std::string &location,
+std::string spanText(int rank, int lane, const std::string &name, const std::string &location,
                      std::chrono::system_clock::time_point begin,
                      std::chrono::system_clock::time_point end, const std::string &more = "") {
   return fmt::format(R"({{"ph": "X", "pid": {}, "tid": {}, "ts": {:.3f}, "dur": {:.3f}, )"
                      R"("name": {}, "args": {{"line": {}{}}}}})",
-                     rank, static_cast<int>(lane), timestamp(begin), microseconds(end - begin),
-                     quoted(name), quoted(location), more);
+                     rank, lane, timestamp(begin), microseconds(end - begin), quoted(name),
+                     quoted(location), more);
 }
 
 std::string nameText(int rank, int lane, const char *kind, const std::string &name) {
@@ -70,10 +73,11 @@ void Trace::span(const char *name, Clock::time_point begin) {
   spans.push_back({begin, Clock::now(), name});
 }
 
-void Trace::collective(const char *location, const char *action, Clock::time_point started,
-                       Clock::time_point begin) {
+void Trace::collective(int lane, const char *location, const char *action,
+                       Clock::time_point started, Clock::time_point begin) {
+  std::lock_guard lock(mutex);
   if (collectives.size() < mostCollectives)
-    collectives.push_back({started, begin, Clock::now(), location, action});
+    collectives.push_back({lane, started, begin, Clock::now(), location, action});
 }
 
 void Trace::write(const std::string &path) const {
@@ -81,16 +85,22 @@ void Trace::write(const std::string &path) const {
   text += nameText(rank, Operations, "process_name", fmt::format("rank {}", rank)) + ",\n";
   text += nameText(rank, Operations, "thread_name", "operations") + ",\n";
   text += nameText(rank, Loop, "thread_name", "training loop") + ",\n";
-  text += nameText(rank, Communication, "thread_name", "communication");
+  int lanes = 1;
+  for (const CollectiveSpan &each : collectives)
+    lanes = std::max(lanes, each.lane + 1);
+  for (int lane = 0; lane < lanes; ++lane)
+    text += (lane ? ",\n" : "") +
+            nameText(rank, Communication + lane, "thread_name",
+                     lane ? fmt::format("communication {}", lane + 1) : "communication");
   auto operation = [](const auto &of) { return fmt::format("{} {}", of.location, of.action); };
   for (size_t i = 0; i + 1 < marks.size(); ++i)
     if (const Mark &mark = marks[i]; *mark.location)
       text += ",\n" + spanText(rank, Operations, operation(mark), mark.location, mark.time,
                                marks[i + 1].time);
   for (const CollectiveSpan &each : collectives)
-    text +=
-        ",\n" + spanText(rank, Communication, operation(each), each.location, each.begin, each.end,
-                         fmt::format(R"(, "started": {:.3f})", timestamp(each.started)));
+    text += ",\n" + spanText(rank, Communication + each.lane, operation(each), each.location,
+                             each.begin, each.end,
+                             fmt::format(R"(, "started": {:.3f})", timestamp(each.started)));
   for (const Span &span : spans)
     text += ",\n" + spanText(rank, Loop, span.name, "", span.begin, span.end);
   writeFileAtomically(path, text + "\n]}\n", Sync::No);

@@ -1,15 +1,16 @@
 // A profile of some steps, by source line and operation, in Chrome's trace format (for Perfetto and
 // chrome://tracing). The emitted program marks the start of each operation (program.h, `trace`); a
 // span ends at the next mark. Memory is reserved in advance, so a mark costs one clock read. The
-// communication thread has its own lane, which shows the overlap. On devices, a mark waits for
-// earlier work: spans show the time of each operation, but the step is slower than without a
-// profile.
+// threads that communicate have lanes of their own, which show the overlap. On devices, a mark
+// waits for earlier work: spans show the time of each operation, but the step is slower than
+// without a profile.
 #pragma once
 
 #include "device/Device.h"
 
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,10 @@ public:
   void mark(const char *location, const char *action);
   /// Adds a span of host work from `begin` to now.
   void span(const char *name, std::chrono::system_clock::time_point begin);
-  /// Adds a span of the communication thread from `begin` to now, and the time at which the program
-  /// started the collective. The program waits for all collectives before a step ends, and `write`
-  /// is called after steps.
-  void collective(const char *location, const char *action,
+  /// Adds a span of communication lane `lane` from `begin` to now, and the time at which the
+  /// program started the collective. Lanes may call at the same time. The program waits for all
+  /// collectives before a step ends, and `write` is called after steps.
+  void collective(int lane, const char *location, const char *action,
                   std::chrono::system_clock::time_point started,
                   std::chrono::system_clock::time_point begin);
 
@@ -45,6 +46,7 @@ private:
     const char *name;
   };
   struct CollectiveSpan {
+    int lane;
     Clock::time_point started, begin, end;
     const char *location, *action;
   };
@@ -52,7 +54,8 @@ private:
   int rank;
   std::vector<Mark> marks;
   std::vector<Span> spans;
-  std::vector<CollectiveSpan> collectives; // written by the communication thread only
+  std::mutex mutex;                        // of the lanes
+  std::vector<CollectiveSpan> collectives; // written by the lanes only
 };
 
 } // namespace titan::rt

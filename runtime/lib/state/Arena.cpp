@@ -13,18 +13,39 @@ constexpr int64_t alignment = arena::kArenaAlignment;
 
 } // namespace
 
-Arena::Arena(const Program &program, Device &device) : device(device) {
-  std::vector<arena::PersistentItem> persistentItems;
-  for (const Allocation &allocation : program.persistent)
-    persistentItems.push_back({allocation.bytes, allocation.bucket, allocation.slots});
-  arena::PersistentLayout persistentLayout =
-      arena::makePersistentLayout(persistentItems, alignment);
-  persistentOffsets = std::move(persistentLayout.offsets);
-  slotStrides = std::move(persistentLayout.strides);
-  persistentEnd = persistentLayout.bytes;
+void Arena::layOutPersistent(const Program &program, const Pipelines &pipelines) {
+  std::vector<arena::PersistentItem> items;
+  std::vector<size_t> present;
+  for (size_t i = 0; i < program.persistent.size(); ++i) {
+    const Allocation &allocation = program.persistent[i];
+    const int64_t copies = pipelines.copiesOf(i);
+    copyStrides.push_back(pipelines.isPacked(i) ? allocation.bytes
+                                                : arena::alignTo(allocation.bytes, alignment));
+    if (copies == 0)
+      continue;
+    present.push_back(i);
+    items.push_back({(copies - 1) * copyStrides.back() + allocation.bytes, allocation.bucket,
+                     allocation.slots});
+  }
+  const arena::PersistentLayout layout = arena::makePersistentLayout(items, alignment);
+  persistentOffsets.assign(program.persistent.size(), kAbsent);
+  slotStrides.assign(program.persistent.size(), 0);
+  for (size_t i = 0; i < present.size(); ++i) {
+    persistentOffsets[present[i]] = layout.offsets[i];
+    slotStrides[present[i]] = layout.strides[i];
+  }
+  persistentEnd = layout.bytes;
+}
+
+Arena::Arena(const Program &program, const Pipelines &pipelines, Device &device) : device(device) {
+  layOutPersistent(program, pipelines);
   int64_t shared = 0;
   for (const Function &function : program.functions) {
     std::vector<arena::ArenaItem> items;
+    if (!pipelines.runs(function.name)) {
+      transientOffsets.emplace_back();
+      continue;
+    }
     for (const Allocation &allocation : function.transient)
       items.push_back({allocation.bytes, allocation.first, allocation.last});
     arena::ArenaPlan plan = arena::planArena(items, function.stackOverlaps, alignment);

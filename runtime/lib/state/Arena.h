@@ -1,10 +1,11 @@
 // The single memory block of a rank's program. All offsets are fixed before the first step:
 // persistent allocations in their layout (PersistentLayout.h), then one region for transient
 // allocations. The functions share that region, because only one function runs at a time. Pages are
-// zero at their first access.
+// zero at their first access. Of a pipeline, the block contains what the rank's stages use.
 #pragma once
 
 #include "device/Device.h"
+#include "pipeline/Pipelines.h"
 
 #include "titan/runtime/program.h"
 
@@ -14,7 +15,7 @@ namespace titan::rt {
 
 class Arena {
 public:
-  Arena(const Program &program, Device &device);
+  Arena(const Program &program, const Pipelines &pipelines, Device &device);
   ~Arena();
   Arena(const Arena &) = delete;
   Arena &operator=(const Arena &) = delete;
@@ -22,17 +23,27 @@ public:
   std::byte *base() const { return memory; }
   int64_t bytes() const { return size; }
   int64_t persistentBytes() const { return persistentEnd; }
-  /// Byte offsets from base(); for an allocation in a bucket, the offset of its first slot.
+  /// Whether the rank has a persistent allocation.
+  bool has(size_t persistent) const { return persistentOffsets[persistent] != kAbsent; }
+  /// Byte offsets from base(); for an allocation in a bucket, the offset of its first slot; kAbsent
+  /// for one that the rank does not have.
   const std::vector<int64_t> &persistent() const { return persistentOffsets; }
   /// Bytes between consecutive slots of a persistent allocation in a bucket; 0 for others.
   int64_t slotStride(size_t persistent) const { return slotStrides[persistent]; }
+  /// Bytes between consecutive copies of a persistent allocation: slots of a stash, microbatches of
+  /// an input.
+  int64_t copyStride(size_t persistent) const { return copyStrides[persistent]; }
   const std::vector<int64_t> &transient(size_t function) const {
     return transientOffsets[function];
   }
 
 private:
+  static constexpr int64_t kAbsent = -1;
+
+  void layOutPersistent(const Program &program, const Pipelines &pipelines);
+
   Device &device;
-  std::vector<int64_t> persistentOffsets, slotStrides;
+  std::vector<int64_t> persistentOffsets, slotStrides, copyStrides;
   std::vector<std::vector<int64_t>> transientOffsets;
   int64_t persistentEnd = 0;
   int64_t size = 0;

@@ -42,7 +42,9 @@ Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
                    std::unique_ptr<Device> device)
     : info(std::move(program)), ownDevice(std::move(device)), degrees(std::move(resolved)),
       coordinates(coordinatesOf(makeMesh(info, degrees), world.rank())),
-      collectives(world, makeMesh(info, degrees), *ownDevice), memory(info, *ownDevice) {
+      collectives(world, makeMesh(info, degrees), *ownDevice),
+      pipelines(info, degrees, coordinates), memory(info, pipelines, *ownDevice) {
+  collectives.connect(info.routes);
   context.arena = memory.base();
   context.persistent = memory.persistent().data();
   context.degree = degrees.data();
@@ -55,18 +57,33 @@ Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
 
 const Tensor *Executor::find(Role role, const std::string &name,
                              const std::string &function) const {
+  const std::string &owner = role == Role::Output ? pipelines.outputsOf(function) : function;
   for (const Tensor &tensor : info.tensors)
     if (tensor.role == role && tensor.name == name &&
-        (tensor.function.empty() || tensor.function == function))
+        (tensor.function.empty() || tensor.function == owner))
       return &tensor;
   return nullptr;
 }
 
+bool Executor::has(const Tensor &tensor) const {
+  return isPersistent(tensor) ? memory.has(static_cast<size_t>(tensor.allocation))
+                              : pipelines.runs(tensor.function);
+}
+
+bool Executor::isPersistent(const Tensor &tensor) const {
+  return tensor.function.empty() || pipelines.find(tensor.function);
+}
+
 std::byte *Executor::dataOf(const Tensor &tensor) const {
-  const std::vector<int64_t> &offsets = tensor.function.empty()
-                                            ? memory.persistent()
-                                            : memory.transient(functionIndex(tensor.function));
-  return memory.base() + offsets[tensor.allocation];
+  if (gradients && tensor.role == Role::Gradient)
+    return gradients->dataOf(tensor);
+  return addressOf(tensor);
+}
+
+std::byte *Executor::addressOf(const Tensor &tensor) const {
+  const std::vector<int64_t> &all =
+      isPersistent(tensor) ? memory.persistent() : memory.transient(functionIndex(tensor.function));
+  return memory.base() + all[tensor.allocation];
 }
 
 Executor::Slots Executor::slotsOf(const Tensor &tensor) const {
@@ -75,7 +92,7 @@ Executor::Slots Executor::slotsOf(const Tensor &tensor) const {
   for (const std::vector<int64_t> &iterations : levels)
     slots.count *= static_cast<int64_t>(iterations.size());
   slots.bytes = layoutOf(slots.info).localElements() * sizeOf(slots.info.dtype);
-  int64_t stride = tensor.function.empty() ? memory.slotStride(tensor.allocation) : 0;
+  int64_t stride = isPersistent(tensor) ? memory.slotStride(tensor.allocation) : 0;
   slots.stride = stride ? stride : slots.bytes;
   return slots;
 }
@@ -87,6 +104,19 @@ HostView Executor::view(const Tensor &tensor, HostView::Access access) const {
 
 ShardLayout Executor::layoutOf(const TensorInfo &tensor) const {
   return ShardLayout(shardingOf(tensor, degrees, coordinates));
+}
+
+/// Every rank has an output. A shard of another tensor is on the ranks whose stages use it.
+bool Executor::isWriter(const Tensor &tensor) const {
+  if (!has(tensor))
+    return false;
+  std::vector<int64_t> position = coordinates;
+  if (pipelines.axis() >= 0 && tensor.role != Role::Output) {
+    const bool isFirst =
+        !isPersistent(tensor) || pipelines.isHolder(static_cast<size_t>(tensor.allocation));
+    position[static_cast<size_t>(pipelines.axis())] = isFirst ? 0 : 1;
+  }
+  return isShardWriter(tensor.info, position);
 }
 
 size_t Executor::functionIndex(const std::string &name) const {
@@ -108,6 +138,24 @@ void Executor::runFunction(size_t index) {
   context.location = context.action = "";
   info.functions[index].run(context);
   trace(context, "", "");
+  if (!gradients || context.preparing)
+    return;
+  for (const Tensor &tensor : info.tensors)
+    if (tensor.role == Role::Gradient && tensor.function == info.functions[index].name)
+      gradients->copy(tensor, addressOf(tensor));
+}
+
+void Executor::keepGradients(bool enabled) {
+  gradients.reset();
+  if (!enabled)
+    return;
+  std::map<const Tensor *, int64_t> sizes;
+  for (const Tensor &tensor : info.tensors)
+    if (tensor.role == Role::Gradient && has(tensor)) {
+      const Slots slots = slotsOf(tensor);
+      sizes[&tensor] = slots.count * slots.bytes;
+    }
+  gradients.emplace(*ownDevice, sizes);
 }
 
 void Executor::prepare(const std::string &name) {
@@ -149,7 +197,7 @@ NamedLosses Executor::readLosses(const std::string &function) const {
   constexpr std::string_view prefix = "loss.";
   NamedLosses losses;
   for (const Tensor &tensor : info.tensors)
-    if (tensor.role == Role::Output && tensor.function == function &&
+    if (tensor.role == Role::Output && tensor.function == pipelines.outputsOf(function) &&
         tensor.name.starts_with(prefix))
       losses.push_back({tensor.name.substr(prefix.size()), readScalar(tensor.name, function)});
   return losses;
@@ -170,7 +218,7 @@ std::optional<double> Executor::readMaxUnreduced(const std::string &name,
 
 void Executor::writeScalar(const std::string &name, double value) {
   for (const Tensor &tensor : info.tensors) {
-    if (tensor.role != Role::Scalar || tensor.name != name)
+    if (tensor.role != Role::Scalar || tensor.name != name || !has(tensor))
       continue;
     // One element on every rank: `view` would compute its layout and allocate in every step.
     HostView host(*ownDevice, dataOf(tensor), sizeOf(tensor.info.dtype), HostView::Access::Write);

@@ -1,15 +1,20 @@
 // One rank's program: its tensors in the arena, its mesh coordinates, and the calls of its
 // functions. Training and generation build on it.
+//
+// Of a pipeline, a rank has the tensors that the fragments of its stages use.
 #pragma once
 
 #include "Arena.h"
 
+#include "GradientCopies.h"
 #include "TensorShards.h"
 #include "collectives/Collectives.h"
 #include "metrics/Metrics.h"
+#include "pipeline/Pipelines.h"
 #include "titan/runtime/program.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,9 +36,13 @@ public:
   const Mesh &mesh() const { return collectives.meshOf(); }
   bool isFirst() { return world().rank() == 0; }
 
-  /// Null if the program has none. `function` also matches shared tensors.
+  /// Null if the program has none. `function`, the name of a program, also matches shared tensors.
+  /// Every rank has all outputs.
   const Tensor *find(Role role, const std::string &name, const std::string &function) const;
-  /// The memory of a tensor. An output is valid until another function runs.
+  /// Whether this rank has the tensor.
+  bool has(const Tensor &tensor) const;
+  /// The memory of a tensor that this rank has. An output is valid until another function runs. So
+  /// is a gradient, unless gradients are kept.
   std::byte *dataOf(const Tensor &tensor) const;
   Device &device() const { return *ownDevice; }
   /// The slots of a tensor that files store separately: one per iteration of a stacked tensor, else
@@ -48,8 +57,8 @@ public:
   /// The host's view of this rank's shard of a contiguous tensor.
   HostView view(const Tensor &tensor, HostView::Access access) const;
   ShardLayout layoutOf(const TensorInfo &tensor) const;
-  /// Whether this rank writes its shard of the tensor to files.
-  bool isWriter(const TensorInfo &tensor) const { return isShardWriter(tensor, coordinates); }
+  /// Of the ranks that have the same shard of the tensor, one is the writer.
+  bool isWriter(const Tensor &tensor) const;
   /// Equal on ranks with equal shards.
   int64_t shardIndex(const TensorInfo &tensor) const {
     return shardIndexOf(tensor, degrees, coordinates);
@@ -59,6 +68,8 @@ public:
   const Context &running() const { return context; }
   /// Where functions record their operations from now on; null: nowhere.
   void setTrace(Trace *trace) { context.trace = trace; }
+  /// Whether gradients stay valid from the next step on, in memory of their own.
+  void keepGradients(bool enabled);
   bool hasFunction(const std::string &name) const;
   /// Creates the device and communication resources of a function, so that even its first run only
   /// queues work. On CPUs there is nothing to create. `run` does it if necessary.
@@ -88,14 +99,18 @@ public:
 private:
   size_t functionIndex(const std::string &name) const;
   void runFunction(size_t index);
+  bool isPersistent(const Tensor &tensor) const;
+  std::byte *addressOf(const Tensor &tensor) const;
 
   Program info;
   std::unique_ptr<Device> ownDevice;
   std::vector<int64_t> degrees;
   std::vector<int64_t> coordinates;
   Collectives collectives;
+  Pipelines pipelines;
   Arena memory;
   Context context;
+  std::optional<GradientCopies> gradients;
   std::vector<bool> prepared; // per function
 };
 

@@ -18,7 +18,7 @@ namespace {
 struct FileTensor {
   std::string name;
   TensorInfo info;
-  std::byte *data; // this rank's shard, on the device
+  std::byte *data; // this rank's shard, on the device; null if it has none
   int64_t bytes;
   const Tensor *tensor;
   int64_t layer; // 0 if not stacked
@@ -42,12 +42,13 @@ std::vector<FileTensor> fileTensorsOf(Executor &executor, std::span<const Role> 
   for (const Tensor &tensor : executor.program().tensors) {
     if (std::find(roles.begin(), roles.end(), tensor.role) == roles.end())
       continue;
-    std::byte *data = executor.dataOf(tensor);
+    std::byte *data = executor.has(tensor) ? executor.dataOf(tensor) : nullptr;
     Executor::Slots slots = executor.slotsOf(tensor);
     int64_t layer = 0;
     forEachSlot(stackedIterations(tensor), [&](std::span<const int64_t> iterations) {
-      fileTensors.push_back({layerName(tensor, iterations), slots.info, data + layer * slots.stride,
-                             slots.bytes, &tensor, layer});
+      fileTensors.push_back({layerName(tensor, iterations), slots.info,
+                             data ? data + layer * slots.stride : nullptr, slots.bytes, &tensor,
+                             layer});
       ++layer;
     });
   }
@@ -89,7 +90,7 @@ void writeFile(Executor &executor, const std::string &path, std::span<const File
     writer.emplace(path, specs, metadata, SafetensorsWriter::Role::Join);
   for (size_t i = 0; i < fileTensors.size(); ++i) {
     const FileTensor &fileTensor = fileTensors[i];
-    if (!executor.isWriter(fileTensor.info))
+    if (!executor.isWriter(*fileTensor.tensor))
       continue;
     int64_t size = sizeOf(fileTensor.info.dtype);
     HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::Read);
@@ -120,6 +121,8 @@ void initializeParameters(Executor &executor, uint64_t seed) {
   constexpr int64_t longest = 4096; // elements per task, to balance threads
   constexpr Role roles[] = {Role::Parameter};
   for (const FileTensor &fileTensor : fileTensorsOf(executor, roles)) {
+    if (!fileTensor.data)
+      continue;
     std::vector<ShardRun> work;
     executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
       for (int64_t at = 0; at < run.count; at += longest)
@@ -143,6 +146,8 @@ void loadTensors(Executor &executor, const WeightStore &store, std::span<const R
     shapes[fileTensor.name] = shapeOf(fileTensor.info);
   store.expectExactly(shapes);
   for (const FileTensor &fileTensor : fileTensors) {
+    if (!fileTensor.data)
+      continue;
     HostView host(executor.device(), fileTensor.data, fileTensor.bytes,
                   HostView::Access::ReadWrite);
     executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {

@@ -1,5 +1,6 @@
-// Parameters, optimizer state and gradients in files, independent of the mesh: every rank reads and
-// writes just its shards. Files are safetensors; a stacked tensor is stored layer by layer
+// Parameters, optimizer state and gradients in files, independent of the mesh and of pipelines:
+// every rank reads and writes just its shards of the tensors that it has. Files are safetensors; a
+// stacked tensor is stored layer by layer
 // ("layers.3.wq").
 //
 // The directory must be visible to all ranks.
@@ -19,7 +20,8 @@ namespace titan::rt {
 /// Creates an output directory; `what` describes it in the error message.
 void makeDirectory(const std::string &path, const char *what);
 
-/// Initialises parameters from their distributions, seed and names; the same bits on any mesh.
+/// Initialises the rank's parameters from their distributions, seed and names; the same bits on any
+/// mesh.
 void initializeParameters(Executor &executor, uint64_t seed);
 
 /// Reads all tensors of these roles. Other tensors or shapes in the store are refused by name.

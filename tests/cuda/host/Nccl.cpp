@@ -24,6 +24,7 @@ using titan::rt::bf16;
 namespace {
 
 constexpr size_t kSlotBytes = size_t{64} << 20; // only used pages take memory
+constexpr int kMostMembers = 16;
 constexpr std::chrono::seconds kPatience{120};
 
 cudaStream_t current = nullptr; // set by the stream guard
@@ -89,8 +90,10 @@ bool Work::isCompleted() const {
 /// The state that members share.
 struct ProcessGroupNCCL::Shared {
   std::atomic<uint64_t> *arrivals;
+  int64_t *messageEnds; // within each member's slot, of the messages of an all-to-all
   std::byte *slots;
   uint64_t meetings = 0;
+  int64_t *ends(int member) const { return messageEnds + member * kMostMembers; }
   std::byte *slot(int member) const { return slots + member * kSlotBytes; }
 };
 
@@ -105,6 +108,8 @@ void ProcessGroupNCCL::eagerConnectSingleDevice(c10::Device) {
   const std::string run = port && size > 1 ? port : "alone-" + std::to_string(getpid());
   const std::string file =
       "/titan-cuda-host-" + run + "-" + std::to_string(std::hash<std::string>()(name));
+  if (size > kMostMembers)
+    fail("a group of %d members is too large here", size);
   const size_t bytes = 4096 + size * kSlotBytes;
   const int memory = shm_open(file.c_str(), O_CREAT | O_RDWR, 0600);
   if (memory < 0 || ftruncate(memory, static_cast<off_t>(bytes)) != 0)
@@ -114,6 +119,7 @@ void ProcessGroupNCCL::eagerConnectSingleDevice(c10::Device) {
   if (mapped == MAP_FAILED)
     fail("no shared memory %s", file.c_str());
   shared->arrivals = static_cast<std::atomic<uint64_t> *>(mapped);
+  shared->messageEnds = static_cast<int64_t *>(mapped) + 8;
   shared->slots = static_cast<std::byte *>(mapped) + 4096;
   meet();
   shm_unlink(file.c_str()); // it persists until nobody maps it
@@ -139,7 +145,7 @@ template <typename Call> ProcessGroupNCCL::Started ProcessGroupNCCL::start(Call 
     exchange();
     meet(); // nobody reads the slots any more
   });
-  return c10::make_intrusive<Work>(stream, lastQueued(stream));
+  return last = c10::make_intrusive<Work>(stream, lastQueued(stream));
 }
 
 /// After this barrier, every slot holds its member's tensor.
@@ -230,13 +236,25 @@ ProcessGroupNCCL::_reduce_scatter_base(at::Tensor &to, at::Tensor &from,
 }
 
 ProcessGroupNCCL::Started ProcessGroupNCCL::alltoall_base(at::Tensor &to, at::Tensor &from,
-                                                          const std::vector<int64_t> &,
-                                                          const std::vector<int64_t> &) {
-  return start([this, to, from] {
-    gather(from);
-    const int64_t count = to.count / size;
+                                                          const std::vector<int64_t> &received,
+                                                          const std::vector<int64_t> &sent) {
+  const std::vector<int64_t> takes =
+      received.empty() ? std::vector<int64_t>(size, to.count / size) : received;
+  const std::vector<int64_t> gives =
+      sent.empty() ? std::vector<int64_t>(size, from.count / size) : sent;
+  return start([this, to, from, takes, gives] {
+    int64_t *ends = shared->ends(position), end = 0;
     for (int member = 0; member < size; ++member)
-      take(shared->slot(member), position * count, to, member * count, count);
+      ends[member] = end += gives[member];
+    gather(from);
+    int64_t at = 0;
+    for (int member = 0; member < size; ++member) {
+      const int64_t begin = position ? shared->ends(member)[position - 1] : 0;
+      if (shared->ends(member)[position] - begin != takes[member])
+        fail("an all-to-all receives %zu elements where others are sent", size_t(takes[member]));
+      take(shared->slot(member), begin, to, at, takes[member]);
+      at += takes[member];
+    }
   });
 }
 

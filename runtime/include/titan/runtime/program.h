@@ -206,6 +206,13 @@ struct Schedule {
   double (*factor)(const double *arguments) = nullptr;
 };
 
+/// A route of messages: from each rank to the rank `offset` positions later along the axes
+/// (indices, outer to inner), if there is one.
+struct MessageRoute {
+  std::vector<int> axes;
+  int offset;
+};
+
 struct Program {
   std::string name, source; // source: the flattened .titan text
   std::string model;        // fingerprint of its structure; empty: unknown
@@ -216,6 +223,7 @@ struct Program {
   /// Dimensions of intermediate values that combinations of axes shard and that no tensor has.
   /// Their degrees must divide them too.
   std::vector<Dim> shardedDims;
+  std::vector<MessageRoute> routes; ///< of all messages of all functions
   std::vector<Function> functions;
   std::vector<Pipeline> pipelines; // of the programs that are cut into fragments
   std::vector<Setting> settings;
@@ -314,9 +322,9 @@ struct CollectiveOperand {
   void *out;
   int64_t outer, d, inner;
 };
-/// Coalesced collectives. With a channel, the call returns at once, and collectives run in the
-/// background in the order of the calls. Until `finish` on that channel, nobody may write the
-/// inputs or access the outputs.
+/// Coalesced collectives. With a channel, the call returns at once. The calls of one group run in
+/// the background in the order of their starts, those of different groups at the same time. Until
+/// `finish` on that channel, nobody may write the inputs or access the outputs.
 constexpr int kAtOnce = -1;
 void allGather(Context &, GroupRef, DType, std::initializer_list<CollectiveOperand>,
                int channel = kAtOnce);
@@ -324,13 +332,31 @@ void reduceScatter(Context &, GroupRef, DType, Reduction, std::initializer_list<
                    int channel = kAtOnce);
 void allReduce(Context &, GroupRef, DType, Reduction, std::initializer_list<CollectiveOperand>,
                int channel = kAtOnce);
-/// Waits for the last collective started on the channel.
-void finish(Context &, int channel);
 /// Moves the sharded dimension of a tensor [a, s, b, g, c] from g to s, where g = ranks * gLocal:
 /// in [a, s, b, gLocal, c] -> out [a, s / ranks, b, g, c]. With `gatherFirst`, g precedes s:
 /// in [a, gLocal, b, s, c] -> out [a, g, b, s / ranks, c].
+struct AllToAllOperand {
+  const void *in;
+  void *out;
+  int64_t a, s, b, gLocal, c;
+  bool gatherFirst;
+};
 void allToAll(Context &, GroupRef, DType, const void *in, void *out, int64_t a, int64_t s,
               int64_t b, int64_t gLocal, int64_t c, bool gatherFirst);
+void allToAll(Context &, GroupRef, DType, std::initializer_list<AllToAllOperand>,
+              int channel = kAtOnce);
+/// Each rank sends its tensors to the rank `offset` positions later in the group, cyclically.
+void permute(Context &, GroupRef, DType, int offset, std::initializer_list<CollectiveOperand>,
+             int channel = kAtOnce);
+/// A message of `elements` elements to the rank `offset` positions later along the axes, and from
+/// the rank `offset` positions earlier. Without such a rank, the call does nothing. A synchronous
+/// call ends when its partner has called too. Program::routes lists the axes and offset.
+void send(Context &, GroupRef, DType, int offset, const void *data, int64_t elements,
+          int channel = kAtOnce);
+void receive(Context &, GroupRef, DType, int offset, void *data, int64_t elements,
+             int channel = kAtOnce);
+/// Waits for the last call started on the channel.
+void finish(Context &, int channel);
 
 } // namespace titan::rt
 

@@ -143,6 +143,9 @@ public:
   void abort() {}
   /// Creates the communicator; otherwise, the first collective creates it.
   void eagerConnectSingleDevice(c10::Device);
+  /// The collectives in between are in the order of their calls; the last one stands for all.
+  void startCoalescing() {}
+  Started endCoalescing() { return last; }
 
   Started allreduce(Tensors &, const AllreduceOptions &);
   Started allreduce_coalesced(Tensors &, const AllreduceCoalescedOptions &);
@@ -150,8 +153,9 @@ public:
   Started allgather_into_tensor_coalesced(Tensors &to, Tensors &from);
   Started _reduce_scatter_base(at::Tensor &to, at::Tensor &from, const ReduceScatterOptions &);
   Started reduce_scatter_tensor_coalesced(Tensors &to, Tensors &from, const ReduceScatterOptions &);
-  Started alltoall_base(at::Tensor &to, at::Tensor &from, const std::vector<int64_t> &,
-                        const std::vector<int64_t> &);
+  /// Without counts, every member sends and receives equally much.
+  Started alltoall_base(at::Tensor &to, at::Tensor &from, const std::vector<int64_t> &received,
+                        const std::vector<int64_t> &sent);
   Started broadcast(Tensors &, const BroadcastOptions &);
   Started barrier(const BarrierOptions &);
 
@@ -165,6 +169,7 @@ private:
   std::string name;
   int position, size;
   cudaStream_t stream = nullptr; // once there is a communicator
+  Started last;
   std::unique_ptr<Shared> shared;
 };
 

@@ -1,5 +1,5 @@
 // Coalesced collectives between threads that act as processes, each with its own mapping of the
-// shared memory. With -fsanitize=thread the test checks the background thread for races.
+// shared memory. With -fsanitize=thread the test checks the lane for races.
 #include "CommCollectives.h"
 #include "ThreadRendezvous.h"
 
@@ -63,6 +63,10 @@ public:
   void allToAll(const void *in, void *out, int64_t count, DType type, Site site) override {
     inner.allToAll(in, out, count, type, site);
   }
+  void permute(const void *in, void *out, int64_t count, DType type, Shift shift,
+               Site site) override {
+    inner.permute(in, out, count, type, shift, site);
+  }
   void broadcast(void *data, int64_t count, DType type, int root, Site site) override {
     inner.broadcast(data, count, type, root, site);
   }
@@ -97,6 +101,7 @@ public:
   void allGather(const void *, void *, int64_t, DType, Site) override {}
   void reduceScatter(const void *, void *, int64_t, DType, Reduction, Site) override {}
   void allToAll(const void *, void *, int64_t, DType, Site) override {}
+  void permute(const void *, void *, int64_t, DType, Shift, Site) override {}
   void broadcast(void *, int64_t, DType, int, Site) override {}
   void barrier(Site) override {}
   int calls = 0;

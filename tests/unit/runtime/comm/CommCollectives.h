@@ -79,6 +79,76 @@ inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
   return wrong;
 }
 
+/// Exchanges tensors [rows, member, block], which become [rowsOut, member, blockOut].
+inline int64_t checkAllToAll(Group &group, const std::function<void(const CollectiveCall &)> &run) {
+  struct Shape {
+    int64_t rows, block, rowsOut, blockOut;
+  };
+  const std::vector<Shape> shapes = {{1, 6, 1, 6}, {4, 3, 2, 6}, {2, 50000, 1, 100000}};
+  const int64_t n = group.size();
+  // Element i of what member `from` sends to member `to`.
+  auto value = [](int64_t v, int64_t from, int64_t to, int64_t i) {
+    return static_cast<double>(v * 1000003 + from * 5003 + to * 301 + i % 251);
+  };
+  std::vector<std::vector<double>> in, out;
+  for (int64_t v = 0; v < 3; ++v) {
+    const auto &[rows, block, rowsOut, blockOut] = shapes[v];
+    in.emplace_back(n * rows * block);
+    out.emplace_back(n * rows * block, -1);
+    for (int64_t i = 0; i < rows * block; ++i)
+      for (int64_t to = 0; to < n; ++to)
+        in[v][(i / block * n + to) * block + i % block] = value(v, group.rank(), to, i);
+  }
+  int64_t wrong = 0;
+  auto check = [&](int64_t begin, int64_t end) {
+    CollectiveCall call{CollectiveCall::AllToAll, &group, DType::F64, Reduction::Sum,
+                        {"all_to_all", "test:9"}, {}};
+    for (int64_t v = begin; v < end; ++v)
+      call.buffers.push_back({in[v].data(), out[v].data(), shapes[v].rows, shapes[v].block,
+                              shapes[v].rowsOut, shapes[v].blockOut});
+    run(call);
+    for (int64_t v = begin; v < end; ++v) {
+      const int64_t block = shapes[v].blockOut;
+      for (int64_t i = 0; i < shapes[v].rowsOut * block; ++i)
+        for (int64_t from = 0; from < n; ++from)
+          wrong +=
+              out[v][(i / block * n + from) * block + i % block] != value(v, from, group.rank(), i);
+    }
+  };
+  check(0, 3);
+  for (int64_t v = 0; v < 3; ++v)
+    check(v, v + 1);
+  return wrong;
+}
+
+/// Passes tensors on by several shifts. Without a source, nothing changes.
+inline int64_t checkPermute(Group &group, const std::function<void(const CollectiveCall &)> &run) {
+  const std::vector<int64_t> counts = {5, 700001, 1};
+  const int size = group.size();
+  int64_t wrong = 0;
+  for (Shift shift : {Shift{1}, Shift{-1}, Shift{size}, Shift{2}, Shift{1, false}, Shift{-1, false},
+                      Shift{size, false}}) {
+    std::vector<std::vector<double>> in, out;
+    CollectiveCall call{CollectiveCall::Permute, &group, DType::F64, Reduction::Sum,
+                        {"permute", "test:9"},   {},     shift};
+    for (int64_t count : counts) {
+      in.emplace_back(count);
+      for (int64_t j = 0; j < count; ++j)
+        in.back()[j] = element(count % 10, 0, 0, j, group.rank());
+      out.emplace_back(count, -1);
+    }
+    for (size_t v = 0; v < counts.size(); ++v)
+      call.buffers.push_back({in[v].data(), out[v].data(), 1, counts[v]});
+    run(call);
+    const int source = shift.source(group.rank(), size);
+    for (size_t v = 0; v < counts.size(); ++v)
+      for (int64_t j = 0; j < counts[v]; ++j)
+        wrong +=
+            out[v][j] != (source == Shift::kNobody ? -1 : element(counts[v] % 10, 0, 0, j, source));
+  }
+  return wrong;
+}
+
 /// Gathers small and large tensors of bf16 that are `apart` elements further apart than in a
 /// coalesced message. The bits of an element identify tensor and member. Returns the number of
 /// wrong elements.
@@ -122,8 +192,10 @@ inline int64_t checkCollectives(Group &group) {
       CollectiveCall::AllGather, CollectiveCall::ReduceScatter, CollectiveCall::AllReduce};
   for (CollectiveCall::Kind kind : kinds)
     wrong += checkKind(group, kind, [&](const CollectiveCall &e) { execute(e, staging); });
+  auto atOnce = [&](const CollectiveCall &e) { execute(e, staging); };
   for (int64_t apart : {0, 32, 5})
-    wrong += checkBucket(group, apart, [&](const CollectiveCall &e) { execute(e, staging); });
+    wrong += checkBucket(group, apart, atOnce);
+  wrong += checkAllToAll(group, atOnce) + checkPermute(group, atOnce);
   Background background(staging);
   for (int round = 0; round < 3; ++round)
     for (CollectiveCall::Kind kind : kinds)
@@ -136,6 +208,8 @@ inline int64_t checkCollectives(Group &group) {
         last = background.start(e);
         background.waitFor(last);
       });
+  auto inBackground = [&](const CollectiveCall &e) { background.waitFor(background.start(e)); };
+  wrong += checkAllToAll(group, inBackground) + checkPermute(group, inBackground);
   return wrong;
 }
 

@@ -1,7 +1,8 @@
 // A program for several processes: every collective and element type on buffers with known results.
 // ctest starts it under torchrun; it exits 0 on success. With the argument "vanish", the last rank
 // ends early and the others must report it. With "differ", it calls another collective than the
-// others, and no rank may accept that call as its own.
+// others, and no rank may accept that call as its own. With "mismatch", a message has another size
+// than its receiver expects.
 #include "CommCollectives.h"
 
 #include "base/Error.h"
@@ -81,6 +82,10 @@ template <typename T> void checkGroup(Group &group, DType type, int64_t count) {
     wanted.insert(wanted.end(), from.begin() + me * count, from.begin() + (me + 1) * count);
   }
   expect("all_to_all", group, received, wanted);
+
+  std::vector<T> passed(count);
+  group.permute(mine.data(), passed.data(), count, type, {1}, {"permute", "test:4"});
+  expect("permute", group, passed, of((me + n - 1) % n, count));
 
   auto data = of(me, count);
   group.broadcast(data.data(), count, type, n - 1, {});
@@ -182,6 +187,35 @@ int runVanish(World &world) {
   }
 }
 
+/// A message of another size than its receiver expects, whose ends are on two source lines.
+int runMismatch(World &world, bool overSockets) {
+  Group &pair = world.group({0, 1});
+  std::vector<float> values(64, 1.0f), received(32, 7.0f);
+  const Shift next{1, /*isCyclic=*/false};
+  float first = 3;
+  if (pair.rank() == 0)
+    pair.permute(&first, nullptr, 1, DType::F32, next, {"send", "m.titan:5"});
+  else
+    pair.permute(nullptr, &first, 1, DType::F32, next, {"receive", "m.titan:6"});
+  try {
+    if (pair.rank() == 0)
+      pair.permute(values.data(), nullptr, 64, DType::F32, next, {"send", "m.titan:7"});
+    else
+      pair.permute(nullptr, received.data(), 32, DType::F32, next, {"receive", "m.titan:9"});
+    std::fprintf(stderr, "expected a fault\n");
+    _exit(1);
+  } catch (const Fault &fault) {
+    std::fprintf(stderr, "%s\n", fault.what());
+    std::string said = fault.what();
+    auto says = [&](const char *words) { return said.find(words) != std::string::npos; };
+    bool good = overSockets ? says("did not come in time") || says("is gone")
+                            : says("send (m.titan:7) of 256 bytes of f32") &&
+                                  says("receive (m.titan:9) of 128 bytes of f32");
+    good &= first == 3 && received == std::vector<float>(32, 7.0f);
+    _exit(good ? 0 : 1);
+  }
+}
+
 /// Shared memory reports the different calls at once; over sockets the ranks time out.
 int runDiffer(World &world, bool overSockets) {
   Group &group = world.worldGroup();
@@ -215,6 +249,8 @@ int main(int argc, char **argv) {
     auto world = World::connect(detectLaunch(), options);
     if (argc > 1 && !std::strcmp(argv[1], "differ"))
       return runDiffer(*world, options.avoidSharedMemory);
+    if (argc > 1 && !std::strcmp(argv[1], "mismatch"))
+      return runMismatch(*world, options.avoidSharedMemory);
     return argc > 1 && !std::strcmp(argv[1], "vanish") ? runVanish(*world) : runAll(*world);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "%s\n", error.what());
