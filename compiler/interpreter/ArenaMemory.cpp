@@ -283,7 +283,8 @@ LogicalResult ArenaMemory::assign(ValueRange arguments, ValueRange sources) {
 /// Fused regions work row by row; the planner is responsible for the order within a row.
 static bool worksInPlace(Operation *op) {
   return op->hasTrait<ir::Elementwise>() || ir::isView(op) ||
-         isa<ir::FusedOp, ir::RotaryOp, dist::AllReduceOp, dist::MakePartialOp, dist::WaitOp>(op);
+         isa<ir::FusedOp, ir::RotaryOp, dist::AllReduceOp, dist::ReceiveOp, dist::MakePartialOp,
+             dist::WaitOp>(op);
 }
 
 /// A coalesced collective may overwrite only the operand of the same index.

@@ -3,42 +3,36 @@
 #include "compiler/interpreter/Interpreter.h"
 
 #include "compiler/interpreter/Collectives.h"
-#include "compiler/interpreter/Rendezvous.h"
 
 using namespace mlir;
 using namespace titan;
 using namespace titan::interpreter;
 
-/// The properties that the calls of a group must share. Types may differ: stages may run different
-/// programs.
-static Call describeCall(const Device &device, const RankMesh &mesh) {
-  const Device::Call &call = device.getCalls().back();
-  std::string what;
-  llvm::raw_string_ostream stream(what);
-  stream << call.op->getName();
-  for (auto [operand, result] : llvm::zip_equal(call.op->getOperands(), call.op->getResults())) {
-    auto from = cast<ir::NamedTensorType>(operand.getType());
-    auto to = cast<ir::NamedTensorType>(result.getType());
-    if (operand != call.op->getOperand(0))
-      stream << " and";
-    else if (isa<dist::AllReduceOp, dist::ReduceScatterOp>(call.op))
-      stream << ' '
-             << dist::stringifyReductionKind(from.getShardingOrReplicated().getPartialKind());
-    stream << " of " << dist::getLocalNumElements(from, mesh.getDegrees()) << " to "
-           << dist::getLocalNumElements(to, mesh.getDegrees()) << ' ' << from.getElementType();
+/// Executes the ends of a message: the receiver's result is the sender's operand. Without a
+/// partner, a receive returns its own operand.
+static LogicalResult deliver(const Lane &lane, std::vector<Device> &devices) {
+  TensorRef value = devices[lane.ranks.front()].getNext(lane).operands.front();
+  for (int64_t member : lane.ranks) {
+    bool receives = isa<dist::ReceiveOp>(devices[member].getNext(lane).op);
+    std::vector<ir::HostTensor> results(receives ? 1 : 0, *value);
+    if (failed(devices[member].complete(lane, std::move(results))))
+      return failure();
   }
-  return {getParticipants(call.op, mesh, device.getRank()), what, call.position};
+  return success();
 }
 
-/// Executes the next collective of `device` on its group.
-static LogicalResult meet(Device &device, std::vector<Device> &devices, const RankMesh &mesh) {
-  Operation *op = device.getCalls().front().op;
-  std::vector<int64_t> group = getParticipants(op, mesh, device.getRank());
+/// Executes the next call of a lane, of which `device` is a member.
+static LogicalResult meet(const Lane &lane, const Device &device, std::vector<Device> &devices,
+                          const RankMesh &mesh) {
+  if (lane.isForMessages)
+    return deliver(lane, devices);
+  Operation *op = device.getNext(lane).op;
+  std::vector<int64_t> group = device.getNext(lane).call.group;
   std::vector<std::vector<ir::HostTensor>> results(group.size());
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     SmallVector<const ir::HostTensor *> inputs;
     for (int64_t member : group)
-      inputs.push_back(devices[member].getCalls().front().operands[i].get());
+      inputs.push_back(devices[member].getNext(lane).operands[i].get());
     auto given = evaluateConversion(op, i, mesh, group, inputs);
     if (failed(given))
       return failure();
@@ -46,13 +40,13 @@ static LogicalResult meet(Device &device, std::vector<Device> &devices, const Ra
       list.push_back(std::move(result));
   }
   for (auto [member, result] : llvm::zip_equal(group, results))
-    if (failed(devices[member].complete(std::move(result))))
+    if (failed(devices[member].complete(lane, std::move(result))))
       return failure();
   return success();
 }
 
 /// Runs a device to its next call of or wait for a collective, or to its end, and posts the call.
-static LogicalResult advance(Device &device, Rendezvous &rendezvous, const RankMesh &mesh) {
+static LogicalResult advance(Device &device, Rendezvous &rendezvous) {
   FailureOr<bool> called = device.run();
   if (failed(called))
     return failure();
@@ -60,8 +54,8 @@ static LogicalResult advance(Device &device, Rendezvous &rendezvous, const RankM
     rendezvous.finish(device.getRank());
   if (!*called)
     return success();
-  if (auto problem = rendezvous.post(device.getRank(), describeCall(device, mesh)))
-    return device.getCalls().back().op->emitOpError(*problem);
+  if (auto problem = rendezvous.post(device.getRank(), device.getLast().call))
+    return device.getLast().op->emitOpError(*problem);
   return success();
 }
 
@@ -93,15 +87,16 @@ FailureOr<RankTensors> interpreter::interpret(ArrayRef<func::FuncOp> functions,
     progress = false;
     for (Device &device : devices) {
       if (device.getState() == Device::State::Running) {
-        if (failed(advance(device, rendezvous, mesh)))
+        if (failed(advance(device, rendezvous)))
           return failure();
         progress = true;
       }
-      if (!rendezvous.isComplete(device.getRank()))
+      std::optional<Lane> lane = rendezvous.findComplete(device.getRank());
+      if (!lane)
         continue;
-      if (failed(meet(device, devices, mesh)))
+      if (failed(meet(*lane, device, devices, mesh)))
         return failure();
-      if (auto problem = rendezvous.release(device.getRank())) {
+      if (auto problem = rendezvous.release(*lane)) {
         func::FuncOp function = functions.front();
         return function.emitError(*problem);
       }

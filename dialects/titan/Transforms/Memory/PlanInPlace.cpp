@@ -22,7 +22,7 @@ static bool worksInPlace(Operation *op) {
   if (auto wait = dyn_cast<dist::WaitOp>(op))
     return llvm::none_of(wait.getFlights(), llvm::IsaPred<BlockArgument>);
   return getAccumulator(op) || op->hasTrait<Elementwise>() ||
-         isa<RotaryOp, dist::AllReduceOp, dist::MakePartialOp>(op);
+         isa<RotaryOp, dist::AllReduceOp, dist::ReceiveOp, dist::MakePartialOp>(op);
 }
 
 /// An operation that accumulates writes its result while it reads the terms.
