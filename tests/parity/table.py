@@ -158,7 +158,7 @@ def pipelined() -> list[Row]:
         stages = SCHEDULES[schedule]
         axis = f"pp = {pp} splits layers" + (f" {{ stages = {stages} }}" if stages > 1 else "")
         axes = (*others, axis) if last else (axis, *others)
-        pipeline = f"pipeline {{ schedule = {schedule}, microbatches = {microbatches} }}"
+        pipeline = f"pipeline {{ schedule = \"{schedule}\", microbatches = {microbatches} }}"
         more = {"layers": max(4, pp * stages), "batch": 2 * BATCH} | more
         found.append(Row(model, axes, pp * ranks, (pipeline, *settings), **more))
 
