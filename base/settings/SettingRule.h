@@ -91,11 +91,19 @@ inline std::string rangeText(const SettingRule &rule, long double given) {
   return "a number from " + print(rule.least) + (isBounded ? " to " + print(rule.most) : " on");
 }
 
+/// A word as a file spells it: in quotes if it begins with a digit, as no name does.
+inline std::string spellWord(const std::string &word) {
+  const bool beginsWithDigit = !word.empty() && word[0] >= '0' && word[0] <= '9';
+  return beginsWithDigit ? '"' + word + '"' : word;
+}
+
 /// "`constant`, `linear` and `cosine`".
 inline std::string choicesText(const SettingRule &rule) {
   std::string all;
-  for (size_t i = 0; i < rule.choices.size(); ++i)
-    all += (i == 0 ? "`" : i + 1 == rule.choices.size() ? " and `" : ", `") + rule.choices[i] + "`";
+  for (size_t i = 0; i < rule.choices.size(); ++i) {
+    const std::string separator = i == 0 ? "" : i + 1 == rule.choices.size() ? " and " : ", ";
+    all += separator + "`" + spellWord(rule.choices[i]) + "`";
+  }
   return all;
 }
 

@@ -34,9 +34,12 @@ std::string CollectiveEmitter::start() {
   std::string function = isa<dist::AllGatherOp>(op)       ? "allGather"
                          : isa<dist::ReduceScatterOp>(op) ? "reduceScatter"
                          : isa<dist::AllReduceOp>(op)     ? "allReduce"
+                         : isa<dist::PermuteOp>(op)       ? "permute"
                                                           : "allToAll";
   std::string text =
       function + "(ctx, " + emitter.getGroup(axes) + ", " + getDType(to.getElementType());
+  if (auto permute = dyn_cast<dist::PermuteOp>(op))
+    return text + ", " + std::to_string(static_cast<int64_t>(permute.getOffset()));
   return dist::reduces(op) ? text + ", " + getReduction() : text;
 }
 
@@ -54,6 +57,8 @@ std::string CollectiveEmitter::getReduction() {
 
 std::string emission::getArguments(const CollectiveOperand &operand) {
   const Blocks &blocks = operand.blocks;
+  if (!operand.shape.empty())
+    return operand.in + ", " + operand.out + ", " + operand.shape;
   return operand.in + ", " + operand.out + ", " + blocks.outer.str() + ", " + blocks.d.str() +
          ", " + blocks.inner.str();
 }
@@ -131,7 +136,7 @@ LogicalResult CollectiveEmitter::localSlice() {
 }
 
 /// Converts [a, s, b, gLocal, c] to [a, s / ranks, b, g, c], or the same with g before s.
-LogicalResult CollectiveEmitter::allToAll() {
+FailureOr<CollectiveOperand> CollectiveEmitter::allToAll() {
   int64_t gathered = getSplitDim(from, to), split = getSplitDim(to, from);
   if (gathered < 0 || split < 0 || from.getShardingOrReplicated().isFlat() ||
       to.getShardingOrReplicated().isFlat())
@@ -144,10 +149,18 @@ LogicalResult CollectiveEmitter::allToAll() {
     SizeExpr &extent = at == gathered ? g : at == split ? s : at < first ? a : at < second ? b : c;
     extent = extent * local.size;
   }
-  std::string in = emitter.getPointer(input), into = emitter.getPointer(result);
-  out.line(start() + ", " + in + ", " + into + ", " + a.str() + ", " + s.str() + ", " + b.str() +
-           ", " + g.str() + ", " + c.str() + ", " + (gatherFirst ? "true" : "false") + ");");
-  return success();
+  return CollectiveOperand{emitter.getPointer(input),
+                           emitter.getPointer(result),
+                           {},
+                           "",
+                           a.str() + ", " + s.str() + ", " + b.str() + ", " + g.str() + ", " +
+                               c.str() + ", " + (gatherFirst ? "true" : "false")};
+}
+
+FailureOr<CollectiveOperand> CollectiveEmitter::permute() {
+  SizeExpr count = emitter.sizes().getCount(to);
+  return CollectiveOperand{
+      emitter.getPointer(input), emitter.getPointer(result), {SizeExpr(), SizeExpr(), count}, ""};
 }
 
 //===--- Flat storage ----------------------------------------------------===//

@@ -22,7 +22,8 @@ struct Blocks {
 struct CollectiveOperand {
   std::string in, out;
   Blocks blocks;
-  std::string after; ///< a line to emit after the call
+  std::string after;      ///< a line to emit after the call
+  std::string shape = {}; ///< of an all-to-all, instead of blocks
 };
 
 /// `in, out, outer, d, inner`
@@ -41,11 +42,12 @@ public:
   mlir::FailureOr<CollectiveOperand> gather();
   mlir::FailureOr<CollectiveOperand> scatter();
   mlir::FailureOr<CollectiveOperand> reduce();
+  mlir::FailureOr<CollectiveOperand> allToAll();
+  mlir::FailureOr<CollectiveOperand> permute();
   /// Flat storage of stacked rows: one call per row.
   bool hasRows() const;
   mlir::LogicalResult gatherRows();
   mlir::LogicalResult scatterRows();
-  mlir::LogicalResult allToAll();
   mlir::LogicalResult localSlice();
   mlir::LogicalResult makePartial();
   /// The call up to its operands: `allGather(ctx, over<mesh::tp>(), DType::F32`.

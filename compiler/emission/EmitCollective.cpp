@@ -27,7 +27,7 @@ static void emitCall(FunctionEmitter &emitter, Operation *op, ArrayRef<Collectiv
                      const std::string &head) {
   Writer &out = emitter.out();
   std::optional<int64_t> channel = dist::getStartChannel(op);
-  if (operands.size() == 1 && !channel)
+  if (operands.size() == 1 && !channel && !isa<dist::PermuteOp>(op))
     return out.line(isa<dist::AllReduceOp>(op)
                         ? head + ", " + operands[0].out + ", " + operands[0].blocks.d.str() + ");"
                         : head + ", " + getArguments(operands[0]) + ");");
@@ -75,9 +75,13 @@ static LogicalResult emitCollectiveCall(FunctionEmitter &emitter, Operation *op)
     CollectiveEmitter value(emitter, op, i);
     if (value.hasRows())
       return op->emitError("cannot emit a collective of a whole stack together with others");
-    FailureOr<CollectiveOperand> operand = isa<dist::AllGatherOp>(op)       ? value.gather()
-                                           : isa<dist::ReduceScatterOp>(op) ? value.scatter()
-                                                                            : value.reduce();
+    FailureOr<CollectiveOperand> operand =
+        llvm::TypeSwitch<Operation *, FailureOr<CollectiveOperand>>(op)
+            .Case([&](dist::AllGatherOp) { return value.gather(); })
+            .Case([&](dist::ReduceScatterOp) { return value.scatter(); })
+            .Case([&](dist::AllToAllOp) { return value.allToAll(); })
+            .Case([&](dist::PermuteOp) { return value.permute(); })
+            .Default([&](Operation *) { return value.reduce(); });
     if (failed(operand))
       return failure();
     operands.push_back(*operand);
@@ -87,6 +91,26 @@ static LogicalResult emitCollectiveCall(FunctionEmitter &emitter, Operation *op)
     if (!operand.after.empty())
       emitter.out().line(operand.after);
   return success();
+}
+
+/// The call of an end of a message, for the data of `value`.
+static LogicalResult emitMessage(FunctionEmitter &emitter, Operation *op, Value value) {
+  auto type = cast<NamedTensorType>(value.getType());
+  std::optional<int64_t> channel = dist::getStartChannel(op);
+  emitter.out().line((isa<dist::SendOp>(op) ? "send(ctx, " : "receive(ctx, ") +
+                     emitter.getGroup(op->getAttrOfType<ArrayAttr>("axes")) + ", " +
+                     getDType(type.getElementType()) + ", " +
+                     std::to_string(op->getAttrOfType<IntegerAttr>("offset").getInt()) + ", " +
+                     emitter.getPointer(value) + ", " + emitter.sizes().getCount(type).str() +
+                     (channel ? ", " + std::to_string(*channel) : "") + ");");
+  return success();
+}
+
+/// A rank without a sender keeps the operand.
+static LogicalResult emitReceive(FunctionEmitter &emitter, dist::ReceiveOp receive) {
+  if (memory::getAllocRef(receive.getInput()) != memory::getAllocRef(receive.getResult()))
+    emitter.copyTo(receive.getInput(), emitter.getPointer(receive.getResult()));
+  return emitMessage(emitter, receive, receive.getResult());
 }
 
 /// Waits, and copies iteration arguments in flight to their uses, so that the next collective may
@@ -101,13 +125,10 @@ static LogicalResult emitWait(FunctionEmitter &emitter, dist::WaitOp wait) {
 
 LogicalResult emission::emitCollective(FunctionEmitter &emitter, Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<dist::AllGatherOp, dist::ReduceScatterOp, dist::AllReduceOp>(
-          [&](Operation *) { return emitCollectiveCall(emitter, op); })
-      .Case([&](dist::AllToAllOp) {
-        if (op->getNumOperands() > 1 || dist::getStartChannel(op))
-          return LogicalResult(op->emitError("cannot emit several all-to-alls at once"));
-        return CollectiveEmitter(emitter, op, 0).allToAll();
-      })
+      .Case<dist::AllGatherOp, dist::ReduceScatterOp, dist::AllReduceOp, dist::AllToAllOp,
+            dist::PermuteOp>([&](Operation *) { return emitCollectiveCall(emitter, op); })
+      .Case([&](dist::SendOp send) { return emitMessage(emitter, op, send.getInput()); })
+      .Case([&](dist::ReceiveOp receive) { return emitReceive(emitter, receive); })
       .Case([&](dist::LocalSliceOp) { return CollectiveEmitter(emitter, op, 0).localSlice(); })
       .Case([&](dist::MakePartialOp) { return CollectiveEmitter(emitter, op, 0).makePartial(); })
       .Case([&](dist::WaitOp wait) { return emitWait(emitter, wait); })

@@ -12,6 +12,7 @@
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <set>
 
@@ -411,6 +412,18 @@ void ProgramTable::emitDivisibility(ArrayRef<func::FuncOp> functions) {
              std::to_string(found.dim.getSize()) + ", " + getAxes(found.axes) + "});");
 }
 
+void ProgramTable::emitRoutes(ArrayRef<func::FuncOp> functions) {
+  llvm::SetVector<std::pair<Attribute, Attribute>> routes;
+  for (func::FuncOp function : functions)
+    function.walk([&](Operation *op) {
+      if (dist::isMessage(op))
+        routes.insert({op->getAttr("axes"), op->getAttr("offset")});
+    });
+  for (auto [axes, offset] : routes)
+    out.line("p.routes.push_back({" + getAxes(cast<ArrayAttr>(axes)) + ", " +
+             std::to_string(cast<IntegerAttr>(offset).getInt()) + "});");
+}
+
 void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
                                    ArrayRef<std::string> namespaces) {
   out.line("// Runs once: cold, so that compilers spend little on it.");
@@ -425,6 +438,7 @@ void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
   out.close(";");
   out.line("setTensors(p, tensors);");
   emitDivisibility(functions);
+  emitRoutes(functions);
   for (auto [function, name] : llvm::zip_equal(functions, namespaces))
     emitFunction(function, name);
   emitPipelines();

@@ -45,6 +45,8 @@ private:
                   ir::NamedTensorType type, ir::AllocRefAttr ref);
   /// Dimensions that the `auto` degree must divide; dimensions of tensors are emitted elsewhere.
   void emitDivisibility(llvm::ArrayRef<mlir::func::FuncOp> functions);
+  /// The routes of all messages, which the runtime connects at the start.
+  void emitRoutes(llvm::ArrayRef<mlir::func::FuncOp> functions);
   void emitFunction(mlir::func::FuncOp function, llvm::StringRef name);
   std::string getAllocation(ir::AllocationAttr allocation);
   /// `unpadded`: the sizes without padding, or null.

@@ -13,19 +13,62 @@ using ir::HostTensor;
 using ir::NamedTensorType;
 
 bool interpreter::isCollective(Operation *op) {
-  return dist::isCollective(op) || isa<dist::ReshardOp>(op);
+  return dist::isCollective(op) || dist::isMessage(op) || isa<dist::ReshardOp>(op);
+}
+
+/// Sender and receiver of a message, of which `op` is the end of `rank`.
+static std::vector<int64_t> getMessageRanks(Operation *op, const RankMesh &mesh, int64_t rank) {
+  auto axes = op->getAttrOfType<ArrayAttr>("axes");
+  int64_t offset = op->getAttrOfType<IntegerAttr>("offset").getInt();
+  std::vector<int64_t> line = mesh.getGroup(rank, axes);
+  bool sends = isa<dist::SendOp>(op);
+  int64_t partner = mesh.getGroupIndex(rank, axes) + (sends ? offset : -offset);
+  if (partner < 0 || partner >= static_cast<int64_t>(line.size()))
+    return {rank};
+  return sends ? std::vector<int64_t>{rank, line[partner]}
+               : std::vector<int64_t>{line[partner], rank};
 }
 
 std::vector<int64_t> interpreter::getParticipants(Operation *op, const RankMesh &mesh,
                                                   int64_t rank) {
   if (isa<dist::LocalSliceOp, dist::MakePartialOp>(op))
     return {rank};
+  if (dist::isMessage(op))
+    return getMessageRanks(op, mesh, rank);
   if (auto axes = op->getAttrOfType<ArrayAttr>("axes"))
     return mesh.getGroup(rank, axes);
   std::vector<int64_t> all(mesh.getNumRanks());
   for (int64_t i = 0; i < mesh.getNumRanks(); ++i)
     all[i] = i;
   return all;
+}
+
+Call interpreter::describeCall(Operation *op, const RankMesh &mesh, int64_t rank,
+                               std::string position) {
+  auto count = [&](Value value) {
+    return dist::getLocalNumElements(cast<NamedTensorType>(value.getType()), mesh.getDegrees());
+  };
+  std::string what;
+  llvm::raw_string_ostream stream(what);
+  if (dist::isMessage(op)) {
+    auto type = cast<NamedTensorType>(op->getOperand(0).getType());
+    stream << count(op->getOperand(0)) << ' ' << type.getElementType();
+    return {getParticipants(op, mesh, rank), what, std::move(position),
+            op->getName().getStringRef().str()};
+  }
+  stream << op->getName();
+  if (auto permute = dyn_cast<dist::PermuteOp>(op))
+    stream << " by " << static_cast<int64_t>(permute.getOffset());
+  for (auto [operand, result] : llvm::zip_equal(op->getOperands(), op->getResults())) {
+    auto from = cast<NamedTensorType>(operand.getType());
+    if (operand != op->getOperand(0))
+      stream << " and";
+    else if (isa<dist::AllReduceOp, dist::ReduceScatterOp>(op))
+      stream << ' '
+             << dist::stringifyReductionKind(from.getShardingOrReplicated().getPartialKind());
+    stream << " of " << count(operand) << " to " << count(result) << ' ' << from.getElementType();
+  }
+  return {getParticipants(op, mesh, rank), what, std::move(position)};
 }
 
 namespace {
@@ -83,6 +126,15 @@ FailureOr<std::vector<HostTensor>> reshard(Operation *op, NamedTensorType from, 
   return results;
 }
 
+/// Position p receives what position p - offset holds.
+std::vector<HostTensor> rotate(ArrayRef<const HostTensor *> inputs, int64_t offset) {
+  int64_t size = inputs.size();
+  std::vector<HostTensor> results;
+  for (int64_t position = 0; position < size; ++position)
+    results.push_back(*inputs[((position - offset) % size + size) % size]);
+  return results;
+}
+
 } // namespace
 
 FailureOr<std::vector<HostTensor>>
@@ -92,6 +144,8 @@ interpreter::evaluateConversion(Operation *op, unsigned i, const RankMesh &mesh,
   auto to = cast<NamedTensorType>(op->getResult(i).getType());
   if (isa<dist::ReshardOp>(op))
     return reshard(op, from, to, mesh, inputs);
+  if (auto permute = dyn_cast<dist::PermuteOp>(op))
+    return rotate(inputs, static_cast<int64_t>(permute.getOffset()));
   if (auto makePartial = dyn_cast<dist::MakePartialOp>(op)) {
     HostTensor result = *inputs[0];
     if (mesh.getGroupIndex(group[0], makePartial.getAxes()) != 0)

@@ -11,6 +11,7 @@
 #define TITAN_COMPILER_INTERPRETER_DEVICE_H
 
 #include "compiler/interpreter/Flights.h"
+#include "compiler/interpreter/Rendezvous.h"
 
 #include <deque>
 
@@ -27,11 +28,11 @@ public:
   /// Sets the function's arguments to the shards of this rank.
   mlir::LogicalResult setArguments(const std::vector<TensorRef> &arguments);
 
-  /// A called collective and its operands.
-  struct Call {
+  /// A called collective or an end of a message, and its operands.
+  struct PendingCall {
     mlir::Operation *op;
     std::vector<TensorRef> operands;
-    std::string position;
+    Call call;
   };
 
   /// Runs to the next call of or wait for a collective, or to the end. True if a collective was
@@ -40,10 +41,11 @@ public:
 
   State getState() const { return state; }
   int64_t getRank() const { return rank; }
-  /// The calls in flight, in order.
-  const std::deque<Call> &getCalls() const { return calls; }
-  /// Completes the first of these; resumes the device if it waits for that call.
-  mlir::LogicalResult complete(std::vector<ir::HostTensor> results);
+  /// The last call, and the first one in a lane.
+  const PendingCall &getLast() const { return pendingCalls.back(); }
+  const PendingCall &getNext(const Lane &lane) const;
+  /// Completes the first call in a lane; resumes the device if it waits for that call.
+  mlir::LogicalResult complete(const Lane &lane, std::vector<ir::HostTensor> results);
 
   /// For example "train, layers = 1, model.mlir:12:3".
   std::string describePosition() const;
@@ -82,7 +84,7 @@ private:
   State state = State::Running;
   std::unique_ptr<Memory> memory;
   std::vector<Frame> frames;
-  std::deque<Call> calls;
+  std::deque<PendingCall> pendingCalls; ///< in flight, in order
   Flights flights;
   std::vector<TensorRef> results;
 };

@@ -2,6 +2,7 @@
 
 #include "compiler/interpreter/Device.h"
 
+#include "compiler/interpreter/Collectives.h"
 #include "compiler/interpreter/Layout.h"
 #include "dialects/titan/IR/TypeOf.h"
 
@@ -42,7 +43,7 @@ FailureOr<bool> Device::call(Operation *op) {
     advance();
     return false;
   }
-  calls.push_back({op, operands, describePosition()});
+  pendingCalls.push_back({op, operands, describeCall(op, mesh, rank, describePosition())});
   if (!isStart) {
     state = State::Waiting;
     return true;
@@ -53,9 +54,18 @@ FailureOr<bool> Device::call(Operation *op) {
   return true;
 }
 
-LogicalResult Device::complete(std::vector<HostTensor> results) {
-  Operation *op = calls.front().op;
-  calls.pop_front();
+template <typename Calls> static auto findNext(Calls &pendingCalls, const Lane &lane) {
+  return llvm::find_if(pendingCalls, [&](const auto &each) { return each.call.getLane() == lane; });
+}
+
+const Device::PendingCall &Device::getNext(const Lane &lane) const {
+  return *findNext(pendingCalls, lane);
+}
+
+LogicalResult Device::complete(const Lane &lane, std::vector<HostTensor> results) {
+  auto it = findNext(pendingCalls, lane);
+  Operation *op = it->op;
+  pendingCalls.erase(it);
   if (dist::getStartChannel(op)) {
     flights.land(op, std::move(results));
     if (state == State::Waiting && isa<dist::WaitOp>(*frames.back().next))

@@ -3,32 +3,10 @@
 #include "compiler/interpreter/Interpreter.h"
 
 #include "compiler/interpreter/Collectives.h"
-#include "compiler/interpreter/Rendezvous.h"
 
 using namespace mlir;
 using namespace titan;
 using namespace titan::interpreter;
-
-/// The properties that the calls of a group must share. Types may differ: stages may run different
-/// programs.
-static Call describeCall(const Device &device, const RankMesh &mesh) {
-  const Device::Call &call = device.getCalls().back();
-  std::string what;
-  llvm::raw_string_ostream stream(what);
-  stream << call.op->getName();
-  for (auto [operand, result] : llvm::zip_equal(call.op->getOperands(), call.op->getResults())) {
-    auto from = cast<ir::NamedTensorType>(operand.getType());
-    auto to = cast<ir::NamedTensorType>(result.getType());
-    if (operand != call.op->getOperand(0))
-      stream << " and";
-    else if (dist::reduces(call.op))
-      stream << ' '
-             << dist::stringifyReductionKind(from.getShardingOrReplicated().getPartialKind());
-    stream << " of " << dist::getLocalNumElements(from, mesh.getDegrees()) << " to "
-           << dist::getLocalNumElements(to, mesh.getDegrees()) << ' ' << from.getElementType();
-  }
-  return {getParticipants(call.op, mesh, device.getRank()), what, call.position};
-}
 
 namespace {
 
@@ -46,7 +24,8 @@ private:
   FailureOr<bool> proceed(int64_t rank);
   LogicalResult advance(Device &device);
   FailureOr<bool> startNext(int64_t rank);
-  LogicalResult meet(Device &device);
+  LogicalResult meet(const Lane &lane, const Device &device);
+  LogicalResult deliver(const Lane &lane);
 
   Script &script;
   const RankMesh &mesh;
@@ -57,15 +36,30 @@ private:
 
 } // namespace
 
-/// Executes the next collective of `device` on its group.
-LogicalResult Machine::meet(Device &device) {
-  Operation *op = device.getCalls().front().op;
-  std::vector<int64_t> group = getParticipants(op, mesh, device.getRank());
+/// Executes the ends of a message: the receiver's result is the sender's operand. Without a
+/// partner, a receive returns its own operand.
+LogicalResult Machine::deliver(const Lane &lane) {
+  TensorRef value = devices[lane.ranks.front()]->getNext(lane).operands.front();
+  for (int64_t member : lane.ranks) {
+    bool receives = isa<dist::ReceiveOp>(devices[member]->getNext(lane).op);
+    std::vector<ir::HostTensor> results(receives ? 1 : 0, *value);
+    if (failed(devices[member]->complete(lane, std::move(results))))
+      return failure();
+  }
+  return success();
+}
+
+/// Executes the next call of a lane, of which `device` is a member.
+LogicalResult Machine::meet(const Lane &lane, const Device &device) {
+  if (lane.isForMessages)
+    return deliver(lane);
+  Operation *op = device.getNext(lane).op;
+  std::vector<int64_t> group = device.getNext(lane).call.group;
   std::vector<std::vector<ir::HostTensor>> results(group.size());
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     SmallVector<const ir::HostTensor *> inputs;
     for (int64_t member : group)
-      inputs.push_back(devices[member]->getCalls().front().operands[i].get());
+      inputs.push_back(devices[member]->getNext(lane).operands[i].get());
     auto given = evaluateConversion(op, i, mesh, group, inputs);
     if (failed(given))
       return failure();
@@ -73,7 +67,7 @@ LogicalResult Machine::meet(Device &device) {
       list.push_back(std::move(result));
   }
   for (auto [member, result] : llvm::zip_equal(group, results))
-    if (failed(devices[member]->complete(std::move(result))))
+    if (failed(devices[member]->complete(lane, std::move(result))))
       return failure();
   return success();
 }
@@ -85,8 +79,8 @@ LogicalResult Machine::advance(Device &device) {
     return failure();
   if (!*called)
     return success();
-  if (auto problem = rendezvous.post(device.getRank(), describeCall(device, mesh)))
-    return device.getCalls().back().op->emitOpError(*problem);
+  if (auto problem = rendezvous.post(device.getRank(), device.getLast().call))
+    return device.getLast().op->emitOpError(*problem);
   return success();
 }
 
@@ -122,11 +116,12 @@ FailureOr<bool> Machine::proceed(int64_t rank) {
       return failure();
     progress = true;
   }
-  if (!rendezvous.isComplete(rank))
+  std::optional<Lane> lane = rendezvous.findComplete(rank);
+  if (!lane)
     return progress;
-  if (failed(meet(device)))
+  if (failed(meet(*lane, device)))
     return failure();
-  if (auto problem = rendezvous.release(rank))
+  if (auto problem = rendezvous.release(*lane))
     return emitError(location, *problem);
   return true;
 }

@@ -9,21 +9,21 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-static DictionaryAttr findSetting(ModuleOp module, StringRef path) {
+static SettingAttr findSetting(ModuleOp module, StringRef path) {
   auto run = module->getAttrOfType<DictionaryAttr>(attr::kRun);
-  return run ? run.getAs<DictionaryAttr>(path) : DictionaryAttr();
+  return run ? run.getAs<SettingAttr>(path) : SettingAttr();
 }
 
 /// The number of a setting; for a word its index among the choices.
-static std::optional<double> getNumber(DictionaryAttr setting) {
+static std::optional<double> getNumber(SettingAttr setting) {
   if (!setting)
     return std::nullopt;
-  Attribute value = setting.get("value");
+  Attribute value = setting.getValue();
   if (auto number = dyn_cast_or_null<IntegerAttr>(value))
     return static_cast<double>(number.getInt());
   if (auto number = dyn_cast_or_null<FloatAttr>(value))
     return number.getValueAsDouble();
-  auto choices = setting.getAs<ArrayAttr>("choices");
+  ArrayAttr choices = setting.getChoices();
   if (!choices)
     return std::nullopt;
   return static_cast<double>(llvm::find(choices, value) - choices.begin());

@@ -6,12 +6,6 @@
 
 using namespace titan::interpreter;
 
-static bool haveSameMembers(std::vector<int64_t> a, std::vector<int64_t> b) {
-  std::sort(a.begin(), a.end());
-  std::sort(b.begin(), b.end());
-  return a == b;
-}
-
 static std::string list(const std::vector<int64_t> &ranks) {
   std::string text = "[";
   for (size_t i = 0; i < ranks.size(); ++i)
@@ -22,57 +16,84 @@ static std::string list(const std::vector<int64_t> &ranks) {
 static std::string describe(int64_t rank, const Call &call) {
   std::string text = "rank ";
   text.append(std::to_string(rank)).append(" at ").append(call.position).append(": ");
+  if (!call.messageEnd.empty())
+    return text.append(call.messageEnd)
+        .append(" of ")
+        .append(call.what)
+        .append(" from rank ")
+        .append(std::to_string(call.group.front()))
+        .append(" to rank ")
+        .append(std::to_string(call.group.back()));
   return text.append(call.what).append(" over ranks ").append(list(call.group));
 }
 
-std::optional<std::string> Rendezvous::post(int64_t rank, Call call) {
-  calls[rank].push_back(std::move(call));
-  return calls[rank].size() == 1 ? compare(rank) : std::nullopt;
+Lane Call::getLane() const {
+  Lane lane{group, !messageEnd.empty()};
+  if (!lane.isForMessages)
+    std::sort(lane.ranks.begin(), lane.ranks.end());
+  return lane;
 }
 
-/// The mismatch between the next call of `rank` and the next calls in its group, if any.
-std::optional<std::string> Rendezvous::compare(int64_t rank) const {
-  const Call &call = calls[rank].front();
-  for (int64_t member : call.group) {
-    if (member == rank || calls[member].empty() ||
-        !haveSameMembers(calls[member].front().group, call.group))
-      continue;
-    const Call &other = calls[member].front();
-    if (other.group != call.group || other.what != call.what)
-      return "collectives do not match\n  " + describe(member, other) + "\n  " +
-             describe(rank, call);
+const Call *Rendezvous::getNext(int64_t rank, const Lane &lane) const {
+  for (const Call &call : calls[rank])
+    if (call.getLane() == lane)
+      return &call;
+  return nullptr;
+}
+
+std::optional<std::string> Rendezvous::post(int64_t rank, Call call) {
+  Lane lane = call.getLane();
+  bool isNext = !getNext(rank, lane);
+  calls[rank].push_back(std::move(call));
+  return isNext ? compare(rank, lane) : std::nullopt;
+}
+
+/// The mismatch between the next calls of `rank` and of the other ranks in a lane, if any.
+std::optional<std::string> Rendezvous::compare(int64_t rank, const Lane &lane) const {
+  const Call &call = *getNext(rank, lane);
+  for (int64_t member : lane.ranks) {
+    const Call *other = member == rank ? nullptr : getNext(member, lane);
+    if (other && (other->group != call.group || other->what != call.what))
+      return (lane.isForMessages ? "the ends of a message do not match\n  "
+                                 : "collectives do not match\n  ") +
+             describe(member, *other) + "\n  " + describe(rank, call);
   }
   return std::nullopt;
 }
 
-bool Rendezvous::isComplete(int64_t rank) const {
-  if (calls[rank].empty())
-    return false;
-  const std::vector<int64_t> &group = calls[rank].front().group;
-  return std::all_of(group.begin(), group.end(), [&](int64_t member) {
-    return !calls[member].empty() && calls[member].front().group == group;
-  });
+std::optional<Lane> Rendezvous::findComplete(int64_t rank) const {
+  for (const Call &call : calls[rank]) {
+    Lane lane = call.getLane();
+    if (getNext(rank, lane) == &call &&
+        std::all_of(lane.ranks.begin(), lane.ranks.end(), [&](int64_t member) {
+          const Call *other = getNext(member, lane);
+          return other && other->group == call.group;
+        }))
+      return lane;
+  }
+  return std::nullopt;
 }
 
-std::optional<std::string> Rendezvous::release(int64_t rank) {
-  std::vector<int64_t> group = calls[rank].front().group;
-  for (int64_t member : group)
-    calls[member].pop_front();
-  for (int64_t member : group)
-    if (!calls[member].empty())
-      if (auto problem = compare(member))
+std::optional<std::string> Rendezvous::release(const Lane &lane) {
+  for (int64_t member : lane.ranks) {
+    auto isInLane = [&](const Call &call) { return call.getLane() == lane; };
+    calls[member].erase(std::find_if(calls[member].begin(), calls[member].end(), isInLane));
+  }
+  for (int64_t member : lane.ranks)
+    if (getNext(member, lane))
+      if (auto problem = compare(member, lane))
         return problem;
   return std::nullopt;
 }
 
 std::string Rendezvous::describeDeadlock() const {
   std::string text = "deadlock: no rank can proceed";
-  for (size_t rank = 0; rank < calls.size(); ++rank) {
-    text += "\n  ";
-    if (!calls[rank].empty())
-      text += describe(rank, calls[rank].front());
-    else
-      text.append("rank ")
+  for (int64_t rank = 0; rank < static_cast<int64_t>(calls.size()); ++rank) {
+    for (const Call &call : calls[rank])
+      if (getNext(rank, call.getLane()) == &call)
+        text.append("\n  ").append(describe(rank, call));
+    if (calls[rank].empty())
+      text.append("\n  rank ")
           .append(std::to_string(rank))
           .append(finished[rank] ? " has finished" : " is running");
   }

@@ -1,10 +1,10 @@
 //===- Rendezvous.h - Matches the collectives of ranks ----------*- C++ -*-===//
 //
-// A collective happens when all ranks of its group have called it. A rank may call several before
-// it waits for the first. They happen in the order of its calls, one after the other, as on a
-// communication thread. Communication libraries match calls by group and order only: with wrong
-// calls a program hangs or computes nonsense. The interpreter compares the calls and detects
-// deadlocks.
+// A collective happens when all ranks of its group have called it, a message when both of its ranks
+// have. A rank may call several before it waits for the first. Those of one group happen in the
+// order of its calls, as on the lane of the group at run time; groups do not wait for each other.
+// Communication libraries match calls by group and order only: with wrong calls a program hangs or
+// computes nonsense. The interpreter compares the calls and detects deadlocks.
 //
 // Plain data: a call is a description, independent of the IR.
 //
@@ -21,11 +21,22 @@
 
 namespace titan::interpreter {
 
-/// A rank's call of a collective.
+/// The calls that happen one after the other: of a set of ranks, or of messages from one rank to
+/// another.
+struct Lane {
+  std::vector<int64_t> ranks; ///< sorted, or sender and receiver
+  bool isForMessages;
+  bool operator==(const Lane &) const = default;
+};
+
+/// A rank's call of a collective, or its end of a message.
 struct Call {
-  std::vector<int64_t> group; ///< in the order of the shards
-  std::string what;           ///< must be equal on all ranks: operation, element type, size
-  std::string position;       ///< of the rank in its program, for messages
+  std::vector<int64_t> group;  ///< in the order of the shards, or sender and receiver
+  std::string what;            ///< must be equal on all ranks: operation, element type, size
+  std::string position;        ///< of the rank in its program, for messages
+  std::string messageEnd = {}; ///< the operation of this end of a message; empty: a collective
+
+  Lane getLane() const;
 };
 
 class Rendezvous {
@@ -39,23 +50,24 @@ public:
   /// Rank `rank` has reached the end of its program.
   void finish(int64_t rank) { finished[rank] = true; }
 
-  /// Whether the next call of `rank` is the next call of all ranks in its group.
-  bool isComplete(int64_t rank) const;
+  /// A lane in which the next call of `rank` is the next call of all ranks of the group.
+  std::optional<Lane> findComplete(int64_t rank) const;
 
   bool isWaiting(int64_t rank) const { return !calls[rank].empty(); }
-  const Call &getCall(int64_t rank) const { return calls[rank].front(); }
 
-  /// Removes the completed call of `rank` on all its ranks. Returns an error message like post()
-  /// about the next calls.
-  std::optional<std::string> release(int64_t rank);
+  /// Removes the completed calls of a lane. Returns an error message like post() about the next
+  /// calls.
+  std::optional<std::string> release(const Lane &lane);
 
   /// Lists what each rank waits for in a deadlock.
   std::string describeDeadlock() const;
 
 private:
-  std::optional<std::string> compare(int64_t rank) const;
+  /// The next call of `rank` in a lane; null if there is none.
+  const Call *getNext(int64_t rank, const Lane &lane) const;
+  std::optional<std::string> compare(int64_t rank, const Lane &lane) const;
 
-  std::vector<std::deque<Call>> calls;
+  std::vector<std::deque<Call>> calls; ///< of each rank, in the order of its program
   std::vector<bool> finished;
 };
 

@@ -2,8 +2,8 @@
 
     table.py [--all] [--list] [-v] [NAME...]
 
-Generates rows: degrees of replicas, shards and tensor parallelism up to 8 ranks, the residual
-stream sharded along the sequence or not, sharded storage, options of the run. Each row is compiled
+Generates rows: degrees of replicas, shards and tensor parallelism up to 16 ranks, the residual
+stream sharded along the sequence or not, sharded storage, pipelines, options of the run. Each row is compiled
 to its memory plan. One step is interpreted on all ranks, on real arenas, in float64, and loss,
 gradients and parameters meet the criterion of compare.py. A selection of rows also trains for 50
 steps (in bfloat16 for 10) as real processes: fifteen and a fixed few, forty with --all.
@@ -67,9 +67,11 @@ class Row:
     settings: tuple[str, ...] = field(default=())
     is_odd: bool = False
     is_shown: bool = False  # always as processes
+    layers: int = 2
+    batch: int = BATCH
 
     def sizes(self) -> dict[str, int]:
-        return SIZES[self.model] | (ODD[self.model] if self.is_odd else {})
+        return SIZES[self.model] | (ODD[self.model] if self.is_odd else {}) | {"layers": self.layers}
 
     def dtype(self) -> str:
         """The dtype of the real processes."""
@@ -132,7 +134,7 @@ def rows() -> list[Row]:
         axes = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
         narrow = "precision { params = f32, compute = bf16, reduce = bf16 }"
         found.append(Row(model, axes, 4, (narrow,), is_shown=True))
-    found += overridden()
+    found += overridden() + pipelined()
     for model, policy in itertools.product(SIZES, POLICIES):
         for tp in (1, 2):
             axes = tuple(axes_of(model, 1, 2, tp, True, STORES[-1]))
@@ -140,6 +142,54 @@ def rows() -> list[Row]:
     # More ranks than key-value heads: the group is sharded, too.
     found.append(Row("llama3", ("tp = 4 splits kv_heads, ffn, vocab, else seq",
                                 "more = 2 splits group, ffn, vocab, else seq"), 8))
+    return found
+
+
+# The schedules of pipelines, and the stages of a rank in each.
+SCHEDULES = {"gpipe": 1, "1f1b": 1, "zb_h1": 1, "interleaved_1f1b": 2, "looped_bfs": 2, "interleaved_zb": 2,
+             "zbv": 2, "dualpipev": 2}
+
+
+def pipelined() -> list[Row]:
+    """Pipelines beside other axes, with every schedule and with the options of a run."""
+    found = []
+
+    def add(model, schedule, others=(), ranks=1, pp=2, settings=(), last=False, microbatches=4, **more):
+        stages = SCHEDULES[schedule]
+        axis = f"pp = {pp} splits layers" + (f" {{ stages = {stages} }}" if stages > 1 else "")
+        axes = (*others, axis) if last else (axis, *others)
+        pipeline = f"pipeline {{ schedule = {schedule}, microbatches = {microbatches} }}"
+        more = {"layers": max(4, pp * stages), "batch": 2 * BATCH} | more
+        found.append(Row(model, axes, pp * ranks, (pipeline, *settings), **more))
+
+    for model, schedule in itertools.product(SIZES, SCHEDULES):
+        shown = model == "llama3" and schedule in ("1f1b", "zbv")
+        add(model, schedule, is_shown=shown)
+        for replicate, shard, tp in ((1, 2, 1), (1, 1, 2), (2, 1, 1), (1, 2, 2)):
+            others = tuple(axes_of(model, replicate, shard, tp, True, STORES[-1]))
+            add(model, schedule, others, replicate * shard * tp)
+    for model in SIZES:
+        shard = tuple(axes_of(model, 1, 2, 1, True, STORES[-1]))
+        both = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
+        add(model, "1f1b", pp=4, microbatches=8)
+        add(model, "interleaved_1f1b", pp=4, microbatches=8)
+        add(model, "1f1b", shard, 2, pp=4)
+        add(model, "zb_h1", both, 4, pp=4)
+        add(model, "1f1b", shard, 2, last=True, is_shown=model == "gpt2")
+        add(model, "1f1b", both, 4, last=True)
+        add(model, "1f1b", layers=5)  # three layers and two
+        add(model, "gpipe", microbatches=1)
+        add(model, "1f1b", microbatches=2, settings=("pipeline.layers_per_stage = [1, 3]",))
+        add(model, "zbv", settings=("pipeline.layers_per_stage = [1, 2, 2, 1]",), layers=6)
+        for option in OPTIONS[1:2] + OPTIONS[3:]:
+            for schedule in ("1f1b", "zb_h1"):
+                add(model, schedule, shard, 2, settings=(option,))
+        for stores in STORES[:-1]:
+            add(model, "1f1b", tuple(axes_of(model, 1, 2, 1, True, stores)), 2)
+        for policy in POLICIES:
+            add(model, "zb_h1", shard, 2, settings=(policy,))
+        padded = "tp = 2 " + PADS[model].format(seq=", else seq", stores="")
+        add(model, "interleaved_zb", (padded,), 2, is_odd=True)
     return found
 
 
@@ -177,7 +227,7 @@ def write_program(row: Row, folder: Path) -> Path:
     sizes = ", ".join(f"{k} = {v}" for k, v in row.sizes().items())
     settings = list(row.settings)
     if TOKENS not in settings:
-        settings.append(f"data {{ seq = {SEQ}, batch = {BATCH} }}")
+        settings.append(f"data {{ seq = {SEQ}, batch = {row.batch} }}")
     if not any(s.startswith("precision") for s in settings):
         settings.append(FLOAT64)
     folder.mkdir(parents=True)
@@ -196,10 +246,10 @@ train row = base.parity on map with {{
 
 def reference_of(row: Row, options: dict) -> Path:
     """A step in PyTorch, computed once."""
-    against = OUT / f"{row.model}-{options}{'-odd' if row.is_odd else ''}"
+    against = OUT / f"{row.model}-{options}-{row.layers}-{row.batch}{'-odd' if row.is_odd else ''}"
     with turn_to_make(against):
         if not (against / "inputs.safetensors").exists():
-            make_reference(row.model, row.sizes(), BATCH, SEQ, against, **options)
+            make_reference(row.model, row.sizes(), row.batch, SEQ, against, **options)
     return against
 
 
@@ -231,7 +281,7 @@ def check_processes(row: Row, number: int, text: Path):
     program, exe = write_program(row, folder), folder / "program"
     call([TITANC, "build", program, "--train", "row", "-o", exe])
     ours = Launch(steps, SEED, row.ranks).run(exe, text, folder / "ours")
-    save_file({"tokens": batches(text.read_bytes(), steps, BATCH, SEQ, SEED)},
+    save_file({"tokens": batches(text.read_bytes(), steps, row.batch, SEQ, SEED)},
               folder / "batches.safetensors")
     def train(recipe: dict, out: Path) -> Path:
         reference.run(row.model, ours / "initial.safetensors", folder / "batches.safetensors",

@@ -59,7 +59,7 @@ void Statements::schedule(const ScheduleDecl &decl) {
   }
   Value factor = *context.frame->returned;
   if (factor.isNumber())
-    factor = elaboration.tensors.constantLike(factor.number(), {DType::F64, {}}, decl.name.loc);
+    factor = elaboration.tensors.constantLike(factor, {DType::F64, {}}, decl.name.loc);
   if (factor.isError() || !computesNumbers(decl))
     return;
   if (!factor.isTensor() || !isFloat(typeOf(factor).dtype)) {

@@ -86,16 +86,8 @@ bool isElementType(const OptionSpec &spec) {
   return spec.path.rfind("precision.", 0) == 0;
 }
 
-/// A word that no name can spell, such as `1f1b`, is written in quotes.
-Value unquoted(const Value &value) {
-  bool isNoName = value.kind == Value::Kind::String && !value.text.empty() &&
-                  value.text[0] >= '0' && value.text[0] <= '9';
-  return isNoName ? Value::ofWord(value.text) : value;
-}
-
-Value checkChoice(const OptionSpec &spec, const Value &written, Location at,
+Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
                   DiagnosticEngine &diags) {
-  const Value value = unquoted(written);
   std::string given = value.kind == Value::Kind::String ? value.text : value.print();
   SettingRule rule = oneOf(spec.choices);
   std::optional<SettingMistake> mistake = findMistake(spec.path, rule, asSetting(value));

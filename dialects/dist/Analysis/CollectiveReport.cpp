@@ -15,7 +15,12 @@ static int64_t getBytes(Value value, const Degrees &degrees) {
 }
 
 static int64_t getBytesSent(Operation *op, unsigned i, int64_t ranks, const Degrees &degrees) {
-  int64_t in = getBytes(op->getOperand(i), degrees), out = getBytes(op->getResult(i), degrees);
+  int64_t in = getBytes(op->getOperand(i), degrees);
+  if (isa<PermuteOp, SendOp>(op))
+    return ranks > 1 ? in : 0;
+  if (isa<ReceiveOp>(op))
+    return 0;
+  int64_t out = getBytes(op->getResult(i), degrees);
   if (isa<AllGatherOp>(op))
     return in * (ranks - 1);
   if (isa<ReduceScatterOp>(op))
@@ -50,7 +55,7 @@ std::vector<CollectiveUse> dist::reportCollectives(FunctionOpInterface function,
                                                    const Degrees &degrees) {
   std::vector<CollectiveUse> uses;
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!isCollective(op))
+    if (!isCollective(op) && !isMessage(op))
       return;
     CollectiveUse use;
     use.kind = op->getName().stripDialect().str();
@@ -59,10 +64,11 @@ std::vector<CollectiveUse> dist::reportCollectives(FunctionOpInterface function,
       use.axes.push_back(axis.str());
     use.times = countStarts(op);
     use.isOverlapped = getStartChannel(op).has_value();
-    for (OpResult result : op->getResults()) {
-      int64_t bytes =
-          ::getBytesSent(op, result.getResultNumber(), getDegreeProduct(axes, degrees), degrees);
-      use.values.push_back({getSourceValue(getValueLocation(result)), bytes});
+    int64_t ranks = getDegreeProduct(axes, degrees);
+    for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+      // A send has no result.
+      Location location = op->getNumResults() ? getValueLocation(op->getResult(i)) : op->getLoc();
+      use.values.push_back({getSourceValue(location), ::getBytesSent(op, i, ranks, degrees)});
     }
     uses.push_back(std::move(use));
   });

@@ -18,7 +18,8 @@ namespace titan::dist {
 struct CollectiveValue : SourceValue {
   /// Bytes that a rank sends in one execution by the ring algorithms (Thakur, Rabenseifner and
   /// Gropp, IJHPCA 19, 2005, section 4). all_gather and reduce_scatter send (n - 1) / n of the
-  /// gathered value, all_reduce twice that, and all_to_all (n - 1) / n of the rank's shard.
+  /// gathered value, all_reduce twice that, and all_to_all (n - 1) / n of the rank's shard. permute
+  /// and send send the shard, receive nothing.
   int64_t bytesSent = 0;
 };
 
@@ -31,8 +32,8 @@ struct CollectiveUse {
   int64_t getBytesSent() const; ///< of all values, in one execution
 };
 
-/// The collectives of `function` in program order. Local conversions (local_slice, make_partial)
-/// are not listed.
+/// The collectives and messages of `function` in program order. Local conversions (local_slice,
+/// make_partial) are not listed.
 std::vector<CollectiveUse> reportCollectives(mlir::FunctionOpInterface function,
                                              const Degrees &degrees);
 

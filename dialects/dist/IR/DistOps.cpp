@@ -250,6 +250,31 @@ LogicalResult AllReduceOp::verify() {
 LogicalResult AllToAllOp::verify() {
   return verifyMoves(*this, getAxes(), {AxisList::Dim}, {AxisList::Dim});
 }
+static LogicalResult verifyOffset(Operation *op, int64_t offset, StringRef constraint) {
+  if (offset != 0)
+    return success();
+  return op->emitOpError("(") << constraint << ") stays on its rank: the offset is 0";
+}
+
+LogicalResult PermuteOp::verify() {
+  if (getInputs().empty() || getInputs().getTypes() != getResultTypes())
+    return emitOpError("(C1) has operands of types ")
+           << getInputs().getTypes() << " but results of types " << getResultTypes();
+  auto first = cast<ir::NamedTensorType>(getInputs().front().getType());
+  for (Type type : getInputs().getTypes())
+    if (cast<ir::NamedTensorType>(type).getElementType() != first.getElementType())
+      return emitOpError("(C3) coalesces ") << type << " with " << first;
+  return verifyOffset(*this, getOffset(), "C2");
+}
+LogicalResult SendOp::verify() {
+  return verifyOffset(*this, getOffset(), "C1");
+}
+LogicalResult ReceiveOp::verify() {
+  if (getInput().getType() != getResult().getType())
+    return emitOpError("(C1) operand and result differ: ")
+           << getInput().getType() << " and " << getResult().getType();
+  return verifyOffset(*this, getOffset(), "C2");
+}
 LogicalResult ReduceScatterOp::verify() {
   return verifyMoves(*this, getAxes(), {AxisList::Partial}, {AxisList::Dim, AxisList::Flat});
 }

@@ -32,6 +32,11 @@ inline constexpr llvm::StringLiteral kFragmentsAttr = "dist.fragments";
 template <typename ConcreteType>
 class Collective : public mlir::OpTrait::TraitBase<ConcreteType, Collective> {};
 
+/// Trait of the ends of messages, which are not collectives: two ranks take part, each with another
+/// operation.
+template <typename ConcreteType>
+class Message : public mlir::OpTrait::TraitBase<ConcreteType, Message> {};
+
 /// Sets SSA names from the locations of the results (getValueLocation).
 void setResultNames(mlir::Operation *op, mlir::OpAsmSetValueNameFn setName);
 
@@ -55,7 +60,11 @@ inline bool reduces(mlir::Operation *op) {
 /// skipped.
 llvm::SmallVector<mlir::func::FuncOp> getFragments(mlir::func::FuncOp declaration);
 
-/// The channel of an asynchronous collective; none for a synchronous one.
+inline bool isMessage(mlir::Operation *op) {
+  return op->hasTrait<Message>();
+}
+
+/// The channel of an asynchronous collective or message; none for a synchronous one.
 std::optional<int64_t> getStartChannel(mlir::Operation *op);
 
 /// The LayerOp that is the operand of a collective, possibly through casts; null if there is none.

@@ -212,12 +212,92 @@ def Dist_AllToAllOp : Dist_CollectiveOp<"all_to_all"> {
   }];
 }
 
-def Dist_WaitOp : Dist_NamedOp<"wait", [AttrSizedOperandSegments]> {
-  let summary = "waits for an asynchronous collective";
+def Dist_PermuteOp : Dist_NamedOp<"permute", [Pure, Dist_Collective]> {
+  let summary = "each rank passes its shard to the rank at a fixed distance";
   let description = [{
-    Waits for the last start on `channel` and returns its results. `reading` lists operands of the start
-    that must stay unchanged until then; it extends their live ranges. If only such operands are in
-    `flights`, there are no results.
+    The rank at position p of the group over `axes` sends its shard to position p + `offset`, modulo the
+    size of the group. If `axes` shard a dimension, the result is thus the operand, rotated by `offset`
+    shards. One permute may carry several tensors, and `start` makes it asynchronous, as for all
+    collectives. Ring attention passes keys and values to the next rank while it computes with those of
+    this rank (Liu, Zaharia and Abbeel, 2023, section 3).
+
+    Constraints:
+    - (C1) as many results as operands, at least one; each result has the type of its operand.
+    - (C2) `offset` is not 0.
+    - (C3) all operands have one element type.
+
+    Example:
+    ```mlir
+    %f:2 = dist.permute %k, %v over ["cp"] by 1 start 0 : T, U -> T, U
+    %lse = ...
+    %next:2 = dist.wait 0 %f#0, %f#1 reading %k, %v : (T, U, T, U) -> (T, U)
+    ```
+  }];
+  let arguments = (ins Variadic<Titan_Tensor>:$inputs, StrArrayAttr:$axes, I64Attr:$offset,
+                       OptionalAttr<I64Attr>:$channel);
+  let results = (outs Variadic<Titan_Tensor>:$results);
+  let assemblyFormat = [{
+    $inputs `over` $axes `by` $offset (`start` $channel^)? attr-dict `:` type($inputs) `->`
+    type($results)
+  }];
+}
+
+/// Marks the two ends of a message. They have `axes`, `offset` and optionally a `channel`, and occur
+/// in the order of the program.
+def Dist_Message : NativeOpTrait<"Message"> {
+  let cppNamespace = "::titan::dist";
+}
+
+def Dist_SendOp : Dist_NamedOp<"send", [Dist_Message]> {
+  let summary = "sends a value to the rank at a fixed distance";
+  let description = [{
+    The rank at position p of the group over `axes` sends its shard of `input` to position p + `offset`.
+    If there is no such position, the operation does nothing. In this way one program serves all stages of
+    a pipeline. The operation ends when the receiver has reached the matching `dist.receive`; with
+    `start 3`, the wait on channel 3 ends then, and the operand must not change until that wait.
+
+    Messages between two ranks arrive in the order of their sends. `--dist-verify-messages` proves that
+    each message has both ends and that no rank waits forever.
+
+    Constraints:
+    - (C1) `offset` is not 0.
+
+    Example: `dist.send %x over ["pp"] by 1 : T`
+  }];
+  let arguments = (ins Titan_Tensor:$input, StrArrayAttr:$axes, I64Attr:$offset,
+                       OptionalAttr<I64Attr>:$channel);
+  let assemblyFormat = [{
+    $input `over` $axes `by` $offset (`start` $channel^)? attr-dict `:` type($input)
+  }];
+}
+
+def Dist_ReceiveOp : Dist_NamedOp<"receive", [Dist_Message, Titan_InPlace]> {
+  let summary = "receives a value from the rank at a fixed distance";
+  let description = [{
+    The rank at position p of the group over `axes` receives what position p - `offset` sends by
+    `dist.send ... by offset`. If there is no such position, the result is `input`: the first stage of a
+    pipeline thus keeps its own value. With `start 3` the result is in flight on channel 3.
+
+    Constraints:
+    - (C1) the result has the type of `input`.
+    - (C2) `offset` is not 0.
+
+    Example: `%y = dist.receive %x over ["pp"] by 1 : T -> T`
+  }];
+  let arguments = (ins Titan_Tensor:$input, StrArrayAttr:$axes, I64Attr:$offset,
+                       OptionalAttr<I64Attr>:$channel);
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = [{
+    $input `over` $axes `by` $offset (`start` $channel^)? attr-dict `:` type($input) `->`
+    type($result)
+  }];
+}
+
+def Dist_WaitOp : Dist_NamedOp<"wait", [AttrSizedOperandSegments]> {
+  let summary = "waits for an asynchronous collective or message";
+  let description = [{
+    Waits for the last start on `channel` and returns its results, of which a send has none. `reading`
+    lists operands of the start that must stay unchanged until then; it extends their live ranges.
 
     Constraints:
     - (C1) the results have the types of `flights`.

@@ -8,7 +8,7 @@ using namespace titan;
 using namespace titan::dist;
 
 std::optional<int64_t> dist::getStartChannel(Operation *op) {
-  if (!isCollective(op))
+  if (!isCollective(op) && !isMessage(op))
     return std::nullopt;
   auto channel = op->getAttrOfType<IntegerAttr>("channel");
   return channel ? std::optional(channel.getInt()) : std::nullopt;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <type_traits>
 
 namespace titan::rt {
 
@@ -54,24 +55,66 @@ void combineAs(std::byte *out, std::span<const std::byte *const> terms, int64_t 
   }
 }
 
+template <typename T>
+void combineNextAs(std::byte *partial, const std::byte *before, bool isFirst,
+                   const std::byte *terms, int64_t count, Reduction op) {
+  using Sum = Accumulated<T>;
+  Sum *sums = reinterpret_cast<Sum *>(partial);
+  if (isFirst)
+    std::copy_n(reinterpret_cast<const T *>(before), count, sums);
+  else
+    std::copy_n(reinterpret_cast<const Sum *>(before), count, sums);
+  combineInto(sums, reinterpret_cast<const T *>(terms), count, op);
+}
+
+/// Calls `body` with a null pointer to the type of the elements. Booleans are 0 or 1; programs
+/// count in integers and never add booleans.
+template <typename Body> void withElements(DType type, Body body) {
+  switch (type) {
+  case DType::F32:
+    return body(static_cast<float *>(nullptr));
+  case DType::F64:
+    return body(static_cast<double *>(nullptr));
+  case DType::I64:
+    return body(static_cast<int64_t *>(nullptr));
+  case DType::BF16:
+    return body(static_cast<bf16 *>(nullptr));
+  case DType::Bool:
+    return body(static_cast<uint8_t *>(nullptr));
+  }
+}
+
+void refuseSumOfBooleans(DType type, Reduction op) {
+  if (type == DType::Bool && op == Reduction::Sum)
+    throw Fault("a sum of booleans is not defined");
+}
+
 } // namespace
 
 void combine(std::byte *out, std::span<const std::byte *const> terms, int64_t count, DType type,
              Reduction op) {
-  switch (type) {
-  case DType::F32:
-    return combineAs<float>(out, terms, count, op);
-  case DType::F64:
-    return combineAs<double>(out, terms, count, op);
-  case DType::I64:
-    return combineAs<int64_t>(out, terms, count, op);
-  case DType::BF16:
-    return combineAs<bf16>(out, terms, count, op);
-  case DType::Bool: // 0 or 1; programs count in integers and never add booleans
-    if (op == Reduction::Sum)
-      throw Fault("a sum of booleans is not defined");
-    return combineAs<uint8_t>(out, terms, count, op);
-  }
+  refuseSumOfBooleans(type, op);
+  withElements(type, [&](auto *element) {
+    combineAs<std::remove_pointer_t<decltype(element)>>(out, terms, count, op);
+  });
+}
+
+void combineNext(std::byte *partial, const std::byte *before, bool isFirst, const std::byte *terms,
+                 int64_t count, DType type, Reduction op) {
+  refuseSumOfBooleans(type, op);
+  withElements(type, [&](auto *element) {
+    using T = std::remove_pointer_t<decltype(element)>;
+    combineNextAs<T>(partial, before, isFirst, terms, count, op);
+  });
+}
+
+void combineLast(std::byte *out, const std::byte *partial, int64_t count, DType type) {
+  withElements(type, [&](auto *element) {
+    using T = std::remove_pointer_t<decltype(element)>;
+    std::transform(reinterpret_cast<const Accumulated<T> *>(partial),
+                   reinterpret_cast<const Accumulated<T> *>(partial) + count,
+                   reinterpret_cast<T *>(out), [](Accumulated<T> sum) { return T(sum); });
+  });
 }
 
 } // namespace titan::rt

@@ -41,26 +41,21 @@ public:
   /// The tag identifies the call, so that messages of other calls are not received.
   GlooMessages(c10d::ProcessGroupGloo &gloo, int tag) : gloo(gloo), tag(tag) {}
 
-  void send(const std::byte *data, int64_t bytes, int member) override {
-    if (bytes)
-      start(sends, member, [&] { return gloo.send(*tensor(data, bytes), member, tag); });
+  size_t send(const std::byte *data, int64_t bytes, int member) override {
+    return start(sends, bytes, member,
+                 [&] { return gloo.send(*tensor(data, bytes), member, tag); });
   }
-  void receive(std::byte *data, int64_t bytes, int member) override {
-    if (bytes)
-      start(receives, member, [&] { return gloo.recv(*tensor(data, bytes), member, tag); });
-    else
-      receives.push_back({member, nullptr});
+  size_t receive(std::byte *data, int64_t bytes, int member) override {
+    return start(receives, bytes, member,
+                 [&] { return gloo.recv(*tensor(data, bytes), member, tag); });
   }
-  void awaitReceived(size_t count) override {
-    for (; arrived < count; ++arrived)
-      await(receives[arrived]);
-  }
+  void awaitSent(size_t number) override { await(sends[number]); }
+  void awaitReceived(size_t number) override { await(receives[number]); }
   void awaitAll() override {
-    awaitReceived(receives.size());
-    for (Message &message : sends)
-      await(message);
-    std::lock_guard lock(mutex);
-    sends.clear();
+    for (; arrived < receives.size(); ++arrived)
+      await(receives[arrived]);
+    for (; departed < sends.size(); ++departed)
+      await(sends[departed]);
   }
   void abort() {
     std::lock_guard lock(mutex);
@@ -90,11 +85,14 @@ private:
       throw MessageFailed{member, firstLine(error)};
     }
   }
-  template <typename Call> void start(std::vector<Message> &works, int member, Call call) {
+  /// An empty message needs no work.
+  template <typename Call>
+  size_t start(std::vector<Message> &works, int64_t bytes, int member, Call call) {
     std::lock_guard lock(mutex);
     if (isAborted)
       throw MessageFailed{member, kAborted};
-    works.push_back({member, guarded(member, call)});
+    works.push_back({member, bytes ? guarded(member, call) : WorkPtr()});
+    return works.size() - 1;
   }
   void await(Message &message) {
     if (message.work &&
@@ -112,7 +110,7 @@ private:
   std::mutex mutex; // of the works
   bool isAborted = false;
   std::vector<Message> sends, receives;
-  size_t arrived = 0;
+  size_t arrived = 0, departed = 0; // all before these are done
 };
 
 /// Gloo's messages contain ports and source lines, so only words are matched.

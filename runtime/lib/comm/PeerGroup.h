@@ -1,7 +1,27 @@
-// Collectives made of point-to-point messages. Every member sends each other member its data
-// directly from the source buffer to the destination buffer. No member sends more bytes than in a
-// ring. The member that reduces an element combines all terms in the order of the members
-// (Combine.h), so sums have the same bits as in shared memory.
+// Collectives made of point-to-point messages. Every reduction combines the terms of an element in
+// the order of the members (Combine.h), so sums have the same bits as in shared memory, whatever
+// the pattern of the messages.
+//
+// Among a few members (kFewMembers), every member sends each other member its data directly. Of n
+// members with k on each host, k * (n - k) messages then leave a host. Larger groups use patterns
+// in which at most one member of a host talks to the next host, if hosts have consecutive members.
+// Messages and bytes that a member sends, for b bytes of each member:
+//
+//   collective                   pattern   messages         bytes
+//   barrier                      tree      log2(n)          1 each
+//   broadcast                    tree      at most log2(n)  at most log2(n) * b
+//   all-gather up to kTreeBytes  tree      log2(n)          (n - 1) * b
+//   all-gather                   ring      n - 1            (n - 1) * b
+//   all-reduce up to kTreeBytes  tree      log2(n)          (n - 1) * b
+//   all-reduce                   chain     2 a segment      2 * b
+//   reduce-scatter of n * b      chain     1 a segment      n * b
+//
+// log2 is rounded up. The tree of a gather is Bruck's (Bruck, Ho, Kipnis, Upfal and Weathersby,
+// IEEE TPDS 8, 1997, section 3); all members then reduce the gathered terms. In a chain, each
+// member adds its terms to the sums of the previous member and passes them on, segment by segment.
+// The last member has the results and sends them back along the chain, or to their owners. Sums of
+// bf16 travel in float, which doubles the bytes of that part. An all-to-all has no pattern with
+// fewer bytes, and a permute has one partner.
 //
 // Messages carry the hash of their call's signature (CallSignature.h), so that a message of one
 // call is never received for another.
@@ -25,10 +45,12 @@ namespace titan::rt {
 class Messages {
 public:
   virtual ~Messages() = default;
-  virtual void send(const std::byte *data, int64_t bytes, int member) = 0;
-  virtual void receive(std::byte *data, int64_t bytes, int member) = 0;
-  /// Waits for the first `count` receives.
-  virtual void awaitReceived(size_t count) = 0;
+  /// Start a message and return its number, which counts sends and receives from 0.
+  virtual size_t send(const std::byte *data, int64_t bytes, int member) = 0;
+  virtual size_t receive(std::byte *data, int64_t bytes, int member) = 0;
+  /// Wait until a message has left its buffer, or has arrived in it.
+  virtual void awaitSent(size_t number) = 0;
+  virtual void awaitReceived(size_t number) = 0;
   /// Waits for all receives and sends.
   virtual void awaitAll() = 0;
 };
@@ -52,6 +74,11 @@ public:
   void allToAll(const void *input, void *output, int64_t count, DType type, Site site) override;
   void broadcast(void *data, int64_t count, DType type, int root, Site site) override;
   void barrier(Site site) override;
+
+  /// The largest group whose members all send to one another.
+  static constexpr int kFewMembers = 8;
+  /// The bytes of a member up to which larger groups use a tree.
+  static constexpr int64_t kTreeBytes = 4096;
 
 protected:
   PeerGroup(std::vector<int> ranks, int position);
@@ -93,6 +120,30 @@ private:
   void addSegments(const std::byte *own, std::byte *out, int64_t count, int64_t width);
   /// Receives the other members' segments and reduces them.
   void reduceSegments(Messages &messages, DType type, Reduction op);
+  void allReduceByPairs(Messages &messages, std::span<const CollectiveBuffer> buffers, DType type,
+                        Reduction op);
+  void allReduceByChain(Messages &messages, std::span<const CollectiveBuffer> buffers, DType type,
+                        Reduction op);
+  void reduceScatterByPairs(Messages &messages, std::span<const CollectiveBuffer> buffers,
+                            DType type, Reduction op);
+  void reduceScatterByChain(Messages &messages, std::span<const CollectiveBuffer> buffers,
+                            DType type, Reduction op);
+  /// Passes the sums of all segments from the first member to the last, which calls `deliver` with
+  /// the number of each segment and its unfinished reduction.
+  template <typename Deliver>
+  void reduceByChain(Messages &messages, DType type, Reduction op, Deliver deliver);
+  /// Gathers `bytes` bytes of every member; slot i has those of the member i positions later. Slot
+  /// 0 is filled.
+  void gatherByTree(Messages &messages, std::byte *slots, int64_t bytes);
+  /// The slot of a member after gatherByTree.
+  int slotOf(int member) const { return (member - rank() + size()) % size(); }
+  /// The patterns for one message: `slot(m)` is the destination of member m's.
+  template <typename Slot>
+  void gatherByPairs(Messages &messages, const std::byte *own, int64_t bytes, Slot slot);
+  template <typename Slot>
+  void gatherByRing(Messages &messages, const std::byte *own, int64_t bytes, Slot slot);
+  void gatherWhole(Messages &messages, std::span<const CollectiveBuffer> buffers, int64_t width);
+  bool isFew() const { return size() <= kFewMembers; }
   void reduceWhole(Messages &messages, std::span<const CollectiveBuffer> buffers, DType type,
                    Reduction op);
 
@@ -102,6 +153,8 @@ private:
 
   // Reused between calls to avoid allocation.
   std::vector<Segment> segments;
+  std::vector<int> owners;      // of segments
+  std::vector<size_t> arrivals; // numbers of receives
   std::vector<CoalescedMessage> coalescedMessages;
   std::vector<std::byte> received, packed;
   std::vector<const std::byte *> terms;

@@ -17,9 +17,9 @@
 // LACKS: error: 'titan.scalar_function' op reads the setting "schedule.decay", which the run lacks
 !x = !titan.tensor<f64[]>
 module attributes {titan.run = {
-    "optimizer.lr" = {value = 0.5 : f64, compile = false, takes = "number", least = 0.0},
-    "schedule.decay" = {value = "half", compile = false, takes = "word", choices = ["none", "half"]},
-    "steps" = {value = 2 : i64, compile = false, takes = "integer", least = 1.0}}} {
+    "optimizer.lr" = #titan.setting<0.5 : f64, takes = "number", least = 0.0>,
+    "schedule.decay" = #titan.setting<"half", takes = "word", choices = ["none", "half"]>,
+    "steps" = #titan.setting<2 : i64, takes = "integer", least = 1.0>}} {
   titan.scalar_function @schedule.parts attributes {titan.schedule = ["step", "steps", "schedule.decay"]} {
   ^bb0(%step: !x, %steps: !x, %decay: !x):
     %one = titan.constant 1.0 : !x

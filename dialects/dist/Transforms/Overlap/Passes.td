@@ -52,8 +52,8 @@ def DistPrefetchGathers : Pass<"dist-prefetch-gathers", "::mlir::func::FuncOp"> 
 def DistSplitCollectives : Pass<"dist-split-collectives", "::mlir::func::FuncOp"> {
   let summary = "starts collectives early and waits before their first use";
   let description = [{
-    After it, a collective starts at its original position, and the wait precedes the first use of any of its
-    results. Collectives without computation in between stay synchronous. The wait is at the latest before
+    After it, a collective or message starts at its original position, and the wait precedes the first use
+    of any of its results. Those without computation in between stay synchronous. The wait is at the latest before
     the next repeat, so that the operands do not live through the repeat.
 
     ```mlir
@@ -84,6 +84,36 @@ def DistVerifyOverlap : Pass<"dist-verify-overlap", "::mlir::func::FuncOp"> {
     followed by one wait before the next start on it and before the end. A repeat begins and ends with the
     channels in flight that its body ends with, except for starts that the last iteration omits. Only waits
     on the channel and iteration arguments use values in flight.
+  }];
+}
+
+def DistVerifyMessages : Pass<"dist-verify-messages", "::mlir::func::FuncOp"> {
+  let summary = "verifies that messages match and that no rank waits forever";
+  let description = [{
+    Read-only. The pass proves more than asynchronous messages need: no rank waits forever even if every
+    send and receive waited for its partner where it starts.
+
+    A *link* connects the ranks that are |offset| positions apart along some axes. A rank sees the two ends
+    of a message at different places of the program: `send by 1` and `receive by -1` face the later rank of
+    a link, `receive by 1` and `send by -1` the earlier one. A message is open from its first end to its
+    matching end. The rules:
+    - The k-th operation that faces the later rank matches the k-th one that faces the earlier rank: a send
+      and a receive with the same axes, offset and type.
+    - While a message is open, there are no messages of other links, no collectives over its axes, and no
+      repeats with either. The body of a repeat opens and closes its own messages.
+
+    Why this suffices: all ranks run the same program. The times at which no message is open divide the
+    program into phases, and no rank leaves a phase before its partners have reached it. Ranks that differ
+    in other axes only do the same at the same time, and collectives among them complete. In a phase, the
+    ranks of a link form lines. The last rank of a line waits for its earlier neighbour only, and executes
+    these operations in the neighbour's order, so that the neighbour never waits for it in vain. The same
+    then holds for the neighbour, and so on to the first rank.
+
+    ```mlir
+    %y = dist.receive %x over ["pp"] by 1 : T -> T
+    %z = titan.exp %y : T -> T
+    dist.send %z over ["pp"] by 1 : T
+    ```
   }];
 }
 

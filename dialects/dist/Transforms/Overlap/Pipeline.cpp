@@ -24,6 +24,7 @@ void dist::buildOverlapPhase(OpPassManager &passes, const RunSettings &settings)
   each.addPass(createDistPrefetchGathers({overlap}));
   each.addPass(createDistSplitCollectives({overlap}));
   each.addPass(createDistVerifyOverlap());
+  each.addPass(createDistVerifyMessages());
 }
 
 void dist::registerOverlapPhase() {

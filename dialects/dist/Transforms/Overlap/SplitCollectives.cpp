@@ -14,10 +14,9 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
 
-/// Stacks of flat storage communicate slot by slot, and all-to-all needs packing: both are
-/// synchronous.
+/// Stacks of flat storage communicate slot by slot and stay synchronous.
 static bool canSplit(Operation *op) {
-  if (!isa<AllGatherOp, ReduceScatterOp, AllReduceOp>(op) || getStartChannel(op))
+  if ((!isCollective(op) && !isMessage(op)) || getStartChannel(op))
     return false;
   SmallVector<Type> types(op->getOperandTypes());
   llvm::append_range(types, op->getResultTypes());
@@ -47,8 +46,9 @@ static Operation *findWait(Operation *op) {
 
 static void split(Operation *op, Operation *before, int64_t channel) {
   OpBuilder builder(before);
-  // All-reduce is in place: its results are its operands.
-  ValueRange sources = isa<AllReduceOp>(op) ? ValueRange() : ValueRange(op->getOperands());
+  // All-reduce and receive are in place: their results are their operands.
+  ValueRange sources =
+      isa<AllReduceOp, ReceiveOp>(op) ? ValueRange() : ValueRange(op->getOperands());
   auto wait = builder.create<WaitOp>(op->getLoc(), op->getResultTypes(), channel, op->getResults(),
                                      sources);
   for (auto [flight, value] : llvm::zip_equal(op->getResults(), wait.getResults()))

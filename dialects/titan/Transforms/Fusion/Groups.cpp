@@ -44,6 +44,14 @@ Grouping::Grouping(Block &block) : mesh(dist::MeshOp::lookup(block.getParentOp()
     for (Value result : op->getResults())
       for (Operation *user : result.getUsers())
         users[i].push_back(indexOf[block.findAncestorOpInBlock(*user)]);
+  // Messages keep their order, as if each used the one before.
+  std::optional<unsigned> last;
+  for (auto [i, op] : llvm::enumerate(ops))
+    if (dist::isMessage(op)) {
+      if (last)
+        users[*last].push_back(i);
+      last = i;
+    }
 }
 
 bool Grouping::isCandidate(Operation *op) {

@@ -62,7 +62,7 @@ private:
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::DenseMap<mlir::Operation *, unsigned> indexOf;
   llvm::SmallVector<llvm::SmallVector<unsigned>>
-      users;                           ///< per operation, the operations that use its results
+      users;                           ///< per operation, the operations that must follow it
   llvm::SmallVector<unsigned> groupOf; ///< the index of its first operation
   llvm::SmallVector<llvm::SmallVector<unsigned>> members; ///< per group, sorted
 };

@@ -343,8 +343,8 @@ def TitanVerifyGradientPhase : Pass<"titan-verify-gradient-phase", "::mlir::func
   let summary = "Checks what holds after the gradient phase; changes nothing";
   let description = [{
     In a function with `titan.program = "train"`:
-    - (G1) every trained parameter has exactly one gradient, with its dimensions and the declared
-      element type;
+    - (G1) every trained parameter has exactly one gradient of its name and stage, with its dimensions
+      and the declared element type;
     - (G2) exactly one result of its type updates each trained parameter, buffer and state; none
       updates a frozen parameter;
     - (G3) the results `loss` and `grad_norm` and the scalars `lr` and `step` exist.

@@ -55,6 +55,7 @@ private:
   LogicalResult splitArgument(RepeatOp repeat, unsigned number);
   DictionaryAttr getStageAttributes(unsigned argument, Stage stage, Slots slots);
   Value getStageInput(OpBuilder &builder, RepeatOp repeat, unsigned number, Stage stage);
+  RepeatOp createStage(RepeatOp repeat, Stage stage, ValueRange inits);
   void splitRepeat(RepeatOp repeat);
   void returnStages(unsigned result, ArrayRef<Value> values, ArrayRef<Value> targets);
   LogicalResult splitUpdates();
@@ -198,28 +199,28 @@ Value StageSplitter::getStageInput(OpBuilder &builder, RepeatOp repeat, unsigned
                                  typeOf(whole).getDims().front().getName(), slots.first);
 }
 
-/// The bodies of `stage`: `kept[i]` is the number of its variant i before the division.
-static SmallVector<int64_t> getKeptVariants(const IterationTable &table, Stage stage) {
-  SmallVector<int64_t> kept;
-  for (int64_t layer = stage.first; layer < stage.end; ++layer)
-    kept.push_back(table.getVariant(layer));
-  llvm::sort(kept);
-  kept.erase(llvm::unique(kept), kept.end());
-  return kept;
-}
-
-static IterationTable getStageTable(const IterationTable &table, ArrayRef<int64_t> kept,
-                                    Stage stage) {
+/// The variants that `stage` runs, ascending. Their positions are their numbers in the stage.
+static SmallVector<int64_t> getStageVariants(const IterationTable &table, Stage stage) {
   SmallVector<int64_t> variants;
   for (int64_t layer = stage.first; layer < stage.end; ++layer)
-    variants.push_back(llvm::find(kept, table.getVariant(layer)) - kept.begin());
-  return IterationTable(std::move(variants));
+    variants.push_back(table.getVariant(layer));
+  llvm::sort(variants);
+  variants.erase(llvm::unique(variants), variants.end());
+  return variants;
 }
 
-/// Which of the kept variants are in `users`, by their new numbers.
-static SmallVector<int64_t> getKeptUsers(ArrayRef<int64_t> users, ArrayRef<int64_t> kept) {
+static IterationTable getStageTable(const IterationTable &table, ArrayRef<int64_t> variants,
+                                    Stage stage) {
   SmallVector<int64_t> numbers;
-  for (auto [number, variant] : llvm::enumerate(kept))
+  for (int64_t layer = stage.first; layer < stage.end; ++layer)
+    numbers.push_back(llvm::find(variants, table.getVariant(layer)) - variants.begin());
+  return IterationTable(std::move(numbers));
+}
+
+/// Which of the stage's `variants` are in `users`, by their numbers in the stage.
+static SmallVector<int64_t> getStageUsers(ArrayRef<int64_t> users, ArrayRef<int64_t> variants) {
+  SmallVector<int64_t> numbers;
+  for (auto [number, variant] : llvm::enumerate(variants))
     if (llvm::is_contained(users, variant))
       numbers.push_back(number);
   return numbers;
@@ -236,47 +237,52 @@ static void shiftIndex(RepeatVariant body, int64_t first) {
   index.replaceAllUsesExcept(layer, layer.getDefiningOp());
 }
 
-void StageSplitter::splitRepeat(RepeatOp repeat) {
+/// Creates the repeat of `stage`, with the iteration arguments `inits`.
+RepeatOp StageSplitter::createStage(RepeatOp repeat, Stage stage, ValueRange inits) {
   OpBuilder builder(repeat);
   IterationTable table = repeat.getIterations();
+  SmallVector<int64_t> variants = getStageVariants(table, stage);
+  SmallVector<Value> inputs, stacked; // with slots in this stage
+  SmallVector<Type> types(repeat.getIterResults().getTypes());
+  VariantLists scannedUsers, stackedUsers;
+  for (unsigned i = 0; i < repeat.getScannedInputs().size(); ++i) {
+    SmallVector<int64_t> users = getStageUsers(repeat.getScannedUsers(i), variants);
+    if (users.empty())
+      continue;
+    inputs.push_back(getStageInput(builder, repeat, i, stage));
+    scannedUsers.push_back(users);
+  }
+  for (auto [i, output] : llvm::enumerate(repeat.getStackedOutputs())) {
+    SmallVector<int64_t> users = getStageUsers(repeat.getStackedUsers(i), variants);
+    if (users.empty())
+      continue;
+    int64_t count = getSlots(table.getIterations(repeat.getStackedUsers(i)), stage).count;
+    types.push_back(getStageType(repeat, stage, typeOf(output), count));
+    stackedUsers.push_back(users);
+    stacked.push_back(output);
+  }
+  auto created = builder.create<RepeatOp>(repeat.getLoc(), types, getStageDim(repeat, stage),
+                                          /*reverse=*/false, getStageTable(table, variants, stage),
+                                          inits, inputs, scannedUsers, stackedUsers);
+  for (auto [whole, value] : llvm::zip_equal(stacked, created.getStackedOutputs())) {
+    outputs[whole].resize(stages.size());
+    outputs[whole][stage.number] = value;
+  }
+  for (auto [number, variant] : llvm::enumerate(variants)) {
+    IRMapping mapping;
+    repeat.getBodies()[variant].cloneInto(&created.getBodies()[number], mapping);
+    shiftIndex(created.getVariant(number), stage.first);
+  }
+  created->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
+  created->setAttr(attr::kStage, builder.getI64IntegerAttr(stage.number));
+  return created;
+}
+
+void StageSplitter::splitRepeat(RepeatOp repeat) {
   SmallVector<Value> iterArgs(repeat.getInits());
   for (Stage stage : stages) {
-    SmallVector<int64_t> kept = getKeptVariants(table, stage);
-    SmallVector<Value> inputs;
-    SmallVector<Type> types(repeat.getIterResults().getTypes());
-    VariantLists scannedUsers, stackedUsers;
-    for (unsigned i = 0; i < repeat.getScannedInputs().size(); ++i) {
-      SmallVector<int64_t> users = getKeptUsers(repeat.getScannedUsers(i), kept);
-      if (users.empty())
-        continue;
-      inputs.push_back(getStageInput(builder, repeat, i, stage));
-      scannedUsers.push_back(users);
-    }
-    SmallVector<Value> stacked; // the outputs with slots in this stage
-    for (auto [i, output] : llvm::enumerate(repeat.getStackedOutputs())) {
-      SmallVector<int64_t> users = getKeptUsers(repeat.getStackedUsers(i), kept);
-      if (users.empty())
-        continue;
-      int64_t count = getSlots(table.getIterations(repeat.getStackedUsers(i)), stage).count;
-      types.push_back(getStageType(repeat, stage, typeOf(output), count));
-      stackedUsers.push_back(users);
-      stacked.push_back(output);
-    }
-    auto part = builder.create<RepeatOp>(repeat.getLoc(), types, getStageDim(repeat, stage),
-                                         /*reverse=*/false, getStageTable(table, kept, stage),
-                                         iterArgs, inputs, scannedUsers, stackedUsers);
-    part->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
-    part->setAttr(attr::kStage, builder.getI64IntegerAttr(stage.number));
-    for (auto [number, variant] : llvm::enumerate(kept)) {
-      IRMapping mapping;
-      repeat.getBodies()[variant].cloneInto(&part.getBodies()[number], mapping);
-      shiftIndex(part.getVariant(number), stage.first);
-    }
-    iterArgs.assign(part.getIterResults().begin(), part.getIterResults().end());
-    for (auto [whole, value] : llvm::zip_equal(stacked, part.getStackedOutputs())) {
-      outputs[whole].resize(stages.size());
-      outputs[whole][stage.number] = value;
-    }
+    RepeatOp created = createStage(repeat, stage, iterArgs);
+    iterArgs.assign(created.getIterResults().begin(), created.getIterResults().end());
   }
   repeat.getIterResults().replaceAllUsesWith(iterArgs);
 }

@@ -13,18 +13,22 @@ Call makeCall(std::vector<int64_t> group, std::string what, std::string position
   return {std::move(group), std::move(what), std::move(position)};
 }
 
+Lane getLane(std::vector<int64_t> group) {
+  return makeCall(std::move(group), "").getLane();
+}
+
 // No rank proceeds until all ranks of the group have called; then all do.
 TEST(Rendezvous, WaitsForTheWholeGroup) {
   Rendezvous rendezvous(4);
   EXPECT_FALSE(rendezvous.post(0, makeCall({0, 2}, "gather")));
-  EXPECT_FALSE(rendezvous.isComplete(0));
+  EXPECT_FALSE(rendezvous.findComplete(0));
   EXPECT_FALSE(rendezvous.post(1, makeCall({1, 3}, "gather")));
-  EXPECT_FALSE(rendezvous.isComplete(0));
+  EXPECT_FALSE(rendezvous.findComplete(0));
   EXPECT_FALSE(rendezvous.post(2, makeCall({0, 2}, "gather")));
-  EXPECT_TRUE(rendezvous.isComplete(0));
-  EXPECT_TRUE(rendezvous.isComplete(2));
-  EXPECT_FALSE(rendezvous.isComplete(1));
-  EXPECT_FALSE(rendezvous.release(2));
+  EXPECT_TRUE(rendezvous.findComplete(0));
+  EXPECT_TRUE(rendezvous.findComplete(2));
+  EXPECT_FALSE(rendezvous.findComplete(1));
+  EXPECT_FALSE(rendezvous.release(getLane({0, 2})));
   EXPECT_FALSE(rendezvous.isWaiting(0));
   EXPECT_FALSE(rendezvous.isWaiting(2));
   EXPECT_TRUE(rendezvous.isWaiting(1));
@@ -52,22 +56,46 @@ TEST(Rendezvous, LeavesOtherGroupsAlone) {
   Rendezvous rendezvous(3);
   EXPECT_FALSE(rendezvous.post(0, makeCall({0, 1}, "gather")));
   EXPECT_FALSE(rendezvous.post(1, makeCall({1, 2}, "reduce")));
-  EXPECT_FALSE(rendezvous.isComplete(0));
+  EXPECT_FALSE(rendezvous.findComplete(0));
   EXPECT_FALSE(rendezvous.post(2, makeCall({1, 2}, "reduce")));
-  EXPECT_TRUE(rendezvous.isComplete(1));
+  EXPECT_TRUE(rendezvous.findComplete(1));
 }
 
-// Calls before a wait happen in the order of the rank's calls, even if a later one is complete.
-TEST(Rendezvous, KeepsTheOrderOfCalls) {
+// Calls of one group happen in the order of the rank's calls; other groups do not wait for them.
+TEST(Rendezvous, KeepsTheOrderOfCallsInAGroup) {
   Rendezvous rendezvous(3);
   EXPECT_FALSE(rendezvous.post(0, makeCall({0, 1}, "gather")));
   EXPECT_FALSE(rendezvous.post(0, makeCall({0, 2}, "reduce")));
+  EXPECT_FALSE(rendezvous.post(0, makeCall({0, 1}, "scatter")));
   EXPECT_FALSE(rendezvous.post(2, makeCall({0, 2}, "reduce")));
-  EXPECT_FALSE(rendezvous.isComplete(2));
+  EXPECT_EQ(rendezvous.findComplete(0), getLane({0, 2}));
+  EXPECT_EQ(rendezvous.findComplete(2), getLane({0, 2}));
+  EXPECT_FALSE(rendezvous.release(getLane({0, 2})));
+  EXPECT_FALSE(rendezvous.findComplete(0));
   EXPECT_FALSE(rendezvous.post(1, makeCall({0, 1}, "gather")));
-  EXPECT_TRUE(rendezvous.isComplete(1));
-  EXPECT_FALSE(rendezvous.release(1));
-  EXPECT_TRUE(rendezvous.isComplete(2));
+  EXPECT_EQ(rendezvous.findComplete(1), getLane({0, 1}));
+  EXPECT_FALSE(rendezvous.release(getLane({0, 1})));
+  EXPECT_FALSE(rendezvous.findComplete(0));
+  EXPECT_TRUE(rendezvous.isWaiting(0));
+}
+
+// The directions between two ranks, and a collective of both, are three lanes. The ends of a
+// message are different operations.
+TEST(Rendezvous, MatchesTheEndsOfMessages) {
+  Rendezvous rendezvous(2);
+  auto makeEnd = [](std::vector<int64_t> ranks, std::string what, std::string operation) {
+    return Call{std::move(ranks), std::move(what), "train", std::move(operation)};
+  };
+  EXPECT_FALSE(rendezvous.post(0, makeEnd({0, 1}, "4 f64", "dist.send")));
+  EXPECT_FALSE(rendezvous.post(1, makeEnd({1, 0}, "8 f64", "dist.send")));
+  EXPECT_FALSE(rendezvous.post(1, makeCall({0, 1}, "gather")));
+  EXPECT_FALSE(rendezvous.findComplete(1));
+  EXPECT_FALSE(rendezvous.post(0, makeEnd({1, 0}, "8 f64", "dist.receive")));
+  EXPECT_EQ(rendezvous.findComplete(0), (Lane{{1, 0}, /*isForMessages=*/true}));
+  auto problem = rendezvous.post(1, makeEnd({0, 1}, "2 f64", "dist.receive"));
+  ASSERT_TRUE(problem);
+  EXPECT_THAT(*problem, HasSubstr("dist.send of 4 f64 from rank 0 to rank 1"));
+  EXPECT_THAT(*problem, HasSubstr("dist.receive of 2 f64 from rank 0 to rank 1"));
 }
 
 // Mismatched calls are detected when they are next.
@@ -77,7 +105,8 @@ TEST(Rendezvous, ComparesQueuedCalls) {
   EXPECT_FALSE(rendezvous.post(0, makeCall({0, 1}, "reduce")));
   EXPECT_FALSE(rendezvous.post(1, makeCall({0, 1}, "gather")));
   EXPECT_FALSE(rendezvous.post(1, makeCall({0, 1}, "scatter")));
-  EXPECT_THAT(rendezvous.release(0).value_or(""), HasSubstr("collectives do not match"));
+  EXPECT_THAT(rendezvous.release(getLane({0, 1})).value_or(""),
+              HasSubstr("collectives do not match"));
 }
 
 // The message of a deadlock lists every rank's position.

@@ -285,3 +285,52 @@ func.func @f(%w: !stack, %i: !titan.tensor<i64[], <[]>>) {
   %0 = dist.layer %w[%i + 1] : !stack -> !titan.tensor<f32[seq = 8], <[{}]>>
   return
 }
+
+// -----
+
+!x = !titan.tensor<f32[x = 8], <[{t}]>>
+!y = !titan.tensor<f32[x = 8], <[{}]>>
+// A permute moves shards without changing the sharding.
+func.func @permute(%x: !x) {
+  // expected-error @+1 {{(C1) has operands of types}}
+  %0 = dist.permute %x over ["t"] by 1 : !x -> !y
+  return
+}
+
+// -----
+
+!x = !titan.tensor<f32[x = 8], <[{t}]>>
+func.func @stays(%x: !x) {
+  // expected-error @+1 {{(C2) stays on its rank: the offset is 0}}
+  %0 = dist.permute %x over ["t"] by 0 : !x -> !x
+  return
+}
+
+// -----
+
+!x = !titan.tensor<f32[x = 8], <[{t}]>>
+!d = !titan.tensor<f64[x = 8], <[{t}]>>
+func.func @types(%x: !x, %y: !d) {
+  // expected-error @+1 {{(C3) coalesces}}
+  %0:2 = dist.permute %x, %y over ["t"] by 1 : !x, !d -> !x, !d
+  return
+}
+
+// -----
+
+!x = !titan.tensor<f32[x = 8], <[{t}]>>
+func.func @sendsToItself(%x: !x) {
+  // expected-error @+1 {{(C1) stays on its rank: the offset is 0}}
+  dist.send %x over ["t"] by 0 : !x
+  return
+}
+
+// -----
+
+!x = !titan.tensor<f32[x = 8], <[{t}]>>
+!y = !titan.tensor<f32[x = 8], <[{}]>>
+func.func @receives(%x: !x) {
+  // expected-error @+1 {{(C1) operand and result differ}}
+  %0 = dist.receive %x over ["t"] by 1 : !x -> !y
+  return
+}

@@ -50,3 +50,21 @@ func.func @started(%x: !split, %z: !more, %w: !stack) -> (!whole, !all) {
   }
   return %y, %v : !whole, !all
 }
+
+// Permutes, and the ends of messages.
+// CHECK-LABEL: func.func @moved
+func.func @moved(%x: !split, %z: !more) -> (!split, !more, !split) {
+  // CHECK: dist.permute %arg0 over ["tp"] by 1 : !titan{{.*}} -> !titan
+  %0 = dist.permute %x over ["tp"] by 1 : !split -> !split
+  // CHECK: %[[F:.*]]:2 = dist.permute %{{.*}}, %arg1 over ["tp"] by -1 start 0
+  %f, %g = dist.permute %0, %z over ["tp"] by -1 start 0 : !split, !more -> !split, !more
+  // CHECK: dist.wait 0 %[[F]]#0, %[[F]]#1 reading %{{.*}}, %arg1 : (
+  %1, %2 = dist.wait 0 %f, %g reading %0, %z : (!split, !more, !split, !more) -> (!split, !more)
+  // CHECK: dist.send %{{.*}} over ["tp"] by 1 start 1 : <f32
+  dist.send %1 over ["tp"] by 1 start 1 : !split
+  // CHECK: dist.wait 1 reading %{{.*}} : (!titan{{.*}}) -> ()
+  dist.wait 1 reading %1 : (!split) -> ()
+  // CHECK: dist.receive %arg0 over ["tp"] by 1 : <f32{{.*}} -> <f32
+  %3 = dist.receive %x over ["tp"] by 1 : !split -> !split
+  return %1, %2, %3 : !split, !more, !split
+}

@@ -46,3 +46,28 @@ func.func @repeats(%p: !c, %x: !x) -> (!x, !s) {
   }
   return %e, %g : !x, !s
 }
+
+!rows = !titan.tensor<f32[x = 8, y = 4], <[{a}, {}]>>
+!columns = !titan.tensor<f32[x = 8, y = 4], <[{}, {a}]>>
+
+// All-to-alls, permutes and messages too. A receive is in place; a send has no result, so its wait is at
+// the end.
+// CHECK-LABEL: func.func @moves
+// CHECK-NEXT: %[[A:.*]] = dist.all_to_all %arg0 over ["a"] start 0
+// CHECK-NEXT: %[[P:.*]] = dist.permute %arg1 over ["a"] by 1 start 1
+// CHECK-NEXT: dist.send %arg1 over ["a"] by 1 start 2
+// CHECK-NEXT: %[[R:.*]] = dist.receive %arg1 over ["a"] by 1 start 3
+// CHECK-NEXT: titan.exp
+// CHECK-NEXT: dist.wait 0 %[[A]] reading %arg0
+// CHECK-NEXT: dist.wait 1 %[[P]] reading %arg1
+// CHECK-NEXT: dist.wait 2 reading %arg1
+// CHECK-NEXT: dist.wait 3 %[[R]] :
+// CHECK-NEXT: return
+func.func @moves(%x: !rows, %y: !columns) -> (!columns, !columns, !columns, !columns) {
+  %0 = dist.all_to_all %x over ["a"] : !rows -> !columns
+  %1 = dist.permute %y over ["a"] by 1 : !columns -> !columns
+  dist.send %y over ["a"] by 1 : !columns
+  %2 = dist.receive %y over ["a"] by 1 : !columns -> !columns
+  %3 = titan.exp %y : !columns -> !columns
+  return %0, %1, %2, %3 : !columns, !columns, !columns, !columns
+}

@@ -127,3 +127,17 @@ func.func @late_constant(%x: !hidden, %w: !weight) -> (!hidden, !wide) {
   %2 = titan.add %0, %one : (!hidden, !titan.tensor<f32[]>) -> !hidden
   return %2, %1 : !hidden, !wide
 }
+
+// A region around both elementwise operations would send after it receives.
+// CHECK-LABEL: func.func @messages
+// CHECK-NEXT: titan.exp
+// CHECK-NEXT: dist.send
+// CHECK-NEXT: dist.receive
+// CHECK-NEXT: titan.add
+func.func @messages(%x: !hidden) -> !hidden {
+  %0 = titan.exp %x : !hidden -> !hidden
+  dist.send %0 over ["pp"] by 1 : !hidden
+  %1 = dist.receive %x over ["pp"] by 1 : !hidden -> !hidden
+  %2 = titan.add %0, %1 : (!hidden, !hidden) -> !hidden
+  return %2 : !hidden
+}
