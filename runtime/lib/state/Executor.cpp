@@ -2,7 +2,9 @@
 
 #include "base/Error.h"
 #include "base/data/DType.h"
+#include "profile/Trace.h"
 
+#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -43,16 +45,19 @@ Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
     : info(std::move(program)), ownDevice(std::move(device)), degrees(std::move(resolved)),
       coordinates(coordinatesOf(makeMesh(info, degrees), world.rank())),
       collectives(world, makeMesh(info, degrees), *ownDevice),
-      pipelines(info, degrees, coordinates), memory(info, pipelines, *ownDevice) {
+      pipelines(info, degrees, coordinates), memory(info, pipelines, *ownDevice),
+      offsets(memory.persistent()) {
   collectives.connect(info.routes);
   context.arena = memory.base();
-  context.persistent = memory.persistent().data();
+  context.persistent = offsets.data();
   context.degree = degrees.data();
   context.coordinate = coordinates.data();
   context.collectives = &collectives;
   context.stream = ownDevice->stream();
   context.badIndex = ownDevice->badIndex();
   prepared.assign(info.functions.size(), ownDevice->isHost());
+  if (pipelines.axis() >= 0)
+    messages = std::make_unique<RankMessages>(info, pipelines, memory, collectives, *ownDevice);
 }
 
 const Tensor *Executor::find(Role role, const std::string &name,
@@ -119,18 +124,22 @@ bool Executor::isWriter(const Tensor &tensor) const {
   return isShardWriter(tensor.info, position);
 }
 
-size_t Executor::functionIndex(const std::string &name) const {
+size_t Executor::findFunction(const std::string &name) const {
   for (size_t i = 0; i < info.functions.size(); ++i)
     if (info.functions[i].name == name)
       return i;
-  throw UserError(fmt::format("the program has no entry point '{}'", name));
+  return kNone;
+}
+
+size_t Executor::functionIndex(const std::string &name) const {
+  const size_t index = findFunction(name);
+  if (index == kNone)
+    throw UserError(fmt::format("the program has no entry point '{}'", name));
+  return index;
 }
 
 bool Executor::hasFunction(const std::string &name) const {
-  for (const Function &function : info.functions)
-    if (function.name == name)
-      return true;
-  return false;
+  return pipelines.find(name) || findFunction(name) != kNone;
 }
 
 void Executor::runFunction(size_t index) {
@@ -158,8 +167,13 @@ void Executor::keepGradients(bool enabled) {
   gradients.emplace(*ownDevice, sizes);
 }
 
-void Executor::prepare(const std::string &name) {
-  size_t index = functionIndex(name);
+void Executor::setTrace(Trace *trace) {
+  context.trace = trace;
+  if (messages)
+    messages->setTrace(trace);
+}
+
+void Executor::prepareFunction(size_t index) {
   if (prepared[index])
     return;
   context.preparing = true;
@@ -169,9 +183,35 @@ void Executor::prepare(const std::string &name) {
   prepared[index] = true;
 }
 
+void Executor::prepare(const std::string &name) {
+  if (const RankPlan *plan = pipelines.find(name))
+    for (const PlannedCall &call : plan->calls)
+      prepareFunction(functionIndex(call.function));
+  else
+    prepareFunction(functionIndex(name));
+}
+
 void Executor::run(const std::string &name) {
   prepare(name);
-  runFunction(functionIndex(name));
+  if (const RankPlan *plan = pipelines.find(name))
+    runStep(*plan, *messages, [&](const PlannedCall &call) { runCall(call); });
+  else
+    runFunction(functionIndex(name));
+}
+
+void Executor::runCall(const PlannedCall &call) {
+  const auto begin = std::chrono::system_clock::now();
+  for (const PlannedCall::Slot &slot : call.slots) {
+    const size_t allocation = static_cast<size_t>(slot.allocation);
+    offsets[allocation] =
+        memory.persistent()[allocation] + slot.index * memory.copyStride(allocation);
+  }
+  if (call.fragment.microbatch >= 0)
+    writeScalar("microbatch", static_cast<double>(call.fragment.microbatch));
+  messages->setCall(call.name.c_str());
+  runFunction(functionIndex(call.function));
+  if (context.trace)
+    context.trace->span(call.name.c_str(), begin);
 }
 
 double Executor::readScalar(const std::string &name, const std::string &function) const {

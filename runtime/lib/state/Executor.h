@@ -1,12 +1,14 @@
 // One rank's program: its tensors in the arena, its mesh coordinates, and the calls of its
 // functions. Training and generation build on it.
 //
-// Of a pipeline, a rank has the tensors that the fragments of its stages use.
+// A program is one function, or a pipeline: then the rank runs the fragments of its stages, and has
+// the tensors that these use.
 #pragma once
 
 #include "Arena.h"
 
 #include "GradientCopies.h"
+#include "RankMessages.h"
 #include "TensorShards.h"
 #include "collectives/Collectives.h"
 #include "metrics/Metrics.h"
@@ -67,7 +69,7 @@ public:
   /// The context of the running function, with the current source location.
   const Context &running() const { return context; }
   /// Where functions record their operations from now on; null: nowhere.
-  void setTrace(Trace *trace) { context.trace = trace; }
+  void setTrace(Trace *trace);
   /// Whether gradients stay valid from the next step on, in memory of their own.
   void keepGradients(bool enabled);
   bool hasFunction(const std::string &name) const;
@@ -97,8 +99,12 @@ public:
   void barrier(const char *action);
 
 private:
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+  size_t findFunction(const std::string &name) const;
   size_t functionIndex(const std::string &name) const;
   void runFunction(size_t index);
+  void prepareFunction(size_t index);
+  void runCall(const PlannedCall &call);
   bool isPersistent(const Tensor &tensor) const;
   std::byte *addressOf(const Tensor &tensor) const;
 
@@ -109,7 +115,9 @@ private:
   Collectives collectives;
   Pipelines pipelines;
   Arena memory;
+  std::vector<int64_t> offsets; // of persistent allocations: those of the running microbatch
   Context context;
+  std::unique_ptr<RankMessages> messages; // of pipelines; null without
   std::optional<GradientCopies> gradients;
   std::vector<bool> prepared; // per function
 };

@@ -1,9 +1,9 @@
-// Executes the plans of all ranks in a random interleaving. Memory holds the names of values, and a
+// Executes the steps of all ranks in a random interleaving. Memory holds the names of values, and a
 // transfer copies at a random time between the starts of its ends and their waits. So a slot that
 // is reused too early, or a message in the wrong order, gives a call a wrong value.
 #pragma once
 
-#include "pipeline/RankPlan.h"
+#include "pipeline/StepRunner.h"
 
 #include <map>
 #include <random>
@@ -59,19 +59,22 @@ private:
     size_t moved = 0;
   };
 
-  void list(size_t rank) {
-    auto add = [&](Action::Kind kind, const std::vector<int> &messages) {
-      for (int message : messages)
-        ranks[rank].actions.push_back({kind, message});
-    };
-    for (size_t i = 0; i < plans[rank].calls.size(); ++i) {
-      const rt::PlannedCall &call = plans[rank].calls[i];
-      add(Action::Start, call.receives);
-      add(Action::Finish, call.waits);
-      ranks[rank].actions.push_back({Action::Call, static_cast<int>(i)});
-      add(Action::Start, call.sends);
+  /// Records what the runner does.
+  struct Recorder final : rt::Messages {
+    explicit Recorder(std::vector<Action> &actions) : actions(actions) {}
+    void start(const rt::Message &, int number) override {
+      actions.push_back({Action::Start, number});
     }
-    add(Action::Finish, plans[rank].lastWaits);
+    void finish(int number) override { actions.push_back({Action::Finish, number}); }
+    std::vector<Action> &actions;
+  };
+
+  void list(size_t rank) {
+    std::vector<Action> &actions = ranks[rank].actions;
+    Recorder recorder(actions);
+    rt::runStep(plans[rank], recorder, [&, number = 0](const rt::PlannedCall &) mutable {
+      actions.push_back({Action::Call, number++});
+    });
   }
 
   Route &routeOf(size_t rank, const rt::Message &message) {

@@ -1,0 +1,34 @@
+// The messages of a rank's pipelines, between the arenas of the ranks. They have groups, lanes and
+// channels of their own, so that they wait for no collective of the program.
+#pragma once
+
+#include "Arena.h"
+
+#include "collectives/Collectives.h"
+#include "pipeline/StepRunner.h"
+
+namespace titan::rt {
+
+class RankMessages final : public Messages {
+public:
+  /// Connects the ranks along the pipelines' axis. Collective.
+  RankMessages(const Program &program, const Pipelines &pipelines, const Arena &arena,
+               Collectives &collectives, Device &device);
+
+  void start(const Message &message, int number) override;
+  void finish(int number) override;
+
+  /// Where messages record their times from now on; null: nowhere.
+  void setTrace(Trace *trace) { context.trace = trace; }
+  /// The call that starts the next messages, for profiles and failures.
+  void setCall(const char *name) { context.location = name; }
+
+private:
+  const Program &program;
+  const Arena &arena;
+  const int axis;
+  Collectives lanes;
+  Context context;
+};
+
+} // namespace titan::rt
