@@ -4,6 +4,7 @@
 #include "base/schedule/Generators.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -11,18 +12,28 @@ namespace titan::rt {
 
 namespace {
 
-/// The fragment of a compute action. `Backward` fragments compute both gradients, so a schedule's
-/// dgrad runs them, and its wgrad runs nothing.
-std::optional<FragmentKind> kindOf(schedule::Kind kind) {
+/// The fragments of a compute action, in order. Without `Wgrad` fragments, `Backward` computes both
+/// gradients, so that a schedule's wgrad runs nothing.
+std::vector<FragmentKind> kindsOf(schedule::Kind kind) {
   switch (kind) {
   case schedule::Kind::Forward:
-    return FragmentKind::Forward;
+    return {FragmentKind::Forward};
   case schedule::Kind::Backward:
+    return {FragmentKind::Backward, FragmentKind::Wgrad};
   case schedule::Kind::Dgrad:
-    return FragmentKind::Backward;
+    return {FragmentKind::Backward};
+  case schedule::Kind::Wgrad:
+    return {FragmentKind::Wgrad};
   default:
-    return std::nullopt;
+    return {};
   }
+}
+
+std::optional<int> findFragment(const Pipeline &pipeline, FragmentKind kind, int stage) {
+  for (size_t i = 0; i < pipeline.fragments.size(); ++i)
+    if (pipeline.fragments[i].kind == kind && pipeline.fragments[i].stage == stage)
+      return static_cast<int>(i);
+  return std::nullopt;
 }
 
 /// The calls of one rank.
@@ -35,8 +46,7 @@ public:
     appendLevels(FragmentKind::Begin);
     if (pipeline.microbatches > 0)
       for (const schedule::Action &action : schedule.ranks[static_cast<size_t>(rank)])
-        if (std::optional<FragmentKind> kind = kindOf(action.kind))
-          calls.push_back({find(*kind, action.stage), action.microbatch});
+        append(action);
     appendLevels(FragmentKind::Update);
     appendLevels(FragmentKind::Evaluate);
     return std::move(calls);
@@ -57,12 +67,13 @@ private:
     return pipeline.fragments[static_cast<size_t>(call.fragment)].level;
   }
 
-  int find(FragmentKind kind, int stage) const {
-    for (size_t i = 0; i < pipeline.fragments.size(); ++i)
-      if (pipeline.fragments[i].kind == kind && pipeline.fragments[i].stage == stage)
-        return static_cast<int>(i);
-    throw Fault(
-        fmt::format("'{}' has no fragment for an action of stage {}", pipeline.program, stage));
+  void append(const schedule::Action &action) {
+    for (FragmentKind kind : kindsOf(action.kind))
+      if (std::optional<int> fragment = findFragment(pipeline, kind, action.stage))
+        calls.push_back({*fragment, action.microbatch});
+      else if (kind != FragmentKind::Wgrad)
+        throw Fault(fmt::format("'{}' has no fragment for the action {}", pipeline.program,
+                                schedule::toText(action)));
   }
 
   const Pipeline &pipeline;
@@ -85,10 +96,28 @@ schedule::Schedule scheduleOf(const Program &program, const Pipeline &pipeline, 
                              static_cast<int>(microbatches)});
 }
 
+/// Every fragment runs once per step, or once per microbatch.
+static void checkIsComplete(const Pipeline &pipeline, const StepOrder &order) {
+  std::vector<int64_t> counts(pipeline.fragments.size());
+  for (const std::vector<FragmentCall> &calls : order)
+    for (const FragmentCall &call : calls)
+      ++counts[static_cast<size_t>(call.fragment)];
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const Fragment &fragment = pipeline.fragments[i];
+    const bool isRepeated = fragment.kind == FragmentKind::Forward ||
+                            fragment.kind == FragmentKind::Backward ||
+                            fragment.kind == FragmentKind::Wgrad;
+    if (counts[i] != (isRepeated ? pipeline.microbatches : 1))
+      throw Fault(
+          fmt::format("the schedule runs '{}' {} times in a step", fragment.function, counts[i]));
+  }
+}
+
 StepOrder orderStep(const Pipeline &pipeline, const schedule::Schedule &schedule) {
   StepOrder order;
   for (size_t rank = 0; rank < schedule.ranks.size(); ++rank)
     order.push_back(RowOrder(pipeline, schedule, static_cast<int>(rank)).run());
+  checkIsComplete(pipeline, order);
   return order;
 }
 
@@ -96,8 +125,11 @@ std::string nameOf(const Pipeline &pipeline, const FragmentCall &call) {
   const Fragment &fragment = pipeline.fragments[static_cast<size_t>(call.fragment)];
   if (call.microbatch < 0)
     return fragment.function;
-  const auto kind =
-      fragment.kind == FragmentKind::Forward ? schedule::Kind::Forward : schedule::Kind::Backward;
+  const bool isDivided = findFragment(pipeline, FragmentKind::Wgrad, fragment.stage).has_value();
+  const schedule::Kind kind = fragment.kind == FragmentKind::Forward ? schedule::Kind::Forward
+                              : fragment.kind == FragmentKind::Wgrad ? schedule::Kind::Wgrad
+                              : isDivided                            ? schedule::Kind::Dgrad
+                                                                     : schedule::Kind::Backward;
   return schedule::toText({kind, fragment.stage, static_cast<int>(call.microbatch)});
 }
 
