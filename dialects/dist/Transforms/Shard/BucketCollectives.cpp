@@ -92,8 +92,11 @@ private:
     for (Value operand : op->getOperands())
       if (Operation *made = operand.getDefiningOp(); made && made->getBlock() == &block)
         earliest = std::max(earliest, positions.lookup(made) + 1);
-    for (Operation *user : op->getUsers())
+    for (Operation *user : op->getUsers()) {
       latest = std::min(latest, positions.lookup(block.findAncestorOpInBlock(*user)));
+      if (getKey(user) == getKey(op)) // a bucket does not read its own results
+        latest = at;
+    }
     return {earliest, latest, getBytes(op)};
   }
 
