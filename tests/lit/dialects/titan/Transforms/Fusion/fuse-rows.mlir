@@ -127,3 +127,33 @@ func.func @late_constant(%x: !hidden, %w: !weight) -> (!hidden, !wide) {
   %2 = titan.add %0, %one : (!hidden, !titan.tensor<f32[]>) -> !hidden
   return %2, %1 : !hidden, !wide
 }
+
+// A collective starts before the region that stands before it, if its operands exist.
+// CHECK-LABEL: func.func @gathers_early
+// CHECK: dist.all_gather
+// CHECK: titan.fused
+// CHECK: return
+!shard = !titan.tensor<f32[ffn = 256], <[{shard}]>>
+!whole = !titan.tensor<f32[ffn = 256], <[{}]>>
+func.func @gathers_early(%x: !hidden, %w: !shard) -> (!hidden, !whole) {
+  %0 = titan.exp %x : !hidden -> !hidden
+  %1 = titan.neg %0 : !hidden -> !hidden
+  %2 = dist.all_gather %w over ["shard"] : !shard -> !whole
+  return %1, %2 : !hidden, !whole
+}
+
+// It does not move before a repeat, through which its result would live.
+// CHECK-LABEL: func.func @gathers_after_repeat
+// CHECK: titan.repeat
+// CHECK: dist.all_gather
+// CHECK: titan.fused
+func.func @gathers_after_repeat(%x: !hidden, %w: !shard) -> (!hidden, !whole) {
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned() : (!hidden) -> !hidden {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden):
+    titan.yield %c : !hidden
+  }
+  %0 = titan.exp %y : !hidden -> !hidden
+  %1 = titan.neg %0 : !hidden -> !hidden
+  %2 = dist.all_gather %w over ["shard"] : !shard -> !whole
+  return %1, %2 : !hidden, !whole
+}
