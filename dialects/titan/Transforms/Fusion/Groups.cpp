@@ -251,16 +251,24 @@ SmallVector<Group> Grouping::run(SmallVectorImpl<Operation *> &order) {
   return groups;
 }
 
+/// True for inputs of a program: data, as opposed to parameters.
+static bool isInput(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return function && function.getArgAttr(argument.getArgNumber(), attr::kInput);
+}
+
 unsigned Grouping::getPriority(unsigned group) {
   Operation *op = ops[group];
   if (!dist::isCollective(op))
     return group + 1;
   unsigned earliest = 0;
   for (Value operand : op->getOperands()) {
-    auto producer = indexOf.find(operand.getDefiningOp());
-    if (producer == indexOf.end())
+    if (isInput(operand))
       continue;
-    if (dist::isCollective(producer->first))
+    auto producer = indexOf.find(operand.getDefiningOp());
+    if (producer == indexOf.end() || dist::isCollective(producer->first))
       return group + 1;
     earliest = std::max(earliest, producer->second + 1);
   }
