@@ -259,30 +259,59 @@ SmallVector<Group> Grouping::run(SmallVectorImpl<Operation *> &order) {
   return groups;
 }
 
-/// Definitions before uses, groups contiguous, otherwise in program order.
+/// True for inputs of a program: data, as opposed to parameters.
+static bool isInput(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return function && function.getArgAttr(argument.getArgNumber(), attr::kInput);
+}
+
+unsigned Grouping::getPriority(unsigned group) {
+  Operation *op = ops[group];
+  if (!dist::isCollective(op))
+    return group + 1;
+  unsigned earliest = 0;
+  for (Value operand : op->getOperands()) {
+    if (isInput(operand))
+      continue;
+    auto producer = indexOf.find(operand.getDefiningOp());
+    if (producer == indexOf.end() || dist::isCollective(producer->first))
+      return group + 1;
+    earliest = std::max(earliest, producer->second + 1);
+  }
+  for (unsigned i = group; i > earliest; --i)
+    if (isa<RepeatOp>(ops[i - 1]))
+      return i;
+  return earliest;
+}
+
+/// Definitions before uses, groups contiguous, otherwise by priority.
 SmallVector<Operation *> Grouping::sort() {
   SmallVector<unsigned> missing(ops.size(), 0); // per group: operands not yet ordered
-  auto forEachNeed = [&](auto action) {
-    for (unsigned op = 0; op < ops.size(); ++op)
-      for (unsigned user : users[op])
-        if (groupOf[user] != groupOf[op])
-          action(groupOf[op], groupOf[user]);
+  for (unsigned op = 0; op < ops.size(); ++op)
+    for (unsigned user : users[op])
+      if (groupOf[user] != groupOf[op])
+        ++missing[groupOf[user]];
+  std::set<std::pair<unsigned, unsigned>> ready; // priorities and groups
+  auto addReady = [&](unsigned group) {
+    if (missing[group] == 0 && !ops[group]->hasTrait<OpTrait::IsTerminator>())
+      ready.insert({getPriority(group), group});
   };
-  forEachNeed([&](unsigned, unsigned user) { ++missing[user]; });
-  std::set<unsigned> ready;
   for (unsigned i = 0; i < ops.size(); ++i)
-    if (groupOf[i] == i && missing[i] == 0 && !ops[i]->hasTrait<OpTrait::IsTerminator>())
-      ready.insert(i);
+    if (groupOf[i] == i)
+      addReady(i);
   SmallVector<Operation *> order;
   while (!ready.empty()) {
-    unsigned group = *ready.begin();
+    unsigned group = ready.begin()->second;
     ready.erase(ready.begin());
     for (unsigned i : members[group]) {
       order.push_back(ops[i]);
       for (unsigned user : users[i])
-        if (groupOf[user] != group && --missing[groupOf[user]] == 0 &&
-            !ops[user]->hasTrait<OpTrait::IsTerminator>())
-          ready.insert(groupOf[user]);
+        if (groupOf[user] != group) {
+          --missing[groupOf[user]];
+          addReady(groupOf[user]);
+        }
     }
   }
   order.push_back(ops.back());

@@ -56,6 +56,12 @@ private:
   bool tryJoin(unsigned op, unsigned group);
   llvm::SmallVector<unsigned> getRelated(mlir::Operation *op);
   llvm::SmallVector<mlir::Operation *> getOps(llvm::ArrayRef<unsigned> indices);
+  /// The lowest comes first among groups whose operands exist: the index behind the first
+  /// operation. A collective of computed values or inputs starts as soon as they exist, so that it
+  /// overlaps with more computation, but not before a repeat, through which its result would live.
+  /// A gather of parameters keeps its index, because its result is large. So does a collective of
+  /// collectives: computation between both hides the first.
+  unsigned getPriority(unsigned group);
   llvm::SmallVector<mlir::Operation *> sort();
 
   dist::MeshOp mesh;

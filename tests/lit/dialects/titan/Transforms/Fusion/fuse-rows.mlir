@@ -141,3 +141,35 @@ func.func @messages(%x: !hidden) -> !hidden {
   %2 = titan.add %0, %1 : (!hidden, !hidden) -> !hidden
   return %2 : !hidden
 }
+
+// A gather of an input starts before the region that stands before it. That of a parameter does not move.
+// CHECK-LABEL: func.func @gathers_early
+// CHECK: dist.all_gather %arg1
+// CHECK: titan.fused
+// CHECK: dist.all_gather %arg2
+!shard = !titan.tensor<f32[ffn = 256], <[{shard}]>>
+!whole = !titan.tensor<f32[ffn = 256], <[{}]>>
+func.func @gathers_early(%x: !hidden, %w: !shard {titan.input = "w"}, %p: !shard {titan.param = "p"})
+    -> (!hidden, !whole, !whole) {
+  %0 = titan.exp %x : !hidden -> !hidden
+  %1 = titan.neg %0 : !hidden -> !hidden
+  %2 = dist.all_gather %w over ["shard"] : !shard -> !whole
+  %3 = dist.all_gather %p over ["shard"] : !shard -> !whole
+  return %1, %2, %3 : !hidden, !whole, !whole
+}
+
+// It does not move before a repeat, through which its result would live.
+// CHECK-LABEL: func.func @gathers_after_repeat
+// CHECK: titan.repeat
+// CHECK: dist.all_gather
+// CHECK: titan.fused
+func.func @gathers_after_repeat(%x: !hidden, %w: !shard {titan.input = "w"}) -> (!hidden, !whole) {
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned() : (!hidden) -> !hidden {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden):
+    titan.yield %c : !hidden
+  }
+  %0 = titan.exp %y : !hidden -> !hidden
+  %1 = titan.neg %0 : !hidden -> !hidden
+  %2 = dist.all_gather %w over ["shard"] : !shard -> !whole
+  return %1, %2 : !hidden, !whole
+}
