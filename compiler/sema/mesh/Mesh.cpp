@@ -251,12 +251,12 @@ private:
   }
 
   void checkAuto(Axis &axis) {
-    bool onlyBatch = axis.fallback.empty() &&
-                     std::all_of(axis.splits.begin(), axis.splits.end(),
-                                 [](const std::string &name) { return name == "batch"; });
-    if (!onlyBatch)
-      diags.report(Code::AutoDegree, axis.degreeLoc,
-                   "the degree of `" + axis.name + "` must be known: it splits more than `batch`");
+    for (const auto *names : {&axis.splits, &axis.fallback})
+      for (const std::string &name : *names)
+        if (isPadded(mesh.axes, name))
+          diags.report(Code::AutoDegree, axis.degreeLoc,
+                       "the degree of `" + axis.name + "` must be known: it splits `" + name +
+                           "`, which is padded");
     for (const Axis &other : mesh.axes)
       if (&other != &axis && other.degree == 0)
         diags.report(Code::AutoDegree, axis.degreeLoc, "a second axis cannot be `auto`")

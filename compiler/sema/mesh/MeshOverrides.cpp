@@ -70,20 +70,22 @@ private:
     return false;
   }
 
-  /// An axis with an unknown degree may split only the batch, as in its own declaration.
+  /// An axis with an unknown degree splits no padded dimension, as in its own declaration.
   bool isFixed(const OverrideDecl::Line &line) {
     auto axis = std::find_if(mesh.axes.begin(), mesh.axes.end(),
                              [&](const Axis &each) { return each.name == line.axis.text; });
-    bool onlyBatch = line.use.fallbackSplits.empty();
-    if (line.use.splits)
-      for (const Path &path : *line.use.splits)
-        onlyBatch &= path.text() == "batch";
-    if (axis->degree == 0 && !onlyBatch)
-      diags
-          .report(Code::AutoDegree, line.loc,
-                  "the degree of `" + axis->name + "` must be known: this splits more than `batch`")
-          .note(axis->degreeLoc, "it is `auto`");
-    return axis->degree != 0 || onlyBatch;
+    if (axis->degree != 0 || !line.use.splits)
+      return true;
+    for (const Path &path : *line.use.splits)
+      if (isPadded(mesh.axes, path.text())) {
+        diags
+            .report(Code::AutoDegree, line.loc,
+                    "the degree of `" + axis->name + "` must be known: this splits `" +
+                        path.text() + "`, which is padded")
+            .note(axis->degreeLoc, "it is `auto`");
+        return false;
+      }
+    return true;
   }
 
   bool hasEffect(const MeshOverride &made, const OverrideDecl::Line &line) {
