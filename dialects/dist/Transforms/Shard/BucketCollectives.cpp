@@ -21,9 +21,8 @@ using ir::typeOf;
 
 namespace {
 
-/// Collectives with equal keys can be coalesced: operation, axes, offset (of a permute), element
-/// type and reduction kind.
-using Key = std::tuple<OperationName, Attribute, Attribute, Type, ReductionKind>;
+/// Collectives with equal keys can be coalesced: operation, axes, element type and reduction kind.
+using Key = std::tuple<OperationName, Attribute, Type, ReductionKind>;
 
 class Bucketer {
 public:
@@ -47,7 +46,7 @@ private:
   /// None for operations that are not coalesced, such as collectives of stacked flat storage, which
   /// run slot by slot.
   static std::optional<Key> getKey(Operation *op) {
-    if (!isCollective(op) || getStartChannel(op))
+    if (!isa<AllGatherOp, ReduceScatterOp, AllReduceOp>(op) || getStartChannel(op))
       return std::nullopt;
     SmallVector<Type> types(op->getOperandTypes());
     llvm::append_range(types, op->getResultTypes());
@@ -55,7 +54,7 @@ private:
       if (cast<NamedTensorType>(type).getShardingOrReplicated().getFlatFrom() > 0)
         return std::nullopt;
     NamedTensorType type = typeOf(op->getOperand(0));
-    return Key(op->getName(), op->getAttr("axes"), op->getAttr("offset"), type.getElementType(),
+    return Key(op->getName(), op->getAttr("axes"), type.getElementType(),
                type.getShardingOrReplicated().getPartialKind());
   }
 
@@ -110,7 +109,7 @@ private:
         candidates.push_back(describe(op));
       }
     SmallVector<Operation *> merged; // erased at the end, since `operations` refers to them
-    // Gathers run as late as possible, all others as early as possible.
+    // Gathers run as late as possible, reductions as early as possible.
     bool grows = std::get<OperationName>(key).getStringRef() == AllGatherOp::getOperationName();
     int64_t limit = grows ? bucketBytes : getOverlapLimit(candidates, bucketBytes, minSplitBytes);
     for (const Bucket &bucket : chooseBuckets(candidates, limit)) {

@@ -171,24 +171,3 @@ func.func @chains(%x: !p, %y: !p) -> (!d, !d) {
   %7 = titan.cast %6 : !f -> !d
   return %3, %7 : !d, !d
 }
-
-// -----
-
-dist.mesh @mesh [#dist.axis<a = 2>]
-!rows = !titan.tensor<f32[x = 8, y = 4], <[{a}, {}]>>
-!columns = !titan.tensor<f32[x = 8, y = 4], <[{}, {a}]>>
-
-// All-to-alls, and permutes by the same offset.
-// CHECK-LABEL: func.func @moves
-// CHECK-NEXT: %[[P:.*]]:2 = dist.permute %arg0, %arg1 over ["a"] by 1
-// CHECK-NEXT: %[[A:.*]]:2 = dist.all_to_all %arg0, %arg1 over ["a"]
-// CHECK-NEXT: %[[Q:.*]] = dist.permute %arg0 over ["a"] by -1
-// CHECK-NEXT: return %[[A]]#0, %[[A]]#1, %[[P]]#0, %[[P]]#1, %[[Q]]
-func.func @moves(%x: !rows, %y: !rows) -> (!columns, !columns, !rows, !rows, !rows) {
-  %0 = dist.all_to_all %x over ["a"] : !rows -> !columns
-  %1 = dist.all_to_all %y over ["a"] : !rows -> !columns
-  %2 = dist.permute %x over ["a"] by 1 : !rows -> !rows
-  %3 = dist.permute %x over ["a"] by -1 : !rows -> !rows
-  %4 = dist.permute %y over ["a"] by 1 : !rows -> !rows
-  return %0, %1, %2, %4, %3 : !columns, !columns, !rows, !rows, !rows
-}
