@@ -66,6 +66,8 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   line("inputs of all microbatches", report.inputs);
   // Program functions run one at a time and reuse the same memory.
   for (const plan::ProgramMemory &memory : report.programs) {
+    if (memory.bytes == 0)
+      continue;
     line(llvm::formatv("while `{0}` runs", memory.program).str(), memory.bytes);
     line("  gradients", memory.gradients);
     line("  activations", memory.activations);

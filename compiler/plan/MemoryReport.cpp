@@ -229,7 +229,7 @@ public:
       : module(module), degrees(degrees), processor(processor),
         reporter(degrees, processor.threads), kinds(getPersistentKinds(module)) {}
 
-  MemoryReport report(const pipeline::Pipelines &pipelines) const {
+  MemoryReport report(const pipeline::Pipelines &pipelines) {
     MemoryReport report;
     addPersistent(report, pipelines);
     bool loadsLibTorch = llvm::any_of(degrees, [](const auto &axis) { return axis.second > 1; });
@@ -249,7 +249,7 @@ public:
     return report;
   }
 
-  std::vector<MemoryReport> reportAll() const {
+  std::vector<MemoryReport> reportAll() {
     pipeline::Table table = getPipelineTable(module, kinds);
     std::vector<MemoryReport> reports;
     if (table.pipelines.empty())
@@ -265,7 +265,7 @@ public:
   }
 
 private:
-  void addPersistent(MemoryReport &report, const pipeline::Pipelines &pipelines) const {
+  void addPersistent(MemoryReport &report, const pipeline::Pipelines &pipelines) {
     auto allocations = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
     for (auto [number, allocation] :
          llvm::enumerate(allocations.getAsRange<ir::AllocationAttr>())) {
