@@ -1,4 +1,4 @@
-// A rank's part of one sharded dimension, and its local-to-global index. Emitted code, on
+// A rank's shard of one sharded dimension, and its local-to-global index. Emitted code, on
 // processors and devices, computes positions with it; ShardLayout.h applies it to whole tensors.
 #pragma once
 

@@ -71,9 +71,9 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
   if (memory.size() > 1)
     summary.memoryOfStages = std::move(memory);
   std::vector<plan::Execution> step = findStep(*module);
-  for (const plan::Execution &part : step)
-    for (dist::CollectiveUse &use : dist::reportCollectives(part.function, degrees)) {
-      use.times *= part.times;
+  for (const plan::Execution &execution : step)
+    for (dist::CollectiveUse &use : dist::reportCollectives(execution.function, degrees)) {
+      use.times *= execution.times;
       summary.collectives.push_back(std::move(use));
     }
   summary.lines = plan::reportLines(step, degrees);

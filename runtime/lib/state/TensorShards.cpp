@@ -32,9 +32,8 @@ std::vector<bool> shardingAxes(const TensorInfo &info, size_t axes) {
 
 TensorSharding shardingOf(const TensorInfo &info, std::span<const int64_t> degree,
                           std::span<const int64_t> coordinate) {
-  TensorSharding sharding{{},
-                          levelsOf(info.flatAxes, degree, coordinate),
-                          static_cast<size_t>(info.flatFrom)};
+  TensorSharding sharding{
+      {}, levelsOf(info.flatAxes, degree, coordinate), static_cast<size_t>(info.flatFrom)};
   for (const Dim &dim : info.dims)
     sharding.dims.push_back({dim.size, levelsOf(dim.axes, degree, coordinate), dim.padding});
   return sharding;

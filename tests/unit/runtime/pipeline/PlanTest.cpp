@@ -78,10 +78,11 @@ TEST(Plan, MutantsFail) {
     }
     for (size_t rank = 0; rank < plans.size(); ++rank)
       for (const auto &[allocation, slots] : plans[rank].slots) {
-        if (slots < 2 || std::any_of(plans[rank].messages.begin(), plans[rank].messages.end(),
-                                     [&, stash = allocation](const Message &message) {
-                                       return message.allocation == stash;
-                                     }))
+        if (slots < 2 || std::any_of(
+                             plans[rank].messages.begin(), plans[rank].messages.end(),
+                             [&, stash = allocation](const Message &message) {
+                               return message.allocation == stash;
+                             }))
           continue; // a slot more lets a transfer overlap
         auto mutant = plans;
         for (PlannedCall &call : mutant[rank].calls)
