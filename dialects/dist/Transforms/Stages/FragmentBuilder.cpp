@@ -170,9 +170,10 @@ LogicalResult FragmentBuilder::addSums() {
     ++numStepValues;
     if (yielded == argument)
       continue;
-    auto sum = yielded.getDefiningOp<ir::AddOp>();
-    std::optional<FragmentKey> key = sum ? plan.get(sum) : std::nullopt;
-    if (!key || !llvm::is_contained(sum->getOperands(), argument))
+    // Padding may mask the sum. Every stage processes the microbatches in order.
+    Operation *definition = yielded.getDefiningOp();
+    std::optional<FragmentKey> key = definition ? plan.get(definition) : std::nullopt;
+    if (!key)
       return emitError(yielded.getLoc()) << "@" << program.getName()
                                          << " returns a value of its last microbatch; a pipeline "
                                             "returns sums over microbatches only";
