@@ -111,9 +111,9 @@ LogicalResult CastOp::verify() {
 }
 
 LogicalResult CopyOp::verify() {
-  if (getInput().getType() != getResult().getType())
-    return emitOpError("(C1) operand and result differ: ")
-           << getInput().getType() << " and " << getResult().getType();
+  NamedTensorType from = getInput().getType(), to = getResult().getType();
+  if (from.getElementType() != to.getElementType() || from.getDims() != to.getDims())
+    return emitOpError("(C1) operand and result differ: ") << from << " and " << to;
   return success();
 }
 

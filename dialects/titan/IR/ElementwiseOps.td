@@ -172,7 +172,7 @@ def Titan_CopyOp : Titan_ElementwiseOp<"copy", [Titan_Exact, Titan_InferType]> {
     inserts copies where a value is read after its memory is overwritten.
 
     Constraints:
-    - (C1) operand and result have the same type.
+    - (C1) operand and result have the same type, up to sharding.
 
     Example: `%y = titan.copy %x : !titan.tensor<f32[seq = 8]>`
   }];
