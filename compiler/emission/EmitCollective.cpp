@@ -27,7 +27,7 @@ static void emitCall(FunctionEmitter &emitter, Operation *op, ArrayRef<Collectiv
                      const std::string &head) {
   Writer &out = emitter.out();
   std::optional<int64_t> channel = dist::getStartChannel(op);
-  if (operands.size() == 1 && !channel)
+  if (operands.size() == 1 && !channel && !operands[0].isHeadTail)
     return out.line(isa<dist::AllReduceOp>(op)
                         ? head + ", " + operands[0].out + ", " + operands[0].blocks.d.str() + ");"
                         : head + ", " + getArguments(operands[0]) + ");");

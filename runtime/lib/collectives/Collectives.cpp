@@ -80,7 +80,7 @@ void Collectives::issue(const CollectiveCall &call, int channel) {
   Channel &slot = channels[channel];
   if (!device.isHost()) {
     slot.group = call.group;
-    if (call.group->supportsUnpacked(call.buffers))
+    if (runsUnpacked(call))
       call.group->makeNextAsync(channel);
     return execute(call, *staging);
   }
@@ -107,7 +107,8 @@ void issue(Context &ctx, GroupRef axes, DType type, Reduction op, CollectiveCall
   thread_local std::vector<CollectiveBuffer> buffers;
   buffers.clear();
   for (const CollectiveOperand *operand = operands; operand < operands + count; ++operand)
-    buffers.push_back({operand->in, operand->out, operand->outer, operand->d * operand->inner});
+    buffers.push_back(
+        {operand->in, operand->out, operand->outer, operand->d * operand->inner, operand->order});
   CollectiveCall whole{
       kind, &ctx.collectives->group(axes), type, op, {action, ctx.location}, {}, ctx.trace};
   whole.buffers.swap(buffers);

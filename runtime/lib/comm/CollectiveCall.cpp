@@ -2,6 +2,8 @@
 
 #include "Bytes.h"
 
+#include <algorithm>
+
 namespace titan::rt {
 
 namespace {
@@ -40,8 +42,11 @@ public:
       });
       group.allGather(sent, received, count, call.type, call.site);
       forEachMember([&](const CollectiveBuffer &buffer, int64_t begin, int64_t member) {
-        copy(received + member * count * width + begin, buffer.block,
-             at(buffer.out, member * buffer.block * width), size * buffer.block, buffer);
+        forEachInterval(buffer, member, [&](int64_t local, IndexInterval global) {
+          copy(received + member * count * width + begin + local * width, buffer.block,
+               at(buffer.out, global.start * width), size * buffer.block, buffer.outer,
+               global.length);
+        });
       });
       return;
     }
@@ -49,8 +54,11 @@ public:
       std::byte *sent = staging.packed(sentBytes());
       std::byte *received = staging.received(receivedBytes());
       forEachMember([&](const CollectiveBuffer &buffer, int64_t begin, int64_t member) {
-        copy(at(buffer.in, member * buffer.block * width), size * buffer.block,
-             sent + member * count * width + begin, buffer.block, buffer);
+        forEachInterval(buffer, member, [&](int64_t local, IndexInterval global) {
+          copy(at(buffer.in, global.start * width), size * buffer.block,
+               sent + member * count * width + begin + local * width, buffer.block, buffer.outer,
+               global.length);
+        });
       });
       group.reduceScatter(sent, received, count, call.type, call.op, call.site);
       forEach([&](const CollectiveBuffer &buffer, int64_t begin) {
@@ -84,11 +92,22 @@ private:
     for (int64_t member = 0; member < size; ++member)
       forEach([&](const CollectiveBuffer &buffer, int64_t begin) { visit(buffer, begin, member); });
   }
-  /// Copies the rows of a buffer, `fromStride` and `toStride` elements apart.
+  /// Calls `visit` with each part of a member's block: its first element in the block, and its
+  /// elements in a row of all members' blocks.
+  template <typename Visit>
+  void forEachInterval(const CollectiveBuffer &buffer, int64_t member, Visit visit) const {
+    const DimShard shard = shardOf(size * buffer.block, {{size, member, buffer.order}});
+    for (int k = 0; k < shard.intervalCount(); ++k)
+      visit(k == 0 ? 0 : shard.split, shard.interval(k));
+  }
+  /// Copies `rows` rows of `elements`, `fromStride` and `toStride` elements apart.
+  void copy(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
+            int64_t rows, int64_t elements) {
+    staging.copyBlocks(from, fromStride * width, to, toStride * width, rows, elements * width);
+  }
   void copy(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
             const CollectiveBuffer &buffer) {
-    staging.copyBlocks(from, fromStride * width, to, toStride * width, buffer.outer,
-                       buffer.block * width);
+    copy(from, fromStride, to, toStride, buffer.outer, buffer.block);
   }
 
   const CollectiveCall &call;
@@ -96,15 +115,28 @@ private:
   int64_t size, width, count = 0;
 };
 
+/// Whether the result is the members' blocks one after the other.
+bool isInBlockOrder(const CollectiveCall &call) {
+  return call.group->size() == 1 ||
+         std::all_of(call.buffers.begin(), call.buffers.end(), [](const CollectiveBuffer &buffer) {
+           return buffer.order == ShardOrder::Block;
+         });
+}
+
 /// Whether the call has a single buffer that the group's basic collectives support.
 bool isOneContiguousBuffer(const CollectiveCall &call) {
-  return call.buffers.size() == 1 && (call.buffers[0].outer == 1 || call.group->size() == 1);
+  return call.buffers.size() == 1 && isInBlockOrder(call) &&
+         (call.buffers[0].outer == 1 || call.group->size() == 1);
 }
 
 } // namespace
 
+bool runsUnpacked(const CollectiveCall &call) {
+  return isInBlockOrder(call) && call.group->supportsUnpacked(call.buffers);
+}
+
 void reserve(const CollectiveCall &call, Staging &staging) {
-  if (!isOneContiguousBuffer(call) && !call.group->supportsUnpacked(call.buffers))
+  if (!isOneContiguousBuffer(call) && !runsUnpacked(call))
     Packer(call, staging).reserve();
 }
 
@@ -113,7 +145,7 @@ void execute(const CollectiveCall &call, Staging &staging) {
   const std::vector<CollectiveBuffer> &buffers = call.buffers;
   bool isOne = isOneContiguousBuffer(call);
   int64_t count = isOne ? buffers[0].outer * buffers[0].block : 0;
-  bool isUnpacked = !isOne && group.supportsUnpacked(buffers);
+  bool isUnpacked = !isOne && runsUnpacked(call);
   if (!isOne && !isUnpacked)
     return Packer(call, staging).run();
   switch (call.kind) {

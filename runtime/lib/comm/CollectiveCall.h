@@ -32,6 +32,8 @@ public:
                           int64_t toStride, int64_t rows, int64_t bytes) = 0;
 };
 
+/// Whether the group executes the call without packing.
+bool runsUnpacked(const CollectiveCall &call);
 /// Grows staging as far as `execute` will need.
 void reserve(const CollectiveCall &call, Staging &staging);
 /// Executes the call. Packs the buffers if the group does not support them unpacked.

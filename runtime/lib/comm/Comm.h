@@ -40,6 +40,7 @@ struct CollectiveBuffer {
   const void *in;
   void *out;
   int64_t outer, block;
+  ShardOrder order = ShardOrder::Block; ///< of the members' blocks in a gather or scatter
 };
 
 class Group {

@@ -50,3 +50,19 @@ func.func @started(%x: !split, %z: !more, %w: !stack) -> (!whole, !all) {
   }
   return %y, %v : !whole, !all
 }
+
+!mirrored = !titan.tensor<f32[seq = 8, embed = 4], <[{tp headtail}, {}]>>
+!inner = !titan.tensor<f32[seq = 8, embed = 4], <[{tp headtail, shard}, {}]>>
+!rows = !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}]>>
+
+// The order of a dimension's axes is part of the type.
+// CHECK-LABEL: func.func @mirrored
+// CHECK-SAME: <[{tp headtail, shard}, {}]>>
+func.func @mirrored(%x: !inner) -> !mirrored {
+  // CHECK: dist.all_gather %{{.*}} over ["shard"] : {{.*}}<[{tp headtail, shard}, {}]>> -> {{.*}}<[{tp headtail}, {}]>>
+  %0 = dist.all_gather %x over ["shard"] : !inner -> !mirrored
+  %1 = dist.all_gather %0 over ["tp"] : !mirrored -> !rows
+  // CHECK: dist.local_slice %{{.*}} over ["tp"] : {{.*}} -> {{.*}}<[{tp headtail}, {}]>>
+  %2 = dist.local_slice %1 over ["tp"] : !rows -> !mirrored
+  return %2 : !mirrored
+}
