@@ -12,10 +12,12 @@ struct Axis {
   int64_t degree = 0; ///< 0: auto, fixed at launch
   std::vector<std::string> splits, fallback, stores;
   std::vector<std::string> pads; ///< the dimensions of `splits` that may be padded
+  bool isHeadTail = false;       ///< `order = headtail`: a rank has a block and its mirror image
   Location loc;
   Location degreeLoc;
   std::vector<Location> splitLocs; ///< of `splits`, then of `fallback`
   std::vector<Location> padLocs;
+  Location orderLoc; ///< of the value of `order`
 };
 
 /// Whether the map pads a dimension if its axes do not divide it.
