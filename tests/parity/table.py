@@ -3,8 +3,8 @@
     table.py [--all] [--list] [-v] [NAME...]
 
 Generates rows: degrees of replicas, shards and tensor parallelism up to 8 ranks, the residual
-stream sharded along the sequence or not, sharded storage, options of the run. Each row is compiled
-to its memory plan. One step is interpreted on all ranks, on real arenas, in float64, and loss,
+stream sharded along the sequence or not, in block or head-tail order, sharded storage, options of
+the run. Each row is compiled to its memory plan. One step is interpreted on all ranks, on real arenas, in float64, and loss,
 gradients and parameters meet the criterion of compare.py. A selection of rows also trains for 50
 steps (in bfloat16 for 10) as real processes: fifteen and a fixed few, forty with --all.
 """
@@ -133,6 +133,18 @@ def rows() -> list[Row]:
         narrow = "precision { params = f32, compute = bf16, reduce = bf16 }"
         found.append(Row(model, axes, 4, (narrow,), is_shown=True))
     found += overridden()
+    for model in SIZES:  # a rank has a block from each end of the sequence
+        def mirrored(degree: int, stores="") -> str:
+            return f"cp = {degree} splits seq{stores} {{ order = headtail }}"
+        shard = "shard = 2 splits batch stores params, grads, optimizer"
+        tp = f"tp = 2 splits {TENSOR[model]}, else seq"
+        found += [
+            Row(model, (mirrored(2),), 2, is_shown=True),
+            Row(model, (mirrored(4, " stores params, grads, optimizer"),), 4, is_shown=True),
+            Row(model, (mirrored(2), tp), 4, is_shown=True),
+            Row(model, (tp, mirrored(2)), 4),
+            Row(model, (shard, mirrored(2), tp), 8, ("recompute = full", "accumulate = 2")),
+        ]
     for model, policy in itertools.product(SIZES, POLICIES):
         for tp in (1, 2):
             axes = tuple(axes_of(model, 1, 2, tp, True, STORES[-1]))
