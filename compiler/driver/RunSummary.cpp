@@ -54,6 +54,7 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
     if (auto program = function->getAttrOfType<mlir::StringAttr>(ir::attr::kProgram);
         program && program == "train") {
       summary.collectives = dist::reportCollectives(function, degrees);
+      summary.attention = plan::reportAttentionBalance(function, degrees);
       summary.lines = plan::reportLines(function, degrees);
     }
   return summary;

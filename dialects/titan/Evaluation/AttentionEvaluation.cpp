@@ -138,8 +138,7 @@ void addScaled(double factor, const double *from, int64_t fromStride, double *to
 
 struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, AttentionOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results,
-                         const RankShards &shards) const {
+                         MutableArrayRef<HostTensor> results, const RankShards &shards) const {
     using Walk = AttentionWalk;
     auto attention = cast<AttentionOp>(op);
     Walk w(attention, shards);
@@ -191,8 +190,7 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
 struct AttentionGradModel
     : EvaluableOpInterface::ExternalModel<AttentionGradModel, AttentionGradOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results,
-                         const RankShards &shards) const {
+                         MutableArrayRef<HostTensor> results, const RankShards &shards) const {
     using Walk = AttentionWalk;
     auto grad = cast<AttentionGradOp>(op);
     Walk w(grad, shards);

@@ -100,8 +100,7 @@ SmallVector<int64_t> getWholeShape(Operation *op) {
 /// The index space is the results'. What computes with the index gets it before the operands: the
 /// global one, row-major.
 LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> operands,
-                                  MutableArrayRef<HostTensor> results,
-                                  const RankShards &shards) {
+                                  MutableArrayRef<HostTensor> results, const RankShards &shards) {
   IndexSpace space(op, shards);
   if (failed(space.join(op->getResult(0), results[0])))
     return failure();

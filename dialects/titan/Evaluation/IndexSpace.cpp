@@ -12,8 +12,7 @@ std::vector<LocalDim> ir::getLocalDims(NamedTensorType type, const HostTensor &t
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   int64_t named = sharding.isFlat() ? sharding.getFlatFrom() : type.getRank();
   for (int64_t i = 0; i < named; ++i)
-    dims.push_back(
-        {type.getDims()[i].getName().str(), tensor.shape[i], shards.getShard(type, i)});
+    dims.push_back({type.getDims()[i].getName().str(), tensor.shape[i], shards.getShard(type, i)});
   if (sharding.isFlat()) {
     std::string name = "flat";
     for (auto axis : sharding.getFlatAxes().getAsRange<StringAttr>())
@@ -28,8 +27,8 @@ static std::string print(const DimShard &shard) {
   std::string text;
   for (int k = 0; k < shard.intervalCount(); ++k) {
     auto [start, length] = shard.interval(k);
-    text += (k ? " with [" : "[") + std::to_string(start) + ", " + std::to_string(start + length) +
-            ")";
+    text +=
+        (k ? " with [" : "[") + std::to_string(start) + ", " + std::to_string(start + length) + ")";
   }
   return text;
 }

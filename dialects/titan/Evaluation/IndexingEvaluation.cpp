@@ -18,9 +18,7 @@ struct Lookup {
   int64_t alongStride = 1;
 
   /// The row of the rank's table that an index selects; -1 if another rank has it.
-  int64_t findRow(double index) const {
-    return along.shard.toLocal(static_cast<int64_t>(index));
-  }
+  int64_t findRow(double index) const { return along.shard.toLocal(static_cast<int64_t>(index)); }
 };
 
 /// The table without the dimension `along`, and its stride along it.
@@ -60,7 +58,8 @@ struct GatherModel : EvaluableOpInterface::ExternalModel<GatherModel, GatherOp> 
       return failure();
     lookup->space.walk(lookup->strides, [&](const std::vector<int64_t> &at) {
       int64_t row = lookup->findRow(operands[1]->data[at[1]]);
-      results[0].data[at[2]] = row >= 0 ? operands[0]->data[at[0] + row * lookup->alongStride] : 0.0;
+      results[0].data[at[2]] =
+          row >= 0 ? operands[0]->data[at[0] + row * lookup->alongStride] : 0.0;
     });
     return success();
   }

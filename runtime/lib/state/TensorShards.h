@@ -17,8 +17,8 @@ namespace titan::rt {
 TensorSharding shardingOf(const TensorInfo &info, std::span<const int64_t> degree,
                           std::span<const int64_t> coordinate);
 
-/// Whether this rank writes its shard to files. Of the ranks with the same shard, it is the one with
-/// coordinate 0 on all axes that do not shard the tensor.
+/// Whether this rank writes its shard to files. Of the ranks with the same shard, it is the one
+/// with coordinate 0 on all axes that do not shard the tensor.
 bool isShardWriter(const TensorInfo &info, std::span<const int64_t> coordinate);
 
 /// The index of the rank's shard; equal on ranks with equal shards.

@@ -28,9 +28,9 @@ TensorSharding shardingOf(const Sharded &tensor, const Numbers &degree, const Nu
   auto levelsOf = [&](const std::vector<int> &axes, bool isFlat) {
     std::vector<ShardLevel> levels;
     for (int axis : axes)
-      levels.push_back({degree[axis], coordinate[axis],
-                        axis == tensor.headTail && !isFlat ? ShardOrder::HeadTail
-                                                           : ShardOrder::Block});
+      levels.push_back(
+          {degree[axis], coordinate[axis],
+           axis == tensor.headTail && !isFlat ? ShardOrder::HeadTail : ShardOrder::Block});
     return levels;
   };
   TensorSharding sharding{{}, levelsOf(tensor.flatAxes, true), tensor.flatFrom};

@@ -81,7 +81,8 @@ TEST(Initialize, RunsAgreeWithTheWhole) {
   Initializer init{Init::Normal, 0.02};
   std::vector<float> whole(1000);
   initializeRange(init, 7, "layers.3.wq", 0, 1000, DType::F32, whole.data());
-  for (auto [first, count] : {std::pair<int64_t, int64_t>{0, 1000}, {1, 999}, {127, 2}, {300, 40}}) {
+  for (auto [first, count] :
+       {std::pair<int64_t, int64_t>{0, 1000}, {1, 999}, {127, 2}, {300, 40}}) {
     std::vector<float> run(static_cast<size_t>(count));
     initializeRange(init, 7, "layers.3.wq", first, count, DType::F32, run.data());
     for (int64_t i = 0; i < count; ++i)
