@@ -39,7 +39,11 @@ public:
     if (!axis)
       return reportIdleOptions();
     const std::string dim = axis->splits.empty() ? "" : axis->splits[0];
-    if (isAlone(*axis))
+    if (axis->degree == 0)
+      diags.report(Code::AutoDegree, axis->degreeLoc,
+                   "the degree of `" + axis->name +
+                       "` must be known: its ranks execute different layers");
+    else if (isAlone(*axis))
       resolveStages(*axis, dim);
     shardNothing(*axis);
   }
