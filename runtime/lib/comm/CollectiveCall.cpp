@@ -53,15 +53,15 @@ public:
     std::byte *sent = staging.packed(sentBytes());
     std::byte *received = isInPlace() ? sent : staging.received(receivedBytes());
     if (!hasNoTarget())
-      forEachPart(Side::In, [&](const CollectiveBuffer &buffer, const Part &part) {
-        copy(at(buffer.in, part.begin), part.stride, sent + part.packedBegin, part.packedStride,
-             part);
+      forEachSegment(Side::In, [&](const CollectiveBuffer &buffer, const Segment &segment) {
+        copy(at(buffer.in, segment.begin), segment.stride, sent + segment.packedBegin,
+             segment.packedStride, segment);
       });
     callWhole(call, sent, received, count);
     if (!hasNoSource())
-      forEachPart(Side::Out, [&](const CollectiveBuffer &buffer, const Part &part) {
-        copy(received + part.packedBegin, part.packedStride, at(buffer.out, part.begin),
-             part.stride, part);
+      forEachSegment(Side::Out, [&](const CollectiveBuffer &buffer, const Segment &segment) {
+        copy(received + segment.packedBegin, segment.packedStride, at(buffer.out, segment.begin),
+             segment.stride, segment);
       });
   }
 
@@ -78,7 +78,7 @@ private:
   }
   /// The elements of a member that are contiguous in each row, in the buffer and packed. Begins are
   /// in bytes, strides in elements.
-  struct Part {
+  struct Segment {
     int64_t rows, length, begin, stride, packedBegin, packedStride;
   };
 
@@ -95,8 +95,8 @@ private:
   int64_t receivedBytes() const {
     return count * width * (receivesPerMember(call.kind) ? size : 1);
   }
-  /// Calls `visit` with the parts of one side: of all members' blocks, or of a shard.
-  template <typename Visit> void forEachPart(Side side, Visit visit) const {
+  /// Calls `visit` with the segments of one side: of all members' blocks, or of a shard.
+  template <typename Visit> void forEachSegment(Side side, Visit visit) const {
     const bool isPerMember =
         side == Side::In ? sendsPerMember(call.kind) : receivesPerMember(call.kind);
     const int64_t members = isPerMember ? size : 1;
@@ -107,20 +107,20 @@ private:
         const int64_t row = members * rows.block;
         const DimShard shard = shardOf(row, {{members, member, buffer.order}});
         for (int k = 0; k < shard.intervalCount(); ++k) {
-          const IndexInterval part = shard.interval(k);
+          const IndexInterval interval = shard.interval(k);
           const int64_t before = k == 0 ? 0 : shard.split;
-          visit(buffer, Part{rows.count, part.length, part.start * width, row,
-                             packed + before * width, rows.block});
+          visit(buffer, Segment{rows.count, interval.length, interval.start * width, row,
+                                packed + before * width, rows.block});
         }
         packed += rows.count * rows.block * width;
       }
     }
   }
-  /// Copies the rows of a part; the strides are in elements.
+  /// Copies the rows of a segment; the strides are in elements.
   void copy(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
-            const Part &part) {
-    staging.copyBlocks(from, fromStride * width, to, toStride * width, part.rows,
-                       part.length * width);
+            const Segment &segment) {
+    staging.copyBlocks(from, fromStride * width, to, toStride * width, segment.rows,
+                       segment.length * width);
   }
 
   const CollectiveCall &call;
