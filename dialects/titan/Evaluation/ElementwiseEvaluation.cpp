@@ -148,6 +148,6 @@ template <typename... Ops> void attach(MLIRContext &context) {
 
 void ir::attachElementwiseEvaluation(MLIRContext &context) {
   attach<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, FloorOp,
-         AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, CopyOp,
-         ExpandOp, ConstantOp, IotaOp, RandomOp, ApplyOp>(context);
+         AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp,
+         CopyOp, ExpandOp, ConstantOp, IotaOp, RandomOp, ApplyOp>(context);
 }

@@ -172,6 +172,6 @@ template <typename... Ops> void attachTo(MLIRContext &context) {
 
 void ir::attachElementwiseShardingRules(MLIRContext &context) {
   attachTo<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, FloorOp,
-           AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, CopyOp,
-           ExpandOp, ConstantOp, IotaOp, RandomOp, ApplyOp>(context);
+           AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp,
+           CopyOp, ExpandOp, ConstantOp, IotaOp, RandomOp, ApplyOp>(context);
 }

@@ -23,11 +23,11 @@ appendStackedOutputs(RepeatOp repeat,
                      llvm::ArrayRef<std::pair<mlir::Value, unsigned>> valuesOfVariants,
                      llvm::function_ref<void(mlir::Value, mlir::Value)> replaces = nullptr);
 
-/// Moves the stacked outputs with the numbers `moved` (of all results) and what only they need into a
-/// second repeat. It scans the values for which `isScanned` is true, and computes all others from
+/// Moves the stacked outputs with the numbers `moved` (of all results) and what only they need into
+/// a second repeat. It scans the values for which `isScanned` is true, and computes all others from
 /// these. Fails with an error if it would need an iteration argument; `purpose` says in the message
-/// what the repeat could not be divided for. Leaves dead operations to cleanUp(). Returns the second
-/// repeat.
+/// what the repeat could not be divided for. Leaves dead operations to cleanUp(). Returns the
+/// second repeat.
 mlir::FailureOr<RepeatOp> distributeRepeat(RepeatOp repeat, llvm::ArrayRef<unsigned> moved,
                                            llvm::function_ref<bool(mlir::Value)> isScanned,
                                            llvm::StringRef purpose);

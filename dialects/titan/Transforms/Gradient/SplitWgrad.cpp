@@ -37,8 +37,7 @@ public:
   /// and it is no cheap function of residuals.
   bool isScanned(Value value) const {
     Operation *op = value.getDefiningOp();
-    return op && producers.contains(op) &&
-           (cotangents.contains(value) || !isCheapToRepeat(op));
+    return op && producers.contains(op) && (cotangents.contains(value) || !isCheapToRepeat(op));
   }
 
 private:

@@ -35,9 +35,10 @@ int64_t countSlots(ir::NamedTensorType type);
 
 /// Identifies a persistent tensor in all programs of a module by its role (`titan.param`,
 /// `titan.state`, `titan.scalar`; in fragments also `titan.input`, `titan.stash`,
-/// `titan.step_value`), its name and its scope: the stage (`titan.stage`) of a parameter or state that
-/// has one, the program of what only its fragments share, null for others. The name alone is not
-/// unique: a user may call a parameter `lr`, or `m.w` although the first moment of `w` is `m.w`.
+/// `titan.step_value`), its name and its scope: the stage (`titan.stage`) of a parameter or state
+/// that has one, the program of what only its fragments share, null for others. The name alone is
+/// not unique: a user may call a parameter `lr`, or `m.w` although the first moment of `w` is
+/// `m.w`.
 struct PersistentKey {
   mlir::StringAttr role, name;
   mlir::Attribute scope;
