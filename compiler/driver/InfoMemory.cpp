@@ -23,13 +23,30 @@ static std::string printLocation(const plan::ProgramMemory &memory) {
                        memory.line);
 }
 
+/// A row per rank along the axis of a pipeline.
+static void printStages(llvm::raw_ostream &out, const RunSummary &summary) {
+  if (summary.memoryOfStages.empty())
+    return;
+  out << "\nmemory along the pipeline in bytes:\n"
+      << llvm::formatv("  {0,-6}{1,16}{2,16}{3,16}{4,16}{5,16}\n", "rank", "parameters",
+                       "optimizer state", "stashes", "while running", "total");
+  for (auto [rank, report] : llvm::enumerate(summary.memoryOfStages))
+    out << llvm::formatv("  {0,-6}{1,16}{2,16}{3,16}{4,16}{5,16}\n", rank,
+                         grouped(report.parameters), grouped(report.optimizer),
+                         grouped(report.stashes), grouped(report.getTransient()),
+                         grouped(report.getTraining()));
+}
+
 void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   const plan::MemoryReport &report = summary.memory;
+  printStages(out, summary);
   auto line = [&](llvm::StringRef what, int64_t bytes) {
     if (bytes)
       out << llvm::formatv("  {0,-28} {1,16}\n", what, grouped(bytes));
   };
-  out << "\nmemory per rank in bytes, ranks: " << summary.ranks << ", " << summary.processor.threads
+  out << (summary.memoryOfStages.empty() ? "\nmemory per rank in bytes, ranks: "
+                                         : "\nmemory of the rank that needs most, ranks: ")
+      << summary.ranks << ", " << summary.processor.threads
       << (summary.processor.threads == 1 ? " thread" : " threads") << " each:\n";
   // The contiguous storage of each block.
   auto blocks = [&](bool ofState) {
@@ -44,8 +61,13 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   line("optimizer state", report.optimizer);
   blocks(/*ofState=*/true);
   line("learning rate, step", report.scalars);
+  line("stashes of microbatches", report.stashes);
+  line("sums, values of a step", report.stepValues);
+  line("inputs of all microbatches", report.inputs);
   // Program functions run one at a time and reuse the same memory.
   for (const plan::ProgramMemory &memory : report.programs) {
+    if (memory.bytes == 0)
+      continue;
     line(llvm::formatv("while `{0}` runs", memory.program).str(), memory.bytes);
     line("  gradients", memory.gradients);
     line("  activations", memory.activations);
@@ -78,7 +100,18 @@ llvm::json::Object memoryJson(const RunSummary &summary) {
   for (const plan::StoredBlocks &stored : report.blocks)
     blocks.push_back(llvm::json::Object{
         {"name", stored.name}, {"blocks", stored.blocks}, {"bytes", stored.bytes}});
+  llvm::json::Array stages;
+  for (const plan::MemoryReport &stage : summary.memoryOfStages)
+    stages.push_back(llvm::json::Object{{"parameters", stage.parameters},
+                                        {"optimizer", stage.optimizer},
+                                        {"stashes", stage.stashes},
+                                        {"step_values", stage.stepValues},
+                                        {"inputs", stage.inputs},
+                                        {"transient", stage.getTransient()},
+                                        {"total", stage.getTraining()}});
   return llvm::json::Object{
+      {"stages", std::move(stages)},        {"stashes", report.stashes},
+      {"step_values", report.stepValues},   {"inputs", report.inputs},
       {"parameters", report.parameters},    {"buffers", report.buffers},
       {"optimizer", report.optimizer},      {"scalars", report.scalars},
       {"transient", report.getTransient()}, {"products", report.gemmPacking},

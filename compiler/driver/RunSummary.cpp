@@ -12,6 +12,22 @@
 
 namespace titan::driver {
 
+/// The functions of a training step: @train, or its fragments on all stages.
+static std::vector<plan::Execution> findStep(mlir::ModuleOp module) {
+  std::vector<plan::Execution> step;
+  dist::PipelineOp pipeline = dist::PipelineOp::lookup(module);
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    auto program = function->getAttrOfType<mlir::StringAttr>(ir::attr::kProgram);
+    if (!program || program.getValue().split('.').first != "train")
+      continue;
+    auto fragment = function->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr);
+    step.push_back({function, fragment && dist::runsPerMicrobatch(fragment.getKind())
+                                  ? static_cast<int64_t>(pipeline.getMicrobatches())
+                                  : 1});
+  }
+  return step;
+}
+
 std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema::CheckedRun &run,
                                          int64_t processes, int64_t threads) {
   int64_t degree = processes ? autoDegree(instance, run, processes) : 1;
@@ -49,14 +65,21 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
   summary.processor = {threads ? threads : std::max<int64_t>(1, cores / summary.ranks),
                        features.lookup("amx-bf16"), // tiles, then vectors
                        features.lookup("avx2") && features.lookup("fma")};
-  summary.memory = plan::reportMemory(*module, degrees, summary.processor);
-  for (auto function : module->getOps<mlir::func::FuncOp>())
-    if (auto program = function->getAttrOfType<mlir::StringAttr>(ir::attr::kProgram);
-        program && program == "train") {
-      summary.collectives = dist::reportCollectives(function, degrees);
-      summary.attention = plan::reportAttentionBalance(function, degrees);
-      summary.lines = plan::reportLines(function, degrees);
+  std::vector<plan::MemoryReport> memory = plan::reportMemory(*module, degrees, summary.processor);
+  summary.memory = *llvm::max_element(
+      memory, [](const auto &a, const auto &b) { return a.getTraining() < b.getTraining(); });
+  if (memory.size() > 1)
+    summary.memoryOfStages = std::move(memory);
+  std::vector<plan::Execution> step = findStep(*module);
+  for (const plan::Execution &execution : step) {
+    llvm::append_range(summary.attention,
+                       plan::reportAttentionBalance(execution.function, degrees));
+    for (dist::CollectiveUse &use : dist::reportCollectives(execution.function, degrees)) {
+      use.times *= execution.times;
+      summary.collectives.push_back(std::move(use));
     }
+  }
+  summary.lines = plan::reportLines(step, degrees);
   return summary;
 }
 

@@ -19,7 +19,9 @@ struct RunSummary {
   double flopsPerToken = 0;  ///< executed, forward and backward; total of all ranks
   /// The model as written, by TorchTitan's convention (dialects/titan/Cost/Cost.h).
   double modelFlopsPerToken = 0;
-  plan::MemoryReport memory;
+  plan::MemoryReport memory; ///< of the rank that needs most
+  /// Of a pipeline: each rank along its axis.
+  std::vector<plan::MemoryReport> memoryOfStages;
   std::vector<dist::CollectiveUse> collectives;  ///< of one training step
   std::vector<plan::AttentionBalance> attention; ///< of the step, where positions are sharded
   std::vector<plan::LineCost> lines;             ///< of one training step, on one rank

@@ -11,10 +11,9 @@
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/PipelineTable.h"
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "llvm/ADT/SetVector.h"
-
-#include <set>
 
 using namespace mlir;
 using namespace titan;
@@ -318,72 +317,31 @@ void ProgramTable::emitInputs(func::FuncOp declaration) {
     }
 }
 
-/// The persistent allocations of `refs`, ascending.
-static std::string getPersistentList(ArrayRef<AllocRefAttr> refs) {
-  std::set<int64_t> indices;
-  for (AllocRefAttr ref : refs)
-    if (ref.getSpace() == MemorySpace::Persistent)
-      indices.insert(ref.getIndex());
-  return getList(SmallVector<int64_t>(indices.begin(), indices.end()));
+static std::string getList(const std::vector<int> &list) {
+  return getList(SmallVector<int64_t>(list.begin(), list.end()));
 }
 
-/// A fragment as a row, and the allocations of microbatches that it reads or writes.
-static std::string getFragmentRow(func::FuncOp function, std::set<int64_t> &stashes,
-                                  std::set<int64_t> &inputs) {
-  auto fragment = function->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr);
+/// A fragment as a row.
+static std::string getFragmentRow(const pipeline::Fragment &fragment) {
   static const char *const kinds[] = {"Begin", "Forward", "Backward",
                                       "Wgrad", "Update",  "Evaluate"};
-  SmallVector<AllocRefAttr> uses, reads, writes;
-  auto arguments = function->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs);
-  for (auto [i, ref] : llvm::enumerate(arguments.getAsRange<AllocRefAttr>())) {
-    uses.push_back(ref);
-    bool isStash = function.getArgAttr(i, attr::kStash) != nullptr;
-    if (isStash || function.getArgAttr(i, attr::kStepValue))
-      reads.push_back(ref);
-    if (isStash)
-      stashes.insert(ref.getIndex());
-    if (function.getArgAttr(i, attr::kMicrobatch))
-      inputs.insert(ref.getIndex());
-  }
-  Operation *terminator = function.getBody().front().getTerminator();
-  auto results = terminator->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs);
-  for (auto [i, ref] : llvm::enumerate(results.getAsRange<AllocRefAttr>()))
-    if (memory::getCrossingKey(function, i)) {
-      uses.push_back(ref);
-      writes.push_back(ref);
-    }
-  return "{" + quote(function->getAttrOfType<StringAttr>(attr::kProgram).getValue()) +
-         ", FragmentKind::" + kinds[static_cast<int>(fragment.getKind())] + ", " +
-         std::to_string(fragment.getStage()) + ", " + std::to_string(fragment.getLevel()) + ", " +
-         getPersistentList(uses) + ", " + getPersistentList(reads) + ", " +
-         getPersistentList(writes) + "},";
+  return "{" + quote(fragment.function) +
+         ", FragmentKind::" + kinds[static_cast<int>(fragment.kind)] + ", " +
+         std::to_string(fragment.stage) + ", " + std::to_string(fragment.level) + ", " +
+         getList(fragment.uses) + ", " + getList(fragment.reads) + ", " + getList(fragment.writes) +
+         "},";
 }
 
 void ProgramTable::emitPipelines() {
-  dist::PipelineOp pipeline = dist::PipelineOp::lookup(module);
-  if (!pipeline)
-    return;
-  for (auto declaration : module.getOps<func::FuncOp>()) {
-    if (!declaration->hasAttr(dist::kFragmentsAttr))
-      continue;
-    std::set<int64_t> stashes, inputs;
-    SmallVector<std::string> rows;
-    bool hasMicrobatches = false;
-    for (func::FuncOp fragment : dist::getFragments(declaration)) {
-      rows.push_back(getFragmentRow(fragment, stashes, inputs));
-      hasMicrobatches |=
-          fragment->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr).getKind() ==
-          dist::FragmentKind::Forward;
-    }
-    out.open("addPipeline(p, {" + quote(declaration.getName()) + ", " +
-             LocalSizes::getAxisName(mesh, pipeline.getAxisAttr()) + ", " +
-             std::to_string(pipeline.getNumStages()) + ", " +
-             std::to_string(hasMicrobatches ? pipeline.getMicrobatches() : 0) + ", " +
-             quote(pipeline.getSchedule()) + ",");
-    for (const std::string &row : rows)
-      out.line(row);
-    out.close(", " + getList(SmallVector<int64_t>(stashes.begin(), stashes.end())) + ", " +
-              getList(SmallVector<int64_t>(inputs.begin(), inputs.end())) + "});");
+  for (const pipeline::Pipeline &pipeline : memory::getPipelines(module)) {
+    auto axis = cast<dist::MeshAxisAttr>(mesh.getAxes()[pipeline.axis]);
+    out.open("addPipeline(p, {" + quote(pipeline.program) + ", " +
+             LocalSizes::getAxisName(mesh, axis.getName()) + ", " +
+             std::to_string(pipeline.stages) + ", " + std::to_string(pipeline.microbatches) + ", " +
+             quote(pipeline.schedule) + ",");
+    for (const pipeline::Fragment &fragment : pipeline.fragments)
+      out.line(getFragmentRow(fragment));
+    out.close(", " + getList(pipeline.stashes) + ", " + getList(pipeline.inputs) + "});");
   }
 }
 

@@ -162,11 +162,11 @@ std::optional<unsigned> FragmentScript::findResult(func::FuncOp fragment, unsign
 
 /// Slot `slot` of a tensor with a leading dimension.
 static TensorRef takeSlot(const HostTensor &whole, int64_t slot) {
-  auto part = std::make_shared<HostTensor>();
-  part->shape.assign(whole.shape.begin() + 1, whole.shape.end());
+  auto slice = std::make_shared<HostTensor>();
+  slice->shape.assign(whole.shape.begin() + 1, whole.shape.end());
   int64_t size = whole.data.size() / whole.shape.front();
-  part->data.assign(whole.data.begin() + slot * size, whole.data.begin() + (slot + 1) * size);
-  return part;
+  slice->data.assign(whole.data.begin() + slot * size, whole.data.begin() + (slot + 1) * size);
+  return slice;
 }
 
 FailureOr<TensorRef> FragmentScript::getArgument(int64_t rank, const FragmentCall &call,

@@ -94,9 +94,13 @@ private:
 
 } // namespace
 
-std::vector<LineCost> reportLines(FunctionOpInterface function, const dist::Degrees &degrees) {
+std::vector<LineCost> reportLines(const std::vector<Execution> &functions,
+                                  const dist::Degrees &degrees) {
   LineCounter counter(degrees);
-  counter.count(function.getFunctionBody(), 1);
+  for (const Execution &execution : functions) {
+    FunctionOpInterface function = execution.function;
+    counter.count(function.getFunctionBody(), static_cast<double>(execution.times));
+  }
   return counter.take();
 }
 

@@ -20,8 +20,15 @@ struct LineCost {
   double bytesWritten = 0;
 };
 
-/// The lines of `function` by descending operations, then bytes.
-std::vector<LineCost> reportLines(mlir::FunctionOpInterface function, const dist::Degrees &degrees);
+/// A function and how often a step runs it.
+struct Execution {
+  mlir::FunctionOpInterface function;
+  int64_t times;
+};
+
+/// The lines of all functions by descending operations, then bytes.
+std::vector<LineCost> reportLines(const std::vector<Execution> &functions,
+                                  const dist::Degrees &degrees);
 
 } // namespace titan::plan
 

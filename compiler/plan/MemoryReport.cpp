@@ -1,10 +1,12 @@
 #include "compiler/plan/MemoryReport.h"
 #include "base/arena/ArenaPlanner.h"
 #include "base/arena/PersistentLayout.h"
+#include "base/pipeline/Pipelines.h"
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/PipelineTable.h"
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -138,23 +140,58 @@ bool usesBlas(ir::ContractOp contract, const Processor &processor) {
          (lhs.getElementType().isF64() || !processor.hasVectors);
 }
 
+using PersistentKind = int64_t MemoryReport::*;
+
+/// What an argument is for; null for scalars.
+PersistentKind getPersistentKind(func::FuncOp function, unsigned argument) {
+  auto has = [&](StringRef role) { return function.getArgAttr(argument, role) != nullptr; };
+  if (has(ir::attr::kParam))
+    return has(ir::attr::kBuffer) ? &MemoryReport::buffers : &MemoryReport::parameters;
+  if (has(ir::attr::kState))
+    return &MemoryReport::optimizer;
+  if (has(ir::attr::kStash))
+    return &MemoryReport::stashes;
+  if (has(ir::attr::kInput))
+    return &MemoryReport::inputs;
+  return has(ir::attr::kStepValue) ? &MemoryReport::stepValues : nullptr;
+}
+
 /// The kind of each persistent tensor, by allocation index.
-llvm::DenseMap<int64_t, int64_t MemoryReport::*> getPersistentKinds(ModuleOp module) {
-  llvm::DenseMap<int64_t, int64_t MemoryReport::*> kinds;
-  for (auto function : module.getOps<func::FuncOp>())
+llvm::DenseMap<int64_t, PersistentKind> getPersistentKinds(ModuleOp module) {
+  llvm::DenseMap<int64_t, PersistentKind> kinds;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal())
+      continue;
     for (BlockArgument argument : function.getArguments()) {
-      const unsigned i = argument.getArgNumber();
       ir::AllocRefAttr ref = memory::getAllocRef(argument);
       if (!ref || ref.getSpace() != ir::MemorySpace::Persistent)
         continue;
-      if (function.getArgAttr(i, ir::attr::kParam))
-        kinds[ref.getIndex()] = function.getArgAttr(i, ir::attr::kBuffer)
-                                    ? &MemoryReport::buffers
-                                    : &MemoryReport::parameters;
-      if (function.getArgAttr(i, ir::attr::kState))
-        kinds[ref.getIndex()] = &MemoryReport::optimizer;
+      if (PersistentKind kind = getPersistentKind(function, argument.getArgNumber()))
+        kinds[ref.getIndex()] = kind;
     }
+  }
   return kinds;
+}
+
+/// What a training run executes: steps and evaluations.
+bool isOfTraining(StringRef function) {
+  StringRef program = function.split('.').first;
+  return program == "train" || program == "eval";
+}
+
+/// The table of the pipelines of a training run.
+pipeline::Table getPipelineTable(ModuleOp module,
+                                 const llvm::DenseMap<int64_t, PersistentKind> &kinds) {
+  auto allocations = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
+  pipeline::Table table{memory::getPipelines(module), std::vector<bool>(allocations.size()), {}};
+  for (auto [number, kind] : kinds)
+    table.isStored[number] = kind == &MemoryReport::parameters || kind == &MemoryReport::buffers ||
+                             kind == &MemoryReport::optimizer;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (auto name = function->getAttrOfType<StringAttr>(ir::attr::kProgram);
+        name && isOfTraining(name))
+      table.functions.push_back(name.str());
+  return table;
 }
 
 /// Adds the bytes per block of an item to those of its bucket.
@@ -177,40 +214,89 @@ const ProgramMemory *MemoryReport::find(StringRef program) const {
 
 int64_t MemoryReport::getTransient() const {
   int64_t most = 0;
-  for (StringRef program : {"train", "eval"})
-    if (const ProgramMemory *memory = find(program))
-      most = std::max(most, memory->bytes);
+  for (const ProgramMemory &memory : programs)
+    if (isOfTraining(memory.program))
+      most = std::max(most, memory.bytes);
   return most;
 }
 
-MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees,
-                          const Processor &processor) {
-  MemoryReport report;
-  Reporter reporter(degrees, processor.threads);
-  llvm::DenseMap<int64_t, int64_t MemoryReport::*> kinds = getPersistentKinds(module);
-  auto allocations = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
-  for (auto [number, allocation] : llvm::enumerate(allocations.getAsRange<ir::AllocationAttr>())) {
-    auto found = kinds.find(number);
-    auto kind = found == kinds.end() ? &MemoryReport::scalars : found->second;
-    arena::PersistentItem item =
-        memory::getPersistentItem(allocation, reporter.getBytes(allocation));
-    if (allocation.getBucket())
-      addBlocks(report, item, kind == &MemoryReport::optimizer);
-    report.*kind += arena::getPersistentBytes(item);
+namespace {
+
+/// Reports the memory of ranks.
+class RankReporter {
+public:
+  RankReporter(ModuleOp module, const dist::Degrees &degrees, const Processor &processor)
+      : module(module), degrees(degrees), processor(processor),
+        reporter(degrees, processor.threads), kinds(getPersistentKinds(module)) {}
+
+  MemoryReport report(const pipeline::Pipelines &pipelines) {
+    MemoryReport report;
+    addPersistent(report, pipelines);
+    bool loadsLibTorch = llvm::any_of(degrees, [](const auto &axis) { return axis.second > 1; });
+    for (auto function : module.getOps<func::FuncOp>()) {
+      auto name = function->getAttrOfType<StringAttr>(ir::attr::kProgram);
+      if (!name || !pipelines.runs(name.str()))
+        continue;
+      report.programs.push_back(reporter.report(function));
+      function.walk([&](ir::ContractOp contract) {
+        report.gemmPacking =
+            std::max(report.gemmPacking, getGemmBytes(contract, degrees, processor));
+        loadsLibTorch |= usesBlas(contract, processor);
+      });
+    }
+    if (loadsLibTorch)
+      report.libraries = kLibrariesWithLibTorch;
+    return report;
   }
-  bool loadsLibTorch = llvm::any_of(degrees, [](const auto &axis) { return axis.second > 1; });
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if (!function->hasAttr(ir::attr::kProgram))
-      continue;
-    report.programs.push_back(reporter.report(function));
-    function.walk([&](ir::ContractOp contract) {
-      report.gemmPacking = std::max(report.gemmPacking, getGemmBytes(contract, degrees, processor));
-      loadsLibTorch |= usesBlas(contract, processor);
-    });
+
+  std::vector<MemoryReport> reportAll() {
+    pipeline::Table table = getPipelineTable(module, kinds);
+    std::vector<MemoryReport> reports;
+    if (table.pipelines.empty())
+      return {report(pipeline::Pipelines(table, {}, {}))};
+    std::vector<int64_t> degree, coordinate;
+    for (auto axis : dist::MeshOp::lookup(module).getAxes().getAsRange<dist::MeshAxisAttr>())
+      degree.push_back(degrees.lookup(axis.getName().getValue()));
+    coordinate.resize(degree.size());
+    const size_t axis = table.pipelines.front().axis;
+    for (coordinate[axis] = 0; coordinate[axis] < degree[axis]; ++coordinate[axis])
+      reports.push_back(report(pipeline::Pipelines(table, degree, coordinate)));
+    return reports;
   }
-  if (loadsLibTorch)
-    report.libraries = kLibrariesWithLibTorch;
-  return report;
+
+private:
+  void addPersistent(MemoryReport &report, const pipeline::Pipelines &pipelines) {
+    auto allocations = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
+    for (auto [number, allocation] :
+         llvm::enumerate(allocations.getAsRange<ir::AllocationAttr>())) {
+      int64_t copies = pipelines.copiesOf(number);
+      if (copies == 0)
+        continue;
+      PersistentKind kind = kinds.lookup(number);
+      // As the program lays out copies (runtime/lib/state/Arena.cpp).
+      int64_t bytes = reporter.getBytes(allocation),
+              stride = pipelines.isPacked(number) ? bytes
+                                                  : arena::alignTo(bytes, arena::kArenaAlignment);
+      arena::PersistentItem item =
+          memory::getPersistentItem(allocation, (copies - 1) * stride + bytes);
+      if (allocation.getBucket())
+        addBlocks(report, item, kind == &MemoryReport::optimizer);
+      report.*(kind ? kind : &MemoryReport::scalars) += arena::getPersistentBytes(item);
+    }
+  }
+
+  ModuleOp module;
+  const dist::Degrees &degrees;
+  const Processor &processor;
+  Reporter reporter;
+  llvm::DenseMap<int64_t, PersistentKind> kinds;
+};
+
+} // namespace
+
+std::vector<MemoryReport> reportMemory(ModuleOp module, const dist::Degrees &degrees,
+                                       const Processor &processor) {
+  return RankReporter(module, degrees, processor).reportAll();
 }
 
 } // namespace titan::plan

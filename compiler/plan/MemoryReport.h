@@ -63,12 +63,17 @@ struct MemoryReport {
   int64_t buffers = 0;
   int64_t optimizer = 0;
   int64_t scalars = 0;     ///< learning rate, step
+  int64_t stashes = 0;     ///< of a pipeline: values that exist once per microbatch, in all slots
+  int64_t stepValues = 0;  ///< of a pipeline: sums over microbatches, values of a step
+  int64_t inputs = 0;      ///< of a pipeline: the inputs of all microbatches
   int64_t gemmPacking = 0; ///< pack buffers of matrix products on CPUs, outside the arena
   int64_t libraries = kLibraries;
   std::vector<StoredBlocks> blocks; ///< buckets of parameters and optimizer states
   std::vector<ProgramMemory> programs;
 
-  int64_t getPersistent() const { return parameters + buffers + optimizer + scalars; }
+  int64_t getPersistent() const {
+    return parameters + buffers + optimizer + scalars + stashes + stepValues + inputs;
+  }
   /// Null if there is no program of this name.
   const ProgramMemory *find(llvm::StringRef program) const;
   /// The maximum over the programs of a training run: steps and evaluations.
@@ -77,9 +82,10 @@ struct MemoryReport {
   int64_t getTraining() const { return getPersistent() + getTransient() + gemmPacking; }
 };
 
-/// Requires a module after the memory phase. `degrees` includes the `auto` degree.
-MemoryReport reportMemory(mlir::ModuleOp module, const dist::Degrees &degrees,
-                          const Processor &processor);
+/// One report for each rank along the axis of the pipeline, in order; one report without a
+/// pipeline. Requires a module after the memory phase. `degrees` includes the `auto` degree.
+std::vector<MemoryReport> reportMemory(mlir::ModuleOp module, const dist::Degrees &degrees,
+                                       const Processor &processor);
 
 } // namespace titan::plan
 

@@ -56,6 +56,12 @@ inline bool reduces(mlir::Operation *op) {
   return mlir::isa<AllReduceOp, ReduceScatterOp>(op);
 }
 
+/// Whether fragments of this kind run once per microbatch, others once per step.
+inline bool runsPerMicrobatch(FragmentKind kind) {
+  return kind == FragmentKind::Forward || kind == FragmentKind::Backward ||
+         kind == FragmentKind::Wgrad;
+}
+
 /// The fragments of a program in the order of `dist.fragments`; symbols without a function are
 /// skipped.
 llvm::SmallVector<mlir::func::FuncOp> getFragments(mlir::func::FuncOp declaration);

@@ -1,11 +1,13 @@
 // Executes the plan of a rank.
 #pragma once
 
-#include "RankPlan.h"
+#include "base/pipeline/RankPlan.h"
 
 #include <functional>
 
 namespace titan::rt {
+
+using pipeline::Message, pipeline::PlannedCall, pipeline::RankPlan;
 
 /// The messages of a rank. Messages on one route are in the order of their starts.
 class Messages {

@@ -16,14 +16,13 @@ LearningRate::LearningRate(const Program &program, const Settings &settings)
     arguments.push_back(isSetting(source) ? settings.argument(source) : 0);
 }
 
-double LearningRate::at(int64_t step, int64_t steps) const {
+double LearningRate::at(int64_t step, int64_t steps) {
   if (!schedule.factor)
     return peakRate;
-  std::vector<double> all = arguments;
-  for (size_t i = 0; i < all.size(); ++i)
+  for (size_t i = 0; i < arguments.size(); ++i)
     if (!isSetting(schedule.sources[i]))
-      all[i] = static_cast<double>(schedule.sources[i] == "step" ? step : steps);
-  return peakRate * schedule.factor(all.data());
+      arguments[i] = static_cast<double>(schedule.sources[i] == "step" ? step : steps);
+  return peakRate * schedule.factor(arguments.data());
 }
 
 } // namespace titan::rt

@@ -10,14 +10,14 @@ class LearningRate {
 public:
   LearningRate(const Program &program, const Settings &settings);
 
-  /// In a step (from 1) of a run of `steps` steps.
-  double at(int64_t step, int64_t steps) const;
+  /// In a step (from 1) of a run of `steps` steps. Allocates nothing.
+  double at(int64_t step, int64_t steps);
   /// The peak: `optimizer.lr`.
   double peak() const { return peakRate; }
 
 private:
   Schedule schedule;
-  std::vector<double> arguments; // those of settings; others are set by each call
+  std::vector<double> arguments; // of the schedule's function; each call sets step and steps
   double peakRate;
 };
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "device/Device.h"
-#include "pipeline/Pipelines.h"
+#include "pipeline/ProgramPipelines.h"
 
 #include "titan/runtime/program.h"
 

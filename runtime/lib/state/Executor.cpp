@@ -45,7 +45,7 @@ Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
     : info(std::move(program)), ownDevice(std::move(device)), degrees(std::move(resolved)),
       coordinates(coordinatesOf(makeMesh(info, degrees), world.rank())),
       collectives(world, makeMesh(info, degrees), *ownDevice),
-      pipelines(info, degrees, coordinates), memory(info, pipelines, *ownDevice),
+      pipelines(pipelineTable(info), degrees, coordinates), memory(info, pipelines, *ownDevice),
       offsets(memory.persistent()) {
   collectives.connect(info.routes);
   context.arena = memory.base();

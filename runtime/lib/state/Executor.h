@@ -12,7 +12,7 @@
 #include "TensorShards.h"
 #include "collectives/Collectives.h"
 #include "metrics/Metrics.h"
-#include "pipeline/Pipelines.h"
+#include "pipeline/ProgramPipelines.h"
 #include "titan/runtime/program.h"
 
 #include <memory>

@@ -5,6 +5,8 @@
 #include "dialects/dist/Transforms/Stages/SplitAccumulators.h"
 #include "dialects/titan/Support/PassReport.h"
 
+#include <map>
+
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTFORMFRAGMENTS
 #include "dialects/dist/Transforms/Stages/Passes.h.inc"
@@ -27,6 +29,27 @@ static void declare(func::FuncOp program, ArrayRef<func::FuncOp> fragments) {
   program->setAttr(kFragmentsAttr, builder.getArrayAttr(symbols));
 }
 
+/// Each stored tensor is read by fragments of one stage, in all programs: others receive copies.
+static LogicalResult verifyHomes(ModuleOp module) {
+  std::map<std::tuple<StringRef, StringRef, int64_t>, int64_t> homes;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto fragment = function->getAttrOfType<FragmentAttr>(kFragmentAttr);
+    for (unsigned i = 0; fragment && i < function.getNumArguments(); ++i)
+      for (StringRef role : {ir::attr::kParam, ir::attr::kState}) {
+        auto name = function.getArgAttrOfType<StringAttr>(i, role);
+        if (!name)
+          continue;
+        auto stage = function.getArgAttrOfType<IntegerAttr>(i, ir::attr::kStage);
+        auto [home, isNew] = homes.try_emplace({role, name.getValue(), stage ? stage.getInt() : -1},
+                                               fragment.getStage());
+        if (home->second != fragment.getStage())
+          return function.emitError("reads ") << name << " on stage " << fragment.getStage()
+                                              << ", but stage " << home->second << " stores it";
+      }
+  }
+  return success();
+}
+
 namespace {
 struct FormFragments : titan::dist::impl::DistFormFragmentsBase<FormFragments> {
   void runOnOperation() override {
@@ -45,6 +68,8 @@ struct FormFragments : titan::dist::impl::DistFormFragmentsBase<FormFragments> {
       TITAN_COUNT(stashedValues, fragmentBuilder.getNumStashed());
       TITAN_COUNT(stepValues, fragmentBuilder.getNumStepValues());
     }
+    if (failed(verifyHomes(getOperation())))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -151,7 +151,7 @@ LogicalResult FragmentBuilder::copyInto(Fragment &fragment, Operation *op) {
   return success();
 }
 
-LogicalResult FragmentBuilder::place(Operation *op) {
+LogicalResult FragmentBuilder::addOperation(Operation *op) {
   std::optional<FragmentKey> key = plan.get(op);
   return key ? copyInto(getFragment(*key), op) : success();
 }
@@ -239,12 +239,12 @@ LogicalResult FragmentBuilder::run() {
   Block &top = program.getBody().front();
   for (Operation &op : top.without_terminator()) {
     if (!loop || &op != loop) {
-      if (failed(place(&op)))
+      if (failed(addOperation(&op)))
         return failure();
       continue;
     }
     for (Operation &inner : loop.getVariant(0).getBlock().without_terminator())
-      if (failed(place(&inner)))
+      if (failed(addOperation(&inner)))
         return failure();
     if (failed(addSums()))
       return failure();

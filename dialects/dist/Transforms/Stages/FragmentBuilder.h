@@ -34,7 +34,7 @@ private:
   };
 
   Fragment &getFragment(FragmentKey key);
-  mlir::LogicalResult place(mlir::Operation *op);
+  mlir::LogicalResult addOperation(mlir::Operation *op);
   mlir::LogicalResult copyInto(Fragment &fragment, mlir::Operation *op);
   /// Makes `value` available in `fragment`: an argument, a clone, or an import.
   mlir::LogicalResult require(Fragment &fragment, mlir::Value value);

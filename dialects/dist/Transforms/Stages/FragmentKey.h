@@ -19,10 +19,7 @@ struct FragmentKey {
     return kind == other.kind && stage == other.stage && level == other.level;
   }
   /// Whether the fragment runs once per microbatch.
-  bool isPerMicrobatch() const {
-    return kind == FragmentKind::Forward || kind == FragmentKind::Backward ||
-           kind == FragmentKind::Wgrad;
-  }
+  bool isPerMicrobatch() const { return runsPerMicrobatch(kind); }
   /// `forward.0`, `update.0.1`.
   std::string getName() const;
 };

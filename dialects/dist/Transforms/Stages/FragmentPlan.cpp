@@ -48,15 +48,15 @@ static llvm::SetVector<Value> getRead(Operation *op) {
 FragmentPlan::FragmentPlan(func::FuncOp program, RepeatOp loop)
     : program(program), loop(loop), top(program.getBody().front()),
       body(loop ? loop.getVariant(0).getBlock() : top) {
-  placeAnchored();
+  assignStaged();
   findCloneable(top);
   if (loop)
     findCloneable(body);
-  placeUnanchored();
+  assignUnstaged();
   if (loop)
-    placeBegin();
-  placeParameters();
-  placeUpdates();
+    assignBegin();
+  assignParameters();
+  assignUpdates();
 }
 
 int64_t FragmentPlan::getStageOf(int64_t position) const {
@@ -78,7 +78,7 @@ int64_t FragmentPlan::getRepeatPosition(RepeatOp repeat, int64_t stage) const {
 }
 
 /// The positions of all operations that depend on a repeat with a stage.
-void FragmentPlan::placeAnchored() {
+void FragmentPlan::assignStaged() {
   for (auto repeat : body.getOps<RepeatOp>())
     if (std::optional<int64_t> stage = getStage(repeat))
       numStages = std::max(numStages, *stage + 1);
@@ -161,7 +161,7 @@ std::optional<int64_t> FragmentPlan::findLeastPosition(Value value) const {
 }
 
 /// Expensive operations that depend on no repeat: the first reader computes them.
-void FragmentPlan::placeUnanchored() {
+void FragmentPlan::assignUnstaged() {
   for (Operation &op : llvm::reverse(body.without_terminator())) {
     if (getPosition(&op) >= 0 || isCloneable(&op))
       continue;
@@ -194,7 +194,7 @@ std::optional<int64_t> FragmentPlan::findFirstStage(Value value) const {
 }
 
 /// What is computed before the loop and not cloned: by the first stage that reads it.
-void FragmentPlan::placeBegin() {
+void FragmentPlan::assignBegin() {
   for (Operation *op = loop->getPrevNode(); op; op = op->getPrevNode()) {
     if (isCloneable(op))
       continue;
@@ -205,7 +205,7 @@ void FragmentPlan::placeBegin() {
   }
 }
 
-void FragmentPlan::placeParameters() {
+void FragmentPlan::assignParameters() {
   for (BlockArgument argument : program.getArguments()) {
     unsigned index = argument.getArgNumber();
     if (auto stage = program.getArgAttrOfType<IntegerAttr>(index, ir::attr::kStage))
@@ -279,7 +279,7 @@ FragmentPlan::Owner FragmentPlan::combine(Operation *op) const {
   return result;
 }
 
-void FragmentPlan::placeUpdates() {
+void FragmentPlan::assignUpdates() {
   for (Operation *op = loop ? loop->getNextNode() : &top.front(); op != top.getTerminator();
        op = op->getNextNode()) {
     if (isCloneable(op))

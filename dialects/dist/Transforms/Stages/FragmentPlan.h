@@ -61,13 +61,13 @@ private:
     int64_t stage = 0, level = 0;
   };
 
-  void placeAnchored();
+  void assignStaged();
   int64_t getRepeatPosition(ir::RepeatOp repeat, int64_t stage) const;
   void findCloneable(mlir::Block &block);
-  void placeUnanchored();
-  void placeBegin();
-  void placeParameters();
-  void placeUpdates();
+  void assignUnstaged();
+  void assignBegin();
+  void assignParameters();
+  void assignUpdates();
   bool isSum(mlir::BlockArgument argument) const;
   bool isCloneable(mlir::Operation *op) const;
   FragmentKey getAt(int64_t stage, int64_t level) const;

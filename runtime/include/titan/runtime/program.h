@@ -16,6 +16,7 @@
 #include "base/arena/StackOverlap.h"
 #include "base/data/DType.h"
 #include "base/layout/DimShard.h"
+#include "base/pipeline/Table.h"
 #include "base/settings/SettingRule.h"
 
 #include "titan/runtime/alignment.h"
@@ -33,6 +34,7 @@ using titan::anyText, titan::idle, titan::integerFrom, titan::numberFrom, titan:
     titan::oneOf;
 using titan::DimShard, titan::DType, titan::SettingRule, titan::shardOf, titan::ShardOrder,
     titan::arena::StackOverlap;
+using titan::pipeline::Fragment, titan::pipeline::FragmentKind, titan::pipeline::Pipeline;
 
 /// A mesh axis, outer to inner. Degree 0 is `auto`: the number of processes divided by the other
 /// degrees.
@@ -157,40 +159,6 @@ struct Function {
   int64_t events = 0; // length of the linear order
   void (*run)(Context &);
   std::vector<StackOverlap> stackOverlaps = {}; // of indices into `transient`
-};
-
-/// The work of a fragment of a program with stages: `Begin` runs once before the microbatches,
-/// `Forward` and `Backward` once per microbatch, `Update` once after them, by ascending level. If a
-/// stage computes its weight gradients apart, `Wgrad` runs once per microbatch, after `Backward`.
-/// Programs without microbatches consist of `Begin` and `Evaluate`, by ascending level.
-enum class FragmentKind : uint8_t { Begin, Forward, Backward, Wgrad, Update, Evaluate };
-
-/// A part of a program that one stage runs: a function of the program, and the persistent
-/// allocations (indices into Program::persistent) that it reads or writes.
-struct Fragment {
-  std::string function;
-  FragmentKind kind;
-  int stage, level = 0;
-  std::vector<int> uses;
-  /// Of these, values that other fragments compute, and those that this one computes for others.
-  std::vector<int> reads = {}, writes = {};
-};
-
-/// A program that is cut into fragments. The ranks along `axis` run different stages. `schedule`
-/// names the order of the work on microbatches (base/schedule).
-///
-/// Allocations in `stashes` and `inputs` exist once per microbatch: `Allocation::bytes` is the size
-/// of one. Before a fragment runs, the runtime sets their offset to that of the microbatch. An
-/// input has all microbatches of a step, in order; a stash has as many as the schedule needs at the
-/// same time.
-struct Pipeline {
-  std::string program; // "train"
-  int axis;            // index into the mesh
-  int stages;
-  int64_t microbatches; // 0: a program without microbatches
-  std::string schedule;
-  std::vector<Fragment> fragments; // in an order that is valid on one process
-  std::vector<int> stashes, inputs;
 };
 
 /// A launch-time setting with its value in the file: "optimizer.lr" = "0.0008".

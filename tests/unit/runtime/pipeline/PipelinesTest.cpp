@@ -1,5 +1,5 @@
 // The memory and the functions that a rank has of a program with pipelines.
-#include "pipeline/Pipelines.h"
+#include "pipeline/ProgramPipelines.h"
 
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ Program makeProgram(bool evaluates) {
 
 Pipelines onRank(const Program &program, int64_t coordinate) {
   const std::vector<int64_t> degree = {2, 2}, coordinates = {1, coordinate};
-  return Pipelines(program, degree, coordinates);
+  return Pipelines(pipelineTable(program), degree, coordinates);
 }
 
 std::vector<int64_t> copiesOf(const Pipelines &pipelines) {

@@ -12,7 +12,7 @@ namespace titan::test {
 
 class PlanSimulation {
 public:
-  PlanSimulation(const rt::Pipeline &pipeline, const std::vector<rt::RankPlan> &plans,
+  PlanSimulation(const pipeline::Pipeline &pipeline, const std::vector<rt::RankPlan> &plans,
                  std::mt19937 &random)
       : pipeline(pipeline), plans(plans), random(random), ranks(plans.size()) {
     for (size_t rank = 0; rank < plans.size(); ++rank)
@@ -121,7 +121,7 @@ private:
   }
 
   void call(Rank &state, const rt::PlannedCall &planned) {
-    const rt::Fragment &fragment =
+    const pipeline::Fragment &fragment =
         pipeline.fragments[static_cast<size_t>(planned.fragment.fragment)];
     auto addressOf = [&](int allocation) {
       for (const rt::PlannedCall::Slot &slot : planned.slots)
@@ -131,7 +131,7 @@ private:
     };
     auto nameOf = [&](int allocation) {
       return std::to_string(allocation) +
-             (rt::isStash(pipeline, allocation)
+             (pipeline::isStash(pipeline, allocation)
                   ? " of " + std::to_string(planned.fragment.microbatch)
                   : "");
     };
@@ -143,7 +143,7 @@ private:
       state.memory[addressOf(allocation)] = nameOf(allocation);
   }
 
-  const rt::Pipeline &pipeline;
+  const pipeline::Pipeline &pipeline;
   const std::vector<rt::RankPlan> &plans;
   std::mt19937 &random;
   std::vector<Rank> ranks;

@@ -3,11 +3,12 @@
 #include "RandomPipeline.h"
 
 #include "base/Error.h"
-#include "pipeline/Slots.h"
+#include "base/pipeline/Slots.h"
 
 #include <gtest/gtest.h>
 
 using namespace titan;
+using namespace titan::pipeline;
 using namespace titan::rt;
 using titan::test::PlanSimulation;
 using titan::test::RandomPipeline;

@@ -1,8 +1,8 @@
 // Random pipelines and random orders of their work.
 #pragma once
 
+#include "base/pipeline/RankPlan.h"
 #include "base/schedule/Generators.h"
-#include "pipeline/RankPlan.h"
 
 #include <algorithm>
 #include <random>
@@ -21,14 +21,14 @@ public:
       addValues(stage);
   }
 
-  rt::Pipeline pipeline;
+  pipeline::Pipeline pipeline;
   int allocations = 0;
 
 private:
   enum Work { Begin, Forward, Backward, Update, LastUpdate, kWorkKinds };
 
   void addFragments(int stage) {
-    using rt::FragmentKind;
+    using pipeline::FragmentKind;
     const std::string suffix = "." + std::to_string(stage);
     pipeline.fragments.push_back({"begin" + suffix, FragmentKind::Begin, stage, 0, {}});
     pipeline.fragments.push_back({"forward" + suffix, FragmentKind::Forward, stage, 0, {}});
@@ -59,7 +59,7 @@ private:
     int stage;
     Work work;
   };
-  rt::Fragment &at(Site site) {
+  pipeline::Fragment &at(Site site) {
     return pipeline.fragments[static_cast<size_t>(site.stage * kWorkKinds + site.work)];
   }
   static void insert(std::vector<int> &list, int item) {

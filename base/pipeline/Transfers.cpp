@@ -1,4 +1,4 @@
-#include "Transfers.h"
+#include "base/pipeline/Transfers.h"
 
 #include "base/Error.h"
 
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace titan::rt {
+namespace titan::pipeline {
 
 namespace {
 
@@ -78,7 +78,7 @@ private:
 
   [[noreturn]] void fail(const FragmentCall &call, const char *why) const {
     throw Fault(fmt::format("the schedule '{}' runs {} with a value {}", pipeline.schedule,
-                            rt::nameOf(pipeline, call), why));
+                            pipeline::nameOf(pipeline, call), why));
   }
 
   /// Every call starts as soon as its rank is free and its values are computed.
@@ -142,4 +142,4 @@ std::vector<Transfer> findTransfers(const Pipeline &pipeline, const StepOrder &o
   return TransferSearch(pipeline, order).run();
 }
 
-} // namespace titan::rt
+} // namespace titan::pipeline

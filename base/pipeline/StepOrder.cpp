@@ -1,4 +1,4 @@
-#include "StepOrder.h"
+#include "base/pipeline/StepOrder.h"
 
 #include "base/Error.h"
 #include "base/schedule/Generators.h"
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace titan::rt {
+namespace titan::pipeline {
 
 namespace {
 
@@ -84,12 +84,13 @@ private:
 
 } // namespace
 
-schedule::Schedule scheduleOf(const Program &program, const Pipeline &pipeline, int64_t ranks) {
+schedule::Schedule scheduleOf(const std::vector<Pipeline> &all, const Pipeline &pipeline,
+                              int64_t ranks) {
   const schedule::Algorithm *algorithm = schedule::findAlgorithm(pipeline.schedule);
   if (!algorithm)
     throw Fault(fmt::format("the runtime knows no schedule '{}'", pipeline.schedule));
   int64_t microbatches = 1;
-  for (const Pipeline &other : program.pipelines)
+  for (const Pipeline &other : all)
     microbatches = std::max(microbatches, other.microbatches);
   return schedule::generate(*algorithm,
                             {static_cast<int>(ranks), static_cast<int>(pipeline.stages / ranks),
@@ -133,4 +134,4 @@ std::string nameOf(const Pipeline &pipeline, const FragmentCall &call) {
   return schedule::toText({kind, fragment.stage, static_cast<int>(call.microbatch)});
 }
 
-} // namespace titan::rt
+} // namespace titan::pipeline

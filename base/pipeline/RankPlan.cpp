@@ -1,11 +1,11 @@
-#include "RankPlan.h"
+#include "base/pipeline/RankPlan.h"
 
-#include "Slots.h"
+#include "base/pipeline/Slots.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace titan::rt {
+namespace titan::pipeline {
 
 namespace {
 
@@ -149,4 +149,4 @@ RankPlan planRank(const Pipeline &pipeline, const StepOrder &order,
   return RankPlanner(pipeline, order[static_cast<size_t>(rank)], rank).run(transfers);
 }
 
-} // namespace titan::rt
+} // namespace titan::pipeline

@@ -1,9 +1,9 @@
-#include "Pipelines.h"
+#include "base/pipeline/Pipelines.h"
 
 #include <algorithm>
 #include <set>
 
-namespace titan::rt {
+namespace titan::pipeline {
 
 namespace {
 
@@ -11,50 +11,36 @@ template <typename T> bool contains(const std::vector<T> &list, const T &item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-bool hasFunction(const Program &program, const std::string &name) {
-  return std::any_of(program.functions.begin(), program.functions.end(),
-                     [&](const Function &function) { return function.name == name; });
-}
-
 /// The command runs all fragments of a pipeline or none.
-bool isRun(const Program &program, const Pipeline &pipeline) {
+bool isRun(const Table &table, const Pipeline &pipeline) {
   return std::all_of(
       pipeline.fragments.begin(), pipeline.fragments.end(),
-      [&](const Fragment &fragment) { return hasFunction(program, fragment.function); });
-}
-
-/// Per persistent allocation, whether files contain it.
-std::vector<bool> findStored(const Program &program) {
-  std::vector<bool> isStored(program.persistent.size());
-  for (const Tensor &tensor : program.tensors)
-    if (tensor.role == Role::Parameter || tensor.role == Role::State)
-      isStored[static_cast<size_t>(tensor.allocation)] = true;
-  return isStored;
+      [&](const Fragment &fragment) { return contains(table.functions, fragment.function); });
 }
 
 } // namespace
 
-Pipelines::Pipelines(const Program &program, std::span<const int64_t> degree,
+Pipelines::Pipelines(const Table &table, std::span<const int64_t> degree,
                      std::span<const int64_t> coordinate) {
-  if (program.pipelines.empty())
+  if (table.pipelines.empty())
     return;
-  meshAxis = program.pipelines.front().axis;
+  meshAxis = table.pipelines.front().axis;
   rank = static_cast<int>(coordinate[static_cast<size_t>(meshAxis)]);
-  copies.assign(program.persistent.size(), 0);
-  holders.assign(program.persistent.size(), -1);
-  for (const Pipeline &pipeline : program.pipelines) {
+  copies.assign(table.isStored.size(), 0);
+  holders.assign(table.isStored.size(), -1);
+  for (const Pipeline &pipeline : table.pipelines) {
     const schedule::Schedule schedule =
-        scheduleOf(program, pipeline, degree[static_cast<size_t>(meshAxis)]);
-    findMemory(program, pipeline, schedule);
-    if (isRun(program, pipeline))
+        scheduleOf(table.pipelines, pipeline, degree[static_cast<size_t>(meshAxis)]);
+    findMemory(table, pipeline, schedule);
+    if (isRun(table, pipeline))
       add(pipeline, schedule);
   }
-  holdUnused(program);
+  holdUnused(table);
 }
 
 /// Files contain parameters and states that no fragment uses.
-void Pipelines::holdUnused(const Program &program) {
-  const std::vector<bool> isStored = findStored(program);
+void Pipelines::holdUnused(const Table &table) {
+  const std::vector<bool> &isStored = table.isStored;
   for (size_t i = 0; i < isStored.size(); ++i)
     if (isStored[i] && holders[i] < 0) {
       holders[i] = 0;
@@ -63,17 +49,16 @@ void Pipelines::holdUnused(const Program &program) {
 }
 
 /// Of a fragment that the command does not run, parameters and states are needed alone.
-void Pipelines::findMemory(const Program &program, const Pipeline &pipeline,
+void Pipelines::findMemory(const Table &table, const Pipeline &pipeline,
                            const schedule::Schedule &schedule) {
-  const std::vector<bool> isStored = findStored(program);
   for (const Fragment &fragment : pipeline.fragments) {
     const int runner = schedule.rankOfStage(fragment.stage);
-    const bool isNeeded = hasFunction(program, fragment.function);
+    const bool isNeeded = contains(table.functions, fragment.function);
     if (runner != rank)
       elsewhere.push_back(fragment.function);
     for (int allocation : fragment.uses) {
       const size_t index = static_cast<size_t>(allocation);
-      if (!isNeeded && !isStored[index])
+      if (!isNeeded && !table.isStored[index])
         continue;
       if (holders[index] < 0 || runner < holders[index])
         holders[index] = runner;
@@ -122,4 +107,4 @@ bool Pipelines::runs(const std::string &function) const {
   return !contains(elsewhere, function);
 }
 
-} // namespace titan::rt
+} // namespace titan::pipeline

@@ -6,11 +6,11 @@
 // transfer overlaps with computation.
 #pragma once
 
-#include "Transfers.h"
+#include "base/pipeline/Transfers.h"
 
 #include <map>
 
-namespace titan::rt {
+namespace titan::pipeline {
 
 /// A transfer as one of its ranks sees it.
 struct Message {
@@ -44,4 +44,4 @@ struct RankPlan {
 RankPlan planRank(const Pipeline &pipeline, const StepOrder &order,
                   const std::vector<Transfer> &transfers, int rank);
 
-} // namespace titan::rt
+} // namespace titan::pipeline

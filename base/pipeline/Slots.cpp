@@ -1,8 +1,8 @@
-#include "Slots.h"
+#include "base/pipeline/Slots.h"
 
 #include <algorithm>
 
-namespace titan::rt {
+namespace titan::pipeline {
 
 SlotAssignment assignSlots(const std::vector<Occupation> &values) {
   SlotAssignment assignment;
@@ -19,4 +19,4 @@ SlotAssignment assignSlots(const std::vector<Occupation> &values) {
   return assignment;
 }
 
-} // namespace titan::rt
+} // namespace titan::pipeline

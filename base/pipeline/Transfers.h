@@ -11,9 +11,9 @@
 // before it, and it ends.
 #pragma once
 
-#include "StepOrder.h"
+#include "base/pipeline/StepOrder.h"
 
-namespace titan::rt {
+namespace titan::pipeline {
 
 struct Transfer {
   int allocation;     ///< index into Program::persistent
@@ -31,4 +31,4 @@ std::vector<Transfer> findTransfers(const Pipeline &pipeline, const StepOrder &o
 /// Whether a persistent allocation is a stash of the pipeline.
 bool isStash(const Pipeline &pipeline, int allocation);
 
-} // namespace titan::rt
+} // namespace titan::pipeline

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace titan::rt {
+namespace titan::pipeline {
 
 /// The calls during which a value needs a slot, both included.
 struct Occupation {
@@ -20,4 +20,4 @@ struct SlotAssignment {
 /// Gives each value the lowest slot that is free. Values are in the order of their beginnings.
 SlotAssignment assignSlots(const std::vector<Occupation> &values);
 
-} // namespace titan::rt
+} // namespace titan::pipeline

@@ -6,14 +6,14 @@
 // Errors: Fault for a table that no compiler emits.
 #pragma once
 
+#include "base/pipeline/Table.h"
 #include "base/schedule/Schedule.h"
-#include "titan/runtime/program.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace titan::rt {
+namespace titan::pipeline {
 
 /// One execution of a fragment.
 struct FragmentCall {
@@ -25,8 +25,9 @@ struct FragmentCall {
 using StepOrder = std::vector<std::vector<FragmentCall>>;
 
 /// The schedule of a pipeline on `ranks` ranks. A program without microbatches has the stages where
-/// the program's other pipelines have them. Throws ScheduleError.
-schedule::Schedule scheduleOf(const Program &program, const Pipeline &pipeline, int64_t ranks);
+/// the program's other pipelines (`all`) have them. Throws ScheduleError.
+schedule::Schedule scheduleOf(const std::vector<Pipeline> &all, const Pipeline &pipeline,
+                              int64_t ranks);
 
 /// `Begin`, the compute actions of the rank's row, then `Update` or `Evaluate` by ascending level.
 StepOrder orderStep(const Pipeline &pipeline, const schedule::Schedule &schedule);
@@ -35,4 +36,4 @@ StepOrder orderStep(const Pipeline &pipeline, const schedule::Schedule &schedule
 /// function.
 std::string nameOf(const Pipeline &pipeline, const FragmentCall &call);
 
-} // namespace titan::rt
+} // namespace titan::pipeline

@@ -4,17 +4,17 @@
 // A program without pipelines is whole on every rank.
 #pragma once
 
-#include "RankPlan.h"
+#include "base/pipeline/RankPlan.h"
 
 #include <span>
 
-namespace titan::rt {
+namespace titan::pipeline {
 
 class Pipelines {
 public:
   /// `degree` and `coordinate` hold one number per mesh axis. Functions that the command does not
-  /// run are missing in `program`; their fragments still say where parameters and states are.
-  Pipelines(const Program &program, std::span<const int64_t> degree,
+  /// run are missing in `table`; their fragments still say where parameters and states are.
+  Pipelines(const Table &table, std::span<const int64_t> degree,
             std::span<const int64_t> coordinate);
 
   /// The plan of a program; null if it is no pipeline.
@@ -44,10 +44,9 @@ private:
     RankPlan plan;
   };
   void add(const Pipeline &pipeline, const schedule::Schedule &schedule);
-  void findMemory(const Program &program, const Pipeline &pipeline,
-                  const schedule::Schedule &schedule);
+  void findMemory(const Table &table, const Pipeline &pipeline, const schedule::Schedule &schedule);
 
-  void holdUnused(const Program &program);
+  void holdUnused(const Table &table);
 
   int meshAxis = -1, rank = 0;
   std::vector<Entry> entries;
@@ -58,4 +57,4 @@ private:
   std::vector<int> messageOffsets;
 };
 
-} // namespace titan::rt
+} // namespace titan::pipeline
