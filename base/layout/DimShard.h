@@ -1,8 +1,9 @@
-// A rank's shard of one sharded dimension, and its local-to-global index. Emitted code, on
+// A rank's shard of one dimension, and its local-to-global index. Emitted code, on
 // processors and devices, computes positions with it; ShardLayout.h applies it to whole tensors.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #ifdef __CUDACC__
 #define TITAN_LAYOUT __host__ __device__ constexpr
@@ -103,6 +104,10 @@ TITAN_LAYOUT DimShard shardOf(int64_t size, const ShardLevel *levels, int count)
     blocks = {};
   }
   return shard.cut(blocks);
+}
+
+constexpr DimShard shardOf(int64_t size, std::initializer_list<ShardLevel> levels) {
+  return shardOf(size, levels.begin(), static_cast<int>(levels.size()));
 }
 
 } // namespace titan

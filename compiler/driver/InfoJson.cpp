@@ -127,6 +127,17 @@ llvm::json::Array collectivesJson(const std::vector<dist::CollectiveUse> &uses) 
   return out;
 }
 
+llvm::json::Array balanceJson(const std::vector<plan::AttentionBalance> &attention) {
+  llvm::json::Array out;
+  for (const plan::AttentionBalance &entry : attention)
+    out.push_back(llvm::json::Object{{"value", entry.value.name},
+                                     {"file", entry.value.file},
+                                     {"line", entry.value.line},
+                                     {"axes", llvm::json::Array(entry.axes)},
+                                     {"balance", entry.balance}});
+  return out;
+}
+
 llvm::json::Object splitJson(const dist::WantedSplit &split) {
   return llvm::json::Object{{"dim", split.dim},
                             {"value", split.origin.name},
@@ -170,6 +181,7 @@ void printJson(const CheckedRun &run, const RunSummary &summary) {
                          {"padding", paddingJson(run)},
                          {"memory", memoryJson(summary)},
                          {"collectives", collectivesJson(summary.collectives)},
+                         {"attention", balanceJson(summary.attention)},
                          {"lines", linesJson(summary)},
                          {"options", optionsJson(run.run)},
                          {"settings", settingsJson(run.run)}};

@@ -4,6 +4,7 @@
 #include "compiler/sema/check/Patterns.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
@@ -13,6 +14,17 @@ namespace {
 
 using sema::CheckedRun;
 using Side = TextTable::Side;
+
+void printBalance(const std::vector<plan::AttentionBalance> &attention) {
+  if (attention.empty())
+    return;
+  llvm::outs() << "\nattention, largest over mean work of a rank:\n";
+  TextTable table({Side::Left, Side::Left, Side::Right});
+  for (const plan::AttentionBalance &entry : attention)
+    table.add({entry.value.print(), "over " + llvm::join(entry.axes, ", "),
+               llvm::formatv("{0:F3}", entry.balance).str()});
+  table.print(llvm::outs());
+}
 
 void printCosts(const RunSummary &summary) {
   llvm::outs() << "\nper token: " << grouped(std::llround(summary.flopsPerToken))
@@ -24,6 +36,7 @@ void printCosts(const RunSummary &summary) {
     return;
   llvm::outs() << "\ncollectives of a step:\n";
   dist::printCollectives(llvm::outs(), summary.collectives);
+  printBalance(summary.attention);
 }
 
 /// Uses the names of overrides; parameters first.
@@ -103,7 +116,8 @@ void printText(const CheckedRun &run, const RunSummary &summary) {
   llvm::outs() << "\nmesh, outer to inner:\n";
   for (const sema::Axis &axis : run.mesh.axes)
     llvm::outs() << "  " << axis.name << " = "
-                 << (axis.degree ? std::to_string(axis.degree) : std::string("auto")) << '\n';
+                 << (axis.degree ? std::to_string(axis.degree) : std::string("auto"))
+                 << (axis.isHeadTail ? ", in head-tail order" : "") << '\n';
   for (const auto &[dim, size] : paddedDims(run))
     llvm::outs() << "  " << dim->name << " = " << dim->size << " is padded to " << size << '\n';
   printLayouts(summary);

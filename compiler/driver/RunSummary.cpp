@@ -71,11 +71,14 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
   if (memory.size() > 1)
     summary.memoryOfStages = std::move(memory);
   std::vector<plan::Execution> step = findStep(*module);
-  for (const plan::Execution &execution : step)
+  for (const plan::Execution &execution : step) {
+    llvm::append_range(summary.attention,
+                       plan::reportAttentionBalance(execution.function, degrees));
     for (dist::CollectiveUse &use : dist::reportCollectives(execution.function, degrees)) {
       use.times *= execution.times;
       summary.collectives.push_back(std::move(use));
     }
+  }
   summary.lines = plan::reportLines(step, degrees);
   return summary;
 }

@@ -3,6 +3,7 @@
 #define TITAN_COMPILER_DRIVER_RUNSUMMARY_H
 
 #include "compiler/driver/CompilerInstance.h"
+#include "compiler/plan/AttentionBalance.h"
 #include "compiler/plan/LineReport.h"
 #include "compiler/plan/MemoryReport.h"
 #include "compiler/plan/ShardingReport.h"
@@ -21,9 +22,10 @@ struct RunSummary {
   plan::MemoryReport memory; ///< of the rank that needs most
   /// Of a pipeline: each rank along its axis.
   std::vector<plan::MemoryReport> memoryOfStages;
-  std::vector<dist::CollectiveUse> collectives; ///< of one training step
-  std::vector<plan::LineCost> lines;            ///< of one training step, on one rank
-  plan::ShardingReport sharding;                ///< of parameters and constrained values
+  std::vector<dist::CollectiveUse> collectives;  ///< of one training step
+  std::vector<plan::AttentionBalance> attention; ///< of the step, where positions are sharded
+  std::vector<plan::LineCost> lines;             ///< of one training step, on one rank
+  plan::ShardingReport sharding;                 ///< of parameters and constrained values
 };
 
 /// Runs all phases. `processes` fixes the `auto` degree; 0 threads mean an equal share of this

@@ -30,6 +30,12 @@ Blocks CollectiveEmitter::getBlocks(NamedTensorType split, int64_t dim) {
   return blocks;
 }
 
+bool CollectiveEmitter::isHeadTail(NamedTensorType split) {
+  return llvm::any_of(axes, [&](Attribute axis) {
+    return split.getShardingOrReplicated().getOrder(axis) == ShardOrder::HeadTail;
+  });
+}
+
 std::string CollectiveEmitter::start() {
   std::string function = isa<dist::AllGatherOp>(op)       ? "allGather"
                          : isa<dist::ReduceScatterOp>(op) ? "reduceScatter"
@@ -60,7 +66,7 @@ std::string emission::getArguments(const CollectiveOperand &operand) {
   if (!operand.shape.empty())
     return operand.in + ", " + operand.out + ", " + operand.shape;
   return operand.in + ", " + operand.out + ", " + blocks.outer.str() + ", " + blocks.d.str() +
-         ", " + blocks.inner.str();
+         ", " + blocks.inner.str() + (operand.isHeadTail ? ", ShardOrder::HeadTail" : "");
 }
 
 FailureOr<CollectiveOperand> CollectiveEmitter::gather() {
@@ -68,6 +74,7 @@ FailureOr<CollectiveOperand> CollectiveEmitter::gather() {
   CollectiveOperand operand{emitter.getPointer(input), emitter.getPointer(result), {}, ""};
   if (dim >= 0) {
     operand.blocks = getBlocks(from, dim);
+    operand.isHeadTail = isHeadTail(from);
     return operand;
   }
   SizeExpr rows, whole;
@@ -86,6 +93,7 @@ FailureOr<CollectiveOperand> CollectiveEmitter::scatter() {
   CollectiveOperand operand{emitter.getPointer(input), emitter.getPointer(result), {}, ""};
   if (dim >= 0) {
     operand.blocks = getBlocks(to, dim);
+    operand.isHeadTail = isHeadTail(to);
     return operand;
   }
   SizeExpr rows, whole;
@@ -128,8 +136,14 @@ LogicalResult CollectiveEmitter::localSlice() {
   if (many)
     openLoops(out, outer);
   std::string whole = many ? " + i * " + (block * SizeExpr(degree)).atom() : "";
-  out.line("tm::copy(ctx, " + b + (many ? " + " + scale("i", block) : "") + ", " + a + whole +
-           " + " + scale(shardIndex, block) + ", " + block.str() + ");");
+  std::string target = b + (many ? " + " + scale("i", block) : ""), source = a + whole;
+  if (isHeadTail(to))
+    out.line("tm::copyShard(ctx, " + target + ", " + source + ", shardOf(" +
+             (block * SizeExpr(degree)).str() + ", {{" + degree.name + ", " + shardIndex +
+             ", ShardOrder::HeadTail}}));");
+  else
+    out.line("tm::copy(ctx, " + target + ", " + source + " + " + scale(shardIndex, block) + ", " +
+             block.str() + ");");
   if (many)
     closeLoops(out, outer);
   return success();
@@ -138,6 +152,8 @@ LogicalResult CollectiveEmitter::localSlice() {
 /// Converts [a, s, b, gLocal, c] to [a, s / ranks, b, g, c], or the same with g before s.
 FailureOr<CollectiveOperand> CollectiveEmitter::allToAll() {
   int64_t gathered = getSplitDim(from, to), split = getSplitDim(to, from);
+  if (isHeadTail(from) || isHeadTail(to))
+    return op->emitError("cannot emit an all-to-all of head-tail order; gather and slice instead");
   if (gathered < 0 || split < 0 || from.getShardingOrReplicated().isFlat() ||
       to.getShardingOrReplicated().isFlat())
     return op->emitError("cannot emit an all-to-all of flat storage");

@@ -22,11 +22,12 @@ struct Blocks {
 struct CollectiveOperand {
   std::string in, out;
   Blocks blocks;
-  std::string after;      ///< a line to emit after the call
-  std::string shape = {}; ///< of an all-to-all, instead of blocks
+  std::string after;       ///< a line to emit after the call
+  std::string shape = {};  ///< of an all-to-all, instead of blocks
+  bool isHeadTail = false; ///< of the order of the shards
 };
 
-/// `in, out, outer, d, inner`
+/// `in, out, outer, d, inner`, and the order of the shards unless they are blocks.
 std::string getArguments(const CollectiveOperand &operand);
 
 /// Emits one operand of a collective, or a local conversion.
@@ -57,6 +58,8 @@ private:
   /// The dimension with more axes in `a` than in `b`; -1 if only flat axes differ.
   static int64_t getSplitDim(ir::NamedTensorType a, ir::NamedTensorType b);
   Blocks getBlocks(ir::NamedTensorType split, int64_t dim);
+  /// Whether the moved axis, which is then alone, shards a dimension of `split` in head-tail order.
+  bool isHeadTail(ir::NamedTensorType split);
   std::string getReduction();
   mlir::LogicalResult sliceFlat();
   ir::NamedTensorType getFlat() const {

@@ -65,7 +65,7 @@ private:
 
   SizeExpr queries, keys;
   Index head, valueHead;
-  std::string firstQuery, mask, scale;
+  std::string queryShard, mask, scale;
   SmallVector<Loop> around;
   std::optional<Loop> outer, kvHead, group;
 };
@@ -80,8 +80,7 @@ LogicalResult AttentionCall::arrange(Value query) {
   for (Index &dim : emitter.getSpace(query)) {
     if (dim.key == along) {
       queries = dim.size;
-      firstQuery =
-          emitter.getShardOffset(type, type.indexOf(StringAttr::get(op->getContext(), along)));
+      queryShard = emitter.getShard(type, type.indexOf(StringAttr::get(op->getContext(), along)));
       isBefore = false;
     } else if (dim.key == head.key) {
       head.size = dim.size;
@@ -147,8 +146,8 @@ void AttentionCall::emit(StringRef function, ArrayRef<const Access *> tensors) {
   auto sizeOf = [](const std::optional<Loop> &loop) { return loop ? loop->size.str() : "1"; };
   SizeExpr groups = group ? group->size : SizeExpr(), one;
   std::string rest = mask;
-  if (!firstQuery.empty())
-    rest += ", .firstQuery = " + firstQuery;
+  if (!queryShard.empty())
+    rest += ", .queryShard = " + queryShard;
   if (documents)
     rest += ", .documents = " + at(*documents);
   if (!emitter.isCuda())

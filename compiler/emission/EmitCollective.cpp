@@ -27,7 +27,8 @@ static void emitCall(FunctionEmitter &emitter, Operation *op, ArrayRef<Collectiv
                      const std::string &head) {
   Writer &out = emitter.out();
   std::optional<int64_t> channel = dist::getStartChannel(op);
-  if (operands.size() == 1 && !channel && !isa<dist::PermuteOp>(op))
+  const bool hasOverload = !isa<dist::PermuteOp>(op) && !operands[0].isHeadTail;
+  if (operands.size() == 1 && !channel && hasOverload)
     return out.line(isa<dist::AllReduceOp>(op)
                         ? head + ", " + operands[0].out + ", " + operands[0].blocks.d.str() + ");"
                         : head + ", " + getArguments(operands[0]) + ");");

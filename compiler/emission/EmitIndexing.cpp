@@ -31,7 +31,8 @@ private:
   Loop along;
   SmallVector<Loop> others;
   std::string half, element, number; ///< element in memory, number in a register
-  std::string offset, frequencies;   ///< empty: none
+  std::string position;              ///< of the element
+  std::string frequencies;           ///< empty: none
   SizeExpr stride;
 };
 
@@ -54,12 +55,12 @@ Rotation::Rotation(FunctionEmitter &emitter, RotaryOp op)
   NamedTensorType type = op.getType();
   element = getElementType(type.getElementType());
   number = getRegisterType(type.getElementType());
-  offset = emitter.getShardOffset(type, type.indexOf(op.getAlongAttr()));
+  position = emitter.getGlobalIndex(type, type.indexOf(op.getAlongAttr()), along.variable);
   if (Value start = op.getStart()) {
     std::string first = emitter.getInlineScalar(start);
     if (first.empty())
       first = getElement(emitter.getAccess(start), {});
-    offset += (offset.empty() ? "" : " + ") + first;
+    position += " + " + first;
   }
   if (op.getFrequencies())
     frequencies = emitter.names().pick("frequencies");
@@ -77,7 +78,7 @@ void Rotation::emitFrequencies() {
 
 /// Position and frequencies, as the first arguments of the runtime functions.
 std::string Rotation::getAngle() {
-  return along.variable + (offset.empty() ? "" : " + " + offset) + ", " +
+  return position + ", " +
          (frequencies.empty() ? ir::getLiteral(op.getTheta()->convertToDouble()) : frequencies);
 }
 

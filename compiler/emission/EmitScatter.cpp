@@ -40,28 +40,33 @@ private:
   std::string getElement();
   Loop getAlong() { return {{along}, size, "at"}; }
 
+  /// The row of the rank's table that an index selects; out of range for rows of other ranks.
+  std::string getSelectedRow(ArrayRef<Loop> at);
+
+  FunctionEmitter &emitter;
   Writer &out;
+  NamedTensorType table;
+  int64_t dim;
   Access updates, at, result;
   SmallVector<Loop> loops;
   /// Loops of the indices; loops of dimensions that indices and result share; loops of the columns
   /// of the result; loops of dimensions of the updates alone.
   SmallVector<Loop> indices, parallel, columns, others;
   bool hasFewTerms;
-  std::string along, offset, type, order, ends;
+  std::string along, type, order, ends;
   SizeExpr size, stride, work;
 };
 
 } // namespace
 
 Scatter::Scatter(FunctionEmitter &emitter, ScatterOp op)
-    : out(emitter.out()), updates(emitter.getAccess(op.getUpdates())),
+    : emitter(emitter), out(emitter.out()), table(op.getResult().getType()),
+      dim(table.indexOf(op.getAlongAttr())), updates(emitter.getAccess(op.getUpdates())),
       at(emitter.getAccess(op.getIndices())), result(emitter.getAccess(op.getResult())),
       loops(makeLoops(getScatterSpace(emitter, op), {&updates, &at, &result})),
       hasFewTerms(op.hasFewTerms()), along(op.getAlong().str()),
       work(emitter.sizes().getCount(op.getUpdates().getType())) {
-  NamedTensorType table = op.getResult().getType();
-  int64_t dim = table.indexOf(op.getAlongAttr());
-  offset = emitter.getShardOffset(table, dim);
+  (void)emitter.getLocalIndex(table, dim, ""); // declares variables before the loops
   size = emitter.sizes().getDims(table)[dim].size;
   stride = result.strides.lookup(along);
   type = getRegisterType(table.getElementType());
@@ -82,6 +87,10 @@ Scatter::Scatter(FunctionEmitter &emitter, ScatterOp op)
            emitter.getScratch(op, 1, integer) + ";");
 }
 
+std::string Scatter::getSelectedRow(ArrayRef<Loop> loops) {
+  return emitter.getLocalIndex(table, dim, emission::getElement(at, loops));
+}
+
 /// The element of the result for the indices of the loops and `at`.
 std::string Scatter::getElement() {
   return result.pointer + "[" + getOffset(result, loops) + " + " + scale("at", stride) + "]";
@@ -99,8 +108,7 @@ void Scatter::emitTerms(bool isCuda) {
     openScope(out, shared);
   }
   openLoops(out, summed);
-  out.line("const int64_t at = " + emission::getElement(at, loops) +
-           (offset.empty() ? "" : " - " + offset) + ";");
+  out.line("const int64_t at = " + getSelectedRow(loops) + ";");
   out.line("if (at >= 0 && at < " + size.str() + ")");
   out.line("  " + getElement() + " += " + getLoaded(updates, loops) + ";");
   closeLoops(out, summed);
@@ -133,8 +141,7 @@ void Scatter::emitGrouping() {
   out.open("tm::groupByRow(ctx, " + ends + ", " + (getCount(parallel) * size).str() + ", " + order +
            ", " + getCount(indices).str() + ", [=] TM_LAMBDA(int64_t " + number + ") -> int64_t");
   splitIndices(number, {});
-  out.line("const int64_t at = " + emission::getElement(at, indices) +
-           (offset.empty() ? "" : " - " + offset) + ";");
+  out.line("const int64_t at = " + getSelectedRow(indices) + ";");
   out.line("return at >= 0 && at < " + size.str() + " ? " + getRow(parallel, size) + " : -1;");
   out.close(");");
 }

@@ -118,8 +118,12 @@ Access FunctionEmitter::getAccess(Value value, ArrayRef<Index> space) {
 }
 
 Access FunctionEmitter::getIndexAccess(IotaOp iota) {
-  Access access = makeAccess(getShardOffset(iota.getType(), 0), getSpace(iota.getResult()));
+  NamedTensorType type = iota.getType();
+  const bool isHeadTail = bool(type.getShardingOrReplicated().getHeadTailAxis(0));
+  Access access = makeAccess(isHeadTail ? "" : getShardOffset(type, 0), getSpace(iota.getResult()));
   access.isIndex = true;
+  if (isHeadTail)
+    access.position = getShard(type, 0) + ".toGlobal";
   return access;
 }
 
@@ -213,18 +217,58 @@ std::string FunctionEmitter::getInlineScalar(Value value) {
       .getElementExpression({}, 0, getScalarType(constant));
 }
 
+std::string FunctionEmitter::declare(const std::string &type, const std::string &wanted,
+                                     const std::string &expression) {
+  std::string &name = declared[expression];
+  if (name.empty()) {
+    name = scope.pick(wanted);
+    body.line("const " + type + " " + name + " = " + expression + ";");
+  }
+  return name;
+}
+
 std::string FunctionEmitter::getShardOffset(NamedTensorType type, int64_t dim) {
   ArrayAttr axes = type.getShardingOrReplicated().getDimAxes()[dim];
   if (axes.empty())
     return "";
   SizeFactor size = sizes().getSize(type.getDims()[dim], axes);
-  std::string start = "(" + sizes().getShardIndex(axes) + ") * " + size.name;
-  std::string &name = rankOffsets[start];
-  if (name.empty()) {
-    name = scope.pick(size.name + "_start");
-    body.line("const int64_t " + name + " = " + start + ";");
+  return declare("int64_t", size.name + "_start",
+                 "(" + sizes().getShardIndex(axes) + ") * " + size.name);
+}
+
+std::string FunctionEmitter::getShard(NamedTensorType type, int64_t dim) {
+  dist::ShardingAttr sharding = type.getShardingOrReplicated();
+  ArrayAttr axes = sharding.getDimAxes()[dim];
+  if (axes.empty())
+    return "";
+  SizeFactor size = sizes().getSize(type.getDims()[dim], axes);
+  if (!sharding.getHeadTailAxis(dim))
+    return "DimShard{" + getShardOffset(type, dim) + ", " + size.name + "}";
+  std::string levels;
+  for (auto axis : axes.getAsRange<StringAttr>()) {
+    std::string index = sizes().getAxisName(axis);
+    levels += (levels.empty() ? "{ctx.degree[" : ", {ctx.degree[") + index + "], ctx.coordinate[" +
+              index + "], ShardOrder::" +
+              (sharding.getOrder(axis) == ShardOrder::HeadTail ? "HeadTail}" : "Block}");
   }
-  return name;
+  SizeFactor whole = sizes().getSize(type.getDims()[dim], ArrayAttr::get(type.getContext(), {}));
+  return declare("DimShard", size.name + "_shard", "shardOf(" + whole.name + ", {" + levels + "})");
+}
+
+std::string FunctionEmitter::getGlobalIndex(NamedTensorType type, int64_t dim,
+                                            const std::string &local) {
+  if (type.getShardingOrReplicated().getHeadTailAxis(dim))
+    return getShard(type, dim) + ".toGlobal(" + local + ")";
+  std::string start = getShardOffset(type, dim);
+  return local + (start.empty() ? "" : " + " + start);
+}
+
+std::string FunctionEmitter::getLocalIndex(NamedTensorType type, int64_t dim,
+                                           const std::string &global) {
+  if (type.getShardingOrReplicated().getHeadTailAxis(dim))
+    return getShard(type, dim) + ".toLocal(" + global + ")";
+  std::string start = getShardOffset(type, dim);
+  return global + (start.empty() ? "" : " - " + start);
 }
 
 void FunctionEmitter::emitSourceLine(Operation *op) {

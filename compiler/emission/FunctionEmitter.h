@@ -67,9 +67,14 @@ public:
   /// The expression of a value without memory that is equal for all elements (a constant, the index
   /// of a repeat); empty for others.
   std::string getInlineScalar(mlir::Value value);
-  /// Global index at which this rank's part of dimension `dim` starts, as a variable that is
-  /// declared here; empty if it is 0.
+  /// The global index along dimension `dim` of the local index in an expression, and the reverse,
+  /// which is outside of [0, local size) for elements of other ranks.
+  std::string getGlobalIndex(ir::NamedTensorType type, int64_t dim, const std::string &local);
+  std::string getLocalIndex(ir::NamedTensorType type, int64_t dim, const std::string &global);
+  /// The global index at which a shard in block order starts; empty if it is 0.
   std::string getShardOffset(ir::NamedTensorType type, int64_t dim);
+  /// The rank's shard of dimension `dim`, a DimShard; empty if the dimension is not sharded.
+  std::string getShard(ir::NamedTensorType type, int64_t dim);
   /// Writes `trace(ctx, "file:line", "operation");`, for messages and profiles.
   void emitTrace(mlir::Operation *op);
   /// Copies `value` to `target`, a pointer expression.
@@ -88,6 +93,9 @@ private:
                                   llvm::ArrayRef<EnclosingRepeat> enclosing, std::string &name);
   void emitEarlyStacks(ir::RepeatVariant variant);
   std::string getLayerPointer(dist::LayerOp layer);
+  /// A variable of the function, declared here if necessary.
+  std::string declare(const std::string &type, const std::string &wanted,
+                      const std::string &expression);
   /// Copies a value if the memory phase could not give it this allocation.
   void copyToAllocation(mlir::Value value, ir::AllocRefAttr target);
   /// The slot of a stack of the innermost repeat.
@@ -99,9 +107,9 @@ private:
   NameScope scope;
   Writer body{1};
   llvm::DenseMap<mlir::Value, std::string> pointers;
-  llvm::StringMap<std::string> rankOffsets; ///< variable by expression
-  std::string line;                         ///< source line of the last comment
-  std::string lastTrace;                    ///< the last call of `trace`
+  llvm::StringMap<std::string> declared; ///< variable by expression
+  std::string line;                      ///< source line of the last comment
+  std::string lastTrace;                 ///< the last call of `trace`
 };
 
 /// The table of the variant of each iteration, and the table of the slots of `users` (empty: all

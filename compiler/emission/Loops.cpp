@@ -69,6 +69,8 @@ std::string titan::emission::getElementAt(const Access &access, const std::strin
   if (!access.isIndex)
     return access.pointer + "[" + offset + "]";
   std::string sum = add(offset, access.pointer.empty() ? "0" : access.pointer);
+  if (!access.position.empty())
+    return access.position + "(" + sum + ")";
   if (llvm::none_of(sum, llvm::isAlpha)) // a literal alone would be an int
     return "int64_t(" + sum + ")";
   return sum.find(' ') == std::string::npos ? sum : "(" + sum + ")";

@@ -24,6 +24,7 @@ struct Access {
   bool isNarrow = false; ///< elements are bf16: computed as float, rounded by a store
   /// Without memory: an element is its own offset, counted from `pointer`, a number (empty: 0).
   bool isIndex = false;
+  std::string position = {}; ///< of an index: a function of the offset; empty: the identity
 };
 
 /// A dimension of an index space.

@@ -111,9 +111,11 @@ std::string ProgramTable::getInfo(NamedTensorType type, DenseI64ArrayAttr unpadd
   std::string dims;
   for (auto [i, dim, axes] : llvm::enumerate(type.getDims(), sharding.getDimAxes())) {
     int64_t padding = unpadded ? dim.getSize() - unpadded[i] : 0;
+    StringAttr headTail = sharding.getHeadTailAxis(i);
     dims += (dims.empty() ? "{" : ", {") + quote(dim.getName().getValue()) + ", " +
             std::to_string(dim.getSize()) + ", " + getAxes(axes) +
-            (padding ? ", " + std::to_string(padding) : "") + "}";
+            (padding || headTail ? ", " + std::to_string(padding) : "") +
+            (headTail ? ", " + LocalSizes::getAxisName(mesh, headTail) : "") + "}";
   }
   std::string summed = sharding.isPartial() ? ", " + getAxes(sharding.getPartialAxes()) : "";
   return "{" + getDType(type.getElementType()) + ", {" + dims + "}, " +

@@ -19,12 +19,19 @@ std::string RowNest::getIndex(StringRef key) {
 
 std::string RowNest::getGlobalIndex(Value value) {
   auto type = cast<NamedTensorType>(value.getType());
-  const Access &access = globalIndices[value];
-  std::string index = getOffset(access, current);
-  for (int64_t d = 0; d < type.getRank(); ++d)
-    if (std::string start = emitter.getShardOffset(type, d); !start.empty())
-      index += " + " + scale(start, access.strides.lookup(type.getDims()[d].getName().getValue()));
-  return index;
+  Access access = globalIndices[value];
+  std::string starts;
+  for (auto [d, dim] : llvm::enumerate(type.getDims())) {
+    StringRef key = dim.getName().getValue();
+    SizeExpr stride = access.strides.lookup(key);
+    if (type.getShardingOrReplicated().getHeadTailAxis(d)) {
+      starts += " + " + scale(emitter.getGlobalIndex(type, d, getIndex(key)), stride);
+      access.strides.erase(key);
+    } else if (std::string start = emitter.getShardOffset(type, d); !start.empty()) {
+      starts += " + " + scale(start, stride);
+    }
+  }
+  return getOffset(access, current) + starts;
 }
 
 std::string RowNest::getOperand(Value value) {
@@ -140,10 +147,9 @@ void RowNest::emitApply(ApplyOp op) {
 std::string RowNest::getGather(GatherOp op) {
   auto table = op.getInput().getType();
   int64_t dim = table.indexOf(op.getAlongAttr());
-  std::string offset = emitter.getShardOffset(table, dim);
+  std::string row = emitter.getLocalIndex(table, dim, getOperand(op.getIndices()));
   std::string at = emitter.names().pick("at");
-  text.line("const int64_t " + at + " = " + getOperand(op.getIndices()) +
-            (offset.empty() ? "" : " - " + offset) + ";");
+  text.line("const int64_t " + at + " = " + row + ";");
   const Access &access = accesses[op.getInput()];
   std::string size = emitter.sizes().getDims(table)[dim].size.name;
   std::string element = getLoadedAt(access, getOffset(access, current) + " + " +
@@ -154,8 +160,8 @@ std::string RowNest::getGather(GatherOp op) {
 
 std::string RowNest::getOneHot(ScatterOp op) {
   auto type = op.getResult().getType();
-  std::string offset = emitter.getShardOffset(type, type.indexOf(op.getAlongAttr()));
-  std::string index = getIndex(op.getAlong()) + (offset.empty() ? "" : " + " + offset);
+  std::string index =
+      emitter.getGlobalIndex(type, type.indexOf(op.getAlongAttr()), getIndex(op.getAlong()));
   return "(" + index + " == " + getOperand(op.getIndices()) + " ? " + getOperand(op.getUpdates()) +
          " : " + getType(op.getResult()) + "(0))";
 }

@@ -48,6 +48,10 @@ bool RowNest::isUsedLater(Value value, unsigned inner) {
 /// Dimensions whose index is an operand must not be merged with others.
 static SmallVector<std::string> getNeededIndices(Operation *op) {
   SmallVector<std::string> keys;
+  if (auto random = dyn_cast<RandomOp>(op))
+    for (auto [d, dim] : llvm::enumerate(random.getType().getDims()))
+      if (random.getType().getShardingOrReplicated().getHeadTailAxis(d))
+        keys.push_back(dim.getName().str());
   if (auto scatter = dyn_cast<ScatterOp>(op))
     keys.push_back(scatter.getAlong().str());
   if (auto pad = dyn_cast<PadOp>(op))

@@ -232,13 +232,14 @@ LogicalResult interpreter::checkTypes(func::FuncOp function, const RankMesh &mes
       return success();
     if (failed(checkSize(location, tensor)))
       return failure();
-    for (auto [dim, axes] :
-         llvm::zip_equal(tensor.getDims(), tensor.getShardingOrReplicated().getDimAxes()))
-      if (int64_t degreeProduct = dist::getDegreeProduct(axes, mesh.getDegrees());
-          dim.getSize() % degreeProduct != 0)
+    for (auto [d, dim] : llvm::enumerate(tensor.getDims()))
+      if (int64_t divisor =
+              dist::getDivisor(tensor.getShardingOrReplicated(), d, mesh.getDegrees());
+          dim.getSize() % divisor != 0)
         return emitError(location, "dimension ")
-               << dim.getName() << " of size " << dim.getSize() << " is sharded into "
-               << degreeProduct << " shards, which do not divide it";
+               << dim.getName() << " of size " << dim.getSize() << " is sharded into " << divisor
+               << (tensor.getShardingOrReplicated().getHeadTailAxis(d) ? " blocks" : " shards")
+               << ", which do not divide it";
     return success();
   };
   WalkResult walk = function.walk([&](Operation *op) {

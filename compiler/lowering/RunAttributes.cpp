@@ -49,7 +49,7 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
   for (const sema::Axis &axis : run.mesh.axes) {
     auto map = builder.create<dist::AxisRulesOp>(
         translation.loc(axis.loc, axis.name), axis.name, list(axis.splits), list(axis.fallback),
-        list(axis.stores), axis.pads.empty() ? ArrayAttr() : list(axis.pads));
+        list(axis.stores), axis.pads.empty() ? ArrayAttr() : list(axis.pads), axis.isHeadTail);
     if (SmallVector<Attribute> overrides = overridesOf(axis); !overrides.empty())
       map->setAttr(dist::kOverridesAttr, builder.getArrayAttr(overrides));
   }

@@ -3,8 +3,9 @@
     table.py [--all] [--list] [-v] [NAME...]
 
 Generates rows: degrees of replicas, shards and tensor parallelism up to 16 ranks, the residual
-stream sharded along the sequence or not, sharded storage, pipelines, options of the run. Each row is compiled
-to its memory plan. One step is interpreted on all ranks, on real arenas, in float64, and loss,
+stream sharded along the sequence or not, in block or head-tail order, sharded storage, pipelines,
+options of the run. Each row is compiled to its memory plan. One step is interpreted on all ranks,
+on real arenas, in float64, and loss,
 gradients and parameters meet the criterion of compare.py. A selection of rows also trains for 50
 steps (in bfloat16 for 10) as real processes: fifteen and a fixed few, forty with --all.
 """
@@ -134,7 +135,7 @@ def rows() -> list[Row]:
         axes = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
         narrow = "precision { params = f32, compute = bf16, reduce = bf16 }"
         found.append(Row(model, axes, 4, (narrow,), is_shown=True))
-    found += overridden() + pipelined()
+    found += overridden() + pipelined() + mirrored()
     for model, policy in itertools.product(SIZES, POLICIES):
         for tp in (1, 2):
             axes = tuple(axes_of(model, 1, 2, tp, True, STORES[-1]))
@@ -190,6 +191,27 @@ def pipelined() -> list[Row]:
             add(model, "zb_h1", shard, 2, settings=(policy,))
         padded = "tp = 2 " + PADS[model].format(seq=", else seq", stores="")
         add(model, "interleaved_zb", (padded,), 2, is_odd=True)
+    return found
+
+
+def mirrored() -> list[Row]:
+    """Head-tail order: a rank has a block from each end of the sequence."""
+    found = []
+
+    def cp(degree: int, stores="") -> str:
+        return f"cp = {degree} splits seq{stores} {{ order = headtail }}"
+
+    for model in SIZES:
+        shard = "shard = 2 splits batch stores params, grads, optimizer"
+        tp = f"tp = 2 splits {TENSOR[model]}, else seq"
+        found += [
+            Row(model, (cp(2),), 2, is_shown=True),
+            Row(model, (cp(4, " stores params, grads, optimizer"),), 4, is_shown=True),
+            Row(model, (cp(2), tp), 4, is_shown=True),
+            Row(model, (tp, cp(2)), 4),
+            Row(model, (shard, cp(2), tp), 8, ("recompute = full", "accumulate = 2")),
+            Row(model, ("pp = 2 splits layers", cp(2)), 4, ("pipeline { microbatches = 2 }",)),
+        ]
     return found
 
 

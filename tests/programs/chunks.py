@@ -48,11 +48,13 @@ REGIONS = {
     "loss in chosen chunks": (["loss_chunks = 0"], "", False),
     "loss in chunks of split batches": (["loss_chunks = 2"], "dp = 2 splits batch", False),
     "loss in chunks of split sequences": (["loss_chunks = 2"], "sp = 2 splits seq", False),
+    "loss in chunks of mirrored sequences": (["loss_chunks = 2"], "sp = 2 splits seq { order = headtail }", False),
     "2 microbatches": (["accumulate = 2"], "", False),
     "microbatches of split batches": (["accumulate = 2"], "dp = 2 splits batch", False),
     "microbatches, recomputed": (["accumulate = 2", "recompute = full"], "", True),
     "recomputed": (["recompute = full"], "", True),
     "split sequences, recomputed": (["recompute = full"], "sp = 2 splits seq", True),
+    "mirrored sequences, recomputed": (["recompute = full"], "sp = 2 splits seq { order = headtail }", True),
     "split batches": ([], "dp = 2 splits batch", False),
     "split rows": ([], "tp = 2 splits ROWS", False),
 }

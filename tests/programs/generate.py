@@ -521,12 +521,16 @@ class Program:
                 continue
             ranks *= degree
             uneven = [d for d in [*splits, *otherwise] if left[d] % degree]
+            is_mirrored = (not pads and name != auto and not any("headtail" in line for line in lines)
+                           and all(left[d] % (2 * degree) == 0 for d in [*splits, *otherwise])
+                           and self.random.random() < 0.4)
             for dim in {*splits, *otherwise}:
                 left[dim] = -(-left[dim] // degree)
             parts = [f"splits {', '.join(splits)}"] if splits else []
             parts += [f", else {otherwise[0]}"] if splits and otherwise else []
             parts += [f" stores {', '.join(stores)}"] if stores else []
             parts += [f" {{ pad = [{', '.join(uneven)}] }}"] if uneven else []
+            parts += [" { order = headtail }"] if is_mirrored else []
             lines.append(f"  {name} = {'auto' if name == auto else degree} {''.join(parts)}")
         if len(lines) > 1 and self.random.random() < 0.25:
             lines += self.draw_joint(lines, used, left)

@@ -37,6 +37,7 @@ def draw_overrides(draw: random.Random, dims: list[str], tensors: dict[str, list
 def draw_mesh(draw: random.Random, dims: list[str], tensors: dict[str, list[str]]) -> str:
     axes, maps = [], []
     has_auto = draw.random() < 0.3
+    has_order = False
     for i, name in enumerate(draw.sample(NAMES, draw.randint(1, 3))):
         is_auto = has_auto and i == 0
         # Sizes must be divisible by the degree of auto times the other degrees.
@@ -46,8 +47,10 @@ def draw_mesh(draw: random.Random, dims: list[str], tensors: dict[str, list[str]
         splits = pool[:draw.randint(0, 4)]
         otherwise = pool[len(splits):][:draw.randint(0, 1)]
         stores = [kind for kind in KINDS if draw.random() < 0.5]
+        is_mirrored = not is_auto and not has_order and draw.random() < 0.3
+        has_order |= is_mirrored
         maps.append(f'dist.axis_rules "{name}" shards {quote(splits)} fallback {quote(otherwise)} '
-                    f"stores {quote(stores)}"
+                    f"stores {quote(stores)}{' headtail' if is_mirrored else ''}"
                     + draw_overrides(draw, ["batch"] if is_auto else dims, tensors))
     draw.shuffle(maps)
     return "\n".join([f"dist.mesh @mesh [{', '.join(axes)}]", *maps])

@@ -108,6 +108,8 @@ private:
         addPads(*option.value, axis);
       else if (option.path.text() == "stages" && option.value)
         setStages(*option.value, axis);
+      else if (option.path.text() == "order" && option.value)
+        setOrder(*option.value, axis);
       else
         reportOption(option, true);
     axis.degree = 1; // until its turn comes
@@ -150,11 +152,30 @@ private:
     suggestName(diag, expr.loc, text, known, "it splits ");
   }
 
+  /// `headtail`; block order is not written. Padding is at the end of a dimension, and head-tail
+  /// order would give all of it to the first rank.
+  void setOrder(const Expr &expr, Axis &axis) {
+    auto *name = expr.as<NameExpr>();
+    const std::string text = name ? name->path.text() : "";
+    axis.orderLoc = expr.loc;
+    axis.isHeadTail = text == "headtail";
+    if (!axis.isHeadTail)
+      suggestName(diags.report(Code::BadOrder, expr.loc,
+                               "the order of an axis is `headtail`, or not given"),
+                  expr.loc, text, {"headtail"});
+    for (const Axis &other : mesh.axes)
+      if (axis.isHeadTail && other.isHeadTail)
+        diags.report(Code::BadOrder, expr.loc, "a second axis cannot have the order `headtail`")
+            .note(other.orderLoc, "axis `" + other.name + "` has it")
+            .help("remove one of the two `order = headtail`");
+  }
+
   void reportOption(const Setting &option, bool mayPad) {
     Diagnostic &diag = diags.report(Code::UnknownAxisOption, option.path.loc,
                                     "an axis has no option `" + option.path.text() + "`");
     if (mayPad)
-      diag.help("the options of an axis: `pad = NAME`, `pad = [NAME, NAME]`, `stages = NUMBER`");
+      diag.help("the options of an axis: `pad = NAME`, `pad = [NAME, NAME]`, `stages = NUMBER`, "
+                "`order = headtail`");
     else
       diag.help("set the options of its component axes");
   }
@@ -236,6 +257,12 @@ private:
     }
     if (degree.isWord("auto"))
       return checkAuto(axis);
+    if (axis.isHeadTail && !axis.pads.empty())
+      diags
+          .report(Code::BadOrder, axis.orderLoc,
+                  "axis `" + axis.name + "` pads dimensions, which `order = headtail` cannot")
+          .note(axis.padLocs.front(), "it pads this one")
+          .help("remove `pad` or `order`");
     constexpr int64_t maxRanks = 1 << 24;
     if (degree.isInt() && degree.integer >= 1 && degree.integer <= maxRanks) {
       axis.degree = degree.integer;
@@ -257,6 +284,12 @@ private:
           diags.report(Code::AutoDegree, axis.degreeLoc,
                        "the degree of `" + axis.name + "` must be known: it splits `" + name +
                            "`, which is padded");
+    if (axis.isHeadTail)
+      diags
+          .report(Code::BadOrder, axis.orderLoc,
+                  "`order = headtail` needs a known degree of axis `" + axis.name + "`")
+          .note(axis.degreeLoc, "it is `auto`")
+          .help("write a number for `auto`, or remove the order");
     for (const Axis &other : mesh.axes)
       if (&other != &axis && other.degree == 0)
         diags.report(Code::AutoDegree, axis.degreeLoc, "a second axis cannot be `auto`")

@@ -13,11 +13,13 @@ struct Axis {
   std::vector<std::string> splits, fallback, stores;
   std::vector<std::string> pads; ///< the dimensions of `splits` that may be padded
   int64_t stages = 1;            ///< of each rank, if the axis is the pipeline's
+  bool isHeadTail = false;       ///< `order = headtail`: a rank has a block and its mirror image
   Location loc;
   Location degreeLoc;
   std::vector<Location> splitLocs; ///< of `splits`, then of `fallback`
   std::vector<Location> padLocs;
   Location stagesLoc; ///< invalid: not written
+  Location orderLoc;  ///< of the value of `order`
 };
 
 /// Whether the map pads a dimension if its axes do not divide it.

@@ -110,9 +110,26 @@ private:
         continue;
       int64_t &degree = degrees.try_emplace(*taken, 1).first->second;
       degree *= axis.degree;
-      if (paddedSize(mesh.axes, model.dims[*taken].name, sizeOf(*taken)) % degree)
+      const int64_t size = paddedSize(mesh.axes, model.dims[*taken].name, sizeOf(*taken));
+      if (size % degree)
         reportIndivisible(axis, *taken, degree, what, at);
+      else if (axis.isHeadTail && size % (2 * degree))
+        reportBlocks(axis, *taken, 2 * degree, what, at);
     }
+  }
+
+  /// In head-tail order each rank has two blocks of equal size.
+  void reportBlocks(const Axis &axis, DimId id, int64_t blocks, const std::string &what,
+                    Location at) {
+    if (!reported.insert({axis.name, id}).second)
+      return;
+    const Dim &dim = model.dims[id];
+    diags
+        .report(Code::BadOrder, axis.orderLoc,
+                "axis `" + axis.name + "` cuts `" + dim.name + "` into " + std::to_string(blocks) +
+                    " blocks, which do not divide its " + std::to_string(sizeOf(id)) + " elements")
+        .note(at, what + " has this dimension")
+        .help("choose a size that " + std::to_string(blocks) + " divides, or remove the order");
   }
 
   void reportIndivisible(const Axis &axis, DimId id, int64_t degree, const std::string &what,

@@ -136,6 +136,8 @@ private:
       return complain(axis.loc, "stores state");
     if (!axis.pads.empty())
       return complain(axis.padLocs[0], "pads `" + axis.pads[0] + "`");
+    if (axis.isHeadTail)
+      return complain(axis.orderLoc, "has head-tail order");
     for (const MeshOverride &entry : mesh.overrides)
       if (entry.axis == axis.name)
         return complain(entry.loc, "splits or stores tensors here");

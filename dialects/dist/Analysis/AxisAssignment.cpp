@@ -18,7 +18,8 @@ size_t titan::dist::getPreference(const AxisInfo &axis, const std::string &name,
 bool titan::dist::canSplit(int64_t size, int64_t degree, const AxisInfo &axis) {
   if (size <= 1)
     return false;
-  return axis.degree == 0 || size % (axis.degree * std::max<int64_t>(degree, 1)) == 0;
+  const int64_t blocks = axis.isHeadTail ? 2 * axis.degree : axis.degree;
+  return axis.degree == 0 || size % (blocks * std::max<int64_t>(degree, 1)) == 0;
 }
 
 static int findFactor(const ShardingRule &rule, std::vector<int> Factor::*dims, size_t value,

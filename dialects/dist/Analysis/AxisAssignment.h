@@ -29,6 +29,7 @@ struct AxisInfo {
   std::string name;
   int64_t degree = 0;
   std::vector<std::string> preference;
+  bool isHeadTail = false; ///< shards dimensions in head-tail order
 };
 
 /// Position in the axis's preference of a dimension's name or else of its origin. The length of the
@@ -36,7 +37,7 @@ struct AxisInfo {
 size_t getPreference(const AxisInfo &axis, const std::string &name, const std::string &origin);
 
 /// Whether an axis can shard a dimension of `size` that other axes shard `degree` ways (0:
-/// unknown).
+/// unknown). In head-tail order, twice the degree must divide the size.
 bool canSplit(int64_t size, int64_t degree, const AxisInfo &axis);
 
 /// The factor of dimension `dim` of an operand (or result), or -1.

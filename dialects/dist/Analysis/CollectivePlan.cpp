@@ -29,6 +29,9 @@ public:
 
   std::vector<CollectiveStep> run() {
     gatherFlat();
+    while (gatherReordered())
+      continue;
+    takeOrders();
     while (now.dims != to.dims) {
       if (sliceDim() || moveDim() || scatterDim() || reduceFreeAxes())
         continue;
@@ -52,17 +55,50 @@ private:
                        [&](const Axes &axes) { return contains(axes, axis); });
   }
 
-  /// The longest run of axes in `target` after the first `done` for which `holds` is true.
-  template <typename Predicate>
-  static Axes takeRun(const Axes &target, size_t done, Predicate holds) {
+  /// The longest run of axes in `target` after the first `done` for which `holds` is true. An axis
+  /// in head-tail order is a run of its own.
+  template <typename Predicate> Axes takeRun(const Axes &target, size_t done, Predicate holds) {
     Axes run;
-    for (size_t i = done; i < target.size() && holds(target[i]); ++i)
+    for (size_t i = done; i < target.size() && holds(target[i]); ++i) {
+      if (!run.empty() && (isHeadTail(target[i]) || isHeadTail(run.back())))
+        break;
       run.push_back(target[i]);
+    }
     return run;
   }
 
+  bool isHeadTail(int axis) const { return contains(now.headTail, axis); }
+
   void reduce(const Axes &axes) {
     std::erase_if(now.partial, [&](int axis) { return contains(axes, axis); });
+  }
+
+  /// Gathers the last axis of a dimension if the order of it, or of an axis before it that the
+  /// target shards too, is another one in the target.
+  bool gatherReordered() {
+    for (size_t d = 0; d < now.dims.size(); ++d) {
+      auto differs = [&](int axis) {
+        return contains(now.headTail, axis) != contains(to.headTail, axis) &&
+               std::any_of(to.dims.begin(), to.dims.end(),
+                           [&](const Axes &axes) { return contains(axes, axis); });
+      };
+      if (std::none_of(now.dims[d].begin(), now.dims[d].end(), differs))
+        continue;
+      int axis = now.dims[d].back();
+      now.dims[d].pop_back();
+      std::erase(now.headTail, axis);
+      add(CollectiveStep::AllGather, {axis});
+      return true;
+    }
+    return false;
+  }
+
+  /// Axes that appear later have the order of the target.
+  void takeOrders() {
+    for (int axis : to.headTail)
+      if (!contains(now.headTail, axis))
+        now.headTail.push_back(axis);
+    std::sort(now.headTail.begin(), now.headTail.end());
   }
 
   /// Flat storage depends on the axes of the dimensions, so it is gathered before they change.
@@ -116,6 +152,8 @@ private:
       if (isPrefix(now.dims[from], to.dims[from]))
         continue;
       int axis = now.dims[from].back();
+      if (isHeadTail(axis))
+        continue; // the order of messages would differ from that of blocks
       for (size_t d = 0; d < now.dims.size(); ++d) {
         if (d == from || !isPrefix(now.dims[d], to.dims[d]) ||
             now.dims[d].size() == to.dims[d].size() || to.dims[d][now.dims[d].size()] != axis)
@@ -162,7 +200,8 @@ private:
       if (common == now.dims[d].size())
         continue;
       size_t left = now.dims[d].size() - 1;
-      while (left > common && !isAwaited(now.dims[d][left - 1]))
+      while (left > common && !isAwaited(now.dims[d][left - 1]) && !isHeadTail(now.dims[d][left]) &&
+             !isHeadTail(now.dims[d][left - 1]))
         --left;
       Axes gone(now.dims[d].begin() + left, now.dims[d].end());
       now.dims[d].resize(left);

@@ -8,6 +8,8 @@
 #ifndef TITAN_DIALECTS_DIST_IR_DIST_H
 #define TITAN_DIALECTS_DIST_IR_DIST_H
 
+#include "base/layout/DimShard.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"

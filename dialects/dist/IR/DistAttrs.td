@@ -41,15 +41,21 @@ def Dist_ShardingAttr : AttrDef<Dist_Dialect, "Sharding"> {
     chunks. Dimension 0 is the stacked one. Flat storage needs no divisible dimensions, and
     one all-gather without a permutation gathers it. Only elementwise operations and collectives accept it.
 
+    `{cp headtail}`: the axis `cp` of degree n shards the dimension in head-tail order. Of 2n equal blocks,
+    shard r has blocks r and 2n - 1 - r; local indices keep the order of global ones. Other axes shard in
+    block order: shard r has the r-th of n equal blocks (`base/layout/DimShard.h`).
+
     Constraints:
     - (C1) one axis list per dimension of the tensor.
     - (C2) an axis occurs at most once in the sharding.
     - (C3) `flat` starts at or before the rank of the tensor.
+    - (C4) at most one axis of a dimension has head-tail order.
   }];
   let parameters = (ins
     ArrayRefParameter<"::mlir::ArrayAttr">:$dimAxes,
     "::mlir::ArrayAttr":$flatAxes, "int64_t":$flatFrom,
-    "::mlir::ArrayAttr":$partialAxes, "::titan::dist::ReductionKind":$partialKind);
+    "::mlir::ArrayAttr":$partialAxes, "::titan::dist::ReductionKind":$partialKind,
+    "::mlir::ArrayAttr":$headTailAxes);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -61,7 +67,14 @@ def Dist_ShardingAttr : AttrDef<Dist_Dialect, "Sharding"> {
     bool isReplicated() const;
     /// True when `axis` occurs anywhere in the sharding.
     bool usesAxis(::mlir::StringAttr axis) const;
-    ShardingAttr withDimAxes(int64_t dim, ::mlir::ArrayAttr axes) const;
+    /// The order in which `axis` shards its dimension.
+    ShardOrder getOrder(::mlir::Attribute axis) const;
+    /// The axis of dimension `dim` in head-tail order; null if there is none.
+    ::mlir::StringAttr getHeadTailAxis(int64_t dim) const;
+    /// True when every axis that shards a dimension here and in `other` has the same order.
+    bool hasSameOrders(ShardingAttr other) const;
+    /// With other lists of axes, which keep their orders, and flat storage from dimension `flatFrom` on.
+    ShardingAttr withDims(::llvm::ArrayRef<::mlir::ArrayAttr> dimAxes, int64_t flatFrom) const;
     ShardingAttr withPartial(::mlir::ArrayAttr axes, ReductionKind kind) const;
     ShardingAttr withFlat(::mlir::ArrayAttr axes, int64_t from) const;
     ShardingAttr withoutPartial() const;

@@ -119,6 +119,8 @@ LogicalResult AxisRulesOp::verify() {
   for (Attribute name : getPads().value_or(ArrayAttr::get(getContext(), {})))
     if (!llvm::is_contained(getShards(), name) && !llvm::is_contained(getFallback(), name))
       return emitOpError("(C3) the axis does not split ") << name;
+  if (getHeadTail() && mesh.getDegree(getAxisAttr()) == 0)
+    return emitOpError("(C5) head-tail order needs a known degree of axis ") << getAxisAttr();
   auto overrides = (*this)->getAttrOfType<ArrayAttr>(kOverridesAttr);
   for (Attribute entry : overrides ? overrides.getValue() : ArrayRef<Attribute>()) {
     if (!isOverride(entry))
@@ -211,11 +213,15 @@ static LogicalResult verifyMove(Operation *op, unsigned i, ArrayAttr axes,
     return op->emitOpError("(C1) operand and result differ: ") << input << " and " << result;
   ShardingAttr from = input.getShardingOrReplicated(), to = result.getShardingOrReplicated();
   auto changes = findChanges(from, to, axes);
-  bool fits = preservesRest(from, to) && succeeded(changes) &&
+  bool fits = preservesRest(from, to) && from.hasSameOrders(to) && succeeded(changes) &&
               changes->size() == size_t(!sources.empty()) + size_t(!targets.empty());
   if (fits)
     for (Change change : *changes)
       fits &= llvm::is_contained(change.appended ? targets : sources, change.list);
+  for (Attribute axis : axes)
+    if (axes.size() > 1 &&
+        (from.getOrder(axis) == ShardOrder::HeadTail || to.getOrder(axis) == ShardOrder::HeadTail))
+      return op->emitOpError("(C4) moves ") << axis << ", which has head-tail order, with others";
   if (!fits)
     return op->emitOpError("(C2) does not lead from ")
            << input << " to " << result << " by " << axes;

@@ -39,7 +39,8 @@ def Dist_AxisRulesOp : Dist_Op<"axis_rules"> {
   let description = [{
     One line of the user's `parallel` declaration. The axis shards the first dimension of `shards` that a
     tensor has, or else the first one of `fallback`. It stores the kinds of state in `stores` as shards.
-    The dimensions in `pads` are padded to a multiple of the degree.
+    The dimensions in `pads` are padded to a multiple of the degree. With `headtail`, the axis shards
+    dimensions in head-tail order (`#dist.sharding`); at most one axis of a module does.
 
     `dist.overrides` replaces `shards`, `stores` or both for the tensors in `names`. With
     `of = "parameters"` an entry applies to parameters, their gradients and their optimizer state. With
@@ -52,6 +53,7 @@ def Dist_AxisRulesOp : Dist_Op<"axis_rules"> {
     - (C3) `pads` names only dimensions of `shards` and `fallback`.
     - (C4) each entry of `dist.overrides` is a dictionary of `of` ("parameters" or "values"), `names`
       and optionally `shards`; entries of parameters may have `stores`. All but `of` are lists of strings.
+    - (C5) the degree of an axis with `headtail` is not `auto`.
 
     Examples:
     ```mlir
@@ -63,9 +65,10 @@ def Dist_AxisRulesOp : Dist_Op<"axis_rules"> {
     Example: `dist.axis_rules "tp" shards ["heads", "ffn"] fallback ["seq"] stores []`
   }];
   let arguments = (ins StrAttr:$axis, StrArrayAttr:$shards, StrArrayAttr:$fallback, StrArrayAttr:$stores,
-                       OptionalAttr<StrArrayAttr>:$pads);
+                       OptionalAttr<StrArrayAttr>:$pads, UnitAttr:$head_tail);
   let assemblyFormat = [{
-    $axis `shards` $shards `fallback` $fallback `stores` $stores (`pads` $pads^)? attr-dict
+    $axis `shards` $shards `fallback` $fallback `stores` $stores (`pads` $pads^)? (`headtail` $head_tail^)?
+    attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -168,8 +171,10 @@ class Dist_CollectiveOp<string mnemonic, list<Trait> traits = []>
     `dist.wait` on that channel. Until then nobody may read the results or write the operands.
 
     Constraints:
-    - (C1) as many results as operands, at least one; each result equals its operand up to sharding.
+    - (C1) as many results as operands, at least one; each result equals its operand up to sharding,
+      and axes that remain on a dimension keep their order.
     - (C3) all operands have one element type and one reduction kind.
+    - (C4) an axis that shards a dimension in head-tail order before or after is the only one of `axes`.
   }];
 }
 

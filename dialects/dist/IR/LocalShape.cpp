@@ -3,6 +3,8 @@
 #include "dialects/dist/IR/DistOps.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
@@ -13,6 +15,17 @@ Degrees dist::getDegrees(MeshOp mesh, int64_t autoDegree) {
     for (auto axis : mesh.getAxes().getAsRange<MeshAxisAttr>())
       degrees[axis.getName().getValue()] = axis.isAuto() ? autoDegree : axis.getDegree();
   return degrees;
+}
+
+int64_t dist::getDivisor(ShardingAttr sharding, int64_t dim, const Degrees &degrees) {
+  int64_t shards = 1, divisor = 1;
+  for (auto axis : sharding.getDimAxes()[dim].getAsRange<StringAttr>()) {
+    if (auto degree = degrees.find(axis.getValue()); degree != degrees.end())
+      shards *= degree->second;
+    divisor =
+        std::lcm(divisor, sharding.getOrder(axis) == ShardOrder::HeadTail ? 2 * shards : shards);
+  }
+  return divisor;
 }
 
 int64_t dist::getDegreeProduct(ArrayAttr axes, const Degrees &degrees) {
@@ -45,7 +58,7 @@ TensorSharding dist::getTensorSharding(ir::NamedTensorType type, const Degrees &
     std::vector<ShardLevel> levels;
     for (auto axis : axes.getAsRange<StringAttr>())
       if (auto degree = degrees.find(axis.getValue()); degree != degrees.end())
-        levels.push_back({degree->second, getCoordinate(axis.getValue())});
+        levels.push_back({degree->second, getCoordinate(axis.getValue()), sharding.getOrder(axis)});
     return levels;
   };
   TensorSharding plain{{}, getLevels(sharding.getFlatAxes()), size_t(sharding.getFlatFrom())};

@@ -88,10 +88,8 @@ DimAttr RepeatOp::getStackDim(ArrayRef<int64_t> users) {
 NamedTensorType RepeatOp::getSlotType(NamedTensorType type) {
   dist::ShardingAttr sharding = type.getSharding();
   if (sharding)
-    sharding = dist::ShardingAttr::get(type.getContext(), sharding.getDimAxes().drop_front(),
-                                       sharding.getFlatAxes(),
-                                       std::max<int64_t>(0, sharding.getFlatFrom() - 1),
-                                       sharding.getPartialAxes(), sharding.getPartialKind());
+    sharding = sharding.withDims(sharding.getDimAxes().drop_front(),
+                                 std::max<int64_t>(0, sharding.getFlatFrom() - 1));
   return NamedTensorType::get(type.getElementType(), type.getDims().drop_front(), sharding);
 }
 
@@ -102,9 +100,7 @@ NamedTensorType RepeatOp::getStackedType(DimAttr dim, NamedTensorType type) {
   if (sharding) {
     SmallVector<ArrayAttr> axes{ArrayAttr::get(type.getContext(), {})};
     llvm::append_range(axes, sharding.getDimAxes());
-    sharding = dist::ShardingAttr::get(type.getContext(), axes, sharding.getFlatAxes(),
-                                       sharding.isFlat() ? sharding.getFlatFrom() + 1 : 0,
-                                       sharding.getPartialAxes(), sharding.getPartialKind());
+    sharding = sharding.withDims(axes, sharding.isFlat() ? sharding.getFlatFrom() + 1 : 0);
   }
   return NamedTensorType::get(type.getElementType(), dims, sharding);
 }

@@ -59,10 +59,8 @@ private:
         dims.push_back(dim);
         axes.push_back(split);
       }
-    auto all = dist::ShardingAttr::getReplicated(type.getContext(), dims.size());
-    for (auto [i, split] : llvm::enumerate(axes))
-      all = all.withDimAxes(i, split);
-    return NamedTensorType::get(IntegerType::get(type.getContext(), 64), dims, all);
+    return NamedTensorType::get(IntegerType::get(type.getContext(), 64), dims,
+                                sharding.withoutPartial().withoutFlat().withDims(axes, 0));
   }
 };
 

@@ -127,7 +127,7 @@ private:
     IndexRange seeing = mask.queriesOf(block);
     seeing = {std::max(seeing.begin, some.begin), std::min(seeing.end, some.end)};
     // Panels start at multiples of `lanes`; queries before the first visible one are masked.
-    const int64_t firstQuery = seeing.begin / lanes * lanes;
+    const int64_t firstQuery = seeing.isEmpty() ? seeing.end : seeing.begin / lanes * lanes;
     for (int64_t g = 0; g < s.group; ++g)
       for (int64_t i0 = firstQuery; i0 < seeing.end; i0 += queryBlock) {
         IndexRange queries{i0, std::min(i0 + queryBlock, seeing.end)};

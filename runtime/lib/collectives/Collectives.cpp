@@ -176,8 +176,10 @@ void issue(Context &ctx, Group &group, DType type, CollectiveCall::Kind kind, co
 /// The buffers of a collective along one dimension.
 using Operands = std::initializer_list<CollectiveOperand>;
 void addOperands(CollectiveCall &call, Operands operands) {
-  for (const CollectiveOperand &operand : operands)
+  for (const CollectiveOperand &operand : operands) {
     call.buffers.push_back({operand.in, operand.out, operand.outer, operand.d * operand.inner});
+    call.buffers.back().order = operand.order;
+  }
 }
 
 /// A message from or to this rank, if it has a partner. A partner's missing turn is an error of the

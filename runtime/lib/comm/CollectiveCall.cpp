@@ -2,6 +2,8 @@
 
 #include "Bytes.h"
 
+#include <algorithm>
+
 namespace titan::rt {
 
 namespace {
@@ -51,24 +53,35 @@ public:
     std::byte *sent = staging.packed(sentBytes());
     std::byte *received = isInPlace() ? sent : staging.received(receivedBytes());
     if (!hasNoTarget())
-      forEachBlock(sendsPerMember(call.kind),
-                   [&](const CollectiveBuffer &buffer, int64_t begin, int64_t member, int64_t n) {
-                     copy(at(buffer.in, member * buffer.block * width), n * buffer.block,
-                          sent + begin, buffer.block, buffer.outer, buffer.block);
-                   });
+      forEachSegment(Side::In, [&](const CollectiveBuffer &buffer, const Segment &segment) {
+        copy(at(buffer.in, segment.begin), segment.stride, sent + segment.packedBegin,
+             segment.packedStride, segment);
+      });
     callWhole(call, sent, received, count);
     if (!hasNoSource())
-      forEachBlock(receivesPerMember(call.kind),
-                   [&](const CollectiveBuffer &buffer, int64_t begin, int64_t member, int64_t n) {
-                     const bool isOwn = call.kind == CollectiveCall::AllToAll;
-                     const int64_t rows = isOwn ? buffer.outerOut : buffer.outer;
-                     const int64_t block = isOwn ? buffer.blockOut : buffer.block;
-                     copy(received + begin, block, at(buffer.out, member * block * width),
-                          n * block, rows, block);
-                   });
+      forEachSegment(Side::Out, [&](const CollectiveBuffer &buffer, const Segment &segment) {
+        copy(received + segment.packedBegin, segment.packedStride, at(buffer.out, segment.begin),
+             segment.stride, segment);
+      });
   }
 
 private:
+  enum class Side : uint8_t { In, Out };
+  /// Rows, and the elements of a member in each.
+  struct Rows {
+    int64_t count, block;
+  };
+  Rows rowsOf(const CollectiveBuffer &buffer, Side side) const {
+    if (side == Side::Out && call.kind == CollectiveCall::AllToAll)
+      return {buffer.outerOut, buffer.blockOut};
+    return {buffer.outer, buffer.block};
+  }
+  /// The elements of a member that are contiguous in each row, in the buffer and packed. Begins are
+  /// in bytes, strides in elements.
+  struct Segment {
+    int64_t rows, length, begin, stride, packedBegin, packedStride;
+  };
+
   bool isInPlace() const { return call.kind == CollectiveCall::AllReduce; }
   bool hasNoTarget() const {
     return call.kind == CollectiveCall::Permute &&
@@ -82,22 +95,32 @@ private:
   int64_t receivedBytes() const {
     return count * width * (receivesPerMember(call.kind) ? size : 1);
   }
-  /// Calls `visit` with each buffer, its byte offset in the packed data, the member of the block
-  /// and the number of members: 0 and 1 for a shard.
-  template <typename Visit> void forEachBlock(bool isPerMember, Visit visit) const {
+  /// Calls `visit` with the segments of one side: of all members' blocks, or of a shard.
+  template <typename Visit> void forEachSegment(Side side, Visit visit) const {
+    const bool isPerMember =
+        side == Side::In ? sendsPerMember(call.kind) : receivesPerMember(call.kind);
     const int64_t members = isPerMember ? size : 1;
     for (int64_t member = 0; member < members; ++member) {
-      int64_t begin = member * count * width;
+      int64_t packed = member * count * width;
       for (const CollectiveBuffer &buffer : call.buffers) {
-        visit(buffer, begin, member, members);
-        begin += buffer.outer * buffer.block * width;
+        const Rows rows = rowsOf(buffer, side);
+        const int64_t row = members * rows.block;
+        const DimShard shard = shardOf(row, {{members, member, buffer.order}});
+        for (int k = 0; k < shard.intervalCount(); ++k) {
+          const IndexInterval interval = shard.interval(k);
+          const int64_t before = k == 0 ? 0 : shard.split;
+          visit(buffer, Segment{rows.count, interval.length, interval.start * width, row,
+                                packed + before * width, rows.block});
+        }
+        packed += rows.count * rows.block * width;
       }
     }
   }
-  /// Copies `rows` blocks of `block` elements; the strides are in elements.
+  /// Copies the rows of a segment; the strides are in elements.
   void copy(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
-            int64_t rows, int64_t block) {
-    staging.copyBlocks(from, fromStride * width, to, toStride * width, rows, block * width);
+            const Segment &segment) {
+    staging.copyBlocks(from, fromStride * width, to, toStride * width, segment.rows,
+                       segment.length * width);
   }
 
   const CollectiveCall &call;
@@ -105,9 +128,17 @@ private:
   int64_t size, width, count = 0;
 };
 
+/// Whether gathered rows have the members' blocks one after the other.
+bool isInBlockOrder(const CollectiveCall &call) {
+  return call.group->size() == 1 ||
+         std::all_of(call.buffers.begin(), call.buffers.end(), [](const CollectiveBuffer &buffer) {
+           return buffer.order == ShardOrder::Block;
+         });
+}
+
 /// Whether the call has a single buffer that the group's basic collectives support.
 bool isOneContiguousBuffer(const CollectiveCall &call) {
-  if (call.buffers.size() != 1)
+  if (call.buffers.size() != 1 || !isInBlockOrder(call))
     return false;
   const CollectiveBuffer &buffer = call.buffers[0];
   const bool isOneRow =
@@ -117,7 +148,8 @@ bool isOneContiguousBuffer(const CollectiveCall &call) {
 
 /// Whether the group moves the buffers of the call without packing.
 bool isUnpacked(const CollectiveCall &call) {
-  return call.kind != CollectiveCall::AllToAll && call.group->supportsUnpacked(call.buffers);
+  return call.kind != CollectiveCall::AllToAll && isInBlockOrder(call) &&
+         call.group->supportsUnpacked(call.buffers);
 }
 
 } // namespace

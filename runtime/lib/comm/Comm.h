@@ -35,14 +35,16 @@ struct Site {
 };
 
 /// One tensor of a coalesced collective: `outer` rows with `block` elements per member. A shard has
-/// its rows contiguous. A gathered row has the members' blocks in the order of the group. In an
-/// all-to-all, the rows of both sides are gathered rows: those of the input have blocks of `block`
-/// elements, and the `outerOut` rows of the output have blocks of `blockOut`.
+/// its rows contiguous. A gathered row has the members' blocks in the order of the group, or in
+/// head-tail order the halves of the blocks (ShardOrder). In an all-to-all, the rows of both sides
+/// are gathered rows: those of the input have blocks of `block` elements, and the `outerOut` rows
+/// of the output have blocks of `blockOut`.
 struct CollectiveBuffer {
   const void *in;
   void *out;
   int64_t outer, block;
   int64_t outerOut = 0, blockOut = 0;
+  ShardOrder order = ShardOrder::Block; ///< of a gather or scatter
 };
 
 /// A permutation of a group: each member sends to the member `offset` positions later. A cyclic

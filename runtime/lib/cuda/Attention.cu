@@ -53,7 +53,7 @@ struct Span {
   int64_t begin, end;
 };
 __device__ Span keysOf(int64_t query, const AttentionShape &s) {
-  const int64_t position = query + s.firstQuery;
+  const int64_t position = queryPositions(s).toGlobal(query);
   Span span{0, s.keys};
   if (s.window && position - s.window + 1 > 0)
     span.begin = position - s.window + 1;
@@ -64,18 +64,18 @@ __device__ Span keysOf(int64_t query, const AttentionShape &s) {
   return span;
 }
 __device__ Span queriesOf(int64_t key, const AttentionShape &s) {
-  const int64_t first = s.causal ? key : s.window ? key - s.window + 1 : s.firstQuery;
-  const int64_t end = s.window ? key + s.window : s.firstQuery + s.queries;
-  Span span{first - s.firstQuery, end - s.firstQuery};
-  if (span.begin < 0)
-    span.begin = 0;
-  if (span.end > s.queries)
-    span.end = s.queries;
+  const DimShard positions = queryPositions(s);
+  Span span{0, s.queries};
+  if (s.causal || s.window)
+    span.begin = positions.lowerBound(s.causal ? key : key - s.window + 1);
+  if (s.window)
+    span.end = positions.lowerBound(key + s.window);
   return span;
 }
 __device__ bool inOneDocument(const Row &row, int64_t query, int64_t key, const AttentionShape &s) {
-  return !s.documents || s.documents[offsetAt(row, query + s.firstQuery, s.ofDocuments)] ==
-                             s.documents[offsetAt(row, key, s.ofDocuments)];
+  return !s.documents ||
+         s.documents[offsetAt(row, queryPositions(s).toGlobal(query), s.ofDocuments)] ==
+             s.documents[offsetAt(row, key, s.ofDocuments)];
 }
 
 /// The score of a product, and the factor of its cotangent.

@@ -10,7 +10,7 @@ Allocation fromRow(const AllocationRow &row) {
 }
 
 Dim fromRow(const DimRow &row) {
-  return {row.name, row.size, row.axes, row.padding};
+  return {row.name, row.size, row.axes, row.padding, row.headTailAxis};
 }
 
 StackOverlap fromRow(const StackOverlapRow &row) {

@@ -9,11 +9,13 @@ namespace titan::rt {
 
 namespace {
 
-std::vector<ShardLevel> levelsOf(const std::vector<int> &axes, std::span<const int64_t> degree,
+std::vector<ShardLevel> levelsOf(const std::vector<int> &axes, int headTailAxis,
+                                 std::span<const int64_t> degree,
                                  std::span<const int64_t> coordinate) {
   std::vector<ShardLevel> levels;
   for (int axis : axes)
-    levels.push_back({degree[axis], coordinate[axis]});
+    levels.push_back({degree[axis], coordinate[axis],
+                      axis == headTailAxis ? ShardOrder::HeadTail : ShardOrder::Block});
   return levels;
 }
 
@@ -33,9 +35,10 @@ std::vector<bool> shardingAxes(const TensorInfo &info, size_t axes) {
 TensorSharding shardingOf(const TensorInfo &info, std::span<const int64_t> degree,
                           std::span<const int64_t> coordinate) {
   TensorSharding sharding{
-      {}, levelsOf(info.flatAxes, degree, coordinate), static_cast<size_t>(info.flatFrom)};
+      {}, levelsOf(info.flatAxes, -1, degree, coordinate), static_cast<size_t>(info.flatFrom)};
   for (const Dim &dim : info.dims)
-    sharding.dims.push_back({dim.size, levelsOf(dim.axes, degree, coordinate), dim.padding});
+    sharding.dims.push_back(
+        {dim.size, levelsOf(dim.axes, dim.headTailAxis, degree, coordinate), dim.padding});
   return sharding;
 }
 

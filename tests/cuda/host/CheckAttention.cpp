@@ -130,7 +130,10 @@ AttentionShape drawShape() {
   s.outer = draw(1, 2);
   s.keys = draw(0, 2) ? draw(1, 75) : 32;
   s.queries = draw(0, 1) ? s.keys : draw(1, s.keys);
-  s.firstQuery = draw(0, s.keys - s.queries);
+  s.queryShard = {draw(0, s.keys - s.queries), s.queries};
+  if (s.keys % 4 == 0 && draw(0, 1))
+    s.queryShard = shardOf(s.keys, {{2, draw(0, 1), ShardOrder::HeadTail}});
+  s.queries = s.queryShard.length;
   s.kvHeads = draw(1, 2);
   s.group = draw(1, 3);
   s.head = heads[draw(0, 5)];

@@ -35,7 +35,10 @@ FailureOr<MeshView> MeshView::get(ModuleOp module) {
     if (axisRules) {
       append(info.preference, axisRules.getShards());
       append(info.preference, axisRules.getFallback());
+      info.isHeadTail = axisRules.getHeadTail();
     }
+    if (info.isHeadTail && llvm::any_of(view.axes, [](const AxisInfo &a) { return a.isHeadTail; }))
+      return axisRules.emitOpError("a second axis has head-tail order");
     view.axes.push_back(std::move(info));
     view.rules.push_back(axisRules);
   }
@@ -77,6 +80,8 @@ ShardingAttr MeshView::getSharding(int64_t rank, const ShardingByAxis &byAxis) c
     int axis = static_cast<int>(i);
     if (dim >= 0)
       byDim.dims[dim].push_back(axis);
+    if (dim >= 0 && axes[i].isHeadTail)
+      byDim.headTail.push_back(axis);
     if (dim == kFlat)
       byDim.flat.push_back(axis);
     if (dim == kPartial)
@@ -94,6 +99,8 @@ ShardingByDim MeshView::getByDim(ShardingAttr sharding) const {
   byDim.flat = getIndices(sharding.getFlatAxes());
   byDim.flatFrom = static_cast<int>(sharding.getFlatFrom());
   byDim.partial = getIndices(sharding.getPartialAxes());
+  byDim.headTail = getIndices(sharding.getHeadTailAxes());
+  llvm::sort(byDim.headTail);
   return byDim;
 }
 
@@ -101,8 +108,13 @@ ShardingAttr MeshView::getSharding(const ShardingByDim &byDim, ReductionKind kin
   auto dims =
       llvm::map_to_vector(byDim.dims, [&](const std::vector<int> &list) { return getNames(list); });
   bool isFlat = !byDim.flat.empty(), isPartial = !byDim.partial.empty();
+  std::vector<int> headTail; // in the order of the dimensions
+  for (const std::vector<int> &list : byDim.dims)
+    llvm::copy_if(list, std::back_inserter(headTail),
+                  [&](int axis) { return llvm::is_contained(byDim.headTail, axis); });
   return ShardingAttr::get(context, dims, getNames(byDim.flat), isFlat ? byDim.flatFrom : 0,
-                           getNames(byDim.partial), isPartial ? kind : ReductionKind::Sum);
+                           getNames(byDim.partial), isPartial ? kind : ReductionKind::Sum,
+                           getNames(headTail));
 }
 
 ArrayAttr MeshView::getNames(ArrayRef<int> list) const {

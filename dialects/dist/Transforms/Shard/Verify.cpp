@@ -31,12 +31,24 @@ public:
     for (size_t a = 0; a < mesh.getNumAxes(); ++a)
       if (failed(checkAxis(a)))
         return failure();
-    return success();
+    return checkOrders();
   }
 
 private:
   ShardingByAxis getByAxis(Value value) const {
     return mesh.getByAxis(cast<NamedTensorType>(value.getType()).getSharding());
+  }
+
+  /// An axis must shard all operands and results in one order.
+  LogicalResult checkOrders() const {
+    SmallVector<Value> values(op->getOperands());
+    llvm::append_range(values, op->getResults());
+    for (Value a : values)
+      for (Value b : values)
+        if (!getShardingOf(a).hasSameOrders(getShardingOf(b)))
+          return op->emitOpError("has shards in block and in head-tail order: ")
+                 << a.getType() << " and " << b.getType();
+    return success();
   }
 
   static bool isReplicated(const ShardingByAxis &byAxis, size_t a) {
@@ -192,10 +204,14 @@ private:
       return success();
     if (!type.getSharding())
       return op->emitError("a tensor has no sharding after the shard phase: ") << type;
-    for (auto [dim, axes] : llvm::zip_equal(type.getDims(), type.getSharding().getDimAxes()))
-      if (int64_t degree = getDegreeProduct(axes, degrees); dim.getSize() % degree != 0)
-        return op->emitError("dimension ") << dim.getName() << " of size " << dim.getSize()
-                                           << " is not divisible by its degree " << degree;
+    for (auto [d, dim] : llvm::enumerate(type.getDims()))
+      if (int64_t divisor = getDivisor(type.getSharding(), d, degrees);
+          dim.getSize() % divisor != 0)
+        return op->emitError("dimension ")
+               << dim.getName() << " of size " << dim.getSize() << " is not divisible by "
+               << (type.getSharding().getHeadTailAxis(d) ? "the blocks of head-tail order, "
+                                                         : "its degree ")
+               << divisor;
     return success();
   }
 

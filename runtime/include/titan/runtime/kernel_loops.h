@@ -202,4 +202,11 @@ void copyShard(Context &ctx, T *to, const T *from, int64_t count, int64_t size, 
   fill(ctx, to + copied, size - copied, T(0));
 }
 
+/// Copies a shard, whose global indices count elements of `from`.
+template <typename T> void copyShard(Context &ctx, T *to, const T *from, const DimShard &shard) {
+  for (int k = 0; k < shard.intervalCount(); ++k)
+    copy(ctx, to + (k == 0 ? 0 : shard.split), from + shard.interval(k).start,
+         shard.interval(k).length);
+}
+
 } // namespace titan::rt::tm

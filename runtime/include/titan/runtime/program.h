@@ -15,6 +15,7 @@
 
 #include "base/arena/StackOverlap.h"
 #include "base/data/DType.h"
+#include "base/layout/DimShard.h"
 #include "base/pipeline/Table.h"
 #include "base/settings/SettingRule.h"
 
@@ -31,7 +32,8 @@ namespace titan::rt {
 // What the contract takes of base/.
 using titan::anyText, titan::idle, titan::integerFrom, titan::numberFrom, titan::numberWithin,
     titan::oneOf;
-using titan::DType, titan::SettingRule, titan::arena::StackOverlap;
+using titan::DimShard, titan::DType, titan::SettingRule, titan::shardOf, titan::ShardOrder,
+    titan::arena::StackOverlap;
 using titan::pipeline::Fragment, titan::pipeline::FragmentKind, titan::pipeline::Pipeline;
 
 /// A mesh axis, outer to inner. Degree 0 is `auto`: the number of processes divided by the other
@@ -49,6 +51,7 @@ struct Dim {
   int64_t size;
   std::vector<int> axes;
   int64_t padding = 0;
+  int headTailAxis = -1; ///< the one of `axes` in head-tail order (DimShard.h); -1: none
 };
 
 /// The storage of a tensor on a rank: row-major dimensions, each divided by the degrees of its
@@ -238,12 +241,16 @@ struct AttentionShape {
   bool causal = false;
   int64_t window = 0;                 // 0: none
   double softCap = 0;                 // 0: none
-  int64_t firstQuery = 0;             // key position of this rank's first query
+  DimShard queryShard = {};           // key positions of this rank's queries; length 0: all
   const int64_t *documents = nullptr; // [outer, keys, kvHeads]; null: none
   void *scratch = nullptr;            // one block per thread (attention_scratch.h)
   /// Default: the dimensions in the order above, row-major.
   AttentionStrides q = {}, k = {}, v = {}, out = {}, lse = {}, ofDocuments = {};
 };
+/// The key positions of the queries of a call.
+TITAN_LAYOUT DimShard queryPositions(const AttentionShape &shape) {
+  return shape.queryShard.length ? shape.queryShard : DimShard::whole(shape.queries);
+}
 void attention(Context &, const float *q, const float *k, const float *v, float *out, float *lse,
                const AttentionShape &);
 void attention(Context &, const double *q, const double *k, const double *v, double *out,
@@ -285,10 +292,12 @@ void reduceScatter(Context &, GroupRef, DType, Reduction, const void *in, void *
 void allReduce(Context &, GroupRef, DType, Reduction, void *data, int64_t elements);
 /// One tensor of a coalesced collective, with the arguments of a single call. For allReduce `in`
 /// equals `out`.
+/// `order`: of the group's shards of the dimension that a gather or scatter moves.
 struct CollectiveOperand {
   const void *in;
   void *out;
   int64_t outer, d, inner;
+  ShardOrder order = ShardOrder::Block;
 };
 /// Coalesced collectives. With a channel, the call returns at once. The calls of one group run in
 /// the background in the order of their starts, those of different groups at the same time. Until

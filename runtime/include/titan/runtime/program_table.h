@@ -18,6 +18,7 @@ struct DimRow {
   int64_t size;
   List<int> axes;
   int64_t padding = 0;
+  int headTailAxis = -1;
 };
 
 struct TensorInfoRow {

@@ -54,8 +54,13 @@ template <typename E> struct Case {
   }
 };
 
+/// The queries of a rank of four that share 240 positions: two intervals of 30.
+DimShard headTail(int64_t rank) {
+  return shardOf(240, {{4, rank, ShardOrder::HeadTail}});
+}
+
 bool isVisible(const AttentionShape &s, int64_t o, int64_t query, int64_t key) {
-  int64_t position = query + s.firstQuery;
+  int64_t position = queryPositions(s).toGlobal(query);
   auto document = [&](int64_t i) { return s.documents[o * s.keys + i]; };
   return (!s.causal || key <= position) && (!s.window || std::abs(position - key) < s.window) &&
          (!s.documents || document(position) == document(key));
@@ -174,20 +179,24 @@ INSTANTIATE_TEST_SUITE_P(
 // of the positions as queries.
 INSTANTIATE_TEST_SUITE_P(
     Masks, Attention,
-    testing::Values(AttentionShape{1, 200, 200, 1, 2, 16, 16, 0.25, true, 33},
-                    AttentionShape{1, 200, 200, 2, 1, 16, 16, 0.25, true, 1},
-                    AttentionShape{1, 200, 200, 1, 1, 16, 16, 0.25, true, 500},
-                    AttentionShape{1, 300, 300, 1, 1, 8, 8, 0.3, false, 20},
-                    AttentionShape{1, 150, 150, 1, 2, 12, 12, 0.3, true, 0, 0.7},
-                    AttentionShape{1, 150, 150, 1, 2, 12, 20, 0.3, true},
-                    AttentionShape{1, 150, 150, 2, 1, 20, 12, 0.3, false, 70, 1.5},
-                    AttentionShape{2, 250, 250, 1, 2, 8, 8, 0.3, true, 0, 0, 0, someDocuments()},
-                    AttentionShape{2, 250, 250, 1, 1, 8, 8, 0.3, false, 0, 0, 0, someDocuments()},
-                    AttentionShape{2, 250, 250, 1, 1, 8, 24, 0.3, true, 90, 2.0, 0,
-                                   someDocuments()},
-                    AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, true, 0, 0, 120},
-                    AttentionShape{2, 50, 250, 1, 2, 8, 8, 0.3, true, 77, 0, 150, someDocuments()},
-                    AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, false, 50, 0, 180}));
+    testing::Values(
+        AttentionShape{1, 200, 200, 1, 2, 16, 16, 0.25, true, 33},
+        AttentionShape{1, 200, 200, 2, 1, 16, 16, 0.25, true, 1},
+        AttentionShape{1, 200, 200, 1, 1, 16, 16, 0.25, true, 500},
+        AttentionShape{1, 300, 300, 1, 1, 8, 8, 0.3, false, 20},
+        AttentionShape{1, 150, 150, 1, 2, 12, 12, 0.3, true, 0, 0.7},
+        AttentionShape{1, 150, 150, 1, 2, 12, 20, 0.3, true},
+        AttentionShape{1, 150, 150, 2, 1, 20, 12, 0.3, false, 70, 1.5},
+        AttentionShape{2, 250, 250, 1, 2, 8, 8, 0.3, true, 0, 0, {}, someDocuments()},
+        AttentionShape{2, 250, 250, 1, 1, 8, 8, 0.3, false, 0, 0, {}, someDocuments()},
+        AttentionShape{2, 250, 250, 1, 1, 8, 24, 0.3, true, 90, 2.0, {}, someDocuments()},
+        AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, true, 0, 0, {120, 60}},
+        AttentionShape{2, 50, 250, 1, 2, 8, 8, 0.3, true, 77, 0, {150, 50}, someDocuments()},
+        AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, false, 50, 0, {180, 60}},
+        AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, true, 0, 0, headTail(0)},
+        AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, true, 0, 0, headTail(3)},
+        AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, true, 77, 0, headTail(1), someDocuments()},
+        AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, false, 50, 0, headTail(2)}));
 
 /// Transposes `rows` rows of `size` elements.
 std::vector<double> transposed(const std::vector<double> &from, int64_t size) {
@@ -276,7 +285,7 @@ template <typename E> void checkThreads(const AttentionShape &shape) {
 TEST(AttentionNumerics, DoesNotDependOnThreads) {
   for (AttentionShape shape :
        {shapeOf(3, 70, 3, 2, 16, 0.25, true),
-        AttentionShape{1, 270, 270, 2, 2, 16, 16, 0.25, true, 100, 0, 0, someDocuments()}}) {
+        AttentionShape{1, 270, 270, 2, 2, 16, 16, 0.25, true, 100, 0, {}, someDocuments()}}) {
     checkThreads<float>(shape);
     checkThreads<bf16>(shape);
   }
@@ -285,8 +294,24 @@ TEST(AttentionNumerics, DoesNotDependOnThreads) {
 // A head of several full panels and a partial one, and more keys than queries.
 TEST(AttentionNumerics, WideHeads) {
   AttentionShape shape = shapeOf(2, 100, 1, 3, 72, 0.1, true);
-  shape.queries = 37, shape.firstQuery = 63, shape.valueHead = 40;
+  shape.queries = 37, shape.queryShard = {63, 37}, shape.valueHead = 40;
   checkBfloat16(shape);
+}
+
+// In head-tail order the queries of a rank are two intervals. The interval ends in the middle of a
+// block of queries.
+TEST(AttentionNumerics, HeadTailQueries) {
+  for (int64_t rank : {0, 1, 2}) {
+    AttentionShape shape = shapeOf(2, 132, 2, 3, 16, 0.25, true);
+    shape.queryShard = shardOf(132, {{3, rank, ShardOrder::HeadTail}});
+    shape.queries = 44;
+    checkBfloat16(shape);
+    checkThreads<float>(shape);
+    shape.window = 30;
+    checkBfloat16(shape);
+    shape.causal = false;
+    checkBfloat16(shape);
+  }
 }
 
 } // namespace

@@ -41,11 +41,18 @@ inline double element(int64_t v, int64_t i, int64_t m, int64_t j, int64_t r) {
   return static_cast<double>(v * 1000 + i * 100 + m * 10 + j % 7 + r * 10000);
 }
 
-/// Fills inputs, executes the call by `run` and returns the number of wrong elements.
+/// Fills inputs, executes the call by `run` and returns the number of wrong elements. The blocks of
+/// the members are in this order.
 inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
-                         const std::function<void(const CollectiveCall &)> &run) {
+                         const std::function<void(const CollectiveCall &)> &run,
+                         ShardOrder order = ShardOrder::Block) {
   int64_t n = group.size(), me = group.rank(), wrong = 0;
   std::vector<Value> values{{1, 3, {}, {}}, {5, 2, {}, {}}, {1, 140001, {}, {}}, {3, 1, {}, {}}};
+  for (Value &value : values)
+    value.block += order == ShardOrder::HeadTail ? value.block % 2 : 0;
+  auto positionOf = [&](const Value &value, int64_t i, int64_t m, int64_t j) {
+    return i * n * value.block + shardOf(n * value.block, {{n, m, order}}).toGlobal(j);
+  };
   bool gathers = kind == CollectiveCall::AllGather, reduces = kind == CollectiveCall::AllReduce;
   CollectiveCall call{kind, &group, DType::F64, Reduction::Sum, {"exchange", "test:9"}, {}};
   for (int64_t v = 0; v < 4; ++v) {
@@ -56,13 +63,14 @@ inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
       for (int64_t j = 0; j < value.block; ++j) {
         value.shard[i * value.block + j] = gathers || reduces ? element(v, i, 0, j, me) : -1;
         for (int64_t m = 0; m < n; ++m)
-          value.whole[(i * n + m) * value.block + j] = gathers ? -1 : element(v, i, m, j, me);
+          value.whole[positionOf(value, i, m, j)] = gathers ? -1 : element(v, i, m, j, me);
       }
     if (gathers || reduces)
       call.buffers.push_back({value.shard.data(), gathers ? value.whole.data() : value.shard.data(),
                               value.outer, value.block});
     else
       call.buffers.push_back({value.whole.data(), value.shard.data(), value.outer, value.block});
+    call.buffers.back().order = order;
   }
   run(call);
   for (int64_t v = 0; v < 4; ++v)
@@ -71,7 +79,7 @@ inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
         double sum = 0;
         for (int64_t m = 0; m < n; ++m) {
           sum += element(v, i, gathers || reduces ? 0 : me, j, m);
-          double got = values[v].whole[(i * n + m) * values[v].block + j];
+          double got = values[v].whole[positionOf(values[v], i, m, j)];
           wrong += gathers && got != element(v, i, 0, j, m);
         }
         wrong += !gathers && values[v].shard[i * values[v].block + j] != sum;
@@ -190,9 +198,10 @@ inline int64_t checkCollectives(Group &group) {
   int64_t wrong = 0;
   constexpr CollectiveCall::Kind kinds[] = {
       CollectiveCall::AllGather, CollectiveCall::ReduceScatter, CollectiveCall::AllReduce};
-  for (CollectiveCall::Kind kind : kinds)
-    wrong += checkKind(group, kind, [&](const CollectiveCall &e) { execute(e, staging); });
   auto atOnce = [&](const CollectiveCall &e) { execute(e, staging); };
+  for (CollectiveCall::Kind kind : kinds)
+    for (ShardOrder order : {ShardOrder::Block, ShardOrder::HeadTail})
+      wrong += checkKind(group, kind, atOnce, order);
   for (int64_t apart : {0, 32, 5})
     wrong += checkBucket(group, apart, atOnce);
   wrong += checkAllToAll(group, atOnce) + checkPermute(group, atOnce);

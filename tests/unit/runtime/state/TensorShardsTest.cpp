@@ -48,6 +48,15 @@ TEST(TensorShards, Shards) {
   EXPECT_EQ(all.size(), 4u);
 }
 
+// One axis of a dimension may have head-tail order: a rank has a block from each end.
+TEST(TensorShards, HeadTail) {
+  TensorInfo info = tensor({{"seq", 8, {0}, 0, 0}, {"x", 2, {}}});
+  EXPECT_EQ(heldBy(info, {2}, {0}), (Numbers{0, 1, 2, 3, 12, 13, 14, 15}));
+  TensorInfo inner = tensor({{"seq", 8, {1, 0}, 0, 1}});
+  EXPECT_EQ(heldBy(inner, {2, 2}, {0, 0}), (Numbers{0, 1}));
+  EXPECT_EQ(heldBy(inner, {2, 2}, {1, 0}), (Numbers{6, 7}));
+}
+
 // The writers' shards contain every element exactly once, for many shapes and meshes.
 TEST(TensorShards, WritersCoverTheTensorOnce) {
   std::vector<TensorInfo> infos = {

@@ -334,3 +334,28 @@ func.func @receives(%x: !x) {
   %0 = dist.receive %x over ["t"] by 1 : !x -> !y
   return
 }
+
+// -----
+
+// A collective does not change the order of the other axes.
+func.func @f(%x: !titan.tensor<f32[seq = 8], <[{a headtail, b}]>>) {
+  // expected-error @+1 {{(C2) does not lead from}}
+  %0 = dist.all_gather %x over ["b"] : !titan.tensor<f32[seq = 8], <[{a headtail, b}]>> -> !titan.tensor<f32[seq = 8], <[{a}]>>
+  return
+}
+
+// -----
+
+// The blocks of two axes are not those of one.
+func.func @f(%x: !titan.tensor<f32[seq = 8], <[{a, b headtail}]>>) {
+  // expected-error @+1 {{(C4) moves "b", which has head-tail order, with others}}
+  %0 = dist.all_gather %x over ["a", "b"] : !titan.tensor<f32[seq = 8], <[{a, b headtail}]>> -> !titan.tensor<f32[seq = 8], <[{}]>>
+  return
+}
+
+// -----
+
+// The number of blocks is known when programs are compiled.
+dist.mesh @mesh [#dist.axis<dp = auto>]
+// expected-error @+1 {{(C5) head-tail order needs a known degree of axis "dp"}}
+dist.axis_rules "dp" shards ["batch"] fallback [] stores [] headtail

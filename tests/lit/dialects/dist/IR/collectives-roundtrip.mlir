@@ -68,3 +68,19 @@ func.func @moved(%x: !split, %z: !more) -> (!split, !more, !split) {
   %3 = dist.receive %x over ["tp"] by 1 : !split -> !split
   return %1, %2, %3 : !split, !more, !split
 }
+
+!mirrored = !titan.tensor<f32[seq = 8, embed = 4], <[{tp headtail}, {}]>>
+!inner = !titan.tensor<f32[seq = 8, embed = 4], <[{tp headtail, shard}, {}]>>
+!rows = !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}]>>
+
+// The order of a dimension's axes is part of the type.
+// CHECK-LABEL: func.func @mirrored
+// CHECK-SAME: <[{tp headtail, shard}, {}]>>
+func.func @mirrored(%x: !inner) -> !mirrored {
+  // CHECK: dist.all_gather %{{.*}} over ["shard"] : {{.*}}<[{tp headtail, shard}, {}]>> -> {{.*}}<[{tp headtail}, {}]>>
+  %0 = dist.all_gather %x over ["shard"] : !inner -> !mirrored
+  %1 = dist.all_gather %0 over ["tp"] : !mirrored -> !rows
+  // CHECK: dist.local_slice %{{.*}} over ["tp"] : {{.*}} -> {{.*}}<[{tp headtail}, {}]>>
+  %2 = dist.local_slice %1 over ["tp"] : !rows -> !mirrored
+  return %2 : !mirrored
+}

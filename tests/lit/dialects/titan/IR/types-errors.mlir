@@ -39,3 +39,9 @@ func.func private @f(!titan.tensor<f32[seq = 8], <[{}] partial mean {shard}>>)
 // The initialiser is known.
 // expected-error @+1 {{unknown initialiser 'zipf'}}
 func.func private @f(!titan.tensor<f32[seq = 8]> {titan.init = #titan.init<zipf, [1.0]>})
+
+// -----
+
+// Two intervals are the most that a shard of a dimension has.
+// expected-error @+1 {{(C4) several axes of one dimension have head-tail order}}
+func.func private @f(!titan.tensor<f32[seq = 16], <[{a headtail, b headtail}]>>)

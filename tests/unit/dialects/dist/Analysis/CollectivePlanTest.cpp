@@ -2,7 +2,9 @@
 
 #include "dialects/dist/Analysis/CollectivePlan.h"
 #include "gmock/gmock.h"
+#include <algorithm>
 #include <random>
+#include <set>
 
 using namespace titan::dist;
 using testing::ElementsAre;
@@ -70,6 +72,27 @@ TEST(CollectivePlan, MovesRatherThanGathers) {
   EXPECT_THAT(getKinds({{{0, 1}, {}}}, {{{}, {0}}}), ElementsAre(Kind::AllGather, Kind::AllToAll));
 }
 
+/// An axis in head-tail order is gathered and sliced alone, and does not move between dimensions.
+/// Another order is reached by a gather and a slice.
+TEST(CollectivePlan, HeadTailOrder) {
+  const ShardingByDim block{{{0}}}, mirrored{{{0}}, {}, 0, {}, {0}};
+  EXPECT_THAT(getKinds(mirrored, {{{}}}), ElementsAre(Kind::AllGather));
+  EXPECT_THAT(getKinds(mirrored, mirrored), ElementsAre());
+  EXPECT_THAT(getKinds(mirrored, block), ElementsAre(Kind::AllGather, Kind::LocalSlice));
+  EXPECT_THAT(getKinds(block, mirrored), ElementsAre(Kind::AllGather, Kind::LocalSlice));
+  EXPECT_THAT(getKinds({{{0, 1}}, {}, 0, {}, {0}}, {{{}}}),
+              ElementsAre(Kind::AllGather, Kind::AllGather));
+  EXPECT_THAT(getKinds({{{0, 1}}, {}, 0, {}, {1}}, {{{}}}),
+              ElementsAre(Kind::AllGather, Kind::AllGather));
+  EXPECT_THAT(getKinds({{{}}}, {{{0, 1}}, {}, 0, {}, {0}}),
+              ElementsAre(Kind::LocalSlice, Kind::LocalSlice));
+  EXPECT_THAT(getKinds({{{0}, {}}, {}, 0, {}, {0}}, {{{}, {0}}, {}, 0, {}, {0}}),
+              ElementsAre(Kind::AllGather, Kind::LocalSlice));
+  // The order of an axis that both dimensions keep changes the axes after it, too.
+  EXPECT_THAT(getKinds({{{0, 1}}}, {{{0, 1}}, {}, 0, {}, {0}}),
+              ElementsAre(Kind::AllGather, Kind::AllGather, Kind::LocalSlice, Kind::LocalSlice));
+}
+
 ShardingByDim getRandomSharding(std::mt19937 &random) {
   ShardingByDim layout{{{}, {}, {}}, {}, 0, {}};
   for (int axis = 0; axis < 4; ++axis) {
@@ -82,10 +105,31 @@ ShardingByDim getRandomSharding(std::mt19937 &random) {
       layout.partial.push_back(axis);
   }
   layout.flatFrom = layout.flat.empty() ? 0 : static_cast<int>(random() % 2);
+  for (const std::vector<int> &dim : layout.dims)
+    if (!dim.empty() && random() % 3 == 0)
+      layout.headTail.push_back(dim[random() % dim.size()]);
+  std::sort(layout.headTail.begin(), layout.headTail.end());
   return layout;
 }
 
-/// For random shardings the chain terminates at the target and leaves common partial axes alone.
+bool isSharding(const ShardingByDim &layout, int axis) {
+  return std::any_of(layout.dims.begin(), layout.dims.end(), [&](const std::vector<int> &dim) {
+    return std::find(dim.begin(), dim.end(), axis) != dim.end();
+  });
+}
+
+/// The orders of the axes that shard dimensions.
+std::set<int> getHeadTail(const ShardingByDim &layout) {
+  std::set<int> axes;
+  for (const std::vector<int> &dim : layout.dims)
+    for (int axis : dim)
+      if (std::find(layout.headTail.begin(), layout.headTail.end(), axis) != layout.headTail.end())
+        axes.insert(axis);
+  return axes;
+}
+
+/// For random shardings the chain terminates at the target, orders included, and leaves common
+/// partial axes alone. An axis keeps its order as long as it shards a dimension.
 TEST(CollectivePlan, ReachesEveryLayout) {
   std::mt19937 random(1);
   for (int i = 0; i < 5000; ++i) {
@@ -94,6 +138,19 @@ TEST(CollectivePlan, ReachesEveryLayout) {
     EXPECT_LT(steps.size(), 20u);
     const ShardingByDim &last = steps.empty() ? from : steps.back().after;
     EXPECT_EQ(last.dims, to.dims);
+    EXPECT_EQ(getHeadTail(last), getHeadTail(to));
+    const ShardingByDim *before = &from;
+    for (const CollectiveStep &step : steps) {
+      for (int axis : step.axes) {
+        bool isHeadTail = getHeadTail(*before).count(axis) || getHeadTail(step.after).count(axis);
+        EXPECT_TRUE(!isHeadTail || (step.axes.size() == 1 && step.kind != Kind::AllToAll));
+      }
+      for (const std::vector<int> &dim : before->dims)
+        for (int axis : dim)
+          EXPECT_TRUE(!isSharding(step.after, axis) ||
+                      getHeadTail(*before).count(axis) == getHeadTail(step.after).count(axis));
+      before = &step.after;
+    }
     EXPECT_EQ(last.flat, to.flat);
     EXPECT_TRUE(std::is_permutation(last.partial.begin(), last.partial.end(), to.partial.begin(),
                                     to.partial.end()));

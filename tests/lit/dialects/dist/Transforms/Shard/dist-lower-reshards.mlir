@@ -45,3 +45,23 @@ func.func @chains(%sums: !sums, %xab: !xab) -> (!flat, !whole, !ya) {
   %2 = dist.reshard %xab : !xab -> !ya
   return %0, %1, %2 : !flat, !whole, !ya
 }
+
+!mirrored = !titan.tensor<f32[x = 8, y = 8], <[{a headtail}, {}]>>
+!inner = !titan.tensor<f32[x = 8, y = 8], <[{a headtail, b}, {}]>>
+
+// Another order is reached by a gather and a slice; an axis in head-tail order moves alone.
+// CHECK-LABEL: func.func @orders
+func.func @orders(%xa: !xa, %mirrored: !mirrored, %inner: !inner, %sum: !sum) -> (!mirrored, !ya, !whole, !mirrored) {
+  // CHECK: %[[W:.*]] = dist.all_gather %arg0 over ["a"]
+  // CHECK: dist.local_slice %[[W]] over ["a"] : {{.*}} -> {{.*}}<[{a headtail}, {}]>>
+  %0 = dist.reshard %xa : !xa -> !mirrored
+  // CHECK: %[[W:.*]] = dist.all_gather %arg1 over ["a"]
+  // CHECK: dist.local_slice %[[W]] over ["a"] : {{.*}} -> {{.*}}<[{}, {a}]>>
+  %1 = dist.reshard %mirrored : !mirrored -> !ya
+  // CHECK: %[[I:.*]] = dist.all_gather %arg2 over ["b"] : {{.*}} -> {{.*}}<[{a headtail}, {}]>>
+  // CHECK: dist.all_gather %[[I]] over ["a"]
+  %2 = dist.reshard %inner : !inner -> !whole
+  // CHECK: dist.reduce_scatter %arg3 over ["a"] : {{.*}} -> {{.*}}<[{a headtail}, {}]>>
+  %3 = dist.reshard %sum : !sum -> !mirrored
+  return %0, %1, %2, %3 : !mirrored, !ya, !whole, !mirrored
+}

@@ -173,3 +173,33 @@ func.func @padded(%x: !titan.tensor<f32[x = 6], <[{}] flat 0 {a}>>) {
   %0 = dist.local_slice %x over ["b"] : !titan.tensor<f32[x = 6], <[{}] flat 0 {a}>> -> !titan.tensor<f32[x = 6], <[{}] flat 0 {a, b}>>
   return
 }
+
+// -----
+
+// Operands with different orders are different shards.
+dist.mesh @mesh [#dist.axis<a = 2>]
+func.func @orders(%x: !titan.tensor<f32[x = 8], <[{a}]>>, %y: !titan.tensor<f32[x = 8], <[{a headtail}]>>) {
+  // expected-error @+1 {{has shards in block and in head-tail order}}
+  %0 = titan.add %x, %y : (!titan.tensor<f32[x = 8], <[{a}]>>, !titan.tensor<f32[x = 8], <[{a headtail}]>>) -> !titan.tensor<f32[x = 8], <[{a}]>>
+  return
+}
+
+// -----
+
+// Head-tail order has two blocks a rank.
+dist.mesh @mesh [#dist.axis<a = 2>]
+// expected-error @+1 {{dimension "x" of size 6 is not divisible by the blocks of head-tail order, 4}}
+func.func @blocks(%x: !titan.tensor<f32[x = 6], <[{a headtail}]>>) {
+  return
+}
+
+// -----
+
+// One axis has head-tail order.
+dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
+dist.axis_rules "a" shards ["x"] fallback [] stores [] headtail
+// expected-error @+1 {{a second axis has head-tail order}}
+dist.axis_rules "b" shards ["y"] fallback [] stores [] headtail
+func.func @two() {
+  return
+}
