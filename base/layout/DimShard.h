@@ -85,7 +85,7 @@ struct DimShard {
       return {start + first, size, size, 0};
     return {start + first, size, split - first, gap};
   }
-  TITAN_LAYOUT bool operator==(const DimShard &) const = default;
+  constexpr bool operator==(const DimShard &) const = default; // nvcc refuses annotations here
 };
 
 /// The shard of a dimension of `size` elements over axes from outer to inner. Consecutive axes of
