@@ -27,8 +27,7 @@ const std::vector<Algorithm> &allAlgorithms() {
        "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 6", 2, false,
        generateZeroBubbleV},
       {"dualpipev", "forward and backward passes overlap, two stages a rank in the form of a V",
-       "Liu et al., arXiv 2412.19437, section 3.2.1 (DualPipe)", 2, false,
-       generateDualPipeV},
+       "Liu et al., arXiv 2412.19437, section 3.2.1 (DualPipe)", 2, false, generateDualPipeV},
   };
   return all;
 }
