@@ -55,15 +55,21 @@ private:
                        [&](const Axes &axes) { return contains(axes, axis); });
   }
 
-  /// The longest run of axes in `target` after the first `done` for which `holds` is true. An axis
-  /// in head-tail order is a run of its own.
+  /// The longest run of axes in `target` after the first `done` for which `holds` is true.
   template <typename Predicate> Axes takeRun(const Axes &target, size_t done, Predicate holds) {
     Axes run;
-    for (size_t i = done; i < target.size() && holds(target[i]); ++i) {
-      if (!run.empty() && (isHeadTail(target[i]) || isHeadTail(run.back())))
-        break;
+    for (size_t i = done; i < target.size() && holds(target[i]); ++i)
       run.push_back(target[i]);
-    }
+    return run;
+  }
+
+  /// Likewise of a dimension: an axis in head-tail order is a run of its own. Flat storage has no
+  /// order.
+  template <typename Predicate> Axes takeDimRun(const Axes &target, size_t done, Predicate holds) {
+    Axes run = takeRun(target, done, holds);
+    for (size_t i = 1; i < run.size(); ++i)
+      if (isHeadTail(run[i]) || isHeadTail(run[i - 1]))
+        run.resize(i);
     return run;
   }
 
@@ -121,7 +127,7 @@ private:
     for (size_t d = 0; d < now.dims.size(); ++d) {
       if (!isPrefix(now.dims[d], to.dims[d]))
         continue;
-      Axes next = takeRun(to.dims[d], now.dims[d].size(), holds);
+      Axes next = takeDimRun(to.dims[d], now.dims[d].size(), holds);
       if (next.empty())
         continue;
       now.dims[d].insert(now.dims[d].end(), next.begin(), next.end());
