@@ -124,7 +124,7 @@ def pairs() -> list[tuple[str, str]]:
 # The slicings by their dimension, if the user requests them: the outermost dimension that no axis
 # shards and no parameter has. The compiler's own choice skips dimensions that must stay whole.
 SEQ_CHUNKS = ["loss in 2 chunks", "loss in chunks of split batches"]
-LOSS_BATCH = ["loss in chunks of split sequences"]
+LOSS_BATCH = ["loss in chunks of split sequences", "loss in chunks of mirrored sequences"]
 STEP_BATCH = ["2 microbatches", "microbatches of split batches"]
 BATCH_SLICES = [*LOSS_BATCH, *STEP_BATCH, "microbatches, recomputed"]
 NEEDS_WHOLE = {
