@@ -2,7 +2,7 @@
 
 namespace titan::rt {
 
-void runStep(const RankPlan &plan, Messages &messages,
+void runStep(const RankPlan &plan, StageMessages &messages,
              const std::function<void(const PlannedCall &)> &run) {
   auto startAll = [&](const std::vector<int> &numbers) {
     for (int number : numbers)

@@ -9,10 +9,11 @@ namespace titan::rt {
 
 using pipeline::Message, pipeline::PlannedCall, pipeline::RankPlan;
 
-/// The messages of a rank. Messages on one route are in the order of their starts.
-class Messages {
+/// The messages between the stages, for one rank. Messages on one route are in the order of their
+/// starts.
+class StageMessages {
 public:
-  virtual ~Messages() = default;
+  virtual ~StageMessages() = default;
   /// Starts message `number` of a plan. Until it ends, nobody writes the value of a send or
   /// accesses that of a receive.
   virtual void start(const Message &message, int number) = 0;
@@ -21,7 +22,7 @@ public:
 };
 
 /// Runs one step. `run` executes the fragment of a call on its slots.
-void runStep(const RankPlan &plan, Messages &messages,
+void runStep(const RankPlan &plan, StageMessages &messages,
              const std::function<void(const PlannedCall &)> &run);
 
 } // namespace titan::rt

@@ -9,7 +9,7 @@
 
 namespace titan::rt {
 
-class RankMessages final : public Messages {
+class RankMessages final : public StageMessages {
 public:
   /// Connects the ranks along the pipelines' axis. Collective.
   RankMessages(const Program &program, const Pipelines &pipelines, const Arena &arena,

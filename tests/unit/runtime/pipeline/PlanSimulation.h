@@ -60,7 +60,7 @@ private:
   };
 
   /// Records what the runner does.
-  struct Recorder final : rt::Messages {
+  struct Recorder final : rt::StageMessages {
     explicit Recorder(std::vector<Action> &actions) : actions(actions) {}
     void start(const rt::Message &, int number) override {
       actions.push_back({Action::Start, number});
