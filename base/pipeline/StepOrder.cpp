@@ -105,10 +105,7 @@ static void checkIsComplete(const Pipeline &pipeline, const StepOrder &order) {
       ++counts[static_cast<size_t>(call.fragment)];
   for (size_t i = 0; i < counts.size(); ++i) {
     const Fragment &fragment = pipeline.fragments[i];
-    const bool isRepeated = fragment.kind == FragmentKind::Forward ||
-                            fragment.kind == FragmentKind::Backward ||
-                            fragment.kind == FragmentKind::Wgrad;
-    if (counts[i] != (isRepeated ? pipeline.microbatches : 1))
+    if (counts[i] != (runsPerMicrobatch(fragment.kind) ? pipeline.microbatches : 1))
       throw Fault(
           fmt::format("the schedule runs '{}' {} times in a step", fragment.function, counts[i]));
   }

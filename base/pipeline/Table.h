@@ -14,13 +14,19 @@ namespace titan::pipeline {
 /// Programs without microbatches consist of `Begin` and `Evaluate`, by ascending level.
 enum class FragmentKind : uint8_t { Begin, Forward, Backward, Wgrad, Update, Evaluate };
 
+/// Whether fragments of this kind run once per microbatch; others run once per step.
+inline bool runsPerMicrobatch(FragmentKind kind) {
+  return kind == FragmentKind::Forward || kind == FragmentKind::Backward ||
+         kind == FragmentKind::Wgrad;
+}
+
 /// A part of a program that one stage runs: a function of the program, and the persistent
 /// allocations (indices) that it reads or writes.
 struct Fragment {
   std::string function;
   FragmentKind kind;
   int stage, level = 0;
-  std::vector<int> uses;
+  std::vector<int> uses = {};
   /// Of these, values that other fragments compute, and those that this one computes for others.
   std::vector<int> reads = {}, writes = {};
 };
@@ -38,8 +44,8 @@ struct Pipeline {
   int stages;
   int64_t microbatches; // 0: a program without microbatches
   std::string schedule;
-  std::vector<Fragment> fragments; // in an order that is valid on one process
-  std::vector<int> stashes, inputs;
+  std::vector<Fragment> fragments = {}; // in an order that is valid on one process
+  std::vector<int> stashes = {}, inputs = {};
 };
 
 /// The pipelines of a program, and what they share.

@@ -8,44 +8,23 @@
 using namespace mlir;
 using namespace titan;
 using namespace titan::interpreter;
-using dist::FragmentKind;
-
-static dist::FragmentAttr getFragment(func::FuncOp function) {
-  return function->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr);
-}
-
-/// The fragments of a compute action, in order.
-static SmallVector<FragmentKind> getKinds(schedule::Kind kind) {
-  switch (kind) {
-  case schedule::Kind::Forward:
-    return {FragmentKind::Forward};
-  case schedule::Kind::Backward:
-    return {FragmentKind::Backward, FragmentKind::Wgrad};
-  case schedule::Kind::Dgrad:
-    return {FragmentKind::Backward};
-  case schedule::Kind::Wgrad:
-    return {FragmentKind::Wgrad};
-  default:
-    return {};
-  }
-}
 
 FailureOr<StepOrder> StepOrder::get(func::FuncOp declaration, const RankMesh &mesh) {
   dist::PipelineOp pipeline = dist::PipelineOp::lookup(declaration);
   if (!pipeline)
     return declaration.emitError("is cut into fragments, but the module has no dist.pipeline");
-  const schedule::Algorithm *algorithm =
-      schedule::findAlgorithm(std::string_view(pipeline.getSchedule()));
-  if (!algorithm)
+  if (!schedule::findAlgorithm(std::string_view(pipeline.getSchedule())))
     return pipeline.emitError("there is no schedule ") << pipeline.getScheduleAttr();
+  const pipeline::Pipeline table = dist::describePipeline(declaration, pipeline);
   StepOrder order(dist::getFragments(declaration), pipeline, mesh);
-  int64_t degree = mesh.getDegrees().lookup(pipeline.getAxis());
   try {
-    order.schedule = schedule::generate(
-        *algorithm, {static_cast<int>(degree), static_cast<int>(pipeline.getNumStages() / degree),
-                     static_cast<int>(pipeline.getMicrobatches())});
+    order.schedule =
+        pipeline::scheduleOf({table}, table, mesh.getDegrees().lookup(pipeline.getAxis()));
+    order.calls = pipeline::orderStep(table, order.schedule);
   } catch (const schedule::ScheduleError &error) {
     return pipeline.emitError(error.what()) << "; " << error.remedy;
+  } catch (const Fault &fault) {
+    return declaration.emitError(fault.what());
   }
   return order;
 }
@@ -55,30 +34,9 @@ int64_t StepOrder::getRankOfStage(int64_t rank, int64_t stage) const {
   return mesh->getGroup(rank, axes)[schedule.rankOfStage(static_cast<int>(stage))];
 }
 
-func::FuncOp StepOrder::find(FragmentKind kind, int64_t stage) const {
-  for (func::FuncOp fragment : fragments)
-    if (getFragment(fragment).getKind() == kind && getFragment(fragment).getStage() == stage)
-      return fragment;
-  return nullptr;
-}
-
 std::vector<FragmentCall> StepOrder::getCalls(int64_t rank) const {
-  std::vector<FragmentCall> calls;
-  auto appendAll = [&](FragmentKind kind) {
-    for (func::FuncOp fragment : fragments)
-      if (getFragment(fragment).getKind() == kind &&
-          getRankOfStage(rank, getFragment(fragment).getStage()) == rank)
-        calls.push_back({fragment, -1});
-  };
-  appendAll(FragmentKind::Begin);
-  if (find(FragmentKind::Forward, 0)) {
-    int64_t coordinate = mesh->getCoordinate(rank, pipeline.getAxis());
-    for (const schedule::Action &action : schedule.ranks[coordinate])
-      for (FragmentKind kind : getKinds(action.kind))
-        if (func::FuncOp fragment = find(kind, action.stage))
-          calls.push_back({fragment, action.microbatch});
-  }
-  appendAll(FragmentKind::Update);
-  appendAll(FragmentKind::Evaluate);
-  return calls;
+  std::vector<FragmentCall> result;
+  for (const pipeline::FragmentCall &call : calls[mesh->getCoordinate(rank, pipeline.getAxis())])
+    result.push_back({fragments[call.fragment], call.microbatch});
+  return result;
 }

@@ -3,7 +3,7 @@
 #ifndef TITAN_COMPILER_INTERPRETER_STEPORDER_H
 #define TITAN_COMPILER_INTERPRETER_STEPORDER_H
 
-#include "base/schedule/Schedule.h"
+#include "base/pipeline/StepOrder.h"
 #include "compiler/interpreter/RankMesh.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -30,12 +30,12 @@ private:
   StepOrder(llvm::ArrayRef<mlir::func::FuncOp> fragments, dist::PipelineOp pipeline,
             const RankMesh &mesh)
       : fragments(fragments), pipeline(pipeline), mesh(&mesh) {}
-  mlir::func::FuncOp find(dist::FragmentKind kind, int64_t stage) const;
 
   std::vector<mlir::func::FuncOp> fragments;
   mutable dist::PipelineOp pipeline;
   const RankMesh *mesh;
   schedule::Schedule schedule;
+  pipeline::StepOrder calls; ///< by coordinate along the axis of the pipeline
 };
 
 } // namespace titan::interpreter

@@ -8,6 +8,7 @@
 #define TITAN_DIALECTS_DIST_IR_DISTOPS_H
 
 #include "base/layout/ShardLayout.h"
+#include "base/pipeline/Table.h"
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -56,15 +57,16 @@ inline bool reduces(mlir::Operation *op) {
   return mlir::isa<AllReduceOp, ReduceScatterOp>(op);
 }
 
-/// Whether fragments of this kind run once per microbatch, others once per step.
-inline bool runsPerMicrobatch(FragmentKind kind) {
-  return kind == FragmentKind::Forward || kind == FragmentKind::Backward ||
-         kind == FragmentKind::Wgrad;
-}
+/// Whether fragments of this kind run once per microbatch; others run once per step.
+bool runsPerMicrobatch(FragmentKind kind);
 
 /// The fragments of a program in the order of `dist.fragments`; symbols without a function are
 /// skipped.
 llvm::SmallVector<mlir::func::FuncOp> getFragments(mlir::func::FuncOp declaration);
+
+/// The pipeline of a program, with its fragments (functions by symbol) in the order of
+/// `dist.fragments`, without allocations. `op` describes the pipelines of the module.
+pipeline::Pipeline describePipeline(mlir::func::FuncOp declaration, PipelineOp op);
 
 inline bool isMessage(mlir::Operation *op) {
   return op->hasTrait<Message>();

@@ -11,25 +11,6 @@
 using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
-using pipeline::FragmentKind;
-
-static FragmentKind getKind(dist::FragmentKind kind) {
-  switch (kind) {
-  case dist::FragmentKind::Begin:
-    return FragmentKind::Begin;
-  case dist::FragmentKind::Forward:
-    return FragmentKind::Forward;
-  case dist::FragmentKind::Backward:
-    return FragmentKind::Backward;
-  case dist::FragmentKind::Wgrad:
-    return FragmentKind::Wgrad;
-  case dist::FragmentKind::Update:
-    return FragmentKind::Update;
-  case dist::FragmentKind::Evaluate:
-    return FragmentKind::Evaluate;
-  }
-  llvm_unreachable("all kinds are covered");
-}
 
 namespace {
 
@@ -40,12 +21,12 @@ std::vector<int> toVector(const Numbers &numbers) {
   return {numbers.begin(), numbers.end()};
 }
 
-class Collector {
+/// Adds the allocations of the fragments to a pipeline.
+class AllocationCollector {
 public:
-  explicit Collector(pipeline::Pipeline &pipeline) : pipeline(pipeline) {}
+  explicit AllocationCollector(pipeline::Pipeline &pipeline) : pipeline(pipeline) {}
 
-  void add(func::FuncOp function) {
-    auto fragment = function->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr);
+  void add(func::FuncOp function, pipeline::Fragment &fragment) {
     Numbers uses, reads, writes;
     for (BlockArgument argument : function.getArguments()) {
       AllocRefAttr ref = memory::getAllocRef(argument);
@@ -69,15 +50,12 @@ public:
         uses.insert(static_cast<int>(ref.getIndex()));
         writes.insert(static_cast<int>(ref.getIndex()));
       }
-    pipeline.fragments.push_back(
-        {function->getAttrOfType<StringAttr>(attr::kProgram).str(), getKind(fragment.getKind()),
-         static_cast<int>(fragment.getStage()), static_cast<int>(fragment.getLevel()),
-         toVector(uses), toVector(reads), toVector(writes)});
-    hasMicrobatches |= fragment.getKind() == dist::FragmentKind::Forward;
+    fragment.uses = toVector(uses);
+    fragment.reads = toVector(reads);
+    fragment.writes = toVector(writes);
   }
 
-  void finish(int64_t microbatches) {
-    pipeline.microbatches = hasMicrobatches ? microbatches : 0;
+  void finish() {
     pipeline.stashes = toVector(stashes);
     pipeline.inputs = toVector(inputs);
   }
@@ -85,18 +63,7 @@ public:
 private:
   pipeline::Pipeline &pipeline;
   Numbers stashes, inputs;
-  bool hasMicrobatches = false;
 };
-
-int findAxis(ModuleOp module, StringRef name) {
-  int number = 0;
-  for (auto axis : dist::MeshOp::lookup(module).getAxes().getAsRange<dist::MeshAxisAttr>()) {
-    if (axis.getName() == name)
-      return number;
-    ++number;
-  }
-  return -1;
-}
 
 } // namespace
 
@@ -108,18 +75,12 @@ std::vector<pipeline::Pipeline> memory::getPipelines(ModuleOp module) {
   for (auto declaration : module.getOps<func::FuncOp>()) {
     if (!declaration->hasAttr(dist::kFragmentsAttr))
       continue;
-    pipelines.push_back({declaration.getName().str(),
-                         findAxis(module, op.getAxis()),
-                         static_cast<int>(op.getNumStages()),
-                         0,
-                         op.getSchedule().str(),
-                         {},
-                         {},
-                         {}});
-    Collector collector(pipelines.back());
-    for (func::FuncOp fragment : dist::getFragments(declaration))
-      collector.add(fragment);
-    collector.finish(op.getMicrobatches());
+    pipelines.push_back(dist::describePipeline(declaration, op));
+    AllocationCollector collector(pipelines.back());
+    for (auto [function, fragment] :
+         llvm::zip_equal(dist::getFragments(declaration), pipelines.back().fragments))
+      collector.add(function, fragment);
+    collector.finish();
   }
   return pipelines;
 }
