@@ -2,9 +2,8 @@
 
 #include "dialects/dist/Transforms/Stages/FragmentBuilder.h"
 
+#include "dialects/titan/Support/ReadValues.h"
 #include "dialects/titan/Support/Views.h"
-#include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace titan;
@@ -141,9 +140,7 @@ LogicalResult FragmentBuilder::require(Fragment &fragment, Value value) {
 }
 
 LogicalResult FragmentBuilder::copyInto(Fragment &fragment, Operation *op) {
-  llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), read);
-  for (Value value : read)
+  for (Value value : ir::getReadValues(op))
     if (failed(require(fragment, value)))
       return failure();
   OpBuilder inside = OpBuilder::atBlockEnd(&fragment.function.getBody().front());

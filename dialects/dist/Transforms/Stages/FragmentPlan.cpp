@@ -3,9 +3,8 @@
 #include "dialects/dist/Transforms/Stages/FragmentPlan.h"
 
 #include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/ReadValues.h"
 #include "dialects/titan/Support/Views.h"
-#include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace titan;
@@ -36,13 +35,6 @@ RepeatOp dist::findMicrobatchLoop(func::FuncOp program) {
 bool dist::hasStages(func::FuncOp program) {
   return !program.isExternal() &&
          (::hasStages(program.getBody().front()) || findMicrobatchLoop(program));
-}
-
-/// The operands of `op` and the values that its regions capture.
-static llvm::SetVector<Value> getRead(Operation *op) {
-  llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), read);
-  return read;
 }
 
 FragmentPlan::FragmentPlan(func::FuncOp program, RepeatOp loop)
@@ -84,7 +76,7 @@ void FragmentPlan::assignStaged() {
       numStages = std::max(numStages, *stage + 1);
   for (Operation &op : body.without_terminator()) {
     int64_t position = -1;
-    for (Value read : getRead(&op))
+    for (Value read : ir::getReadValues(&op))
       if (Operation *definition = read.getDefiningOp())
         position = std::max(position, getPosition(definition));
     if (std::optional<int64_t> stage = getStage(&op))
@@ -248,7 +240,7 @@ FragmentPlan::Owner FragmentPlan::combine(Operation *op) const {
   bool hasSeveral = false, hasShared = false, isScalar = true;
   for (Value result : op->getResults())
     isScalar &= cast<ir::NamedTensorType>(result.getType()).getRank() == 0;
-  for (Value read : getRead(op)) {
+  for (Value read : ir::getReadValues(op)) {
     Owner owner = getOwner(read);
     hasShared |= owner.kind == Owner::All;
     if (owner.kind != Owner::One)
@@ -260,7 +252,7 @@ FragmentPlan::Owner FragmentPlan::combine(Operation *op) const {
       home = owner;
   }
   // The stage that stores a parameter updates it.
-  for (Value read : getRead(op))
+  for (Value read : ir::getReadValues(op))
     if (homes.contains(read))
       home = getOwner(read);
   if (std::optional<int64_t> stage = getStage(op))
@@ -270,7 +262,7 @@ FragmentPlan::Owner FragmentPlan::combine(Operation *op) const {
     result = {Owner::One, home->stage};
   else if (home || hasShared)
     result = {Owner::All};
-  for (Value read : getRead(op)) {
+  for (Value read : ir::getReadValues(op)) {
     Owner owner = getOwner(read);
     bool crosses = owner.kind == Owner::One && !homes.contains(read) &&
                    (result.kind == Owner::All || owner.stage != result.stage);

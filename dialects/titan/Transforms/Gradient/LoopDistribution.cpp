@@ -1,9 +1,8 @@
 //===- LoopDistribution.cpp - Loop distribution of a repeat ---------------===//
 
 #include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
+#include "dialects/titan/Support/ReadValues.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -84,9 +83,7 @@ FailureOr<Value> SecondBody::get(Value value) {
     error.attachNote(value.getLoc()) << "the iteration argument";
     return failure();
   }
-  llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), read);
-  for (Value operand : read)
+  for (Value operand : getReadValues(op))
     if (failed(get(operand)))
       return failure();
   OpBuilder builder(op->getContext()); // the block has no parent and therefore no context

@@ -1,9 +1,9 @@
 //===- Residuals.cpp - Residuals of a repeat ------------------------------===//
 
 #include "dialects/titan/Transforms/Gradient/Residuals.h"
+#include "dialects/titan/Support/ReadValues.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -27,13 +27,6 @@ static bool isWidening(Operation *op) {
 static bool isRematerialisable(Operation *op) {
   return op->hasAttr(attr::kRecompute) || op->hasTrait<Elementwise>() || op->hasTrait<View>() ||
          op->hasTrait<Rematerialisable>();
-}
-
-/// The operands of `op` and the values that its regions capture.
-static llvm::SetVector<Value> getRead(Operation *op) {
-  llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), read);
-  return read;
 }
 
 /// The result of the sharding constraint on `value`, or `value` itself.
@@ -73,7 +66,7 @@ void Residuals::need(Value value) {
     return;
   Operation *op = value.getDefiningOp();
   if (op && op->hasAttr(attr::kRecompute)) {
-    for (Value read : getRead(op))
+    for (Value read : getReadValues(op))
       if (isFromForward(read) && !isRescanned(read))
         need(isa<ShardingConstraintOp>(op) ? read : getConstrained(read));
   } else if (op && (isViewOrExpand(op) || isWidening(op)) && !isAvailable(op->getOperand(0))) {
@@ -99,7 +92,7 @@ bool Residuals::isRecomputed(Value value) const {
   if (!op || !isRematerialisable(op))
     return false;
   // A sharding constraint cannot replace its own operand.
-  return llvm::all_of(getRead(op), [&](Value operand) {
+  return llvm::all_of(getReadValues(op), [&](Value operand) {
     return isAvailable(operand) ||
            (!isa<ShardingConstraintOp>(op) && needed.contains(getConstrained(operand)));
   });
@@ -113,7 +106,7 @@ Value Residuals::getInBackward(Value value, OpBuilder &builder) {
       return known;
   Operation *op = value.getDefiningOp();
   IRMapping mapping;
-  for (Value read : getRead(op))
+  for (Value read : getReadValues(op))
     mapping.map(read, getInBackward(read, builder));
   Operation *copy = builder.clone(*op, mapping);
   recomputed.push_back(copy);

@@ -5,11 +5,10 @@
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANSPLITWGRAD
+#include "dialects/titan/Support/ReadValues.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h.inc"
 } // namespace titan::ir
 
@@ -28,7 +27,7 @@ public:
         addProducers(yielded, body.getBlock());
       cotangents.insert(body.getIterArgs().begin(), body.getIterArgs().end());
       for (Operation &op : body.getBlock().without_terminator())
-        if (llvm::any_of(getRead(&op), [&](Value read) { return cotangents.contains(read); }))
+        if (llvm::any_of(getReadValues(&op), [&](Value read) { return cotangents.contains(read); }))
           cotangents.insert(op.result_begin(), op.result_end());
     }
   }
@@ -45,16 +44,10 @@ private:
     return op->hasTrait<Elementwise>() || op->hasTrait<Rematerialisable>() || op->hasTrait<View>();
   }
 
-  static llvm::SetVector<Value> getRead(Operation *op) {
-    llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
-    getUsedValuesDefinedAbove(op->getRegions(), read);
-    return read;
-  }
-
   void addProducers(Value value, Block &body) {
     Operation *op = value.getDefiningOp();
     if (op && op->getBlock() == &body && producers.insert(op).second)
-      for (Value read : getRead(op))
+      for (Value read : getReadValues(op))
         addProducers(read, body);
   }
 
