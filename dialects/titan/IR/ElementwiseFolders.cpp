@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/titan/IR/Compare.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TypeOf.h"
 #include "llvm/ADT/APSInt.h"
@@ -149,30 +150,12 @@ OpFoldResult MinimumOp::fold(FoldAdaptor) {
   return getLhs() == getRhs() ? ifTyped(getLhs(), getResult()) : Value();
 }
 
-static bool compareIntegers(ComparePredicate predicate, int64_t x, int64_t y) {
-  switch (predicate) {
-  case ComparePredicate::EQ:
-    return x == y;
-  case ComparePredicate::NE:
-    return x != y;
-  case ComparePredicate::LT:
-    return x < y;
-  case ComparePredicate::LE:
-    return x <= y;
-  case ComparePredicate::GT:
-    return x > y;
-  case ComparePredicate::GE:
-    return x >= y;
-  }
-  return false;
-}
-
 OpFoldResult CompareOp::fold(FoldAdaptor adaptor) {
   auto lhs = dyn_cast_or_null<IntegerAttr>(adaptor.getLhs());
   auto rhs = dyn_cast_or_null<IntegerAttr>(adaptor.getRhs());
   if (!lhs || !rhs)
     return {};
-  return makeInteger(getContext(), compareIntegers(getPredicate(), lhs.getInt(), rhs.getInt()));
+  return makeInteger(getContext(), compare<int64_t>(getPredicate(), lhs.getInt(), rhs.getInt()));
 }
 
 OpFoldResult SelectOp::fold(FoldAdaptor) {

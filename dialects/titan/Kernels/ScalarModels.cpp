@@ -1,6 +1,7 @@
 //===- ScalarModels.cpp - Models of ScalarOpInterface ---------------------===//
 
 #include "base/random/Philox.h"
+#include "dialects/titan/IR/Compare.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Kernels/Formulas.h"
 #include "dialects/titan/Kernels/Kernels.h"
@@ -47,23 +48,6 @@ struct DivModel : ScalarModelBase<DivModel, DivOp> {
 };
 
 struct CompareModel : ScalarModelBase<CompareModel, CompareOp> {
-  static bool compare(ComparePredicate predicate, double x, double y) {
-    switch (predicate) {
-    case ComparePredicate::EQ:
-      return x == y;
-    case ComparePredicate::NE:
-      return x != y;
-    case ComparePredicate::LT:
-      return x < y;
-    case ComparePredicate::LE:
-      return x <= y;
-    case ComparePredicate::GT:
-      return x > y;
-    case ComparePredicate::GE:
-      return x >= y;
-    }
-    return false;
-  }
   static StringRef getPattern(ComparePredicate predicate) {
     switch (predicate) {
     case ComparePredicate::EQ:
@@ -82,7 +66,7 @@ struct CompareModel : ScalarModelBase<CompareModel, CompareOp> {
     return "";
   }
   void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
-    out[0] = compare(cast<CompareOp>(op).getPredicate(), in[0], in[1]);
+    out[0] = compare<double>(cast<CompareOp>(op).getPredicate(), in[0], in[1]);
   }
   std::string getElementExpression(Operation *op, ArrayRef<std::string> in, unsigned,
                                    StringRef type) const {
