@@ -8,6 +8,7 @@
 #include "base/Error.h"
 #include "comm/Comm.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -169,6 +170,18 @@ int runAll(World &world) {
   return failures == 0 ? 0 : 1;
 }
 
+/// Prints the fault. Returns whether its text contains all `words`.
+bool says(const Fault &fault, std::initializer_list<const char *> words) {
+  std::fprintf(stderr, "%s\n", fault.what());
+  return std::all_of(words.begin(), words.end(),
+                     [&](const char *word) { return std::strstr(fault.what(), word); });
+}
+
+/// Whether a socket reports that the other rank is late or gone.
+bool isTimeoutOrEnd(const Fault &fault) {
+  return says(fault, {"did not come in time"}) || says(fault, {"is gone"});
+}
+
 int runVanish(World &world) {
   Group &group = world.worldGroup();
   group.barrier({});
@@ -180,10 +193,7 @@ int runVanish(World &world) {
     std::fprintf(stderr, "expected a fault\n");
     _exit(1);
   } catch (const Fault &fault) {
-    std::fprintf(stderr, "%s\n", fault.what());
-    bool named = std::strstr(fault.what(), "rank 0") && std::strstr(fault.what(), "m.titan:7") &&
-                 std::strstr(fault.what(), "all_reduce of the loss");
-    _exit(named ? 0 : 1);
+    _exit(says(fault, {"rank 0", "m.titan:7", "all_reduce of the loss"}) ? 0 : 1);
   }
 }
 
@@ -205,12 +215,9 @@ int runMismatch(World &world, bool overSockets) {
     std::fprintf(stderr, "expected a fault\n");
     _exit(1);
   } catch (const Fault &fault) {
-    std::fprintf(stderr, "%s\n", fault.what());
-    std::string said = fault.what();
-    auto says = [&](const char *words) { return said.find(words) != std::string::npos; };
-    bool good = overSockets ? says("did not come in time") || says("is gone")
-                            : says("send (m.titan:7) of 256 bytes of f32") &&
-                                  says("receive (m.titan:9) of 128 bytes of f32");
+    bool good = overSockets ? isTimeoutOrEnd(fault)
+                            : says(fault, {"send (m.titan:7) of 256 bytes of f32",
+                                           "receive (m.titan:9) of 128 bytes of f32"});
     good &= first == 3 && received == std::vector<float>(32, 7.0f);
     _exit(good ? 0 : 1);
   }
@@ -231,11 +238,8 @@ int runDiffer(World &world, bool overSockets) {
     std::fprintf(stderr, "expected a fault\n");
     _exit(1);
   } catch (const Fault &fault) {
-    std::fprintf(stderr, "%s\n", fault.what());
-    std::string said = fault.what();
-    auto says = [&](const char *words) { return said.find(words) != std::string::npos; };
-    bool good = overSockets ? says("did not come in time") || says("is gone")
-                            : says("m.titan:7") && says("m.titan:9") && says("of f32");
+    bool good =
+        overSockets ? isTimeoutOrEnd(fault) : says(fault, {"m.titan:7", "m.titan:9", "of f32"});
     good &= shard == std::vector<float>(64, 7.0f);
     _exit(good ? 0 : 1);
   }
