@@ -43,8 +43,9 @@ void ShardLayout::forEachRun(const Visit &visit) const {
   visitOuter(0, 0, 0, visit);
 }
 
-/// Visits the shard below one index of the dimensions before `d`, all of which precede `flatFrom`:
-/// element `local` of those dimensions in the shard, and element `global` of the tensor.
+/// Visits the elements of the shard with one fixed index in each dimension before `d`. `local` is
+/// the row-major number of this index in the shard, `global` the first such element of the tensor.
+/// `d` is at most `flatFrom`.
 void ShardLayout::visitOuter(size_t d, int64_t local, int64_t global, const Visit &visit) const {
   if (d == flatFrom)
     return visitInner(d, local * chunk - chunkStart, global,

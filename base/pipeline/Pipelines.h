@@ -19,7 +19,8 @@ public:
 
   /// The plan of a program; null if it is no pipeline.
   const RankPlan *find(const std::string &program) const;
-  /// The function whose outputs are those of a program: its last fragment on this rank, or itself.
+  /// The function that returns a program's outputs on this rank: the last fragment of a pipeline,
+  /// otherwise the program itself.
   const std::string &outputsOf(const std::string &program) const;
 
   /// How many copies of a persistent allocation this rank has: the slots of a stash, the

@@ -1,5 +1,5 @@
-// GPipe and looped BFS: a rank runs all microbatches of a stage before those of its next stage.
-// GPipe is the case of one stage a rank.
+// GPipe and looped BFS: each rank runs all microbatches of one stage, and then of its next stage.
+// GPipe has one stage a rank.
 #include "base/schedule/Generators.h"
 #include "base/schedule/RowBuilder.h"
 

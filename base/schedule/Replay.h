@@ -21,7 +21,7 @@ struct Costs {
   double overlap = 1; ///< of a cell with two actions, relative to the sum of their times
 };
 
-/// Costs of a schedule of which every rank spends `ofRank` on a microbatch, equally on its stages.
+/// Equal costs of all stages. A rank spends `ofRank` on one microbatch, divided by its stages.
 Costs makeCosts(const StageCosts &ofRank, const Schedule &schedule);
 
 enum class Transfers {

@@ -52,7 +52,7 @@ void checkOnce(Verification &verification);
 void checkComplete(Verification &verification);
 /// Sends and receives move what another rank reads.
 void checkTransfers(Verification &verification);
-/// Every action follows those whose values it reads.
+/// Every action follows the actions that compute its inputs.
 void checkOrder(Verification &verification);
 /// UNSHARD, RESHARD and REDUCE_GRAD.
 void checkStorage(Verification &verification);

@@ -26,8 +26,8 @@ llvm::StringRef strip(llvm::StringRef text);
 /// Expressions by value.
 using Expressions = llvm::DenseMap<mlir::Value, std::string>;
 
-/// Adds the expression of every result. `known` has those of the arguments. `define` writes a
-/// constant and returns its name.
+/// Adds the expression of every result to `known`, which holds the expressions of the arguments.
+/// `define` writes a constant and returns its name.
 void emitSteps(ir::ScalarFunctionOp function, Expressions &known,
                llvm::function_ref<std::string(mlir::Value, llvm::StringRef)> define);
 

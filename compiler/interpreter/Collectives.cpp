@@ -16,7 +16,7 @@ bool interpreter::isCollective(Operation *op) {
   return dist::isCollective(op) || dist::isMessage(op) || isa<dist::ReshardOp>(op);
 }
 
-/// Sender and receiver of a message, of which `op` is the end of `rank`.
+/// The sender and the receiver of a message. `op`, its send or receive, runs on `rank`.
 static std::vector<int64_t> getMessageRanks(Operation *op, const RankMesh &mesh, int64_t rank) {
   auto axes = op->getAttrOfType<ArrayAttr>("axes");
   int64_t offset = op->getAttrOfType<IntegerAttr>("offset").getInt();

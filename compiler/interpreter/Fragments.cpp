@@ -60,7 +60,7 @@ public:
   }
   std::string describeWait(int64_t rank) const override;
 
-  /// The results by rank, those of other stages included.
+  /// All results of the program, by rank. A rank takes results of other stages from their ranks.
   FailureOr<RankTensors> takeResults();
 
 private:

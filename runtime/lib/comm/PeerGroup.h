@@ -132,8 +132,8 @@ private:
   /// the number of each segment and its unfinished reduction.
   template <typename Deliver>
   void reduceByChain(Messages &messages, DType type, Reduction op, Deliver deliver);
-  /// Gathers `bytes` bytes of every member; slot i has those of the member i positions later. Slot
-  /// 0 is filled.
+  /// Gathers `bytes` bytes of every member. Slot i receives the data of the member i positions
+  /// later; slot 0 holds the own data at the call.
   void gatherByTree(Messages &messages, std::byte *slots, int64_t bytes);
   /// The slot of a member after gatherByTree.
   int slotOf(int member) const { return (member - rank() + size()) % size(); }
