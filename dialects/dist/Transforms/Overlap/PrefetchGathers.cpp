@@ -143,6 +143,14 @@ struct Flight {
   unsigned at, count; ///< its iteration arguments
 };
 
+/// The remainder of the numbers of all iterations that run `variant`.
+int64_t getRemainder(const ir::IterationTable &table, size_t variant, int64_t depth) {
+  int64_t iteration = 0;
+  while (table.getVariant(iteration) != static_cast<int64_t>(variant))
+    ++iteration;
+  return iteration % depth;
+}
+
 /// Up to `depth` gathers of one parameter are in flight. Each has its own channel, values and body
 /// that waits for it: the iterations whose numbers have the same remainder.
 void prefetch(RepeatOp repeat, int64_t depth, int64_t &channel) {
@@ -173,7 +181,7 @@ void prefetch(RepeatOp repeat, int64_t depth, int64_t &channel) {
   const ir::IterationTable table = repeat.getIterations();
   for (const Flight &flight : flights)
     for (auto [variant, gather] : llvm::enumerate(found[flight.gathers]))
-      if (table.getIterations(static_cast<int64_t>(variant)).front() % depth == flight.remainder)
+      if (depth == 1 || getRemainder(table, variant, depth) == flight.remainder)
         waitAndStartNext(gather, getChannel(flight.gathers, flight.remainder), flight.at,
                          flight.count, depth);
   channel += static_cast<int64_t>(found.size()) * depth;

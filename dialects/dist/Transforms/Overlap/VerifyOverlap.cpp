@@ -92,13 +92,11 @@ private:
   void findLastStarts(const ir::RepeatVariant &body, const Flights &before,
                       std::map<int64_t, int64_t> &lastTurns, Flights &missed) const {
     RepeatOp repeat = body.getRepeat();
-    const int64_t count = repeat.getDim().getSize();
-    auto iterations = repeat.getIterations().getIterations(static_cast<int64_t>(body.getNumber()));
-    const int64_t last = repeat.getReverse() ? iterations.front() : iterations.back();
-    const int64_t turn = repeat.getReverse() ? count - 1 - last : last;
     for (auto [channel, start] : flights) {
       if (before.at(channel) == start)
         continue; // passed on
+      const int64_t last = findLastIteration(body);
+      const int64_t turn = repeat.getReverse() ? repeat.getDim().getSize() - 1 - last : last;
       auto [it, isFirst] = lastTurns.try_emplace(channel, turn);
       if (!isFirst && it->second > turn)
         continue;
@@ -107,6 +105,17 @@ private:
       if (isMissed(start, repeat, last))
         missed.emplace(channel, start);
     }
+  }
+
+  /// The last iteration that runs `body`.
+  static int64_t findLastIteration(const ir::RepeatVariant &body) {
+    RepeatOp repeat = body.getRepeat();
+    const ir::IterationTable table = repeat.getIterations();
+    const int64_t step = repeat.getReverse() ? 1 : -1;
+    int64_t iteration = repeat.getReverse() ? 0 : table.getNumIterations() - 1;
+    while (table.getVariant(iteration) != static_cast<int64_t>(body.getNumber()))
+      iteration += step;
+    return iteration;
   }
 
   /// Whether iteration `last` of `repeat` omits the start, because its layer does not exist.
