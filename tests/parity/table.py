@@ -141,7 +141,7 @@ def rows() -> list[Row]:
         axes = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
         narrow = "precision { params = f32, compute = bf16, reduce = bf16 }"
         found.append(Row(model, axes, 4, (narrow,), is_shown=True))
-    found += overridden() + pipelined() + mirrored() + replicated() + stored() + prefetched()
+    found += overridden() + pipelined() + mirrored() + replicated() + stored() + prefetched() + offloaded()
     for model, policy in itertools.product(SIZES, POLICIES):
         for tp in (1, 2):
             axes = tuple(axes_of(model, 1, 2, tp, True, STORES[-1]))
@@ -268,6 +268,24 @@ def prefetched() -> list[Row]:
             Row(model, both, 8, ("sharding.prefetch = 3", "accumulate = 2"), layers=4, batch=2 * BATCH),
             Row(model, ("pp = 2 splits layers", *shard), 4,
                 ("sharding.prefetch = 2", "pipeline { microbatches = 2 }"), layers=8),
+        ]
+    return found
+
+
+def offloaded() -> list[Row]:
+    """Parameters and optimizer state in memory of the host."""
+    found = []
+    for model in SIZES:
+        shard = tuple(axes_of(model, 1, 2, 1, True, STORES[-1]))
+        both = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
+        everything = "offload = [optimizer, params]"
+        found += [
+            Row(model, (), 1, (everything,)),
+            Row(model, tuple(axes_of(model, 1, 1, 2, True, "")), 2, ("offload = [params]",)),
+            Row(model, both, 4, (everything,), is_shown=model == "gpt2"),
+            Row(model, both, 4, (everything, "accumulate = 2", "sharding.prefetch = 2"), layers=4),
+            Row(model, ("pp = 2 splits layers", *shard), 4,
+                ("offload = [optimizer]", "pipeline { microbatches = 2 }")),
         ]
     return found
 
