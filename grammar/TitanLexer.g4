@@ -39,6 +39,7 @@ ON: 'on';
 WITH: 'with';
 SPLITS: 'splits';
 STORES: 'stores';
+OF: 'of';
 OVER: 'over';
 ALONG: 'along';
 AND: 'and';

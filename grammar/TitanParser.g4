@@ -45,7 +45,7 @@ formal: (OVER | ALONG) newDim | typedName (ASSIGN expr)?;
 
 parallelDecl: PARALLEL newName axes;
 axes: LBRACE terminator? axis* RBRACE;
-axis: newAxis (ASSIGN expr splits? stores? settings? | STRING overrides) terminator;
+axis: newAxis (ASSIGN expr (OF expr settings? | splits? stores? settings?) | STRING overrides) terminator;
 overrides: LBRACE terminator? overrideLine* RBRACE;
 overrideLine: axisName splits? stores? terminator;
 splits: SPLITS (dimNames (COMMA? elseDims)? | elseDims | NONE);
@@ -168,6 +168,6 @@ newAxis: IDENT;
 
 word
     : IDENT | IMPORT | MODEL | BLOCK | FN | PARALLEL | TRAIN | DIMS | PARAM | INPUT | OUTPUT | LET
-    | REPEAT | RETURN | IN | IF | THEN | ELSE | MATCH | AS | ON | WITH | SPLITS | STORES | OVER | ALONG | AND
+    | REPEAT | RETURN | IN | IF | THEN | ELSE | MATCH | AS | ON | WITH | SPLITS | STORES | OF | OVER | ALONG | AND
     | OR | NOT | TRUE | FALSE | NONE
     ;

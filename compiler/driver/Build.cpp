@@ -4,6 +4,7 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Output.h"
 #include "compiler/driver/Processes.h"
+#include "compiler/driver/RunSummary.h"
 #include "compiler/emission/EmitCpp.h"
 #include "dialects/dist/IR/AutoAxis.h"
 
@@ -59,6 +60,20 @@ static std::optional<sema::CheckedRun> checkRun(CompilerInstance &instance,
   return instance.diags.hasErrors() ? std::nullopt : std::move(run);
 }
 
+/// If the map names the nodes: warns of an axis that crosses them without need, and checks the
+/// memory of a rank.
+static void checkNodes(CompilerInstance &instance, const sema::CheckedRun &run,
+                       mlir::ModuleOp module, emission::Target target) {
+  if (!run.mesh.nodes)
+    return;
+  const int64_t ranks = run.mesh.nodes->count * run.mesh.nodes->ranksPerNode;
+  const dist::Degrees degrees =
+      dist::getDegrees(dist::MeshOp::lookup(module), ranks / leastProcesses(run.mesh));
+  warnOfNodes(run.mesh, degrees, reportStepCollectives(module, degrees), instance.diags);
+  for (const plan::MemoryReport &memory : plan::reportMemory(module, degrees, {}))
+    checkMemory(run.mesh, memory, /*isOneMemory=*/target == emission::Target::Cpu, instance.diags);
+}
+
 std::optional<std::string> emitSource(CompilerInstance &instance, const sema::CheckedRun &run,
                                       emission::Target target) {
   CompilerContext compiler;
@@ -69,6 +84,9 @@ std::optional<std::string> emitSource(CompilerInstance &instance, const sema::Ch
   if (dist::findAutoAxis(dist::MeshOp::lookup(*module)))
     if (!(degreeOne = compile(instance, run, compiler.context, {}, 1)))
       return std::nullopt;
+  checkNodes(instance, run, *module, target);
+  if (instance.diags.hasErrors())
+    return std::nullopt;
   std::string source;
   llvm::raw_string_ostream stream(source);
   DiagnosticScope scope(instance, compiler.context);

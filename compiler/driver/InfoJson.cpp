@@ -171,6 +171,7 @@ void printJson(const CheckedRun &run, const RunSummary &summary) {
                          {"model", run.modelName},
                          {"run", run.run.name},
                          {"ranks", summary.ranks},
+                         {"mesh", meshJson(run.mesh, summary.mesh, summary.ranks)},
                          {"parameters", parametersJson(run.train, summary, /*buffers=*/false)},
                          {"buffers", parametersJson(run.train, summary, /*buffers=*/true)},
                          {"patterns", patternsJson(run)},

@@ -78,6 +78,10 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
       out << "    peak at " << printLocation(memory) << '\n';
   }
   line("GEMM pack buffers", report.gemmPacking);
+  if (report.getOnHost())
+    line("total, on the device", report.getOnDevice());
+  line("parameters, on the host", report.parametersOnHost);
+  line("optimizer state, on the host", report.optimizerOnHost);
   line("total, in training", report.getTraining());
   out << "and about " << grouped(report.libraries) << " for loaded libraries\n";
 }
@@ -117,7 +121,7 @@ llvm::json::Object memoryJson(const RunSummary &summary) {
       {"transient", report.getTransient()}, {"products", report.gemmPacking},
       {"libraries", report.libraries},      {"programs", std::move(programs)},
       {"by_block", std::move(blocks)},      {"threads", summary.processor.threads},
-      {"total", report.getTraining()}};
+      {"host", report.getOnHost()},         {"total", report.getTraining()}};
 }
 
 } // namespace titan::driver

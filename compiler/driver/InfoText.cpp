@@ -114,10 +114,7 @@ void printText(const CheckedRun &run, const RunSummary &summary) {
   }
   printPatterns(run);
   llvm::outs() << "\nmesh, outer to inner:\n";
-  for (const sema::Axis &axis : run.mesh.axes)
-    llvm::outs() << "  " << axis.name << " = "
-                 << (axis.degree ? std::to_string(axis.degree) : std::string("auto"))
-                 << (axis.isHeadTail ? ", in head-tail order" : "") << '\n';
+  printMesh(llvm::outs(), run.mesh, summary.mesh, summary.ranks);
   for (const auto &[dim, size] : paddedDims(run))
     llvm::outs() << "  " << dim->name << " = " << dim->size << " is padded to " << size << '\n';
   printLayouts(summary);

@@ -28,8 +28,21 @@ static std::vector<plan::Execution> findStep(mlir::ModuleOp module) {
   return step;
 }
 
+std::vector<dist::CollectiveUse> reportStepCollectives(mlir::ModuleOp module,
+                                                       const dist::Degrees &degrees) {
+  std::vector<dist::CollectiveUse> collectives;
+  for (const plan::Execution &execution : findStep(module))
+    for (dist::CollectiveUse &use : dist::reportCollectives(execution.function, degrees)) {
+      use.times *= execution.times;
+      collectives.push_back(std::move(use));
+    }
+  return collectives;
+}
+
 std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema::CheckedRun &run,
                                          int64_t processes, int64_t threads) {
+  if (!processes && run.mesh.nodes)
+    processes = run.mesh.nodes->count * run.mesh.nodes->ranksPerNode;
   int64_t degree = processes ? autoDegree(instance, run, processes) : 1;
   if (degree == 0)
     return {};
@@ -70,15 +83,14 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
       memory, [](const auto &a, const auto &b) { return a.getTraining() < b.getTraining(); });
   if (memory.size() > 1)
     summary.memoryOfStages = std::move(memory);
+  checkMemory(run.mesh, summary.memory, /*isOneMemory=*/false, instance.diags);
   std::vector<plan::Execution> step = findStep(*module);
-  for (const plan::Execution &execution : step) {
+  for (const plan::Execution &execution : step)
     llvm::append_range(summary.attention,
                        plan::reportAttentionBalance(execution.function, degrees));
-    for (dist::CollectiveUse &use : dist::reportCollectives(execution.function, degrees)) {
-      use.times *= execution.times;
-      summary.collectives.push_back(std::move(use));
-    }
-  }
+  summary.collectives = reportStepCollectives(*module, degrees);
+  summary.mesh = reportMesh(run.mesh, degrees, summary.collectives);
+  warnOfNodes(run.mesh, degrees, summary.collectives, instance.diags);
   summary.lines = plan::reportLines(step, degrees);
   return summary;
 }

@@ -3,6 +3,7 @@
 #define TITAN_COMPILER_DRIVER_RUNSUMMARY_H
 
 #include "compiler/driver/CompilerInstance.h"
+#include "compiler/driver/MeshReport.h"
 #include "compiler/plan/AttentionBalance.h"
 #include "compiler/plan/LineReport.h"
 #include "compiler/plan/MemoryReport.h"
@@ -22,11 +23,16 @@ struct RunSummary {
   plan::MemoryReport memory; ///< of the rank that needs most
   /// Of a pipeline: each rank along its axis.
   std::vector<plan::MemoryReport> memoryOfStages;
+  std::vector<AxisReport> mesh;                  ///< its axes, outer to inner
   std::vector<dist::CollectiveUse> collectives;  ///< of one training step
   std::vector<plan::AttentionBalance> attention; ///< of the step, where positions are sharded
   std::vector<plan::LineCost> lines;             ///< of one training step, on one rank
   plan::ShardingReport sharding;                 ///< of parameters and constrained values
 };
+
+/// The collectives of a step of a compiled program.
+std::vector<dist::CollectiveUse> reportStepCollectives(mlir::ModuleOp module,
+                                                       const dist::Degrees &degrees);
 
 /// Runs all phases. `processes` fixes the `auto` degree; 0 threads mean an equal share of this
 /// machine per rank. Nothing after an error.

@@ -85,6 +85,8 @@ std::string ProgramTable::getAllocation(AllocationAttr allocation) {
          (allocation.getBucket() ? ", " + quote(allocation.getBucket().getValue()) + ", " +
                                        std::to_string(memory::countSlots(type))
                                  : "") +
+         (memory::isOnHost(allocation) ? (allocation.getBucket() ? ", true" : ", \"\", 1, true")
+                                       : "") +
          "}";
 }
 

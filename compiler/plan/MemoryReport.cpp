@@ -281,6 +281,9 @@ private:
           memory::getPersistentItem(allocation, (copies - 1) * stride + bytes);
       if (allocation.getBucket())
         addBlocks(report, item, kind == &MemoryReport::optimizer);
+      if (memory::isOnHost(allocation))
+        kind = kind == &MemoryReport::optimizer ? &MemoryReport::optimizerOnHost
+                                                : &MemoryReport::parametersOnHost;
       report.*(kind ? kind : &MemoryReport::scalars) += arena::getPersistentBytes(item);
     }
   }

@@ -62,10 +62,12 @@ struct MemoryReport {
   int64_t parameters = 0;
   int64_t buffers = 0;
   int64_t optimizer = 0;
-  int64_t scalars = 0;     ///< learning rate, step
-  int64_t stashes = 0;     ///< of a pipeline: values that exist once per microbatch, in all slots
-  int64_t stepValues = 0;  ///< of a pipeline: sums over microbatches, values of a step
-  int64_t inputs = 0;      ///< of a pipeline: the inputs of all microbatches
+  int64_t scalars = 0;    ///< learning rate, step
+  int64_t stashes = 0;    ///< of a pipeline: values that exist once per microbatch, in all slots
+  int64_t stepValues = 0; ///< of a pipeline: sums over microbatches, values of a step
+  int64_t inputs = 0;     ///< of a pipeline: the inputs of all microbatches
+  int64_t parametersOnHost = 0; ///< with buffers, in memory of the host (`offload`)
+  int64_t optimizerOnHost = 0;
   int64_t gemmPacking = 0; ///< pack buffers of matrix products on CPUs, outside the arena
   int64_t libraries = kLibraries;
   std::vector<StoredBlocks> blocks; ///< buckets of parameters and optimizer states
@@ -78,8 +80,11 @@ struct MemoryReport {
   const ProgramMemory *find(llvm::StringRef program) const;
   /// The maximum over the programs of a training run: steps and evaluations.
   int64_t getTransient() const;
+  /// The memory of a device's host that it uses.
+  int64_t getOnHost() const { return parametersOnHost + optimizerOnHost; }
+  int64_t getOnDevice() const { return getPersistent() + getTransient() + gemmPacking; }
   /// The memory that a training run uses, without loaded libraries.
-  int64_t getTraining() const { return getPersistent() + getTransient() + gemmPacking; }
+  int64_t getTraining() const { return getOnDevice() + getOnHost(); }
 };
 
 /// One report for each rank along the axis of the pipeline, in order; one report without a

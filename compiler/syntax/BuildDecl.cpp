@@ -136,6 +136,8 @@ DeclPtr Builder::buildParallel(P::ParallelDeclContext &context) {
       continue;
     if (axis->overrides())
       made->overrides.push_back(buildOverrides(*axis));
+    else if (axis->OF())
+      made->nodes.push_back(buildNodes(*axis));
     else
       made->axes.push_back(buildAxis(*axis));
   }
@@ -162,14 +164,23 @@ AxisUse Builder::buildUse(P::SplitsContext *splits, P::StoresContext *stores, Lo
 AxisDecl Builder::buildAxis(P::AxisContext &context) {
   AxisDecl axis;
   axis.name = name(*context.newAxis());
-  axis.degree = build(*context.expr());
-  axis.loc = sources.cover(axis.name.loc, at(*context.expr()));
+  axis.degree = build(*context.expr(0));
+  axis.loc = sources.cover(axis.name.loc, at(*context.expr(0)));
   axis.use = buildUse(context.splits(), context.stores(), axis.loc);
   if (context.settings()) {
     axis.loc = sources.cover(axis.loc, at(*context.settings()));
     axis.options = buildSettings(*context.settings());
   }
   return axis;
+}
+
+NodesDecl Builder::buildNodes(P::AxisContext &context) {
+  Name written = name(*context.newAxis());
+  Location loc = sources.cover(written.loc, at(*context.expr(1)));
+  NodesDecl nodes{std::move(written), build(*context.expr(0)), build(*context.expr(1)), {}, loc};
+  if (context.settings())
+    nodes.options = buildSettings(*context.settings());
+  return nodes;
 }
 
 OverrideDecl Builder::buildOverrides(P::AxisContext &context) {

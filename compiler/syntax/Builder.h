@@ -87,6 +87,7 @@ private:
   /// Extends `all` over the text that it reads.
   AxisUse buildUse(P::SplitsContext *splits, P::StoresContext *stores, Location &all);
   AxisDecl buildAxis(P::AxisContext &context);
+  NodesDecl buildNodes(P::AxisContext &context);
   OverrideDecl buildOverrides(P::AxisContext &context);
   DeclPtr buildTrain(P::TrainDeclContext &context);
   std::vector<Formal> buildFormals(P::FormalsContext &context);

@@ -124,6 +124,14 @@ struct AxisDecl {
   Location loc;
 };
 
+/// The nodes of the machine: `nodes = 4 of 8 { memory = 80 }`, eight ranks on each.
+struct NodesDecl {
+  Name name; // `nodes`, if the source is right
+  ExprPtr count, ranksPerNode;
+  std::vector<Setting> options;
+  Location loc;
+};
+
 /// Overrides of axes for single tensors: `parameters "*norm" { shard stores none }`.
 struct OverrideDecl {
   Name kind; // parameters, values
@@ -141,6 +149,7 @@ struct ParallelDecl : DeclOf<DeclKind::Parallel> {
   using DeclOf::DeclOf;
   Name name;
   std::vector<AxisDecl> axes;
+  std::vector<NodesDecl> nodes; // at most one, if the source is right
   std::vector<OverrideDecl> overrides;
 };
 

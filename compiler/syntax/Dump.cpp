@@ -132,6 +132,15 @@ void Dumper::axis(const AxisDecl &axis) {
   });
 }
 
+void Dumper::nodes(const NodesDecl &nodes) {
+  line("Nodes ") << nodes.name.text << '\n';
+  nested([&] {
+    expr(*nodes.count);
+    labelled("of", *nodes.ranksPerNode);
+    settings(nodes.options);
+  });
+}
+
 void Dumper::use(const AxisUse &use) {
   if (use.splits && use.splits->empty() && use.fallbackSplits.empty())
     line("splits none") << '\n';
@@ -196,6 +205,8 @@ void Dumper::decl(const Decl &decl) {
     nested([&] {
       for (const AxisDecl &one : d->axes)
         axis(one);
+      for (const NodesDecl &one : d->nodes)
+        nodes(one);
       for (const OverrideDecl &one : d->overrides)
         overrides(one);
     });

@@ -69,6 +69,7 @@ private:
   void signature(const std::vector<Formal> &formals, const std::vector<Name> &results);
   void import(const ImportDecl &decl);
   void axis(const AxisDecl &axis);
+  void nodes(const NodesDecl &nodes);
   void use(const AxisUse &use);
   void overrides(const OverrideDecl &decl);
   void train(const TrainDecl &decl);

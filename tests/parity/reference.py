@@ -33,10 +33,11 @@ def write_run(folder: Path, rows, gradients, parameters) -> None:
 
 
 def run(model: str, weights: Path, batches: Path, out: Path, dtype="float64", recipe=None,
-        mutation="") -> None:
+        mutation="", narrow_parameters=False) -> None:
     torch.use_deterministic_algorithms(True)
-    # Mixed precision: parameters stay in float32, and the model casts its operands.
-    mixed = dtype == "bfloat16"
+    # Mixed precision: parameters stay in float32, and the model casts its operands. With narrow
+    # parameters there is no float32 copy: gradients and AdamW's moments are bfloat16, too.
+    mixed = dtype == "bfloat16" and not narrow_parameters
     kind = torch.float32 if mixed else getattr(torch, dtype)
     module = importlib.import_module(f"models.{model}")
     parameters = {n: t.to(kind) if t.is_floating_point() else t

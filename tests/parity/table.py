@@ -54,6 +54,12 @@ OPTIONS = ["accumulate = 2", "loss_chunks = 4", TOKENS, GROUP, "recompute = full
            "recompute { save = [matmul] }",
            "precision { params = f32, compute = f32, reduce = f32 }",
            "precision { params = f32, compute = bf16, reduce = f32 }"]
+# Parameters without an f32 copy, whose gradients and AdamW's moments are bf16 as in PyTorch; and the
+# element types one by one.
+NARROW = "precision { params = bf16, compute = bf16, reduce = bf16, optimizer = bf16 }"
+STORED = [NARROW, "precision { params = bf16, compute = bf16, optimizer = f32 }",
+          "precision { params = f32, compute = bf16, optimizer = bf16 }",
+          "precision { params = f32, compute = bf16, reduce = bf16, activations_reduce = f32 }"]
 POLICIES = [f"sharding {{ reshard_after_forward = {policy} }}" for policy in ("always", "never")]
 FLOAT64 = "precision { params = f64, compute = f64, reduce = f64 }"
 # The number of rows that also train as real processes, with --all and without.
@@ -135,7 +141,7 @@ def rows() -> list[Row]:
         axes = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
         narrow = "precision { params = f32, compute = bf16, reduce = bf16 }"
         found.append(Row(model, axes, 4, (narrow,), is_shown=True))
-    found += overridden() + pipelined() + mirrored()
+    found += overridden() + pipelined() + mirrored() + replicated() + stored() + prefetched() + offloaded()
     for model, policy in itertools.product(SIZES, POLICIES):
         for tp in (1, 2):
             axes = tuple(axes_of(model, 1, 2, tp, True, STORES[-1]))
@@ -211,6 +217,75 @@ def mirrored() -> list[Row]:
             Row(model, (tp, cp(2)), 4),
             Row(model, (shard, cp(2), tp), 8, ("recompute = full", "accumulate = 2")),
             Row(model, ("pp = 2 splits layers", cp(2)), 4, ("pipeline { microbatches = 2 }",)),
+        ]
+    return found
+
+
+def replicated() -> list[Row]:
+    """Replicas beside every product of the other axes, alone and with sharded storage (HSDP)."""
+    found = []
+    for model, shard, cp, tp, pp in itertools.product(SIZES, (1, 2), (1, 2), (1, 2), (1, 2)):
+        ranks = 2 * shard * cp * tp * pp
+        if cp == pp == 1 or ranks > 16:  # the other rows have these
+            continue
+        axes = [*axes_of(model, 2, shard, tp, True, STORES[-1])]
+        if cp > 1:
+            axes.insert(len(axes) - (tp > 1), f"cp = {cp} splits seq")
+        settings = ()
+        if pp > 1:
+            axes.insert(0, f"pp = {pp} splits layers")
+            settings = ("pipeline { microbatches = 2 }",)
+        found.append(Row(model, tuple(axes), ranks, settings, batch=2 * BATCH,
+                         is_shown=model == "llama3" and (shard, cp, tp, pp) == (1, 1, 1, 2)))
+    for model, stores in itertools.product(SIZES, STORES[1:-1]):
+        axes = ("pp = 2 splits layers", *axes_of(model, 2, 2, 1, True, stores))
+        found.append(Row(model, axes, 8, ("pipeline { microbatches = 2 }",), batch=2 * BATCH))
+    return found
+
+
+def stored() -> list[Row]:
+    """Element types of parameters, gradients and optimizer state."""
+    found = []
+    for model, types in itertools.product(SIZES, STORED):
+        both = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
+        found.append(Row(model, both, 4, (types,), is_shown=types == NARROW))
+        found.append(Row(model, ("pp = 2 splits layers", *axes_of(model, 2, 2, 1, True, STORES[-1])), 8,
+                         ("pipeline { microbatches = 2 }", types), batch=2 * BATCH))
+        found.append(Row(model, both, 4, (types, "accumulate = 2")))
+    return found
+
+
+def prefetched() -> list[Row]:
+    """Parameters gathered several layers ahead."""
+    found = []
+    for model in SIZES:
+        shard = tuple(axes_of(model, 1, 2, 1, True, STORES[-1]))
+        both = tuple(axes_of(model, 2, 2, 2, True, STORES[-1]))
+        found += [
+            Row(model, shard, 2, ("sharding.prefetch = 2",), layers=5, is_shown=model == "llama3"),
+            Row(model, shard, 2, ("sharding.prefetch = 0",)),
+            Row(model, shard, 2, ("sharding.prefetch = 2", "recompute { every = 2 }"), layers=5),
+            Row(model, both, 8, ("sharding.prefetch = 3", "accumulate = 2"), layers=4, batch=2 * BATCH),
+            Row(model, ("pp = 2 splits layers", *shard), 4,
+                ("sharding.prefetch = 2", "pipeline { microbatches = 2 }"), layers=8),
+        ]
+    return found
+
+
+def offloaded() -> list[Row]:
+    """Parameters and optimizer state in memory of the host."""
+    found = []
+    for model in SIZES:
+        shard = tuple(axes_of(model, 1, 2, 1, True, STORES[-1]))
+        both = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
+        everything = "offload = [optimizer, params]"
+        found += [
+            Row(model, (), 1, (everything,)),
+            Row(model, tuple(axes_of(model, 1, 1, 2, True, "")), 2, ("offload = [params]",)),
+            Row(model, both, 4, (everything,), is_shown=model == "gpt2"),
+            Row(model, both, 4, (everything, "accumulate = 2", "sharding.prefetch = 2"), layers=4),
+            Row(model, ("pp = 2 splits layers", *shard), 4,
+                ("offload = [optimizer]", "pipeline { microbatches = 2 }")),
         ]
     return found
 
@@ -307,7 +382,8 @@ def check_processes(row: Row, number: int, text: Path):
               folder / "batches.safetensors")
     def train(recipe: dict, out: Path) -> Path:
         reference.run(row.model, ours / "initial.safetensors", folder / "batches.safetensors",
-                      out, dtype, replace(RECIPES[row.model], steps=steps, **recipe))
+                      out, dtype, replace(RECIPES[row.model], steps=steps, **recipe),
+                      narrow_parameters=NARROW in row.settings)
         return out
     result = compare(ours, train(recipe_of(row), folder / "theirs"), dtype)
     if result.passed() and recipe_of(row):

@@ -11,6 +11,7 @@ using namespace syntax;
 namespace {
 
 const std::vector<std::string> storable = {"params", "grads", "optimizer"};
+constexpr int64_t maxRanks = 1 << 24;
 
 class Builder {
 public:
@@ -34,6 +35,8 @@ public:
       if (!isProduct(axis))
         setDegree(axis.degree.get(), *findAxis(axis.name));
     checkDegreeNames("`" + decl.name.text + "`", decl.name.loc);
+    for (const NodesDecl &nodes : decl.nodes)
+      addNodes(nodes);
     readOverrides(decl.overrides, mesh, diags);
     return std::move(mesh);
   }
@@ -263,7 +266,6 @@ private:
                   "axis `" + axis.name + "` pads dimensions, which `order = headtail` cannot")
           .note(axis.padLocs.front(), "it pads this one")
           .help("remove `pad` or `order`");
-    constexpr int64_t maxRanks = 1 << 24;
     if (degree.isInt() && degree.integer >= 1 && degree.integer <= maxRanks) {
       axis.degree = degree.integer;
       return checkUse(axis);
@@ -275,6 +277,78 @@ private:
                    (isBeyond ? "a degree is at most " + std::to_string(maxRanks)
                              : std::string("a degree is a positive integer or `auto`")) +
                        ", not " + degree.print());
+  }
+
+  void addNodes(const NodesDecl &decl) {
+    if (decl.name.text != "nodes") {
+      Diagnostic &diag = diags.report(Code::BadNodes, decl.loc,
+                                      "`" + decl.name.text + "` is an axis, which has one degree");
+      suggestName(diag, decl.name.loc, decl.name.text, {"nodes"});
+      diag.help("the nodes of the machine are `nodes = COUNT of RANKS`");
+      return;
+    }
+    if (mesh.nodes) {
+      diags.report(Code::BadNodes, decl.loc, "`nodes` is set twice")
+          .note(mesh.nodes->loc, "the first one is here");
+      return;
+    }
+    Value count = evalConstant(*decl.count, library, *run.parallel.unit, diags);
+    Value ranks = evalConstant(*decl.ranksPerNode, library, *run.parallel.unit, diags);
+    if (count.isError() || ranks.isError())
+      return;
+    auto isNumber = [](const Value &value) {
+      return value.isInt() && value.integer >= 1 && value.integer <= maxRanks;
+    };
+    if (!isNumber(count) || !isNumber(ranks)) {
+      diags.report(Code::BadNodes, decl.loc,
+                   "nodes and their ranks are positive integers up to " + std::to_string(maxRanks) +
+                       ", not " + count.print() + " and " + ranks.print());
+      return;
+    }
+    mesh.nodes = Nodes{count.integer, ranks.integer, 0, decl.loc, {}};
+    for (const Setting &option : decl.options)
+      if (option.path.text() == "memory" && option.value)
+        setMemory(*option.value);
+      else
+        diags
+            .report(Code::UnknownAxisOption, option.path.loc,
+                    "nodes have no option `" + option.path.text() + "`")
+            .help("the option of nodes: `memory = GIB`, of the device of a rank");
+    checkNodes();
+  }
+
+  void setMemory(const Expr &expr) {
+    Value size = evalConstant(expr, library, *run.parallel.unit, diags);
+    mesh.nodes->memoryLoc = expr.loc;
+    mesh.nodes->memory = size.isNumber() ? size.number() : 0;
+    if (!size.isError() && !(mesh.nodes->memory > 0))
+      diags.report(Code::BadNodes, expr.loc,
+                   "`memory` is a positive number of GiB, not " + size.print());
+  }
+
+  /// Whether the ranks of all nodes are those of the mesh. An `auto` degree is checked at launch.
+  void checkNodes() {
+    const int64_t all = mesh.nodes->count * mesh.nodes->ranksPerNode;
+    int64_t least = 1;
+    bool hasAuto = false;
+    for (const Axis &axis : mesh.axes) {
+      hasAuto |= axis.degree == 0;
+      if (__builtin_mul_overflow(least, std::max<int64_t>(axis.degree, 1), &least))
+        return; // the degrees have their own limit
+    }
+    if (hasAuto ? all % least == 0 : all == least)
+      return;
+    Diagnostic &diag = diags.report(Code::BadNodes, mesh.nodes->loc,
+                                    std::to_string(mesh.nodes->count) + " nodes of " +
+                                        std::to_string(mesh.nodes->ranksPerNode) + " have " +
+                                        std::to_string(all) + " ranks, but the mesh has " +
+                                        (hasAuto ? "a multiple of " : "") + std::to_string(least));
+    if (!hasAuto && least % mesh.nodes->ranksPerNode == 0)
+      diag.help("write `nodes = " + std::to_string(least / mesh.nodes->ranksPerNode) + " of " +
+                std::to_string(mesh.nodes->ranksPerNode) + "`, or change a degree");
+    else
+      diag.help(
+          "change a degree, or the nodes: the product of their numbers is the number of ranks");
   }
 
   void checkAuto(Axis &axis) {

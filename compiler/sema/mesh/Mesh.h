@@ -49,11 +49,20 @@ struct Pipeline {
   Location loc; ///< of the axis
 };
 
+/// `nodes = 4 of 8 { memory = 80 }`.
+struct Nodes {
+  int64_t count, ranksPerNode;
+  double memory; ///< GiB of the device of a rank; 0: not written
+  Location loc;
+  Location memoryLoc;
+};
+
 struct Mesh {
   std::vector<Axis> axes;
   std::vector<Axis> declared; ///< before `splitAxes`; settings use these names
   std::vector<MeshOverride> overrides;
   std::optional<Pipeline> pipeline; ///< set by `resolvePipeline`
+  std::optional<Nodes> nodes;
 };
 
 /// The checked lists of one axis.

@@ -198,9 +198,10 @@ void checkMesh(const Mesh &mesh, const Model &model, int64_t microbatches,
 }
 
 void checkShardingOptions(const Run &run, const Mesh &mesh, DiagnosticEngine &diags) {
-  const Option &reshard = run.options.at("sharding.reshard_after_forward");
-  bool isSet =
-      reshard.loc.isValid() && !reshard.value.isError() && !reshard.value.isWord("default");
+  auto findSet = [&](const char *path) -> const Option * {
+    const Option &option = run.options.at(path);
+    return option.loc.isValid() && !option.value.isError() ? &option : nullptr;
+  };
   auto hasParams = [](const std::vector<std::string> &stored) {
     return std::find(stored.begin(), stored.end(), "params") != stored.end();
   };
@@ -210,12 +211,27 @@ void checkShardingOptions(const Run &run, const Mesh &mesh, DiagnosticEngine &di
       std::any_of(mesh.overrides.begin(), mesh.overrides.end(), [&](const MeshOverride &entry) {
         return entry.stores && hasParams(*entry.stores);
       });
-  if (isSet && !stores)
+  const Option *reshard = findSet("sharding.reshard_after_forward");
+  const Option *prefetch = findSet("sharding.prefetch");
+  auto complain = [&](const Option &option, const std::string &path) {
     diags
-        .report(Code::OptionWithoutEffect, reshard.loc,
-                "`sharding.reshard_after_forward` has no effect: no axis stores parameters in "
-                "shards")
+        .report(Code::OptionWithoutEffect, option.loc,
+                "`" + path + "` has no effect: no axis stores parameters in shards")
         .help("an axis does with `stores params`");
+  };
+  if (!stores && reshard && !reshard->value.isWord("default"))
+    complain(*reshard, "sharding.reshard_after_forward");
+  if (!prefetch || prefetch->value.integer == 1)
+    return;
+  if (!stores)
+    complain(*prefetch, "sharding.prefetch");
+  else if (const Option &overlap = run.options.at("sharding.overlap");
+           overlap.value.isWord("never"))
+    diags
+        .report(Code::OptionWithoutEffect, prefetch->loc,
+                "`sharding.prefetch` has no effect: communication does not overlap")
+        .note(overlap.loc, "`sharding.overlap` is `never`")
+        .help("leave one of the two out");
 }
 
 } // namespace titan::sema

@@ -122,8 +122,14 @@ std::vector<OptionSpec> shardingOptions() {
              "whether the backward pass gathers parameters again: default: those of layers; "
              "always: all; never: none"),
       choice("sharding.overlap", Fixed::Compile, {"always", "never"},
-             "overlap communication with computation: prefetch parameters by one layer, wait for a "
-             "reduction at its first use"),
+             "overlap communication with computation: prefetch parameters, wait for a reduction at "
+             "its first use"),
+      list("offload", OptionType::Words, {"optimizer", "params"},
+           "tensors that a device leaves in the memory of its host: the optimizer's state, "
+           "parameters"),
+      integer("sharding.prefetch", Value::ofInt(1), Fixed::Compile, 0,
+              "how many layers ahead parameters that are stored in shards are gathered; 0: a layer "
+              "gathers its own"),
   };
 }
 

@@ -75,7 +75,8 @@ inline bool isMessage(mlir::Operation *op) {
 /// The channel of an asynchronous collective or message; none for a synchronous one.
 std::optional<int64_t> getStartChannel(mlir::Operation *op);
 
-/// The LayerOp that is the operand of a collective, possibly through casts; null if there is none.
+/// The LayerOp that is the operand of a collective, possibly through casts and copies; null if
+/// there is none.
 LayerOp getLayer(mlir::Operation *collective);
 
 /// The source location of one result. A coalesced collective has a fused location with one entry

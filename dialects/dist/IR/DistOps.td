@@ -326,7 +326,7 @@ def Dist_LayerOp : Dist_NamedOp<"layer", [Pure]> {
   let summary = "the slot of a stack at a given index";
   let description = [{
     A view of slot `offset` of `stack`, or of slot `index + offset` inside a repeat. If the stack has no such
-    slot, a collective that starts on the value, or on a cast of it, does not run. In this way the last
+    slot, a collective that starts on the value, or on a cast or copy of it, does not run. In this way the last
     iteration of a repeat prefetches nothing.
 
     Constraints:

@@ -34,8 +34,8 @@ bool LayerOp::exists(int64_t at) {
 
 LayerOp dist::getLayer(Operation *collective) {
   Value value = collective->getOperand(0);
-  while (auto convert = value.getDefiningOp<ir::CastOp>())
-    value = convert.getInput();
+  while (isa_and_nonnull<ir::CastOp, ir::CopyOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
   return value.getDefiningOp<LayerOp>();
 }
 

@@ -3,6 +3,9 @@
 #include "dialects/dist/Support/RepeatEdit.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace titan;
@@ -45,6 +48,41 @@ RepeatOp dist::addIterArgs(RepeatOp repeat, ValueRange added) {
   llvm::append_range(types, repeat.getStackedOutputs().getTypes());
   return replace(repeat, types, inits, repeat.getScannedInputs(), repeat.getAllScannedUsers(),
                  repeat.getAllStackedUsers());
+}
+
+RepeatOp dist::splitVariants(RepeatOp repeat, int64_t count) {
+  const ir::IterationTable table = repeat.getIterations();
+  std::map<std::pair<int64_t, int64_t>, int64_t> numbers; // of a former variant and a remainder
+  SmallVector<int64_t> variants, origins;
+  for (int64_t i = 0; i < table.getNumIterations(); ++i) {
+    const int64_t origin = table.getVariant(i);
+    auto [it, isNew] = numbers.try_emplace({origin, i % count}, origins.size());
+    if (isNew)
+      origins.push_back(origin);
+    variants.push_back(it->second);
+  }
+  auto widen = [&](const ir::VariantLists &lists) {
+    ir::VariantLists wide;
+    for (const auto &users : lists) {
+      wide.emplace_back();
+      for (auto [number, origin] : llvm::enumerate(origins))
+        if (users.empty() || llvm::is_contained(users, origin))
+          wide.back().push_back(static_cast<int64_t>(number));
+    }
+    return wide;
+  };
+  auto split = OpBuilder(repeat).create<RepeatOp>(
+      repeat.getLoc(), repeat.getResultTypes(), repeat.getDim(), repeat.getReverse(),
+      ir::IterationTable(std::move(variants)), repeat.getInits(), repeat.getScannedInputs(),
+      widen(repeat.getAllScannedUsers()), widen(repeat.getAllStackedUsers()));
+  split->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
+  for (auto [to, origin] : llvm::zip_equal(split.getBodies(), origins)) {
+    IRMapping mapping;
+    repeat->getRegion(origin).cloneInto(&to, mapping);
+  }
+  repeat.replaceAllUsesWith(split.getResults());
+  repeat.erase();
+  return split;
 }
 
 RepeatOp dist::addScannedInputs(RepeatOp repeat, ArrayRef<VariantStack> stacks) {

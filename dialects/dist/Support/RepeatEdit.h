@@ -14,6 +14,10 @@ namespace titan::dist {
 /// Appends iteration arguments that start as `inits`. Each body yields them unchanged.
 ir::RepeatOp addIterArgs(ir::RepeatOp repeat, mlir::ValueRange inits);
 
+/// Gives iterations whose numbers differ modulo `count` different bodies, copies of their former
+/// ones. The results are the same.
+ir::RepeatOp splitVariants(ir::RepeatOp repeat, int64_t count);
+
 /// A stack and the variant that scans it.
 using VariantStack = std::pair<mlir::Value, unsigned>;
 

@@ -119,14 +119,16 @@ def Titan_AllocationAttr : Titan_Attr<"Allocation", "allocation"> {
     `pad ["shard"]`: it is larger by one element per rank of these axes. `per "thread"`: it is the scratch
     of a kernel, once per thread; empty on devices, whose kernels need none. `in "layers"`: the tensor is
     a flat stack whose slots are in the bucket of this name. For every iteration, a bucket contains the
-    slots of all its allocations consecutively.
+    slots of all its allocations consecutively. `on "host"`: it is in memory of the host that the device
+    accesses directly.
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "::mlir::Type":$type, "int64_t":$first,
                         "int64_t":$last, OptionalParameter<"::mlir::ArrayAttr">:$pad,
                         OptionalParameter<"::mlir::StringAttr">:$per,
-                        OptionalParameter<"::mlir::StringAttr">:$bucket);
+                        OptionalParameter<"::mlir::StringAttr">:$bucket,
+                        OptionalParameter<"::mlir::StringAttr">:$memory);
   let assemblyFormat = [{
-    `<` $name `,` $type `,` $first `to` $last (`pad` $pad^)? (`per` $per^)? (`in` $bucket^)? `>`
+    `<` $name `,` $type `,` $first `to` $last (`pad` $pad^)? (`per` $per^)? (`in` $bucket^)? (`on` $memory^)? `>`
   }];
 }
 

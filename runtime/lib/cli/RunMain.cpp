@@ -102,11 +102,14 @@ void describePlan(Executor &executor, const Settings &settings) {
   const Arena &arena = executor.arena();
   std::printf("%s", fmt::format("{}: {} parameters in {}, on {} rank{} ({})\n"
                                 "each step: {} x {} tokens\n"
-                                "memory of this rank: {} from step to step, {} in all\n\n{}",
+                                "memory of this rank: {} from step to step, {} in all{}\n\n{}",
                                 program.name, program.parameters, nameOf(program.dtype),
                                 executor.world().size(), executor.world().size() == 1 ? "" : "s",
                                 executor.mesh().describe(), program.batch, program.seq,
                                 formatBytes(arena.persistentBytes()), formatBytes(arena.bytes()),
+                                arena.hostBytes()
+                                    ? ", and " + formatBytes(arena.hostBytes()) + " on the host"
+                                    : std::string(),
                                 settings.toToml())
                         .c_str());
 }

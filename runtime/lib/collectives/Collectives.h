@@ -8,8 +8,8 @@
 // are thus two groups with two lanes. A message ends when the receiver has reached it too.
 #pragma once
 
+#include "base/layout/Mesh.h"
 #include "comm/Comm.h"
-#include "comm/Mesh.h"
 #include "titan/runtime/program.h"
 
 #include <memory>

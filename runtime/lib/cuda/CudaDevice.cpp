@@ -11,7 +11,9 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -56,9 +58,27 @@ public:
     allocated -= bytes;
   }
 
+  /// Page-locked and mapped: kernels read and write it over the bus.
+  std::byte *allocateOnHost(int64_t bytes) override {
+    void *memory = nullptr;
+    check(cudaMallocHost(&memory, static_cast<size_t>(bytes)), "allocating page-locked memory");
+    std::memset(memory, 0, static_cast<size_t>(bytes));
+    hostBlocks.push_back({static_cast<std::byte *>(memory), bytes});
+    return hostBlocks.back().data();
+  }
+  void releaseOnHost(std::byte *memory, int64_t) override {
+    std::erase_if(hostBlocks, [&](const auto &block) { return block.data() == memory; });
+    cudaFreeHost(memory);
+  }
+
   bool isHost() const override { return false; }
   /// Returns before the transfer is complete, so the host need not wait for the previous step.
   void upload(std::byte *to, const void *from, int64_t bytes) override {
+    if (isOnHost(to)) {
+      synchronize();
+      std::memcpy(to, from, static_cast<size_t>(bytes));
+      return;
+    }
     if (bytes > PinnedRing::blockBytes) {
       send(to, from, bytes);
       return synchronize();
@@ -71,6 +91,10 @@ public:
   }
   void download(void *to, const std::byte *from, int64_t bytes) override {
     synchronize();
+    if (isOnHost(from)) {
+      std::memcpy(to, from, static_cast<size_t>(bytes));
+      return;
+    }
     check(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDeviceToHost, queue),
           "copying from the device");
     synchronize();
@@ -149,7 +173,14 @@ private:
   cudaStream_t queue = nullptr;
   BadIndex *bad = nullptr;           // page-locked, so kernels can access it
   std::optional<PinnedRing> uploads; // reset before the device
+  bool isOnHost(const std::byte *memory) const {
+    return std::any_of(hostBlocks.begin(), hostBlocks.end(), [&](const auto &block) {
+      return memory >= block.data() && memory < block.data() + block.size();
+    });
+  }
+
   int64_t allocated = 0;
+  std::vector<std::span<std::byte>> hostBlocks;
   std::map<std::vector<int>, std::unique_ptr<NcclGroup>> groups;
 };
 

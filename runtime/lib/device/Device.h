@@ -24,6 +24,9 @@ public:
   /// Zeroed memory, aligned to at least 64 bytes.
   virtual std::byte *allocate(int64_t bytes) = 0;
   virtual void release(std::byte *memory, int64_t bytes) = 0;
+  /// Zeroed memory of the host that kernels access directly; on CPUs, memory like all other.
+  virtual std::byte *allocateOnHost(int64_t bytes) { return allocate(bytes); }
+  virtual void releaseOnHost(std::byte *memory, int64_t bytes) { release(memory, bytes); }
 
   /// Whether the host can access device pointers.
   virtual bool isHost() const = 0;

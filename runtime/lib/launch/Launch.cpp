@@ -17,6 +17,8 @@ const char *launcherName(Launcher launcher) {
     return "mpirun";
   case Launcher::Slurm:
     return "srun";
+  case Launcher::Pmi:
+    return "mpiexec";
   }
   return "?";
 }
@@ -107,6 +109,17 @@ LaunchInfo fromTorchrun(const Reader &read) {
   return launch;
 }
 
+/// An mpirun passes no host of rank 0; `remedy` is the command that does.
+void readMasterAddress(const Reader &read, LaunchInfo &launch, const std::string &remedy) {
+  if (auto address = read.text("MASTER_ADDR"))
+    launch.masterAddress = *address;
+  else if (launch.localWorldSize != launch.worldSize)
+    throw UserError(std::string(launcherName(launch.launcher)) +
+                    " started processes on several machines and does not tell them where "
+                    "rank 0 is; pass it: " +
+                    remedy);
+}
+
 LaunchInfo fromOpenMpi(const Reader &read) {
   LaunchInfo launch;
   launch.launcher = Launcher::OpenMpi;
@@ -114,16 +127,26 @@ LaunchInfo fromOpenMpi(const Reader &read) {
   launch.worldSize = *read.number("OMPI_COMM_WORLD_SIZE");
   launch.localRank = read.numberOr("OMPI_COMM_WORLD_LOCAL_RANK", launch.rank);
   launch.localWorldSize = read.numberOr("OMPI_COMM_WORLD_LOCAL_SIZE", launch.worldSize);
-  if (auto address = read.text("MASTER_ADDR"))
-    launch.masterAddress = *address;
-  else if (launch.localWorldSize != launch.worldSize)
-    throw UserError("mpirun started processes on several machines and does not tell them where "
-                    "rank 0 is; pass it: mpirun -x MASTER_ADDR=HOST -x MASTER_PORT=29500 ...");
+  readMasterAddress(read, launch, "mpirun -x MASTER_ADDR=HOST -x MASTER_PORT=29500 ...");
   if (auto name = read.text("PMIX_NAMESPACE"))
     launch.job = "mpirun's " + *name;
   std::string job =
       read.text("PMIX_NAMESPACE").value_or(read.text("OMPI_MCA_ess_base_jobid").value_or("mpirun"));
   launch.masterPort = read.numberOr("MASTER_PORT", portFromJobName(job));
+  return launch;
+}
+
+/// PMI names no job, so all jobs of a host have one default port.
+LaunchInfo fromPmi(const Reader &read) {
+  LaunchInfo launch;
+  launch.launcher = Launcher::Pmi;
+  launch.rank = *read.number("PMI_RANK");
+  launch.worldSize = *read.number("PMI_SIZE");
+  launch.localRank = read.numberOr("MPI_LOCALRANKID", launch.rank);
+  launch.localWorldSize = read.numberOr("MPI_LOCALNRANKS", launch.worldSize);
+  launch.knowsLocalSize = read.has("MPI_LOCALNRANKS");
+  readMasterAddress(read, launch, "mpiexec -env MASTER_ADDR HOST -env MASTER_PORT 29500 ...");
+  launch.masterPort = read.numberOr("MASTER_PORT", portFromJobName("mpiexec"));
   return launch;
 }
 
@@ -173,7 +196,9 @@ LaunchInfo detectLaunch(const EnvironmentLookup &environment) {
   else if (hasBoth(read, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"))
     launch = fromOpenMpi(read);
   else if (read.has("SLURM_PROCID") && read.has("SLURM_STEP_ID"))
-    launch = fromSlurm(read);
+    launch = fromSlurm(read); // its PMI plug-ins set PMI_RANK too
+  else if (hasBoth(read, "PMI_RANK", "PMI_SIZE"))
+    launch = fromPmi(read);
   validate(launch);
   return launch;
 }

@@ -1,4 +1,4 @@
-// The rank of this process. torchrun, Slurm's srun, Open MPI's mpirun or a user starts the same
+// The rank of this process. torchrun, Slurm's srun, an mpirun or a user starts the same
 // binary; each passes the rank in its own environment variables. Only this file knows their names.
 //
 // Detection is a pure function of the environment, so tests can pass any environment. The first
@@ -8,6 +8,7 @@
 //   Slurm      SLURM_PROCID SLURM_STEP_NUM_TASKS|SLURM_NTASKS SLURM_LOCALID; only inside a step
 //              (SLURM_STEP_ID). A batch script without srun also sees SLURM_PROCID=0 and
 //              SLURM_NTASKS=N, and would wait for peers that never come.
+//   PMI        PMI_RANK PMI_SIZE MPI_LOCALRANKID MPI_LOCALNRANKS: mpiexec of MPICH and Intel MPI
 //
 // Errors: UserError, if variables contradict each other or are not numbers.
 #pragma once
@@ -22,7 +23,7 @@
 
 namespace titan::rt {
 
-enum class Launcher { Alone, Torchrun, OpenMpi, Slurm };
+enum class Launcher { Alone, Torchrun, OpenMpi, Slurm, Pmi };
 
 /// The launcher's name in messages.
 const char *launcherName(Launcher launcher);

@@ -14,8 +14,10 @@ constexpr int64_t alignment = arena::kArenaAlignment;
 } // namespace
 
 void Arena::layOutPersistent(const Program &program, const Pipelines &pipelines) {
-  std::vector<arena::PersistentItem> items;
-  std::vector<size_t> present;
+  struct Block {
+    std::vector<arena::PersistentItem> items;
+    std::vector<size_t> present;
+  } blocks[2]; // the device's, the host's
   for (size_t i = 0; i < program.persistent.size(); ++i) {
     const Allocation &allocation = program.persistent[i];
     const int64_t copies = pipelines.copiesOf(i);
@@ -23,18 +25,22 @@ void Arena::layOutPersistent(const Program &program, const Pipelines &pipelines)
                                                 : arena::alignTo(allocation.bytes, alignment));
     if (copies == 0)
       continue;
-    present.push_back(i);
-    items.push_back({(copies - 1) * copyStrides.back() + allocation.bytes, allocation.bucket,
-                     allocation.slots});
+    Block &block = blocks[allocation.isOnHost];
+    block.present.push_back(i);
+    block.items.push_back({(copies - 1) * copyStrides.back() + allocation.bytes, allocation.bucket,
+                           allocation.slots});
   }
-  const arena::PersistentLayout layout = arena::makePersistentLayout(items, alignment);
   persistentOffsets.assign(program.persistent.size(), kAbsent);
   slotStrides.assign(program.persistent.size(), 0);
-  for (size_t i = 0; i < present.size(); ++i) {
-    persistentOffsets[present[i]] = layout.offsets[i];
-    slotStrides[present[i]] = layout.strides[i];
+  for (bool isOnHost : {false, true}) {
+    const Block &block = blocks[isOnHost];
+    const arena::PersistentLayout layout = arena::makePersistentLayout(block.items, alignment);
+    for (size_t i = 0; i < block.present.size(); ++i) {
+      persistentOffsets[block.present[i]] = layout.offsets[i];
+      slotStrides[block.present[i]] = layout.strides[i];
+    }
+    (isOnHost ? hostSize : persistentEnd) = layout.bytes;
   }
-  persistentEnd = layout.bytes;
 }
 
 Arena::Arena(const Program &program, const Pipelines &pipelines, Device &device) : device(device) {
@@ -56,10 +62,18 @@ Arena::Arena(const Program &program, const Pipelines &pipelines, Device &device)
   }
   size = std::max<int64_t>(persistentEnd + shared, alignment);
   memory = device.allocate(size);
+  if (hostSize == 0)
+    return;
+  hostMemory = device.allocateOnHost(hostSize);
+  for (size_t i = 0; i < program.persistent.size(); ++i)
+    if (program.persistent[i].isOnHost && has(i))
+      persistentOffsets[i] += hostMemory - memory;
 }
 
 Arena::~Arena() {
   device.release(memory, size);
+  if (hostMemory)
+    device.releaseOnHost(hostMemory, hostSize);
 }
 
 } // namespace titan::rt

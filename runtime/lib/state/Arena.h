@@ -1,7 +1,9 @@
 // The single memory block of a rank's program. All offsets are fixed before the first step:
 // persistent allocations in their layout (PersistentLayout.h), then one region for transient
 // allocations. The functions share that region, because only one function runs at a time. Pages are
-// zero at their first access. Of a pipeline, the block contains what the rank's stages use.
+// zero at their first access. Of a pipeline, the block contains what the rank's stages use. What
+// `offload` names has a second block in memory of the host. Its addresses are offsets from the
+// first block as well.
 #pragma once
 
 #include "device/Device.h"
@@ -23,6 +25,8 @@ public:
   std::byte *base() const { return memory; }
   int64_t bytes() const { return size; }
   int64_t persistentBytes() const { return persistentEnd; }
+  /// The bytes of the block in memory of the host; 0 if there is none.
+  int64_t hostBytes() const { return hostSize; }
   /// Whether the rank has a persistent allocation.
   bool has(size_t persistent) const { return persistentOffsets[persistent] != kAbsent; }
   /// Byte offsets from base(); for an allocation in a bucket, the offset of its first slot; kAbsent
@@ -48,6 +52,8 @@ private:
   int64_t persistentEnd = 0;
   int64_t size = 0;
   std::byte *memory = nullptr;
+  int64_t hostSize = 0;
+  std::byte *hostMemory = nullptr;
 };
 
 } // namespace titan::rt

@@ -10,8 +10,34 @@ def OverlapOption : Option<"overlap", "overlap", "::titan::dist::Overlap", "::ti
       clEnumValN(::titan::dist::Overlap::Always, "always", "Overlap where there is computation"),
       clEnumValN(::titan::dist::Overlap::Never, "never", "Leave all collectives synchronous"))}]>;
 
+def DistFetchOffloaded : Pass<"dist-fetch-offloaded", "::mlir::func::FuncOp"> {
+  let summary = "copies parameters from memory of the host before their use";
+  let description = [{
+    With `offload=params`, parameters are in memory of the host. Elementwise operations read it directly: an
+    optimizer's update, and a cast before a gather. All other operations, such as gathers and contractions,
+    read a copy in memory of the device.
+
+    ```mlir
+    %g = dist.all_gather %w over ["shard"]
+    // becomes
+    %c = titan.copy %w
+    %g = dist.all_gather %c over ["shard"]
+    ```
+
+    The pass precedes `--dist-prefetch-gathers`, which moves the copy of a slot together with its gather. The
+    phase pipeline sets the option from the setting `offload` of the run.
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+  let options = [
+    ListOption<"offload", "offload", "std::string", "Tensors in memory of the host: params, optimizer">
+  ];
+  let statistics = [
+    Statistic<"fetched", "fetched parameters", "Copies of parameters from memory of the host">
+  ];
+}
+
 def DistPrefetchGathers : Pass<"dist-prefetch-gathers", "::mlir::func::FuncOp"> {
-  let summary = "gathers the parameters of the next iteration during the current one";
+  let summary = "gathers the parameters of later iterations during the current one";
   let description = [{
     After it, the gathers of a repeat's scanned parameters are in flight when an iteration begins. The
     first one starts before the repeat, and each later one in the previous iteration. The body waits at the
@@ -35,15 +61,22 @@ def DistPrefetchGathers : Pass<"dist-prefetch-gathers", "::mlir::func::FuncOp"> 
       titan.yield ..., %n
     ```
 
-    Only parameters are prefetched, because they do not change before the end of the step. Every iteration
-    must scan the parameter, and all bodies of a repeat must gather it. A cast before the gather moves with
-    it; the repeat then also takes the cast value as an iteration argument, because the gather reads it.
+    With `depth=2`, the gathers of the next two iterations are in flight: an iteration starts the gather of the
+    second next one. Values in flight keep their allocations, so iterations take turns with two of them. The
+    repeat becomes one with a body per turn, `table [0, 1, 0, 1]`. Both bodies are the same up to channels
+    and iteration arguments. A body waits for its own gather and passes the other one on. With `depth=0` the
+    pass changes nothing.
 
-    With `overlap=never` the pass changes nothing. The phase pipeline sets the option from the setting
-    `sharding.overlap` of the run.
+    Only parameters are prefetched, because they do not change before the end of the step. Every iteration
+    must scan the parameter, and all bodies of a repeat must gather it. A cast or copy before the gather moves
+    with it; the repeat then also takes its result as an iteration argument, because the gather reads it.
+
+    With `overlap=never` the pass changes nothing. The phase pipeline sets the options from the settings
+    `sharding.overlap` and `sharding.prefetch` of the run.
   }];
   let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
-  let options = [OverlapOption];
+  let options = [OverlapOption, Option<"prefetchDepth", "depth", "int64_t", "1",
+    "How many iterations ahead a gather starts">];
   let statistics = [
     Statistic<"prefetchedGathers", "prefetched gathers", "Gathers of the next iteration during the current one">
   ];

@@ -20,8 +20,12 @@ void dist::buildOverlapPhase(OpPassManager &passes, const RunSettings &settings)
   Overlap overlap = settings.getString("sharding.overlap", "always") == "never" ? Overlap::Never
                                                                                 : Overlap::Always;
   OpPassManager &each = passes.nest<func::FuncOp>();
-  // Prefetching is first, because the second pass only sees uses within one block.
-  each.addPass(createDistPrefetchGathers({overlap}));
+  const std::vector<std::string> offload = settings.getStrings("offload");
+  DistFetchOffloadedOptions fetch;
+  fetch.offload = offload;
+  each.addPass(createDistFetchOffloaded(fetch));
+  // Prefetching is next, because the second pass only sees uses within one block.
+  each.addPass(createDistPrefetchGathers({overlap, settings.getInteger("sharding.prefetch", 1)}));
   each.addPass(createDistSplitCollectives({overlap}));
   each.addPass(createDistVerifyOverlap());
   each.addPass(createDistVerifyMessages());

@@ -4,6 +4,7 @@
 #include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "dialects/titan/Support/PassReport.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTPREFETCHGATHERS
@@ -20,11 +21,11 @@ namespace {
 /// The same gather in each body of a repeat.
 using Gathers = SmallVector<AllGatherOp, 2>;
 
-/// An operand of a gather: a slot of a scanned parameter, possibly cast. Every variant scans the
-/// parameter.
+/// An operand of a gather: a slot of a scanned parameter, possibly cast or copied. Every variant
+/// scans the parameter.
 struct Source {
   Value stack;
-  ir::CastOp convert; ///< null where there is none
+  Operation *convert; ///< a cast or copy; null where there is none
 
   Type getSlotType() const {
     return ir::RepeatOp::getSlotType(cast<ir::NamedTensorType>(stack.getType()));
@@ -37,8 +38,10 @@ SmallVector<Source> getSources(AllGatherOp gather, const ir::RepeatVariant &body
   RepeatOp repeat = body.getRepeat();
   SmallVector<Source> sources;
   for (Value input : gather.getInputs()) {
-    auto convert = input.getDefiningOp<ir::CastOp>();
-    Value whole = convert ? convert.getInput() : input;
+    Operation *convert = input.getDefiningOp();
+    if (!isa_and_nonnull<ir::CastOp, ir::CopyOp>(convert))
+      convert = nullptr;
+    Value whole = convert ? convert->getOperand(0) : input;
     auto *slice = llvm::find_if(slices, [&](const auto &each) { return each.slot == whole; });
     if (slice == slices.end() || !getParameter(slice->input) ||
         repeat.getScannedUsers(slice->number).size() != repeat.getNumVariants())
@@ -90,16 +93,18 @@ AllGatherOp start(OpBuilder &builder, AllGatherOp gather, int64_t channel, Value
            gather->getResults(), getSources(gather, *ir::findVariant(gather->getBlock())))) {
     Location loc = getValueLocation(result);
     Value layer = builder.create<LayerOp>(loc, source.getSlotType(), source.stack, index, offset);
-    inputs.push_back(source.convert ? builder.create<ir::CastOp>(
-                                          loc, source.convert.getResult().getType(), layer)
+    IRMapping mapping;
+    if (source.convert)
+      mapping.map(source.convert->getOperand(0), layer);
+    inputs.push_back(source.convert ? builder.clone(*source.convert, mapping)->getResult(0)
                                     : layer);
   }
   return builder.create<AllGatherOp>(gather.getLoc(), gather.getResultTypes(), inputs,
                                      gather.getAxes(), builder.getI64IntegerAttr(channel));
 }
 
-/// The iteration arguments of a started gather: the values in flight, and cast operands, which it
-/// reads.
+/// The iteration arguments of a started gather: the values in flight, and cast or copied operands,
+/// which it reads.
 SmallVector<Value> getCarried(AllGatherOp started) {
   SmallVector<Value> carried(started.getResults());
   for (Value input : started.getInputs())
@@ -108,9 +113,10 @@ SmallVector<Value> getCarried(AllGatherOp started) {
   return carried;
 }
 
-/// Replaces `gather` by a wait for the iteration arguments from `at` on, and starts the next
-/// gather.
-void waitAndStartNext(AllGatherOp gather, int64_t channel, unsigned at, unsigned count) {
+/// Replaces `gather` by a wait for the iteration arguments from `at` on, and starts the gather of
+/// the iteration that follows `depth` iterations later.
+void waitAndStartNext(AllGatherOp gather, int64_t channel, unsigned at, unsigned count,
+                      int64_t depth) {
   ir::RepeatVariant body = *ir::findVariant(gather->getBlock());
   OpBuilder builder(gather);
   unsigned values = gather.getNumResults();
@@ -118,8 +124,8 @@ void waitAndStartNext(AllGatherOp gather, int64_t channel, unsigned at, unsigned
   auto wait = builder.create<WaitOp>(gather.getLoc(), gather.getResultTypes(), channel,
                                      ArrayRef(carried).take_front(values),
                                      ArrayRef(carried).drop_front(values));
-  AllGatherOp next =
-      start(builder, gather, channel, body.getIndex(), body.getRepeat().getReverse() ? -1 : 1);
+  AllGatherOp next = start(builder, gather, channel, body.getIndex(),
+                           body.getRepeat().getReverse() ? -depth : depth);
   for (Value value : getCarried(next))
     body.getYield()->setOperand(at++, value);
   SmallVector<Source> sources = getSources(gather, body);
@@ -130,28 +136,55 @@ void waitAndStartNext(AllGatherOp gather, int64_t channel, unsigned at, unsigned
       source.convert->erase();
 }
 
-void prefetch(RepeatOp repeat, int64_t &channel) {
-  SmallVector<Gathers> found = findGathers(repeat);
-  int64_t last = repeat.getDim().getSize() - 1;
-  if (found.empty() || last == 0)
+/// A gather that is in flight when an iteration begins.
+struct Flight {
+  size_t gathers;     ///< their number among the gathers of the repeat
+  int64_t remainder;  ///< of the numbers of the iterations that wait for it, modulo the depth
+  unsigned at, count; ///< its iteration arguments
+};
+
+/// The remainder of the numbers of all iterations that run `variant`.
+int64_t getRemainder(const ir::IterationTable &table, size_t variant, int64_t depth) {
+  int64_t iteration = 0;
+  while (table.getVariant(iteration) != static_cast<int64_t>(variant))
+    ++iteration;
+  return iteration % depth;
+}
+
+/// Up to `depth` gathers of one parameter are in flight. Each has its own channel, values and body
+/// that waits for it: the iterations whose numbers have the same remainder.
+void prefetch(RepeatOp repeat, int64_t depth, int64_t &channel) {
+  const int64_t last = repeat.getDim().getSize() - 1;
+  depth = std::min(depth, last);
+  if (depth == 0 || findGathers(repeat).empty())
     return;
+  if (depth > 1)
+    repeat = splitVariants(repeat, depth);
+  SmallVector<Gathers> found = findGathers(repeat);
+  auto getChannel = [&](size_t gathers, int64_t remainder) {
+    return channel + static_cast<int64_t>(gathers) * depth + remainder;
+  };
   OpBuilder builder(repeat);
   SmallVector<Value> inits;
-  SmallVector<unsigned> counts;
-  for (auto [i, gathers] : llvm::enumerate(found)) {
-    SmallVector<Value> carried = getCarried(
-        start(builder, gathers.front(), channel + i, nullptr, repeat.getReverse() ? last : 0));
-    llvm::append_range(inits, carried);
-    counts.push_back(carried.size());
-  }
-  unsigned at = repeat.getNumIterArgs();
-  addIterArgs(repeat, inits);
-  for (auto [gathers, count] : llvm::zip_equal(found, counts)) {
-    for (AllGatherOp gather : gathers)
-      waitAndStartNext(gather, channel, at, count);
-    at += count;
-    ++channel;
-  }
+  SmallVector<Flight> flights;
+  for (int64_t i = 0; i < depth; ++i)
+    for (auto [number, gathers] : llvm::enumerate(found)) {
+      const int64_t layer = repeat.getReverse() ? last - i : i;
+      SmallVector<Value> carried = getCarried(
+          start(builder, gathers.front(), getChannel(number, layer % depth), nullptr, layer));
+      flights.push_back({number, layer % depth,
+                         static_cast<unsigned>(repeat.getNumIterArgs() + inits.size()),
+                         static_cast<unsigned>(carried.size())});
+      llvm::append_range(inits, carried);
+    }
+  repeat = addIterArgs(repeat, inits);
+  const ir::IterationTable table = repeat.getIterations();
+  for (const Flight &flight : flights)
+    for (auto [variant, gather] : llvm::enumerate(found[flight.gathers]))
+      if (depth == 1 || getRemainder(table, variant, depth) == flight.remainder)
+        waitAndStartNext(gather, getChannel(flight.gathers, flight.remainder), flight.at,
+                         flight.count, depth);
+  channel += static_cast<int64_t>(found.size()) * depth;
 }
 
 struct PrefetchGathers : titan::dist::impl::DistPrefetchGathersBase<PrefetchGathers> {
@@ -165,7 +198,7 @@ struct PrefetchGathers : titan::dist::impl::DistPrefetchGathersBase<PrefetchGath
     getOperation().walk([&](RepeatOp repeat) { repeats.push_back(repeat); });
     const int64_t before = channel;
     for (RepeatOp repeat : repeats)
-      prefetch(repeat, channel);
+      prefetch(repeat, prefetchDepth, channel);
     TITAN_COUNT(prefetchedGathers, channel - before); // each has its own channel
   }
 };

@@ -68,8 +68,8 @@ private:
   /// Every body must accept the channels in flight that any other body leaves.
   LogicalResult visitRepeat(RepeatOp repeat) {
     const Flights before = flights;
-    int64_t last = repeat.getReverse() ? 0 : repeat.getDim().getSize() - 1;
-    Flights after;
+    Flights missed;
+    std::map<int64_t, int64_t> lastTurns; // of the starts on a channel
     for (const ir::RepeatVariant &body : repeat.getVariants()) {
       flights = before;
       if (failed(visit(body.getBlock())))
@@ -80,14 +80,42 @@ private:
       for (auto [channel, start] : flights)
         if (!before.count(channel))
           return complain(start, "is in flight at the end of a repeat's body but not at its start");
-      if (repeat.getIterations().getVariant(last) == body.getNumber())
-        after = flights;
+      findLastStarts(body, before, lastTurns, missed);
     }
-    flights.clear();
-    for (auto [channel, start] : after)
-      if (!isMissed(start, repeat, last))
-        flights.emplace(channel, start);
+    for (auto [channel, start] : missed)
+      flights.erase(channel);
     return success();
+  }
+
+  /// Updates the last start on each channel by those of `body`. A start that its last iteration
+  /// omits is in `missed`.
+  void findLastStarts(const ir::RepeatVariant &body, const Flights &before,
+                      std::map<int64_t, int64_t> &lastTurns, Flights &missed) const {
+    RepeatOp repeat = body.getRepeat();
+    for (auto [channel, start] : flights) {
+      if (before.at(channel) == start)
+        continue; // passed on
+      const int64_t last = findLastIteration(body);
+      const int64_t turn = repeat.getReverse() ? repeat.getDim().getSize() - 1 - last : last;
+      auto [it, isFirst] = lastTurns.try_emplace(channel, turn);
+      if (!isFirst && it->second > turn)
+        continue;
+      it->second = turn;
+      missed.erase(channel);
+      if (isMissed(start, repeat, last))
+        missed.emplace(channel, start);
+    }
+  }
+
+  /// The last iteration that runs `body`.
+  static int64_t findLastIteration(const ir::RepeatVariant &body) {
+    RepeatOp repeat = body.getRepeat();
+    const ir::IterationTable table = repeat.getIterations();
+    const int64_t step = repeat.getReverse() ? 1 : -1;
+    int64_t iteration = repeat.getReverse() ? 0 : table.getNumIterations() - 1;
+    while (table.getVariant(iteration) != static_cast<int64_t>(body.getNumber()))
+      iteration += step;
+    return iteration;
   }
 
   /// Whether iteration `last` of `repeat` omits the start, because its layer does not exist.

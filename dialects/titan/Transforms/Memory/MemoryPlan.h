@@ -32,6 +32,13 @@ using ir::attr::kResultAllocs;
 using ir::attr::kScratch;
 using ir::attr::kTransient;
 
+/// The memory of an allocation on the host (`on "host"`).
+constexpr llvm::StringLiteral kHostMemory = "host";
+/// Whether the allocation is in memory of the host, which a device accesses directly.
+inline bool isOnHost(ir::AllocationAttr allocation) {
+  return bool(allocation.getMemory());
+}
+
 /// The allocation of `value`; null before the memory phase and inside fused operations.
 ir::AllocRefAttr getAllocRef(mlir::Value value);
 

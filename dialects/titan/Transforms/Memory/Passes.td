@@ -46,8 +46,18 @@ def TitanPlanMemory : Pass<"titan-plan-memory", "::mlir::ModuleOp"> {
     ```
 
     The pass chooses no offsets: with `auto` degrees, sizes are known only at launch.
+
+    With `offload=optimizer`, the state of the optimizer is in memory of the host, with `offload=params` the
+    parameters:
+    ```mlir
+    #titan.allocation<"m.w", !titan.tensor<f32[x = 8]>, 0 to 0 on "host">
+    ```
+    The phase pipeline sets the option from the setting `offload` of the run.
   }];
   let dependentDialects = ["::titan::ir::TitanDialect"];
+  let options = [
+    ListOption<"offload", "offload", "std::string", "Tensors in memory of the host: params, optimizer">
+  ];
   let statistics = [
     Statistic<"allocations", "transient allocations", "Transient allocations of all programs">,
     Statistic<"sharedAllocations", "shared allocations", "Results that reuse the allocation of an operand">

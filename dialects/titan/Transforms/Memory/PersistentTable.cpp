@@ -11,9 +11,12 @@ FailureOr<int64_t> PersistentTable::get(const PersistentKey &key, NamedTensorTyp
                                         Operation *at) {
   StringAttr name = key.name;
   auto [entry, isNew] = indices.try_emplace(key, allocations.size());
+  auto memory = llvm::is_contained(offloadedRoles, key.role.getValue())
+                    ? StringAttr::get(name.getContext(), kHostMemory)
+                    : StringAttr();
   if (isNew)
     allocations.push_back(AllocationAttr::get(name.getContext(), name, type, 0, 0, nullptr, nullptr,
-                                              storage.getBucket(key)));
+                                              storage.getBucket(key), memory));
   else if (allocations[entry->second].getType() != type)
     return at->emitError("'") << name.getValue() << "' is " << type << " here and "
                               << allocations[entry->second].getType() << " in another function";

@@ -1,5 +1,6 @@
 //===- Pipeline.cpp - The memory phase ------------------------------------===//
 
+#include "dialects/titan/Support/RunSettings.h"
 #include "dialects/titan/Transforms/Memory/Passes.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -11,10 +12,13 @@ namespace titan::memory {
 #include "dialects/titan/Transforms/Memory/Passes.h.inc"
 } // namespace titan::memory
 
-void memory::buildMemoryPhase(OpPassManager &passes, const RunSettings & /*settings*/) {
+void memory::buildMemoryPhase(OpPassManager &passes, const RunSettings &settings) {
   // Yields and returns copy one value after the other; the plan relies on that order.
   passes.addNestedPass<func::FuncOp>(createTitanSequentializeCopies());
-  passes.addPass(createTitanPlanMemory());
+  const std::vector<std::string> offload = settings.getStrings("offload");
+  TitanPlanMemoryOptions options;
+  options.offload = offload;
+  passes.addPass(createTitanPlanMemory(options));
   passes.addPass(createTitanVerifyMemory());
 }
 

@@ -17,9 +17,16 @@ using namespace titan;
 namespace {
 
 struct PlanMemory : titan::memory::impl::TitanPlanMemoryBase<PlanMemory> {
+  using TitanPlanMemoryBase::TitanPlanMemoryBase;
+
   void runOnOperation() override {
     const memory::BlockStorage storage(getOperation());
-    memory::PersistentTable persistent(storage);
+    SmallVector<StringRef> offloadedRoles;
+    if (llvm::is_contained(offload, "optimizer"))
+      offloadedRoles.push_back(ir::attr::kState);
+    if (llvm::is_contained(offload, "params"))
+      offloadedRoles.push_back(ir::attr::kParam);
+    memory::PersistentTable persistent(storage, offloadedRoles);
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!function->hasAttr(ir::attr::kProgram))
         continue;

@@ -145,7 +145,7 @@ void Planner::writeAttributes() {
   for (const Allocation &allocation : allocations)
     described.push_back(AllocationAttr::get(context, StringAttr::get(context, allocation.name),
                                             allocation.type, allocation.first, allocation.last,
-                                            allocation.pad, allocation.per, nullptr));
+                                            allocation.pad, allocation.per, nullptr, nullptr));
   function->setAttr(kTransient, ArrayAttr::get(context, described));
   function->setAttr(kEvents, Builder(context).getI64IntegerAttr(liveness.getNumEvents()));
 }

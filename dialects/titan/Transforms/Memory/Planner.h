@@ -24,7 +24,9 @@ namespace titan::memory {
 /// The persistent allocations of a module.
 class PersistentTable {
 public:
-  explicit PersistentTable(const BlockStorage &storage) : storage(storage) {}
+  /// Tensors of the roles `offloadedRoles` (`titan.state`) are in memory of the host.
+  PersistentTable(const BlockStorage &storage, llvm::SmallVector<llvm::StringRef> offloadedRoles)
+      : storage(storage), offloadedRoles(std::move(offloadedRoles)) {}
   /// The index of the allocation of a tensor; creates the allocation at the first request. Emits an
   /// error at `at` if the tensor has another type in another function.
   mlir::FailureOr<int64_t> get(const PersistentKey &key, ir::NamedTensorType type,
@@ -34,6 +36,7 @@ public:
 
 private:
   const BlockStorage &storage;
+  llvm::SmallVector<llvm::StringRef> offloadedRoles;
   llvm::DenseMap<PersistentKey, int64_t> indices;
   llvm::SmallVector<ir::AllocationAttr> allocations;
 };

@@ -122,13 +122,17 @@ private:
   /// A started collective cannot be copied: its result must stay in the allocation of the iteration
   /// argument.
   LogicalResult checkFlights(RepeatOp repeat) {
-    for (auto [i, argument] : llvm::enumerate(repeat.getVariant(0).getIterArgs())) {
-      auto isAwaited = [&](Operation *user) {
-        auto wait = dyn_cast<dist::WaitOp>(user);
-        return wait && llvm::is_contained(wait.getFlights(), argument);
+    for (unsigned i = 0; i < repeat.getNumIterArgs(); ++i) {
+      auto isAwaited = [i](const RepeatVariant &body) {
+        Value argument = body.getIterArgs()[i];
+        return llvm::any_of(argument.getUsers(), [&](Operation *user) {
+          auto wait = dyn_cast<dist::WaitOp>(user);
+          return wait && llvm::is_contained(wait.getFlights(), argument);
+        });
       };
-      if (llvm::none_of(argument.getUsers(), isAwaited))
+      if (llvm::none_of(repeat.getVariants(), isAwaited))
         continue;
+      Value argument = repeat.getVariant(0).getIterArgs()[i];
       SmallVector<Value> values = repeat.getYielded(i);
       values.push_back(repeat.getInits()[i]);
       for (Value value : values)

@@ -79,6 +79,7 @@ struct Allocation {
   int64_t first = 0, last = 0;
   std::string bucket = {}; // empty: one contiguous range
   int64_t slots = 1;
+  bool isOnHost = false; // in memory of the host, which the device accesses directly
 };
 
 /// What a tensor that the runtime knows is for.
@@ -123,7 +124,7 @@ struct BadIndex {
 /// The state that a function of the program sees: this rank's arena and mesh coordinates.
 struct Context {
   std::byte *arena = nullptr;
-  const int64_t *persistent = nullptr; // byte offsets of Program::persistent
+  const int64_t *persistent = nullptr; // byte offsets of Program::persistent from `arena`
   const int64_t *transient = nullptr;  // byte offsets of the function's allocations
   const int64_t *degree = nullptr;     // per mesh axis
   const int64_t *coordinate = nullptr; // per mesh axis

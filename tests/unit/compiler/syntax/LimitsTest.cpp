@@ -84,15 +84,15 @@ TEST(Limits, Numbers) {
 // Random sequences of the language's own tokens: reported or accepted, and if accepted, formatting
 // is stable and keeps the tree.
 TEST(Limits, RandomTokens) {
-  const char *const words[] = {"model",  "block",  "fn",    "parallel", "train",  "dims",   "param",
-                               "input",  "output", "let",   "repeat",   "return", "if",     "then",
-                               "else",   "as",     "on",    "with",     "splits", "stores", "over",
-                               "along",  "and",    "not",   "true",     "none",   "x",      "head",
-                               "f(",     "1",      "0.5",   "\"s\"",    "->",     "..",     "**",
-                               "==",     "=",      "~",     "+",        "-",      "@",      ",",
-                               ";",      ":",      ".",     "(",        ")",      "[",      "]",
-                               "{",      "}",      "\n",    "\n",       "# c\n",  "!",      "\"",
-                               "import", "in",     "match", "buffer",   "update", "loss"};
+  const char *const words[] = {"model",  "block",  "fn",  "parallel", "train",  "dims",   "param",
+                               "input",  "output", "let", "repeat",   "return", "if",     "then",
+                               "else",   "as",     "on",  "with",     "splits", "stores", "over",
+                               "along",  "and",    "not", "true",     "none",   "x",      "head",
+                               "f(",     "1",      "0.5", "\"s\"",    "->",     "..",     "**",
+                               "==",     "=",      "~",   "+",        "-",      "@",      ",",
+                               ";",      ":",      ".",   "(",        ")",      "[",      "]",
+                               "{",      "}",      "\n",  "\n",       "# c\n",  "!",      "\"",
+                               "import", "of",     "in",  "match",    "buffer", "update", "loss"};
   std::mt19937 random(7);
   size_t accepted = 0;
   for (int round = 0; round < 3'000; ++round) {

@@ -153,6 +153,37 @@ TEST(Launch, OpenMpiOnSeveralMachinesNeedsAddress) {
   }
 }
 
+// mpiexec of MPICH, which names no job.
+TEST(Launch, Pmi) {
+  LaunchInfo launch = detectLaunch(fake(
+      {{"PMI_RANK", "3"}, {"PMI_SIZE", "4"}, {"MPI_LOCALRANKID", "3"}, {"MPI_LOCALNRANKS", "4"}}));
+  EXPECT_EQ(launch.launcher, Launcher::Pmi);
+  EXPECT_EQ(launch.rank, 3);
+  EXPECT_EQ(launch.worldSize, 4);
+  EXPECT_EQ(launch.masterAddress, "127.0.0.1");
+  EXPECT_GE(launch.masterPort, 20000);
+  // On several machines it needs an address.
+  EXPECT_THROW(detectLaunch(fake({{"PMI_RANK", "3"},
+                                  {"PMI_SIZE", "4"},
+                                  {"MPI_LOCALNRANKS", "2"},
+                                  {"MPI_LOCALRANKID", "1"}})),
+               UserError);
+  EXPECT_THROW(detectLaunch(fake({{"PMI_RANK", "3"}})), UserError);
+}
+
+// Slurm's PMI plug-ins set PMI_RANK beside Slurm's own variables.
+TEST(Launch, SlurmWithPmi) {
+  LaunchInfo launch = detectLaunch(fake({{"PMI_RANK", "1"},
+                                         {"PMI_SIZE", "2"},
+                                         {"SLURM_PROCID", "1"},
+                                         {"SLURM_STEP_ID", "0"},
+                                         {"SLURM_STEP_NUM_TASKS", "2"},
+                                         {"SLURM_LOCALID", "1"},
+                                         {"SLURM_STEP_TASKS_PER_NODE", "2"},
+                                         {"SLURM_STEP_NODELIST", "gpu7"}}));
+  EXPECT_EQ(launch.launcher, Launcher::Slurm);
+}
+
 // Contradictory or invalid variables are user errors that name the variable.
 TEST(Launch, RefusesNonsense) {
   EXPECT_THROW(detectLaunch(fake({{"RANK", "4"}, {"WORLD_SIZE", "4"}, {"MASTER_PORT", "1"}})),

@@ -1,4 +1,4 @@
-#include "comm/Mesh.h"
+#include "base/layout/Mesh.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 using namespace titan;
-using namespace titan::rt;
 
 namespace {
 

@@ -1,8 +1,8 @@
-#include "Mesh.h"
+#include "base/layout/Mesh.h"
 
 #include <stdexcept>
 
-namespace titan::rt {
+namespace titan {
 
 Mesh::Mesh(std::vector<MeshAxis> axes) : meshAxes(std::move(axes)) {
   for (const MeshAxis &axis : meshAxes)
@@ -104,4 +104,4 @@ std::string Mesh::describe() const {
   return text.empty() ? "1" : text;
 }
 
-} // namespace titan::rt
+} // namespace titan

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace titan::rt {
+namespace titan {
 
 struct MeshAxis {
   std::string name;
@@ -52,4 +52,4 @@ private:
   std::vector<MeshAxis> meshAxes;
 };
 
-} // namespace titan::rt
+} // namespace titan

@@ -1,0 +1,47 @@
+// The mesh of a run with all degrees known: the groups of its axes, what a rank sends along each,
+// and the axes that cross nodes.
+#ifndef TITAN_COMPILER_DRIVER_MESHREPORT_H
+#define TITAN_COMPILER_DRIVER_MESHREPORT_H
+
+#include "compiler/plan/MemoryReport.h"
+#include "compiler/sema/mesh/Mesh.h"
+#include "dialects/dist/Analysis/CollectiveReport.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace titan::driver {
+
+/// One axis of the mesh. The ranks of a group are `stride` apart; group g begins at rank
+/// g / stride * stride * degree + g % stride.
+struct AxisReport {
+  std::string name;
+  int64_t degree = 1;
+  int64_t stride = 1;
+  int64_t bytesSent = 0; ///< by a rank in a step; a collective over several axes counts for each
+  std::optional<bool> crossesNodes; ///< absent: the map names no nodes
+};
+
+/// The ranks of group `number` of an axis.
+std::vector<int64_t> ranksOfGroup(const AxisReport &axis, int64_t number);
+
+std::vector<AxisReport> reportMesh(const sema::Mesh &mesh, const dist::Degrees &degrees,
+                                   const std::vector<dist::CollectiveUse> &collectives);
+
+/// Warns of an axis that crosses nodes without need, and names the better order.
+void warnOfNodes(const sema::Mesh &mesh, const dist::Degrees &degrees,
+                 const std::vector<dist::CollectiveUse> &collectives, DiagnosticEngine &diags);
+
+/// Reports a rank whose planned memory exceeds that of its device, with its largest parts.
+/// `isOneMemory`: memory of the host is that of the device, too.
+void checkMemory(const sema::Mesh &mesh, const plan::MemoryReport &memory, bool isOneMemory,
+                 DiagnosticEngine &diags);
+
+/// A row per axis, outer to inner, of `ranks` ranks.
+void printMesh(llvm::raw_ostream &out, const sema::Mesh &mesh, const std::vector<AxisReport> &axes,
+               int64_t ranks);
+llvm::json::Object meshJson(const sema::Mesh &mesh, const std::vector<AxisReport> &axes,
+                            int64_t ranks);
+
+} // namespace titan::driver
+
+#endif

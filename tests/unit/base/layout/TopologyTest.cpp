@@ -1,0 +1,65 @@
+#include "base/layout/Topology.h"
+#include "base/layout/Mesh.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+using namespace titan;
+
+namespace {
+
+using Flags = std::vector<bool>;
+using Order = std::vector<size_t>;
+
+// The inner axis of a node's size stays within nodes; outer ones cross them.
+TEST(Topology, AxesAcrossNodes) {
+  EXPECT_EQ(findAxesAcrossNodes({{"shard", 4}, {"tp", 8}}, 8), (Flags{true, false}));
+  EXPECT_EQ(findAxesAcrossNodes({{"tp", 8}, {"shard", 4}}, 8), (Flags{true, false}));
+  EXPECT_EQ(findAxesAcrossNodes({{"shard", 4}, {"cp", 2}, {"tp", 4}}, 8),
+            (Flags{true, false, false}));
+  EXPECT_EQ(findAxesAcrossNodes({{"shard", 4}, {"cp", 1}, {"tp", 8}}, 4),
+            (Flags{true, false, true}));
+  EXPECT_EQ(findAxesAcrossNodes({{"tp", 3}}, 4), (Flags{true}));
+}
+
+// The rule agrees with the groups of random meshes.
+TEST(Topology, AgreesWithTheGroups) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<AxisTraffic> axes;
+    std::vector<MeshAxis> meshAxes;
+    for (int i = 0; i < 3; ++i) {
+      axes.push_back({"a" + std::to_string(i), 1 + int64_t(random() % 5)});
+      meshAxes.push_back({axes.back().name, static_cast<int>(axes.back().degree)});
+    }
+    Mesh mesh(meshAxes);
+    const int nodeCount = 1 + static_cast<int>(random() % 6);
+    if (mesh.size() % nodeCount)
+      continue;
+    const int ranksPerNode = mesh.size() / nodeCount;
+    const Flags across = findAxesAcrossNodes(axes, ranksPerNode);
+    for (int axis = 0; axis < 3; ++axis) {
+      bool crosses = false;
+      for (int rank = 0; rank < mesh.size(); ++rank)
+        for (int member : mesh.group(rank, std::vector<int>{axis}))
+          crosses |= member / ranksPerNode != rank / ranksPerNode;
+      EXPECT_EQ(across[axis], crosses) << mesh.describe() << ", " << ranksPerNode << " a node";
+    }
+  }
+}
+
+// The axis with most traffic moves inside; axes that cross nodes anyway keep their order.
+TEST(Topology, BetterOrder) {
+  EXPECT_EQ(findBetterOrder({{"tp", 8, 900}, {"shard", 4, 100}}, 8), (Order{1, 0}));
+  EXPECT_EQ(findBetterOrder({{"shard", 4, 100}, {"tp", 8, 900}}, 8), std::nullopt);
+  EXPECT_EQ(findBetterOrder({{"tp", 4, 900}, {"pp", 2, 5}, {"shard", 4, 100}}, 4),
+            (Order{1, 2, 0}));
+  // Too large for a node in any order; the other axis has less traffic.
+  EXPECT_EQ(findBetterOrder({{"tp", 16, 900}, {"shard", 2, 100}}, 8), std::nullopt);
+  EXPECT_EQ(findBetterOrder({{"shard", 4, 100}, {"tp", 8, 900}}, 4), std::nullopt);
+  // Equal traffic: the order that was given.
+  EXPECT_EQ(findBetterOrder({{"a", 4, 7}, {"b", 4, 7}}, 4), std::nullopt);
+}
+
+} // namespace
