@@ -139,8 +139,8 @@ def TitanSplitWgrad : Pass<"titan-split-wgrad", "::mlir::func::FuncOp"> {
   let description = [{
     A zero-bubble schedule computes the gradients of a stage's parameters (W) later than the gradient of its
     input (I), so that the previous stage need not wait for both (Qi et al., Zero Bubble Pipeline Parallelism,
-    2023, section 2). In a function with `titan.program = "train"`, each reverse repeat with `titan.stage`
-    becomes two repeats over the same iterations (`LoopDistribution.h`): the first computes the cotangents of
+    2023, section 2). If the schedule of `dist.pipeline` has W actions, each reverse repeat with `titan.stage`
+    in a function with `titan.program = "train"` becomes two repeats over the same iterations (`LoopDistribution.h`): the first computes the cotangents of
     the iteration arguments, the second, with `titan.grad_kind = "wgrad"`, all stacked outputs.
 
     The second repeat scans the cotangents that it needs, and the results of contractions and attention that
