@@ -169,8 +169,10 @@ private:
     if (!perStage || (table && !agreesOnMicrobatches(*table)) || stages == 1)
       return;
     if (std::string schedule = table ? sourceOf(*table) : nameSchedule(axis); !schedule.empty())
-      mesh.pipeline =
-          Pipeline{axis.name, dim, *perStage, schedule, run["accumulate"].integer, axis.loc};
+      mesh.pipeline = Pipeline{axis.name, dim,
+                               *perStage, run["pipeline.layers_per_stage"].elements.empty(),
+                               schedule,  run["accumulate"].integer,
+                               axis.loc};
   }
 
   /// The algorithm of the schedule; empty after a report.

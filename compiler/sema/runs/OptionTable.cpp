@@ -196,14 +196,17 @@ std::vector<OptionSpec> pipelineOptions() {
   std::vector<std::string> words{"auto"};
   for (const schedule::Algorithm &algorithm : schedule::allAlgorithms())
     words.emplace_back(algorithm.name);
-  OptionSpec schedule =
-      choice("pipeline.schedule", Fixed::Compile, words,
-             "order of the stages' forward and backward passes; auto: 1f1b, or interleaved_1f1b "
-             "with several stages per rank");
-  OptionSpec microbatches = integer("pipeline.microbatches", Value::ofInt(0), Fixed::Compile, 0,
-                                    "microbatches of a step in a pipeline; 0: as many as stages");
-  OptionSpec layers = list("pipeline.layers_per_stage", OptionType::Integers, {},
-                           "layers of each stage; none: equal numbers, the first stages one more");
+  OptionSpec schedule = orFile(
+      ".csv", choice("pipeline.schedule", Fixed::Compile, words,
+                     "order of the stages' forward and backward passes, by name or as a table "
+                     "\"FILE.csv\"; auto: 1f1b, or interleaved_1f1b with several stages per rank"));
+  OptionSpec microbatches =
+      integer("pipeline.microbatches", Value::ofInt(0), Fixed::Compile, 0,
+              "microbatches of a step in a pipeline; 0: those of the table, else as many "
+              "as stages");
+  OptionSpec layers =
+      list("pipeline.layers_per_stage", OptionType::Integers, {},
+           "layers of each stage; none: by cost, so that the slowest stage takes least time");
   schedule.samples = {"\"1f1b\""};
   microbatches.samples = {"4"};
   layers.samples = {"[3, 3]"};

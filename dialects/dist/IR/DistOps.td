@@ -76,11 +76,13 @@ def Dist_AxisRulesOp : Dist_Op<"axis_rules"> {
 def Dist_PipelineOp : Dist_Op<"pipeline"> {
   let summary = "the stages of the model along an axis of the mesh";
   let description = [{
-    The repeats over the dimension `dim` are cut into consecutive stages, and the ranks along `axis`
-    execute different stages. `layers_per_stage` contains the iterations of each stage, in order. A
-    rank has as many stages as the number of stages divided by the degree of the axis; `schedule`
-    decides which, and the order in which they process the `microbatches` of a step. The axis shards
-    no tensor. Without this operation the program has one stage.
+    The repeats over the dimension `dim`, one after the other, are cut into consecutive stages, and the
+    ranks along `axis` execute different stages. `layers_per_stage` contains the iterations of each stage, in order. With
+    `by_cost` these numbers are preliminary: `--titan-balance-stages` replaces them.
+    `schedule` decides which stages a rank has, and the order in which they process the
+    `microbatches` of a step: it is the name of an algorithm or a table of actions
+    (`base/schedule/Source.h`). The axis shards no tensor. Without this operation the program has one
+    stage.
 
     Constraints:
     - (C1) `axis` is an axis of the mesh, and its degree is not `auto`.
@@ -96,9 +98,9 @@ def Dist_PipelineOp : Dist_Op<"pipeline"> {
     ```
   }];
   let arguments = (ins StrAttr:$axis, StrAttr:$dim, DenseI64ArrayAttr:$layers_per_stage,
-                       StrAttr:$schedule, I64Attr:$microbatches);
+                       UnitAttr:$by_cost, StrAttr:$schedule, I64Attr:$microbatches);
   let assemblyFormat = [{
-    $axis `over` $dim `layers_per_stage` $layers_per_stage `schedule` $schedule
+    $axis `over` $dim `layers_per_stage` $layers_per_stage (`by_cost` $by_cost^)? `schedule` $schedule
     `microbatches` $microbatches attr-dict
   }];
   let hasVerifier = 1;

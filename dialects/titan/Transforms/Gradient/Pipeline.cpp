@@ -29,9 +29,11 @@ static std::unique_ptr<Pass> createMarkRecomputed(const titan::RunSettings &sett
 }
 
 void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &settings) {
-  OpPassManager &each = manager.nest<func::FuncOp>();
   // First: differentiation reads the marks when it chooses residuals.
-  each.addPass(createMarkRecomputed(settings));
+  manager.addNestedPass<func::FuncOp>(createMarkRecomputed(settings));
+  // After the marks, since what is recomputed costs time.
+  manager.addPass(createTitanBalanceStages());
+  OpPassManager &each = manager.nest<func::FuncOp>();
   // After the marks, which count the layers of the whole model. Before differentiation, which then
   // gives each stage a backward pass and gradients of its own.
   each.addPass(createTitanSplitStages());
