@@ -89,10 +89,10 @@ def Dist_PipelineOp : Dist_Op<"pipeline"> {
     - (C2) the number of stages is at least 2, and a multiple of the degree if `schedule` is a name.
     - (C3) every stage has at least one layer, and a step has at least one microbatch.
     - (C4) a module has at most one pipeline.
-
-    Example:
     - (C5) a table can run (`base/schedule/Verify.h`), and has the ranks, stages and microbatches of
       the pipeline.
+
+    Example:
     ```mlir
     dist.pipeline "pp" over "layers" layers_per_stage [3, 3, 2, 2] schedule "1f1b" microbatches 8
     ```
