@@ -1,7 +1,7 @@
 #include "base/pipeline/StepOrder.h"
 
 #include "base/Error.h"
-#include "base/schedule/Generators.h"
+#include "base/schedule/Source.h"
 
 #include <algorithm>
 #include <optional>
@@ -86,15 +86,12 @@ private:
 
 schedule::Schedule scheduleOf(const std::vector<Pipeline> &all, const Pipeline &pipeline,
                               int64_t ranks) {
-  const schedule::Algorithm *algorithm = schedule::findAlgorithm(pipeline.schedule);
-  if (!algorithm)
-    throw Fault(fmt::format("the runtime knows no schedule '{}'", pipeline.schedule));
   int64_t microbatches = 1;
   for (const Pipeline &other : all)
     microbatches = std::max(microbatches, other.microbatches);
-  return schedule::generate(*algorithm,
-                            {static_cast<int>(ranks), static_cast<int>(pipeline.stages / ranks),
-                             static_cast<int>(microbatches)});
+  return schedule::makeSchedule(pipeline.schedule,
+                                {static_cast<int>(ranks), static_cast<int>(pipeline.stages / ranks),
+                                 static_cast<int>(microbatches)});
 }
 
 /// Every fragment runs once per step, or once per microbatch.

@@ -32,7 +32,7 @@ struct Fragment {
 };
 
 /// A program that is cut into fragments. The ranks along `axis` run different stages. `schedule`
-/// names the order of the work on microbatches (base/schedule).
+/// states the order of the work on microbatches (base/schedule/Source.h).
 ///
 /// Allocations in `stashes` and `inputs` exist once per microbatch: `Allocation::bytes` is the size
 /// of one. Before a fragment runs, the runtime sets their offset to that of the microbatch. An

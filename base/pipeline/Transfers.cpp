@@ -77,7 +77,7 @@ private:
   }
 
   [[noreturn]] void fail(const FragmentCall &call, const char *why) const {
-    throw Fault(fmt::format("the schedule '{}' runs {} with a value {}", pipeline.schedule,
+    throw Fault(fmt::format("the schedule of '{}' runs {} with a value {}", pipeline.program,
                             pipeline::nameOf(pipeline, call), why));
   }
 

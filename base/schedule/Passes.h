@@ -1,5 +1,5 @@
 // Passes on schedules. Each takes a schedule that `verify` accepts and returns one that it accepts,
-// in any order. A pass throws ScheduleError if the schedule already has the actions that it adds.
+// in any order. A pass that adds actions throws ScheduleError if the schedule has some of them.
 #pragma once
 
 #include "base/schedule/Schedule.h"
@@ -24,6 +24,9 @@ Schedule addUnshards(const Schedule &schedule, Residency residency);
 
 /// Adds REDUCE_GRAD behind the last B or W of each stage.
 Schedule addGradientReductions(const Schedule &schedule);
+
+/// Leaves out all actions but computation, and idle cells.
+Schedule selectComputation(const Schedule &schedule);
 
 /// Moves each cell to its time step, so that a table shows idle time. Every cell takes one step.
 /// Throws ScheduleError if the schedule has other actions than computation.

@@ -2,7 +2,6 @@
 
 #include "compiler/interpreter/StepOrder.h"
 
-#include "base/schedule/Generators.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -13,8 +12,6 @@ FailureOr<StepOrder> StepOrder::get(func::FuncOp declaration, const RankMesh &me
   dist::PipelineOp pipeline = dist::PipelineOp::lookup(declaration);
   if (!pipeline)
     return declaration.emitError("is cut into fragments, but the module has no dist.pipeline");
-  if (!schedule::findAlgorithm(std::string_view(pipeline.getSchedule())))
-    return pipeline.emitError("there is no schedule ") << pipeline.getScheduleAttr();
   const pipeline::Pipeline table = dist::describePipeline(declaration, pipeline);
   StepOrder order(dist::getFragments(declaration), pipeline, mesh);
   try {

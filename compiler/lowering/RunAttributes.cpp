@@ -55,8 +55,8 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
   }
   if (const std::optional<sema::Pipeline> &pipeline = run.mesh.pipeline)
     builder.create<dist::PipelineOp>(translation.loc(pipeline->loc, pipeline->axis), pipeline->axis,
-                                     pipeline->dim, pipeline->layersPerStage, pipeline->schedule,
-                                     pipeline->microbatches);
+                                     pipeline->dim, pipeline->layersPerStage, pipeline->isByCost,
+                                     pipeline->schedule, pipeline->microbatches);
 }
 
 namespace {

@@ -76,6 +76,7 @@ class Row:
     is_shown: bool = False  # always as processes
     layers: int = 2
     batch: int = BATCH
+    table: str = ""  # the schedule of the pipeline: a file in programs/
 
     def sizes(self) -> dict[str, int]:
         return SIZES[self.model] | (ODD[self.model] if self.is_odd else {}) | {"layers": self.layers}
@@ -88,8 +89,9 @@ class Row:
         return "bfloat16" if "compute = bf16" in given[0] else "float32"
 
     def name(self) -> str:
+        table = [f"pipeline {self.table}"] if self.table else []
         return " | ".join([self.model, f"{self.ranks} ranks", "; ".join(self.axes) or "none",
-                           *self.settings])
+                           *table, *self.settings])
 
 
 def axes_of(model: str, replicate: int, shard: int, tp: int, seq: bool, stores: str):
@@ -195,6 +197,11 @@ def pipelined() -> list[Row]:
             add(model, "1f1b", tuple(axes_of(model, 1, 2, 1, True, stores)), 2)
         for policy in POLICIES:
             add(model, "zb_h1", shard, 2, settings=(policy,))
+        # Written by hand: B beside I and W, with sends and receives; three stages on two ranks.
+        pair = dict(layers=4, batch=2 * BATCH)
+        found += [Row(model, ("pp = 2 splits layers",), 2, table="mixed.csv", is_shown=model == "llama3", **pair),
+                  Row(model, ("pp = 2 splits layers",), 2, table="uneven.csv", is_shown=model == "gpt2", **pair),
+                  Row(model, (*shard, "pp = 2 splits layers"), 4, table="uneven.csv", **pair)]
         padded = "tp = 2 " + PADS[model].format(seq=", else seq", stores="")
         add(model, "interleaved_zb", (padded,), 2, is_odd=True)
     return found
@@ -323,6 +330,8 @@ def recipe_of(row: Row) -> dict:
 def write_program(row: Row, folder: Path) -> Path:
     sizes = ", ".join(f"{k} = {v}" for k, v in row.sizes().items())
     settings = list(row.settings)
+    if row.table:
+        settings.append(f'pipeline {{ schedule = "{PROGRAMS / row.table}" }}')
     if TOKENS not in settings:
         settings.append(f"data {{ seq = {SEQ}, batch = {row.batch} }}")
     if not any(s.startswith("precision") for s in settings):

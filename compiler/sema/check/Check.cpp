@@ -292,7 +292,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   if (isTrain)
     checkInputs(checked, diags);
   matchOverrides(checked.mesh, {&checked.train}, diags);
-  resolvePipeline(checked.run, checked.mesh, checked.train, diags);
+  resolvePipeline(checked.run, checked.mesh, checked.train, sources, diags);
   splitAxes(checked.mesh, checked.train);
   checkMesh(checked.mesh, checked.train, checked.run["accumulate"].integer, diags);
   checkShardingOptions(checked.run, checked.mesh, diags);

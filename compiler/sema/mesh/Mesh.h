@@ -44,7 +44,8 @@ struct MeshOverride {
 struct Pipeline {
   std::string axis, dim; ///< the ranks along `axis` execute stages of the repeat over `dim`
   std::vector<int64_t> layersPerStage;
-  std::string schedule;
+  bool isByCost;        ///< the run does not state the layers, so that the compiler may move them
+  std::string schedule; ///< a name, or a table of computation (base/schedule/Source.h)
   int64_t microbatches = 1;
   Location loc; ///< of the axis
 };

@@ -1,6 +1,7 @@
 #include "compiler/sema/mesh/Pipeline.h"
 
 #include "base/schedule/Generators.h"
+#include "compiler/sema/mesh/PipelineTable.h"
 #include "compiler/sema/modules/Suggest.h"
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 namespace titan::sema {
 namespace {
 
-std::string counted(int64_t count, const std::string &what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+std::string counted(int64_t count, const std::string &what, const char *plural = "s") {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : plural);
 }
 
 std::string sumText(const std::vector<int64_t> &numbers) {
@@ -20,8 +21,8 @@ std::string sumText(const std::vector<int64_t> &numbers) {
   return text;
 }
 
-/// Equal numbers of layers; the first stages have one more if the layers do not suffice for all,
-/// because the head and the loss follow the last stage.
+/// Equal numbers of layers; the first stages have one more if the layers do not suffice for all.
+/// The compiler distributes layers by their costs later.
 std::vector<int64_t> balance(int64_t layers, int64_t stages) {
   std::vector<int64_t> counts(static_cast<size_t>(stages), layers / stages);
   for (int64_t i = 0; i < layers % stages; ++i)
@@ -31,8 +32,9 @@ std::vector<int64_t> balance(int64_t layers, int64_t stages) {
 
 class PipelineResolver {
 public:
-  PipelineResolver(Run &run, Mesh &mesh, const Model &model, DiagnosticEngine &diags)
-      : run(run), mesh(mesh), model(model), diags(diags) {}
+  PipelineResolver(Run &run, Mesh &mesh, const Model &model, SourceManager &sources,
+                   DiagnosticEngine &diags)
+      : run(run), mesh(mesh), model(model), sources(sources), diags(diags) {}
 
   void resolve() {
     Axis *axis = findAxis();
@@ -105,11 +107,13 @@ private:
     }
   }
 
-  int64_t sizeOf(const std::string &dim) const {
-    for (DimId id = 0; id < model.dims.size(); ++id)
-      if (model.dims[id].name == dim)
-        return model.dims[id].size;
-    return 0;
+  /// The iterations of all outermost repeats over a dimension.
+  int64_t countLayers(const std::string &dim) const {
+    int64_t layers = 0;
+    for (const Op &op : model.body.ops)
+      if (op.kind == OpKind::Repeat && model.dims[op.dims[0]].name == dim)
+        layers += model.dims[op.dims[0]].size;
+    return layers;
   }
 
   static void shardNothing(Axis &axis) {
@@ -145,7 +149,11 @@ private:
   }
 
   void resolveStages(const Axis &axis, const std::string &dim) {
-    const int64_t layers = sizeOf(dim), stages = axis.degree * axis.stages;
+    std::optional<schedule::Schedule> table;
+    if (namesTable(run) && !(table = readTable(run, axis, sources, diags)))
+      return;
+    const int64_t layers = countLayers(dim),
+                  stages = table ? table->stages : axis.degree * axis.stages;
     if (stages > layers) {
       Diagnostic &diag =
           diags.report(Code::PipelineStages, axis.stages > 1 ? axis.stagesLoc : axis.degreeLoc,
@@ -157,16 +165,37 @@ private:
       return;
     }
     std::optional<std::vector<int64_t>> perStage = layersPerStage(layers, stages, dim);
-    resolveMicrobatches(axis, stages);
-    if (!perStage || stages == 1)
+    resolveMicrobatches(axis, table ? table->microbatches : stages);
+    if (!perStage || (table && !agreesOnMicrobatches(*table)) || stages == 1)
       return;
-    std::string schedule = run["pipeline.schedule"].print();
-    if (schedule == "auto")
-      schedule = axis.stages > 1 ? "interleaved_1f1b" : "1f1b";
-    if (!isDefined(schedule, axis))
-      return;
-    mesh.pipeline =
-        Pipeline{axis.name, dim, *perStage, schedule, run["accumulate"].integer, axis.loc};
+    if (std::string schedule = table ? sourceOf(*table) : nameSchedule(axis); !schedule.empty())
+      mesh.pipeline = Pipeline{axis.name, dim,
+                               *perStage, run["pipeline.layers_per_stage"].elements.empty(),
+                               schedule,  run["accumulate"].integer,
+                               axis.loc};
+  }
+
+  /// The algorithm of the schedule; empty after a report.
+  std::string nameSchedule(const Axis &axis) {
+    std::string name = run["pipeline.schedule"].text;
+    if (name == "auto")
+      name = axis.stages > 1 ? "interleaved_1f1b" : "1f1b";
+    return isDefined(name, axis) ? name : "";
+  }
+
+  /// Whether a step has the microbatches of the table.
+  bool agreesOnMicrobatches(const schedule::Schedule &table) {
+    const int64_t count = run["accumulate"].integer;
+    if (count == table.microbatches || diags.hasErrors())
+      return count == table.microbatches;
+    const Option &given = run.options.at("pipeline.microbatches"),
+                 &tokens = run.options.at("data.tokens");
+    diags
+        .report(Code::PipelineStages, isSet(given) ? given.loc : tokens.loc,
+                "a step has " + counted(count, "microbatch", "es") + ", but its schedule has " +
+                    std::to_string(table.microbatches))
+        .note(run.options.at("pipeline.schedule").loc, "the schedule is named here");
+    return false;
   }
 
   /// Whether the schedule exists for these stages and microbatches.
@@ -213,8 +242,9 @@ private:
     return std::nullopt;
   }
 
-  /// Sets `accumulate`, from which all later phases read the number of microbatches.
-  void resolveMicrobatches(const Axis &axis, int64_t stages) {
+  /// Sets `accumulate`, from which all later phases read the number of microbatches: `fallback`,
+  /// if the run states none.
+  void resolveMicrobatches(const Axis &axis, int64_t fallback) {
     const Option &given = run.options.at("pipeline.microbatches"),
                  &tokens = run.options.at("data.tokens"), &batch = run.options.at("data.batch");
     Option &accumulate = run.options.at("accumulate");
@@ -238,16 +268,17 @@ private:
             .note(tokens.loc, "this says how large a step is");
       return;
     }
-    const int64_t count = given.value.integer ? given.value.integer : stages;
+    const int64_t count = given.value.integer ? given.value.integer : fallback;
     if (batch.value.integer % count == 0) {
       accumulate.value = Value::ofInt(count);
       return;
     }
+    const Location implied = namesTable(run) ? run.options.at("pipeline.schedule").loc : axis.loc;
     diags
-        .report(Code::Indivisible, given.value.integer ? given.loc : axis.loc,
+        .report(Code::Indivisible, given.value.integer ? given.loc : implied,
                 "a batch of " + counted(batch.value.integer, "sample") + " cannot be cut into " +
                     std::to_string(count) + " equal microbatches" +
-                    (given.value.integer ? "" : ", one per stage"))
+                    (given.value.integer || namesTable(run) ? "" : ", one per stage"))
         .note(batch.loc, "the batch is set here")
         .help("numbers that divide it: " + listDivisors(batch.value.integer) +
               "; write `pipeline { microbatches = ... }`");
@@ -256,13 +287,15 @@ private:
   Run &run;
   Mesh &mesh;
   const Model &model;
+  SourceManager &sources;
   DiagnosticEngine &diags;
 };
 
 } // namespace
 
-void resolvePipeline(Run &run, Mesh &mesh, const Model &model, DiagnosticEngine &diags) {
-  PipelineResolver(run, mesh, model, diags).resolve();
+void resolvePipeline(Run &run, Mesh &mesh, const Model &model, SourceManager &sources,
+                     DiagnosticEngine &diags) {
+  PipelineResolver(run, mesh, model, sources, diags).resolve();
 }
 
 } // namespace titan::sema

@@ -29,6 +29,16 @@ OptionSpec text(const char *path, const char *doc) {
   return {path, OptionType::String, Value::ofString(""), Fixed::Launch, doc, 0, 0, {}};
 }
 
+/// A choice that also takes files with this end.
+OptionSpec orFile(const char *end, OptionSpec spec) {
+  spec.pathEnd = end;
+  return spec;
+}
+
+OptionSpec file(const char *path, const char *doc) {
+  return orFile("", text(path, doc));
+}
+
 OptionSpec list(const char *path, OptionType type, std::vector<std::string> choices,
                 const char *doc) {
   return {path, type, Value::ofList({}), Fixed::Compile, doc, 0, 0x1p53, std::move(choices)};
@@ -58,7 +68,7 @@ std::vector<OptionSpec> dataOptions() {
       choice("data.format", Fixed::Launch, {"text", "indexed"},
              "how the data are read: text takes bytes as tokens, indexed the tokens of FILE.bin as "
              "FILE.idx lists them (Megatron-LM's files); written `data = text(\"FILE\")`"),
-      text("data.path", "the file to train on, relative to the .titan file"),
+      file("data.path", "the file to train on, relative to the .titan file"),
       integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, over all processes"),
       integer("data.seq", {}, Fixed::Compile, 1, "tokens in a sample"),
       tokens(),
@@ -69,7 +79,7 @@ std::vector<OptionSpec> evaluationOptions() {
   return {
       choice("eval.data.format", Fixed::Launch, {"text", "indexed"},
              "how the evaluation's data are read; written `eval { data = text(\"FILE\") }`"),
-      text("eval.data.path",
+      file("eval.data.path",
            "the file to evaluate on; a program without one is compiled without evaluation"),
       effectiveWith("eval.data.path=\"FILE\"",
                     integer("eval.every", Value::ofInt(0), Fixed::Launch, 0,
@@ -192,14 +202,17 @@ std::vector<OptionSpec> pipelineOptions() {
   std::vector<std::string> words{"auto"};
   for (const schedule::Algorithm &algorithm : schedule::allAlgorithms())
     words.emplace_back(algorithm.name);
-  OptionSpec schedule =
-      choice("pipeline.schedule", Fixed::Compile, words,
-             "order of the stages' forward and backward passes; auto: 1f1b, or interleaved_1f1b "
-             "with several stages per rank");
-  OptionSpec microbatches = integer("pipeline.microbatches", Value::ofInt(0), Fixed::Compile, 0,
-                                    "microbatches of a step in a pipeline; 0: as many as stages");
-  OptionSpec layers = list("pipeline.layers_per_stage", OptionType::Integers, {},
-                           "layers of each stage; none: equal numbers, the first stages one more");
+  OptionSpec schedule = orFile(
+      ".csv", choice("pipeline.schedule", Fixed::Compile, words,
+                     "order of the stages' forward and backward passes, by name or as a table "
+                     "\"FILE.csv\"; auto: 1f1b, or interleaved_1f1b with several stages per rank"));
+  OptionSpec microbatches =
+      integer("pipeline.microbatches", Value::ofInt(0), Fixed::Compile, 0,
+              "microbatches of a step in a pipeline; 0: those of the table, else as many "
+              "as stages");
+  OptionSpec layers =
+      list("pipeline.layers_per_stage", OptionType::Integers, {},
+           "layers of each stage; none: by cost, so that the slowest stage takes least time");
   schedule.samples = {"\"1f1b\""};
   microbatches.samples = {"4"};
   layers.samples = {"[3, 3]"};

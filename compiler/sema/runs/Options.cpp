@@ -88,6 +88,8 @@ bool isElementType(const OptionSpec &spec) {
 
 Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
                   DiagnosticEngine &diags) {
+  if (isPath(spec, value))
+    return value;
   std::string given = value.kind == Value::Kind::String ? value.text : value.print();
   SettingRule rule = oneOf(spec.choices);
   std::optional<SettingMistake> mistake = findMistake(spec.path, rule, asSetting(value));
@@ -103,6 +105,8 @@ Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
     bool isMeant = std::count(spec.choices.begin(), spec.choices.end(), given) != 0;
     if (isMeant)
       mistake->help = "write `" + given + "`";
+    else if (spec.pathEnd && given.ends_with(*spec.pathEnd))
+      mistake->help = "a file's name is in quotes: `\"" + given + "\"`";
     return report(*mistake, at, diags);
   }
   reportHalf(at, diags);
@@ -240,6 +244,10 @@ bool setsOnce(std::map<std::string, Location> &seen, const std::string &path, Lo
     diags.report(Code::OptionTwice, at, "`" + path + "` is set twice")
         .note(earlier->second, "it was set here");
   return fresh;
+}
+
+bool isPath(const OptionSpec &spec, const Value &value) {
+  return spec.pathEnd && value.kind == Value::Kind::String && value.text.ends_with(*spec.pathEnd);
 }
 
 Value checkOption(const OptionSpec &spec, const Value &value, Location at,

@@ -12,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 
 namespace titan::sema {
 
@@ -44,6 +45,8 @@ struct OptionSpec {
   std::vector<std::string> samples = {}; ///< legal values; empty: those of its type
   std::string needs = {};                ///< a setting without which it changes nothing
   std::string idleValue = {};            ///< the value of that setting with which it has no effect
+  /// Strings with this end are paths, relative to the file that contains them.
+  std::optional<std::string> pathEnd = {};
 };
 
 /// All options except arguments of models, degrees of maps and options with a parameter pattern.
@@ -80,6 +83,9 @@ bool setsOnce(std::map<std::string, Location> &seen, const std::string &path, Lo
 SettingRule ruleOf(const OptionSpec &spec);
 /// Reports an invalid value with the message of emitted programs. Returns an Error value.
 Value report(const SettingMistake &mistake, Location at, DiagnosticEngine &diags);
+
+/// Whether the value of an option is a path.
+bool isPath(const OptionSpec &spec, const Value &value);
 
 /// Checks the type and range of a value for an option and converts it (an integer for a float).
 /// Returns an Error value after a report.

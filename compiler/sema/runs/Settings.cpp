@@ -134,8 +134,7 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
   Value value = evaluateFor(*spec, expr);
   resetOtherPolicy(path);
   Value checked = checkOption(*spec, value, expr.loc, diags);
-  bool isFile = path == "data.path" || path == "eval.data.path";
-  if (isFile && !checked.isError())
+  if (isPath(*spec, checked))
     checked.text = relativeToFile(checked.text, expr.loc);
   run.options[path] = {checked, expr.loc};
 }

@@ -1,6 +1,10 @@
 //===- DistOps.cpp - Verifiers of meshes, reshards and collectives --------===//
 
 #include "dialects/dist/IR/DistOps.h"
+
+#include "base/schedule/Csv.h"
+#include "base/schedule/Source.h"
+#include "base/schedule/Verify.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseSet.h"
@@ -68,6 +72,22 @@ int64_t PipelineOp::getNumLayers() {
   return std::accumulate(layers.begin(), layers.end(), int64_t(0));
 }
 
+/// (C5)
+static LogicalResult verifyTable(PipelineOp op, int64_t degree) {
+  std::vector<schedule::ScheduleFault> faults;
+  const schedule::Schedule table = schedule::readTable(op.getSchedule(), faults);
+  if (faults.empty())
+    faults = schedule::verify(table);
+  if (!faults.empty())
+    return op.emitOpError("(C5) ") << faults.front().message << "; " << faults.front().remedy;
+  if (static_cast<int64_t>(table.ranks.size()) != degree || table.stages != op.getNumStages() ||
+      table.microbatches != static_cast<int64_t>(op.getMicrobatches()))
+    return op.emitOpError("(C5) the table has ")
+           << table.ranks.size() << " ranks, " << table.stages << " stages and "
+           << table.microbatches << " microbatches";
+  return success();
+}
+
 LogicalResult PipelineOp::verify() {
   MeshOp mesh = MeshOp::lookup(*this);
   int64_t degree = mesh && mesh.hasAxis(getAxisAttr()) ? mesh.getDegree(getAxisAttr()) : -1;
@@ -75,7 +95,8 @@ LogicalResult PipelineOp::verify() {
     return emitOpError("(C1) the mesh has no axis ") << getAxisAttr();
   if (degree == 0)
     return emitOpError("(C1) the degree of axis ") << getAxisAttr() << " is auto";
-  if (getNumStages() < 2 || getNumStages() % degree != 0)
+  const bool isTable = schedule::isTable(getSchedule());
+  if (getNumStages() < 2 || (!isTable && getNumStages() % degree != 0))
     return emitOpError("(C2) expected 2 stages or more, and a multiple of the degree ")
            << degree << ", got " << getNumStages();
   if (llvm::any_of(getLayersPerStage(), [](int64_t layers) { return layers < 1; }))
@@ -84,7 +105,7 @@ LogicalResult PipelineOp::verify() {
     return emitOpError("(C3) expected at least one microbatch, got ") << getMicrobatches();
   if (lookup(*this) != *this)
     return emitOpError("(C4) the module has two pipelines");
-  return success();
+  return isTable ? verifyTable(*this, degree) : success();
 }
 
 /// The first element that is not a kind of state; null if there is none.

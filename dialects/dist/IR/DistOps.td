@@ -76,17 +76,21 @@ def Dist_AxisRulesOp : Dist_Op<"axis_rules"> {
 def Dist_PipelineOp : Dist_Op<"pipeline"> {
   let summary = "the stages of the model along an axis of the mesh";
   let description = [{
-    The repeats over the dimension `dim` are cut into consecutive stages, and the ranks along `axis`
-    execute different stages. `layers_per_stage` contains the iterations of each stage, in order. A
-    rank has as many stages as the number of stages divided by the degree of the axis; `schedule`
-    decides which, and the order in which they process the `microbatches` of a step. The axis shards
-    no tensor. Without this operation the program has one stage.
+    The repeats over the dimension `dim`, one after the other, are cut into consecutive stages, and the
+    ranks along `axis` execute different stages. `layers_per_stage` contains the iterations of each stage, in order. With
+    `by_cost` these numbers are preliminary: `--titan-balance-stages` replaces them.
+    `schedule` decides which stages a rank has, and the order in which they process the
+    `microbatches` of a step: it is the name of an algorithm or a table of actions
+    (`base/schedule/Source.h`). The axis shards no tensor. Without this operation the program has one
+    stage.
 
     Constraints:
     - (C1) `axis` is an axis of the mesh, and its degree is not `auto`.
-    - (C2) the number of stages is a multiple of the degree, and at least 2.
+    - (C2) the number of stages is at least 2, and a multiple of the degree if `schedule` is a name.
     - (C3) every stage has at least one layer, and a step has at least one microbatch.
     - (C4) a module has at most one pipeline.
+    - (C5) a table can run (`base/schedule/Verify.h`), and has the ranks, stages and microbatches of
+      the pipeline.
 
     Example:
     ```mlir
@@ -94,9 +98,9 @@ def Dist_PipelineOp : Dist_Op<"pipeline"> {
     ```
   }];
   let arguments = (ins StrAttr:$axis, StrAttr:$dim, DenseI64ArrayAttr:$layers_per_stage,
-                       StrAttr:$schedule, I64Attr:$microbatches);
+                       UnitAttr:$by_cost, StrAttr:$schedule, I64Attr:$microbatches);
   let assemblyFormat = [{
-    $axis `over` $dim `layers_per_stage` $layers_per_stage `schedule` $schedule
+    $axis `over` $dim `layers_per_stage` $layers_per_stage (`by_cost` $by_cost^)? `schedule` $schedule
     `microbatches` $microbatches attr-dict
   }];
   let hasVerifier = 1;

@@ -50,6 +50,30 @@ def TitanMarkRecomputed : Pass<"titan-mark-recomputed", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
+def TitanBalanceStages : Pass<"titan-balance-stages", "::mlir::ModuleOp"> {
+  let summary = "Distributes layers over stages by their costs";
+  let description = [{
+    Replaces the numbers of layers of a `dist.pipeline` with `by_cost`, so that the largest time of a stage
+    is least (`base/schedule/Balance.h`). Times are the floating-point operations of the program `train`
+    (CostOpInterface), three times for the forward and the backward pass, once more for what is recomputed.
+    What depends on a layer and is in none, as head and loss, belongs to the last stage, the rest to the
+    first. A module pass, because it changes the description of the module's pipeline by the costs of a
+    function.
+
+    Input, with a head that costs as much as two layers:
+    ```mlir
+    dist.pipeline "pp" over "layers" layers_per_stage [4, 4] by_cost schedule "1f1b" microbatches 2
+    ```
+
+    Output:
+    ```mlir
+    dist.pipeline "pp" over "layers" layers_per_stage [5, 3] schedule "1f1b" microbatches 2
+    ```
+  }];
+  let statistics = [Statistic<"balancedStages", "balanced stages", "Stages that got their layers by cost">];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+}
+
 def TitanSplitStages : Pass<"titan-split-stages", "::mlir::func::FuncOp"> {
   let summary = "Cuts repeats over the pipelined dimension into stages";
   let description = [{
@@ -139,8 +163,8 @@ def TitanSplitWgrad : Pass<"titan-split-wgrad", "::mlir::func::FuncOp"> {
   let description = [{
     A zero-bubble schedule computes the gradients of a stage's parameters (W) later than the gradient of its
     input (I), so that the previous stage need not wait for both (Qi et al., Zero Bubble Pipeline Parallelism,
-    2023, section 2). In a function with `titan.program = "train"`, each reverse repeat with `titan.stage`
-    becomes two repeats over the same iterations (`LoopDistribution.h`): the first computes the cotangents of
+    2023, section 2). If the schedule of `dist.pipeline` has W actions, each reverse repeat with `titan.stage`
+    in a function with `titan.program = "train"` becomes two repeats over the same iterations (`LoopDistribution.h`): the first computes the cotangents of
     the iteration arguments, the second, with `titan.grad_kind = "wgrad"`, all stacked outputs.
 
     The second repeat scans the cotangents that it needs, and the results of contractions and attention that

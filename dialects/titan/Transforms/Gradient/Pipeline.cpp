@@ -1,6 +1,5 @@
 //===- Pipeline.cpp - The gradient phase ----------------------------------===//
 
-#include "base/schedule/Generators.h"
 #include "dialects/titan/Cost/Cost.h"
 #include "dialects/titan/Support/Canonicalize.h"
 #include "dialects/titan/Support/RunSettings.h"
@@ -29,21 +28,12 @@ static std::unique_ptr<Pass> createMarkRecomputed(const titan::RunSettings &sett
   return createTitanMarkRecomputed(options);
 }
 
-/// Whether the run's pipeline schedule computes weight gradients apart.
-static bool hasWgradActions(const titan::RunSettings &settings) {
-  // The kinds of actions do not depend on the sizes.
-  const titan::schedule::Algorithm *algorithm =
-      titan::schedule::findAlgorithm(settings.getString("pipeline.schedule", ""));
-  return algorithm &&
-         titan::schedule::hasKind(
-             titan::schedule::generate(*algorithm, {2, algorithm->stagesPerRank, 4}),
-             [](titan::schedule::Kind kind) { return kind == titan::schedule::Kind::Wgrad; });
-}
-
 void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &settings) {
-  OpPassManager &each = manager.nest<func::FuncOp>();
   // First: differentiation reads the marks when it chooses residuals.
-  each.addPass(createMarkRecomputed(settings));
+  manager.addNestedPass<func::FuncOp>(createMarkRecomputed(settings));
+  // After the marks, since what is recomputed costs time.
+  manager.addPass(createTitanBalanceStages());
+  OpPassManager &each = manager.nest<func::FuncOp>();
   // After the marks, which count the layers of the whole model. Before differentiation, which then
   // gives each stage a backward pass and gradients of its own.
   each.addPass(createTitanSplitStages());
@@ -54,8 +44,7 @@ void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &se
   each.addPass(createTitanChunkLoss(
       {settings.getInteger("min_chunk_bytes", TitanChunkLossOptions().minChunkBytes)}));
   // Before accumulation, so that the loop over microbatches contains both halves.
-  if (hasWgradActions(settings))
-    each.addPass(createTitanSplitWgrad());
+  each.addPass(createTitanSplitWgrad());
   // After differentiation, which returns the gradients to accumulate. Before the optimizer reads
   // the sums.
   each.addPass(createTitanAccumulate());

@@ -1,8 +1,10 @@
 //===- SplitStages.cpp - The pass --titan-split-stages --------------------===//
 //
 // A repeat over the pipelined dimension becomes one repeat per stage. The iteration arguments of a
-// stage are the results of the stage before. What has slots for the layers is divided: arguments
-// and updates of the function become one per stage, other scanned inputs are sliced.
+// stage are the results of the stage before. The layers of several repeats are counted one after
+// the other: a stage has the end of one repeat and the beginning of the next. What has slots for
+// the layers is divided: arguments and updates of the function become one per stage, other scanned
+// inputs are sliced.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +30,7 @@ using namespace titan::ir;
 
 namespace {
 
-/// Stage `number` runs the layers `first` to `end` - 1.
+/// Stage `number` runs the iterations `first` to `end` - 1 of a repeat.
 struct Stage {
   int64_t number, first, end;
 };
@@ -50,7 +52,8 @@ public:
   unsigned getNumArguments() const { return arguments.size(); }
 
 private:
-  LogicalResult verify(RepeatOp repeat);
+  LogicalResult verifySizes();
+  SmallVector<Stage> getStages(RepeatOp repeat);
   LogicalResult verifyStackedOutput(OpResult output);
   LogicalResult splitArgument(RepeatOp repeat, unsigned number);
   DictionaryAttr getStageAttributes(unsigned argument, Stage stage, Slots slots);
@@ -63,7 +66,7 @@ private:
 
   func::FuncOp function;
   Operation *terminator;
-  SmallVector<Stage> stages;
+  dist::PipelineOp pipeline;
   SmallVector<RepeatOp> repeats; ///< before the division
   /// For each divided argument and stacked output, its values.
   llvm::MapVector<Value, StageValues> arguments, outputs;
@@ -97,12 +100,8 @@ static NamedTensorType getStageType(RepeatOp repeat, Stage stage, NamedTensorTyp
 }
 
 StageSplitter::StageSplitter(func::FuncOp function, dist::PipelineOp pipeline)
-    : function(function), terminator(function.getBody().front().getTerminator()) {
-  int64_t first = 0;
-  for (auto [number, layers] : llvm::enumerate(pipeline.getLayersPerStage())) {
-    stages.push_back({static_cast<int64_t>(number), first, first + layers});
-    first += layers;
-  }
+    : function(function), terminator(function.getBody().front().getTerminator()),
+      pipeline(pipeline) {
   for (auto repeat : function.getBody().getOps<RepeatOp>())
     if (repeat.getDim().getName() == pipeline.getDimAttr() && !repeat.getReverse())
       repeats.push_back(repeat);
@@ -112,15 +111,33 @@ StageSplitter::StageSplitter(func::FuncOp function, dist::PipelineOp pipeline)
   }
 }
 
-LogicalResult StageSplitter::verify(RepeatOp repeat) {
-  if (repeat.getDim().getSize() != stages.back().end)
-    return repeat.emitError("has ")
-           << repeat.getDim().getSize() << " iterations, but the stages of "
-           << "the pipeline have " << stages.back().end;
-  for (Value output : repeat.getStackedOutputs())
-    if (failed(verifyStackedOutput(cast<OpResult>(output))))
-      return failure();
-  return success();
+LogicalResult StageSplitter::verifySizes() {
+  int64_t iterations = 0;
+  for (RepeatOp repeat : repeats)
+    iterations += repeat.getDim().getSize();
+  if (repeats.empty() || iterations == pipeline.getNumLayers())
+    return success();
+  return repeats.front().emitError("has ")
+         << iterations << " iterations"
+         << (repeats.size() > 1 ? ", with the repeats behind it," : ",")
+         << " but the stages of the pipeline have " << pipeline.getNumLayers();
+}
+
+/// The stages that run iterations of `repeat`.
+SmallVector<Stage> StageSplitter::getStages(RepeatOp repeat) {
+  int64_t before = 0; // the iterations of the repeats before this one
+  for (RepeatOp other : llvm::make_range(repeats.begin(), llvm::find(repeats, repeat)))
+    before += other.getDim().getSize();
+  SmallVector<Stage> stages;
+  int64_t first = -before;
+  for (auto [number, layers] : llvm::enumerate(pipeline.getLayersPerStage())) {
+    Stage stage{static_cast<int64_t>(number), std::max<int64_t>(first, 0),
+                std::min(first + layers, repeat.getDim().getSize())};
+    first += layers;
+    if (stage.first < stage.end)
+      stages.push_back(stage);
+  }
+  return stages;
 }
 
 /// A stacked output is divided only where it updates a divided argument.
@@ -149,16 +166,15 @@ LogicalResult StageSplitter::splitArgument(RepeatOp repeat, unsigned number) {
     return error;
   }
   SmallVector<int64_t> iterations = getScannedIterations(repeat, number);
-  StageValues values;
+  StageValues values(pipeline.getNumStages());
   unsigned next = whole.getArgNumber() + 1;
-  for (Stage stage : stages) {
+  for (Stage stage : getStages(repeat)) {
     Slots slots = getSlots(iterations, stage);
-    Value &value = values.emplace_back();
     if (slots.count == 0)
       continue;
     function.insertArgument(next, getStageType(repeat, stage, typeOf(whole), slots.count),
                             getStageAttributes(whole.getArgNumber(), stage, slots), whole.getLoc());
-    value = function.getArgument(next++);
+    values[stage.number] = function.getArgument(next++);
   }
   arguments.insert({whole, values});
   return success();
@@ -265,7 +281,7 @@ RepeatOp StageSplitter::createStage(RepeatOp repeat, Stage stage, ValueRange ini
                                           /*reverse=*/false, getStageTable(table, variants, stage),
                                           inits, inputs, scannedUsers, stackedUsers);
   for (auto [whole, value] : llvm::zip_equal(stacked, created.getStackedOutputs())) {
-    outputs[whole].resize(stages.size());
+    outputs[whole].resize(pipeline.getNumStages());
     outputs[whole][stage.number] = value;
   }
   for (auto [number, variant] : llvm::enumerate(variants)) {
@@ -280,7 +296,7 @@ RepeatOp StageSplitter::createStage(RepeatOp repeat, Stage stage, ValueRange ini
 
 void StageSplitter::splitRepeat(RepeatOp repeat) {
   SmallVector<Value> iterArgs(repeat.getInits());
-  for (Stage stage : stages) {
+  for (Stage stage : getStages(repeat)) {
     RepeatOp created = createStage(repeat, stage, iterArgs);
     iterArgs.assign(created.getIterResults().begin(), created.getIterResults().end());
   }
@@ -333,9 +349,12 @@ void StageSplitter::eraseWhole() {
 }
 
 LogicalResult StageSplitter::run() {
+  if (failed(verifySizes()))
+    return failure();
   for (RepeatOp repeat : repeats)
-    if (failed(verify(repeat)))
-      return failure();
+    for (Value output : repeat.getStackedOutputs())
+      if (failed(verifyStackedOutput(cast<OpResult>(output))))
+        return failure();
   for (RepeatOp repeat : repeats)
     for (auto [i, input] : llvm::enumerate(repeat.getScannedInputs())) {
       auto argument = dyn_cast<BlockArgument>(input);

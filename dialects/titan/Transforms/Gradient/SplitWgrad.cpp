@@ -1,14 +1,16 @@
 //===- SplitWgrad.cpp - The pass --titan-split-wgrad ----------------------===//
 
+#include "base/schedule/Source.h"
+#include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/ReadValues.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANSPLITWGRAD
-#include "dialects/titan/Support/ReadValues.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h.inc"
 } // namespace titan::ir
 
@@ -78,7 +80,9 @@ LogicalResult split(RepeatOp repeat) {
 struct SplitWgrad : titan::ir::impl::TitanSplitWgradBase<SplitWgrad> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (!isTrainProgram(function))
+    titan::dist::PipelineOp pipeline = titan::dist::PipelineOp::lookup(function);
+    if (!isTrainProgram(function) || !pipeline ||
+        !titan::schedule::hasWgrad(pipeline.getSchedule()))
       return;
     SmallVector<RepeatOp> repeats;
     function.walk([&](RepeatOp repeat) {

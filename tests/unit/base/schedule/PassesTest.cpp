@@ -59,6 +59,13 @@ TEST(AddGradientReductions, FollowTheLastGradient) {
             "0F0,0F1,1F0,1F1,1I0,1B1,0B0,0B1,0REDUCE_GRAD,1W0,1REDUCE_GRAD\n");
 }
 
+TEST(SelectComputation, LeavesOutCommunicationStorageAndIdleCells) {
+  Schedule schedule = generate(*findAlgorithm("dualpipev"), {2, 2, 4});
+  Schedule complete = addGradientReductions(addUnshards(addTransfers(schedule), Residency::Step));
+  EXPECT_EQ(writeTable(selectComputation(complete)), writeTable(schedule));
+  EXPECT_EQ(writeTable(selectComputation(tableToSchedule("0F0,,0B0,0REDUCE_GRAD\n"))), "0F0,0B0\n");
+}
+
 TEST(Passes, RefuseWhatIsThere) {
   Schedule schedule = generate(*findAlgorithm("1f1b"), {2, 1, 2});
   EXPECT_THROW(addTransfers(addTransfers(schedule)), ScheduleError);

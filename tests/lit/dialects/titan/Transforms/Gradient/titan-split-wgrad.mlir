@@ -2,6 +2,9 @@
 // parameters from them.
 // RUN: titan-opt --titan-split-wgrad %s | FileCheck %s
 
+dist.mesh @mesh [#dist.axis<pp = 2>]
+dist.pipeline "pp" over "layers" layers_per_stage [1, 3] schedule "zb_h1" microbatches 1
+
 !A = !titan.tensor<f32[batch = 2, in = 4]>
 !As = !titan.tensor<f32[layers = 3, batch = 2, in = 4]>
 !W = !titan.tensor<f32[in = 4, out = 4]>
