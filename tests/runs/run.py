@@ -9,9 +9,9 @@ Twenty kills, a hundred with --all.
 
 Allocations: two runs that differ only in their number of steps allocate equally often.
 
-Meshes: a run continues through checkpoints, first on a sharded mesh, then on a tensor-parallel mesh, then on one
-rank. It equals the run of one rank by the parity rule; also for a model with buffers, with microbatches on one
-of the meshes.
+Meshes: a run continues through checkpoints from mesh to mesh, in ten pairs of shards, flat storage, tensor parallelism,
+head-tail order and stages, the last on one rank. It equals the run of one rank by the parity rule; also for a model
+with buffers, with microbatches on one of the meshes.
 
 Padding: a mesh that pads indivisible dimensions starts from the same bits, trains to the same losses, and
 reads and writes files without padding: two processes continue, export and generate from the files of one.
@@ -61,6 +61,7 @@ from titan import (BUILD, CORES, ROOT, TORCHRUN, Failed, Launch, Report, build, 
 OUT = ROOT / "out" / "runs"
 PROGRAM = ROOT / "tests/parity/programs/llama3.titan"
 ODD = ROOT / "tests/parity/programs/gpt2.titan"
+MOVES = ROOT / "tests/runs/moves.titan"
 SKIPPED = ROOT / "tests/runs/skipped.titan"
 DOCUMENTS = ROOT / "tests/runs/documents.titan"
 VALUES = ROOT / "tests/runs/values.titan"
@@ -68,19 +69,20 @@ LOSSES = ROOT / "tests/lit/meaning/Inputs/losses.titan"
 BUFFERS = ROOT / "tests/parity/programs/balanced.titan"
 COUNTER = BUILD / "lib" / "libcount-allocations.so"
 EVERY = 5  # steps between checkpoints
+MOVE = 2  # steps on each of many meshes
 VICTIMS = [(0, 1), (1,), (0,)]  # killed ranks, in turn; rank 0 writes the files
 
 
 class Run:
-    """Two ranks of a program, started without a launcher. The variables are for rank 0 only."""
+    """The ranks of a program, started without a launcher. The variables are for rank 0 only."""
 
-    def __init__(self, command: list, variables: dict[str, str] | None = None):
+    def __init__(self, command: list, variables: dict[str, str] | None = None, processes: int = 2):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         self.ranks = []
-        for rank in range(2):
-            place = {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank),
+        for rank in range(processes):
+            place = {"RANK": str(rank), "WORLD_SIZE": str(processes), "LOCAL_RANK": str(rank),
                      "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
                      # How long a rank waits for the killed one, before they connected or after.
                      "TITAN_CONNECT_TIMEOUT": "10", "TITAN_COMM_TIMEOUT": "30"}
@@ -158,19 +160,16 @@ def try_kills(exe: Path, text: Path, kills: int, seed: int):
     return True, f"    checkpoints at the kills: {' '.join(notes)}"
 
 
-def try_meshes(meshes: list[tuple[Path, int]], text: Path):
+def try_meshes(meshes: list[tuple[Path, int]], text: Path, every: int = EVERY):
     """The first mesh also writes the gradients of step 1; the last is one process."""
-    name, steps = meshes[0][0].name, EVERY * len(meshes)
+    name, steps = meshes[0][0].name, every * len(meshes)
     out, unbroken = OUT / f"meshes-from-{name}", OUT / f"unbroken-{name}"
     for number, (exe, processes) in enumerate(meshes, start=1):
-        launcher = [] if processes == 1 else [TORCHRUN, "--standalone", "--no-python",
-                                              "--nproc-per-node", processes]
         first = ["--save-gradients", out / "gradients.safetensors"] if number == 1 else []
-        said = call([*launcher, exe, "--data", text, "--out", out, "--steps", steps, "--seed", "7",
-                     "--stop-at", EVERY * number, "--log-every", 1, "--set",
-                     f"checkpoint.every={EVERY}", "--check-replicas", *first],
-                    env=environment_of({}))
-        if number > 1 and f"resuming after step {EVERY * (number - 1)} " not in said:
+        said = Run([exe, "--data", text, "--out", out, "--steps", steps, "--seed", "7", "--stop-at",
+                    every * number, "--log-every", 1, "--set", f"checkpoint.every={every}",
+                    "--check-replicas", *first], processes=processes).wait()[0]
+        if number > 1 and f"resuming after step {every * (number - 1)} " not in said:
             return False, f"    mesh {number} did not resume: {said[:300]}"
     Launch(steps, seed=7).run(meshes[-1][0], text, unbroken)
     result = compare(out, unbroken, "float64")
@@ -311,7 +310,7 @@ def main() -> None:
     all_named = OUT / "all-named.titan"
     all_named.write_text(LOSSES.read_text().replace("    loss         = nll", "    loss nll = nll"))
     with ThreadPoolExecutor(CORES) as pool:
-        one, two, half, split, narrow, whole, padded, kept, kept2, kept_split, deep, mixed, named, valued, valued2, skipped, skipped2, *packed = pool.map(lambda made: build(*made), [
+        one, two, half, split, narrow, whole, padded, kept, kept2, kept_split, deep, mixed, named, valued, valued2, skipped, skipped2, stages, mirrored, flat, *packed = pool.map(lambda made: build(*made), [
             (PROGRAM, "parity", "float64", OUT / "one", evaluation),
             (PROGRAM, "on_shard2", "float64", OUT / "two", evaluation),
             (PROGRAM, "parity", "float64", OUT / "half", ["data.batch=2"]),
@@ -330,13 +329,19 @@ def main() -> None:
             (VALUES, "on_two", "float64", OUT / "valued-2"),
             (SKIPPED, "skipped", "float64", OUT / "skipped"),
             (SKIPPED, "on_shard2", "float64", OUT / "skipped-2"),
+            (MOVES, "on_stages", "float64", OUT / "stages"),
+            (MOVES, "on_mirrored", "float64", OUT / "mirrored"),
+            (MOVES, "on_stages_and_flat", "float64", OUT / "flat"),
             *((DOCUMENTS, train, "float64", OUT / train) for train in ("found", "packed", "on_cp"))])
     kills = 100 if arguments.all else 20
+    shards, tensors, two_stages, headtail, four = (two, 2), (split, 2), (stages, 2), (mirrored, 2), (flat, 4)
     report = Report()
     report.cases([
         (f"{kills} kills of two processes, seed {arguments.seed}",
          partial(try_kills, two, text, kills, arguments.seed)),
-        ("from mesh to mesh", partial(try_meshes, [(two, 2), (split, 2), (one, 1)], text)),
+        ("from mesh to mesh", partial(try_meshes, [
+            shards, two_stages, tensors, headtail, four, shards, headtail, two_stages, four, tensors, (one, 1)],
+            text, MOVE)),
         ("from mesh to mesh, with buffers",
          partial(try_meshes, [(kept2, 2), (kept_split, 2), (kept, 1)], text)),
         ("padded dimensions, and files without them", partial(try_padding, whole, padded, text)),
