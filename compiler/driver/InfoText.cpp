@@ -117,7 +117,11 @@ void printText(const CheckedRun &run, const RunSummary &summary) {
   for (const sema::Axis &axis : run.mesh.axes)
     llvm::outs() << "  " << axis.name << " = "
                  << (axis.degree ? std::to_string(axis.degree) : std::string("auto"))
-                 << (axis.isHeadTail ? ", in head-tail order" : "") << '\n';
+                 << (axis.isHeadTail ? ", in head-tail order" : "")
+                 << (axis.attention == sema::AttentionMethod::Ring       ? ", ring attention"
+                     : axis.attention == sema::AttentionMethod::AllToAll ? ", all-to-all attention"
+                                                                         : "")
+                 << '\n';
   for (const auto &[dim, size] : paddedDims(run))
     llvm::outs() << "  " << dim->name << " = " << dim->size << " is padded to " << size << '\n';
   printLayouts(summary);
