@@ -90,11 +90,21 @@ struct DimShard {
 
 /// The shard of a dimension of `size` elements over axes from outer to inner. Consecutive axes of
 /// block order act as one axis, the last one varying fastest. At most one axis has head-tail order.
-TITAN_LAYOUT DimShard shardOf(int64_t size, const ShardLevel *levels, int count) {
+/// With `back`, the shard of the rank that many positions before this one in the group over all
+/// axes, cyclically: what a ring of permutes has brought after so many steps.
+TITAN_LAYOUT DimShard shardOf(int64_t size, const ShardLevel *levels, int count, int64_t back = 0) {
+  int64_t ranks = 1, rank = 0;
+  for (int i = 0; i < count; ++i) {
+    ranks *= levels[i].degree;
+    rank = rank * levels[i].degree + levels[i].coordinate;
+  }
+  rank = ((rank - back) % ranks + ranks) % ranks;
   DimShard shard = DimShard::whole(size);
   ShardLevel blocks;
   for (int i = 0; i < count; ++i) {
-    const ShardLevel &level = levels[i];
+    ShardLevel level = levels[i];
+    ranks /= level.degree;
+    level.coordinate = rank / ranks % level.degree;
     if (level.order == ShardOrder::Block) {
       blocks.coordinate = blocks.coordinate * level.degree + level.coordinate;
       blocks.degree *= level.degree;
@@ -106,8 +116,9 @@ TITAN_LAYOUT DimShard shardOf(int64_t size, const ShardLevel *levels, int count)
   return shard.cut(blocks);
 }
 
-constexpr DimShard shardOf(int64_t size, std::initializer_list<ShardLevel> levels) {
-  return shardOf(size, levels.begin(), static_cast<int>(levels.size()));
+constexpr DimShard shardOf(int64_t size, std::initializer_list<ShardLevel> levels,
+                           int64_t back = 0) {
+  return shardOf(size, levels.begin(), static_cast<int>(levels.size()), back);
 }
 
 } // namespace titan

@@ -15,8 +15,8 @@ int64_t degreeOf(const std::vector<ShardLevel> &levels) {
 
 } // namespace
 
-DimShard shardOf(const TensorSharding::Dim &dim) {
-  return shardOf(dim.size, dim.levels.data(), static_cast<int>(dim.levels.size()));
+DimShard shardOf(const TensorSharding::Dim &dim, int64_t back) {
+  return shardOf(dim.size, dim.levels.data(), static_cast<int>(dim.levels.size()), back);
 }
 
 ShardLayout::ShardLayout(const TensorSharding &sharding)

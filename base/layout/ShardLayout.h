@@ -27,8 +27,8 @@ struct TensorSharding {
   size_t flatFrom = 0;
 };
 
-/// The rank's shard of a dimension, padding included.
-DimShard shardOf(const TensorSharding::Dim &dim);
+/// The rank's shard of a dimension, padding included, or that of the rank `back` positions before.
+DimShard shardOf(const TensorSharding::Dim &dim, int64_t back = 0);
 
 /// A run of `count` elements: from index `local` of the shard and index `global` of the tensor.
 struct ShardRun {

@@ -175,6 +175,19 @@ static std::string printGroups(const AxisReport &axis, int64_t ranks) {
   return "ranks " + llvm::join(words, " | ");
 }
 
+/// ", ring attention"; empty for the default.
+static std::string describe(sema::AttentionMethod method) {
+  switch (method) {
+  case sema::AttentionMethod::Gather:
+    return "";
+  case sema::AttentionMethod::Ring:
+    return ", ring attention";
+  case sema::AttentionMethod::AllToAll:
+    return ", all-to-all attention";
+  }
+  return "";
+}
+
 void printMesh(llvm::raw_ostream &out, const sema::Mesh &mesh, const std::vector<AxisReport> &axes,
                int64_t ranks) {
   using Side = TextTable::Side;
@@ -182,7 +195,7 @@ void printMesh(llvm::raw_ostream &out, const sema::Mesh &mesh, const std::vector
   for (auto [axis, report] : llvm::zip_equal(mesh.axes, axes)) {
     const bool isAuto = axis.degree == 0 && ranks == 1;
     std::string what = axis.name + " = " + (isAuto ? "auto" : std::to_string(report.degree)) +
-                       (axis.isHeadTail ? ", in head-tail order" : "");
+                       (axis.isHeadTail ? ", in head-tail order" : "") + describe(axis.attention);
     if (report.degree == 1) {
       table.add({what, "", "", ""});
       continue;

@@ -35,6 +35,10 @@ public:
                  SizeFactor(emitter.sizes().getSize(op.getValueHead(),
                                                     ArrayAttr::get(op.getContext(), {})))};
     addMask(op);
+    if (op.getRingStep())
+      keyShard = emitter.getShardBefore(op.getKey().getType(),
+                                        op.getKey().getType().indexOf(op.getAlongAttr()),
+                                        op.getRingStep());
   }
 
   LogicalResult arrange(Value query);
@@ -65,7 +69,7 @@ private:
 
   SizeExpr queries, keys;
   Index head, valueHead;
-  std::string queryShard, mask, scale;
+  std::string queryShard, keyShard, mask, scale;
   SmallVector<Loop> around;
   std::optional<Loop> outer, kvHead, group;
 };
@@ -150,6 +154,8 @@ void AttentionCall::emit(StringRef function, ArrayRef<const Access *> tensors) {
     rest += ", .queryShard = " + queryShard;
   if (documents)
     rest += ", .documents = " + at(*documents);
+  if (!keyShard.empty())
+    rest += ", .keyShard = " + keyShard;
   if (!emitter.isCuda())
     rest += ", .scratch = " + emitter.getScratch(op, 0, Float64Type::get(op->getContext()));
   rest += getStrides("q", q, queries, groups, head) + getStrides("k", k, keys, one, head) +

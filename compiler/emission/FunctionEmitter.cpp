@@ -236,6 +236,24 @@ std::string FunctionEmitter::getShardOffset(NamedTensorType type, int64_t dim) {
                  "(" + sizes().getShardIndex(axes) + ") * " + size.name);
 }
 
+/// The axes of a dimension, with the coordinates of the rank: the arguments of shardOf.
+std::string FunctionEmitter::getShardLevels(NamedTensorType type, int64_t dim) {
+  dist::ShardingAttr sharding = type.getShardingOrReplicated();
+  std::string levels;
+  for (auto axis : sharding.getDimAxes()[dim].getAsRange<StringAttr>()) {
+    std::string index = sizes().getAxisName(axis);
+    levels += (levels.empty() ? "{ctx.degree[" : ", {ctx.degree[") + index + "], ctx.coordinate[" +
+              index + "], ShardOrder::" +
+              (sharding.getOrder(axis) == ShardOrder::HeadTail ? "HeadTail}" : "Block}");
+  }
+  SizeFactor whole = sizes().getSize(type.getDims()[dim], ArrayAttr::get(type.getContext(), {}));
+  return whole.name + ", {" + levels + "}";
+}
+
+std::string FunctionEmitter::getShardBefore(NamedTensorType type, int64_t dim, Value back) {
+  return "shardOf(" + getShardLevels(type, dim) + ", " + getInlineScalar(back) + ")";
+}
+
 std::string FunctionEmitter::getShard(NamedTensorType type, int64_t dim) {
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   ArrayAttr axes = sharding.getDimAxes()[dim];
@@ -244,15 +262,7 @@ std::string FunctionEmitter::getShard(NamedTensorType type, int64_t dim) {
   SizeFactor size = sizes().getSize(type.getDims()[dim], axes);
   if (!sharding.getHeadTailAxis(dim))
     return "DimShard{" + getShardOffset(type, dim) + ", " + size.name + "}";
-  std::string levels;
-  for (auto axis : axes.getAsRange<StringAttr>()) {
-    std::string index = sizes().getAxisName(axis);
-    levels += (levels.empty() ? "{ctx.degree[" : ", {ctx.degree[") + index + "], ctx.coordinate[" +
-              index + "], ShardOrder::" +
-              (sharding.getOrder(axis) == ShardOrder::HeadTail ? "HeadTail}" : "Block}");
-  }
-  SizeFactor whole = sizes().getSize(type.getDims()[dim], ArrayAttr::get(type.getContext(), {}));
-  return declare("DimShard", size.name + "_shard", "shardOf(" + whole.name + ", {" + levels + "})");
+  return declare("DimShard", size.name + "_shard", "shardOf(" + getShardLevels(type, dim) + ")");
 }
 
 std::string FunctionEmitter::getGlobalIndex(NamedTensorType type, int64_t dim,

@@ -75,6 +75,8 @@ public:
   std::string getShardOffset(ir::NamedTensorType type, int64_t dim);
   /// The rank's shard of dimension `dim`, a DimShard; empty if the dimension is not sharded.
   std::string getShard(ir::NamedTensorType type, int64_t dim);
+  /// The shard of the rank `back` positions before, over the axes of the dimension.
+  std::string getShardBefore(ir::NamedTensorType type, int64_t dim, mlir::Value back);
   /// Writes `trace(ctx, "file:line", "operation");`, for messages and profiles.
   void emitTrace(mlir::Operation *op);
   /// Copies `value` to `target`, a pointer expression.
@@ -93,6 +95,7 @@ private:
                                   llvm::ArrayRef<EnclosingRepeat> enclosing, std::string &name);
   void emitEarlyStacks(ir::RepeatVariant variant);
   std::string getLayerPointer(dist::LayerOp layer);
+  std::string getShardLevels(ir::NamedTensorType type, int64_t dim);
   /// A variable of the function, declared here if necessary.
   std::string declare(const std::string &type, const std::string &wanted,
                       const std::string &expression);

@@ -68,6 +68,6 @@ TensorSharding RankMesh::getSharding(ir::NamedTensorType type, int64_t rank) con
                                  [&](StringRef axis) { return getCoordinate(rank, axis); });
 }
 
-DimShard MeshRankShards::getShard(ir::NamedTensorType type, int64_t dim) const {
-  return shardOf(mesh.getSharding(type, rank).dims[dim]);
+DimShard MeshRankShards::getShard(ir::NamedTensorType type, int64_t dim, int64_t back) const {
+  return shardOf(mesh.getSharding(type, rank).dims[dim], back);
 }

@@ -43,7 +43,7 @@ private:
 class MeshRankShards : public ir::RankShards {
 public:
   MeshRankShards(const RankMesh &mesh, int64_t rank) : mesh(mesh), rank(rank) {}
-  DimShard getShard(ir::NamedTensorType type, int64_t dim) const override;
+  DimShard getShard(ir::NamedTensorType type, int64_t dim, int64_t back) const override;
 
 private:
   const RankMesh &mesh;

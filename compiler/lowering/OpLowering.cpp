@@ -143,10 +143,12 @@ Operation *OpLowering::multiResult(const Op &op, mlir::Location loc) {
     return builder.create<ir::TopKOp>(loc, types, operand(op, 0), first);
   return builder.create<ir::AttentionOp>(
       loc, types[0], types[1], operand(op, 0), operand(op, 1), operand(op, 2),
-      op.operands.size() > 3 ? operand(op, 3) : Value(), translation.dimName(op.dims[1]), first,
-      builder.getF64FloatAttr(op.number), op.word == "causal" ? builder.getUnitAttr() : UnitAttr(),
+      op.operands.size() > 3 ? operand(op, 3) : Value(), /*ringStep=*/Value(),
+      translation.dimName(op.dims[1]), first, builder.getF64FloatAttr(op.number),
+      op.word == "causal" ? builder.getUnitAttr() : UnitAttr(),
       op.index ? builder.getI64IntegerAttr(op.index) : IntegerAttr(),
-      op.numbers.empty() ? FloatAttr() : builder.getF64FloatAttr(op.numbers[0]));
+      op.numbers.empty() ? FloatAttr() : builder.getF64FloatAttr(op.numbers[0]),
+      /*ringAxes=*/ArrayAttr());
 }
 
 /// Adds narrow updates in a wider type and rounds the sum once.

@@ -46,10 +46,22 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
     }
     return all;
   };
+  auto methodOf = [](const sema::Axis &axis) {
+    switch (axis.attention) {
+    case sema::AttentionMethod::Gather:
+      return dist::AttentionMethod::Gather;
+    case sema::AttentionMethod::Ring:
+      return dist::AttentionMethod::Ring;
+    case sema::AttentionMethod::AllToAll:
+      return dist::AttentionMethod::AllToAll;
+    }
+    llvm_unreachable("every method is handled");
+  };
   for (const sema::Axis &axis : run.mesh.axes) {
     auto map = builder.create<dist::AxisRulesOp>(
         translation.loc(axis.loc, axis.name), axis.name, list(axis.splits), list(axis.fallback),
-        list(axis.stores), axis.pads.empty() ? ArrayAttr() : list(axis.pads), axis.isHeadTail);
+        list(axis.stores), axis.pads.empty() ? ArrayAttr() : list(axis.pads), axis.isHeadTail,
+        methodOf(axis));
     if (SmallVector<Attribute> overrides = overridesOf(axis); !overrides.empty())
       map->setAttr(dist::kOverridesAttr, builder.getArrayAttr(overrides));
   }

@@ -47,7 +47,8 @@ std::vector<AttentionBalance> reportAttentionBalance(FunctionOpInterface functio
                          .getDimAxes()[type.indexOf(attention.getAlongAttr())]
                          .getAsRange<StringAttr>())
       entry.axes.push_back(axis.str());
-    if (entry.axes.empty())
+    // All steps of a ring are one entry: that of the last step, which is apart from the loop.
+    if (entry.axes.empty() || isa_and_nonnull<BlockArgument>(attention.getRingStep()))
       return;
     std::vector<int64_t> pairs = countPairs(attention, degrees);
     double sum = std::accumulate(pairs.begin(), pairs.end(), 0.0);

@@ -64,6 +64,7 @@ class Family:
     seq: int = 16
     recipe: Recipe = PLAIN
     compiled: bool = False  # also if some dimensions are not divisible
+    others: tuple[str, ...] = ()  # runs on other meshes of four
 
     def __post_init__(self):
         self.run, self.mesh = self.run or self.name, self.mesh or f"{self.name}_mesh"
@@ -121,10 +122,17 @@ class Family:
         return result.passed(), result.table()
 
 
+def attention_of(name: str) -> tuple[str, ...]:
+    """The runs with attention in a ring, in both orders, and by all-to-all."""
+    return f"{name}_ring", f"{name}_mirrored", f"{name}_heads"
+
+
 FAMILIES = [
-    Family("llama2"), Family("llama3_1"), Family("mistral"), Family("qwen3"), Family("qwen3_yarn"),
-    Family("phi"), Family("gemma2", compiled=True), Family("mixtral"), Family("deepseek"),
-    Family("gpt_oss", compiled=True), Family("tide"),
+    Family("llama2"), Family("llama3_1"), Family("mistral", others=attention_of("mistral")),
+    Family("qwen3"), Family("qwen3_yarn"), Family("phi"),
+    Family("gemma2", compiled=True, others=attention_of("gemma2")), Family("mixtral"),
+    Family("deepseek", others=("deepseek_mirrored", "deepseek_heads")),
+    Family("gpt_oss", compiled=True, others=attention_of("gpt_oss")), Family("tide"),
     Family("towers", "towers", "parity", "on_shard2_wide2", 8, 32, WHOLE, compiled=True),
     Family("cloze", "cloze", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
     Family("vaswani", "vaswani", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
@@ -140,6 +148,9 @@ def cases(everything: bool, text: Path):
         for phase in MESH_PHASES:
             yield (f"{family.name} interpreted on four ranks after {phase}",
                    partial(family.steps, family.mesh, phase, RANKS))
+        for mesh in family.others:
+            yield (f"{family.name} interpreted on four ranks as {mesh}",
+                   partial(family.steps, mesh, "memory", RANKS))
         if everything or family.compiled:
             yield f"{family.name} compiled, {STEPS} steps", partial(family.trained, text)
 

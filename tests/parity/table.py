@@ -3,8 +3,8 @@
     table.py [--all] [--list] [-v] [NAME...]
 
 Generates rows: degrees of replicas, shards and tensor parallelism up to 16 ranks, the residual
-stream sharded along the sequence or not, in block or head-tail order, sharded storage, pipelines,
-options of the run. Each row is compiled to its memory plan. One step is interpreted on all ranks,
+stream sharded along the sequence or not, in block or head-tail order, attention by every method,
+sharded storage, pipelines, options of the run. Each row is compiled to its memory plan. One step is interpreted on all ranks,
 on real arenas, in float64, and loss,
 gradients and parameters meet the criterion of compare.py. A selection of rows also trains for 50
 steps (in bfloat16 for 10) as real processes: fifteen and a fixed few, forty with --all.
@@ -143,7 +143,7 @@ def rows() -> list[Row]:
         axes = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
         narrow = "precision { params = f32, compute = bf16, reduce = bf16 }"
         found.append(Row(model, axes, 4, (narrow,), is_shown=True))
-    found += overridden() + pipelined() + mirrored() + replicated() + stored() + prefetched() + offloaded()
+    found += overridden() + pipelined() + mirrored() + replicated() + stored() + prefetched() + offloaded() + rings() + by_heads()
     for model, policy in itertools.product(SIZES, POLICIES):
         for tp in (1, 2):
             axes = tuple(axes_of(model, 1, 2, tp, True, STORES[-1]))
@@ -293,6 +293,67 @@ def offloaded() -> list[Row]:
             Row(model, both, 4, (everything, "accumulate = 2", "sharding.prefetch = 2"), layers=4),
             Row(model, ("pp = 2 splits layers", *shard), 4,
                 ("offload = [optimizer]", "pipeline { microbatches = 2 }")),
+        ]
+    return found
+
+
+def rings() -> list[Row]:
+    """Attention in a ring, in both orders, beside all other axes."""
+    found = []
+
+    def cp(degree: int, stores="", order="") -> str:
+        return f"cp = {degree} splits seq{stores} {{ {order}attention = ring }}"
+
+    mirrored = "order = headtail, "
+    for model in SIZES:
+        replicate = "replicate = 2 splits batch"
+        shard = "shard = 2 splits batch stores params, grads, optimizer"
+        tp = f"tp = 2 splits {TENSOR[model]}, else seq"
+        pipeline = "pipeline { microbatches = 2 }"
+        found += [
+            Row(model, (cp(2),), 2, is_shown=True),
+            Row(model, (cp(4, order=mirrored),), 4, is_shown=True),
+            Row(model, (cp(4),), 4, ("recompute = full",)),
+            Row(model, (cp(8, " stores params, grads, optimizer"),), 8),
+            Row(model, (cp(2, order=mirrored), tp), 4, is_shown=model == "llama3"),
+            Row(model, (tp, cp(4)), 8),
+            Row(model, (replicate, shard, cp(2, order=mirrored), tp), 16),
+            Row(model, (shard, cp(2), tp), 8, ("recompute = full", "accumulate = 2")),
+            Row(model, (shard, cp(4, order=mirrored)), 8, ("recompute { save = [matmul] }",)),
+            Row(model, (shard, cp(2)), 4, ("precision { params = f32, compute = bf16, reduce = f32 }",),
+                is_shown=model == "llama3"),
+            Row(model, ("pp = 2 splits layers", cp(2)), 4, (pipeline,), is_shown=model == "gpt2"),
+            Row(model, ("pp = 2 splits layers", cp(2, order=mirrored), tp), 8,
+                ('pipeline { schedule = "zb_h1", microbatches = 2 }',)),
+        ]
+    # More ranks than key-value heads, and heads that no axis divides.
+    found += [
+        Row("llama3", ("tp = 4 splits kv_heads, ffn, vocab, else seq", cp(4)), 16),
+        Row("gpt2", (cp(2, order=mirrored),), 2, is_odd=True),
+        Row("llama3", (cp(4),), 4, is_odd=True),
+    ]
+    return found
+
+
+def by_heads() -> list[Row]:
+    """Attention by all-to-all: an axis moves from positions to heads."""
+    found = []
+
+    def cp(degree: int, stores="") -> str:
+        return f"cp = {degree} splits seq{stores} {{ attention = all_to_all }}"
+
+    for model in SIZES:
+        shard = "shard = 2 splits batch stores params, grads, optimizer"
+        tp = f"tp = 2 splits {TENSOR[model]}"
+        found += [
+            Row(model, (cp(2),), 2, is_shown=True),
+            Row(model, (cp(4),), 4, ("recompute = full",), is_shown=model == "llama3"),
+            Row(model, (cp(2), tp), 4, is_shown=model == "gpt2"),
+            Row(model, (cp(2), tp + ", else seq"), 4),
+            Row(model, (tp, cp(2)), 4),
+            Row(model, (shard, cp(2, " stores params"), tp), 8, ("accumulate = 2",)),
+            Row(model, (shard, cp(4)), 8, ("precision { params = f32, compute = bf16, reduce = f32 }",)),
+            Row(model, ("pp = 2 splits layers", cp(2)), 4, ("pipeline { microbatches = 2 }",)),
         ]
     return found
 

@@ -113,8 +113,11 @@ private:
         setStages(*option.value, axis);
       else if (option.path.text() == "order" && option.value)
         setOrder(*option.value, axis);
+      else if (option.path.text() == "attention" && option.value)
+        setAttention(*option.value, axis);
       else
         reportOption(option, true);
+    checkAttentionOrder(axis);
     axis.degree = 1; // until its turn comes
     axis.degreeLoc = decl.degree ? decl.degree->loc : decl.loc;
     mesh.axes.push_back(std::move(axis));
@@ -173,12 +176,37 @@ private:
             .help("remove one of the two `order = headtail`");
   }
 
+  void setAttention(const Expr &expr, Axis &axis) {
+    static const std::vector<std::string> methods{"gather", "ring", "all_to_all"};
+    auto *name = expr.as<NameExpr>();
+    const std::string text = name ? name->path.text() : "";
+    axis.attentionLoc = expr.loc;
+    auto method = std::find(methods.begin(), methods.end(), text);
+    if (method != methods.end())
+      axis.attention = static_cast<AttentionMethod>(method - methods.begin());
+    else
+      suggestName(diags.report(Code::BadAttention, expr.loc,
+                               "attention over an axis is `gather`, `ring` or `all_to_all`"),
+                  expr.loc, text, methods);
+  }
+
+  /// All-to-alls have block order. They also balance causal attention: each rank has all positions
+  /// of its heads.
+  void checkAttentionOrder(const Axis &axis) {
+    if (axis.attention == AttentionMethod::AllToAll && axis.isHeadTail)
+      diags
+          .report(Code::BadAttention, axis.attentionLoc,
+                  "`attention = all_to_all` needs positions in block order")
+          .note(axis.orderLoc, "axis `" + axis.name + "` has head-tail order")
+          .help("remove the order: by all-to-all, all ranks have equal work");
+  }
+
   void reportOption(const Setting &option, bool mayPad) {
     Diagnostic &diag = diags.report(Code::UnknownAxisOption, option.path.loc,
                                     "an axis has no option `" + option.path.text() + "`");
     if (mayPad)
       diag.help("the options of an axis: `pad = NAME`, `pad = [NAME, NAME]`, `stages = NUMBER`, "
-                "`order = headtail`");
+                "`order = headtail`, `attention = ring`");
     else
       diag.help("set the options of its component axes");
   }
@@ -364,6 +392,13 @@ private:
                   "`order = headtail` needs a known degree of axis `" + axis.name + "`")
           .note(axis.degreeLoc, "it is `auto`")
           .help("write a number for `auto`, or remove the order");
+    if (axis.attention != AttentionMethod::Gather)
+      diags
+          .report(Code::BadAttention, axis.attentionLoc,
+                  "attention by ring or all_to_all needs a known degree of axis `" + axis.name +
+                      "`")
+          .note(axis.degreeLoc, "it is `auto`")
+          .help("write a number for `auto`, or `attention = gather`");
     for (const Axis &other : mesh.axes)
       if (&other != &axis && other.degree == 0)
         diags.report(Code::AutoDegree, axis.degreeLoc, "a second axis cannot be `auto`")

@@ -7,6 +7,9 @@
 
 namespace titan::sema {
 
+/// How an axis that splits positions computes attention.
+enum class AttentionMethod { Gather, Ring, AllToAll };
+
 struct Axis {
   std::string name;
   int64_t degree = 0; ///< 0: auto, fixed at launch
@@ -14,12 +17,14 @@ struct Axis {
   std::vector<std::string> pads; ///< the dimensions of `splits` that may be padded
   int64_t stages = 1;            ///< of each rank, if the axis is the pipeline's
   bool isHeadTail = false;       ///< `order = headtail`: a rank has a block and its mirror image
+  AttentionMethod attention = AttentionMethod::Gather;
   Location loc;
   Location degreeLoc;
   std::vector<Location> splitLocs; ///< of `splits`, then of `fallback`
   std::vector<Location> padLocs;
-  Location stagesLoc; ///< invalid: not written
-  Location orderLoc;  ///< of the value of `order`
+  Location stagesLoc;    ///< invalid: not written
+  Location orderLoc;     ///< of the value of `order`
+  Location attentionLoc; ///< of the value of `attention`; invalid: not written
 };
 
 /// Whether the map pads a dimension if its axes do not divide it.

@@ -29,6 +29,13 @@ public:
     for (const Input &input : model.inputs)
       checkAxes(input.type.dims, "input `" + input.name + "`", input.loc, false, input.name);
     checkConstraints(model.body);
+    for (const Axis &axis : mesh.axes)
+      if (axis.attentionLoc.isValid() && !splitsPositions(axis, model.body))
+        diags
+            .report(Code::OptionWithoutEffect, axis.attentionLoc,
+                    "`attention` has no effect: axis `" + axis.name +
+                        "` splits the positions of no attention in model `" + model.name + "`")
+            .note(model.loc, "the model is declared here");
   }
 
 private:
@@ -46,6 +53,18 @@ private:
       else if (std::find(known.begin(), known.end(), names[i]) == known.end())
         reportUnknown(axis, names[i], axis.splitLocs[i], known);
     }
+  }
+
+  /// Whether the axis splits a dimension along which an operation of the region attends.
+  bool splitsPositions(const Axis &axis, const Region &region) const {
+    return std::any_of(region.ops.begin(), region.ops.end(), [&](const Op &op) {
+      for (const auto *names : {&axis.splits, &axis.fallback})
+        if (op.kind == OpKind::Attention &&
+            std::find(names->begin(), names->end(), model.dims[op.dims[1]].name) != names->end())
+          return true;
+      return std::any_of(op.body.begin(), op.body.end(),
+                         [&](const Region &body) { return splitsPositions(axis, body); });
+    });
   }
 
   /// Inputs cannot be padded, because nobody would supply the elements.

@@ -142,6 +142,8 @@ private:
       return complain(axis.padLocs[0], "pads `" + axis.pads[0] + "`");
     if (axis.isHeadTail)
       return complain(axis.orderLoc, "has head-tail order");
+    if (axis.attentionLoc.isValid())
+      return complain(axis.attentionLoc, "has a method of attention");
     for (const MeshOverride &entry : mesh.overrides)
       if (entry.axis == axis.name)
         return complain(entry.loc, "splits or stores tensors here");

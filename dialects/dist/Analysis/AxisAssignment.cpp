@@ -22,6 +22,11 @@ bool titan::dist::canSplit(int64_t size, int64_t degree, const AxisInfo &axis) {
   return axis.degree == 0 || size % (blocks * std::max<int64_t>(degree, 1)) == 0;
 }
 
+int titan::dist::findJointFactor(const ShardingRule &rule, int factor, const AxisInfo &axis) {
+  const bool isRing = axis.attention == AttentionSplit::QueriesAndKeys && rule.attention;
+  return isRing && factor == rule.attention->queries ? rule.attention->keys : -1;
+}
+
 static int findFactor(const ShardingRule &rule, std::vector<int> Factor::*dims, size_t value,
                       int dim) {
   for (size_t f = 0; f < rule.factors.size(); ++f)
@@ -113,5 +118,11 @@ Assignment titan::dist::assignAxis(const ShardingRule &rule, const AxisUse &use,
   for (size_t r = 0; r < use.results.size(); ++r)
     if (int f = findResultFactor(rule, r, use.results[r]); f >= 0)
       offer(f);
+  if (axis.attention == AttentionSplit::Heads && rule.attention &&
+      best.factor == rule.attention->queries) {
+    const int heads = rule.attention->heads;
+    if (heads >= 0 && canSplit(rule.factors[heads].size, degrees[heads], axis))
+      best.factor = heads;
+  }
   return best;
 }

@@ -23,6 +23,13 @@ struct AxisUse {
   std::vector<int> operands, results;
 };
 
+/// The factors of attention that an axis shards where it would shard the positions of queries.
+enum class AttentionSplit {
+  Queries,        ///< these positions only; all keys are gathered
+  QueriesAndKeys, ///< those of queries and keys; keys pass around the ranks
+  Heads           ///< a dimension that queries and keys share, if the degree divides it
+};
+
 /// A mesh axis: its degree (0: auto, fixed at launch) and the dimension names of its axis rules, in
 /// order of preference.
 struct AxisInfo {
@@ -30,6 +37,7 @@ struct AxisInfo {
   int64_t degree = 0;
   std::vector<std::string> preference;
   bool isHeadTail = false; ///< shards dimensions in head-tail order
+  AttentionSplit attention = AttentionSplit::Queries;
 };
 
 /// Position in the axis's preference of a dimension's name or else of its origin. The length of the
@@ -39,6 +47,10 @@ size_t getPreference(const AxisInfo &axis, const std::string &name, const std::s
 /// Whether an axis can shard a dimension of `size` that other axes shard `degree` ways (0:
 /// unknown). In head-tail order, twice the degree must divide the size.
 bool canSplit(int64_t size, int64_t degree, const AxisInfo &axis);
+
+/// The factor that `axis` shards together with `factor`: the positions of keys with those of
+/// queries in a ring. -1: none.
+int findJointFactor(const ShardingRule &rule, int factor, const AxisInfo &axis);
 
 /// The factor of dimension `dim` of an operand (or result), or -1.
 int findOperandFactor(const ShardingRule &rule, size_t operand, int dim);
@@ -69,7 +81,8 @@ std::optional<int> findForwardingSet(const ShardingRule &rule, const AxisUse &us
 
 /// Chooses the factor of highest preference. Candidates are the reduction factors that the axis
 /// shards in all of their operands, and the factors that it shards in a result. On equal preference
-/// a reduction factor wins. `degrees` has, per factor, the degree of the axes assigned before.
+/// a reduction factor wins. `degrees` has, per factor, the degree of the axes assigned before. An
+/// axis with AttentionSplit::Heads shards that factor of attention instead of the queries.
 Assignment assignAxis(const ShardingRule &rule, const AxisUse &use, const ValueSizes &sizes,
                       const AxisInfo &axis, const std::vector<int64_t> &degrees);
 

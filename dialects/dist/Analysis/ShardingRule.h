@@ -11,6 +11,7 @@
 #define TITAN_DIALECTS_DIST_ANALYSIS_SHARDINGRULE_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,13 @@ struct Factor {
   bool isPositional = false;
 };
 
+/// The factors of attention: an axis may choose among several ways to shard positions.
+struct AttentionFactors {
+  int queries; ///< their positions
+  int keys;    ///< the positions of keys and values
+  int heads;   ///< the innermost other dimension that queries and keys share; -1: none
+};
+
 struct ShardingRule {
   std::vector<Factor> factors;
   /// Sets of operands in which the operation is jointly linear. If exactly the operands of one set
@@ -59,6 +67,7 @@ struct ShardingRule {
   /// Contracts operands of equal dimensions to a scalar. The padding of flat storage is 0, so flat
   /// operands give a partial sum over the flat axes.
   bool contractsFlat = false;
+  std::optional<AttentionFactors> attention = std::nullopt;
 };
 
 } // namespace titan::dist

@@ -13,6 +13,12 @@ def Dist_ReductionKind : I32EnumAttr<"ReductionKind", "how partial values combin
   let cppNamespace = "::titan::dist";
 }
 
+def Dist_AttentionMethod : I32EnumAttr<"AttentionMethod", "how an axis that shards positions computes attention", [
+    I32EnumAttrCase<"Gather", 0, "gather">, I32EnumAttrCase<"Ring", 1, "ring">,
+    I32EnumAttrCase<"AllToAll", 2, "all_to_all">]> {
+  let cppNamespace = "::titan::dist";
+}
+
 def Dist_MeshAxisAttr : AttrDef<Dist_Dialect, "MeshAxis"> {
   let mnemonic = "axis";
   let summary = "a named mesh axis and its degree";

@@ -140,8 +140,14 @@ LogicalResult AxisRulesOp::verify() {
   for (Attribute name : getPads().value_or(ArrayAttr::get(getContext(), {})))
     if (!llvm::is_contained(getShards(), name) && !llvm::is_contained(getFallback(), name))
       return emitOpError("(C3) the axis does not split ") << name;
-  if (getHeadTail() && mesh.getDegree(getAxisAttr()) == 0)
+  const bool isAuto = mesh.getDegree(getAxisAttr()) == 0;
+  if (isAuto && getHeadTail())
     return emitOpError("(C5) head-tail order needs a known degree of axis ") << getAxisAttr();
+  if (isAuto && getAttention() != AttentionMethod::Gather)
+    return emitOpError("(C5) ") << stringifyAttentionMethod(getAttention())
+                                << " attention needs a known degree of axis " << getAxisAttr();
+  if (getHeadTail() && getAttention() == AttentionMethod::AllToAll)
+    return emitOpError("(C6) all_to_all attention needs positions in block order");
   auto overrides = (*this)->getAttrOfType<ArrayAttr>(kOverridesAttr);
   for (Attribute entry : overrides ? overrides.getValue() : ArrayRef<Attribute>()) {
     if (!isOverride(entry))

@@ -42,6 +42,11 @@ def Dist_AxisRulesOp : Dist_Op<"axis_rules"> {
     The dimensions in `pads` are padded to a multiple of the degree. With `headtail`, the axis shards
     dimensions in head-tail order (`#dist.sharding`); at most one axis of a module does.
 
+    `attention` is the method of attention whose positions the axis shards. Each rank has its queries and
+    - `gather`, the default: gathers all keys and values;
+    - `ring`: passes keys and values around the ranks, one shard at a time;
+    - `all_to_all`: moves the axis to another dimension, usually the heads, and back.
+
     `dist.overrides` replaces `shards`, `stores` or both for the tensors in `names`. With
     `of = "parameters"` an entry applies to parameters, their gradients and their optimizer state. With
     `of = "values"` it applies to sharding constraints. An entry inherits what it does not set. If several
@@ -53,7 +58,8 @@ def Dist_AxisRulesOp : Dist_Op<"axis_rules"> {
     - (C3) `pads` names only dimensions of `shards` and `fallback`.
     - (C4) each entry of `dist.overrides` is a dictionary of `of` ("parameters" or "values"), `names`
       and optionally `shards`; entries of parameters may have `stores`. All but `of` are lists of strings.
-    - (C5) the degree of an axis with `headtail` is not `auto`.
+    - (C5) the degree of an axis with `headtail`, or with an `attention` other than `gather`, is not `auto`.
+    - (C6) an axis with `headtail` has no `attention all_to_all`.
 
     Examples:
     ```mlir
@@ -65,10 +71,11 @@ def Dist_AxisRulesOp : Dist_Op<"axis_rules"> {
     Example: `dist.axis_rules "tp" shards ["heads", "ffn"] fallback ["seq"] stores []`
   }];
   let arguments = (ins StrAttr:$axis, StrArrayAttr:$shards, StrArrayAttr:$fallback, StrArrayAttr:$stores,
-                       OptionalAttr<StrArrayAttr>:$pads, UnitAttr:$head_tail);
+                       OptionalAttr<StrArrayAttr>:$pads, UnitAttr:$head_tail,
+                       DefaultValuedAttr<Dist_AttentionMethod, "AttentionMethod::Gather">:$attention);
   let assemblyFormat = [{
     $axis `shards` $shards `fallback` $fallback `stores` $stores (`pads` $pads^)? (`headtail` $head_tail^)?
-    attr-dict
+    (`attention` $attention^)? attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -86,14 +86,18 @@ double countVisible(double n, bool causal, std::optional<int64_t> window) {
 }
 
 /// Pairs of a query and a visible key, times two (a multiplication and an addition), times the
-/// remaining dimension of the product: the head of q and k, or the head of v.
+/// remaining dimension of the product: the head of q and k, or the head of v. A step of a ring has
+/// its share of the pairs.
 template <typename Op> struct ScoreProducts {
   ScoreProducts(Op op, const dist::Degrees &degrees) {
     NamedTensorType q = op.getQuery().getType();
     auto sizeOf = [&](int64_t dim) { return static_cast<double>(q.getDims()[dim].getSize()); };
     int64_t head = q.indexOf(op.getHeadAttr()), along = q.indexOf(op.getAlongAttr());
     double rows = elements(op.getQuery(), degrees) / sizeOf(head);
-    double pairs = 2 * rows * countVisible(sizeOf(along), op.getCausal(), op.getWindow());
+    NamedTensorType k = op.getKey().getType();
+    auto keys = static_cast<double>(dist::getLocalShape(k, degrees)[k.indexOf(op.getAlongAttr())]);
+    double pairs = 2 * rows * countVisible(sizeOf(along), op.getCausal(), op.getWindow()) * keys /
+                   sizeOf(along);
     overHead = pairs * sizeOf(head);
     overValueHead = pairs * static_cast<double>(op.getValueHead().getSize());
   }

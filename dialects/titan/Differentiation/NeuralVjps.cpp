@@ -27,8 +27,9 @@ static LogicalResult flow(AttentionOp op, Vjp &v) {
   auto grad = v.create<AttentionGradOp>(
       TypeRange{op.getQuery().getType(), op.getKey().getType(), op.getValue().getType()}, cotangent,
       op.getQuery(), op.getKey(), op.getValue(), op.getResult(), op.getLse(), v.cotangent(1),
-      op.getDocuments(), op.getAlongAttr(), op.getHeadAttr(), op.getScaleAttr(), op.getCausalAttr(),
-      op.getWindowAttr(), op.getSoftCapAttr());
+      op.getDocuments(), /*ringStep=*/Value(), op.getAlongAttr(), op.getHeadAttr(),
+      op.getScaleAttr(), op.getCausalAttr(), op.getWindowAttr(), op.getSoftCapAttr(),
+      /*ringAxes=*/ArrayAttr());
   for (unsigned i = 0; i < 3; ++i)
     v.flowTo(i, [&] { return grad->getResult(i); });
   return success();

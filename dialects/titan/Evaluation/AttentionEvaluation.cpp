@@ -25,6 +25,9 @@ public:
         cap(op.getSoftCap() ? op.getSoftCap()->convertToDouble() : 0), shards(shards) {}
 
   LogicalResult add(Value value, const HostTensor &tensor, Side side);
+  /// Sets the positions of keys, after the addition of all tensors. `step`: of a ring; null if all
+  /// keys are here.
+  template <typename Op> LogicalResult placeKeys(Op op, const HostTensor &keys, const double *step);
 
   struct Tensor {
     std::vector<int64_t> strides;             ///< per outer dimension
@@ -106,6 +109,15 @@ LogicalResult AttentionWalk::add(Value value, const HostTensor &tensor, Side sid
   return success();
 }
 
+template <typename Op>
+LogicalResult AttentionWalk::placeKeys(Op op, const HostTensor &keys, const double *step) {
+  if (!step)
+    return checkWhole(op, op.getKey(), keys, along);
+  NamedTensorType type = op.getKey().getType();
+  positions[Keys] = shards.getShard(type, type.indexOf(along), static_cast<int64_t>(*step));
+  return success();
+}
+
 template <typename Visit> void AttentionWalk::walk(Visit visit) const {
   int64_t points = 1;
   for (const LocalDim &dim : outer)
@@ -121,6 +133,11 @@ template <typename Visit> void AttentionWalk::walk(Visit visit) const {
     }
     visit(offsets);
   }
+}
+
+/// The step of a ring, the last operand; null if the operation is none.
+template <typename Op> const double *getRingStep(Op op, ArrayRef<const HostTensor *> operands) {
+  return op.getRingStep() ? operands.back()->data.data() : nullptr;
 }
 
 double dot(const double *a, int64_t aStride, const double *b, int64_t bStride, int64_t n) {
@@ -148,7 +165,8 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
         failed(w.add(attention.getResult(), results[0], Walk::Queries)) ||
         failed(w.add(attention.getLse(), results[1], Walk::Queries)) ||
         (attention.getDocuments() &&
-         failed(w.add(attention.getDocuments(), *operands[3], Walk::Documents))))
+         failed(w.add(attention.getDocuments(), *operands[3], Walk::Documents))) ||
+        failed(w.placeKeys(attention, *operands[1], getRingStep(attention, operands))))
       return failure();
     std::fill(results[0].data.begin(), results[0].data.end(), 0.0);
     w.walk([&](const std::vector<int64_t> &at) {
@@ -164,7 +182,7 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
     const auto &q = w.tensors[0], &k = w.tensors[1], &v = w.tensors[2], &y = w.tensors[3],
                &lse = w.tensors[4];
     const double *query = operands[0]->data.data() + at[0] + i * q.position;
-    const double *documents = operands.size() > 3 ? operands[3]->data.data() + at[5] : nullptr;
+    const double *documents = at.size() > 5 ? operands[3]->data.data() + at[5] : nullptr;
     double greatest = -std::numeric_limits<double>::infinity(), sum = 0;
     int64_t keys = w.counts[AttentionWalk::Keys];
     std::vector<double> scores(keys, greatest);
@@ -174,6 +192,10 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
         scores[j] = w.getScore(dot(query, q.head, key, k.head, q.size));
         greatest = std::max(greatest, scores[j]);
       }
+    if (std::isinf(greatest)) { // no visible key in this step of a ring
+      results[1].data[at[4] + i * lse.position] = greatest;
+      return;
+    }
     for (int64_t j = 0; j < keys; ++j)
       sum += std::exp(scores[j] - greatest);
     results[1].data[at[4] + i * lse.position] = greatest + std::log(sum);
@@ -208,6 +230,8 @@ struct AttentionGradModel
         failed(w.add(grad.getLseCotangent(), *operands[next++], Walk::Queries)))
       return failure();
     if (grad.getDocuments() && failed(w.add(grad.getDocuments(), *operands[next], Walk::Documents)))
+      return failure();
+    if (failed(w.placeKeys(grad, *operands[2], getRingStep(grad, operands))))
       return failure();
     for (HostTensor &result : results)
       std::fill(result.data.begin(), result.data.end(), 0.0);

@@ -120,8 +120,31 @@ template <typename Op> static LogicalResult verifyElementTypes(Op op) {
   return success();
 }
 
+/// Constraint C9 of attention.
+template <typename Op> static LogicalResult verifyRing(Op op) {
+  if (!op.getRingStep())
+    return success();
+  auto step = cast<NamedTensorType>(op.getRingStep().getType());
+  if (step.getRank() != 0 || !step.getElementType().isInteger(64))
+    return op.emitOpError("(C9) the step of a ring must be an i64 of rank 0, got ") << step;
+  auto getAxes = [&](Value value) {
+    auto type = cast<NamedTensorType>(value.getType());
+    return type.getShardingOrReplicated().getDimAxes()[type.indexOf(op.getAlongAttr())];
+  };
+  ArrayAttr axes = op.getRingAxesAttr(), queries = getAxes(op.getQuery());
+  bool fits = axes == getAxes(op.getKey()) && axes == getAxes(op.getValue());
+  for (Attribute axis : axes)
+    fits &= llvm::is_contained(queries, axis);
+  if (!fits)
+    return op.emitOpError("(C9) expected positions of k and v over ")
+           << axes << ", and those of q too, got " << getAxes(op.getKey()) << ", "
+           << getAxes(op.getValue()) << " and " << queries;
+  return success();
+}
+
 LogicalResult AttentionOp::verify() {
-  if (failed(verifyOperands(*this)) || failed(verifyElementTypes(*this)))
+  if (failed(verifyOperands(*this)) || failed(verifyElementTypes(*this)) ||
+      failed(verifyRing(*this)))
     return failure();
   NamedTensorType q = getQuery().getType();
   if (getResult().getType().getDims() != ArrayRef(replaceHead(q, getHeadAttr(), getValueHead())) ||
@@ -134,7 +157,7 @@ LogicalResult AttentionOp::verify() {
 
 LogicalResult AttentionGradOp::verify() {
   if (failed(verifyOperands(*this)) || failed(verifyMask(*this)) ||
-      failed(verifyElementTypes(*this)))
+      failed(verifyElementTypes(*this)) || failed(verifyRing(*this)))
     return failure();
   NamedTensorType q = getQuery().getType();
   if (getDQuery().getType().getDims() != q.getDims() ||

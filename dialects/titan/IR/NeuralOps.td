@@ -39,7 +39,7 @@ def Titan_RotaryOp : Titan_Op<"rotary", [Pure, Titan_InPlace]> {
   let hasVerifier = 1;
 }
 
-def Titan_AttentionOp : Titan_Op<"attention", [Pure]> {
+def Titan_AttentionOp : Titan_Op<"attention", [Pure, AttrSizedOperandSegments]> {
   let summary = "scaled dot-product attention";
   let description = [{
     scores = scale * (q @ k) over dimension `head`; softmax over the positions of k and v (their
@@ -51,10 +51,15 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure]> {
 
     `soft_cap` c bounds the scores: c tanh(score / c). The mask for positions i of q and j of k is the
     intersection of `causal`, j <= i; `window` w, |i - j| < w; and `documents`, equal numbers at i and j.
-    Every query attends at least to its own position.
+    Every query attends at least to its own position, if k has it.
 
     Decomposition (`--titan-decompose`): rename `along` of k and v, contract, select, reduce, exp, contract.
-    The positions of q may be sharded, those of k and v may not.
+    The positions of q may be sharded. Those of k and v are whole, except in a step of a ring.
+
+    `ring %s over ["cp"]`: one step of ring attention (Liu, Zaharia and Abbeel, 2023, section 3;
+    `--dist-lower-ring-attention`). k and v hold the shard of the rank that is %s positions before this
+    rank along the axes, cyclically. The result and `lse` are those over the visible keys of that shard
+    alone. A query that sees none of them has the result 0 and the `lse` minus infinity.
 
     Constraints:
     - (C1) q, k and v have the dimension `along`, q and k have `head`.
@@ -67,18 +72,21 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure]> {
     - (C7) `soft_cap` is positive.
     - (C8) q, k, v and the result have one floating-point element type; `lse` has that type or f32 if
       that is wider.
+    - (C9) the step of a ring is an i64 of rank 0. Its axes are those that shard the positions of k and v,
+      and they shard the positions of q.
 
     Example: `%y, %lse = titan.attention %q, %k, %v documents %ids along "seq" head "head"
     {scale = 0.25, causal, window = 4096 : i64, soft_cap = 5.0e+01} : ...`
   }];
   let arguments = (ins Titan_Tensor:$query, Titan_Tensor:$key, Titan_Tensor:$value,
-                       Optional<Titan_Tensor>:$documents, StrAttr:$along, StrAttr:$head,
-                       F64Attr:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
-                       OptionalAttr<F64Attr>:$soft_cap);
+                       Optional<Titan_Tensor>:$documents, Optional<Titan_Tensor>:$ring_step,
+                       StrAttr:$along, StrAttr:$head, F64Attr:$scale, UnitAttr:$causal,
+                       OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$soft_cap,
+                       OptionalAttr<StrArrayAttr>:$ring_axes);
   let results = (outs Titan_Tensor:$result, Titan_Tensor:$lse);
   let assemblyFormat = [{
-    $query `,` $key `,` $value (`documents` $documents^)? `along` $along `head` $head attr-dict `:`
-    functional-type(operands, results)
+    $query `,` $key `,` $value (`documents` $documents^)? (`ring` $ring_step^ `over` $ring_axes)?
+    `along` $along `head` $head attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
     /// The dimension of v that replaces `head`.
@@ -94,7 +102,9 @@ def Titan_AttentionGradOp : Titan_Op<"attention_grad", [Pure, AttrSizedOperandSe
     product of `lse_cotangent`, if given, and the probability to the cotangent of every visible score.
 
     Constraints:
-    - (C1) q, k, v, documents and attributes satisfy the constraints of `titan.attention`.
+    - (C1) q, k, v, documents, the step of a ring and attributes satisfy the constraints of
+      `titan.attention`. In a ring, `result` and `lse` are those over all keys, and the cotangents are
+      those of the pairs with the keys of the step.
     - (C2) the results have the dimensions of q, k and v.
     - (C3) `cotangent` and `result` have the dimensions of attention's result, `lse` and `lse_cotangent`
       those of its `lse`.
@@ -105,13 +115,14 @@ def Titan_AttentionGradOp : Titan_Op<"attention_grad", [Pure, AttrSizedOperandSe
   let arguments = (ins Titan_Tensor:$cotangent, Titan_Tensor:$query, Titan_Tensor:$key,
                        Titan_Tensor:$value, Titan_Tensor:$result, Titan_Tensor:$lse,
                        Optional<Titan_Tensor>:$lse_cotangent, Optional<Titan_Tensor>:$documents,
-                       StrAttr:$along, StrAttr:$head, F64Attr:$scale, UnitAttr:$causal,
-                       OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$soft_cap);
+                       Optional<Titan_Tensor>:$ring_step, StrAttr:$along, StrAttr:$head,
+                       F64Attr:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
+                       OptionalAttr<F64Attr>:$soft_cap, OptionalAttr<StrArrayAttr>:$ring_axes);
   let results = (outs Titan_Tensor:$dQuery, Titan_Tensor:$dKey, Titan_Tensor:$dValue);
   let assemblyFormat = [{
     $cotangent `,` $query `,` $key `,` $value `,` $result `,` $lse (`lse_cotangent` $lse_cotangent^)?
-    (`documents` $documents^)? `along` $along `head` $head attr-dict `:`
-    functional-type(operands, results)
+    (`documents` $documents^)? (`ring` $ring_step^ `over` $ring_axes)? `along` $along `head` $head
+    attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
     /// The dimension of v that replaces `head`.

@@ -24,7 +24,9 @@ struct HostTensor {
 class RankShards {
 public:
   virtual ~RankShards() = default;
-  virtual DimShard getShard(NamedTensorType type, int64_t dim) const = 0;
+  /// With `back`, the shard of the rank that many positions before, over the axes of the dimension.
+  virtual DimShard getShard(NamedTensorType type, int64_t dim, int64_t back) const = 0;
+  DimShard getShard(NamedTensorType type, int64_t dim) const { return getShard(type, dim, 0); }
 };
 
 } // namespace titan::ir

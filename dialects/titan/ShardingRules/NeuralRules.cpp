@@ -21,9 +21,9 @@ struct RotaryRule : ShardingRuleOpInterface::ExternalModel<RotaryRule, RotaryOp>
   }
 };
 
-/// Each query reads all keys, so the positions of keys and both head dimensions must not be
-/// sharded. The positions of queries may be. The cotangents of k and v are then partial sums, and
-/// also if a dimension of q alone (the group) is sharded.
+/// Each query reads all keys, so both head dimensions and the positions of keys and documents must
+/// not be sharded, except those of keys in a ring. The positions of queries may be. The cotangents
+/// of k and v are then partial sums, and also if a dimension of q alone (the group) is sharded.
 template <typename Op>
 struct AttentionRule : ShardingRuleOpInterface::ExternalModel<AttentionRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {
@@ -39,11 +39,18 @@ struct AttentionRule : ShardingRuleOpInterface::ExternalModel<AttentionRule<Op>,
     dist::Factor keys = *positions;
     keys.kind = dist::FactorKind::Replicated;
     keys.padding = positions->padding = dist::Padding::Forbidden;
+    dist::Factor documents = keys;
     unsigned key = attention.getKeyMutable().getOperandNumber();
-    unsigned documents = attention.getDocuments() ? op->getNumOperands() - 1 : key;
-    for (unsigned i = 0; i < op->getNumOperands(); ++i)
-      (i == key || i == key + 1 || i == documents ? *positions : keys).operandDims[i] = -1;
+    unsigned last = op->getNumOperands() - (attention.getRingStep() ? 2 : 1);
+    for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+      const bool isKey = i == key || i == key + 1;
+      const bool isDocuments = attention.getDocuments() && i == last;
+      keys.operandDims[i] = isKey ? keys.operandDims[i] : -1;
+      documents.operandDims[i] = isDocuments ? documents.operandDims[i] : -1;
+      positions->operandDims[i] = isKey || isDocuments ? -1 : positions->operandDims[i];
+    }
     std::fill(keys.resultDims.begin(), keys.resultDims.end(), -1);
+    documents.resultDims = keys.resultDims;
     if (auto grad = dyn_cast<AttentionGradOp>(op)) {
       reducePadding(rule);
       positions->kind = dist::FactorKind::Sum;
@@ -53,8 +60,25 @@ struct AttentionRule : ShardingRuleOpInterface::ExternalModel<AttentionRule<Op>,
       if (grad.getLseCotangent())
         rule.linearSets[0].push_back(6);
     }
+    const int queries = static_cast<int>(positions - rule.factors.begin());
+    rule.attention = {queries, static_cast<int>(rule.factors.size()), findHeads(attention, rule)};
     rule.factors.push_back(keys);
+    if (attention.getDocuments())
+      rule.factors.push_back(documents);
     return rule;
+  }
+
+private:
+  /// The factor of the innermost dimension of k besides positions and `head`.
+  static int findHeads(Op attention, const dist::ShardingRule &rule) {
+    for (DimAttr dim : llvm::reverse(attention.getKey().getType().getDims()))
+      if (dim.getName() != attention.getAlongAttr() && dim.getName() != attention.getHeadAttr())
+        return static_cast<int>(llvm::find_if(rule.factors,
+                                              [&](const dist::Factor &f) {
+                                                return f.name == dim.getName().getValue();
+                                              }) -
+                                rule.factors.begin());
+    return -1;
   }
 };
 

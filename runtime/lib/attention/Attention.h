@@ -5,7 +5,8 @@
 //   q    [outer, queries, kvHeads, group, head]         out  the same with valueHead
 //   k    [outer, keys, kvHeads, head]                   shared by the `group` query heads
 //   v    [outer, keys, kvHeads, valueHead]
-//   lse  [outer, queries, kvHeads, group]               natural log of the sum of exponentials
+//   lse  [outer, queries, kvHeads, group]               natural log of the sum of exponentials;
+//                                                       minus infinity if no key is visible
 //
 //   out = softmax(cap(scale * q k^T), over the visible keys) v
 //

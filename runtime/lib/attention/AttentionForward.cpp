@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace titan::rt {
 
@@ -86,12 +87,15 @@ private:
       if (!mask.isFullyMasked(block, keys))
         keyStep(block, keys);
     }
+    // In a step of a ring, a query may see no key. Its result is then 0.
     if (T *lse = all.lse ? all.lse + start(s.lse) : nullptr)
       for (int64_t lane = 0; lane < count; ++lane)
         lse[lane * s.lse.position] =
-            highest[lane] * T(0.69314718055994530942) + std::log(total[lane]);
+            highest[lane] == hidden<T>
+                ? -std::numeric_limits<T>::infinity()
+                : highest[lane] * T(0.69314718055994530942) + std::log(total[lane]);
     for (int64_t lane = 0; lane < lanes; ++lane)
-      rescale[lane] = T(1) / total[lane];
+      rescale[lane] = highest[lane] == hidden<T> ? T(0) : T(1) / total[lane];
     rescaleSums();
     products.store(all.out + start(s.out), count);
   }

@@ -1,5 +1,6 @@
 // Which keys a query attends to: the intersection of the terms of the mask (titan.attention).
-// Positions are key positions. Queries are numbered on this rank; their positions increase.
+// Queries and keys are numbered on this rank, and their positions increase. A range of visible
+// positions is therefore a range of keys.
 #pragma once
 
 #include "titan/runtime/program.h"
@@ -18,47 +19,49 @@ struct IndexRange {
 class AttentionMask {
 public:
   AttentionMask(const AttentionShape &shape, const int64_t *documents)
-      : shape(&shape), positions(queryPositions(shape)), documents(documents),
-        stride(shape.ofDocuments.position) {}
+      : shape(&shape), ofQueries(queryPositions(shape)), ofKeys(keyPositions(shape)),
+        documents(documents), stride(shape.ofDocuments.position) {}
 
   /// Keys that any of these queries may attend to, ignoring documents.
   IndexRange keysOf(IndexRange queries) const {
-    int64_t first = positions.toGlobal(queries.begin), last = positions.toGlobal(queries.end - 1);
-    return {shape->window ? std::max<int64_t>(0, first - shape->window + 1) : 0,
-            std::min(shape->keys, shape->causal   ? last + 1
-                                  : shape->window ? last + shape->window
-                                                  : shape->keys)};
+    int64_t first = ofQueries.toGlobal(queries.begin), last = ofQueries.toGlobal(queries.end - 1);
+    return {shape->window ? ofKeys.lowerBound(first - shape->window + 1) : 0,
+            shape->causal   ? ofKeys.lowerBound(last + 1)
+            : shape->window ? ofKeys.lowerBound(last + shape->window)
+                            : shape->keys};
   }
   /// Queries that may attend to any of these keys, ignoring documents.
   IndexRange queriesOf(IndexRange keys) const {
-    int64_t begin = shape->causal   ? positions.lowerBound(keys.begin)
-                    : shape->window ? positions.lowerBound(keys.begin - shape->window + 1)
-                                    : 0;
-    return {begin,
-            shape->window ? positions.lowerBound(keys.end - 1 + shape->window) : shape->queries};
+    int64_t first = ofKeys.toGlobal(keys.begin), last = ofKeys.toGlobal(keys.end - 1);
+    return {shape->causal   ? ofQueries.lowerBound(first)
+            : shape->window ? ofQueries.lowerBound(first - shape->window + 1)
+                            : 0,
+            shape->window ? ofQueries.lowerBound(last + shape->window) : shape->queries};
   }
 
   bool hasDocuments() const { return documents; }
-  int64_t documentOfKey(int64_t key) const { return documents[key * stride]; }
-  int64_t documentOfQuery(int64_t query) const { return documentOfKey(positions.toGlobal(query)); }
+  int64_t documentOfKey(int64_t key) const { return documents[ofKeys.toGlobal(key) * stride]; }
+  int64_t documentOfQuery(int64_t query) const {
+    return documents[ofQueries.toGlobal(query) * stride];
+  }
 
   /// No query attends to a key here, because their ranges of document numbers are disjoint.
   bool isFullyMasked(IndexRange queries, IndexRange keys) const {
     if (!documents)
       return false;
-    Numbers one = numbersOf(queries, positions), other = numbersOf(keys, DimShard{});
+    Numbers one = numbersOf(queries, ofQueries), other = numbersOf(keys, ofKeys);
     return one.highest < other.lowest || other.highest < one.lowest;
   }
   /// Every query attends to every key here.
   bool isUnmasked(IndexRange queries, IndexRange keys) const {
-    int64_t first = positions.toGlobal(queries.begin), last = positions.toGlobal(queries.end - 1);
-    if ((shape->causal && keys.end - 1 > first) ||
-        (shape->window &&
-         (last - keys.begin >= shape->window || keys.end - 1 - first >= shape->window)))
+    int64_t first = ofQueries.toGlobal(queries.begin), last = ofQueries.toGlobal(queries.end - 1);
+    int64_t firstKey = ofKeys.toGlobal(keys.begin), lastKey = ofKeys.toGlobal(keys.end - 1);
+    if ((shape->causal && lastKey > first) ||
+        (shape->window && (last - firstKey >= shape->window || lastKey - first >= shape->window)))
       return false;
     if (!documents)
       return true;
-    Numbers one = numbersOf(queries, positions), other = numbersOf(keys, DimShard{});
+    Numbers one = numbersOf(queries, ofQueries), other = numbersOf(keys, ofKeys);
     return one.lowest == one.highest && other.lowest == other.highest && one.lowest == other.lowest;
   }
 
@@ -67,10 +70,10 @@ private:
     int64_t lowest, highest;
   };
   Numbers numbersOf(IndexRange range, const DimShard &shard) const {
-    int64_t first = documentOfKey(shard.toGlobal(range.begin));
+    int64_t first = documents[shard.toGlobal(range.begin) * stride];
     Numbers numbers{first, first};
     for (int64_t i = range.begin + 1; i < range.end; ++i) {
-      int64_t document = documentOfKey(shard.toGlobal(i));
+      int64_t document = documents[shard.toGlobal(i) * stride];
       numbers.lowest = std::min(numbers.lowest, document);
       numbers.highest = std::max(numbers.highest, document);
     }
@@ -78,7 +81,7 @@ private:
   }
 
   const AttentionShape *shape;
-  DimShard positions; ///< key positions of the queries
+  DimShard ofQueries, ofKeys; ///< their positions
   const int64_t *documents;
   int64_t stride;
 };

@@ -54,28 +54,28 @@ struct Span {
 };
 __device__ Span keysOf(int64_t query, const AttentionShape &s) {
   const int64_t position = queryPositions(s).toGlobal(query);
+  const DimShard positions = keyPositions(s);
   Span span{0, s.keys};
-  if (s.window && position - s.window + 1 > 0)
-    span.begin = position - s.window + 1;
-  if (s.causal)
-    span.end = position + 1;
-  else if (s.window && position + s.window < s.keys)
-    span.end = position + s.window;
+  if (s.window)
+    span.begin = positions.lowerBound(position - s.window + 1);
+  if (s.causal || s.window)
+    span.end = positions.lowerBound(position + (s.causal ? 1 : s.window));
   return span;
 }
 __device__ Span queriesOf(int64_t key, const AttentionShape &s) {
   const DimShard positions = queryPositions(s);
+  const int64_t position = keyPositions(s).toGlobal(key);
   Span span{0, s.queries};
   if (s.causal || s.window)
-    span.begin = positions.lowerBound(s.causal ? key : key - s.window + 1);
+    span.begin = positions.lowerBound(s.causal ? position : position - s.window + 1);
   if (s.window)
-    span.end = positions.lowerBound(key + s.window);
+    span.end = positions.lowerBound(position + s.window);
   return span;
 }
 __device__ bool inOneDocument(const Row &row, int64_t query, int64_t key, const AttentionShape &s) {
   return !s.documents ||
          s.documents[offsetAt(row, queryPositions(s).toGlobal(query), s.ofDocuments)] ==
-             s.documents[offsetAt(row, key, s.ofDocuments)];
+             s.documents[offsetAt(row, keyPositions(s).toGlobal(key), s.ofDocuments)];
 }
 
 /// The score of a product, and the factor of its cotangent.

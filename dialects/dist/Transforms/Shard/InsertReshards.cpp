@@ -29,7 +29,7 @@ class Inserter {
 public:
   explicit Inserter(const MeshView &mesh) : mesh(mesh) {}
 
-  void run(func::FuncOp function) {
+  LogicalResult run(func::FuncOp function) {
     function.walk([&](Operation *op) {
       for (Value result : op->getResults())
         wanted[result] = getShardingOf(result);
@@ -37,6 +37,7 @@ public:
     visitBlock(function.getBody().front());
     cache.simplify();
     mergeTables(function);
+    return success(!hasFailed);
   }
 
 private:
@@ -63,6 +64,7 @@ private:
       for (unsigned i : {0, 1})
         carryPartialSum(op, i);
     OpShardingDecision decision(op, mesh);
+    hasFailed = hasFailed || failed(decision.verify()); // a gradient fails as its operation does
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
       reshardOperand(op, i, decision.getOperandSharding(i));
     for (OpResult result : op->getResults()) {
@@ -228,13 +230,13 @@ private:
   const MeshView &mesh;
   ReshardCache cache;
   DenseMap<Value, ShardingAttr> wanted;
+  bool hasFailed = false;
 };
 
 struct InsertReshards : titan::dist::impl::DistInsertReshardsBase<InsertReshards> {
   void runOnOperation() override {
     auto insert = [](func::FuncOp function, const MeshView &mesh) {
-      Inserter(mesh).run(function);
-      return success();
+      return Inserter(mesh).run(function);
     };
     if (failed(visitWithMesh(getOperation(), insert)))
       return signalPassFailure();

@@ -11,6 +11,18 @@ static void append(std::vector<std::string> &list, ArrayAttr names) {
     list.push_back(name.str());
 }
 
+static AttentionSplit getAttentionSplit(AttentionMethod method) {
+  switch (method) {
+  case AttentionMethod::Gather:
+    return AttentionSplit::Queries;
+  case AttentionMethod::Ring:
+    return AttentionSplit::QueriesAndKeys;
+  case AttentionMethod::AllToAll:
+    return AttentionSplit::Heads;
+  }
+  llvm_unreachable("every method is handled");
+}
+
 FailureOr<MeshView> MeshView::get(ModuleOp module) {
   MeshView view;
   view.context = module.getContext();
@@ -36,6 +48,7 @@ FailureOr<MeshView> MeshView::get(ModuleOp module) {
       append(info.preference, axisRules.getShards());
       append(info.preference, axisRules.getFallback());
       info.isHeadTail = axisRules.getHeadTail();
+      info.attention = getAttentionSplit(axisRules.getAttention());
     }
     if (info.isHeadTail && llvm::any_of(view.axes, [](const AxisInfo &a) { return a.isHeadTail; }))
       return axisRules.emitOpError("a second axis has head-tail order");
@@ -78,7 +91,7 @@ ShardingAttr MeshView::getSharding(int64_t rank, const ShardingByAxis &byAxis) c
   ShardingByDim byDim{std::vector<std::vector<int>>(rank), {}, 0, {}};
   for (auto [i, dim] : llvm::enumerate(byAxis.dimOfAxis)) {
     int axis = static_cast<int>(i);
-    if (dim >= 0)
+    if (dim >= 0 && !llvm::is_contained(byAxis.inner, axis))
       byDim.dims[dim].push_back(axis);
     if (dim >= 0 && axes[i].isHeadTail)
       byDim.headTail.push_back(axis);
@@ -87,6 +100,9 @@ ShardingAttr MeshView::getSharding(int64_t rank, const ShardingByAxis &byAxis) c
     if (dim == kPartial)
       byDim.partial.push_back(axis);
   }
+  for (int axis : byAxis.inner)
+    if (int dim = byAxis.dimOfAxis[axis]; dim >= 0)
+      byDim.dims[dim].push_back(axis);
   if (!byDim.flat.empty())
     byDim.flatFrom = byAxis.flatFrom;
   return getSharding(byDim, byAxis.kind);

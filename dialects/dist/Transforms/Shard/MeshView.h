@@ -22,6 +22,7 @@ struct ShardingByAxis {
   std::vector<int> dimOfAxis; ///< per axis: a dimension, kReplicated, kFlat or kPartial
   int flatFrom = 0;
   ReductionKind kind = ReductionKind::Sum; ///< of the partial axes
+  std::vector<int> inner = {};             ///< axes that follow all others of their dimension
 };
 
 class MeshView {

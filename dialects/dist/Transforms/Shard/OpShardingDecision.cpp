@@ -70,22 +70,63 @@ ShardingAttr OpShardingDecision::getSharding(Value value, const ShardingByAxis &
   return mesh.getSharding(cast<NamedTensorType>(value.getType()).getRank(), byAxis);
 }
 
+/// Whether the axis shards the heads of this attention instead of its positions.
+bool OpShardingDecision::movesToHeads(size_t a) const {
+  return rule.attention && mesh.getAxes()[a].attention == AttentionSplit::Heads;
+}
+
+/// Axes that move from positions to heads come last: they divide what the others leave of the
+/// heads, and one all-to-all appends them to the axes of the heads.
 void OpShardingDecision::decide() {
-  std::vector<int64_t> degrees(rule.factors.size(), 1);
-  for (size_t a = 0; a < mesh.getNumAxes(); ++a) {
-    Assignment assignment = assignAxis(rule, getUse(a), sizes, mesh.getAxes()[a], degrees);
-    if (assignment.kind == Assignment::Split) {
-      degrees[assignment.factor] *= std::max<int64_t>(1, mesh.getAxes()[a].degree);
-      split(a, rule.factors[assignment.factor]);
-    } else if (assignment.kind == Assignment::ForwardPartial) {
-      for (unsigned i : rule.linearSets[assignment.set])
-        operands[i].dimOfAxis[a] = kPartial;
-      for (ShardingByAxis &result : results)
-        result.dimOfAxis[a] = kPartial;
-    } else if (assignment.kind == Assignment::Flat) {
-      shardFlat(a);
-    }
+  degrees.assign(rule.factors.size(), 1);
+  for (bool isLast : {false, true})
+    for (size_t a = 0; a < mesh.getNumAxes(); ++a)
+      if (movesToHeads(a) == isLast)
+        decideAxis(a);
+}
+
+void OpShardingDecision::decideAxis(size_t a) {
+  Assignment assignment = assignAxis(rule, getUse(a), sizes, mesh.getAxes()[a], degrees);
+  if (assignment.kind == Assignment::Split) {
+    if (movesToHeads(a) && assignment.factor == rule.attention->queries)
+      failed.push_back(a);
+    degrees[assignment.factor] *= std::max<int64_t>(1, mesh.getAxes()[a].degree);
+    split(a, rule.factors[assignment.factor]);
+    if (movesToHeads(a) && assignment.factor == rule.attention->heads)
+      for (ShardingByAxis &byAxis : llvm::concat<ShardingByAxis>(operands, results))
+        byAxis.inner.push_back(static_cast<int>(a));
+    if (int joint = findJointFactor(rule, assignment.factor, mesh.getAxes()[a]); joint >= 0)
+      splitJointly(a, rule.factors[joint]);
+  } else if (assignment.kind == Assignment::ForwardPartial) {
+    for (unsigned i : rule.linearSets[assignment.set])
+      operands[i].dimOfAxis[a] = kPartial;
+    for (ShardingByAxis &result : results)
+      result.dimOfAxis[a] = kPartial;
+  } else if (assignment.kind == Assignment::Flat) {
+    shardFlat(a);
   }
+}
+
+LogicalResult OpShardingDecision::verify() const {
+  if (failed.empty())
+    return success();
+  const AxisInfo &axis = mesh.getAxes()[failed.front()];
+  InFlightDiagnostic error = op->emitError("axis '")
+                             << axis.name << "' of degree " << axis.degree
+                             << " cannot compute this attention by all_to_all: ";
+  if (rule.attention->heads < 0)
+    return error << "queries and keys share no dimension that it could shard instead of positions";
+  const Factor &heads = rule.factors[rule.attention->heads];
+  const int64_t size = heads.size / degrees[rule.attention->heads];
+  error << "it does not divide the " << size << " elements of '" << heads.name
+        << "' that the other axes leave to a rank";
+  SmallVector<int64_t> legal;
+  for (int64_t degree = 1; degree <= size; ++degree)
+    if (size % degree == 0)
+      legal.push_back(degree);
+  llvm::interleaveComma(legal, error.attachNote() << "the legal degrees are ");
+  error.attachNote() << "attention by ring or gather works with any number of heads";
+  return error;
 }
 
 AxisUse OpShardingDecision::getUse(size_t a) const {
@@ -111,6 +152,16 @@ void OpShardingDecision::split(size_t a, const Factor &factor) {
                         : factor.kind == FactorKind::Max ? ReductionKind::Max
                                                          : ReductionKind::Min;
   }
+}
+
+/// Shards what else has a factor that goes with the one that the axis shards.
+void OpShardingDecision::splitJointly(size_t a, const Factor &joint) {
+  for (auto [i, dim] : llvm::enumerate(joint.operandDims))
+    if (dim >= 0)
+      operands[i].dimOfAxis[a] = dim;
+  for (auto [i, dim] : llvm::enumerate(joint.resultDims))
+    if (dim >= 0)
+      results[i].dimOfAxis[a] = dim;
 }
 
 void OpShardingDecision::shardFlat(size_t a) {

@@ -18,14 +18,20 @@ public:
   /// `op` implements ShardingRuleOpInterface; its operands have their final types.
   OpShardingDecision(mlir::Operation *op, const MeshView &mesh);
 
+  /// Reports attention whose heads an axis cannot shard instead of its positions.
+  mlir::LogicalResult verify() const;
+
   /// The required sharding of an operand and the sharding of a result, partial axes included.
   ShardingAttr getOperandSharding(unsigned i) const;
   ShardingAttr getResultSharding(unsigned i) const;
 
 private:
   void decide();
+  void decideAxis(size_t a);
+  bool movesToHeads(size_t a) const;
   AxisUse getUse(size_t a) const;
   void split(size_t a, const Factor &factor);
+  void splitJointly(size_t a, const Factor &joint);
   void shardFlat(size_t a);
   ShardingAttr getSharding(mlir::Value value, const ShardingByAxis &byAxis) const;
 
@@ -34,6 +40,8 @@ private:
   ShardingRule rule;
   ValueSizes sizes;
   std::vector<ShardingByAxis> have, wanted, operands, results;
+  std::vector<int64_t> degrees; ///< per factor, of the axes assigned so far
+  std::vector<size_t> failed;   ///< axes that cannot move to heads
 };
 
 } // namespace titan::dist

@@ -179,6 +179,34 @@ def DistLowerReshards : Pass<"dist-lower-reshards", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::titan::dist::DistDialect"];
 }
 
+def DistLowerRingAttention : Pass<"dist-lower-ring-attention", "::mlir::func::FuncOp"> {
+  let summary = "lowers attention over sharded keys to a ring";
+  let description = [{
+    After it, attention whose keys and values are sharded along its positions is a repeat over the ranks
+    of these axes (Liu, Zaharia and Abbeel, 2023). In step s a rank computes with the keys and values of
+    the rank s positions before, while a permute brings those of the next step. Results are merged by
+    their log-sum-exps, in f32 at least. In the gradient, the cotangents of queries are summed where they
+    are, and those of keys and values follow these around the ring, back to their owner. The size of the
+    program does not depend on the number of ranks.
+
+    ```mlir
+    %y, %lse = titan.attention %q, %k, %v along "seq" head "head" ...       // all sharded {cp} along seq
+    // becomes, for four ranks
+    %r:4 = titan.repeat <cp.ring = 3> iter_args(%k, %v, %zero, %minus_infinity) {
+    ^bb0(%s, %ks, %vs, %y0, %l0):
+      %next:2 = dist.permute %ks, %vs over ["cp"] by 1
+      %y1, %l1 = titan.attention %q, %ks, %vs ring %s over ["cp"] along "seq" head "head" ...
+      %y2, %l2 = ...                                                        // merged
+      titan.yield %next#0, %next#1, %y2, %l2
+    }
+    %last = titan.constant 3
+    %y1, %l1 = titan.attention %q, %r#0, %r#1 ring %last over ["cp"] along "seq" head "head" ...
+    %y, %lse = ...                                                          // merged with %r#2, %r#3
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
+}
+
 def DistReturnUnreduced : Pass<"dist-return-unreduced", "::mlir::func::FuncOp"> {
   let summary = "returns the unreduced value of marked outputs";
   let description = [{

@@ -32,6 +32,7 @@ void dist::buildShardPhase(OpPassManager &passes, const RunSettings &settings) {
   each.addPass(createDistWidenReductions());
   each.addPass(createDistNarrowReshards());
   each.addPass(createDistLowerReshards());
+  each.addPass(createDistLowerRingAttention());
   // After padding and the moves of casts, which leave expansions and pairs of casts.
   each.addPass(ir::createCanonicalizePass());
   each.addPass(createDistReturnUnreduced());

@@ -63,7 +63,7 @@ private:
       return success();
     int factor = findFactor(a);
     if (factor >= 0)
-      return checkSplit(a, rule.factors[factor]);
+      return checkSplit(a, factor);
     return complain(
         a, factor == kReplicated ? "no way of splitting it over axis '" : "it cannot use axis '",
         -1, "");
@@ -121,7 +121,18 @@ private:
                                      : ReductionKind::Sum;
   }
 
-  LogicalResult checkSplit(size_t a, const Factor &factor) {
+  /// Adds the dimensions of a factor that the axis shards together with `factor`.
+  static void addDims(Factor &factor, const Factor &joint) {
+    for (auto [dim, other] : llvm::zip_equal(factor.operandDims, joint.operandDims))
+      dim = std::max(dim, other);
+    for (auto [dim, other] : llvm::zip_equal(factor.resultDims, joint.resultDims))
+      dim = std::max(dim, other);
+  }
+
+  LogicalResult checkSplit(size_t a, int number) {
+    Factor factor = rule.factors[number];
+    if (int joint = findJointFactor(rule, number, mesh.getAxes()[a]); joint >= 0)
+      addDims(factor, rule.factors[joint]);
     if (factor.kind == FactorKind::Replicated)
       return complain(a, "dimension '" + factor.name + "' must not be split, but is over axis '",
                       -1, "");
@@ -192,8 +203,21 @@ private:
     }
     if (isa<func::ReturnOp>(op))
       return checkReturn(op);
-    if (isa<ir::ShardingRuleOpInterface>(op))
-      return OpChecker(op, mesh).check();
+    if (isa<ir::ShardingRuleOpInterface>(op) && failed(OpChecker(op, mesh).check()))
+      return failure();
+    return success(succeeded(checkKeys<ir::AttentionOp>(op)) &&
+                   succeeded(checkKeys<ir::AttentionGradOp>(op)));
+  }
+
+  /// Checks that attention sees all keys, unless it is a step of a ring.
+  template <typename Op> static LogicalResult checkKeys(Operation *op) {
+    auto attention = dyn_cast<Op>(op);
+    if (!attention || attention.getRingStep())
+      return success();
+    NamedTensorType type = attention.getKey().getType();
+    ArrayAttr axes = type.getSharding().getDimAxes()[type.indexOf(attention.getAlongAttr())];
+    if (!axes.empty())
+      return op->emitOpError("has keys over ") << axes << " and no ring that passes them around";
     return success();
   }
 

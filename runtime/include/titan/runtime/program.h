@@ -242,15 +242,19 @@ struct AttentionShape {
   bool causal = false;
   int64_t window = 0;                 // 0: none
   double softCap = 0;                 // 0: none
-  DimShard queryShard = {};           // key positions of this rank's queries; length 0: all
-  const int64_t *documents = nullptr; // [outer, keys, kvHeads]; null: none
+  DimShard queryShard = {};           // positions of this rank's queries; length 0: all
+  const int64_t *documents = nullptr; // [outer, positions, kvHeads]; null: none
+  DimShard keyShard = {};             // positions of k and v, in a step of a ring; length 0: all
   void *scratch = nullptr;            // one block per thread (attention_scratch.h)
   /// Default: the dimensions in the order above, row-major.
   AttentionStrides q = {}, k = {}, v = {}, out = {}, lse = {}, ofDocuments = {};
 };
-/// The key positions of the queries of a call.
+/// The positions of the queries and keys of a call.
 TITAN_LAYOUT DimShard queryPositions(const AttentionShape &shape) {
   return shape.queryShard.length ? shape.queryShard : DimShard::whole(shape.queries);
+}
+TITAN_LAYOUT DimShard keyPositions(const AttentionShape &shape) {
+  return shape.keyShard.length ? shape.keyShard : DimShard::whole(shape.keys);
 }
 void attention(Context &, const float *q, const float *k, const float *v, float *out, float *lse,
                const AttentionShape &);

@@ -45,6 +45,19 @@ Numbers cutByDefinition(int64_t size, std::vector<ShardLevel> levels) {
   return list;
 }
 
+// After s permutes a rank has the shard of the rank s positions before, over one axis and over two.
+TEST(DimShard, OfARankBefore) {
+  for (ShardOrder order : {kBlock, kHeadTail})
+    for (int64_t rank = 0; rank < 6; ++rank)
+      for (int64_t back = 0; back < 7; ++back) {
+        const int64_t other = (rank - back + 12) % 6;
+        const ShardLevel one{6, rank, order}, two[] = {{2, rank / 3, kBlock}, {3, rank % 3, order}};
+        EXPECT_EQ(titan::shardOf(24, &one, 1, back), shardOf(24, {{6, other, order}}));
+        EXPECT_EQ(titan::shardOf(24, two, 2, back),
+                  shardOf(24, {{2, other / 3, kBlock}, {3, other % 3, order}}));
+      }
+}
+
 TEST(DimShard, Block) {
   EXPECT_EQ(indicesOf(shardOf(8, {{4, 2, kBlock}})), (Numbers{4, 5}));
   EXPECT_EQ(shardOf(8, {}), DimShard::whole(8));

@@ -115,13 +115,24 @@ template <typename T> void reference(const AttentionShape &s, Case<T> &c) {
         }
 }
 
+/// Memory for both passes, alive as long as the shape that names it.
+class WithScratch {
+public:
+  template <typename T> WithScratch(AttentionShape &s, T) {
+    attention_scratch::Sizes sizes = scratchSizes<T>(s);
+    int64_t block = std::max(forwardBytes(sizes), backwardBytes(sizes));
+    memory.resize(block * omp_get_max_threads() + 64);
+    void *start = memory.data();
+    size_t space = memory.size();
+    s.scratch = std::align(64, space - 64, start, space);
+  }
+
+private:
+  std::vector<std::byte> memory;
+};
+
 template <typename E> void compute(AttentionShape s, Case<E> &c) {
-  attention_scratch::Sizes sizes = scratchSizes<Accumulated<E>>(s);
-  int64_t block = std::max(forwardBytes(sizes), backwardBytes(sizes));
-  std::vector<std::byte> scratch(block * omp_get_max_threads() + 64);
-  void *start = scratch.data();
-  size_t space = scratch.size();
-  s.scratch = std::align(64, space - 64, start, space);
+  WithScratch scratch(s, Accumulated<E>());
   attentionForward(s, c.q.data(), c.k.data(), c.v.data(), c.out.data(), c.lse.data());
   attentionBackward(s, c.q.data(), c.k.data(), c.v.data(), c.out.data(), c.lse.data(),
                     c.dout.data(), c.lseCotangent.data(), c.dq.data(), c.dk.data(), c.dv.data());
@@ -312,6 +323,93 @@ TEST(AttentionNumerics, HeadTailQueries) {
     shape.causal = false;
     checkBfloat16(shape);
   }
+}
+
+/// The steps of a ring on one rank of three, in double: the keys of one rank after another, merged
+/// by their log-sum-exps as in --dist-lower-ring-attention.
+void checkRing(AttentionShape whole, ShardOrder order, int64_t rank) {
+  const std::vector<ShardLevel> levels{{3, rank, order}};
+  whole.queryShard = shardOf(whole.keys, levels.data(), 1);
+  whole.queries = whole.queryShard.length;
+  Case<double> want(whole), sum(whole);
+  reference(whole, want);
+  std::fill(sum.out.begin(), sum.out.end(), 0), std::fill(sum.dq.begin(), sum.dq.end(), 0);
+  std::fill(sum.lse.begin(), sum.lse.end(), -INFINITY);
+  const int64_t keyRow = whole.kvHeads * whole.head, valueRow = whole.kvHeads * whole.valueHead;
+  for (bool isBackward : {false, true})
+    for (int64_t back : {0, 1, 2}) {
+      AttentionShape s = whole;
+      s.keyShard = shardOf(whole.keys, levels.data(), 1, back);
+      s.keys = s.keyShard.length;
+      s.ofDocuments = {whole.keys, 1, 0, 0, 1};
+      WithScratch scratch(s, double());
+      Case<double> step(s);
+      for (int64_t j = 0; j < s.keys; ++j) {
+        int64_t at = s.keyShard.toGlobal(j);
+        std::copy_n(&want.k[at * keyRow], keyRow, &step.k[j * keyRow]);
+        std::copy_n(&want.v[at * valueRow], valueRow, &step.v[j * valueRow]);
+      }
+      if (isBackward) {
+        attentionBackward(s, want.q.data(), step.k.data(), step.v.data(), sum.out.data(),
+                          sum.lse.data(), want.dout.data(), want.lseCotangent.data(),
+                          step.dq.data(), step.dk.data(), step.dv.data());
+        for (size_t i = 0; i < sum.dq.size(); ++i)
+          sum.dq[i] += step.dq[i];
+        for (int64_t j = 0; j < s.keys; ++j) {
+          int64_t at = s.keyShard.toGlobal(j);
+          std::copy_n(&step.dk[j * keyRow], keyRow, &sum.dk[at * keyRow]);
+          std::copy_n(&step.dv[j * valueRow], valueRow, &sum.dv[at * valueRow]);
+        }
+        continue;
+      }
+      attentionForward(s, want.q.data(), step.k.data(), step.v.data(), step.out.data(),
+                       step.lse.data());
+      for (size_t row = 0; row < sum.lse.size(); ++row) {
+        double top = std::max(sum.lse[row], step.lse[row]);
+        double one = std::exp(sum.lse[row] - top), other = std::exp(step.lse[row] - top);
+        for (int64_t d = 0; d < s.valueHead; ++d) {
+          double &out = sum.out[row * s.valueHead + d];
+          out = (out * one + step.out[row * s.valueHead + d] * other) / (one + other);
+        }
+        sum.lse[row] = top + std::log(one + other);
+      }
+    }
+  EXPECT_LE(distance(sum.out, want.out), 1e-12);
+  EXPECT_LE(distance(sum.lse, want.lse), 1e-12);
+  EXPECT_LE(distance(sum.dq, want.dq), 1e-12);
+  EXPECT_LE(distance(sum.dk, want.dk), 1e-12);
+  EXPECT_LE(distance(sum.dv, want.dv), 1e-12);
+}
+
+// The merged steps of a ring are attention over all keys, in both orders and with every mask.
+TEST(AttentionRing, StepsMergeToTheWhole) {
+  for (ShardOrder order : {ShardOrder::Block, ShardOrder::HeadTail})
+    for (int64_t rank : {0, 1, 2}) {
+      checkRing({1, 198, 198, 2, 2, 8, 12, 0.3, true}, order, rank);
+      checkRing({1, 198, 198, 1, 2, 8, 8, 0.3, true, 50, 1.5}, order, rank);
+      checkRing({1, 198, 198, 1, 1, 8, 8, 0.3, false, 30}, order, rank);
+      checkRing({1, 198, 198, 2, 1, 8, 8, 0.3, true, 0, 0, {}, someDocuments()}, order, rank);
+      checkRing({1, 198, 198, 1, 1, 8, 8, 0.3, false}, order, rank);
+    }
+}
+
+template <typename E> void checkUnseenKeys() {
+  AttentionShape s{1, 40, 40, 1, 2, 16, 16, 0.25, true, 0, 0, {0, 40}};
+  s.keyShard = {40, 40};
+  Case<E> c(s);
+  compute(s, c);
+  for (float lse : c.lse)
+    EXPECT_EQ(lse, -INFINITY);
+  for (const std::vector<E> *zeros : {&c.out, &c.dq, &c.dk, &c.dv})
+    for (E value : *zeros)
+      EXPECT_EQ(static_cast<float>(value), 0);
+}
+
+// Queries that see no key of a step have the result 0 and the weight 0 in the merge.
+TEST(AttentionRing, UnseenKeysHaveNoWeight) {
+  checkUnseenKeys<double>();
+  checkUnseenKeys<float>();
+  checkUnseenKeys<bf16>();
 }
 
 } // namespace

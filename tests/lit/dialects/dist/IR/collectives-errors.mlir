@@ -359,3 +359,16 @@ func.func @f(%x: !titan.tensor<f32[seq = 8], <[{a, b headtail}]>>) {
 dist.mesh @mesh [#dist.axis<dp = auto>]
 // expected-error @+1 {{(C5) head-tail order needs a known degree of axis "dp"}}
 dist.axis_rules "dp" shards ["batch"] fallback [] stores [] headtail
+
+// -----
+
+// The steps of a ring, and the heads of a rank, are known when programs are compiled.
+dist.mesh @mesh [#dist.axis<dp = auto>]
+// expected-error @+1 {{(C5) ring attention needs a known degree of axis "dp"}}
+dist.axis_rules "dp" shards ["batch"] fallback [] stores [] attention ring
+
+// -----
+
+dist.mesh @mesh [#dist.axis<cp = 2>]
+// expected-error @+1 {{(C6) all_to_all attention needs positions in block order}}
+dist.axis_rules "cp" shards ["seq"] fallback [] stores [] headtail attention all_to_all

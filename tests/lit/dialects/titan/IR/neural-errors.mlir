@@ -157,3 +157,25 @@ func.func @starts_at_no_number(%x: !x, %start: !titan.tensor<f32[]>) {
   %0 = titan.rotary %x along "seq" dim "head" from %start : !titan.tensor<f32[]> {theta = 100.0} : !x -> !x
   return
 }
+
+// -----
+
+!q = !titan.tensor<f32[seq = 8, head = 4], <[{cp}, {}]>>
+!lse = !titan.tensor<f32[seq = 8], <[{cp}]>>
+func.func @no_step(%q: !q, %step: !titan.tensor<f32[]>) {
+  // expected-error @+1 {{(C9) the step of a ring must be an i64 of rank 0, got}}
+  %y, %lse = titan.attention %q, %q, %q ring %step over ["cp"] along "seq" head "head" {scale = 0.5} : (!q, !q, !q, !titan.tensor<f32[]>) -> (!q, !lse)
+  return
+}
+
+// -----
+
+!q = !titan.tensor<f32[seq = 8, head = 4], <[{cp}, {}]>>
+!k = !titan.tensor<f32[seq = 8, head = 4], <[{}, {}]>>
+!lse = !titan.tensor<f32[seq = 8], <[{cp}]>>
+// The keys of a step are a shard.
+func.func @all_keys(%q: !q, %k: !k, %lse: !lse, %step: !titan.tensor<i64[]>) {
+  // expected-error @+1 {{(C9) expected positions of k and v over ["cp"], and those of q too, got [], [] and ["cp"]}}
+  %dq, %dk, %dv = titan.attention_grad %q, %q, %k, %k, %q, %lse ring %step over ["cp"] along "seq" head "head" {scale = 0.5} : (!q, !q, !k, !k, !q, !lse, !titan.tensor<i64[]>) -> (!q, !k, !k)
+  return
+}

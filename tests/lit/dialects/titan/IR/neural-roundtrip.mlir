@@ -40,3 +40,18 @@ func.func @masks(%q: !q, %k: !k, %v: !titan.tensor<f32[seq = 8, kv_heads = 2, wi
       -> (!q, !k, !titan.tensor<f32[seq = 8, kv_heads = 2, wide = 6]>)
   return
 }
+
+!qs = !titan.tensor<f32[seq = 8, head = 4], <[{cp}, {}]>>
+!lses = !titan.tensor<f32[seq = 8], <[{cp}]>>
+
+// A step of a ring.
+// CHECK-LABEL: func.func @step
+func.func @step(%q: !qs, %step: !titan.tensor<i64[]>, %ids: !titan.tensor<i64[seq = 8]>) {
+  // CHECK: titan.attention %arg0, %arg0, %arg0 documents %arg2 ring %arg1 over ["cp"] along "seq" head "head" {scale = 5.000000e-01 : f64}
+  %y, %lse = titan.attention %q, %q, %q documents %ids ring %step over ["cp"] along "seq" head "head" {scale = 0.5}
+      : (!qs, !qs, !qs, !titan.tensor<i64[seq = 8]>, !titan.tensor<i64[]>) -> (!qs, !lses)
+  // CHECK: titan.attention_grad %arg0, %arg0, %arg0, %arg0, %{{.*}}, %{{.*}} ring %arg1 over ["cp"] along "seq" head "head"
+  %dq, %dk, %dv = titan.attention_grad %q, %q, %q, %q, %y, %lse ring %step over ["cp"] along "seq" head "head" {scale = 0.5}
+      : (!qs, !qs, !qs, !qs, !qs, !lses, !titan.tensor<i64[]>) -> (!qs, !qs, !qs)
+  return
+}

@@ -111,4 +111,41 @@ TEST(AxisAssignment, NeverSplitsReplicatedFactors) {
             Assignment::Replicate);
 }
 
+/// q[seq, heads], k[keys, heads] -> [seq, heads]
+ShardingRule getAttentionRule() {
+  ShardingRule rule{{{"seq", "", 8, FactorKind::Parallel, {0, -1}, {0}},
+                     {"heads", "", 4, FactorKind::Parallel, {1, 1}, {1}},
+                     {"seq", "", 8, FactorKind::Replicated, {-1, 0}, {-1}}}};
+  rule.attention = AttentionFactors{0, 2, 1};
+  return rule;
+}
+
+int assignPositions(AttentionSplit method, std::vector<int64_t> degrees) {
+  AxisInfo axis = getAxis({"seq"});
+  axis.attention = method;
+  return assignAxis(getAttentionRule(), {{0, 0}, {0}}, {{32, 32}, {32}, {true, true}}, axis,
+                    degrees)
+      .factor;
+}
+
+/// By all-to-all, an axis shards the heads instead of positions, as far as the axes before it
+/// allow.
+TEST(AxisAssignment, MovesFromPositionsToHeads) {
+  EXPECT_EQ(assignPositions(AttentionSplit::Queries, {1, 1, 1}), 0);
+  EXPECT_EQ(assignPositions(AttentionSplit::QueriesAndKeys, {1, 1, 1}), 0);
+  EXPECT_EQ(assignPositions(AttentionSplit::Heads, {1, 1, 1}), 1);
+  EXPECT_EQ(assignPositions(AttentionSplit::Heads, {1, 2, 1}), 1);
+  EXPECT_EQ(assignPositions(AttentionSplit::Heads, {1, 4, 1}), 0);
+}
+
+/// In a ring the keys go with the queries; other factors and methods have no companion.
+TEST(AxisAssignment, RingsShardKeysToo) {
+  AxisInfo axis = getAxis();
+  EXPECT_EQ(findJointFactor(getAttentionRule(), 0, axis), -1);
+  axis.attention = AttentionSplit::QueriesAndKeys;
+  EXPECT_EQ(findJointFactor(getAttentionRule(), 0, axis), 2);
+  EXPECT_EQ(findJointFactor(getAttentionRule(), 1, axis), -1);
+  EXPECT_EQ(findJointFactor(getMatmulRule(), 0, axis), -1);
+}
+
 } // namespace

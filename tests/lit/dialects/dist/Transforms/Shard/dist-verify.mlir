@@ -203,3 +203,29 @@ dist.axis_rules "b" shards ["y"] fallback [] stores [] headtail
 func.func @two() {
   return
 }
+
+// -----
+
+// In a ring, keys pass around the ranks.
+dist.mesh @mesh [#dist.axis<cp = 2>]
+dist.axis_rules "cp" shards ["seq"] fallback [] stores [] attention ring
+!q = !titan.tensor<f32[seq = 8, head = 4], <[{cp}, {}]>>
+func.func @missing(%q: !q) {
+  // expected-error @+1 {{has keys over ["cp"] and no ring that passes them around}}
+  %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !titan.tensor<f32[seq = 8], <[{cp}]>>)
+  return
+}
+
+// -----
+
+// Only the axes of a ring shard the keys.
+dist.mesh @mesh [#dist.axis<cp = 2>]
+dist.axis_rules "cp" shards ["seq"] fallback [] stores []
+!q = !titan.tensor<f32[seq = 8, head = 4], <[{cp}, {}]>>
+// expected-note @+1 {{the operand is}}
+func.func @no_ring(%q: !q, %step: !titan.tensor<i64[], <[]>>) {
+  // expected-error @+2 {{it splits 'seq' over axis 'cp', but operand 1 has another sharding}}
+  // expected-note @+1 {{it gives}}
+  %y, %lse = titan.attention %q, %q, %q ring %step over ["cp"] along "seq" head "head" {scale = 0.5} : (!q, !q, !q, !titan.tensor<i64[], <[]>>) -> (!q, !titan.tensor<f32[seq = 8], <[{cp}]>>)
+  return
+}
