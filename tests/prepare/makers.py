@@ -41,7 +41,7 @@ def byte_pairs(folder: Path, template: str | None = CHATML, vocabulary: int = 10
     tokenizer.enable_padding(length=8)
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(folder / "tokenizer.json"))
-    values = {"bos_token": SPECIAL[0], "eos_token": {"content": SPECIAL[1]}, **configuration}
+    values = {"bos_token": SPECIAL[0], "eos_token": {"__type": "AddedToken", "content": SPECIAL[1]}, **configuration}
     if template:
         values["chat_template"] = template
     (folder / "tokenizer_config.json").write_text(json.dumps(values))

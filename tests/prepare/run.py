@@ -22,11 +22,16 @@ LIBRARIES = ("numpy", "tokenizers", "datasets", "pyarrow", "sentencepiece", "tik
 
 def cases():
     import answers
-    import answers
     import inputs
     import resumption
     import tokens
-    return [case for module in (tokens, inputs, answers, resumption) for case in module.CASES]
+    modules = [tokens, inputs, answers, resumption]
+    if importlib.util.find_spec("transformers"):
+        import transformers_chat
+        modules.append(transformers_chat)
+    else:
+        print("skipped: chats against the Python package transformers, which is not installed")
+    return [case for module in modules for case in module.CASES]
 
 
 def attempt(case, folder: Path) -> tuple[bool, str]:

@@ -2,7 +2,19 @@
 
 import sys
 
-from titan_prepare.cli import main
+from titan_prepare.errors import UserError
+from titan_prepare.libraries import require
+
+
+def start() -> int:
+    try:
+        require("numpy")  # which every module needs
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    from titan_prepare.cli import main
+    return main()
+
 
 if __name__ == "__main__":  # worker processes import this file under another name
-    sys.exit(main())
+    sys.exit(start())

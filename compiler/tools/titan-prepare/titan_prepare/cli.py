@@ -15,6 +15,8 @@ from titan_prepare.progress import spell_seconds
 from titan_prepare.tokenizers.opening import TokenizerFile, tokenizer_file
 from titan_prepare.work import Content
 
+USAGE = """titan-prepare INPUT... --tokenizer PATH -o PREFIX [OPTION...]
+       titan-prepare --dataset NAME --tokenizer PATH -o PREFIX [OPTION...]"""
 DESCRIPTION = """\
 Turns texts, prompts with answers, or chats into the token files that Titan's programs read:
 PREFIX.bin (tokens), PREFIX.idx (documents), PREFIX.weights.bin (which tokens count in the loss; for answers and
@@ -73,7 +75,7 @@ def tell(outcome: Outcome, request: Request, seconds: float) -> None:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="titan-prepare", description=DESCRIPTION, epilog=EXAMPLES,
+    parser = argparse.ArgumentParser(prog="titan-prepare", usage=USAGE, description=DESCRIPTION, epilog=EXAMPLES,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("inputs", nargs="*", metavar="INPUT", help="a file, a directory, or a quoted glob with ** ")
     add_input_options(parser.add_argument_group("inputs"))
