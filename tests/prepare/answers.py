@@ -11,7 +11,8 @@ CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": 
         {"role": "assistant", "content": ""}]
 # What CHATML and MARKED write, in segments; those that count are answers.
 COMMON = "<|begin_of_text|><|system|>\nBe brief.<|end|>\n<|user|>\nWie heißt du?<|end|>\n<|assistant|>\n"
-BY_PREFIX = [(COMMON, 0), ("Titan 🚂<|end|>\n", 1), ("<|user|>\nAnd\nyou?<|end|>\n<|assistant|>\n", 0), ("<|end|>\n", 1)]
+BY_PREFIX = [(COMMON, 0), ("Titan 🚂<|end|>\n", 1), ("<|user|>\nAnd\nyou?<|end|>\n<|assistant|>\n", 0),
+             ("<|end|>\n", 1)]
 BY_MARKS = [(COMMON, 0), ("Titan 🚂<|end|>", 1), ("\n<|user|>\nAnd\nyou?<|end|>\n<|assistant|>\n", 0), ("<|end|>", 1),
             ("\n", 0)]
 
@@ -32,7 +33,8 @@ def same(prefix: Path, tokens: list[list[int]], weights: list[list[int]]) -> Non
 def pairs_of_bytes(out: Path) -> None:
     """BOS does not count; the answer and EOS do. An answer of nothing has nothing to learn."""
     source = write_lines(out / "a.jsonl", [{"q": "wie?", "a": " sö"}, {"q": "", "a": "x"}, {"q": "x", "a": ""}])
-    prepare(source, "--prompt", "q", "--answer", "a", "--tokenizer", "bytes", "-o", out / "data", "--bos", 256, "--eos", 257)
+    prepare(source, "--prompt", "q", "--answer", "a", "--tokenizer", "bytes", "-o", out / "data", "--bos", 256,
+            "--eos", 257)
     same(out / "data", [[256, *"wie? sö".encode(), 257], [256, 120, 257]], [[0] * 5 + [1] * 5, [0, 1, 1]])
     expect(read(out / "data").sidecar["counts"]["empty"] == 1, "the empty answer")
 
@@ -54,9 +56,10 @@ def chat_of_bytes(out: Path) -> None:
     source = write_lines(out / "a.jsonl", [{"chat": CHAT}])
     for name, template, segments in (("prefix", makers.CHATML, BY_PREFIX), ("marks", makers.MARKED, BY_MARKS)):
         (out / name).write_text(template.replace("{{ bos_token }}", "<|begin_of_text|>"))
-        prepare(source, "--messages", "chat", "--tokenizer", "bytes", "--chat-template", out / name, "-o", out / f"{name}-data")
+        prefix = out / f"{name}-data"
+        prepare(source, "--messages", "chat", "--tokenizer", "bytes", "--chat-template", out / name, "-o", prefix)
         tokens, weights = bytes_and_weights(segments)
-        same(out / f"{name}-data", [tokens], [weights])
+        same(prefix, [tokens], [weights])
 
 
 def chat_of_byte_pairs(out: Path) -> None:
@@ -154,7 +157,8 @@ def wrong_chats(out: Path) -> None:
             ("the chat template is wrong, line 1", "{% if %}", [answer]))):
         (out / "t").write_text(template)
         (out / "a.jsonl").write_text(json.dumps({"m": messages}) + "\n")
-        refused(1, [word], out / "a.jsonl", "--messages", "m", "--tokenizer", "bytes", "--chat-template", out / "t", "-o", out / "x")
+        refused(1, [word], out / "a.jsonl", "--messages", "m", "--tokenizer", "bytes", "-o", out / "x", "--chat-template",
+                out / "t")
         expect(not list(out.glob("x*")), f"{number} left something behind")
     refused(1, ["--chat-template"], out / "a.jsonl", "--messages", "m", "--tokenizer", "bytes", "-o", out / "x")
 

@@ -64,10 +64,10 @@ def parquet(out: Path) -> None:
     refusals = sum(flipped_is_noticed(out, source, tenths) for tenths in (1, 2, 3))
     expect(refusals >= 1, "no flipped bit was noticed")
     (out / "cut.parquet").write_bytes(source.read_bytes()[:-50])
-    refused(1, ["cut.parquet", "Parquet"], out / "cut.parquet", "--field", "content", "--tokenizer", "bytes", "-o", out / "d")
+    content = ("--field", "content", "--tokenizer", "bytes", "-o", out / "x")
+    refused(1, ["cut.parquet", "Parquet"], out / "cut.parquet", *content)
     write_parquet(out / "null.parquet", [*TEXTS[:50], None])
-    refused(1, ["null.parquet, row 51", "null"], out / "null.parquet", "--field", "content", "--tokenizer", "bytes", "-o",
-            out / "e")
+    refused(1, ["null.parquet, row 51", "null"], out / "null.parquet", *content)
 
 
 def flipped_is_noticed(out: Path, source: Path, tenths: int) -> bool:
@@ -75,7 +75,8 @@ def flipped_is_noticed(out: Path, source: Path, tenths: int) -> bool:
     damaged = bytearray(source.read_bytes())
     damaged[len(damaged) * tenths // 10] ^= 1
     (out / "flipped.parquet").write_bytes(damaged)
-    status, said = run(out / "flipped.parquet", "--field", "content", "--tokenizer", "bytes", "-o", out / "c", "--force")
+    status, said = run(out / "flipped.parquet", "--field", "content", "--tokenizer", "bytes", "-o", out / "c",
+                       "--force")
     expect(status == 1 and "flipped.parquet" in said or status == 0 and read(out / "c").documents == EXPECTED, said)
     return status == 1
 
@@ -86,7 +87,8 @@ def texts(out: Path) -> None:
     source = out / "a.txt"
     source.write_bytes(b"\xef\xbb\xbfone\r\n\r\ntwo\n three")
     expect(bytes_of(out / "1", source) == [list(b"one\r\n\r\ntwo\n three")], "file")
-    expect(bytes_of(out / "2", source, "--text-documents", "line") == [list(b"one"), list(b"two"), list(b" three")], "line")
+    lines = bytes_of(out / "2", source, "--text-documents", "line")
+    expect(lines == [list(b"one"), list(b"two"), list(b" three")], "line")
 
 
 def folders_and_globs(out: Path) -> None:
@@ -113,6 +115,38 @@ def streamed_set(out: Path) -> None:
         found = bytes_of(out / str(workers), "--dataset", out / "set", "--field", "content", workers=workers)
         expect(found == EXPECTED, f"{workers} workers")
     refused(1, ["shard", "no field `text`"], "--dataset", out / "set", "--tokenizer", "bytes", "-o", out / "x")
+    refused(1, ["titan/none", "cannot be found"], "--dataset", "titan/none", "--tokenizer", "bytes", "-o", out / "x")
+
+
+def commit_of_a_set(out: Path) -> None:
+    """A set keeps the commit that it was begun with; --revision and --force choose another. Both libraries of the hub
+    are replaced by files."""
+    fake = out / "fake"
+    fake.mkdir(parents=True)
+    (fake / "huggingface_hub.py").write_text(
+        "class HfApi:\n    def dataset_info(self, name, revision):\n"
+        f"        self.sha = open({str(out / 'newest')!r}).read()\n        return self\n")
+    (fake / "datasets.py").write_text(
+        "disable_progress_bars = lambda: None\n"
+        "class load_dataset:\n    num_shards = 2\n"
+        "    def __init__(self, name, config, split, revision, streaming):\n"
+        "        self.text = f'{name} {config} {split} {revision} {streaming}'\n"
+        "    def shard(self, num_shards, index):\n        return iter([{'text': f'{self.text} {index}'}])\n")
+
+    def revision(*arguments) -> str:
+        prepare("--dataset", "a/b", "--config", "c", "--tokenizer", "bytes", "-o", out / "data", *arguments, path=fake)
+        texts = [bytes(document).decode() for document in read(out / "data").documents]
+        found = texts[0].split(" ")[3]
+        expect(texts == [f"a/b c train {found} True {shard}" for shard in range(2)], str(texts))
+        return found
+
+    old, new = "a" * 40, "b" * 40
+    (out / "newest").write_text(old)
+    expect(revision() == old, "the first")
+    (out / "newest").write_text(new)
+    expect(revision() == old, "the same again")
+    expect(revision("--force") == new, "by force")
+    expect(revision("--revision", old, "--force") == old, "given")
 
 
 def first_documents(out: Path) -> None:
@@ -140,7 +174,8 @@ def bad_lines(out: Path) -> None:
     bad = {"not JSON": b"{", "must be a JSON object": b'"text"', "part of an array": b'[{"text": "a"},',
            "no field `text`": b'{"txt": "a"}', "must be a string, and is a number": b'{"text": 1}',
            "must be a string, and is null": b'{"text": null}', "not UTF-8": b'{"text": "\xff"}',
-           "nested": b"[" * 200_000, "not valid Unicode": b'{"text": "\\ud800"}', "digits": b'{"n": ' + b"9" * 5000 + b"}"}
+           "nested": b"[" * 200_000, "not valid Unicode": b'{"text": "\\ud800"}',
+           "digits": b'{"n": ' + b"9" * 5000 + b"}"}
     out.mkdir(parents=True)
     for number, (message, line) in enumerate(bad.items()):
         source = out / f"{number}.jsonl"
@@ -162,7 +197,8 @@ def same_error_for_any_workers(out: Path) -> None:
     records[150] = records[390] = {"wrong": 1}
     source = write_lines(out / "a.jsonl", records)
     for workers in (1, 3):
-        status, said = run(source, "--tokenizer", "bytes", "-o", out / "data", "--chunk-bytes", 4000, "--workers", workers)
+        status, said = run(source, "--tokenizer", "bytes", "-o", out / "data", "--chunk-bytes", 4000, "--workers",
+                           workers)
         expect(status == 1 and "a.jsonl:151: there is no field `text`" in said, said)
 
 
@@ -237,10 +273,7 @@ def missing_library(out: Path) -> None:
     """The message says which command installs it."""
     source = write_parquet(out / "a.parquet", ["a"])
     (out / "pyarrow.py").write_text("raise ImportError('not here')\n")
-    said = subprocess.run([*COMMAND, str(source), "--tokenizer", "bytes", "-o", str(out / "x")], text=True,
-                          capture_output=True, env={**environment(), "PYTHONPATH": os.pathsep.join(
-                              [str(out), environment()["PYTHONPATH"]])})
-    expect(said.returncode == 1 and "`pyarrow`" in said.stderr and "scripts/setup --data" in said.stderr, said.stderr)
+    refused(1, ["`pyarrow`", "scripts/setup --data"], source, "--tokenizer", "bytes", "-o", out / "x", path=out)
 
 
 def help_text(out: Path) -> None:
@@ -254,7 +287,7 @@ def progress_only_on_terminals(out: Path) -> None:
     said = prepare(source, "--tokenizer", "bytes", "-o", out / "log")
     expect(said.count("\n") == 2 and "\r" not in said, said)  # the result, and a note about documents without an end
     ours, theirs = pty.openpty()
-    process = subprocess.Popen([*COMMAND, source, "--tokenizer", "bytes", "-o", out / "terminal", "--chunk-bytes", "1000"],
+    process = subprocess.Popen([*COMMAND, source, "--tokenizer", "bytes", "-o", out / "terminal", "--chunk-bytes", "999"],
                                env=environment(), stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
     shown = b""
@@ -266,6 +299,6 @@ def progress_only_on_terminals(out: Path) -> None:
     expect(process.wait() == 0 and b"tokens/s" in shown and b"%" in shown, repr(shown))
 
 
-CASES = [json_lines, compressed, any_chunk, parquet, texts, folders_and_globs, streamed_set, first_documents, bad_lines,
+CASES = [json_lines, compressed, any_chunk, parquet, texts, folders_and_globs, streamed_set, commit_of_a_set, first_documents, bad_lines,
          same_error_for_any_workers, wrong_usage, wrong_files, wrong_ranks, vocabulary, missing_library, help_text,
          progress_only_on_terminals]

@@ -14,13 +14,14 @@ COMMAND = [sys.executable, "-m", "titan_prepare"]
 FORMATS = {1: "B", 8: "H", 4: "i"}
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(PACKAGE), "LC_ALL": "C.UTF-8", "HF_HUB_OFFLINE": "1",
+def environment(path: Path = PACKAGE) -> dict[str, str]:
+    """`path` is a folder with modules that replace others."""
+    return {**os.environ, "PYTHONPATH": f"{path}:{PACKAGE}", "LC_ALL": "C.UTF-8", "HF_HUB_OFFLINE": "1",
             "HF_HOME": os.environ.get("XDG_CACHE_HOME", "/tmp") + "/titan-tests-hub"}
 
 
-def start(*arguments, **options) -> subprocess.Popen:
-    return subprocess.Popen([*COMMAND, *map(str, arguments)], env=environment(), text=True, stdin=subprocess.DEVNULL,
+def start(*arguments, path: Path = PACKAGE, **options) -> subprocess.Popen:
+    return subprocess.Popen([*COMMAND, *map(str, arguments)], env=environment(path), text=True, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
 
 
@@ -40,16 +41,16 @@ def expect(holds: bool, message: str) -> None:
         raise Wrong(message)
 
 
-def prepare(*arguments, workers: int = 1) -> str:
+def prepare(*arguments, workers: int = 1, **options) -> str:
     """Output of a preparation that must succeed."""
-    status, said = run(*arguments, "--workers", workers)
+    status, said = run(*arguments, "--workers", workers, **options)
     expect(status == 0, f"status {status}:\n{said}")
     return said
 
 
-def refused(status: int, words: list[str], *arguments) -> None:
+def refused(status: int, words: list[str], *arguments, **options) -> None:
     """The command must end with this status and a message of these words, and leave nothing unfinished."""
-    found, said = run(*arguments, "--workers", 1)
+    found, said = run(*arguments, "--workers", 1, **options)
     expect(found == status, f"status {found} instead of {status}:\n{said}")
     for word in words:
         expect(word in said, f"`{word}` is missing in:\n{said}")

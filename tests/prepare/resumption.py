@@ -59,7 +59,7 @@ def wait_for(what, seconds: float = 20) -> bool:
 
 
 def journal_lines(prefix: Path) -> int:
-    path = Path(f"{prefix}.partial/journal.jsonl")
+    path = Path(f"{prefix}.partial/journal")
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
@@ -114,12 +114,12 @@ def cut_files(out: Path) -> None:
     source, prefix, expected, folder = unfinished(out)
     saved = out / "saved"
     shutil.copytree(folder, saved)
-    journal = (folder / "journal.jsonl").read_bytes()
+    journal = (folder / "journal").read_bytes()
     lines = journal.splitlines(keepends=True)
     for kept in (b"", lines[0][:20], lines[0], b"".join(lines[:3]) + lines[3][:-1], b"".join(lines[:3]) + b"\0" * 100):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(saved, folder)
-        (folder / "journal.jsonl").write_bytes(kept)
+        (folder / "journal").write_bytes(kept)
         with open(folder / "tokens", "ab") as tokens:
             tokens.write(b"\xff" * 999)
         prepare(*options(source, prefix))

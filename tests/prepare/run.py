@@ -15,22 +15,28 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path += [str(HERE), str(HERE.parent / "parity")]
 from prepared import Wrong  # noqa: E402
-from titan import Report  # noqa: E402
+from titan import TITANC, Report  # noqa: E402
 
 LIBRARIES = ("numpy", "tokenizers", "datasets", "pyarrow", "sentencepiece", "tiktoken", "jinja2")
 
 
 def cases():
     import answers
+    import hostile
     import inputs
     import resumption
     import tokens
-    modules = [tokens, inputs, answers, resumption]
+    modules = [tokens, inputs, answers, resumption, hostile]
     if importlib.util.find_spec("transformers"):
         import transformers_chat
         modules.append(transformers_chat)
     else:
         print("skipped: chats against the Python package transformers, which is not installed")
+    if TITANC.exists():
+        import program
+        modules.append(program)
+    else:
+        print(f"skipped: a compiled program, because {TITANC} does not exist")
     return [case for module in modules for case in module.CASES]
 
 

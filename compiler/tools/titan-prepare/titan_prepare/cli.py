@@ -58,17 +58,11 @@ def complain(message: str) -> int:
 
 
 def tell(outcome: Outcome, request: Request, seconds: float) -> None:
-    values = outcome.sidecar.values
-    counts, outputs = values["counts"], values["outputs"]
-    text = f"{counts['documents']:,} documents, {counts['tokens']:,} tokens ({outputs['token_type']})"
-    if "weighted" in counts:
-        text += f", {counts['weighted']:,} of them count in the loss"
-    print(f"{request.prefix}: {text}" + (f", in {spell_seconds(seconds)}" if outcome.made else ", up to date"))
-    left_out = [f"{counts[name]:,} {what}" for name, what in
-                (("empty", "without anything to learn"), ("overlong", "too long"), ("bad", "bad")) if counts[name]]
-    if left_out:
-        print(f"left out: {', '.join(left_out)}")
-    for place in values["bad_records"]:
+    sidecar = outcome.sidecar
+    print(f"{request.prefix}: {sidecar.summary()}, " + (f"in {spell_seconds(seconds)}" if outcome.made else "up to date"))
+    if left_out := sidecar.left_out():
+        print(f"left out: {left_out}")
+    for place in sidecar.values["bad_records"]:
         print(f"bad: {place}")
     for note in outcome.notes:
         print(f"note: {note}", file=sys.stderr)
@@ -90,7 +84,7 @@ def add_input_options(group) -> None:
     group.add_argument("--format", choices=("auto", *FORMATS), default="auto",
                        help=f"of all files; auto (the default) goes by their endings ({endings})")
     group.add_argument("--dataset", metavar="NAME",
-                       help="a data set of the Hugging Face hub, or a directory in its form, streamed through `datasets`")
+                       help="a data set of the Hugging Face hub, or a directory in its form, read through `datasets`")
     group.add_argument("--config", help="the configuration of the data set")
     group.add_argument("--split", help="the split of the data set (default: train)")
     group.add_argument("--revision", help="a branch, tag or commit of the data set (default: its newest commit)")

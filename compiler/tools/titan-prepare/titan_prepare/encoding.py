@@ -7,6 +7,7 @@ import numpy as np
 from titan_prepare.documents import Document
 from titan_prepare.errors import BadRecord
 from titan_prepare.indexed import LONGEST
+from titan_prepare.libraries import errors_as
 from titan_prepare.tokenizers.interface import Ends, Tokenizer
 
 
@@ -37,10 +38,8 @@ class Encoder:
 
     def texts(self, documents: list[Document]) -> list[np.ndarray]:
         """The tokens of documents without spans."""
-        try:
+        with errors_as(BadRecord, "the tokenizer fails"):
             return self.tokenizer.encode([document.text for document in documents])
-        except Exception as error:  # libraries raise their own kinds
-            raise BadRecord(f"the tokenizer fails: {error}") from error
 
     def finish_text(self, tokens: np.ndarray) -> Encoded:
         if not len(tokens):
@@ -49,10 +48,8 @@ class Encoder:
 
     def with_spans(self, document: Document) -> Encoded:
         """BOS counts never. EOS counts, because the model must learn where an answer ends."""
-        try:
+        with errors_as(BadRecord, "the tokenizer fails"):
             located = self.tokenizer.locate(document.text)
-        except Exception as error:
-            raise BadRecord(f"the tokenizer fails: {error}") from error
         weights = located.weights(document.text, document.spans)
         if not weights.any():
             raise Empty

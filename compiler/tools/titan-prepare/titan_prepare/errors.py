@@ -13,6 +13,6 @@ def json_type(value) -> str:
     """What a value of JSON is, for messages."""
     if value is None:
         return "null"
-    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array", dict: "an object",
-             bytes: "bytes"}
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", bytes: "bytes", list: "an array",
+             dict: "an object"}
     return names.get(type(value), type(value).__name__)

@@ -1,9 +1,10 @@
 """The unfinished output of a preparation, in the folder PREFIX.partial: files that grow by one unit at a time, and a
-journal of the units that they contain. After a crash the next preparation cuts the files back to the last complete
+journal of the units that they contain, a line of JSON with its CRC-32 for each. After a crash the next preparation cuts the files back to the last complete
 unit and continues."""
 
 import json
 import shutil
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from titan_prepare.errors import UserError
 from titan_prepare.files import sync, sync_folder
 from titan_prepare.work import STREAMS, Report
 
-NAME = "journal.jsonl"
+NAME = "journal"
 
 
 class Journal:
@@ -48,22 +49,20 @@ class Journal:
         return lines[-1]["sizes"] if len(lines) > 1 else dict.fromkeys(STREAMS, 0)
 
     def read(self) -> list[dict]:
-        """Complete lines. A torn one, which a crash left, ends them; the file is then at its begin."""
+        """Lines up to the first that is torn or damaged; the file is then at the end of the last good one."""
         lines, end = [], 0
         for line in self.file:
-            try:
-                lines.append(json.loads(line))
-            except ValueError:
+            checksum, _, text = line.partition(b" ")
+            if checksum != checksum_of(text) or not text.endswith(b"\n"):
                 break
-            if not line.endswith(b"\n"):
-                lines.pop()
-                break
+            lines.append(json.loads(text))
             end += len(line)
         self.file.seek(end)
         return lines
 
     def write(self, line: dict) -> None:
-        self.file.write(json.dumps(line).encode() + b"\n")
+        text = json.dumps(line).encode() + b"\n"
+        self.file.write(checksum_of(text) + b" " + text)
         sync(self.file)
 
     def open_stream(self, name: str, size: int):
@@ -91,6 +90,10 @@ class Journal:
         for stream in (self.file, *self.streams.values()):
             stream.close()
         sync_folder(self.folder)
+
+
+def checksum_of(text: bytes) -> bytes:
+    return b"%08x" % zlib.crc32(text)
 
 
 def open_or_make(path: Path):

@@ -1,5 +1,6 @@
 """Imports of libraries at their first use, so that each input and tokenizer needs only its own."""
 
+import contextlib
 import importlib
 import sys
 from pathlib import Path
@@ -27,3 +28,15 @@ def require(module: str) -> ModuleType:
         package = module.split(".")[0]
         raise UserError(f"the Python package `{package}` cannot be imported ({error}); "
                         f"this installs it: {install_command()}") from error
+
+
+@contextlib.contextmanager
+def errors_as(kind: type[Exception], message: str):
+    """Whatever a library raises becomes an error of this kind: `message`, and the first line of what it says."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException as error:  # libraries in Rust panic with a BaseException
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise kind(f"{message}: {reason}") from error

@@ -19,7 +19,7 @@ from titan_prepare.journal import NAME, Journal
 from titan_prepare.output import COMPLETE, Lock, beside, publish, require_regular, write_complete
 from titan_prepare.parallel import ordered
 from titan_prepare.progress import Progress
-from titan_prepare.sidecar import Identity, Sidecar, remember_inputs, remembered_inputs
+from titan_prepare.sidecar import Identity, Memory, Sidecar, remember
 from titan_prepare.tokenizers.interface import Ends, Tokenizer
 from titan_prepare.tokenizers.opening import TokenizerFile
 from titan_prepare.work import Content, Job, Report, Task, Worker
@@ -65,11 +65,12 @@ class Outcome:
 
 def prepare(request: Request) -> Outcome:
     require_regular(request.prefix)
-    sources, stream = find_inputs(request)
     folder = beside(request.prefix, ".partial")
+    memory = Memory.read(request.prefix, folder)
+    sources, stream = find_inputs(request, memory)
     if not folder.exists():
         known = Sidecar.read(request.prefix)
-        if known and known.is_current(identify(request, sources, stream, known.inputs)):
+        if known and known.is_current(identify(request, sources, stream, memory)):
             return Outcome(known, made=False)
     with Lock(folder):
         if (folder / COMPLETE).exists():
@@ -89,8 +90,8 @@ def prepare(request: Request) -> Outcome:
 
 def prepare_locked(request: Request, sources: list[Source], stream: Stream | None, folder: Path) -> Outcome:
     known = Sidecar.read(request.prefix)
-    identity = identify(request, sources, stream, (known.inputs if known else []) + remembered_inputs(folder))
-    remember_inputs(folder, identity.inputs)
+    identity = identify(request, sources, stream, Memory.read(request.prefix, folder))
+    remember(folder, identity)
     if known and known.is_current(identity):
         return Outcome(known, made=False)
     if not request.force:
@@ -107,20 +108,30 @@ def prepare_locked(request: Request, sources: list[Source], stream: Stream | Non
     return Outcome(sidecar, made=True, notes=notes)
 
 
-def find_inputs(request: Request) -> tuple[list[Source], Stream | None]:
+def find_inputs(request: Request, memory: Memory) -> tuple[list[Source], Stream | None]:
     """The files, those of a local data set included, and the set with its commit."""
     outputs = output_files(str(request.prefix))
     stream = request.stream
     if stream is None:
         return find_sources(list(request.paths), request.format, outputs), None
     if os.path.isdir(stream.name):
-        return [open_source(path, "dataset") for path in walk(stream.name) if os.path.realpath(path) not in outputs], stream
-    return [], stream if COMMIT.fullmatch(stream.revision or "") else resolve_revision(stream)
+        files = [path for path in walk(stream.name) if os.path.realpath(path) not in outputs]
+        return [open_source(path, "dataset") for path in files], stream
+    return [], find_commit(stream, [] if request.force else memory.streams)
 
 
-def identify(request: Request, sources: list[Source], stream: Stream | None, known: list[dict]) -> Identity:
+def find_commit(stream: Stream, known: list[dict]) -> Stream:
+    """The set with a commit: the given one, the one that this prefix was begun with, or the newest."""
+    if COMMIT.fullmatch(stream.revision or ""):
+        return stream
+    begun = [one for one in known if {**one, "revision": None} == asdict(stream) and isinstance(one["revision"], str)]
+    return Stream(**begun[-1]) if begun else resolve_revision(stream)
+
+
+def identify(request: Request, sources: list[Source], stream: Stream | None, memory: Memory) -> Identity:
     """Reads the files whose size or time differ from what is known."""
-    digests = {(one.get("path"), one.get("bytes"), one.get("modified")): one.get("sha256") for one in known}
+    digests = {(one.get("path"), one.get("bytes"), one.get("modified")): one.get("sha256")
+               for one in memory.inputs}
     progress = Progress("reading inputs", sum(source.bytes for source in sources))
 
     def describe(source: Source) -> dict:

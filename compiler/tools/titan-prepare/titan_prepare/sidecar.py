@@ -11,7 +11,12 @@ from titan_prepare.tokenizers.interface import Tokenizer
 from titan_prepare.work import Job, Report
 
 VERSION = 1
-MEMORY = "inputs.json"  # in PREFIX.partial: digests that an interrupted preparation has computed
+MEMORY = "inputs.json"  # in PREFIX.partial: what an interrupted preparation has found out about its inputs
+
+# What later preparations read of it.
+COUNTS = ("documents", "tokens", "empty", "overlong", "bad")
+SCHEMA = {"identity": dict, "inputs": list, "bad_records": list, "counts": dict.fromkeys(COUNTS, int),
+          "outputs": {"token_type": str, "bytes": dict}}
 
 
 @dataclass(frozen=True)
@@ -47,10 +52,7 @@ class Sidecar:
             values = read_json(path)
         except UserError:
             return None
-        fits = values.get("version") == VERSION and all(
-            isinstance(values.get(name), kind) for name, kind in
-            (("identity", dict), ("inputs", list), ("counts", dict), ("outputs", dict)))
-        return Sidecar(prefix, values) if fits else None
+        return Sidecar(prefix, values) if values.get("version") == VERSION and fits(values, SCHEMA) else None
 
     @staticmethod
     def make(identity: Identity, tokenizer: Tokenizer, path: Path | None, job: Job, total: Report, token_type: str,
@@ -73,9 +75,15 @@ class Sidecar:
             "outputs": {"token_type": token_type,
                         "bytes": {ENDINGS[name]: size for name, size in sizes.items()}}})
 
-    @property
-    def inputs(self) -> list[dict]:
-        return [one for one in self.values["inputs"] if isinstance(one, dict)]
+    def summary(self) -> str:
+        counts = self.values["counts"]
+        text = f"{counts['documents']:,} documents, {counts['tokens']:,} tokens ({self.values['outputs']['token_type']})"
+        weighted = counts.get("weighted")
+        return text + (f", {weighted:,} of them count in the loss" if isinstance(weighted, int) else "")
+
+    def left_out(self) -> str:
+        names = {"empty": "without anything to learn", "overlong": "too long", "bad": "bad"}
+        return ", ".join(f"{count:,} {what}" for name, what in names.items() if (count := self.values["counts"][name]))
 
     def is_current(self, identity: Identity) -> bool:
         return not self.differences(identity) and self.has_outputs()
@@ -90,13 +98,31 @@ class Sidecar:
             for ending, size in sizes.items())
 
 
-def remember_inputs(folder: Path, inputs: list[dict]) -> None:
-    (folder / MEMORY).write_text(json.dumps(inputs))
+def remember(folder: Path, identity: Identity) -> None:
+    (folder / MEMORY).write_text(json.dumps({"inputs": identity.inputs, "dataset": identity.stream}))
 
 
-def remembered_inputs(folder: Path) -> list[dict]:
-    try:
-        found = json.loads((folder / MEMORY).read_text())
-    except (OSError, ValueError):
-        return []
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+@dataclass(frozen=True)
+class Memory:
+    """What this prefix was prepared from, or is: digests of files, and the commit of a data set."""
+    inputs: list[dict]
+    streams: list[dict]
+
+    @staticmethod
+    def read(prefix: Path, folder: Path) -> "Memory":
+        found = [sidecar.values] if (sidecar := Sidecar.read(prefix)) else []
+        try:
+            found.append(json.loads((folder / MEMORY).read_text()))
+        except (OSError, ValueError):
+            pass
+        found = [one for one in found if isinstance(one, dict)]
+        lists = [one["inputs"] for one in found if isinstance(one.get("inputs"), list)]
+        return Memory([entry for entries in lists for entry in entries if isinstance(entry, dict)],
+                      [one["dataset"] for one in found if isinstance(one.get("dataset"), dict)])
+
+
+def fits(value, schema) -> bool:
+    """Whether a JSON value has the types of a schema; an object may have more members."""
+    if isinstance(schema, dict):
+        return isinstance(value, dict) and all(fits(value.get(name), kind) for name, kind in schema.items())
+    return isinstance(value, schema)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from titan_prepare.errors import UserError
 from titan_prepare.inputs.sources import Source
-from titan_prepare.libraries import require
+from titan_prepare.libraries import errors_as, require
 
 ROWS_AT_ONCE = 256
 
@@ -12,13 +12,11 @@ ROWS_AT_ONCE = 256
 class Parquet:
     def __init__(self, source: Source, fields: tuple[str, ...]):
         self.source, self.fields = source, list(fields)
-        self.arrow, self.parquet = require("pyarrow"), require("pyarrow.parquet")
+        self.parquet = require("pyarrow.parquet")
 
     def open(self):
-        try:
+        with errors_as(UserError, f"'{self.source.path}' cannot be read as Parquet"):
             file = self.parquet.ParquetFile(self.source.path, page_checksum_verification=True)
-        except (self.arrow.ArrowException, OSError) as error:
-            raise UserError(f"'{self.source.path}' cannot be read as Parquet: {error}") from error
         columns = file.schema_arrow.names
         for field in self.fields:
             if field not in columns:
@@ -33,12 +31,15 @@ class Parquet:
     def rows(self, begin: int, end: int) -> Iterator[tuple[int, dict]]:
         with self.open() as file:
             at = sum(file.metadata.row_group(group).num_rows for group in range(begin))
-            try:
-                for batch in file.iter_batches(ROWS_AT_ONCE, list(range(begin, end)), self.fields):
-                    yield from enumerate(batch.to_pylist(), at)
-                    at += batch.num_rows
-            except (self.arrow.ArrowException, OSError, ValueError) as error:
-                raise UserError(f"'{self.source.path}' is damaged near row {at + 1}: {error}") from error
+            batches = file.iter_batches(ROWS_AT_ONCE, list(range(begin, end)), self.fields)
+            while True:
+                with errors_as(UserError, f"'{self.source.path}' is damaged near row {at + 1}"):
+                    batch = next(batches, None)
+                    rows = batch and batch.to_pylist()
+                if rows is None:
+                    return
+                yield from enumerate(rows, at)
+                at += len(rows)
 
     def parse(self, row: dict) -> dict:
         return row

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from titan_prepare.errors import UserError
-from titan_prepare.libraries import require
+from titan_prepare.libraries import errors_as, require
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,8 @@ def resolve_revision(stream: Stream) -> Stream:
     if os.path.isdir(stream.name):
         return stream
     hub = require("huggingface_hub")
-    try:
+    with errors_as(UserError, f"the data set '{stream.name}' cannot be found"):
         commit = hub.HfApi().dataset_info(stream.name, revision=stream.revision).sha
-    except Exception as error:  # the library raises the errors of its HTTP client too
-        raise UserError(f"the data set '{stream.name}' cannot be found: {first_line(error)}") from error
     return Stream(stream.name, stream.config, stream.split, commit)
 
 
@@ -40,11 +38,9 @@ class StreamRows:
         if self.opened is None:
             datasets = require("datasets")
             datasets.disable_progress_bars()
-            try:
+            with errors_as(UserError, f"the data set '{self.stream.name}' cannot be opened"):
                 self.opened = datasets.load_dataset(self.stream.name, self.stream.config, split=self.stream.split,
                                                     revision=self.stream.revision, streaming=True)
-            except Exception as error:
-                raise UserError(f"the data set '{self.stream.name}' cannot be opened: {first_line(error)}") from error
         return self.opened
 
     def slices(self, chunk: int) -> list[tuple[int, int, int]]:
@@ -55,21 +51,14 @@ class StreamRows:
         data = self.open()
         rows = enumerate(data.shard(num_shards=data.num_shards, index=begin))
         while True:
-            try:
-                at, row = next(rows)
-            except StopIteration:
+            with errors_as(UserError, f"the data set '{self.stream.name}' cannot be read, shard {begin}"):
+                found = next(rows, None)
+            if found is None:
                 return
-            except Exception as error:
-                raise UserError(f"the data set '{self.stream.name}' cannot be read, shard {begin}: "
-                                f"{first_line(error)}") from error
-            yield at, row
+            yield found
 
     def parse(self, row: dict) -> dict:
         return row
 
     def locate(self, at: int) -> str:
         return f"{self.stream.name}, shard {self.slice}, row {at + 1}"
-
-
-def first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

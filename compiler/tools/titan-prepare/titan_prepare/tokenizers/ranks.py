@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from titan_prepare.errors import UserError
-from titan_prepare.libraries import require
+from titan_prepare.libraries import errors_as, require
 from titan_prepare.tokenizers.configuration import Configuration
 from titan_prepare.tokenizers.interface import Ends, Located
 
@@ -38,11 +38,10 @@ class Ranks:
         self.configuration, self.parse_special = configuration, parse_special
         self.special = special_tokens(len(ranks), configuration)
         self.vocabulary = 1 + max(max(ranks.values()), *self.special.values())
-        try:
-            self.encoding = require("tiktoken").Encoding(path.name, pat_str=PATTERN, mergeable_ranks=ranks,
-                                                         special_tokens=self.special)
-        except ValueError as error:
-            raise UserError(f"'{path}' is no list of byte pairs: {error}") from error
+        library = require("tiktoken")
+        with errors_as(UserError, f"'{path}' is no list of byte pairs"):
+            self.encoding = library.Encoding(path.name, pat_str=PATTERN, mergeable_ranks=ranks,
+                                             special_tokens=self.special)
 
     def token_id(self, token: str) -> int | None:
         if token in self.special:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from titan_prepare.errors import UserError
-from titan_prepare.libraries import require
+from titan_prepare.libraries import errors_as, require
 from titan_prepare.tokenizers.configuration import Configuration
 from titan_prepare.tokenizers.interface import Ends, Located
 
@@ -16,10 +16,8 @@ class SentencePiece:
     def __init__(self, path: Path, configuration: Configuration):
         self.configuration = configuration
         self.processor = require("sentencepiece").SentencePieceProcessor()
-        try:
+        with errors_as(UserError, f"'{path}' is no SentencePiece model"):
             self.processor.LoadFromSerializedProto(path.read_bytes())
-        except (RuntimeError, OSError) as error:
-            raise UserError(f"'{path}' is no SentencePiece model: {error}") from error
         self.vocabulary = self.processor.vocab_size()
 
     def token_id(self, token: str) -> int | None:

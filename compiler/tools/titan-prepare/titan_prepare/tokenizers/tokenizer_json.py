@@ -7,7 +7,7 @@ import numpy as np
 
 from titan_prepare.errors import UserError
 from titan_prepare.files import read_json
-from titan_prepare.libraries import require
+from titan_prepare.libraries import errors_as, require
 from titan_prepare.tokenizers.configuration import Configuration
 from titan_prepare.tokenizers.interface import Ends, Located
 
@@ -21,11 +21,9 @@ class TokenizerJson:
         values = read_json(path)
         # A saved tokenizer may still have the truncation and the padding of the batch that it last encoded.
         values["truncation"] = values["padding"] = None
-        try:
+        with errors_as(UserError, f"'{path}' is no tokenizer"):
             self.tokenizer = library.Tokenizer.from_str(json.dumps(values))
-        except Exception as error:  # the library raises Exception itself
-            raise UserError(f"'{path}' is no tokenizer: {error}") from error
-        self.before, self.after = tokens_around(self.tokenizer.encode("a"))
+            self.before, self.after = tokens_around(self.tokenizer.encode("a"))
         # BOS and EOS are added by options. Byte-level post-processors would also cut spaces from the positions.
         self.tokenizer.post_processor = None
         self.tokenizer.encode_special_tokens = not parse_special
