@@ -12,6 +12,16 @@ install(TARGETS titan_base titan_dialects titan_sharding titan_mlir titan_warnin
   LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
 install(DIRECTORY stdlib/ DESTINATION share/titan/stdlib FILES_MATCHING PATTERN *.titan PATTERN *.txt)
 
+# titan-prepare: the Python package, its launcher, and a link to the launcher.
+set(titan_prepare share/titan/titan-prepare)
+install(DIRECTORY compiler/tools/titan-prepare/titan_prepare DESTINATION ${titan_prepare}
+  FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
+install(PROGRAMS compiler/tools/titan-prepare/titan-prepare DESTINATION ${titan_prepare})
+install(FILES requirements-data.txt DESTINATION ${titan_prepare})
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
+file(CREATE_LINK ../${titan_prepare}/titan-prepare ${PROJECT_BINARY_DIR}/installed/titan-prepare SYMBOLIC)
+install(FILES ${PROJECT_BINARY_DIR}/installed/titan-prepare DESTINATION bin)
+
 # The compiler's headers, for plugins: written and generated ones, and TableGen's.
 foreach(root ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   install(DIRECTORY ${root}/dialects DESTINATION include/titan-compiler

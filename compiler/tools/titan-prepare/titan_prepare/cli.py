@@ -1,0 +1,228 @@
+"""The command line of titan-prepare."""
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from titan_prepare.errors import UserError
+from titan_prepare.inputs.sources import FORMATS, absolute_prefix, format_of
+from titan_prepare.inputs.streams import Stream
+from titan_prepare.prepare import Outcome, Request, prepare
+from titan_prepare.progress import spell_seconds
+from titan_prepare.tokenizers.opening import TokenizerFile, tokenizer_file
+from titan_prepare.work import Content
+
+USAGE = """titan-prepare INPUT... --tokenizer PATH -o PREFIX [OPTION...]
+       titan-prepare --dataset NAME --tokenizer PATH -o PREFIX [OPTION...]"""
+DESCRIPTION = """\
+Turns texts, prompts with answers, or chats into the token files that Titan's programs read:
+PREFIX.bin (tokens), PREFIX.idx (documents), PREFIX.weights.bin (which tokens count in the loss; for answers and
+chats) and PREFIX.json (what was prepared). The same command again does nothing if all is up to date, and continues
+where it was interrupted."""
+EXAMPLES = """\
+examples:
+  titan-prepare corpus.jsonl --tokenizer ./Llama-3.2-1B -o data/corpus
+  titan-prepare 'shards/*.parquet' --field content --tokenizer tokenizer.json -o data/code --workers 8
+  titan-prepare --dataset allenai/c4 --config en --split train --max-documents 1000000 --tokenizer ./Model -o data/c4
+  titan-prepare chats.jsonl --messages messages --tokenizer ./Model-Instruct -o data/chats --max-length 4097
+  titan-prepare qa.jsonl --prompt question --answer answer --tokenizer bytes -o data/qa
+
+  ./program --data data/corpus --set data.format=indexed
+
+exit status: 0 prepared, or up to date; 1 an error in the inputs or the machine; 2 wrong usage.
+The formats are described in docs/data.md."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = make_parser()
+    request = read_request(parser, parser.parse_args(arguments))
+    started = time.monotonic()
+    try:
+        outcome = prepare(request)
+    except UserError as error:
+        return complain(str(error))
+    except OSError as error:
+        return complain(f"{error.filename or 'a file'}: {error.strerror or error}")
+    except KeyboardInterrupt:
+        return complain("interrupted; the same command continues")
+    tell(outcome, request, time.monotonic() - started)
+    return 0
+
+
+def complain(message: str) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    return 1
+
+
+def tell(outcome: Outcome, request: Request, seconds: float) -> None:
+    sidecar = outcome.sidecar
+    print(f"{request.prefix}: {sidecar.summary()}, " + (f"in {spell_seconds(seconds)}" if outcome.made else "up to date"))
+    if left_out := sidecar.left_out():
+        print(f"left out: {left_out}")
+    for place in sidecar.values["bad_records"]:
+        print(f"bad: {place}")
+    for note in outcome.notes:
+        print(f"note: {note}", file=sys.stderr)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="titan-prepare", usage=USAGE, description=DESCRIPTION, epilog=EXAMPLES,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("inputs", nargs="*", metavar="INPUT", help="a file, a directory, or a quoted glob with ** ")
+    add_input_options(parser.add_argument_group("inputs"))
+    add_content_options(parser.add_argument_group("documents"))
+    add_token_options(parser.add_argument_group("tokens"))
+    add_output_options(parser.add_argument_group("output and work"))
+    return parser
+
+
+def add_input_options(group) -> None:
+    endings = "; ".join(f"{name}: {' '.join(endings)}" for name, endings in FORMATS.items())
+    group.add_argument("--format", choices=("auto", *FORMATS), default="auto",
+                       help=f"of all files; auto (the default) goes by their endings ({endings})")
+    group.add_argument("--dataset", metavar="NAME",
+                       help="a data set of the Hugging Face hub, or a directory in its form, read through `datasets`")
+    group.add_argument("--config", help="the configuration of the data set")
+    group.add_argument("--split", help="the split of the data set (default: train)")
+    group.add_argument("--revision", help="a branch, tag or commit of the data set (default: its newest commit)")
+    group.add_argument("--text-documents", choices=("file", "line"),
+                       help="what is a document in a text file (default: file)")
+    group.add_argument("--skip-bad", action="store_true",
+                       help="leave out records that cannot be used, and count them, instead of ending at the first")
+    group.add_argument("--invalid-unicode", choices=("refuse", "replace"), default="refuse",
+                       help="a record with broken UTF-8 is bad (refuse, the default), or gets U+FFFD there (replace)")
+
+
+def add_content_options(group) -> None:
+    group.add_argument("--field", help="the field or column with the text (default: text)")
+    group.add_argument("--prompt", metavar="FIELD", help="the prompt of a pair; only its answer counts in the loss")
+    group.add_argument("--answer", metavar="FIELD", help="the answer of a pair")
+    group.add_argument("--messages", metavar="FIELD",
+                       help="a chat, a list of objects with `role` and `content`; only answers count in the loss")
+    group.add_argument("--as-chat", action="store_true", help="write pairs by the chat template")
+    group.add_argument("--chat-template", metavar="FILE", help="instead of the one in the directory of the tokenizer")
+    group.add_argument("--template-variable", metavar="NAME=JSON", action="append", default=[],
+                       help="a variable for the chat template (repeatable), e.g. enable_thinking=false")
+
+
+def add_token_options(group) -> None:
+    group.add_argument("--tokenizer", required=True, metavar="PATH",
+                       help="a directory with tokenizer.json or tokenizer.model, one of these files, or `bytes`")
+    for name, where in (("bos", "before"), ("eos", "after")):
+        group.add_argument(f"--{name}", default="auto", metavar="TOKEN",
+                           help=f"the token {where} each document, by text or number; `none`; or `auto` (the default): "
+                                "what the tokenizer says, and none with a chat template, which writes it")
+    group.add_argument("--special", choices=("parse", "text"), default="parse",
+                       help="special tokens that a text contains are tokens, as in transformers (parse, the default), "
+                            "or ordinary text")
+    group.add_argument("--vocabulary", type=positive, metavar="N",
+                       help="the vocabulary of the model; larger tokens are errors (default: the tokenizer's)")
+    group.add_argument("--max-length", type=positive, metavar="N", help="the most tokens of a document")
+    group.add_argument("--overlong", choices=("refuse", "truncate", "skip"),
+                       help="what happens to longer documents (default: refuse)")
+
+
+def add_output_options(group) -> None:
+    group.add_argument("-o", "--output", required=True, metavar="PREFIX", help="of the names of the written files")
+    group.add_argument("--force", action="store_true", help="replace what was prepared from other inputs or options")
+    group.add_argument("--max-documents", type=positive, metavar="N", help="end after the first N documents")
+    group.add_argument("--workers", type=positive, default=len(os.sched_getaffinity(0)), metavar="N",
+                       help="processes (default: one for each core); the output does not depend on it")
+    group.add_argument("--chunk-bytes", type=positive, default=16 << 20, metavar="N",
+                       help="input that a worker takes at once, and the most that each loses by a crash (default: "
+                            "16 MiB); compressed files and shards of data sets are taken whole")
+
+
+def positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return value
+
+
+def read_request(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Request:
+    check_usage(parser, options)
+    try:
+        tokenizer = tokenizer_file(options.tokenizer, options.special == "parse")
+        return Request(
+            paths=tuple(options.inputs), format=options.format, stream=stream_of(options),
+            text_lines=options.text_documents == "line", tokenizer=tokenizer,
+            content=content_of(parser, options, tokenizer), bos=options.bos, eos=options.eos,
+            vocabulary=options.vocabulary, length=options.max_length, overlong=options.overlong or "refuse",
+            skip_bad=options.skip_bad, most=options.max_documents, prefix=absolute_prefix(options.output),
+            force=options.force, workers=options.workers, chunk=options.chunk_bytes)
+    except UserError as error:
+        sys.exit(complain(str(error)))
+
+
+def check_usage(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Refuses options that contradict one another or have no effect."""
+    pairs, template = options.prompt or options.answer, options.messages or options.as_chat
+    for wrong, message in (
+            (bool(options.inputs) == bool(options.dataset), "give either INPUTs or --dataset"),
+            (not options.dataset and (options.config or options.split or options.revision),
+             "--config, --split and --revision belong to --dataset"),
+            (options.dataset and options.format != "auto", "--format is of files, not of a --dataset"),
+            (bool(options.prompt) != bool(options.answer), "--prompt and --answer belong together"),
+            (bool(options.field) + bool(pairs) + bool(options.messages) > 1,
+             "--field, --prompt with --answer, and --messages exclude one another"),
+            (options.as_chat and not pairs, "--as-chat is for --prompt with --answer"),
+            (not template and (options.chat_template or options.template_variable),
+             "--chat-template and --template-variable are for --messages and --as-chat"),
+            (template and options.special == "text", "chat templates write special tokens; --special text would make "
+                                                     "them ordinary text"),
+            (options.overlong and not options.max_length, "--overlong needs --max-length"),
+            (options.tokenizer == "bytes" and options.special == "text", "bytes have no special tokens"),
+            (options.text_documents and not may_have_texts(options), "--text-documents is for text files")):
+        if wrong:
+            parser.error(message)
+
+
+def may_have_texts(options: argparse.Namespace) -> bool:
+    """False if no input can be a text file."""
+    if options.dataset or options.format not in ("auto", "text"):
+        return False
+    return options.format == "text" or any(format_of(path) in (None, "text") for path in options.inputs)
+
+
+def stream_of(options: argparse.Namespace) -> Stream | None:
+    if not options.dataset:
+        return None
+    return Stream(options.dataset, options.config, options.split or "train", options.revision)
+
+
+def content_of(parser: argparse.ArgumentParser, options: argparse.Namespace, tokenizer: TokenizerFile) -> Content:
+    template, variables = None, ()
+    if options.messages or options.as_chat:
+        template = template_of(options, tokenizer)
+        named = {**tokenizer.configuration().special_tokens(), **variables_of(parser, options.template_variable)}
+        variables = tuple(sorted(named.items()))
+    whole = None if options.prompt or options.messages else options.field or "text"
+    return Content(whole, options.prompt, options.answer, options.messages, template, variables,
+                   options.invalid_unicode == "replace")
+
+
+def template_of(options: argparse.Namespace, tokenizer: TokenizerFile) -> str:
+    if options.chat_template:
+        try:
+            return Path(options.chat_template).read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as error:
+            raise UserError(f"--chat-template: '{options.chat_template}' cannot be read: {error}") from error
+    if template := tokenizer.configuration().chat_template():
+        return template
+    raise UserError(f"no chat template lies beside the tokenizer '{options.tokenizer}'; --chat-template FILE gives one")
+
+
+def variables_of(parser: argparse.ArgumentParser, arguments: list[str]) -> dict:
+    variables = {}
+    for argument in arguments:
+        name, _, value = argument.partition("=")
+        try:
+            variables[name] = json.loads(value)
+        except ValueError:
+            parser.error(f"--template-variable {argument}: the value is not JSON (a string needs quotes: "
+                         f"{name}='\"{value}\"')")
+    return variables

@@ -1,0 +1,18 @@
+"""The two kinds of errors that a user can cause."""
+
+
+class UserError(Exception):
+    """Ends the preparation with exit status 1. The text is the complete message."""
+
+
+class BadRecord(Exception):
+    """A record that cannot be used. Its reader adds the file and the line."""
+
+
+def json_type(value) -> str:
+    """What a value of JSON is, for messages."""
+    if value is None:
+        return "null"
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", bytes: "bytes", list: "an array",
+             dict: "an object"}
+    return names.get(type(value), type(value).__name__)

@@ -1,0 +1,55 @@
+"""Units of work: consecutive slices of the inputs of about equal size, which workers prepare and the journal counts."""
+
+from dataclasses import dataclass
+
+from titan_prepare.inputs.lines import JsonLines, TextLines, WholeText
+from titan_prepare.inputs.parquet import Parquet
+from titan_prepare.inputs.sources import Source
+from titan_prepare.inputs.streams import Stream, StreamRows
+
+
+@dataclass(frozen=True)
+class Slice:
+    source: int  # its number among the inputs
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Unit:
+    index: int
+    slices: tuple[Slice, ...]
+    bytes: int  # for the progress; shards of a stream count 1
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything that is read, and how."""
+    sources: tuple[Source | Stream, ...]
+    fields: tuple[str, ...]
+    text_lines: bool  # each line of a text is a document, instead of each file
+
+    def reader(self, source: Source | Stream):
+        if isinstance(source, Stream):
+            return StreamRows(source)
+        if source.format == "jsonl":
+            return JsonLines(source)
+        if source.format == "parquet":
+            return Parquet(source, self.fields)
+        return (TextLines if self.text_lines else WholeText)(source, self.fields[0])
+
+
+def plan_units(inputs: Inputs, chunk: int) -> list[Unit]:
+    """In the order of the inputs; a unit ends when its slices have `chunk` bytes. A shard of a stream is one unit."""
+    units, slices, size = [], [], 0
+    for number, source in enumerate(inputs.sources):
+        enough = 1 if isinstance(source, Stream) else chunk
+        for begin, end, length in inputs.reader(source).slices(chunk):
+            slices.append(Slice(number, begin, end))
+            size += length
+            if size >= enough:
+                units.append(Unit(len(units), tuple(slices), size))
+                slices, size = [], 0
+    if slices:
+        units.append(Unit(len(units), tuple(slices), size))
+    return units

@@ -1,0 +1,42 @@
+"""Imports of libraries at their first use, so that each input and tokenizer needs only its own."""
+
+import contextlib
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from titan_prepare.errors import UserError
+
+HOME = Path(__file__).resolve().parents[1]
+REQUIREMENTS = "requirements-data.txt"
+
+
+def install_command() -> str:
+    """In a source tree the script that sets it up; elsewhere pip, with the list that lies beside the package."""
+    setup = HOME.parents[2] / "scripts" / "setup"
+    if setup.exists():
+        return f"{setup} --data"
+    return f"{sys.executable} -m pip install -r {HOME / REQUIREMENTS}"
+
+
+def require(module: str) -> ModuleType:
+    """The module, or an error with the command that installs it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.split(".")[0]
+        raise UserError(f"the Python package `{package}` cannot be imported ({error}); "
+                        f"this installs it: {install_command()}") from error
+
+
+@contextlib.contextmanager
+def errors_as(kind: type[Exception], message: str):
+    """Whatever a library raises becomes an error of this kind: `message`, and the first line of what it says."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException as error:  # libraries in Rust panic with a BaseException
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise kind(f"{message}: {reason}") from error

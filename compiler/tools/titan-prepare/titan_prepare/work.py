@@ -1,0 +1,181 @@
+"""What a worker does: it prepares units, each into a folder of its own."""
+
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from titan_prepare.chat import ChatTemplate
+from titan_prepare.documents import ChatPairs, Chats, Decoder, Document, Pairs, Texts
+from titan_prepare.encoding import Empty, Encoded, Encoder, Limits, Overlong
+from titan_prepare.errors import BadRecord, UserError
+from titan_prepare.indexed import LENGTH, smallest_type
+from titan_prepare.inputs.units import Inputs, Unit
+from titan_prepare.tokenizers.interface import Ends
+from titan_prepare.tokenizers.opening import TokenizerFile
+
+STREAMS = ("tokens", "lengths", "weights")  # the files of a folder
+DOCUMENTS_AT_ONCE, CHARACTERS_AT_ONCE = 256, 1 << 20
+PLACES = 20  # of bad records that are listed
+
+
+@dataclass(frozen=True)
+class Content:
+    """Which fields of a record make a document, and how."""
+    text: str | None = None
+    prompt: str | None = None
+    answer: str | None = None
+    messages: str | None = None
+    template: str | None = None  # the source of a chat template, for messages and for pairs as chats
+    variables: tuple[tuple[str, object], ...] = ()  # of the template
+    replaces_broken: bool = False
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return tuple(name for name in (self.text, self.prompt, self.answer, self.messages) if name)
+
+    @property
+    def weighted(self) -> bool:
+        return not self.text
+
+    def open(self, keeps_bytes: bool):
+        decoder = Decoder(self.replaces_broken, keeps_bytes and bool(self.text))
+        if self.text:
+            return Texts(self.text, decoder)
+        pairs = Pairs(self.prompt, self.answer, decoder) if self.prompt else None
+        if not self.template:
+            return pairs
+        chats = Chats(self.messages, ChatTemplate(self.template, dict(self.variables)), decoder)
+        return ChatPairs(pairs, chats) if pairs else chats
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that workers need."""
+    inputs: Inputs
+    tokenizer: TokenizerFile
+    content: Content
+    ends: Ends
+    limits: Limits
+    skip_bad: bool
+
+
+@dataclass
+class Report:
+    """Counts of a unit or of all."""
+    documents: int = 0
+    tokens: int = 0
+    weighted: int = 0  # tokens that count in the loss, if there are weights
+    empty: int = 0
+    overlong: int = 0
+    bad: int = 0
+    places: list[str] = field(default_factory=list)  # of the first bad records, with the reasons
+
+    def add(self, other: "Report") -> None:
+        for name, value in asdict(other).items():
+            setattr(self, name, getattr(self, name) + value)
+        del self.places[PLACES:]
+
+
+@dataclass(frozen=True)
+class Task:
+    unit: Unit
+    folder: Path  # where the files of STREAMS are written; created by the worker
+    most: int | None  # documents
+
+
+class Worker:
+    def __init__(self, job: Job):
+        os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the workers are the parallelism
+        self.job = job
+        self.tokenizer = job.tokenizer.open()
+        self.content = job.content.open(keeps_bytes=self.tokenizer.kind == "bytes")
+        self.encoder = Encoder(self.tokenizer, job.ends, job.limits)
+        self.type = smallest_type(job.limits.vocabulary).numpy
+
+    def __call__(self, task: Task, progress) -> Report:
+        """`progress(documents, tokens)` is called after each batch."""
+        os.makedirs(task.folder)
+        report = Report()
+        with open(task.folder / "tokens", "wb") as tokens, open(task.folder / "lengths", "wb") as lengths, \
+             open(task.folder / "weights", "wb") as weights:
+            for batch in self.batches(task, report):
+                done = self.encode(batch, report, task.most)
+                self.write(done, tokens, lengths, weights, report)
+                progress(len(done), sum(len(one.tokens) for one in done))
+        return report
+
+    def batches(self, task: Task, report: Report):
+        """Lists of documents with the way to locate each, until the unit ends or has `most` documents."""
+        batch, characters = [], 0
+        for locate, document in self.documents(task.unit, report):
+            batch.append((locate, document))
+            characters += len(document.text)
+            wanted = DOCUMENTS_AT_ONCE if task.most is None else min(DOCUMENTS_AT_ONCE, task.most - report.documents)
+            if len(batch) >= wanted or characters >= CHARACTERS_AT_ONCE:
+                yield batch
+                batch, characters = [], 0
+                if report.documents == task.most:
+                    return
+        if batch:
+            yield batch
+
+    def documents(self, unit: Unit, report: Report):
+        for part in unit.slices:
+            reader = self.job.inputs.reader(self.job.inputs.sources[part.source])
+            for at, row in reader.rows(part.begin, part.end):
+                def locate(reader=reader, at=at) -> str:
+                    return reader.locate(at)
+                try:
+                    document = self.content.document(reader.parse(row))
+                except BadRecord as error:
+                    self.leave_out(locate, error, report)
+                else:
+                    yield locate, document
+
+    def leave_out(self, locate, error: BadRecord, report: Report) -> None:
+        if not self.job.skip_bad:
+            raise UserError(f"{locate()}: {error}; --skip-bad leaves such records out and counts them") from error
+        report.bad += 1
+        if len(report.places) < PLACES:
+            report.places.append(f"{locate()}: {error}")
+
+    def encode(self, batch: list, report: Report, most: int | None) -> list[Encoded]:
+        done = []
+        for locate, encode in self.encoders(batch):
+            try:
+                done.append(encode())
+            except Empty:
+                report.empty += 1
+            except Overlong:
+                report.overlong += 1
+            except BadRecord as error:
+                self.leave_out(locate, error, report)
+        return done
+
+    def encoders(self, batch: list):
+        """For each document a function that gives its tokens. Documents without spans are encoded together, which is
+        faster, or one by one if that fails."""
+        if batch[0][1].spans is not None:
+            return [(locate, lambda document=document: self.encoder.with_spans(document)) for locate, document in batch]
+        try:
+            found = self.encoder.texts([document for _, document in batch])
+        except BadRecord:
+            return [(locate, lambda document=document: self.encode_text(document)) for locate, document in batch]
+        return [(locate, lambda tokens=tokens: self.encoder.finish_text(tokens))
+                for (locate, _), tokens in zip(batch, found)]
+
+    def encode_text(self, document: Document) -> Encoded:
+        return self.encoder.finish_text(self.encoder.texts([document])[0])
+
+    def write(self, done: list[Encoded], tokens, lengths, weights, report: Report) -> None:
+        for one in done:
+            tokens.write(one.tokens.astype(self.type).tobytes())
+            if one.weights is not None:
+                weights.write(one.weights.tobytes())
+                report.weighted += int(one.weights.sum())
+        sizes = [len(one.tokens) for one in done]
+        lengths.write(np.array(sizes, LENGTH).tobytes())
+        report.documents += len(done)
+        report.tokens += sum(sizes)

@@ -1,0 +1,147 @@
+"""Damaged inputs and tokenizers: an error of the tool, or a result; never a fault, whatever byte is wrong."""
+
+import json
+import random
+import shutil
+import sys
+from pathlib import Path
+
+import makers
+from answers import CHAT
+from inputs import TEXTS, write_parquet
+from prepared import PACKAGE, expect, write_lines
+
+MUTANTS = 150  # of each file
+
+
+def mutate(data: bytes, draw: random.Random) -> bytes:
+    """Some bytes flipped, overwritten, removed, repeated or cut off."""
+    changed = bytearray(data)
+    for _ in range(draw.choice((1, 1, 3, 20))):
+        at, count = draw.randrange(len(changed) or 1), draw.randrange(1, 40)
+        kind = draw.randrange(5)
+        if kind == 0 and changed:
+            changed[at] ^= 1 << draw.randrange(8)
+        elif kind == 1:
+            changed[at:at + count] = draw.randbytes(count)
+        elif kind == 2:
+            del changed[at:at + count]
+        elif kind == 3:
+            changed[at:at] = changed[at:at + count] * draw.randrange(1, 5)
+        else:
+            del changed[at + 1:]
+    return bytes(changed)
+
+
+def survive(path: Path, use, seed: int) -> None:
+    """`use()` on mutants of the file ends well or with an error of the tool, which must occur."""
+    sys.path.insert(0, str(PACKAGE))
+    from titan_prepare.errors import BadRecord, UserError
+    draw, good, refusals = random.Random(seed), path.read_bytes(), 0
+    for number in range(MUTANTS):
+        path.write_bytes(mutate(good, draw))
+        try:
+            use()
+        except (UserError, BadRecord):
+            refusals += 1
+        except BaseException as error:
+            shutil.copy(path, f"/tmp/titan-prepare-hostile{path.suffix}")
+            expect(False, f"mutant {number} of {path.name} (kept in /tmp): {type(error).__name__}: {error}")
+    path.write_bytes(good)
+    expect(refusals > MUTANTS // 20, f"only {refusals} of {MUTANTS} mutants of {path.name} were refused")
+
+
+def read_all(path: Path, field: str) -> None:
+    from titan_prepare.inputs.sources import open_source
+    from titan_prepare.inputs.units import Inputs, plan_units
+    inputs = Inputs((open_source(str(path), "auto"),), (field,), False)
+    reader = inputs.reader(inputs.sources[0])
+    for unit in plan_units(inputs, 5000):
+        for part in unit.slices:
+            for at, row in reader.rows(part.begin, part.end):
+                reader.parse(row)
+
+
+def damaged_inputs(out: Path) -> None:
+    import gzip
+    lines = write_lines(out / "a.jsonl", [{"text": text, "list": [1, 2.5, None, {"a": True}]} for text in TEXTS[:40]])
+    (out / "a.json.gz").write_bytes(gzip.compress(lines.read_bytes()))
+    write_parquet(out / "a.parquet", TEXTS[:100])
+    for seed, (name, field) in enumerate((("a.jsonl", "text"), ("a.json.gz", "text"), ("a.parquet", "content"))):
+        survive(out / name, lambda name=name, field=field: read_all(out / name, field), seed)
+
+
+def use_tokenizer(path: Path) -> None:
+    from titan_prepare.tokenizers.opening import tokenizer_file
+    tokenizer = tokenizer_file(str(path), True).open()
+    tokenizer.default_ends()
+    texts = ["", "In the beginning", "漢字 👍🏽 <|end|>"]
+    tokenizer.encode(texts)
+    tokenizer.locate(texts[2]).weights(texts[2], [(3, 9)])
+
+
+def damaged_tokenizers(out: Path) -> None:
+    folder = makers.byte_pairs(out / "bpe")
+    for seed, path in enumerate((folder / "tokenizer.json", folder / "tokenizer_config.json",
+                                 makers.ranks(out / "ranks", folder), makers.unigram(out / "unigram"))):
+        survive(path, lambda path=path: use_tokenizer(path.parent), seed)
+
+
+def damaged_templates(out: Path) -> None:
+    sys.path.insert(0, str(PACKAGE))
+    from titan_prepare.chat import ChatTemplate
+    out.mkdir(parents=True)
+    template = out / "template"
+    for seed, text in enumerate((makers.CHATML, makers.MARKED)):
+        template.write_text(text)
+        survive(template, lambda: ChatTemplate(template.read_text(errors="replace"), {}).render(CHAT), seed)
+
+
+def damaged_sidecars(out: Path) -> None:
+    """What an unfinished or finished preparation left is read as data too."""
+    sys.path.insert(0, str(PACKAGE))
+    from titan_prepare.errors import UserError
+    from titan_prepare.journal import Journal
+    from titan_prepare.sidecar import Identity, Sidecar
+    from titan_prepare.work import Report
+    draw, identity = random.Random(3), Identity({}, [], None, {})
+    out.mkdir(parents=True)
+    sidecar = json.dumps({"version": 1, "identity": identity.parts(), "inputs": [], "bad_records": [],
+                          "counts": dict.fromkeys(("documents", "tokens", "empty", "overlong", "bad"), 1),
+                          "outputs": {"token_type": "u8", "bytes": {".bin": 4}}}).encode()
+    head, report = {"identity": "x", "units": "y"}, vars(Report(1, 2))
+    with_units(out / "good.partial", head, report)
+    good = (out / "good.partial" / "journal").read_bytes()
+    for number in range(MUTANTS):
+        (out / "data.json").write_bytes(mutate(sidecar, draw))
+        if found := Sidecar.read(out / "data"):
+            found.is_current(identity)
+            found.summary(), found.left_out()
+        folder = out / f"{number}.partial"
+        shutil.copytree(out / "good.partial", folder)
+        (folder / "journal").write_bytes(mutate(good, draw))
+        try:
+            journal = Journal(folder, head, False)
+        except UserError:
+            continue
+        journal.close()
+        sizes = {name: (folder / name).stat().st_size for name in ("tokens", "lengths", "weights")}
+        expect(sizes == {"tokens": 4 * journal.units, "lengths": 4 * journal.units, "weights": 0}, f"{sizes}")
+
+
+def with_units(folder: Path, head: dict, report: dict) -> None:
+    """A folder of unfinished work with three units."""
+    from titan_prepare.journal import Journal
+    from titan_prepare.work import Report
+    folder.mkdir()
+    journal = Journal(folder, head, False)
+    for _ in range(3):
+        unit = folder / "units-x"
+        unit.mkdir()
+        for name, data in (("tokens", b"1234"), ("lengths", b"5678"), ("weights", b"")):
+            (unit / name).write_bytes(data)
+        journal.append(unit, Report(**report))
+    journal.close()
+
+
+CASES = [damaged_inputs, damaged_tokenizers, damaged_templates, damaged_sidecars]
