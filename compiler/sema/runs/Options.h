@@ -44,6 +44,8 @@ struct OptionSpec {
   std::vector<std::string> samples = {}; ///< legal values; empty: those of its type
   std::string needs = {};                ///< a setting without which it changes nothing
   std::string idleValue = {};            ///< the value of that setting with which it has no effect
+  /// For an option that must be set: a choice `{path, word}` with which it need not be.
+  std::pair<std::string, std::string> optionalWith = {};
 };
 
 /// All options except arguments of models, degrees of maps and options with a parameter pattern.
