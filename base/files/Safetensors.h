@@ -28,12 +28,14 @@ struct StoredTensor {
 
 class SafetensorsFile {
 public:
-  explicit SafetensorsFile(const std::string &path);
+  /// `checksTruncation`: as of MappedFile.
+  explicit SafetensorsFile(const std::string &path, bool checksTruncation = false);
 
   const std::string &path() const { return file.path(); }
   const std::map<std::string, StoredTensor> &tensors() const { return byName; }
   const std::map<std::string, std::string> &metadata() const { return meta; }
   void release() const { file.release(); }
+  const MappedFile &mapping() const { return file; }
 
 private:
   MappedFile file;

@@ -167,7 +167,8 @@ private:
 
 } // namespace
 
-SafetensorsFile::SafetensorsFile(const std::string &path) : file(path) {
+SafetensorsFile::SafetensorsFile(const std::string &path, bool checksTruncation)
+    : file(path, checksTruncation) {
   HeaderParser(file).run(byName, meta);
 }
 

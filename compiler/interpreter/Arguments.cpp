@@ -120,8 +120,8 @@ void generatePositions(HostTensor &tensor, int64_t columns, Feed feed, uint64_t 
 
 /// Sequences of positions + 1 tokens. `labels` drops the first token, all other inputs the last
 /// one.
-FailureOr<HostTensor> generateInput(func::FuncOp function, NamedTensorType type, StringRef name,
-                                    const Settings &settings, int64_t step) {
+FailureOr<HostTensor> generateTokens(func::FuncOp function, NamedTensorType type, StringRef name,
+                                     const Settings &settings, int64_t step) {
   HostTensor tensor = makeZeros(type);
   int64_t columns = type.getRank() ? type.getShape().back() : 1,
           rows = tensor.data.size() / columns;
@@ -129,20 +129,41 @@ FailureOr<HostTensor> generateInput(func::FuncOp function, NamedTensorType type,
     generatePositions(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
     return tensor;
   }
-  bool isInteger = type.getElementType().isInteger(64);
-  int64_t vocab = isInteger ? findVocab(function, settings) : 0, shift = name == "labels";
-  if (isInteger && vocab <= 0)
+  int64_t vocab = findVocab(function, settings), shift = name == "labels";
+  if (vocab <= 0)
     return function.emitError("cannot generate input \"")
            << name << "\": the module has no `titan.sizes` with a vocab; pass --vocab";
-  RandomStream stream(settings.seed, "input", isInteger ? "tokens" : name.str());
+  RandomStream stream(settings.seed, "input", "tokens");
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column) {
       int64_t sample = (step - 1) * rows + row;
-      uint64_t at = sample * (columns + 1) + column + shift;
       tensor.data[row * columns + column] =
-          isInteger ? std::floor(stream.uniform(at) * vocab) : stream.normal(at);
+          std::floor(stream.uniform(sample * (columns + 1) + column + shift) * vocab);
     }
   return tensor;
+}
+
+/// An array: normal numbers, or integers from [0, below).
+HostTensor generateArray(NamedTensorType type, StringRef name, IntegerAttr below,
+                         const Settings &settings, int64_t step) {
+  HostTensor tensor = makeZeros(type);
+  int64_t columns = type.getRank() ? type.getShape().back() : 1,
+          rows = tensor.data.size() / columns;
+  RandomStream stream(settings.seed, "input", name.str());
+  for (auto [i, element] : llvm::enumerate(tensor.data)) {
+    uint64_t row = (step - 1) * rows + i / columns, at = row * (columns + 1) + i % columns;
+    element = below ? std::floor(stream.uniform(at) * static_cast<double>(below.getInt()))
+                    : stream.normal(at);
+  }
+  return tensor;
+}
+
+FailureOr<HostTensor> generateInput(func::FuncOp function, unsigned index, NamedTensorType type,
+                                    StringRef name, const Settings &settings, int64_t step) {
+  auto below = function.getArgAttrOfType<IntegerAttr>(index, attr::kDrawnBelow);
+  if (below || !type.getElementType().isInteger(64))
+    return generateArray(type, name, below, settings, step);
+  return generateTokens(function, type, name, settings, step);
 }
 
 FailureOr<HostTensor> readLiteral(func::FuncOp function, NamedTensorType type, Attribute literal) {
@@ -210,7 +231,7 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
   if (role.kind == "state")
     return makeZeros(type);
   if (role.kind == "input")
-    return generateInput(function, type, role.name, settings, step);
+    return generateInput(function, index, type, role.name, settings, step);
   if (role.kind == "scalar" && type.getRank() == 0) {
     if (role.name == "lr") {
       auto module = function->getParentOfType<ModuleOp>();

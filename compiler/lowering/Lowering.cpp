@@ -79,8 +79,7 @@ private:
       if (!needs.inputs.count(i))
         continue;
       types.push_back(translation.type(input.type));
-      roles.push_back(builder.getDictionaryAttr(
-          builder.getNamedAttr(ir::attr::kInput, builder.getStringAttr(input.name))));
+      roles.push_back(inputAttributes(run, input, builder));
     }
     for (auto [i, parameter] : llvm::enumerate(model.parameters)) {
       if (!needs.parameters.count(i))

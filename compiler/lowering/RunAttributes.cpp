@@ -93,34 +93,33 @@ Attribute attribute(const sema::Value &value, OpBuilder &builder) {
   }
 }
 
-/// The number of different tokens that a model accepts.
-class Vocabulary {
+/// The number of different indices that a model accepts of some of its inputs.
+class IndexBound {
 public:
-  explicit Vocabulary(const sema::Model &model) : model(model) { visit(model.body); }
+  IndexBound(const sema::Model &model, llvm::function_ref<bool(const sema::Input &)> isMeant)
+      : model(model), isMeant(isMeant) {
+    visit(model.body);
+  }
 
-  /// The smallest dimension that tokens index, or `all` if they index none.
+  /// The smallest dimension that the inputs index, or `all` if they index none.
   int64_t sizeOr(int64_t all) const { return least.value_or(all); }
 
 private:
-  /// Follows the inputs that hold tokens through operations that only move elements.
+  /// Follows the inputs through operations that only move elements.
   void visit(const sema::Region &region) {
     for (const sema::Op &op : region.ops) {
-      if (isInput(op) || (isMove(op.kind) && hasTokens.count(op.operands[0])))
-        hasTokens.insert(op.results[0]);
+      if (isInput(op) || (isMove(op.kind) && isIndex.count(op.operands[0])))
+        isIndex.insert(op.results[0]);
       const bool isIndexed = op.kind == sema::OpKind::Gather || op.kind == sema::OpKind::Scatter;
-      if (isIndexed && hasTokens.count(op.operands[1]))
+      if (isIndexed && isIndex.count(op.operands[1]))
         least = std::min(least.value_or(INT64_MAX), model.dims[op.dims[0]].size);
       for (const sema::Region &body : op.body)
         visit(body);
     }
   }
 
-  /// Whether the operation is an input with tokens, not with positions or document numbers.
   bool isInput(const sema::Op &op) const {
-    if (op.kind != sema::OpKind::Input)
-      return false;
-    std::optional<Feed> feed = findFeed(model.inputs[static_cast<size_t>(op.index)].name);
-    return !feed || givesTokens(*feed);
+    return op.kind == sema::OpKind::Input && isMeant(model.inputs[static_cast<size_t>(op.index)]);
   }
 
   static bool isMove(sema::OpKind kind) {
@@ -131,9 +130,32 @@ private:
   }
 
   const sema::Model &model;
-  llvm::DenseSet<sema::ValueId> hasTokens;
+  llvm::function_ref<bool(const sema::Input &)> isMeant;
+  llvm::DenseSet<sema::ValueId> isIndex;
   std::optional<int64_t> least;
 };
+
+/// Whether the input has tokens, not positions or document numbers.
+bool hasTokens(const sema::Input &input) {
+  std::optional<Feed> feed = findFeed(input.name);
+  return !feed || givesTokens(*feed);
+}
+
+/// `titan.sizes`: the size of a step's data. A program checks the indices that arrays give itself,
+/// so only tokens have a vocabulary.
+DictionaryAttr sizesOf(const sema::CheckedRun &run, Builder &builder) {
+  SmallVector<NamedAttribute> sizes;
+  auto add = [&](StringRef name, int64_t value) {
+    sizes.push_back(builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
+  };
+  add("batch", run.run["data.batch"].integer);
+  add("seq", run.run["data.seq"].integer);
+  // Text consists of bytes, other data of 32-bit ids.
+  const int64_t tokens = run.run["data.format"].isWord("text") ? 256 : INT32_MAX;
+  if (!run.run.readsArrays())
+    add("vocab", IndexBound(run.train, hasTokens).sizeOr(tokens));
+  return builder.getDictionaryAttr(sizes);
+}
 
 /// Replaces control characters in a file name.
 std::string onOneLine(StringRef name) {
@@ -194,8 +216,8 @@ SettingRule launchRule(const sema::OptionSpec &spec, const sema::Run &run) {
   return rule;
 }
 
-/// Adds the model options and the mesh degrees. The emitted program checks them like all
-/// compiled-in settings, so that one configuration file serves compiler and program.
+/// Adds the model options, the sizes of arrays and the mesh degrees. The emitted program checks
+/// them like all compiled-in settings, so that one configuration file serves compiler and program.
 void addChosen(const sema::CheckedRun &run, OpBuilder &builder,
                SmallVector<NamedAttribute> &settings) {
   auto add = [&](const std::string &path, Attribute value) {
@@ -203,6 +225,8 @@ void addChosen(const sema::CheckedRun &run, OpBuilder &builder,
   };
   for (const auto &[name, option] : run.run.modelArguments)
     add("model." + name, attribute(option.value, builder));
+  for (const auto &[name, option] : run.run.dataSizes)
+    add("data." + name, attribute(option.value, builder));
   std::map<std::string, int64_t> degrees; // `tp.kv_heads` and `tp.group` count for `tp`
   for (const sema::Axis &axis : run.mesh.axes)
     degrees.try_emplace(axis.name.substr(0, axis.name.find('.')), 1).first->second *= axis.degree;
@@ -229,15 +253,21 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   module->setAttr(ir::attr::kModel, builder.getStringAttr(run.modelName));
   module->setAttr(ir::attr::kFingerprint, builder.getStringAttr(sema::fingerprintOf(run.train)));
   module->setAttr(ir::attr::kSource, builder.getStringAttr(wholeText(sources)));
-  auto size = [&](StringRef name, int64_t value) {
-    return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
-  };
-  // Text consists of bytes, other data of 32-bit ids.
-  const int64_t tokens = run.run["data.format"].print() == "text" ? 256 : INT32_MAX;
-  module->setAttr(ir::attr::kSizes,
-                  builder.getDictionaryAttr({size("batch", run.run["data.batch"].integer),
-                                             size("seq", run.run["data.seq"].integer),
-                                             size("vocab", Vocabulary(run.train).sizeOr(tokens))}));
+  module->setAttr(ir::attr::kSizes, sizesOf(run, builder));
+}
+
+DictionaryAttr inputAttributes(const sema::CheckedRun &run, const sema::Input &input,
+                               OpBuilder &builder) {
+  SmallVector<NamedAttribute> role{
+      builder.getNamedAttr(ir::attr::kInput, builder.getStringAttr(input.name))};
+  if (run.run.readsArrays() && input.type.dtype == DType::I64) {
+    constexpr int64_t unlessIndex = 2;
+    auto isThis = [&](const sema::Input &other) { return other.name == input.name; };
+    role.push_back(builder.getNamedAttr(
+        ir::attr::kDrawnBelow,
+        builder.getI64IntegerAttr(IndexBound(run.train, isThis).sizeOr(unlessIndex))));
+  }
+  return builder.getDictionaryAttr(role);
 }
 
 void addStepAttributes(const sema::Run &run, OpBuilder &builder, Operation *train) {

@@ -16,6 +16,10 @@ void addMesh(const sema::CheckedRun &run, mlir::OpBuilder &builder, const Transl
 void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
                       mlir::ModuleOp module);
 
+/// titan.input and, for integers of arrays, titan.drawn_below.
+mlir::DictionaryAttr inputAttributes(const sema::CheckedRun &run, const sema::Input &input,
+                                     mlir::OpBuilder &builder);
+
 /// titan.clip and titan.skip_nonfinite of the training function.
 void addStepAttributes(const sema::Run &run, mlir::OpBuilder &builder, mlir::Operation *train);
 

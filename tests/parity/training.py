@@ -99,7 +99,10 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 def losses_of(module, parameters: dict[str, Tensor], batch: Tensor,
               compute=None) -> dict[str, Tensor]:
     """A model's own losses by name, or its one loss under an empty name, else the cross-entropy of
-    its logits. Only the models of the parity table compute in another type than the parameters'."""
+    its logits. Only the models of the parity table compute in another type than the parameters'. A
+    batch of arrays is a dictionary of inputs."""
+    if isinstance(batch, dict):
+        return {"": module.loss(parameters, **batch)}
     tokens, labels = batch[:, :-1], batch[:, 1:]
     if hasattr(module, "losses"):
         return module.losses(parameters, tokens, labels)

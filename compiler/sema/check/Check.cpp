@@ -119,8 +119,12 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
     const Option &option = checked.run.options.at(path);
     return Argument{option.value, option.loc};
   };
+  spec.readsTokens = !checked.run.readsArrays();
   spec.dataDims["batch"] = dim("data.batch");
-  spec.dataDims["seq"] = dim("data.seq");
+  if (spec.readsTokens || checked.run.options.at("data.seq").loc.isValid())
+    spec.dataDims["seq"] = dim("data.seq");
+  for (const auto &[name, option] : checked.run.dataSizes)
+    spec.dataDims[name] = {option.value, option.loc};
   if (batch) {
     spec.dataDims["batch"].value = Value::ofInt(batch);
     spec.tolerant = true;
@@ -195,27 +199,72 @@ static std::string listFeeds() {
   return listNames(names);
 }
 
-/// Checks that the data of the run provide every input of its model, with the same dimensions.
-static void checkInputs(const CheckedRun &checked, DiagnosticEngine &diags) {
-  const Model &model = checked.train;
-  for (const Input &input : model.inputs) {
-    if (!findFeed(input.name)) {
-      diags.report(Code::UnfedInput, input.loc, "no data feeds input `" + input.name + "`")
-          .note(checked.run.modelLoc, "for this run")
-          .help("data give the inputs " + listFeeds());
-      continue;
-    }
-    std::string dims; // in their order, which is that of the data in memory
-    for (DimId dim : input.type.dims)
-      dims += (dims.empty() ? "" : ", ") + model.dims[dim].name;
-    if (input.type.dtype != DType::I64 || dims != "batch, seq")
-      diags
-          .report(Code::UnfedInput, input.loc,
-                  "data give `" + input.name + "` as int[batch, seq], not " +
-                      spelling(input.type.dtype) + "[" + dims + "]")
-          .note(checked.run.modelLoc, "for this run")
-          .help("write `input " + input.name + ": int[batch, seq]`");
+/// The dimensions in their order, which is that of the data in memory.
+static std::string listDims(const Model &model, const Input &input) {
+  std::string dims;
+  for (DimId dim : input.type.dims)
+    dims += (dims.empty() ? "" : ", ") + model.dims[dim].name;
+  return dims;
+}
+
+/// Tokens give inputs by name, with the dimensions `batch` and `seq`.
+static void checkTokenInput(const CheckedRun &checked, const Input &input,
+                            DiagnosticEngine &diags) {
+  if (!findFeed(input.name)) {
+    diags.report(Code::UnfedInput, input.loc, "no data feeds input `" + input.name + "`")
+        .note(checked.run.modelLoc, "for this run")
+        .help("tokens give the inputs " + listFeeds() +
+              "; `data = arrays(\"FOLDER\")` gives any input");
+    return;
   }
+  const std::string dims = listDims(checked.train, input);
+  if (input.type.dtype != DType::I64 || dims != "batch, seq")
+    diags
+        .report(Code::UnfedInput, input.loc,
+                "data give `" + input.name + "` as int[batch, seq], not " +
+                    spelling(input.type.dtype) + "[" + dims + "]")
+        .note(checked.run.modelLoc, "for this run")
+        .help("write `input " + input.name + ": int[batch, seq]`");
+}
+
+/// Arrays give any input whose first dimension is that of the samples.
+static void checkArrayInput(const CheckedRun &checked, const Input &input,
+                            DiagnosticEngine &diags) {
+  const Model &model = checked.train;
+  const DimSet &dims = input.type.dims;
+  if (dims.empty() || model.dims[dims[0]].name != "batch")
+    diags
+        .report(Code::UnfedInput, input.loc,
+                "an array gives `" + input.name +
+                    "` for each sample, so its first dimension is `batch`, not [" +
+                    listDims(model, input) + "]")
+        .note(checked.run.modelLoc, "for this run");
+}
+
+/// Reports sizes of dimensions that no input has.
+static void checkDataSizes(const CheckedRun &checked, DiagnosticEngine &diags) {
+  std::set<std::string> names;
+  for (const Input &input : checked.train.inputs)
+    for (DimId dim : input.type.dims)
+      names.insert(checked.train.dims[dim].name);
+  for (const auto &[name, option] : checked.run.dataSizes) {
+    if (names.count(name))
+      continue;
+    Diagnostic &diag = diags.report(Code::UnknownOption, option.nameLoc,
+                                    "no input of the model has a dimension `" + name + "`");
+    suggestName(diag, option.nameLoc, name, {names.begin(), names.end()},
+                "the inputs have the dimensions ");
+  }
+}
+
+/// Checks that the data of the run provide every input of its model.
+static void checkInputs(const CheckedRun &checked, DiagnosticEngine &diags) {
+  for (const Input &input : checked.train.inputs)
+    if (checked.run.readsArrays())
+      checkArrayInput(checked, input, diags);
+    else
+      checkTokenInput(checked, input, diags);
+  checkDataSizes(checked, diags);
 }
 
 /// Notes a loss that was declared as a value, if there is one.

@@ -26,7 +26,10 @@ using ScheduleRequest = std::map<std::string, LaunchOption>;
 /// What a run fixes for a model: arguments, dimensions of the data, and element types.
 struct Specialisation {
   std::map<std::string, Argument> arguments;
-  std::map<std::string, Argument> dataDims; ///< batch, seq
+  std::map<std::string, Argument> dataDims; ///< batch, seq, and those of arrays
+  /// Whether the data are tokens. Then `documents` and `positions` are less than the length of a
+  /// sample.
+  bool readsTokens = true;
   DType params = DType::F32;
   DType compute = DType::F32;
   std::map<std::string, Value> options = {}; ///< of an optimizer

@@ -118,7 +118,7 @@ void Recorder::notePositions(const Op &op) {
 /// Inputs other than tokens contain positions in a sample: at most all of them.
 void Recorder::noteDocumentPositions(const Input &input, ValueId id) {
   std::optional<Feed> feed = findFeed(input.name);
-  if (feed && !givesTokens(*feed) && !input.type.dims.empty())
+  if (spec.readsTokens && feed && !givesTokens(*feed) && !input.type.dims.empty())
     known.positions[id] = Positions{0, {{input.type.dims[input.type.dims.size() - 1], 1}}};
 }
 

@@ -63,21 +63,29 @@ OptionSpec tokens() {
   return spec;
 }
 
+/// Data of arrays need not have such a dimension.
+OptionSpec sequence() {
+  OptionSpec spec = integer("data.seq", {}, Fixed::Compile, 1, "tokens in a sample");
+  spec.optionalWith = {"data.format", "arrays"};
+  return spec;
+}
+
 std::vector<OptionSpec> dataOptions() {
   return {
-      choice("data.format", Fixed::Launch, {"text", "indexed"},
+      choice("data.format", Fixed::Launch, {"text", "indexed", "arrays"},
              "how the data are read: text takes bytes as tokens, indexed the tokens of FILE.bin as "
-             "FILE.idx lists them (Megatron-LM's files); written `data = text(\"FILE\")`"),
+             "FILE.idx lists them (Megatron-LM's files), arrays an array for each input; written "
+             "`data = text(\"FILE\")`"),
       file("data.path", "the file to train on, relative to the .titan file"),
       integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, over all processes"),
-      integer("data.seq", {}, Fixed::Compile, 1, "tokens in a sample"),
+      sequence(),
       tokens(),
   };
 }
 
 std::vector<OptionSpec> evaluationOptions() {
   return {
-      choice("eval.data.format", Fixed::Launch, {"text", "indexed"},
+      choice("eval.data.format", Fixed::Launch, {"text", "indexed", "arrays"},
              "how the evaluation's data are read; written `eval { data = text(\"FILE\") }`"),
       file("eval.data.path",
            "the file to evaluate on; a program without one is compiled without evaluation"),

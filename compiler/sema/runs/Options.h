@@ -47,6 +47,8 @@ struct OptionSpec {
   std::string idleValue = {};            ///< the value of that setting with which it has no effect
   /// Strings with this end are paths, relative to the file that contains them.
   std::optional<std::string> pathEnd = {};
+  /// For an option that must be set: a choice `{path, word}` with which it need not be.
+  std::pair<std::string, std::string> optionalWith = {};
 };
 
 /// All options except arguments of models, degrees of maps and options with a parameter pattern.

@@ -110,13 +110,21 @@ void Resolver::addOverrides(const std::vector<Override> &overrides) {
   }
 }
 
+/// Whether another option makes it one that need not be set.
+bool Resolver::isOptional(const OptionSpec &spec) const {
+  auto other = run.options.find(spec.optionalWith.first);
+  return other != run.options.end() && other->second.value.isWord(spec.optionalWith.second);
+}
+
 void Resolver::fillDefaults(bool demandAll) {
+  run.options.try_emplace("data.format", Option{findOption("data.format")->initial, {}});
+  checkDataSizes();
   std::vector<const OptionSpec *> missing;
   const std::vector<OptionSpec> all = run.allOptions();
   for (const OptionSpec &spec : all) {
     if (run.options.count(spec.path))
       continue;
-    bool isMissing = spec.initial.isError() && demandAll && !unknownSeen;
+    bool isMissing = spec.initial.isError() && demandAll && !unknownSeen && !isOptional(spec);
     run.options[spec.path] = {isMissing                ? Value()
                               : spec.initial.isError() ? Value::ofInt(1)
                                                        : spec.initial,

@@ -32,7 +32,10 @@ private:
   void assign(const std::string &path, Location pathLoc, const syntax::Expr &value);
   void setData(const std::string &path, const syntax::CallExpr &call);
   void set(const std::string &path, Location pathLoc, const syntax::Expr &value);
+  void setDataSize(const std::string &path, Location pathLoc, const syntax::Expr &value);
+  void checkDataSizes();
   void choose(const ChoiceKind &kind, const Symbol &symbol);
+  bool isOptional(const OptionSpec &spec) const;
   void setChoice(const ChoiceKind &kind, Location pathLoc, const syntax::Expr &value);
   void announceChoices(const std::string &prefix, const syntax::Setting &setting);
   void chooseDefaults();

@@ -47,6 +47,7 @@ struct Run {
   std::map<std::string, Option> options;        ///< every option of the table
   std::map<std::string, Option> modelArguments; ///< `model.layers = 2`
   std::map<std::string, Option> degrees;        ///< `parallel.tp = 2`
+  std::map<std::string, Option> dataSizes;      ///< of dimensions of arrays: `data.height = 28`
   Chosen optimizer;                             ///< that of the parameters of no group
   Chosen schedule;                              ///< of the learning rate
   std::vector<Group> groups;
@@ -54,6 +55,8 @@ struct Run {
   Location loc;
 
   const Value &operator[](const std::string &path) const { return options.at(path).value; }
+  /// Whether the data are arrays, one for each input, and not a sequence of tokens.
+  bool readsArrays() const { return options.at("data.format").value.isWord("arrays"); }
   /// The table, and the options of the run's optimizer and schedule.
   std::vector<OptionSpec> allOptions() const;
 };

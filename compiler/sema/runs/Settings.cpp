@@ -124,6 +124,8 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
   for (const ChoiceKind &kind : choiceKinds())
     if (!spec)
       spec = findOption((run.*kind.chosen).options, path);
+  if (!spec && under("data.") && path.find('.', 5) == std::string::npos)
+    return setDataSize(path, pathLoc, expr);
   if (!spec)
     return unknown(path, pathLoc);
   if (auto *name = expr.as<NameExpr>(); name && spec->type == OptionType::String) {
@@ -137,6 +139,25 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
   if (isPath(*spec, checked))
     checked.text = relativeToFile(checked.text, expr.loc);
   run.options[path] = {checked, expr.loc};
+}
+
+/// `data.height = 28`: the size of a dimension of arrays. Whether the data are arrays is known
+/// after all settings.
+void Resolver::setDataSize(const std::string &path, Location pathLoc, const Expr &expr) {
+  OptionSpec spec = *findOption("data.batch");
+  spec.path = path;
+  run.dataSizes[path.substr(5)] = {checkOption(spec, evaluate(expr), expr.loc, diags), expr.loc,
+                                   pathLoc};
+}
+
+/// Only arrays have other dimensions than `batch` and `seq`.
+void Resolver::checkDataSizes() {
+  if (const Option &format = run.options["data.format"];
+      format.value.isWord("arrays") || format.value.isError())
+    return;
+  for (const auto &[name, option] : run.dataSizes)
+    unknown("data." + name, option.nameLoc);
+  run.dataSizes.clear();
 }
 
 void Resolver::choose(const ChoiceKind &kind, const Symbol &symbol) {

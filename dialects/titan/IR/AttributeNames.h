@@ -50,6 +50,8 @@ inline constexpr llvm::StringLiteral kSchedule = "titan.schedule";
 
 // On arguments of program functions.
 inline constexpr llvm::StringLiteral kInput = "titan.input";
+/// On an integer input that an array gives: the interpreter draws its values from [0, N).
+inline constexpr llvm::StringLiteral kDrawnBelow = "titan.drawn_below";
 inline constexpr llvm::StringLiteral kParam = "titan.param";
 inline constexpr llvm::StringLiteral kInit = "titan.init";
 inline constexpr llvm::StringLiteral kRateScale = "titan.lr_scale";

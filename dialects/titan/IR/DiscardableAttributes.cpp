@@ -92,6 +92,7 @@ constexpr Rule kRules[] = {
     {attr::kEvents, OnFunction, kIntegerKind},
 
     {attr::kInput, OnArgument, kStringKind},
+    {attr::kDrawnBelow, OnArgument, kIntegerKind},
     {attr::kParam, OnArgument, kStringKind},
     {attr::kInit, OnArgument, kInitKind},
     {attr::kRateScale, OnArgument, kFloatKind},

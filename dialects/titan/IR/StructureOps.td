@@ -3,13 +3,18 @@
 #ifndef TITAN_STRUCTURE_OPS_TD
 #define TITAN_STRUCTURE_OPS_TD
 
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/LoopLikeInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "dialects/titan/IR/TitanOpBase.td"
 
 /// For each scanned input or stacked output, the variants that use it; an empty list means all.
 def Titan_VariantListsAttr : TypedArrayAttrBase<DenseI64ArrayAttr, "lists of variants">;
 
-def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments]> {
+def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<LoopLikeOpInterface>,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface,
+                              ["getEntrySuccessorOperands", "areTypesCompatible", "getRegionInvocationBounds"]>]> {
   let summary = "a loop with iteration arguments, scanned inputs and stacked outputs";
   let description = [{
     Runs a body for l = 0 .. n-1 (`reverse`: n-1 .. 0), where n is the size of the dimension `dim`.
@@ -28,6 +33,9 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
 
     This is `lax.scan`. Its gradient is a scan in the other direction, in which scanned inputs become
     stacked outputs and vice versa.
+
+    Control flow (`RegionBranchOpInterface`) forwards the iteration arguments only: from one body to the
+    bodies that follow it in the table, and from the last body to the leading results.
 
     Constraints:
     - (C1) the arguments of each body match `inits` and the scanned inputs that its variant uses.
@@ -64,7 +72,7 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
                        OptionalAttr<DenseI64ArrayAttr>:$table,
                        OptionalAttr<Titan_VariantListsAttr>:$scanned_users,
                        OptionalAttr<Titan_VariantListsAttr>:$stacked_users,
-                       Variadic<Titan_Tensor>:$inits, Variadic<Titan_Tensor>:$scanned_inputs);
+                       Variadic<Titan_Tensor>:$init_args, Variadic<Titan_Tensor>:$scanned_inputs);
   let results = (outs Variadic<Titan_Tensor>:$results);
   let regions = (region VariadicRegion<SizedRegion<1>>:$bodies);
   let hasCustomAssemblyFormat = 1;
@@ -80,6 +88,8 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
                    "const VariantLists &":$stackedUsers)>
   ];
   let extraClassDeclaration = [{
+    /// Hides the method of LoopLikeOpInterface, whose iteration arguments are those of one body.
+    ::mlir::OperandRange getInits() { return getInitArgs(); }
     unsigned getNumIterArgs() { return getInits().size(); }
     ::mlir::ResultRange getIterResults() { return getResults().take_front(getNumIterArgs()); }
     ::mlir::ResultRange getStackedOutputs() { return getResults().drop_front(getNumIterArgs()); }
@@ -109,7 +119,8 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
   }];
 }
 
-def Titan_YieldOp : Titan_Op<"yield", [Pure, Terminator, ParentOneOf<["RepeatOp", "FusedOp", "ScalarFunctionOp"]>]> {
+def Titan_YieldOp : Titan_Op<"yield", [Pure, Terminator, ParentOneOf<["RepeatOp", "FusedOp", "ScalarFunctionOp"]>,
+    DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>]> {
   let summary = "terminator of the body of a repeat, fused region or scalar function";
   let description = [{
     In a repeat: the next iteration arguments, then the values of the stacked outputs. In a fused region or a

@@ -4,41 +4,70 @@
 
 namespace titan::rt {
 
-BatchReader::BatchReader(Executor &executor, const std::string &function)
-    : executor(executor), sequence(executor.program().seq) {
-  for (const auto &[name, feed] : feeds) {
-    const Tensor *tensor = executor.find(Role::Input, name, function);
-    if (!tensor || !executor.has(*tensor))
-      continue;
-    ShardLayout layout = executor.layoutOf(tensor->info);
-    Target target{feed, executor.dataOf(*tensor), layout.localElements(), {}, {}};
-    // A run of the [batch, seq] tensor may span several rows.
-    layout.forEachRun([&](const ShardRun &run) {
-      for (int64_t done = 0; done < run.count;) {
-        int64_t column = (run.global + done) % sequence;
-        int64_t count = std::min(run.count - done, sequence - column);
-        target.runs.push_back({run.local + done, run.global + done, count});
-        done += count;
-      }
-    });
-    if (!executor.device().isHost())
-      target.copy.resize(static_cast<size_t>(target.elements));
-    targets.push_back(std::move(target));
-  }
+namespace {
+
+std::vector<const Tensor *> inputTensors(const Program &program, const std::string &function) {
+  std::vector<const Tensor *> inputs;
+  for (const Tensor &tensor : program.tensors)
+    if (tensor.role == Role::Input && tensor.function == function)
+      inputs.push_back(&tensor);
+  return inputs;
+}
+
+InputSpec specOf(const Tensor &tensor) {
+  InputSpec spec{tensor.name, tensor.info.dtype, {}};
+  for (size_t i = 1; i < tensor.info.dims.size(); ++i)
+    spec.shape.push_back(tensor.info.dims[i].size); // inputs have no padding
+  return spec;
+}
+
+} // namespace
+
+std::vector<InputSpec> inputsOf(const Program &program, const std::string &function) {
+  std::vector<InputSpec> specs;
+  for (const Tensor *tensor : inputTensors(program, function))
+    specs.push_back(specOf(*tensor));
+  return specs;
+}
+
+BatchReader::BatchReader(Executor &executor, const std::string &function) : executor(executor) {
+  const std::vector<const Tensor *> inputs = inputTensors(executor.program(), function);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (executor.has(*inputs[i]))
+      targets.push_back(makeTarget(*inputs[i], i));
+}
+
+BatchReader::Target BatchReader::makeTarget(const Tensor &tensor, size_t input) const {
+  int64_t perSample = 1;
+  for (int64_t size : specOf(tensor).shape)
+    perSample *= size;
+  const ShardLayout layout = executor.layoutOf(tensor.info);
+  Target target{
+      input, perSample, executor.dataOf(tensor), layout.localElements(), sizeOf(tensor.info.dtype),
+      {},    {}};
+  // A run of the tensor may span several samples.
+  layout.forEachRun([&](const ShardRun &run) {
+    for (int64_t done = 0; done < run.count;) {
+      const int64_t within = (run.global + done) % perSample;
+      const int64_t count = std::min(run.count - done, perSample - within);
+      target.runs.push_back({run.local + done, run.global + done, count});
+      done += count;
+    }
+  });
+  if (!executor.device().isHost())
+    target.copy.resize(static_cast<size_t>(target.elements * target.bytes));
+  return target;
 }
 
 void BatchReader::load(const DataSource &data, int64_t firstSample) {
   for (Target &target : targets) {
-    bool direct = target.copy.empty();
-    int64_t *out = direct ? reinterpret_cast<int64_t *>(target.memory) : target.copy.data();
-    for (const ShardRun &run : target.runs) {
-      int64_t *to = out + run.local;
-      data.row(firstSample + run.global / sequence, run.global % sequence, run.count, target.feed,
-               to);
-    }
+    const bool direct = target.copy.empty();
+    std::byte *out = direct ? target.memory : target.copy.data();
+    for (const ShardRun &run : target.runs)
+      data.read(firstSample + run.global / target.perSample, target.input,
+                run.global % target.perSample, run.count, out + run.local * target.bytes);
     if (!direct)
-      executor.device().upload(target.memory, out,
-                               target.elements * static_cast<int64_t>(sizeof(int64_t)));
+      executor.device().upload(target.memory, out, target.elements * target.bytes);
   }
 }
 

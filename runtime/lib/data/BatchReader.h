@@ -1,5 +1,5 @@
-// Copies data samples into the inputs of a program function: this rank's shards of `tokens` and
-// `labels`. The shards are computed once, so a step only copies.
+// Copies data samples into the inputs of a program function: this rank's shards of them. The shards
+// are computed once, so a step only copies.
 #pragma once
 
 #include "state/Executor.h"
@@ -11,23 +11,31 @@
 
 namespace titan::rt {
 
+/// The inputs of a function of the program, in the order of its table. The first dimension of each
+/// is that of the samples.
+std::vector<InputSpec> inputsOf(const Program &program, const std::string &function);
+
 class BatchReader {
 public:
   BatchReader(Executor &executor, const std::string &function);
 
-  /// Fills the inputs with the global batch that starts at this sample.
+  /// Fills the inputs with the global batch that starts at this sample. `data` was opened for
+  /// `inputsOf` the function.
   void load(const DataSource &data, int64_t firstSample);
 
 private:
   struct Target {
-    Feed feed;
-    std::byte *memory;          ///< on the device
-    int64_t elements;           ///< of this rank's shard
-    std::vector<ShardRun> runs; ///< `global` counts tokens of the batch
-    std::vector<int64_t> copy;  ///< only if the host cannot access the device memory
+    size_t input;                ///< its number in `inputsOf`
+    int64_t perSample;           ///< elements of a sample
+    std::byte *memory;           ///< on the device
+    int64_t elements;            ///< of this rank's shard
+    int64_t bytes;               ///< of an element
+    std::vector<ShardRun> runs;  ///< `global` counts elements of the batch; each is within a sample
+    std::vector<std::byte> copy; ///< only if the host cannot access the device memory
   };
+  Target makeTarget(const Tensor &tensor, size_t input) const;
+
   Executor &executor;
-  int64_t sequence;
   std::vector<Target> targets;
 };
 

@@ -1,4 +1,7 @@
 #include "Data.h"
+#include "ArraySamples.h"
+#include "BatchReader.h"
+#include "TokenSamples.h"
 
 #include "base/Error.h"
 
@@ -80,9 +83,16 @@ std::unique_ptr<TokenStream> openBounded(const std::string &format, const std::s
 
 } // namespace
 
-DataSource openData(const Program &program, const std::string &format, const std::string &path,
-                    uint64_t seed, bool shuffle) {
-  return DataSource(openBounded(format, path, program.vocab), path, program.seq, seed, shuffle);
+DataSource openData(const Program &program, const std::string &function, const std::string &format,
+                    const std::string &path, uint64_t seed, bool shuffle) {
+  const std::vector<InputSpec> inputs = inputsOf(program, function);
+  std::unique_ptr<SampleSet> set;
+  if (format == "arrays")
+    set = std::make_unique<ArraySamples>(path, inputs);
+  else
+    set = std::make_unique<TokenSamples>(openBounded(format, path, program.vocab), path,
+                                         program.seq, inputs);
+  return DataSource(std::move(set), seed, shuffle);
 }
 
 } // namespace titan::rt

@@ -9,10 +9,11 @@
 
 namespace titan::rt {
 
-/// Samples of the program's sequence length from a file of this format (openTokens). Refuses tokens
-/// outside of the model's vocabulary: most when the file is opened, all before use. `shuffle` false
-/// keeps the file order.
-DataSource openData(const Program &program, const std::string &format, const std::string &path,
-                    uint64_t seed, bool shuffle);
+/// Samples with the inputs of a function of the program, from a file of this format: `arrays`
+/// (ArraySamples), or tokens (openTokens) in samples of the program's sequence length. Refuses
+/// tokens outside of the model's vocabulary: most when the file is opened, all before use.
+/// `shuffle` false keeps the file order.
+DataSource openData(const Program &program, const std::string &function, const std::string &format,
+                    const std::string &path, uint64_t seed, bool shuffle);
 
 } // namespace titan::rt

@@ -1,4 +1,4 @@
-#include "DataSource.h"
+#include "TokenStream.h"
 #include "base/Error.h"
 #include "base/data/TokenIndex.h"
 

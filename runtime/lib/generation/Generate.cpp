@@ -4,7 +4,9 @@
 #include "checkpoint/Checkpoint.h"
 
 #include "base/Error.h"
+#include "base/data/Feed.h"
 #include "base/random/RandomStream.h"
+#include "data/BatchReader.h"
 #include "metrics/Metrics.h"
 
 #include <algorithm>
@@ -26,6 +28,7 @@ public:
         logits(executor.find(Role::Output, "logits", "logits")) {
     if (!executor.hasFunction("logits") || !tokens || !logits)
       throw UserError("this program writes no text: its model has no output called logits");
+    checkInputs();
     length = tokens->info.dims[1].size;
     findAxes();
   }
@@ -45,12 +48,24 @@ public:
     return collect(static_cast<int64_t>(text.size() - first) - 1);
   }
 
+  /// Number of logits of a token.
+  int64_t vocabulary() const { return columns.size; }
+
 private:
   /// A dimension of the logits: its size, and its stride in the global tensor.
   struct Axis {
     int64_t size = 1, stride = 1;
     int64_t at(int64_t element) const { return element / stride % size; }
   };
+
+  /// Arrays may give a model other inputs than a text.
+  void checkInputs() const {
+    for (const InputSpec &input : inputsOf(executor.program(), "logits"))
+      if (!findFeed(input.name) || input.type != DType::I64 || input.shape.size() != 1)
+        throw UserError(
+            "this program writes no text: the logits of its model depend on the input " +
+            input.name);
+  }
 
   /// The model may declare its logits in any order.
   void findAxes() {
@@ -176,7 +191,9 @@ int generate(Executor &executor, const Options &options, const Settings &setting
     generator.emplace(executor);
     if (options.initFrom.empty())
       throw UserError("generate needs weights: pass --init-from DIR or FILE.safetensors");
-    spelling.emplace(settings.text("data.format", "text") == "text", executor.program().vocab);
+    const int64_t vocab = executor.program().vocab; // arrays have none
+    spelling.emplace(settings.text("data.format", "text") == "text",
+                     vocab ? vocab : generator->vocabulary());
     text = spelling->read(options.prompt);
   });
   const std::optional<int64_t> step = loadWeights(executor, options.initFrom);

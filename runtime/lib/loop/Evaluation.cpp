@@ -27,10 +27,10 @@ std::string pathOf(const Settings &settings) {
 /// Full batches of the data set, at most `most` unless that is 0.
 int64_t countBatches(const Program &program, const DataSource &data, const std::string &path,
                      int64_t most) {
-  int64_t all = data.order().windows() / program.batch;
+  int64_t all = data.order().samples() / program.batch;
   if (all == 0)
     throw UserError(fmt::format("'{}' holds {} samples of {} tokens; a batch has {}", path,
-                                data.order().windows(), program.seq, program.batch));
+                                data.order().samples(), program.seq, program.batch));
   return most == 0 ? all : std::min(all, most);
 }
 
@@ -39,8 +39,8 @@ DataSource openSet(Executor &executor, const Settings &settings) {
   std::optional<DataSource> set;
   executor.world().runCollectively([&] {
     std::string path = pathOf(settings);
-    set.emplace(openData(executor.program(), settings.text("eval.data.format", "text"), path, 0,
-                         /*shuffle=*/false));
+    set.emplace(openData(executor.program(), function, settings.text("eval.data.format", "text"),
+                         path, 0, /*shuffle=*/false));
     countBatches(executor.program(), *set, path, 0);
   });
   return std::move(*set);

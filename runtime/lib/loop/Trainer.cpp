@@ -90,8 +90,8 @@ private:
     executor.world().runCollectively([&] {
       if (path.empty())
         throw UserError("there are no data to train on: pass --data FILE");
-      data.emplace(openData(executor.program(), settings.text("data.format", "text"), path, seed(),
-                            /*shuffle=*/true));
+      data.emplace(openData(executor.program(), "train", settings.text("data.format", "text"), path,
+                            seed(), /*shuffle=*/true));
     });
     if (canEvaluate(executor) && settings.integer("eval.every", 0) > 0)
       evaluation.emplace(executor, settings);
@@ -152,10 +152,10 @@ private:
                                     "with --resume none",
                                     found.seed, seed(), found.seed));
     });
-    if (found.samplesInEpoch != data->order().windows())
+    if (found.samplesInEpoch != data->order().samples())
       report.say("note: the data have {} samples, and had {} when the checkpoint was saved; from "
                  "here on their order is another",
-                 data->order().windows(), found.samplesInEpoch);
+                 data->order().samples(), found.samplesInEpoch);
     explainSchedule(found);
     step = saved = found.step;
     check.begin(step, found.isFinite);
@@ -275,7 +275,7 @@ private:
     position.step = step;
     position.seed = seed();
     position.sample = sample;
-    position.samplesInEpoch = data->order().windows();
+    position.samplesInEpoch = data->order().samples();
     position.run = executor.program().name;
     position.model = executor.program().model;
     position.isFinite = check.isFinite(step);

@@ -1,10 +1,9 @@
 #include "WeightStore.h"
 #include "base/Error.h"
 #include "files/ReadFile.h"
+#include "files/StoredValues.h"
 #include "manifest/Manifest.h"
-#include "titan/runtime/bfloat16.h"
 
-#include <cstring>
 #include <filesystem>
 #include <set>
 
@@ -58,62 +57,11 @@ std::vector<std::string> filesUnder(const std::string &path) {
   return paths;
 }
 
-float fromHalf(uint16_t bits) {
-  uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
-  uint32_t exponent = bits >> 10 & 0x1f, mantissa = bits & 0x3ff;
-  if (exponent == 0) { // zero or subnormal: mantissa * 2^-24
-    float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
-    return sign ? -magnitude : magnitude;
-  }
-  uint32_t word = sign | (exponent == 31 ? 0xff : exponent + 112) << 23 | mantissa << 13;
-  float value;
-  std::memcpy(&value, &word, sizeof(value));
-  return value;
-}
-
-float fromBfloat(uint16_t bits) {
-  uint32_t word = static_cast<uint32_t>(bits) << 16;
-  float value;
-  std::memcpy(&value, &word, sizeof(value));
-  return value;
-}
-
-/// Converts `count` stored elements; memory may be unaligned.
-template <typename From, typename To, typename Convert>
-void convertRun(const std::byte *from, int64_t count, To *to, Convert convert) {
-  for (int64_t i = 0; i < count; ++i) {
-    From value;
-    std::memcpy(&value, from + i * sizeof(From), sizeof(From));
-    to[i] = static_cast<To>(convert(value));
-  }
-}
-
-template <typename To>
-bool convertRun(const std::string &dtype, const std::byte *from, int64_t count, To *to) {
-  auto same = [](auto value) { return value; };
-  if (dtype == "F32")
-    convertRun<float>(from, count, to, same);
-  else if (dtype == "F64")
-    convertRun<double>(from, count, to, same);
-  else if (dtype == "BF16")
-    convertRun<uint16_t>(from, count, to, fromBfloat);
-  else if (dtype == "F16")
-    convertRun<uint16_t>(from, count, to, fromHalf);
-  else
-    return false;
-  return true;
-}
-
-/// Integers are converted only from integers: a rounded count would be wrong.
-bool convertRun(const std::string &dtype, const std::byte *from, int64_t count, int64_t *to) {
-  auto same = [](auto value) { return value; };
-  if (dtype == "I64")
-    convertRun<int64_t>(from, count, to, same);
-  else if (dtype == "I32")
-    convertRun<int32_t>(from, count, to, same);
-  else
-    return false;
-  return true;
+/// Weights are read as the kind of number that was stored: a rounded count would be wrong, and an
+/// integer may be a quantised weight.
+bool isReadable(const StoredType *stored, DType type) {
+  const bool isInteger = type == DType::I64;
+  return stored && stored->kind == (isInteger ? NumberKind::Integer : NumberKind::Float);
 }
 
 int64_t elementBytes(const StoredTensor &tensor) {
@@ -164,14 +112,11 @@ void WeightStore::readRange(const std::string &name, int64_t first, int64_t coun
     throw UserError(fmt::format("{}: the tensor '{}' has no elements {} to {}", root, name, first,
                                 first + count));
   const std::byte *from = tensor->bytes.data() + first * bytes;
-  bool known =
-      type == DType::F64    ? convertRun(tensor->dtype, from, count, static_cast<double *>(out))
-      : type == DType::BF16 ? convertRun(tensor->dtype, from, count, static_cast<bf16 *>(out))
-      : type == DType::I64  ? convertRun(tensor->dtype, from, count, static_cast<int64_t *>(out))
-                            : convertRun(tensor->dtype, from, count, static_cast<float *>(out));
-  if (!known)
+  const StoredType *stored = findStoredType(tensor->dtype);
+  if (!isReadable(stored, type))
     throw UserError(fmt::format("{}: the tensor '{}' is {}, the program needs {}", root, name,
                                 tensor->dtype, type == DType::I64 ? "int64" : "floating point"));
+  convertStored(*stored, from, count, type, out);
 }
 
 void WeightStore::release() const {

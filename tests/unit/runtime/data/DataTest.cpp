@@ -1,5 +1,6 @@
 #include "base/Error.h"
 #include "data/DataSource.h"
+#include "data/TokenSamples.h"
 
 #include <gtest/gtest.h>
 
@@ -36,8 +37,28 @@ private:
   int64_t length;
 };
 
-DataSource counting(int64_t tokens, int64_t sequence, uint64_t seed = 1, bool shuffle = true) {
-  return DataSource(std::make_unique<Counting>(tokens), "counting", sequence, seed, shuffle);
+/// All inputs that tokens give; the number of each is that of its feed.
+std::vector<InputSpec> allFeeds(int64_t sequence) {
+  std::vector<InputSpec> inputs;
+  for (const NamedFeed &feed : feeds)
+    inputs.push_back({feed.name, DType::I64, {sequence}});
+  return inputs;
+}
+
+class CountingSource : public DataSource {
+public:
+  CountingSource(int64_t tokens, int64_t sequence, uint64_t seed, bool shuffle)
+      : DataSource(std::make_unique<TokenSamples>(std::make_unique<Counting>(tokens), "counting",
+                                                  sequence, allFeeds(sequence)),
+                   seed, shuffle) {}
+
+  void row(int64_t sample, int64_t first, int64_t columns, Feed feed, int64_t *out) const {
+    read(sample, static_cast<size_t>(feed), first, columns, out);
+  }
+};
+
+CountingSource counting(int64_t tokens, int64_t sequence, uint64_t seed = 1, bool shuffle = true) {
+  return {tokens, sequence, seed, shuffle};
 }
 
 // For every size, a permutation yields each element exactly once.
@@ -81,7 +102,7 @@ TEST(Permutation, Mixes) {
 
 // Labels are the tokens after the inputs, within windows that start at multiples of the length.
 TEST(DataSource, LabelsFollowInputs) {
-  DataSource data = counting(101, 10);
+  CountingSource data = counting(101, 10);
   for (int64_t sample = 0; sample < 4; ++sample) {
     std::vector<int64_t> inputs(10), labels(10);
     data.row(sample, 0, 10, Feed::Tokens, inputs.data());
@@ -96,7 +117,7 @@ TEST(DataSource, LabelsFollowInputs) {
 
 // Each epoch uses every window exactly once.
 TEST(DataSource, EverySampleOnceAnEpoch) {
-  DataSource data = counting(101, 10); // 10 windows
+  CountingSource data = counting(101, 10); // 10 windows
   std::vector<std::multiset<int64_t>> epochs(2);
   std::vector<int64_t> orders[2];
   for (int64_t sample = 0; sample < 20; ++sample) {
@@ -114,7 +135,7 @@ TEST(DataSource, EverySampleOnceAnEpoch) {
 
 // Any column range of a sample equals that range of the complete sample.
 TEST(DataSource, SlicesAgreeWithTheWholeSample) {
-  DataSource data = counting(1001, 10);
+  CountingSource data = counting(1001, 10);
   std::vector<int64_t> whole(10), wholeLabels(10), slice(4), sliceLabels(4);
   data.row(20, 0, 10, Feed::Tokens, whole.data());
   data.row(20, 0, 10, Feed::Labels, wholeLabels.data());
@@ -128,7 +149,7 @@ TEST(DataSource, SlicesAgreeWithTheWholeSample) {
 
 // Documents are counted from the start of the sample, positions from the start of the document.
 TEST(DataSource, DocumentsAndPositions) {
-  DataSource data = counting(101, 10, 1, false);
+  CountingSource data = counting(101, 10, 1, false);
   auto row = [&](int64_t sample, int64_t first, int64_t columns, Feed feed) {
     std::vector<int64_t> out(static_cast<size_t>(columns));
     data.row(sample, first, columns, feed, out.data());
@@ -145,7 +166,7 @@ TEST(DataSource, DocumentsAndPositions) {
 
 // Without shuffling, samples are in file order.
 TEST(DataSource, KeepsOrderWhenAsked) {
-  DataSource data = counting(101, 10, 1, false);
+  CountingSource data = counting(101, 10, 1, false);
   int64_t first;
   data.row(3, 0, 1, Feed::Tokens, &first);
   EXPECT_EQ(first, 30);
@@ -163,7 +184,7 @@ TEST(DataSource, TextFile) {
   EXPECT_EQ(std::vector<int64_t>(tokens, tokens + 4), (std::vector<int64_t>{'a', 'b', 'c', 255}));
   EXPECT_EQ(stream->vocabulary(), 256);
   try {
-    DataSource(std::move(stream), path, 4, 0);
+    TokenSamples(std::move(stream), path, 4, {});
     FAIL() << "expected an error";
   } catch (const UserError &error) {
     EXPECT_NE(std::string(error.what()).find("needs 5"), std::string::npos) << error.what();

@@ -1,6 +1,6 @@
 #include "base/data/TokenIndex.h"
 #include "base/Error.h"
-#include "data/DataSource.h"
+#include "data/TokenStream.h"
 
 #include <gtest/gtest.h>
 
