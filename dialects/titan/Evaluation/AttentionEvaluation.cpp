@@ -27,7 +27,8 @@ public:
   LogicalResult add(Value value, const HostTensor &tensor, Side side);
   /// Sets the positions of keys, after the addition of all tensors. `step`: of a ring; null if all
   /// keys are here.
-  template <typename Op> LogicalResult placeKeys(Op op, const HostTensor &keys, const double *step);
+  template <typename Op>
+  LogicalResult setKeyPositions(Op op, const HostTensor &keys, const double *step);
 
   struct Tensor {
     std::vector<int64_t> strides;             ///< per outer dimension
@@ -110,7 +111,7 @@ LogicalResult AttentionWalk::add(Value value, const HostTensor &tensor, Side sid
 }
 
 template <typename Op>
-LogicalResult AttentionWalk::placeKeys(Op op, const HostTensor &keys, const double *step) {
+LogicalResult AttentionWalk::setKeyPositions(Op op, const HostTensor &keys, const double *step) {
   if (!step)
     return checkWhole(op, op.getKey(), keys, along);
   NamedTensorType type = op.getKey().getType();
@@ -166,7 +167,7 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
         failed(w.add(attention.getLse(), results[1], Walk::Queries)) ||
         (attention.getDocuments() &&
          failed(w.add(attention.getDocuments(), *operands[3], Walk::Documents))) ||
-        failed(w.placeKeys(attention, *operands[1], getRingStep(attention, operands))))
+        failed(w.setKeyPositions(attention, *operands[1], getRingStep(attention, operands))))
       return failure();
     std::fill(results[0].data.begin(), results[0].data.end(), 0.0);
     w.walk([&](const std::vector<int64_t> &at) {
@@ -231,7 +232,7 @@ struct AttentionGradModel
       return failure();
     if (grad.getDocuments() && failed(w.add(grad.getDocuments(), *operands[next], Walk::Documents)))
       return failure();
-    if (failed(w.placeKeys(grad, *operands[2], getRingStep(grad, operands))))
+    if (failed(w.setKeyPositions(grad, *operands[2], getRingStep(grad, operands))))
       return failure();
     for (HostTensor &result : results)
       std::fill(result.data.begin(), result.data.end(), 0.0);
