@@ -104,15 +104,18 @@ def run(request: Request, job: Job, identity: Identity, folder: Path) -> Report:
 def append_units(request: Request, job: Job, units: list[Unit], scratch: Path, journal: Journal,
                  progress: Progress) -> None:
     tasks = [Task(unit, scratch / str(unit.index), request.most) for unit in units]
+    if journal.total.documents == request.most:
+        return
     for task, report in run_tasks(request, job, tasks, progress):
         left = None if request.most is None else request.most - journal.total.documents
-        if left == 0:
-            return
-        if left is not None and report.documents >= left:  # again, up to exactly the last document
+        last = left is not None and report.documents >= left
+        if last:  # again, up to exactly the last document
             task = replace(task, folder=scratch / "last", most=left)
             (_, report), = run_tasks(request, job, [task], progress)
         journal.append(task.folder, report)
         progress.advance(task.unit.bytes)
+        if last:
+            return
 
 
 def run_tasks(request: Request, job: Job, tasks: list[Task], progress: Progress):
