@@ -84,6 +84,9 @@ class Request:
 
 
 def make_job(request: Request, tokenizer: Tokenizer, sources: tuple) -> Job:
+    if request.content.template and not tokenizer.reads_special:
+        raise UserError(f"'{request.tokenizer.path}' cannot be used with a chat template: {tokenizer.kind} does not read "
+                        "special tokens from a text; use the tokenizer.json of the model")
     defaults = Ends(None, None) if request.content.template else tokenizer.default_ends()
     ends = Ends(choose_token("bos", request.bos, defaults.bos, tokenizer),
                 choose_token("eos", request.eos, defaults.eos, tokenizer))
