@@ -10,6 +10,7 @@ own operations, emitted, compiled and trained.
 import argparse
 import json
 import math
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -35,6 +36,12 @@ def install():
     shutil.rmtree(OUT, ignore_errors=True)
     call(["cmake", "--install", BUILD, "--prefix", PREFIX])
     return "shard" in call([tool("titan-opt"), "--list-phases"]), ""
+
+
+def data_tool():
+    """The installed Python program finds its package."""
+    said = call([tool("titan-prepare"), "--help"], env={**os.environ, "TITAN_PYTHON": sys.executable})
+    return "usage: titan-prepare" in said, said
 
 
 def build():
@@ -117,7 +124,7 @@ def main() -> None:
     parser.add_argument("-v", action="store_true", help="show the details of what passed too")
     arguments = parser.parse_args()
     report = Report()
-    for run in (install, build, raised, gradients, partitioned, fused, same_in_titan_opt, trained):
+    for run in (install, data_tool, build, raised, gradients, partitioned, fused, same_in_titan_opt, trained):
         name = run.__name__.replace("_", " ")
         if all(part in name for part in arguments.names):
             report.case(name, run)

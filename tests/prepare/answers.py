@@ -160,6 +160,9 @@ def wrong_chats(out: Path) -> None:
         refused(1, [word], out / "a.jsonl", "--messages", "m", "--tokenizer", "bytes", "-o", out / "x", "--chat-template",
                 out / "t")
         expect(not list(out.glob("x*")), f"{number} left something behind")
+    model = makers.unigram(out / "unigram")
+    refused(1, ["tokenizer.model", "tokenizer.json"], out / "a.jsonl", "--messages", "m", "--tokenizer", model,
+            "--chat-template", out / "t", "-o", out / "x")
     refused(1, ["--chat-template"], out / "a.jsonl", "--messages", "m", "--tokenizer", "bytes", "-o", out / "x")
 
 

@@ -1,6 +1,7 @@
 """Damaged inputs and tokenizers: an error of the tool, or a result; never a fault, whatever byte is wrong."""
 
 import json
+import os
 import random
 import shutil
 import sys
@@ -37,6 +38,7 @@ def survive(path: Path, use, seed: int) -> None:
     """`use()` on mutants of the file ends well or with an error of the tool, which must occur."""
     sys.path.insert(0, str(PACKAGE))
     from titan_prepare.errors import BadRecord, UserError
+    os.environ["RUST_BACKTRACE"] = "0"  # of the panics of libraries, which are caught
     draw, good, refusals = random.Random(seed), path.read_bytes(), 0
     for number in range(MUTANTS):
         path.write_bytes(mutate(good, draw))

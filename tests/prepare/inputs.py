@@ -5,9 +5,11 @@ import json
 import os
 import pty
 import subprocess
+import sys
 from pathlib import Path
 
-from prepared import COMMAND, contents, environment, expect, prepare, read, refused, run, write_lines
+from prepared import (COMMAND, PACKAGE, contents, environment, expect, prepare, read, refused, run,
+                      write_lines)
 from texts import SCRIPTS, corpus
 
 TEXTS = corpus(300, seed=3)
@@ -154,18 +156,19 @@ def first_documents(out: Path) -> None:
     records = [{"text": text} for text in TEXTS]
     records[10:10] = ["bad", {"text": ""}]
     source = write_lines(out / "a.jsonl", [*records, "bad"])
-    expected = None
-    for workers, chunk in ((1, 500), (3, 500), (2, 10**6)):
-        prefix = out / f"{workers}-{chunk}" / "data"
-        prepare(source, "--tokenizer", "bytes", "-o", prefix, "--max-documents", 123, "--chunk-bytes", chunk,
-                "--skip-bad", workers=workers)
-        found = contents(prefix)
-        expected = expected or found
-        expect(found == expected, f"{workers} workers, chunks of {chunk}")
-    done = read(prefix)
-    expect(done.documents == EXPECTED[:123], "documents")
-    counts = {name: done.sidecar["counts"][name] for name in ("documents", "empty", "bad")}
-    expect(counts == {"documents": 123, "empty": 1, "bad": 1}, str(counts))
+    for most, bad in ((10, 0), (123, 1)):
+        expected = None
+        for workers, chunk in ((1, 500), (3, 500), (2, 10**6)):
+            prefix = out / f"{most}-{workers}-{chunk}" / "data"
+            prepare(source, "--tokenizer", "bytes", "-o", prefix, "--max-documents", most, "--chunk-bytes", chunk,
+                    "--skip-bad", workers=workers)
+            found = contents(prefix)
+            expected = expected or found
+            expect(found == expected, f"{workers} workers, chunks of {chunk}")
+        done = read(prefix)
+        expect(done.documents == EXPECTED[:most], "documents")
+        counts = [done.sidecar["counts"][name] for name in ("documents", "empty", "bad")]
+        expect(counts == [most, bad, bad], str(counts))
 
 
 def bad_lines(out: Path) -> None:
@@ -259,7 +262,7 @@ def wrong_ranks(out: Path) -> None:
 def vocabulary(out: Path) -> None:
     """Tokens outside of the model's vocabulary are refused with the place; types are the smallest."""
     source = write_lines(out / "a.jsonl", [{"text": "abc"}, {"text": "abz"}])
-    refused(1, ["a.jsonl:2", "token 122", "100"], source, "--tokenizer", "bytes", "-o", out / "x", "--vocabulary", "100")
+    refused(1, ["a.jsonl:2", "token 122", "100"], source, "--tokenizer", "bytes", "-o", out / "x", "--vocabulary", 100)
     for size, code in ((123, 1), (256, 1), (257, 8), (65536, 8), (65537, 4)):
         prepare(source, "--tokenizer", "bytes", "-o", out / "data", "--vocabulary", size, "--force")
         done = read(out / "data")
@@ -277,8 +280,13 @@ def missing_library(out: Path) -> None:
 
 
 def help_text(out: Path) -> None:
-    status, said = run("--help")
-    expect(status == 0 and "examples:" in said and "exit status" in said, said)
+    """Also by a link to the launcher, as in build/bin."""
+    out.mkdir(parents=True)
+    (out / "link").symlink_to(PACKAGE / "titan-prepare")
+    linked = subprocess.run([out / "link", "--help"], env={**os.environ, "TITAN_PYTHON": sys.executable},
+                            capture_output=True, text=True)
+    for status, said in (run("--help"), (linked.returncode, linked.stdout)):
+        expect(status == 0 and "examples:" in said and "exit status" in said, said)
 
 
 def progress_only_on_terminals(out: Path) -> None:
@@ -287,7 +295,7 @@ def progress_only_on_terminals(out: Path) -> None:
     said = prepare(source, "--tokenizer", "bytes", "-o", out / "log")
     expect(said.count("\n") == 2 and "\r" not in said, said)  # the result, and a note about documents without an end
     ours, theirs = pty.openpty()
-    process = subprocess.Popen([*COMMAND, source, "--tokenizer", "bytes", "-o", out / "terminal", "--chunk-bytes", "999"],
+    process = subprocess.Popen([*COMMAND, source, "--tokenizer", "bytes", "-o", out / "tty", "--chunk-bytes", "999"],
                                env=environment(), stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
     shown = b""
@@ -299,6 +307,6 @@ def progress_only_on_terminals(out: Path) -> None:
     expect(process.wait() == 0 and b"tokens/s" in shown and b"%" in shown, repr(shown))
 
 
-CASES = [json_lines, compressed, any_chunk, parquet, texts, folders_and_globs, streamed_set, commit_of_a_set, first_documents, bad_lines,
-         same_error_for_any_workers, wrong_usage, wrong_files, wrong_ranks, vocabulary, missing_library, help_text,
-         progress_only_on_terminals]
+CASES = [json_lines, compressed, any_chunk, parquet, texts, folders_and_globs, streamed_set, commit_of_a_set,
+         first_documents, bad_lines, same_error_for_any_workers, wrong_usage, wrong_files, wrong_ranks, vocabulary,
+         missing_library, help_text, progress_only_on_terminals]

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import time
@@ -194,6 +195,18 @@ def two_at_once(out: Path) -> None:
     expect(contents(prefix) == expected, "the files differ")
 
 
+def full_disk(out: Path) -> None:
+    """A file that may not grow ends the preparation with the reason; afterwards it continues."""
+    source, prefix, expected = finished(out)
+    limit = len(expected["data.bin"]) // 2
+    status, said = run(*options(source, prefix), "--workers", "2",
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    expect(status == 1 and "File too large" in said and "Traceback" not in said, f"status {status}: {said}")
+    expect(journal_lines(prefix) > 2, "nothing was kept")
+    prepare(*options(source, prefix))
+    expect(contents(prefix) == expected, "the files differ")
+
+
 def other_work(out: Path) -> None:
     """Unfinished work with other options is not thrown away without --force."""
     source, prefix, _, folder = unfinished(out)
@@ -203,4 +216,4 @@ def other_work(out: Path) -> None:
 
 
 CASES = [any_number_of_workers, kill_nine, interrupted, cut_files, crash_while_renaming, up_to_date, damaged_output,
-         two_at_once, other_work]
+         two_at_once, full_disk, other_work]

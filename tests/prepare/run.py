@@ -17,7 +17,8 @@ sys.path += [str(HERE), str(HERE.parent / "parity")]
 from prepared import Wrong  # noqa: E402
 from titan import TITANC, Report  # noqa: E402
 
-LIBRARIES = ("numpy", "tokenizers", "datasets", "pyarrow", "sentencepiece", "tiktoken", "jinja2")
+LIBRARIES = ("numpy", "tokenizers", "datasets", "pyarrow", "sentencepiece", "tiktoken", "jinja2",
+             "transformers")
 
 
 def cases():
@@ -26,12 +27,8 @@ def cases():
     import inputs
     import resumption
     import tokens
-    modules = [tokens, inputs, answers, resumption, hostile]
-    if importlib.util.find_spec("transformers"):
-        import transformers_chat
-        modules.append(transformers_chat)
-    else:
-        print("skipped: chats against the Python package transformers, which is not installed")
+    import transformers_chat
+    modules = [tokens, inputs, answers, transformers_chat, resumption, hostile]
     if TITANC.exists():
         import program
         modules.append(program)
@@ -56,7 +53,7 @@ def main() -> None:
     parser.add_argument("-v", action="store_true", help="show the details of what passed too")
     arguments = parser.parse_args()
     if missing := [name for name in LIBRARIES if not importlib.util.find_spec(name)]:
-        print(f"skipped: without the Python packages {', '.join(missing)} (scripts/setup --data installs them)")
+        print(f"skipped: without the Python packages {', '.join(missing)} (scripts/setup --tests installs them)")
         return
     report, folder = Report(), Path(tempfile.mkdtemp(prefix="titan-prepare-"))
     try:

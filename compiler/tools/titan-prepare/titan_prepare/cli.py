@@ -10,10 +10,10 @@ from pathlib import Path
 from titan_prepare.errors import UserError
 from titan_prepare.inputs.sources import FORMATS, absolute_prefix, format_of
 from titan_prepare.inputs.streams import Stream
-from titan_prepare.prepare import Outcome, Request, prepare
+from titan_prepare.prepare import Outcome, prepare
 from titan_prepare.progress import spell_seconds
+from titan_prepare.request import Content, Request
 from titan_prepare.tokenizers.opening import TokenizerFile, tokenizer_file
-from titan_prepare.work import Content
 
 USAGE = """titan-prepare INPUT... --tokenizer PATH -o PREFIX [OPTION...]
        titan-prepare --dataset NAME --tokenizer PATH -o PREFIX [OPTION...]"""
@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     except UserError as error:
         return complain(str(error))
     except OSError as error:
-        return complain(f"{error.filename or 'a file'}: {error.strerror or error}")
+        return complain(f"{error.filename or request.prefix}: {error.strerror or error}")
     except KeyboardInterrupt:
         return complain("interrupted; the same command continues")
     tell(outcome, request, time.monotonic() - started)
@@ -59,7 +59,8 @@ def complain(message: str) -> int:
 
 def tell(outcome: Outcome, request: Request, seconds: float) -> None:
     sidecar = outcome.sidecar
-    print(f"{request.prefix}: {sidecar.summary()}, " + (f"in {spell_seconds(seconds)}" if outcome.made else "up to date"))
+    how = f"in {spell_seconds(seconds)}" if outcome.made else "up to date"
+    print(f"{request.prefix}: {sidecar.summary()}, {how}")
     if left_out := sidecar.left_out():
         print(f"left out: {left_out}")
     for place in sidecar.values["bad_records"]:

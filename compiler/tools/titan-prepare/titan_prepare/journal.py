@@ -1,6 +1,6 @@
 """The unfinished output of a preparation, in the folder PREFIX.partial: files that grow by one unit at a time, and a
-journal of the units that they contain, a line of JSON with its CRC-32 for each. After a crash the next preparation cuts the files back to the last complete
-unit and continues."""
+journal with a line of JSON and its CRC-32 for each unit that they contain. After a crash the next preparation cuts the
+files back to the last complete unit and continues."""
 
 import json
 import shutil

@@ -8,7 +8,8 @@ from titan_prepare.errors import UserError
 from titan_prepare.files import digest_of_json, read_json
 from titan_prepare.output import ENDINGS, beside
 from titan_prepare.tokenizers.interface import Tokenizer
-from titan_prepare.work import Job, Report
+from titan_prepare.request import Job
+from titan_prepare.work import Report
 
 VERSION = 1
 MEMORY = "inputs.json"  # in PREFIX.partial: what an interrupted preparation has found out about its inputs
@@ -77,7 +78,8 @@ class Sidecar:
 
     def summary(self) -> str:
         counts = self.values["counts"]
-        text = f"{counts['documents']:,} documents, {counts['tokens']:,} tokens ({self.values['outputs']['token_type']})"
+        kind = self.values["outputs"]["token_type"]
+        text = f"{counts['documents']:,} documents, {counts['tokens']:,} tokens ({kind})"
         weighted = counts.get("weighted")
         return text + (f", {weighted:,} of them count in the loss" if isinstance(weighted, int) else "")
 

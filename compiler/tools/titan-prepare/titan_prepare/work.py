@@ -6,59 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
-from titan_prepare.chat import ChatTemplate
-from titan_prepare.documents import ChatPairs, Chats, Decoder, Document, Pairs, Texts
-from titan_prepare.encoding import Empty, Encoded, Encoder, Limits, Overlong
+from titan_prepare.documents import Document
+from titan_prepare.encoding import Empty, Encoded, Encoder, Overlong
 from titan_prepare.errors import BadRecord, UserError
 from titan_prepare.indexed import LENGTH, smallest_type
-from titan_prepare.inputs.units import Inputs, Unit
-from titan_prepare.tokenizers.interface import Ends
-from titan_prepare.tokenizers.opening import TokenizerFile
+from titan_prepare.inputs.units import Unit
+from titan_prepare.request import Job
 
 STREAMS = ("tokens", "lengths", "weights")  # the files of a folder
 DOCUMENTS_AT_ONCE, CHARACTERS_AT_ONCE = 256, 1 << 20
 PLACES = 20  # of bad records that are listed
-
-
-@dataclass(frozen=True)
-class Content:
-    """Which fields of a record make a document, and how."""
-    text: str | None = None
-    prompt: str | None = None
-    answer: str | None = None
-    messages: str | None = None
-    template: str | None = None  # the source of a chat template, for messages and for pairs as chats
-    variables: tuple[tuple[str, object], ...] = ()  # of the template
-    replaces_broken: bool = False
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        return tuple(name for name in (self.text, self.prompt, self.answer, self.messages) if name)
-
-    @property
-    def weighted(self) -> bool:
-        return not self.text
-
-    def open(self, keeps_bytes: bool):
-        decoder = Decoder(self.replaces_broken, keeps_bytes and bool(self.text))
-        if self.text:
-            return Texts(self.text, decoder)
-        pairs = Pairs(self.prompt, self.answer, decoder) if self.prompt else None
-        if not self.template:
-            return pairs
-        chats = Chats(self.messages, ChatTemplate(self.template, dict(self.variables)), decoder)
-        return ChatPairs(pairs, chats) if pairs else chats
-
-
-@dataclass(frozen=True)
-class Job:
-    """Everything that workers need."""
-    inputs: Inputs
-    tokenizer: TokenizerFile
-    content: Content
-    ends: Ends
-    limits: Limits
-    skip_bad: bool
 
 
 @dataclass
@@ -91,6 +48,7 @@ class Worker:
         self.job = job
         self.tokenizer = job.tokenizer.open()
         self.content = job.content.open(keeps_bytes=self.tokenizer.kind == "bytes")
+        self.readers = {}  # of the latest source: opening a data set takes seconds
         self.encoder = Encoder(self.tokenizer, job.ends, job.limits)
         self.type = smallest_type(job.limits.vocabulary).numpy
 
@@ -101,7 +59,7 @@ class Worker:
         with open(task.folder / "tokens", "wb") as tokens, open(task.folder / "lengths", "wb") as lengths, \
              open(task.folder / "weights", "wb") as weights:
             for batch in self.batches(task, report):
-                done = self.encode(batch, report, task.most)
+                done = self.encode(batch, report)
                 self.write(done, tokens, lengths, weights, report)
                 progress(len(done), sum(len(one.tokens) for one in done))
         return report
@@ -123,7 +81,7 @@ class Worker:
 
     def documents(self, unit: Unit, report: Report):
         for part in unit.slices:
-            reader = self.job.inputs.reader(self.job.inputs.sources[part.source])
+            reader = self.reader(part.source)
             for at, row in reader.rows(part.begin, part.end):
                 def locate(reader=reader, at=at) -> str:
                     return reader.locate(at)
@@ -134,6 +92,11 @@ class Worker:
                 else:
                     yield locate, document
 
+    def reader(self, source: int):
+        if source not in self.readers:
+            self.readers = {source: self.job.inputs.reader(self.job.inputs.sources[source])}
+        return self.readers[source]
+
     def leave_out(self, locate, error: BadRecord, report: Report) -> None:
         if not self.job.skip_bad:
             raise UserError(f"{locate()}: {error}; --skip-bad leaves such records out and counts them") from error
@@ -141,7 +104,7 @@ class Worker:
         if len(report.places) < PLACES:
             report.places.append(f"{locate()}: {error}")
 
-    def encode(self, batch: list, report: Report, most: int | None) -> list[Encoded]:
+    def encode(self, batch: list, report: Report) -> list[Encoded]:
         done = []
         for locate, encode in self.encoders(batch):
             try:

@@ -29,10 +29,11 @@ def resolve_revision(stream: Stream) -> Stream:
 
 
 class StreamRows:
+    """Positions are pairs of a shard and a row of it."""
+
     def __init__(self, stream: Stream):
         self.stream = stream
         self.opened = None
-        self.slice = 0
 
     def open(self):
         if self.opened is None:
@@ -46,8 +47,7 @@ class StreamRows:
     def slices(self, chunk: int) -> list[tuple[int, int, int]]:
         return [(shard, shard + 1, 1) for shard in range(self.open().num_shards)]
 
-    def rows(self, begin: int, end: int) -> Iterator[tuple[int, dict]]:
-        self.slice = begin
+    def rows(self, begin: int, end: int) -> Iterator[tuple[tuple[int, int], dict]]:
         data = self.open()
         rows = enumerate(data.shard(num_shards=data.num_shards, index=begin))
         while True:
@@ -55,10 +55,10 @@ class StreamRows:
                 found = next(rows, None)
             if found is None:
                 return
-            yield found
+            yield (begin, found[0]), found[1]
 
     def parse(self, row: dict) -> dict:
         return row
 
-    def locate(self, at: int) -> str:
-        return f"{self.stream.name}, shard {self.slice}, row {at + 1}"
+    def locate(self, at: tuple[int, int]) -> str:
+        return f"{self.stream.name}, shard {at[0]}, row {at[1] + 1}"

@@ -37,6 +37,7 @@ class Ends:
 class Tokenizer(Protocol):
     kind: str
     vocabulary: int  # one more than the largest token
+    reads_special: bool  # can turn the texts of special tokens, which chat templates write, into tokens
 
     def token_id(self, token: str) -> int | None:
         """The number of a token by its text; None if there is none."""

@@ -32,6 +32,7 @@ def looks_like_ranks(path: Path) -> bool:
 
 class Ranks:
     kind = "tiktoken"
+    reads_special = True
 
     def __init__(self, path: Path, configuration: Configuration, parse_special: bool):
         ranks = read_ranks(path)

@@ -12,6 +12,7 @@ from titan_prepare.tokenizers.interface import Ends, Located
 
 class SentencePiece:
     kind = "sentencepiece"
+    reads_special = False
 
     def __init__(self, path: Path, configuration: Configuration):
         self.configuration = configuration

@@ -14,6 +14,7 @@ from titan_prepare.tokenizers.interface import Ends, Located
 
 class TokenizerJson:
     kind = "tokenizer.json"
+    reads_special = True
 
     def __init__(self, path: Path, configuration: Configuration, parse_special: bool):
         library = require("tokenizers")
