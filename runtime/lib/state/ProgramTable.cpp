@@ -6,7 +6,7 @@ namespace {
 
 /// Conversions from rows.
 Allocation fromRow(const AllocationRow &row) {
-  return {row.name, row.bytes, row.first, row.last, row.bucket, row.slots};
+  return {row.name, row.bytes, row.first, row.last, row.bucket, row.slots, row.isOnHost};
 }
 
 Dim fromRow(const DimRow &row) {

@@ -49,6 +49,7 @@ struct AllocationRow {
   int64_t first = 0, last = 0;
   const char *bucket = "";
   int64_t slots = 1;
+  bool isOnHost = false;
 };
 
 using StackOverlapRow = arena::StackOverlapOf<List>;
