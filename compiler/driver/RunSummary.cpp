@@ -70,6 +70,7 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
       memory, [](const auto &a, const auto &b) { return a.getTraining() < b.getTraining(); });
   if (memory.size() > 1)
     summary.memoryOfStages = std::move(memory);
+  summary.pipeline = plan::reportPipeline(*module, degrees);
   std::vector<plan::Execution> step = findStep(*module);
   for (const plan::Execution &execution : step) {
     llvm::append_range(summary.attention,
