@@ -49,7 +49,6 @@ Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
       offsets(memory.persistent()) {
   collectives.connect(info.routes);
   context.arena = memory.base();
-  context.persistent = offsets.data();
   context.degree = degrees.data();
   context.coordinate = coordinates.data();
   context.collectives = &collectives;
@@ -183,23 +182,40 @@ void Executor::prepareFunction(size_t index) {
   prepared[index] = true;
 }
 
+/// The code of a fragment numbers its allocations itself.
+void Executor::numberAllocations(const RankPlan &plan, const PlannedCall &call) {
+  fragmentOffsets.clear();
+  for (int allocation : plan.uses[static_cast<size_t>(call.fragment.fragment)])
+    fragmentOffsets.push_back(offsets[static_cast<size_t>(allocation)]);
+  context.persistent = fragmentOffsets.data();
+}
+
+void Executor::prepareCall(const RankPlan &plan, const PlannedCall &call) {
+  if (prepared[call.function])
+    return;
+  numberAllocations(plan, call);
+  prepareFunction(call.function);
+}
+
 void Executor::prepare(const std::string &name) {
-  if (const RankPlan *plan = pipelines.find(name))
+  if (const RankPlan *plan = pipelines.find(name)) {
     for (const PlannedCall &call : plan->calls)
-      prepareFunction(functionIndex(call.function));
-  else
-    prepareFunction(functionIndex(name));
+      prepareCall(*plan, call);
+    return;
+  }
+  context.persistent = offsets.data();
+  prepareFunction(functionIndex(name));
 }
 
 void Executor::run(const std::string &name) {
   prepare(name);
   if (const RankPlan *plan = pipelines.find(name))
-    runStep(*plan, *messages, [&](const PlannedCall &call) { runCall(call); });
+    runStep(*plan, *messages, [&](const PlannedCall &call) { runCall(*plan, call); });
   else
     runFunction(functionIndex(name));
 }
 
-void Executor::runCall(const PlannedCall &call) {
+void Executor::runCall(const RankPlan &plan, const PlannedCall &call) {
   const auto begin = std::chrono::system_clock::now();
   for (const PlannedCall::Slot &slot : call.slots) {
     const size_t allocation = static_cast<size_t>(slot.allocation);
@@ -209,7 +225,8 @@ void Executor::runCall(const PlannedCall &call) {
   if (call.fragment.microbatch >= 0)
     writeScalar("microbatch", static_cast<double>(call.fragment.microbatch));
   messages->setCall(call.name.c_str());
-  runFunction(functionIndex(call.function));
+  numberAllocations(plan, call);
+  runFunction(call.function);
   if (context.trace)
     context.trace->span(call.name.c_str(), begin);
 }
