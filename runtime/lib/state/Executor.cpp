@@ -78,8 +78,13 @@ bool Executor::isPersistent(const Tensor &tensor) const {
   return tensor.function.empty() || pipelines.find(tensor.function);
 }
 
+/// Whether a tensor is a gradient that the next function overwrites.
+bool Executor::isFleeting(const Tensor &tensor) const {
+  return tensor.role == Role::Gradient && !isPersistent(tensor);
+}
+
 std::byte *Executor::dataOf(const Tensor &tensor) const {
-  if (gradients && tensor.role == Role::Gradient)
+  if (gradients && isFleeting(tensor))
     return gradients->dataOf(tensor);
   return addressOf(tensor);
 }
@@ -149,7 +154,7 @@ void Executor::runFunction(size_t index) {
   if (!gradients || context.preparing)
     return;
   for (const Tensor &tensor : info.tensors)
-    if (tensor.role == Role::Gradient && tensor.function == info.functions[index].name)
+    if (isFleeting(tensor) && tensor.function == info.functions[index].name)
       gradients->copy(tensor, addressOf(tensor));
 }
 
@@ -159,7 +164,7 @@ void Executor::keepGradients(bool enabled) {
     return;
   std::map<const Tensor *, int64_t> sizes;
   for (const Tensor &tensor : info.tensors)
-    if (tensor.role == Role::Gradient && has(tensor)) {
+    if (isFleeting(tensor) && has(tensor)) {
       const Slots slots = slotsOf(tensor);
       sizes[&tensor] = slots.count * slots.bytes;
     }
