@@ -33,7 +33,7 @@ Pipelines::Pipelines(const Table &table, std::span<const int64_t> degree,
         scheduleOf(table.pipelines, pipeline, degree[static_cast<size_t>(meshAxis)]);
     findMemory(table, pipeline, schedule);
     if (isRun(table, pipeline))
-      add(pipeline, schedule);
+      add(table, pipeline, schedule);
   }
   holdUnused(table);
 }
@@ -68,10 +68,11 @@ void Pipelines::findMemory(const Table &table, const Pipeline &pipeline,
   }
 }
 
-void Pipelines::add(const Pipeline &pipeline, const schedule::Schedule &schedule) {
+void Pipelines::add(const Table &table, const Pipeline &pipeline,
+                    const schedule::Schedule &schedule) {
   const StepOrder order = orderStep(pipeline, schedule);
   const std::vector<Transfer> transfers = findTransfers(pipeline, order);
-  RankPlan plan = planRank(pipeline, order, transfers, rank);
+  RankPlan plan = planRank(pipeline, table.functions, order, transfers, rank);
   for (const auto &[allocation, slots] : plan.slots)
     copies[static_cast<size_t>(allocation)] =
         std::max(copies[static_cast<size_t>(allocation)], slots);
@@ -84,19 +85,26 @@ void Pipelines::add(const Pipeline &pipeline, const schedule::Schedule &schedule
   for (const Transfer &transfer : transfers)
     all.insert(transfer.to - transfer.from);
   messageOffsets.assign(all.begin(), all.end());
-  entries.push_back({pipeline.program, std::move(plan)});
+  const int last = plan.calls.back().fragment.fragment;
+  entries.push_back(
+      {pipeline.program, std::move(plan), pipeline.fragments[static_cast<size_t>(last)].function});
 }
 
-const RankPlan *Pipelines::find(const std::string &program) const {
+const Pipelines::Entry *Pipelines::findEntry(const std::string &program) const {
   for (const Entry &entry : entries)
     if (entry.program == program)
-      return &entry.plan;
+      return &entry;
   return nullptr;
 }
 
+const RankPlan *Pipelines::find(const std::string &program) const {
+  const Entry *entry = findEntry(program);
+  return entry ? &entry->plan : nullptr;
+}
+
 const std::string &Pipelines::outputsOf(const std::string &program) const {
-  const RankPlan *plan = find(program);
-  return plan ? plan->calls.back().function : program;
+  const Entry *entry = findEntry(program);
+  return entry ? entry->lastFunction : program;
 }
 
 bool Pipelines::isPacked(size_t allocation) const {

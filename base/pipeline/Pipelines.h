@@ -43,8 +43,10 @@ private:
   struct Entry {
     std::string program;
     RankPlan plan;
+    std::string lastFunction;
   };
-  void add(const Pipeline &pipeline, const schedule::Schedule &schedule);
+  const Entry *findEntry(const std::string &program) const;
+  void add(const Table &table, const Pipeline &pipeline, const schedule::Schedule &schedule);
   void findMemory(const Table &table, const Pipeline &pipeline, const schedule::Schedule &schedule);
 
   void holdUnused(const Table &table);

@@ -1,9 +1,12 @@
 #include "base/pipeline/RankPlan.h"
 
+#include "base/Error.h"
 #include "base/pipeline/Slots.h"
 
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace titan::pipeline {
 
@@ -18,10 +21,14 @@ struct StashedValue {
 
 class RankPlanner {
 public:
-  RankPlanner(const Pipeline &pipeline, const std::vector<FragmentCall> &calls, int rank)
+  RankPlanner(const Pipeline &pipeline, const std::vector<std::string> &functions,
+              const std::vector<FragmentCall> &calls, int rank)
       : pipeline(pipeline), rank(rank) {
     for (const FragmentCall &call : calls)
-      plan.calls.push_back({call, fragmentOf(call).function, nameOf(pipeline, call), {}});
+      plan.calls.push_back(
+          {call, indexOf(functions, fragmentOf(call).function), nameOf(pipeline, call), {}});
+    for (const Fragment &fragment : pipeline.fragments)
+      plan.uses.push_back(fragment.uses);
   }
 
   RankPlan run(const std::vector<Transfer> &transfers) {
@@ -39,6 +46,12 @@ public:
   }
 
 private:
+  static size_t indexOf(const std::vector<std::string> &functions, const std::string &name) {
+    const auto found = std::find(functions.begin(), functions.end(), name);
+    if (found == functions.end())
+      throw Fault(fmt::format("the program has no function '{}'", name));
+    return static_cast<size_t>(found - functions.begin());
+  }
   const Fragment &fragmentOf(const FragmentCall &call) const {
     return pipeline.fragments[static_cast<size_t>(call.fragment)];
   }
@@ -144,9 +157,9 @@ private:
 
 } // namespace
 
-RankPlan planRank(const Pipeline &pipeline, const StepOrder &order,
-                  const std::vector<Transfer> &transfers, int rank) {
-  return RankPlanner(pipeline, order[static_cast<size_t>(rank)], rank).run(transfers);
+RankPlan planRank(const Pipeline &pipeline, const std::vector<std::string> &functions,
+                  const StepOrder &order, const std::vector<Transfer> &transfers, int rank) {
+  return RankPlanner(pipeline, functions, order[static_cast<size_t>(rank)], rank).run(transfers);
 }
 
 } // namespace titan::pipeline

@@ -23,7 +23,8 @@ struct Message {
 /// A call, and the messages (indices into RankPlan::messages) around it, each in order.
 struct PlannedCall {
   FragmentCall fragment;
-  std::string function, name; ///< `name`: in profiles
+  size_t function;  ///< index into Table::functions
+  std::string name; ///< in profiles
   struct Slot {
     int allocation;
     int64_t index;
@@ -36,12 +37,14 @@ struct PlannedCall {
 
 struct RankPlan {
   std::vector<PlannedCall> calls;
+  std::vector<std::vector<int>> uses; ///< Fragment::uses of each fragment
   std::vector<Message> messages;
   std::vector<int> lastWaits;   ///< messages that end with the step
   std::map<int, int64_t> slots; ///< of each stash of the rank
 };
 
-RankPlan planRank(const Pipeline &pipeline, const StepOrder &order,
-                  const std::vector<Transfer> &transfers, int rank);
+/// Throws Fault for a fragment that is none of the `functions` of the table.
+RankPlan planRank(const Pipeline &pipeline, const std::vector<std::string> &functions,
+                  const StepOrder &order, const std::vector<Transfer> &transfers, int rank);
 
 } // namespace titan::pipeline

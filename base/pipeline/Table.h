@@ -22,6 +22,9 @@ inline bool runsPerMicrobatch(FragmentKind kind) {
 
 /// A part of a program that one stage runs: a function of the program, and the persistent
 /// allocations (indices) that it reads or writes.
+///
+/// The code of a fragment names an allocation by its position in `uses`, so that equal fragments of
+/// several stages have the same code.
 struct Fragment {
   std::string function;
   FragmentKind kind;

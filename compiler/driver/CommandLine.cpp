@@ -38,8 +38,8 @@ void addDiagnostics(CLI::App &app, CommonOptions &options) {
                      options.jsonDiagnostics, "the form of diagnostics; json: one object a line");
 }
 
-void addCommon(CLI::App &app, CommonOptions &options, bool fileRequired) {
-  app.add_option("FILE", options.file, "the .titan file")->required(fileRequired)->type_name("");
+/// What selects and checks a run.
+void addSelection(CLI::App &app, CommonOptions &options) {
   app.add_option("--train", options.train, "the run, where the file has several")
       ->type_name("NAME");
   app.add_option("--config", options.config, "settings from a TOML file; --set wins over it")
@@ -57,6 +57,11 @@ void addCommon(CLI::App &app, CommonOptions &options, bool fileRequired) {
                      "-Werror: treat warnings as errors");
   app.add_flag("--Werror", options.warningsAsErrors, "the same");
   addDiagnostics(app, options);
+}
+
+void addCommon(CLI::App &app, CommonOptions &options, bool fileRequired) {
+  app.add_option("FILE", options.file, "the .titan file")->required(fileRequired)->type_name("");
+  addSelection(app, options);
 }
 
 void addModel(CLI::App &app, CommonOptions &options) {
@@ -181,8 +186,23 @@ void addCosts(CLI::App &app, ScheduleOptions &options) {
                          "time of an overlapped cell, relative to the sum of its actions");
 }
 
+/// Refuses options that only programs have, or that programs do not have.
+void checkProgramOptions(const CLI::App &command, const ScheduleOptions &options) {
+  const std::vector<const char *> ofPrograms = {"--train", "--config", "--set", "-I", "-W"},
+                                  ofOthers = {"--forward",  "--backward",    "--weight",
+                                              "--transfer", "--stash-bytes", "--memory-limit"};
+  for (const char *name : options.isProgram() ? ofOthers : ofPrograms)
+    if (command.count(name))
+      throw CLI::ParseError(std::string(name) +
+                                (options.isProgram()
+                                     ? " has no effect: times and memory are those of the program"
+                                     : " is for a program (FILE.titan)"),
+                            2);
+}
+
 /// Refuses options that the named schedule does not use.
-void checkSchedule(const ScheduleOptions &options) {
+void checkSchedule(const CLI::App &command, const ScheduleOptions &options) {
+  checkProgramOptions(command, options);
   const auto [ranks, stagesPerRank, microbatches] = options.sizes;
   const bool prints = options.printsGrid || options.printsTable || !options.svg.empty();
   const bool passes = options.addTransfers || options.addReductions || options.unshards;
@@ -192,7 +212,9 @@ void checkSchedule(const ScheduleOptions &options) {
     throw CLI::ParseError("--csv prints the table alone", 2);
   if (options.isFile()) {
     if (ranks || stagesPerRank || microbatches)
-      throw CLI::ParseError("the sizes of `" + options.what + "` follow from its actions", 2);
+      throw CLI::ParseError("the sizes of `" + options.what + "` follow from its " +
+                                (options.isProgram() ? "map and run" : "actions"),
+                            2);
     return;
   }
   if (options.what != "all" && !schedule::findAlgorithm(options.what)) {
@@ -214,7 +236,8 @@ void addSchedule(CLI::App &app, CommonOptions &common, ScheduleOptions &options)
   CLI::App *command =
       app.add_subcommand("schedule", "generate, verify and show a pipeline schedule");
   command
-      ->add_option("SCHEDULE", options.what, scheduleNames() + ", or a table of actions (FILE.csv)")
+      ->add_option("SCHEDULE", options.what,
+                   scheduleNames() + ", a table of actions (FILE.csv), or a program (FILE.titan)")
       ->required()
       ->type_name("");
   cli::addNumber<int>(*command, "--ranks", 1, options.sizes.ranks, "ranks of the pipeline");
@@ -236,8 +259,8 @@ void addSchedule(CLI::App &app, CommonOptions &common, ScheduleOptions &options)
   command->add_flag("--show", options.printsGrid, "draw the schedule");
   command->add_flag("--csv", options.printsTable, "print the table of actions");
   command->add_option("--svg", options.svg, "write a picture")->type_name("PATH");
-  addDiagnostics(*command, common);
-  command->callback([&options] { checkSchedule(options); });
+  addSelection(*command, common);
+  command->callback([command, &options] { checkSchedule(*command, options); });
 }
 
 void addAll(CLI::App &app, Arguments &args) {

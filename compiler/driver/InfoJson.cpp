@@ -180,6 +180,7 @@ void printJson(const CheckedRun &run, const RunSummary &summary) {
                          {"flops_per_token", summary.flopsPerToken},
                          {"model_flops_per_token", summary.modelFlopsPerToken},
                          {"padding", paddingJson(run)},
+                         {"stages", stagesJson(summary)},
                          {"memory", memoryJson(summary)},
                          {"collectives", collectivesJson(summary.collectives)},
                          {"attention", balanceJson(summary.attention)},

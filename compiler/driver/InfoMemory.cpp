@@ -24,7 +24,7 @@ static std::string printLocation(const plan::ProgramMemory &memory) {
 }
 
 /// A row per rank along the axis of a pipeline.
-static void printStages(llvm::raw_ostream &out, const RunSummary &summary) {
+static void printRanks(llvm::raw_ostream &out, const RunSummary &summary) {
   if (summary.memoryOfStages.empty())
     return;
   out << "\nmemory along the pipeline in bytes:\n"
@@ -39,7 +39,7 @@ static void printStages(llvm::raw_ostream &out, const RunSummary &summary) {
 
 void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   const plan::MemoryReport &report = summary.memory;
-  printStages(out, summary);
+  printRanks(out, summary);
   auto line = [&](llvm::StringRef what, int64_t bytes) {
     if (bytes)
       out << llvm::formatv("  {0,-28} {1,16}\n", what, grouped(bytes));

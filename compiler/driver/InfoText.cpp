@@ -31,6 +31,8 @@ void printCosts(const RunSummary &summary) {
                << " floating-point operations, executed forward and backward\n           "
                << grouped(std::llround(summary.modelFlopsPerToken))
                << " by TorchTitan's formula, for comparison\n";
+  if (summary.pipeline)
+    printStages(llvm::outs(), *summary.pipeline);
   printMemory(llvm::outs(), summary);
   if (summary.ranks == 1)
     return;

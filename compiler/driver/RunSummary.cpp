@@ -84,6 +84,7 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
   if (memory.size() > 1)
     summary.memoryOfStages = std::move(memory);
   checkMemory(run.mesh, summary.memory, /*isOneMemory=*/false, instance.diags);
+  summary.pipeline = plan::reportPipeline(*module, degrees);
   std::vector<plan::Execution> step = findStep(*module);
   for (const plan::Execution &execution : step)
     llvm::append_range(summary.attention,

@@ -8,6 +8,7 @@
 #include "compiler/plan/LineReport.h"
 #include "compiler/plan/MemoryReport.h"
 #include "compiler/plan/ShardingReport.h"
+#include "compiler/plan/StageReport.h"
 #include "dialects/dist/Analysis/CollectiveReport.h"
 
 #include "llvm/Support/JSON.h"
@@ -24,6 +25,7 @@ struct RunSummary {
   /// Of a pipeline: each rank along its axis.
   std::vector<plan::MemoryReport> memoryOfStages;
   std::vector<AxisReport> mesh;                  ///< its axes, outer to inner
+  std::optional<plan::PipelineReport> pipeline;
   std::vector<dist::CollectiveUse> collectives;  ///< of one training step
   std::vector<plan::AttentionBalance> attention; ///< of the step, where positions are sharded
   std::vector<plan::LineCost> lines;             ///< of one training step, on one rank
@@ -55,6 +57,10 @@ void printJson(const sema::CheckedRun &run, const RunSummary &summary);
 /// The memory of a rank, as a table and as JSON.
 void printMemory(llvm::raw_ostream &out, const RunSummary &summary);
 llvm::json::Object memoryJson(const RunSummary &summary);
+
+/// The arithmetic of the stages, as a table and as JSON.
+void printStages(llvm::raw_ostream &out, const plan::PipelineReport &pipeline);
+llvm::json::Array stagesJson(const RunSummary &summary);
 
 /// The costs of the source lines, as a table with the text of each line, and as JSON.
 void printLines(llvm::raw_ostream &out, const RunSummary &summary, const SourceManager &sources);

@@ -3,10 +3,12 @@
 #include "base/schedule/Verify.h"
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/Output.h"
+#include "compiler/driver/RunSummary.h"
 #include "compiler/driver/ScheduleDrawing.h"
+#include "compiler/driver/ScheduleText.h"
 #include "compiler/driver/TextTable.h"
+#include "compiler/sema/modules/ScheduleFile.h"
 
-#include "llvm/Support/Format.h"
 #include "llvm/Support/Process.h"
 
 #include <algorithm>
@@ -17,69 +19,14 @@ using namespace schedule;
 
 namespace {
 
-std::string percent(double fraction) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.1f %%", 100 * fraction);
-  return text;
-}
-
-/// At most three digits behind the point.
-std::string shortNumber(double number) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.3f", number);
-  text.erase(text.find_last_not_of('0') + 1);
-  return text.back() == '.' ? text.substr(0, text.size() - 1) : text;
-}
-
-std::string counted(int count, const std::string &noun, const char *plural = "s") {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : plural);
-}
-
-Costs costsOf(const ScheduleOptions &options, const Schedule &schedule) {
-  Costs costs = makeCosts(options.costs, schedule);
-  costs.transfer = options.transfer;
-  costs.overlap = options.overlap;
-  return costs;
-}
-
-/// A count of stash slots as a number of microbatches of all layers of a rank.
-double asActivations(int slots, const Schedule &schedule) {
-  return slots * double(schedule.ranks.size()) / schedule.stages;
-}
-
-double peakActivations(const Schedule &schedule) {
-  const std::vector<int> peaks = assignStashSlots(schedule).peakOfRank;
-  return asActivations(*std::max_element(peaks.begin(), peaks.end()), schedule);
-}
-
-/// One line a rank: its stages, their stash slots, and its idle time.
-void printRanks(const Schedule &schedule, const Replay &times) {
-  using Side = TextTable::Side;
-  TextTable table({Side::Right, Side::Left, Side::Left, Side::Right, Side::Right, Side::Right});
-  table.add({"rank", "stages", "stash slots", "peak activations", "idle", "of step"});
-  const StashSlots slots = assignStashSlots(schedule);
-  for (size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
-    std::string stages, counts;
-    for (size_t stage = 0; stage < schedule.rankOf.size(); ++stage)
-      if (schedule.rankOf[stage] == static_cast<int>(rank)) {
-        stages += (stages.empty() ? "" : " ") + std::to_string(stage);
-        counts += (counts.empty() ? "" : " ") + std::to_string(slots.count[stage]);
-      }
-    table.add({std::to_string(rank), stages, counts,
-               shortNumber(asActivations(slots.peakOfRank[rank], schedule)),
-               shortNumber(times.idle(rank)), percent(times.idle(rank) / times.step)});
-  }
-  table.print(llvm::outs());
-}
-
-void printSummary(const std::string &name, const Schedule &schedule, const Replay &times) {
-  llvm::outs() << name << ": " << counted(static_cast<int>(schedule.ranks.size()), "rank") << ", "
-               << counted(schedule.stages, "stage") << ", "
-               << counted(schedule.microbatches, "microbatch", "es") << "\nbubble "
-               << percent(times.bubble()) << " of the step, step " << shortNumber(times.step)
-               << ", peak activations " << shortNumber(peakActivations(schedule)) << '\n';
-  printRanks(schedule, times);
-}
+/// A schedule, and what belongs to its source.
+struct ShownSchedule {
+  Schedule schedule;
+  Costs costs;
+  FileId file = FileId::none;       ///< its table
+  std::string unit = "";            ///< of times
+  std::vector<int64_t> memory = {}; ///< of each rank in bytes, where it is known
+};
 
 bool usesColor(const std::string &word) {
   return word == "always" || (word == "auto" && !std::getenv("NO_COLOR") &&
@@ -90,6 +37,13 @@ size_t widthOfTerminal() {
   constexpr size_t widthOfFile = 100;
   const unsigned columns = llvm::sys::Process::StandardOutColumns();
   return columns ? columns : widthOfFile;
+}
+
+Costs costsOf(const ScheduleOptions &options, const Schedule &schedule) {
+  Costs costs = makeCosts(options.costs, schedule);
+  costs.transfer = options.transfer;
+  costs.overlap = options.overlap;
+  return costs;
 }
 
 /// Adds the actions that the options name.
@@ -107,21 +61,19 @@ std::string tableOf(const Schedule &schedule) {
   return writeTable(hasOthers ? schedule : alignToTimeSteps(schedule));
 }
 
-int show(CompilerInstance &instance, const std::string &name, const Schedule &schedule,
-         const ScheduleOptions &options) {
+void show(CompilerInstance &instance, const ShownSchedule &shown, const ScheduleOptions &options) {
+  const Schedule schedule = applyPasses(shown.schedule, options);
   if (options.printsTable) {
     llvm::outs() << tableOf(schedule);
-    return instance.finish();
+    return;
   }
-  const Costs costs = costsOf(options, schedule);
-  const Replay times = replay(schedule, costs);
+  const Replay times = replay(schedule, shown.costs);
   if (options.printsGrid)
     drawGrid(llvm::outs(), schedule, times, widthOfTerminal(), usesColor(instance.options.color));
   if (!options.svg.empty())
     if (std::error_code error = writeOutput(drawSvg(schedule, times), options.svg, false))
       reportWriteError(instance.diags, options.svg, error);
-  printSummary(name, schedule, times);
-  return instance.finish();
+  printSummary(options.what, schedule, times, shown.unit, shown.memory);
 }
 
 Schedule generateFor(const Algorithm &algorithm, Sizes sizes) {
@@ -131,7 +83,7 @@ Schedule generateFor(const Algorithm &algorithm, Sizes sizes) {
 }
 
 /// Bubble and peak activations of every algorithm, where it takes the sizes.
-int compareAll(CompilerInstance &instance, const ScheduleOptions &options) {
+void compareAll(const ScheduleOptions &options) {
   using Side = TextTable::Side;
   TextTable table({Side::Left, Side::Right, Side::Right, Side::Right});
   table.add({"schedule", "stages a rank", "bubble", "peak activations"});
@@ -154,7 +106,6 @@ int compareAll(CompilerInstance &instance, const ScheduleOptions &options) {
   }
   table.print(llvm::outs());
   llvm::outs() << notes;
-  return instance.finish();
 }
 
 /// The limit of `--memory-limit`, if it is given.
@@ -165,47 +116,79 @@ std::optional<MemoryLimit> limitOf(const ScheduleOptions &options, const Schedul
   return MemoryLimit{std::vector(static_cast<size_t>(schedule.stages), bytes), options.memoryLimit};
 }
 
-/// Reports faults at their cells, or without locations if the schedule has no file.
-void reportFaults(CompilerInstance &instance, std::optional<FileId> file, Code code,
-                  const std::vector<ScheduleFault> &faults) {
-  for (const ScheduleFault &fault : faults) {
-    Location location;
-    if (file) {
-      const CellText cell =
-          locateCell(instance.sources.text(*file), std::max(fault.rank, 0), fault.cell);
-      location = instance.sources.locate(*file, cell.offset, cell.length);
-    }
-    instance.diags.report(code, location, fault.message).help(fault.remedy);
-  }
+/// Verifies a schedule and shows it.
+void process(CompilerInstance &instance, const ShownSchedule &shown,
+             const ScheduleOptions &options) {
+  sema::reportFaults(verify(shown.schedule, limitOf(options, shown.schedule)), Code::ScheduleFaulty,
+                     shown.file, instance.diags);
+  if (!instance.diags.hasErrors())
+    show(instance, shown, options);
 }
 
-/// Verifies a schedule, applies passes, and shows the result.
-int process(CompilerInstance &instance, std::optional<FileId> file, const Schedule &schedule,
-            const ScheduleOptions &options) {
-  reportFaults(instance, file, Code::ScheduleFaulty, verify(schedule, limitOf(options, schedule)));
-  return instance.diags.hasErrors()
-             ? instance.finish()
-             : show(instance, options.what, applyPasses(schedule, options), options);
-}
-
-int processTable(CompilerInstance &instance, FileId file, const ScheduleOptions &options) {
-  std::vector<ScheduleFault> faults;
-  const Schedule schedule = readTable(instance.sources.text(file), faults);
-  reportFaults(instance, file, Code::NotAnAction, faults);
-  return faults.empty() ? process(instance, file, schedule, options) : instance.finish();
-}
-
-int processFile(CompilerInstance &instance, const ScheduleOptions &options) {
+void processTable(CompilerInstance &instance, const ScheduleOptions &options) {
   std::string reason;
   const std::optional<FileId> file = instance.sources.loadFile(options.what, reason);
-  if (file && !options.what.ends_with(".titan"))
-    return processTable(instance, *file, options);
-  if (file)
+  if (!file)
+    instance.diags.report(Code::CannotReadFile, {},
+                          "cannot read `" + options.what + "`: " + reason);
+  else if (std::optional<Schedule> schedule = sema::readScheduleFile(*file, instance.diags))
+    process(instance, {*schedule, costsOf(options, *schedule), *file}, options);
+}
+
+/// A unit of floating-point operations, in which a stage costs less than 1000.
+struct Unit {
+  double size = 1;
+  std::string name = " FLOP";
+};
+Unit unitOf(const plan::PipelineReport &pipeline) {
+  double most = 0;
+  for (const plan::StageReport &stage : pipeline.stages)
+    most = std::max(most, stage.getFlops());
+  Unit unit;
+  for (const char *prefix : {"k", "M", "G", "T", "P"})
+    if (most >= 1000 * unit.size)
+      unit = {1000 * unit.size, std::string(" ") + prefix + "FLOP"};
+  return unit;
+}
+
+Costs costsOf(const ScheduleOptions &options, const plan::PipelineReport &pipeline, double unit) {
+  Costs costs{.stages = {}, .overlap = options.overlap};
+  for (const plan::StageReport &stage : pipeline.stages)
+    costs.stages.push_back({stage.forward / unit, stage.dgrad / unit, stage.wgrad / unit});
+  return costs;
+}
+
+/// The schedule of a program's run, with the costs of its stages and the memory of its ranks.
+void processProgram(CompilerInstance &instance, const ScheduleOptions &options) {
+  const std::optional<sema::CheckedRun> run = instance.checkRun();
+  const std::optional<RunSummary> summary =
+      run ? makeRunSummary(instance, *run, /*processes=*/0, /*threads=*/0) : std::nullopt;
+  if (!summary)
+    return;
+  if (!summary->pipeline)
     throw ScheduleError(
         "`" + options.what + "` is a program without a pipeline, and has no schedule",
         "name an algorithm (" + scheduleNames() + ") or a table of actions (FILE.csv)");
-  instance.diags.report(Code::CannotReadFile, {}, "cannot read `" + options.what + "`: " + reason);
-  return instance.finish();
+  const plan::PipelineReport &pipeline = *summary->pipeline;
+  const Unit unit = unitOf(pipeline);
+  ShownSchedule shown{pipeline.schedule, costsOf(options, pipeline, unit.size)};
+  shown.unit = unit.name;
+  for (const plan::MemoryReport &memory : summary->memoryOfStages)
+    shown.memory.push_back(memory.getTraining());
+  process(instance, shown, options);
+  if (!options.printsTable)
+    printStages(llvm::outs(), pipeline);
+}
+
+void processAny(CompilerInstance &instance, const ScheduleOptions &options) {
+  if (options.what == "all")
+    return compareAll(options);
+  if (options.isProgram())
+    return processProgram(instance, options);
+  if (options.isFile())
+    return processTable(instance, options);
+  const Schedule schedule = generateFor(*findAlgorithm(options.what), options.sizes);
+  process(instance, {schedule, costsOf(options, schedule)}, options);
 }
 
 } // namespace
@@ -218,18 +201,16 @@ std::string scheduleNames() {
 }
 
 int scheduleCommand(const CommonOptions &common, const ScheduleOptions &options) {
-  CompilerInstance instance(common);
+  CommonOptions ofProgram = common;
+  if (options.isProgram())
+    ofProgram.file = options.what;
+  CompilerInstance instance(ofProgram);
   try {
-    if (options.what == "all")
-      return compareAll(instance, options);
-    if (options.isFile())
-      return processFile(instance, options);
-    return process(instance, std::nullopt, generateFor(*findAlgorithm(options.what), options.sizes),
-                   options);
+    processAny(instance, options);
   } catch (const ScheduleError &error) {
     instance.diags.report(Code::ScheduleUndefined, {}, error.what()).help(error.remedy);
-    return instance.finish();
   }
+  return instance.finish();
 }
 
 } // namespace titan::driver

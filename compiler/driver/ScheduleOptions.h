@@ -9,7 +9,7 @@
 namespace titan::driver {
 
 struct ScheduleOptions {
-  std::string what; ///< an algorithm, `all`, or a file
+  std::string what; ///< an algorithm, `all`, a table or a program
   /// For algorithms; 0 is not given.
   schedule::Sizes sizes{.ranks = 0, .stagesPerRank = 0, .microbatches = 0};
   schedule::StageCosts costs; ///< of a rank and a microbatch
@@ -22,6 +22,7 @@ struct ScheduleOptions {
   std::string svg; ///< a file to write; empty: none
 
   bool isFile() const { return what.find('.') != std::string::npos; }
+  bool isProgram() const { return what.ends_with(".titan"); }
 };
 
 } // namespace titan::driver

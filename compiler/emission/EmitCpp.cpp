@@ -9,6 +9,7 @@
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
@@ -46,23 +47,28 @@ static void declareSizes(func::FuncOp function, ProgramState &state) {
   });
 }
 
-static LogicalResult emitProgram(func::FuncOp function, StringRef name, Target target,
-                                 Writer &out) {
-  ProgramState state(function->getParentOfType<ModuleOp>(), target);
+/// The code of a function: the members of a namespace.
+static FailureOr<std::string> emitCode(func::FuncOp function, Target target) {
+  ProgramState state(function, target);
   declareSizes(function, state);
   state.sizes.reserveNames(state.functionNames);
   FunctionEmitter emitter(state, {});
   if (failed(emitter.emitFunction("run", function.getBody().front())))
     return failure();
+  Writer code;
+  for (const std::string &constant : state.sizes.getConstants())
+    code.line(constant);
+  code.blank();
+  code.raw(state.functions);
+  return code.str();
+}
+
+static void emitNamespace(StringRef name, StringRef code, Writer &out) {
   out.line("namespace " + name + " {");
   out.blank();
-  for (const std::string &constant : state.sizes.getConstants())
-    out.line(constant);
-  out.blank();
-  out.raw(state.functions);
+  out.raw(code);
   out.line("} // namespace " + name);
   out.blank();
-  return success();
 }
 
 static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
@@ -91,22 +97,30 @@ static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
   out.blank();
 }
 
-/// Emits the functions of `module` and their tables. `scope` contains reserved function names.
+/// Emits the functions of `module` and their tables. Functions with equal code, as those of the
+/// middle stages of a pipeline, share it. `scope` contains reserved function names.
 static LogicalResult emitPrograms(ModuleOp module, ProgramTable &table, Target target,
                                   NameScope scope, Writer &out) {
   if (!module->hasAttr(memory::kPersistent))
     return module.emitError("values have no allocations yet: run --titan-plan-memory first");
   SmallVector<func::FuncOp> functions;
   SmallVector<std::string> namespaces;
+  llvm::StringMap<std::string> namespaceOf; ///< by code
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(attr::kProgram))
       continue;
     if (failed(memory::verifyAllocRefs(function, /*isComplete=*/true)))
       return failure();
-    functions.push_back(function);
-    namespaces.push_back(scope.pick(function.getSymName()));
-    if (failed(emitProgram(function, namespaces.back(), target, out)))
+    FailureOr<std::string> code = emitCode(function, target);
+    if (failed(code))
       return failure();
+    auto [entry, isNew] = namespaceOf.try_emplace(*code);
+    if (isNew) {
+      entry->second = scope.pick(function.getSymName());
+      emitNamespace(entry->second, *code, out);
+    }
+    functions.push_back(function);
+    namespaces.push_back(entry->second);
   }
   table.emitDescription(functions, namespaces);
   return success();

@@ -5,6 +5,7 @@
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/PipelineTable.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 #include "llvm/Support/Path.h"
 
@@ -59,10 +60,19 @@ std::string emission::getScalarType(Operation *op) {
   return isFloat ? "float" : "double";
 }
 
-ProgramState::ProgramState(ModuleOp module, Target target)
-    : target(target), sizes(dist::MeshOp::lookup(module)) {
+ProgramState::ProgramState(func::FuncOp function, Target target)
+    : target(target), sizes(dist::MeshOp::lookup(function->getParentOfType<ModuleOp>())) {
+  auto module = function->getParentOfType<ModuleOp>();
   auto allocations = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
   persistent = llvm::to_vector(allocations.getAsRange<AllocationAttr>());
+  if (function->hasAttr(dist::kFragmentAttr))
+    usedAllocations = memory::getUsedAllocations(function);
+}
+
+int64_t ProgramState::getNumber(AllocRefAttr ref) const {
+  if (!usedAllocations || ref.getSpace() != MemorySpace::Persistent)
+    return ref.getIndex();
+  return llvm::find(*usedAllocations, ref.getIndex()) - usedAllocations->begin();
 }
 
 std::optional<SizeExpr> ProgramState::getBucket(AllocRefAttr ref) {
@@ -75,7 +85,8 @@ std::optional<SizeExpr> ProgramState::getBucket(AllocRefAttr ref) {
   for (AllocationAttr allocation : persistent)
     if (allocation.getBucket() == bucket)
       types.push_back(cast<NamedTensorType>(allocation.getType()));
-  return SizeExpr(sizes.getBucket(bucket.getValue(), types));
+  // Several buckets of one block have numbers behind a colon, which differ from stage to stage.
+  return SizeExpr(sizes.getBucket(bucket.getValue().split(':').first, types));
 }
 
 FunctionEmitter::FunctionEmitter(ProgramState &program, SmallVector<EnclosingRepeat> repeats)
@@ -135,7 +146,7 @@ std::string FunctionEmitter::getAllocPointer(AllocRefAttr ref, Type element,
                                              const SizeExpr &distance) {
   bool persistent = ref.getSpace() == MemorySpace::Persistent;
   std::string text = (persistent ? "persistent<" : "transient<") + getElementType(element) +
-                     ">(ctx, " + std::to_string(ref.getIndex()) + ")";
+                     ">(ctx, " + std::to_string(program.getNumber(ref)) + ")";
   // Slots are row-major in the indices of the enclosing repeats: the innermost varies fastest.
   SizeExpr stride = distance;
   size_t depth = ref.getLevels().size();

@@ -19,12 +19,15 @@ namespace titan::emission {
 
 /// The shared state of the functions of one program.
 struct ProgramState {
-  ProgramState(mlir::ModuleOp module, Target target);
+  ProgramState(mlir::func::FuncOp function, Target target);
   /// The size of the bucket that contains this reference, in elements: the stride between the slots
   /// of an allocation. None outside of buckets.
   std::optional<SizeExpr> getBucket(ir::AllocRefAttr ref);
+  /// The number of an allocation in the code: a fragment numbers the persistent ones that it uses.
+  int64_t getNumber(ir::AllocRefAttr ref) const;
   Target target;
   llvm::SmallVector<ir::AllocationAttr> persistent;
+  std::optional<std::vector<int>> usedAllocations; ///< of a fragment
   LocalSizes sizes;
   NameScope functionNames;
   std::string functions; ///< text of the finished functions, callees first

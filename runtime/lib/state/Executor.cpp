@@ -49,7 +49,6 @@ Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
       offsets(memory.persistent()) {
   collectives.connect(info.routes);
   context.arena = memory.base();
-  context.persistent = offsets.data();
   context.degree = degrees.data();
   context.coordinate = coordinates.data();
   context.collectives = &collectives;
@@ -79,8 +78,13 @@ bool Executor::isPersistent(const Tensor &tensor) const {
   return tensor.function.empty() || pipelines.find(tensor.function);
 }
 
+/// Whether a tensor is a gradient that the next function overwrites.
+bool Executor::isFleeting(const Tensor &tensor) const {
+  return tensor.role == Role::Gradient && !isPersistent(tensor);
+}
+
 std::byte *Executor::dataOf(const Tensor &tensor) const {
-  if (gradients && tensor.role == Role::Gradient)
+  if (gradients && isFleeting(tensor))
     return gradients->dataOf(tensor);
   return addressOf(tensor);
 }
@@ -150,7 +154,7 @@ void Executor::runFunction(size_t index) {
   if (!gradients || context.preparing)
     return;
   for (const Tensor &tensor : info.tensors)
-    if (tensor.role == Role::Gradient && tensor.function == info.functions[index].name)
+    if (isFleeting(tensor) && tensor.function == info.functions[index].name)
       gradients->copy(tensor, addressOf(tensor));
 }
 
@@ -160,7 +164,7 @@ void Executor::keepGradients(bool enabled) {
     return;
   std::map<const Tensor *, int64_t> sizes;
   for (const Tensor &tensor : info.tensors)
-    if (tensor.role == Role::Gradient && has(tensor)) {
+    if (isFleeting(tensor) && has(tensor)) {
       const Slots slots = slotsOf(tensor);
       sizes[&tensor] = slots.count * slots.bytes;
     }
@@ -183,23 +187,40 @@ void Executor::prepareFunction(size_t index) {
   prepared[index] = true;
 }
 
+/// The code of a fragment numbers its allocations itself.
+void Executor::numberAllocations(const RankPlan &plan, const PlannedCall &call) {
+  fragmentOffsets.clear();
+  for (int allocation : plan.uses[static_cast<size_t>(call.fragment.fragment)])
+    fragmentOffsets.push_back(offsets[static_cast<size_t>(allocation)]);
+  context.persistent = fragmentOffsets.data();
+}
+
+void Executor::prepareCall(const RankPlan &plan, const PlannedCall &call) {
+  if (prepared[call.function])
+    return;
+  numberAllocations(plan, call);
+  prepareFunction(call.function);
+}
+
 void Executor::prepare(const std::string &name) {
-  if (const RankPlan *plan = pipelines.find(name))
+  if (const RankPlan *plan = pipelines.find(name)) {
     for (const PlannedCall &call : plan->calls)
-      prepareFunction(functionIndex(call.function));
-  else
-    prepareFunction(functionIndex(name));
+      prepareCall(*plan, call);
+    return;
+  }
+  context.persistent = offsets.data();
+  prepareFunction(functionIndex(name));
 }
 
 void Executor::run(const std::string &name) {
   prepare(name);
   if (const RankPlan *plan = pipelines.find(name))
-    runStep(*plan, *messages, [&](const PlannedCall &call) { runCall(call); });
+    runStep(*plan, *messages, [&](const PlannedCall &call) { runCall(*plan, call); });
   else
     runFunction(functionIndex(name));
 }
 
-void Executor::runCall(const PlannedCall &call) {
+void Executor::runCall(const RankPlan &plan, const PlannedCall &call) {
   const auto begin = std::chrono::system_clock::now();
   for (const PlannedCall::Slot &slot : call.slots) {
     const size_t allocation = static_cast<size_t>(slot.allocation);
@@ -209,7 +230,8 @@ void Executor::runCall(const PlannedCall &call) {
   if (call.fragment.microbatch >= 0)
     writeScalar("microbatch", static_cast<double>(call.fragment.microbatch));
   messages->setCall(call.name.c_str());
-  runFunction(functionIndex(call.function));
+  numberAllocations(plan, call);
+  runFunction(call.function);
   if (context.trace)
     context.trace->span(call.name.c_str(), begin);
 }

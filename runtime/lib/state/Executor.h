@@ -104,8 +104,11 @@ private:
   size_t functionIndex(const std::string &name) const;
   void runFunction(size_t index);
   void prepareFunction(size_t index);
-  void runCall(const PlannedCall &call);
+  void prepareCall(const RankPlan &plan, const PlannedCall &call);
+  void runCall(const RankPlan &plan, const PlannedCall &call);
+  void numberAllocations(const RankPlan &plan, const PlannedCall &call);
   bool isPersistent(const Tensor &tensor) const;
+  bool isFleeting(const Tensor &tensor) const;
   std::byte *addressOf(const Tensor &tensor) const;
 
   Program info;
@@ -116,6 +119,7 @@ private:
   Pipelines pipelines;
   Arena memory;
   std::vector<int64_t> offsets; // of persistent allocations: those of the running microbatch
+  std::vector<int64_t> fragmentOffsets; // likewise, in the order of the running fragment's code
   Context context;
   std::unique_ptr<RankMessages> messages; // of pipelines; null without
   std::optional<GradientCopies> gradients;

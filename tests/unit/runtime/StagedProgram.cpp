@@ -12,6 +12,7 @@
 #include <cstring>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace titan;
@@ -288,48 +289,65 @@ std::vector<Allocation> allocationsOf(int64_t ranks) {
 
 using Values = std::vector<int>;
 
+template <void (*code)(Context &)> Values used; ///< by a fragment, in the order of its numbers
+
+/// Runs a fragment with offsets by `Value` instead of its own numbers.
+template <void (*code)(Context &)> void byValue(Context &ctx) {
+  int64_t offsets[kValues] = {};
+  for (size_t i = 0; i < used<code>.size(); ++i)
+    offsets[used<code>[i]] = ctx.persistent[i];
+  const int64_t *own = std::exchange(ctx.persistent, offsets);
+  code(ctx);
+  ctx.persistent = own;
+}
+
 /// `own`: what the fragment uses besides the values that it reads and writes.
+template <void (*code)(Context &)>
 void add(Pipeline &pipeline, FragmentKind kind, int stage, int level, const std::string &function,
          const Values &own, const Values &reads, const Values &writes) {
   std::set<int> uses(own.begin(), own.end());
   uses.insert(reads.begin(), reads.end());
   uses.insert(writes.begin(), writes.end());
-  pipeline.fragments.push_back(
-      {function, kind, stage, level, {uses.begin(), uses.end()}, reads, writes});
+  used<code> = {uses.begin(), uses.end()};
+  pipeline.fragments.push_back({function, kind, stage, level, used<code>, reads, writes});
 }
 
 Pipeline trainOn(const std::string &schedule) {
   using enum FragmentKind;
   Pipeline train{"train", 0, 2, microbatches, schedule, {}, {}, {Tokens, Labels}};
   train.stashes = {Activation, Error, Cotangent, Number};
-  add(train, Begin, 0, 0, "train.begin.0", {Gain}, {}, {GainCopy, TableGradient, GainGradient});
-  add(train, Begin, 1, 0, "train.begin.1", {}, {}, {WeightGradient, LastGainGradient, LossSum});
-  add(train, Forward, 0, 0, "train.forward.0", {Table, Gain, Tokens, Microbatch}, {},
-      {Activation, Number});
-  add(train, Forward, 1, 0, "train.forward.1", {Weight, Labels}, {GainCopy, Activation, LossSum},
-      {LossSum, Error});
-  add(train, Backward, 1, 0, "train.backward.1", {Weight},
-      {GainCopy, Activation, Error, WeightGradient, LastGainGradient},
-      {WeightGradient, LastGainGradient, Cotangent});
-  add(train, Backward, 0, 0, "train.backward.0", {Table, Gain, Tokens, Microbatch},
-      {Cotangent, Number, TableGradient, GainGradient}, {TableGradient, GainGradient});
-  add(train, Update, 1, 0, "train.update.1.0", {}, {WeightGradient, LossSum, LastGainGradient},
-      {WholeLastGainGradient, WholeLoss, LastNorm});
-  add(train, Update, 0, 1, "train.update.0.1", {Table, MTable, Gain, MGain, Lr},
-      {TableGradient, GainGradient, WholeLastGainGradient, WholeLoss, LastNorm}, {FirstNorm});
-  add(train, Update, 1, 2, "train.update.1.2", {Weight, MWeight, Lr},
-      {WeightGradient, WholeLoss, LastNorm, FirstNorm}, {});
+  add<begin0>(train, Begin, 0, 0, "train.begin.0", {Gain}, {},
+              {GainCopy, TableGradient, GainGradient});
+  add<begin1>(train, Begin, 1, 0, "train.begin.1", {}, {},
+              {WeightGradient, LastGainGradient, LossSum});
+  add<forward0>(train, Forward, 0, 0, "train.forward.0", {Table, Gain, Tokens, Microbatch}, {},
+                {Activation, Number});
+  add<forward1>(train, Forward, 1, 0, "train.forward.1", {Weight, Labels},
+                {GainCopy, Activation, LossSum}, {LossSum, Error});
+  add<backward1>(train, Backward, 1, 0, "train.backward.1", {Weight},
+                 {GainCopy, Activation, Error, WeightGradient, LastGainGradient},
+                 {WeightGradient, LastGainGradient, Cotangent});
+  add<backward0>(train, Backward, 0, 0, "train.backward.0", {Table, Gain, Tokens, Microbatch},
+                 {Cotangent, Number, TableGradient, GainGradient}, {TableGradient, GainGradient});
+  add<update1Level0>(train, Update, 1, 0, "train.update.1.0", {},
+                     {WeightGradient, LossSum, LastGainGradient},
+                     {WholeLastGainGradient, WholeLoss, LastNorm});
+  add<update0Level1>(train, Update, 0, 1, "train.update.0.1", {Table, MTable, Gain, MGain, Lr},
+                     {TableGradient, GainGradient, WholeLastGainGradient, WholeLoss, LastNorm},
+                     {FirstNorm});
+  add<update1Level2>(train, Update, 1, 2, "train.update.1.2", {Weight, MWeight, Lr},
+                     {WeightGradient, WholeLoss, LastNorm, FirstNorm}, {});
   return train;
 }
 
 Pipeline evalOn(const std::string &schedule) {
   using enum FragmentKind;
   Pipeline eval{"eval", 0, 2, 0, schedule, {}, {}, {}};
-  add(eval, Evaluate, 0, 0, "eval.evaluate.0.0", {Table, Gain, EvalTokens}, {},
-      {EvalGain, EvalActivation});
-  add(eval, Evaluate, 1, 1, "eval.evaluate.1.1", {Weight, EvalLabels}, {EvalGain, EvalActivation},
-      {EvalLoss});
-  add(eval, Evaluate, 0, 2, "eval.evaluate.0.2", {}, {EvalLoss}, {});
+  add<evaluate0Level0>(eval, Evaluate, 0, 0, "eval.evaluate.0.0", {Table, Gain, EvalTokens}, {},
+                       {EvalGain, EvalActivation});
+  add<evaluate1Level1>(eval, Evaluate, 1, 1, "eval.evaluate.1.1", {Weight, EvalLabels},
+                       {EvalGain, EvalActivation}, {EvalLoss});
+  add<evaluate0Level2>(eval, Evaluate, 0, 2, "eval.evaluate.0.2", {}, {EvalLoss}, {});
   return eval;
 }
 
@@ -358,18 +376,18 @@ Program program(const int64_t *degree) {
                           last1 = {{"loss", 8, 0, 1},
                                    {"grad_norm", 8, 0, 1},
                                    {"g.weight", width * 8, 0, 1}};
-  p.functions = {{"train.begin.0", {}, 1, begin0},
-                 {"train.begin.1", {}, 1, begin1},
-                 {"train.forward.0", {}, 1, forward0},
-                 {"train.forward.1", {}, 1, forward1},
-                 {"train.backward.1", {}, 1, backward1},
-                 {"train.backward.0", {}, 1, backward0},
-                 {"train.update.1.0", {}, 1, update1Level0},
-                 {"train.update.0.1", last0, 2, update0Level1},
-                 {"train.update.1.2", last1, 2, update1Level2},
-                 {"eval.evaluate.0.0", {}, 1, evaluate0Level0},
-                 {"eval.evaluate.1.1", loss, 2, evaluate1Level1},
-                 {"eval.evaluate.0.2", loss, 2, evaluate0Level2}};
+  p.functions = {{"train.begin.0", {}, 1, byValue<begin0>},
+                 {"train.begin.1", {}, 1, byValue<begin1>},
+                 {"train.forward.0", {}, 1, byValue<forward0>},
+                 {"train.forward.1", {}, 1, byValue<forward1>},
+                 {"train.backward.1", {}, 1, byValue<backward1>},
+                 {"train.backward.0", {}, 1, byValue<backward0>},
+                 {"train.update.1.0", {}, 1, byValue<update1Level0>},
+                 {"train.update.0.1", last0, 2, byValue<update0Level1>},
+                 {"train.update.1.2", last1, 2, byValue<update1Level2>},
+                 {"eval.evaluate.0.0", {}, 1, byValue<evaluate0Level0>},
+                 {"eval.evaluate.1.1", loss, 2, byValue<evaluate1Level1>},
+                 {"eval.evaluate.0.2", loss, 2, byValue<evaluate0Level2>}};
   const std::string schedule = degree[0] == 1 ? "interleaved_1f1b" : "1f1b";
   p.pipelines = {trainOn(schedule), evalOn(schedule)};
   p.settings = {{"steps", "8", false, integerFrom(1)},

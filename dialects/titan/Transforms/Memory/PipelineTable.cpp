@@ -5,6 +5,7 @@
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <set>
 
@@ -21,36 +22,47 @@ std::vector<int> toVector(const Numbers &numbers) {
   return {numbers.begin(), numbers.end()};
 }
 
+/// The number of a persistent allocation; nothing for others.
+std::optional<int> getPersistentNumber(AllocRefAttr ref) {
+  if (ref.getSpace() != MemorySpace::Persistent)
+    return std::nullopt;
+  return static_cast<int>(ref.getIndex());
+}
+
+/// The allocations of the results that other fragments read.
+SmallVector<int> getCrossingResults(func::FuncOp function) {
+  SmallVector<int> numbers;
+  Operation *terminator = function.getBody().front().getTerminator();
+  auto results = terminator->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs);
+  for (auto [i, ref] : llvm::enumerate(results.getAsRange<AllocRefAttr>()))
+    if (memory::getCrossingKey(function, i))
+      numbers.push_back(static_cast<int>(ref.getIndex()));
+  return numbers;
+}
+
 /// Adds the allocations of the fragments to a pipeline.
 class AllocationCollector {
 public:
   explicit AllocationCollector(pipeline::Pipeline &pipeline) : pipeline(pipeline) {}
 
   void add(func::FuncOp function, pipeline::Fragment &fragment) {
-    Numbers uses, reads, writes;
+    fragment.uses = memory::getUsedAllocations(function);
+    Numbers reads, writes;
     for (BlockArgument argument : function.getArguments()) {
-      AllocRefAttr ref = memory::getAllocRef(argument);
-      if (ref.getSpace() != MemorySpace::Persistent)
+      std::optional<int> number = getPersistentNumber(memory::getAllocRef(argument));
+      if (!number)
         continue;
       unsigned i = argument.getArgNumber();
-      int number = static_cast<int>(ref.getIndex());
-      uses.insert(number);
       bool isStash = function.getArgAttr(i, attr::kStash) != nullptr;
       if (isStash || function.getArgAttr(i, attr::kStepValue))
-        reads.insert(number);
+        reads.insert(*number);
       if (isStash)
-        stashes.insert(number);
+        stashes.insert(*number);
       if (function.getArgAttr(i, attr::kMicrobatch))
-        inputs.insert(number);
+        inputs.insert(*number);
     }
-    Operation *terminator = function.getBody().front().getTerminator();
-    auto results = terminator->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs);
-    for (auto [i, ref] : llvm::enumerate(results.getAsRange<AllocRefAttr>()))
-      if (memory::getCrossingKey(function, i)) {
-        uses.insert(static_cast<int>(ref.getIndex()));
-        writes.insert(static_cast<int>(ref.getIndex()));
-      }
-    fragment.uses = toVector(uses);
+    for (int number : getCrossingResults(function))
+      writes.insert(number);
     fragment.reads = toVector(reads);
     fragment.writes = toVector(writes);
   }
@@ -66,6 +78,16 @@ private:
 };
 
 } // namespace
+
+std::vector<int> memory::getUsedAllocations(func::FuncOp fragment) {
+  llvm::SmallSetVector<int, 16> numbers;
+  for (BlockArgument argument : fragment.getArguments())
+    if (std::optional<int> number = getPersistentNumber(getAllocRef(argument)))
+      numbers.insert(*number);
+  for (int number : getCrossingResults(fragment))
+    numbers.insert(number);
+  return {numbers.begin(), numbers.end()};
+}
 
 std::vector<pipeline::Pipeline> memory::getPipelines(ModuleOp module) {
   std::vector<pipeline::Pipeline> pipelines;

@@ -3,8 +3,8 @@
 // Tensors that several programs share or that live between steps are persistent. An input is in a
 // transient allocation that is live from the start of its program. An output or gradient is live
 // from its definition to the end of its program. A gradient can therefore reuse the memory of an
-// activation. Programs share memory, because the runtime reads the results of one program before it
-// runs another.
+// activation. A gradient that is a sum over microbatches stays where the sum is. Programs share
+// memory, because the runtime reads the results of one program before it runs another.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,6 +43,18 @@ LogicalResult Planner::assignArguments() {
   return success();
 }
 
+/// The argument with the value of the step that a function returns as it is; null for others.
+static BlockArgument findReturnedSum(func::FuncOp function, OpOperand &returned) {
+  auto argument = dyn_cast<BlockArgument>(getRoot(returned.get()));
+  if (!argument || !function.getArgAttr(argument.getArgNumber(), attr::kStepValue))
+    return {};
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (auto updated = function.getResultAttrOfType<IntegerAttr>(i, attr::kUpdates);
+        updated && updated.getInt() == argument.getArgNumber())
+      return {};
+  return argument;
+}
+
 FailureOr<AllocRefAttr> Planner::getResultRef(OpOperand &returned) {
   unsigned index = returned.getOperandNumber();
   if (auto updated = function.getResultAttrOfType<IntegerAttr>(index, attr::kUpdates)) {
@@ -58,8 +70,11 @@ FailureOr<AllocRefAttr> Planner::getResultRef(OpOperand &returned) {
   std::string name;
   if (auto output = function.getResultAttrOfType<StringAttr>(index, attr::kOutput))
     name = output.str();
-  if (auto gradient = function.getResultAttrOfType<StringAttr>(index, attr::kGradient))
+  if (auto gradient = function.getResultAttrOfType<StringAttr>(index, attr::kGradient)) {
+    if (BlockArgument sum = findReturnedSum(function, returned))
+      return refs.lookup(sum);
     name = "grad." + gradient.str();
+  }
   if (name.empty())
     return function.emitError("result ") << index << " has no role";
   int64_t end = liveness.getStart(returned.getOwner());

@@ -18,9 +18,12 @@ namespace {
 std::vector<RankPlan> planAll(const Pipeline &pipeline, const schedule::Schedule &schedule) {
   const StepOrder order = orderStep(pipeline, schedule);
   const std::vector<Transfer> transfers = findTransfers(pipeline, order);
+  std::vector<std::string> functions;
+  for (const Fragment &fragment : pipeline.fragments)
+    functions.push_back(fragment.function);
   std::vector<RankPlan> plans;
   for (size_t rank = 0; rank < order.size(); ++rank)
-    plans.push_back(planRank(pipeline, order, transfers, static_cast<int>(rank)));
+    plans.push_back(planRank(pipeline, functions, order, transfers, static_cast<int>(rank)));
   return plans;
 }
 

@@ -1,0 +1,27 @@
+// Schedules in words: bubble, memory and idle time.
+#ifndef TITAN_COMPILER_DRIVER_SCHEDULETEXT_H
+#define TITAN_COMPILER_DRIVER_SCHEDULETEXT_H
+
+#include "base/schedule/Replay.h"
+
+#include <string>
+
+namespace titan::driver {
+
+/// "15.8 %".
+std::string percent(double fraction);
+/// At most three digits behind the point.
+std::string shortNumber(double number);
+
+/// The most residuals that a rank holds at once, in microbatches of all its layers.
+double peakActivations(const schedule::Schedule &schedule);
+
+/// Sizes, bubble and peak activations of a schedule, and a line for each rank on standard output.
+/// `unit` is that of the times; `memory` has the bytes of each rank, or is empty.
+void printSummary(const std::string &name, const schedule::Schedule &schedule,
+                  const schedule::Replay &times, const std::string &unit,
+                  const std::vector<int64_t> &memory);
+
+} // namespace titan::driver
+
+#endif

@@ -1,0 +1,49 @@
+#include "compiler/plan/StageReport.h"
+
+#include "base/pipeline/StepOrder.h"
+#include "compiler/plan/LineReport.h"
+
+using namespace mlir;
+
+namespace titan::plan {
+
+static double countFlops(func::FuncOp function, const dist::Degrees &degrees) {
+  double flops = 0;
+  for (const LineCost &line : reportLines({{function, 1}}, degrees))
+    flops += line.flops;
+  return flops;
+}
+
+/// The count of a stage to which a kind of fragment belongs; null for work of a step.
+static double StageReport::*findCount(dist::FragmentKind kind) {
+  switch (kind) {
+  case dist::FragmentKind::Forward:
+    return &StageReport::forward;
+  case dist::FragmentKind::Backward:
+    return &StageReport::dgrad;
+  case dist::FragmentKind::Wgrad:
+    return &StageReport::wgrad;
+  default:
+    return nullptr;
+  }
+}
+
+std::optional<PipelineReport> reportPipeline(ModuleOp module, const dist::Degrees &degrees) {
+  auto train = module.lookupSymbol<func::FuncOp>("train");
+  dist::PipelineOp op = dist::PipelineOp::lookup(module);
+  if (!op || !train || !train->hasAttr(dist::kFragmentsAttr))
+    return std::nullopt;
+  const pipeline::Pipeline pipeline = dist::describePipeline(train, op);
+  PipelineReport report{pipeline::scheduleOf({pipeline}, pipeline, degrees.lookup(op.getAxis())),
+                        {}};
+  for (int64_t layers : op.getLayersPerStage())
+    report.stages.push_back({layers});
+  for (func::FuncOp fragment : dist::getFragments(train)) {
+    auto attribute = fragment->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr);
+    if (double StageReport::*count = findCount(attribute.getKind()))
+      report.stages[attribute.getStage()].*count += countFlops(fragment, degrees);
+  }
+  return report;
+}
+
+} // namespace titan::plan
