@@ -4,7 +4,7 @@
 
 Trains GPT-2 with 124 M parameters (more than 1 GiB per rank) for a few steps in several ways: one process on two
 threads that saves a checkpoint; one that resumes from it; two processes with tensors stored in shards; with --all,
-one in bf16 if the CPU supports it. From its maximum resident memory (wait4) the test subtracts what a program
+two processes with a stage each, which need different memory, and one in bf16 if the CPU supports it. From its maximum resident memory (wait4) the test subtracts what a program
 without matrices and with the same libraries uses beyond its plan. The difference must be within 2 % of the plan.
 The figure for loaded libraries must be within 10 % of what that program uses, on one process and on two.
 """
@@ -25,13 +25,14 @@ from titan import (ROOT, TITANC, Failed, Report, build, call, precision, require
 OUT = ROOT / "out" / "memory"
 EMPTY = Path(__file__).resolve().parent / "empty.titan"
 MODEL = ROOT / "bench" / "programs" / "gpt2_124m.titan"
+STAGES = Path(__file__).resolve().parent / "stages.titan"
 SIZES = ["data.batch=2", "data.seq=256"]
 LARGE = 2**30
 ALLOWED = 0.02
 
 
-def observe(command: list, processes: int, threads: int) -> int:
-    """The maximum resident bytes of one of the processes."""
+def observe(command: list, processes: int, threads: int) -> list[int]:
+    """The maximum resident bytes of each process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -43,14 +44,14 @@ def observe(command: list, processes: int, threads: int) -> int:
             ranks.append(subprocess.Popen(
                 list(map(str, command)), stdout=said, stderr=subprocess.STDOUT,
                 env={**os.environ, "TITAN_NUM_THREADS": str(threads), **place}))
-    most = 0
+    most = []
     for rank, process in enumerate(ranks):
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             raise Failed(f"rank {rank} ended with {process.returncode}: "
                          + (OUT / f"said-{rank}").read_text()[-2000:])
-        most = max(most, usage.ru_maxrss * 1024)
+        most.append(usage.ru_maxrss * 1024)
     return most
 
 
@@ -74,7 +75,7 @@ class Observations:
         self.libraries = {}
         for n in (1, 2):
             planned = plan(EMPTY, "float32", [], n, 1)
-            seen = observe(training(empty, self.text, f"empty-{n}"), n, 1)
+            seen = max(observe(training(empty, self.text, f"empty-{n}"), n, 1))
             self.libraries[planned["libraries"]] = seen - planned["total"]
 
     def model(self, dtype: str) -> Path:
@@ -85,7 +86,18 @@ class Observations:
     def try_run(self, processes: int, threads: int, extra: list, out: str, dtype: str = "float32"):
         memory = plan(MODEL, dtype, SIZES, processes, threads)
         planned, libraries = memory["total"], self.libraries[memory["libraries"]]
-        seen = observe([*training(self.model(dtype), self.text, out), *extra], processes, threads)
+        seen = max(observe([*training(self.model(dtype), self.text, out), *extra], processes, threads))
+        return self.judge(planned, seen, libraries)
+
+    def try_stages(self):
+        memory = plan(STAGES, "float32", SIZES, 2, 1)
+        exe = build(STAGES, "staged", "float32", OUT / "staged", SIZES)
+        seen = observe([*training(exe, self.text, "stages"), "--steps", 2], 2, 1)
+        verdicts = [self.judge(stage["total"], most, self.libraries[memory["libraries"]])
+                    for stage, most in zip(memory["stages"], seen, strict=True)]
+        return all(good for good, _ in verdicts), "\n".join(details for _, details in verdicts)
+
+    def judge(self, planned: int, seen: int, libraries: int):
         off = (seen - libraries - planned) / planned
         details = (f"    planned {planned:,}, observed {seen:,} of which libraries {libraries:,}: "
                    f"{off:+.2%}")
@@ -98,7 +110,7 @@ class Observations:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--all", action="store_true", help="bf16, too")
+    parser.add_argument("--all", action="store_true", help="stages and bf16, too")
     parser.add_argument("-v", action="store_true", help="show the figures")
     arguments = parser.parse_args()
     require_titanc()
@@ -111,6 +123,8 @@ def main() -> None:
                 lambda: seen.try_run(1, 2, [*saving, "--stop-at", 2], "one"))
     report.case("one process that resumes", lambda: seen.try_run(1, 2, saving, "one"))
     report.case("two processes", lambda: seen.try_run(2, 1, ["--steps", 2], "two"))
+    if arguments.all:
+        report.case("two stages", seen.try_stages)
     if arguments.all and "avx512_bf16" in Path("/proc/cpuinfo").read_text():
         report.case("one process, in bf16",
                     lambda: seen.try_run(1, 2, ["--steps", 2], "narrow", "bfloat16"))

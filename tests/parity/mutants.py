@@ -1,15 +1,19 @@
-"""Removes the reductions of a compiled program one at a time; each such program must fail parity.
+"""Breaks compiled programs, one reduction or message at a time; each such program must fail parity.
 
     mutants.py [--all] [-v] [NAME...]
 
 Mutates the emitted C++, which runs as real processes. A mutant omits one value of one call of
 allReduce or reduceScatter, blocking or started; for a scattered sum the rank keeps its own slice of
 its unreduced value. Without --all, a sample of them.
+
+The messages and slots of a pipeline follow from its table of fragments. Without a value in the column `reads` a fragment
+gets no message; without it in `uses`, the next microbatch takes the slot too early.
 """
 
 import random
 import re
 import shutil
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -18,12 +22,13 @@ import torch
 from compare import compare
 from run import OUT as PARITY
 from run import PROGRAMS, SEED, TEXT_BYTES
-from titan import TITANC, Launch, Report, call, precision, read_arguments, write_text
+from titan import ROOT, TITANC, Launch, Report, call, precision, read_arguments, write_text
 
 OUT = PARITY.parent / "mutants"
 MESH, PROCESSES = "on_shard2_tp2", 4
+PIPELINE, STAGES = ROOT / "tests/runs/moves.titan", 2
 STEPS = 3  # the first step's gradients decide; the later ones rule out a start-up effect
-SAMPLE = 4
+SAMPLE = 3
 # A call up to its values (group, type, kind), one value or a list of several, and the end, with the
 # channel on which it is started.
 CALL = re.compile(r"\b(allReduce|reduceScatter)\((ctx, over<[^>]*>\(\), [\w:]+, [\w:]+),\s*"
@@ -52,18 +57,38 @@ namespace {
 
 
 class Project:
-    """The output of `--emit=project` and copies with one call replaced, each in a folder of its
-    own."""
+    """The output of `--emit=project` and copies with another text, each in a folder of its own."""
 
-    def __init__(self):
-        self.folder = OUT / "project"
-        call([TITANC, "build", PROGRAMS / "llama3.titan", "--train", MESH, "--emit=project",
-              "-o", self.folder, *precision("float64")])
-        sources = [f for f in self.folder.rglob("*.cpp") if CALL.search(f.read_text())]
+    def __init__(self, program: Path, train: str, mark: re.Pattern):
+        self.train = train
+        self.folder = OUT / train
+        call([TITANC, "build", program, "--train", train, "--emit=project", "-o", self.folder,
+              *precision("float64")])
+        sources = [f for f in self.folder.rglob("*.cpp") if mark.search(f.read_text())]
         if len(sources) != 1:
-            raise SystemExit(f"error: {len(sources)} files in {self.folder} reduce anything")
+            raise SystemExit(f"error: {len(sources)} files in {self.folder} have what is to be broken")
         self.source = sources[0]
         self.text = self.source.read_text()
+
+    def compile(self, text: str, name: str) -> Path:
+        """The executable of another text."""
+        folder = self.folder.with_name(f"{self.train}-{name}")
+        shutil.copytree(self.folder, folder)
+        (folder / self.source.relative_to(self.folder)).write_text(text)
+        build = folder / "build"
+        call(["cmake", "-G", "Ninja", "-S", folder, "-B", build])
+        call(["cmake", "--build", build])
+        made = [f for f in build.iterdir() if f.is_file() and f.stat().st_mode & 0o100]
+        if len(made) != 1:
+            raise SystemExit(f"error: {len(made)} executables in {build}")
+        return made[0]
+
+
+class Reductions(Project):
+    """A program whose calls can be replaced."""
+
+    def __init__(self):
+        super().__init__(PROGRAMS / "llama3.titan", MESH, CALL)
         # The other programs, each in its own namespace, are not run here.
         begin = self.text.index("namespace train_ {")
         end = self.text.find("\nnamespace ", begin + 1)
@@ -79,25 +104,67 @@ class Project:
         line = self.text.count("\n", 0, match.start()) + 1
         return f"value {value} of {match.group(1)} in line {line} of {self.source.name}"
 
-    def build(self, index: int | None) -> Path:
-        """The executable without reduction `index`, or unchanged."""
+    def build(self, index: int) -> Path:
+        """The executable without reduction `index`."""
+        match, value = self.reductions[index]
+        text = self.text[:match.start()] + without(match, value) + self.text[match.end():]
+        last_include = text.rindex("#include", 0, match.start())
+        line_end = text.index("\n", last_include)
+        return self.compile(text[:line_end] + "\n" + REPLACEMENT + text[line_end:], f"without-{index}")
+
+
+@dataclass
+class Fragment:
+    """A row of the table of fragments of the training step."""
+
+    name: str
+    kind: str
+    stage: int
+    reads: list[int]
+    writes: list[int]
+    row: re.Match
+
+
+class Messages(Project):
+    """A pipeline whose table of fragments can be changed."""
+
+    ROW = re.compile(r'\{"(train\.[\w.]+)", FragmentKind::(\w+), (\d+), \d+, \{(?P<uses>[\d, ]*)\}, '
+                     r'\{(?P<reads>[\d, ]*)\}, \{(?P<writes>[\d, ]*)\}\}')
+
+    def __init__(self):
+        super().__init__(PIPELINE, "on_stages", self.ROW)
+        self.fragments = [Fragment(m[1], m[2], int(m[3]), numbers(m["reads"]), numbers(m["writes"]), m)
+                          for m in self.ROW.finditer(self.text)]
+
+    def mutants(self) -> dict[str, tuple[str, list[Fragment], int]]:
+        """A value of each direction between stages, and a residual of the first stage, which has several microbatches
+        in flight."""
+        writer = {value: one for one in self.fragments for value in one.writes if one.kind == "Forward"
+                  or one.kind == "Backward"}
+        found = {}
+        for one in self.fragments:
+            for value in one.reads:
+                if value not in writer or one.kind not in ("Forward", "Backward"):
+                    continue
+                if writer[value].stage != one.stage:
+                    found.setdefault(f"without the message to {one.name}", ("reads", [one], value))
+                elif one.stage == 0:
+                    readers = [other for other in self.fragments if value in other.reads]
+                    found.setdefault(f"with a slot that is free before {one.name}", ("uses", readers, value))
+        return found
+
+    def build(self, column: str, readers: list[Fragment], value: int) -> Path:
+        """The executable in which a column of the table lacks a value of these fragments."""
         text = self.text
-        if index is not None:
-            match, value = self.reductions[index]
-            text = text[:match.start()] + without(match, value) + text[match.end():]
-            last_include = text.rindex("#include", 0, match.start())
-            line_end = text.index("\n", last_include)
-            text = text[:line_end] + "\n" + REPLACEMENT + text[line_end:]
-        folder = self.folder.with_name("whole" if index is None else f"without-{index}")
-        shutil.copytree(self.folder, folder)
-        (folder / self.source.relative_to(self.folder)).write_text(text)
-        build = folder / "build"
-        call(["cmake", "-G", "Ninja", "-S", folder, "-B", build])
-        call(["cmake", "--build", build])
-        made = [f for f in build.iterdir() if f.is_file() and f.stat().st_mode & 0o100]
-        if len(made) != 1:
-            raise SystemExit(f"error: {len(made)} executables in {build}")
-        return made[0]
+        for fragment in reversed(readers):
+            begin, end = fragment.row.span(column)
+            rest = ", ".join(str(other) for other in numbers(fragment.row[column]) if other != value)
+            text = text[:begin] + rest + text[end:]
+        return self.compile(text, f"{readers[0].name}-without-{value}")
+
+
+def numbers(text: str) -> list[int]:
+    return [int(number) for number in text.split(",") if number.strip()]
 
 
 def values_of(call: re.Match) -> list[str]:
@@ -118,10 +185,33 @@ def without(call: re.Match, dropped: int) -> str:
     return text + " }"
 
 
-def is_caught(project: Project, index: int, text: Path, plain: Path):
-    mutant = Launch(STEPS, SEED, PROCESSES).run(project.build(index), text, OUT / f"drop-{index}")
+def is_caught(build, out: Path, processes: int, text: Path, plain: Path):
+    mutant = Launch(STEPS, SEED, processes).run(build(), text, out)
     result = compare(mutant, plain, "float64")
     return not result.passed(), result.table()
+
+
+def reductions(everything: bool, text: Path):
+    """Cases that omit one reduction."""
+    project = Reductions()
+    plain = Launch(STEPS, SEED, PROCESSES).run(project.compile(project.text, "whole"), text, OUT / "plain")
+    chosen = list(range(len(project.reductions)))
+    if not everything:
+        chosen = sorted(random.Random(SEED).sample(chosen, min(SAMPLE, len(chosen))))
+    print(f"{len(chosen)} of {len(project.reductions)} reductions")
+    for index in chosen:
+        yield f"without {project.place(index)}", partial(
+            is_caught, partial(project.build, index), OUT / f"drop-{index}", PROCESSES, text, plain)
+
+
+def messages(text: Path):
+    """Cases that omit one message, or shorten the life of one slot."""
+    project = Messages()
+    plain = Launch(STEPS, SEED, STAGES).run(project.compile(project.text, "whole"), text, OUT / "plain-stages")
+    mutants = project.mutants()
+    for name, mutant in mutants.items():
+        yield name, partial(is_caught, partial(project.build, *mutant), OUT / name.replace(" ", "-"), STAGES,
+                            text, plain)
 
 
 def main() -> None:
@@ -129,16 +219,9 @@ def main() -> None:
         "--all", action="store_true", help="every call; the default by name"))
     torch.set_num_threads(1)
     text = write_text(OUT / "text.txt", TEXT_BYTES)
-    project = Project()
-    plain = Launch(STEPS, SEED, PROCESSES).run(project.build(None), text, OUT / "plain")
-    chosen = list(range(len(project.reductions)))
-    if not (arguments.all or arguments.names):
-        chosen = sorted(random.Random(SEED).sample(chosen, min(SAMPLE, len(chosen))))
-    print(f"{len(chosen)} of {len(project.reductions)} reductions")
+    everything = bool(arguments.all or arguments.names)
     report = Report()
-    report.cases(((f"without {project.place(index)}",
-                   partial(is_caught, project, index, text, plain)) for index in chosen),
-                 arguments.names)
+    report.cases([*reductions(everything, text), *messages(text)], arguments.names)
     report.end()
 
 

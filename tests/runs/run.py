@@ -32,6 +32,8 @@ Largest loss: the loss of a rank is the loss of its samples, as computed by a pr
 Transports: a run over sockets is bitwise equal to one through shared memory.
 
 Overlap: a profile shows that collectives overlap computation (overlap.py).
+
+Actions: a profile has the actions of a pipeline in the order of its schedule's table (actions.py).
 """
 
 import argparse
@@ -51,6 +53,7 @@ from pathlib import Path
 from overlap import check_overlap
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
+from actions import check_actions, read_table
 from compare import bitwise_equal, compare
 from documents import try_documents
 from skipped import try_skipped, write_marked
@@ -296,6 +299,13 @@ def try_overlap(exe: Path, text: Path, layers: int, steps: int = 3):
     return not faults, "\n".join(faults)
 
 
+def try_actions(exe: Path, text: Path, steps: int = 2):
+    """The pipeline of moves.titan."""
+    out = OUT / "actions"
+    Run([exe, "--data", text, "--out", out, "--steps", steps + 2, "--resume", "none", f"--profile={steps}"]).wait()
+    return check_actions(out / "profile", read_table("zb_h1", ranks=2, microbatches=4), steps)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--all", action="store_true", help="a hundred kills")
@@ -356,6 +366,7 @@ def main() -> None:
             try_skipped, skipped, skipped2, write_marked(OUT / "marked.txt"), OUT)),
         ("the greatest loss of a rank", partial(try_greatest_loss, two, half, text)),
         ("perplexity beside several losses", partial(try_perplexity, mixed, named, other)),
+        ("actions of a pipeline", partial(try_actions, stages, text)),
         ("collectives beside computation", partial(try_overlap, deep, text, 4))])
     report.case("sockets and shared memory", lambda: try_transports(deep, text))
     # On a loaded machine, ranks wait for one another.
