@@ -260,7 +260,7 @@ DictionaryAttr inputAttributes(const sema::CheckedRun &run, const sema::Input &i
                                OpBuilder &builder) {
   SmallVector<NamedAttribute> role{
       builder.getNamedAttr(ir::attr::kInput, builder.getStringAttr(input.name))};
-  if (run.run.readsArrays() && input.type.dtype == DType::I64) {
+  if (run.run.readsArrays() && input.type.dtype == sema::DType::I64) {
     constexpr int64_t unlessIndex = 2;
     auto isThis = [&](const sema::Input &other) { return other.name == input.name; };
     role.push_back(builder.getNamedAttr(
