@@ -42,7 +42,9 @@ static bool hasWgradActions(const titan::RunSettings &settings) {
 
 void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &settings) {
   OpPassManager &each = manager.nest<func::FuncOp>();
-  // First: differentiation reads the marks when it chooses residuals.
+  // Before differentiation, so that the gradients are divided too.
+  each.addPass(createTitanDivideTables());
+  // Early: differentiation reads the marks when it chooses residuals.
   each.addPass(createMarkRecomputed(settings));
   // After the marks, which count the layers of the whole model. Before differentiation, which then
   // gives each stage a backward pass and gradients of its own.
