@@ -11,7 +11,7 @@ from . import parts
 EPS = 1e-5
 THETA = 1_000_000.0
 ACTIVE = 2
-BALANCE = 0.1
+BALANCE = 0.125
 UNDECAYED = ()
 
 
