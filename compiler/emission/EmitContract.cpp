@@ -71,26 +71,31 @@ void emission::emitAccumulator(FunctionEmitter &emitter, Operation *op) {
                        emitter.sizes().getCount(type).str() + ");");
 }
 
-LogicalResult emission::emitContract(FunctionEmitter &emitter, ContractOp op) {
-  GemmOperand a{emitter.getAccess(op.getLhs()), emitter.getSpace(op.getLhs())};
-  GemmOperand b{emitter.getAccess(op.getRhs()), emitter.getSpace(op.getRhs())};
-  GemmOperand c{emitter.getAccess(op.getResult()), emitter.getSpace(op.getResult())};
+void emission::emitProduct(FunctionEmitter &emitter, const GemmOperand &a, const GemmOperand &b,
+                           const GemmOperand &c, const std::string &type, bool accumulates) {
   GemmPlan plan;
   if (hasFreeDimension(a, b))
     plan = planGemm(a, b, c);
-  bool accumulates = op.getInto() != nullptr;
-  if (accumulates)
-    emitAccumulator(emitter, op);
-  if (plan.isGemm) {
-    emitGemm(emitter, plan, a, b, c, accumulates);
-    return success();
-  }
-  Type element = op.getResult().getType().getElementType();
+  if (plan.isGemm)
+    return emitGemm(emitter, plan, a, b, c, accumulates);
   emitReduction(emitter, {getCombinedSpace(a, b),
                           {a.access, b.access},
                           c.access,
                           dist::ReductionKind::Sum,
-                          getRegisterType(element),
+                          type,
                           accumulates});
+}
+
+LogicalResult emission::emitContract(FunctionEmitter &emitter, ContractOp op) {
+  auto getOperand = [&](Value value) {
+    return GemmOperand{emitter.getAccess(value), emitter.getSpace(value)};
+  };
+  GemmOperand a = getOperand(op.getLhs()), b = getOperand(op.getRhs()),
+              c = getOperand(op.getResult());
+  bool accumulates = op.getInto() != nullptr;
+  if (accumulates)
+    emitAccumulator(emitter, op);
+  emitProduct(emitter, a, b, c, getRegisterType(op.getResult().getType().getElementType()),
+              accumulates);
   return success();
 }

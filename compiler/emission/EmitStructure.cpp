@@ -56,6 +56,7 @@ LogicalResult FunctionEmitter::emitOp(Operation *op) {
       .Case([&](func::ReturnOp) { return emitReturn(op); })
       .Case([&](FusedOp fused) { return emitFused(*this, fused); })
       .Case([&](ContractOp contract) { return emitContract(*this, contract); })
+      .Case([&](GroupedContractOp contract) { return emitGroupedContract(*this, contract); })
       .Case([&](ReduceOp reduce) { return emitReduce(*this, reduce); })
       .Case([&](ScatterOp scatter) { return emitScatter(*this, scatter); })
       .Case([&](CheckIndexOp check) { return emitCheckIndex(*this, check); })

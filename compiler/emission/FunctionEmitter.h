@@ -144,6 +144,7 @@ mlir::LogicalResult emitReduce(FunctionEmitter &emitter, ir::ReduceOp op);
 /// If an operation accumulates into a tensor: copies that tensor to the allocation of the result.
 void emitAccumulator(FunctionEmitter &emitter, mlir::Operation *op);
 mlir::LogicalResult emitContract(FunctionEmitter &emitter, ir::ContractOp op);
+mlir::LogicalResult emitGroupedContract(FunctionEmitter &emitter, ir::GroupedContractOp op);
 mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::ScatterOp op);
 mlir::LogicalResult emitTopK(FunctionEmitter &emitter, ir::TopKOp op);
 mlir::LogicalResult emitCumulativeSum(FunctionEmitter &emitter, ir::CumulativeSumOp op);
@@ -165,6 +166,10 @@ struct Reduction {
   bool accumulates = false; ///< sums are added to the content of `result`
 };
 void emitReduction(FunctionEmitter &emitter, Reduction reduction);
+/// The Einstein summation c = (or +=) a b: a matrix product if the operands allow one, else loops.
+/// `type` is the C++ type of the sum.
+void emitProduct(FunctionEmitter &emitter, const GemmOperand &a, const GemmOperand &b,
+                 const GemmOperand &c, const std::string &type, bool accumulates);
 
 /// Emits `#pragma omp parallel for ...` before a nest of `depth` loops over `count` elements,
 /// unless the work is known to be too small.

@@ -243,6 +243,13 @@ public:
             std::max(report.gemmPacking, getGemmBytes(contract, degrees, processor));
         loadsLibTorch |= usesBlas(contract, processor);
       });
+      function.walk([&](ir::GroupedContractOp contract) { // one product for each block of rows
+        Type factor = contract.getLhs().getType().getElementType();
+        report.gemmPacking = std::max(
+            report.gemmPacking,
+            getPackingBytes(factor, contract.getResult().getType().getElementType(), processor));
+        loadsLibTorch |= factor.isF64() || !processor.hasVectors;
+      });
     }
     if (loadsLibTorch)
       report.libraries = kLibrariesWithLibTorch;

@@ -33,6 +33,25 @@ static Case drawContract(Draw &draw) {
   return {operands, {draw.type(result)}};
 }
 
+/// A table of matrices, as the right operand or as the result. The indices share dimensions with
+/// the rows, and sometimes with the table. The sum may start from a tensor.
+static Case drawGroupedContract(Draw &draw) {
+  DimAttr along = draw.dim();
+  Dims indices = draw.dims(1, 2), own = draw.dims(0, 1), left = draw.dims(0, 1),
+       right = draw.dims(0, 1);
+  Dims shared = draw.chance(0.3) ? draw.someOf(indices) : Dims();
+  Dims lhs = draw.reorder(unite(unite(draw.someOf(indices), own), left)),
+       other = draw.reorder(unite(unite(indices, own), right)),
+       table = draw.reorder(unite(unite(unite({along}, shared), left), right));
+  bool readsTable = draw.chance();
+  const Dims &result = readsTable ? other : table;
+  std::vector<Tensor> operands = {draw.real(lhs), draw.real(readsTable ? table : other),
+                                  draw.integer(indices, 0, along.getSize() - 1)};
+  if (draw.chance(0.3))
+    operands.push_back(draw.real(result));
+  return {operands, {draw.type(result)}, {named(draw, "along", along)}};
+}
+
 static Case drawReduce(Draw &draw) {
   Dims dims = draw.dims(0, 3);
   auto kind = static_cast<dist::ReductionKind>(draw.number(0, 2));
@@ -149,6 +168,7 @@ void ops::addTensorGenerators(Generators &generators) {
   generators["sharding_constraint"] = drawIdentity;
   generators["stop_gradient"] = drawIdentity;
   generators["contract"] = drawContract;
+  generators["grouped_contract"] = drawGroupedContract;
   generators["reduce"] = drawReduce;
   generators["check_index"] = drawCheckIndex;
   generators["gather"] = drawGather;

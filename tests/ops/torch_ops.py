@@ -115,6 +115,17 @@ def scatter(attributes, results, updates, indices, into=None):
     return put if into is None else put + into.to(dims)
 
 
+def grouped_contract(attributes, results, x, y, indices, into=None):
+    along = attributes["along"]
+    dims, shape = results[0]
+    size = shape[dims.index(along)] if along in dims else y.data.shape[y.dims.index(along)]
+    factors = [x, y, one_hot(indices, along, size)]
+    summed = [d for d in dict.fromkeys(sum((f.dims for f in factors), [])) if d not in dims]
+    product = math.prod(f.to(dims + summed) for f in factors)
+    put = product.sum(list(range(len(dims), len(dims) + len(summed)))) if summed else product
+    return put.reshape(shape) if into is None else put + into.to(dims)
+
+
 def reshape(attributes, results, x):
     return x.data.reshape(results[0][1])
 
@@ -268,7 +279,7 @@ OPS = {
     "div": elementwise(quotient), "maximum": elementwise(torch.maximum),
     "minimum": elementwise(torch.minimum), "select": elementwise(torch.where),
     "expand": elementwise(lambda x: x), "compare": compare, "cast": cast, "copy": elementwise(lambda x: x), "constant": constant,
-    "iota": iota, "apply": apply, "contract": contract, "reduce": reduce, "gather": gather, "scatter": scatter,
+    "iota": iota, "apply": apply, "contract": contract, "grouped_contract": grouped_contract, "reduce": reduce, "gather": gather, "scatter": scatter,
     "check_index": reshape, "rename": reshape, "split": reshape, "merge": reshape, "sharding_constraint": reshape,
     "stop_gradient": lambda attributes, results, x: x.data.detach(), "slice": cut, "pad": pad,
     "rotary": rotary, "attention": attention, "attention_grad": attention_grad,

@@ -33,6 +33,9 @@ SIZES = {
     "llama3": dict(layers=2, embed=16, kv_heads=4, group=2, head=4, ffn=32, vocab=256),
     "gpt2": dict(layers=2, embed=16, heads=4, head=4, ffn=32, vocab=256, context=16),
 }
+ROUTED = {
+    "mixtral": dict(layers=2, embed=16, kv_heads=4, group=2, head=4, experts=8, expert_ffn=8, vocab=256),
+}
 TENSOR = {"llama3": "kv_heads, group, ffn, vocab", "gpt2": "heads, ffn, vocab"}
 # Sizes that only degree 1 divides, and axis rules that pad them.
 ODD = {
@@ -79,7 +82,7 @@ class Row:
     table: str = ""  # the schedule of the pipeline: a file in programs/
 
     def sizes(self) -> dict[str, int]:
-        return SIZES[self.model] | (ODD[self.model] if self.is_odd else {}) | {"layers": self.layers}
+        return (SIZES | ROUTED)[self.model] | (ODD[self.model] if self.is_odd else {}) | {"layers": self.layers}
 
     def dtype(self) -> str:
         """The dtype of the real processes."""
@@ -143,7 +146,7 @@ def rows() -> list[Row]:
         axes = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
         narrow = "precision { params = f32, compute = bf16, reduce = bf16 }"
         found.append(Row(model, axes, 4, (narrow,), is_shown=True))
-    found += overridden() + pipelined() + mirrored() + replicated() + stored() + prefetched() + offloaded() + rings() + by_heads()
+    found += overridden() + pipelined() + mirrored() + replicated() + stored() + prefetched() + offloaded() + rings() + by_heads() + routed()
     for model, policy in itertools.product(SIZES, POLICIES):
         for tp in (1, 2):
             axes = tuple(axes_of(model, 1, 2, tp, True, STORES[-1]))
@@ -359,6 +362,39 @@ def by_heads() -> list[Row]:
             Row(model, ("pp = 2 splits layers", cp(2)), 4, ("pipeline { microbatches = 2 }",)),
         ]
     return found
+
+
+def routed() -> list[Row]:
+    """Experts divided over any axes, by lists of dimensions and by products of axes."""
+    stores = "stores params, grads, optimizer"
+    tp, cp = "tp = 2 splits kv_heads, vocab, else seq", "cp = 2 splits seq"
+    pipeline = "pipeline { microbatches = 2 }"
+
+    def shard(degree: int, dims="batch") -> str:
+        return f"shard = {degree} splits {dims} {stores}"
+
+    def product(*axes: str) -> str:
+        return f"ep = ({', '.join(axes)}) splits experts"
+
+    rows = [
+        ((shard(2),), 2), ((shard(2, "batch, experts"), tp), 4),
+        (("ep = 2 splits experts",), 2), (("ep = 4 splits experts, batch",), 4),
+        (("tp = 2 splits expert_ffn, kv_heads, vocab, else seq",), 2),
+        ((shard(2, "experts, batch"),), 2), ((shard(4, "experts, batch"),), 4),
+        ((shard(2, "experts, batch"), tp), 4), ((shard(2), tp, product("shard", "tp")), 4),
+        ((shard(2), cp, product("shard", "cp")), 4), ((shard(2), cp, tp, product("shard", "cp", "tp")), 8),
+        ((shard(2), cp, tp, product("cp", "tp")), 8), ((shard(2), cp, tp, product("shard", "tp")), 8),
+        (("replicate = 2 splits batch", shard(2, "experts, batch")), 4),
+        ((shard(2, "experts, batch"), "tp = 2 splits expert_ffn, kv_heads, vocab, else seq"), 4),
+        (("pp = 2 splits layers", shard(2, "experts, batch")), 4, (pipeline,)),
+        ((shard(2), tp, "pp = 2 splits layers", product("shard", "tp")), 8, (pipeline,)),
+        ((shard(2, "experts, batch"), tp), 4, ("recompute = full", "accumulate = 2")),
+        ((shard(2, "experts, batch"), cp), 4, ("recompute { save = [matmul] }",)),
+        ((shard(2, "experts, batch"),), 2, ("precision { params = f32, compute = bf16, reduce = f32 }",)),
+    ]
+    shown = {5, 8}
+    return [Row("mixtral", axes, ranks, *settings, is_shown=number in shown)
+            for number, (axes, ranks, *settings) in enumerate(rows)]
 
 
 def overridden() -> list[Row]:

@@ -212,7 +212,7 @@ private:
   }
 
   /// `ep = (shard, tp) splits experts` is not an axis: each component axis also splits `experts`,
-  /// after its own dimensions.
+  /// before its own dimensions, so that together they split every tensor with this dimension.
   void addProduct(const AxisDecl &decl) {
     AxisLists lists = readUse(decl.use, diags);
     for (const Setting &option : decl.options)
@@ -232,9 +232,8 @@ private:
       if (Axis *component = findComponent(decl, *element, components))
         components.push_back(component);
     for (Axis *component : components) {
-      addNames(*component, component->splits, component->splits.size(), lists.splits,
-               lists.splitLocs, 0);
-      addNames(*component, component->fallback, component->splitLocs.size(), lists.fallback,
+      addNames(*component, component->splits, 0, lists.splits, lists.splitLocs, 0);
+      addNames(*component, component->fallback, component->splits.size(), lists.fallback,
                lists.splitLocs, lists.splits.size());
       for (const std::string &state : lists.stores)
         if (std::find(component->stores.begin(), component->stores.end(), state) ==
@@ -261,15 +260,15 @@ private:
     return nullptr;
   }
 
-  /// Appends the missing `names` to a list of `axis`, whose locations begin at `at`.
+  /// Puts the missing `names` in front of a list of `axis`, whose locations begin at `at`.
   static void addNames(Axis &axis, std::vector<std::string> &list, size_t at,
                        const std::vector<std::string> &names, const std::vector<Location> &locs,
                        size_t firstLoc) {
-    for (size_t i = 0; i < names.size(); ++i) {
+    for (size_t i = 0, added = 0; i < names.size(); ++i) {
       if (std::find(list.begin(), list.end(), names[i]) != list.end())
         continue;
-      list.push_back(names[i]);
-      axis.splitLocs.insert(axis.splitLocs.begin() + static_cast<ptrdiff_t>(at++),
+      list.insert(list.begin() + static_cast<ptrdiff_t>(added), names[i]);
+      axis.splitLocs.insert(axis.splitLocs.begin() + static_cast<ptrdiff_t>(at + added++),
                             locs[firstLoc + i]);
     }
   }

@@ -70,6 +70,27 @@ struct ContractCost : CostModelBase<ContractCost, ContractOp> {
   }
 };
 
+/// As titan.contract over the rows, of which each selects one element of the whole table.
+struct GroupedContractCost : CostModelBase<GroupedContractCost, GroupedContractOp> {
+  double getFlops(Operation *op, const dist::Degrees &degrees) const {
+    auto grouped = cast<GroupedContractOp>(op);
+    llvm::DenseSet<StringAttr> seen;
+    double points = 1;
+    for (Value value : {Value(grouped.getTable()), Value(grouped.getLhs()),
+                        Value(grouped.getOtherRows()), Value(grouped.getIndices())}) {
+      NamedTensorType type = typeOf(value);
+      for (auto [dim, size] : llvm::zip_equal(type.getDims(), dist::getLocalShape(type, degrees)))
+        if (seen.insert(dim.getName()).second)
+          points *= static_cast<double>(size);
+    }
+    for (DimAttr dim : typeOf(grouped.getTable()).getDims())
+      if (dim.getName() == grouped.getAlongAttr() ||
+          grouped.getIndices().getType().hasDim(dim.getName()))
+        points /= static_cast<double>(dim.getSize());
+    return 2 * points;
+  }
+};
+
 /// An addition per update.
 struct ScatterCost : CostModelBase<ScatterCost, ScatterOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
@@ -158,6 +179,7 @@ void ir::registerCostModels(DialectRegistry &registry) {
     ApplyOp::attachInterface<ApplyCost>(*context);
     ReduceOp::attachInterface<ReduceCost>(*context);
     ContractOp::attachInterface<ContractCost>(*context);
+    GroupedContractOp::attachInterface<GroupedContractCost>(*context);
     ScatterOp::attachInterface<ScatterCost>(*context);
     AttentionOp::attachInterface<AttentionCost>(*context);
     AttentionGradOp::attachInterface<AttentionGradCost>(*context);

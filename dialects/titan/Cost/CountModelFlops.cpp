@@ -28,6 +28,33 @@ static bool isOnlyLookedUp(Value parameter) {
   });
 }
 
+/// The fraction of the elements of a parameter that multiply a token, if rows select elements of
+/// it: of the experts of a mixture, the active ones. Looks through repeats.
+static double getActiveFraction(Value parameter, double tokens) {
+  double most = 0;
+  for (OpOperand &use : parameter.getUses()) {
+    Operation *user = use.getOwner();
+    if (auto grouped = dyn_cast<GroupedContractOp>(user);
+        grouped && use.get() == grouped.getRhs() && grouped.getTable() == grouped.getRhs()) {
+      NamedTensorType table = grouped.getRhs().getType();
+      auto size = table.getDims()[table.indexOf(grouped.getAlongAttr())].getSize();
+      double rows = getElements(grouped.getIndices());
+      most = std::max(most, std::min(1.0, rows / (tokens * static_cast<double>(size))));
+    } else if (auto repeat = dyn_cast<RepeatOp>(user);
+               repeat && llvm::is_contained(repeat.getScannedInputs(), parameter)) {
+      for (RepeatVariant body : repeat.getVariants())
+        for (auto [stack, slot, number] : body.getScannedInputs())
+          if (stack == parameter)
+            most = std::max(most, getActiveFraction(slot, tokens));
+    } else if (user->hasTrait<View>() || isa<CastOp>(user)) {
+      most = std::max(most, getActiveFraction(user->getResult(0), tokens));
+    } else {
+      return 1;
+    }
+  }
+  return most;
+}
+
 /// Both products of one forward attention over all keys: the convention ignores the mask.
 static double countScores(AttentionOp op) {
   NamedTensorType query = op.getQuery().getType();
@@ -40,7 +67,7 @@ double ir::countModelFlopsPerToken(func::FuncOp train, double tokens) {
   double parameters = 0, scores = 0;
   for (BlockArgument argument : train.getArguments())
     if (train.getArgAttr(argument.getArgNumber(), attr::kParam) && !isOnlyLookedUp(argument))
-      parameters += getElements(argument);
+      parameters += getElements(argument) * getActiveFraction(argument, tokens);
   train.walk([&](AttentionOp op) { scores += countScores(op); });
   // The backward pass computes each product twice, once per factor.
   return 3 * (2 * parameters + scores / tokens);

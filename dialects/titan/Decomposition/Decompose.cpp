@@ -59,6 +59,7 @@ void ir::registerDecompositions(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TitanDialect *) {
     attachAttentionDecomposition(*context);
     attachRotaryDecomposition(*context);
+    attachGroupedDecomposition(*context);
   });
 }
 

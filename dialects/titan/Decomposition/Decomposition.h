@@ -19,6 +19,7 @@ namespace titan::ir {
 void registerDecompositions(mlir::DialectRegistry &registry);
 void attachAttentionDecomposition(mlir::MLIRContext &context);
 void attachRotaryDecomposition(mlir::MLIRContext &context);
+void attachGroupedDecomposition(mlir::MLIRContext &context);
 
 #define GEN_PASS_DECL
 #include "dialects/titan/Decomposition/Passes.h.inc"

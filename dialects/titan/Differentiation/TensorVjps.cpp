@@ -9,6 +9,7 @@
 #include "dialects/titan/Differentiation/VjpModel.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorAttributes.h"
+#include "dialects/titan/IR/TypeOf.h"
 
 using namespace mlir;
 
@@ -42,16 +43,25 @@ static LogicalResult flow(StopGradientOp, Vjp &) {
   return success();
 }
 
+/// The wider element type of the factors of a product.
+static Type getFactorType(Value lhs, Value rhs) {
+  return getWider(getElementTypeOf(lhs), getElementTypeOf(rhs));
+}
+
+static void markGradKind(Operation *contract, Value operand) {
+  StringRef kind = isFromParameter(operand) ? "wgrad" : "dgrad";
+  contract->setAttr(attr::kGradKind, StringAttr::get(operand.getContext(), kind));
+}
+
 /// The cotangent of a factor is the contraction of the result's cotangent with the other factor.
 /// The contractions are marked, because schedules move wgrads.
 static Value contractWith(Value lhs, Value rhs, Value operand, Vjp &v) {
   // The result may have a wider type than its terms.
-  Type widest = getWider(getElementTypeOf(lhs), getElementTypeOf(rhs));
+  Type widest = getFactorType(lhs, rhs);
   lhs = v.cast(lhs, widest);
   rhs = v.cast(rhs, widest);
   auto contract = v.create<ContractOp>(v.getSumType(operand, lhs), lhs, rhs);
-  StringRef kind = isFromParameter(operand) ? "wgrad" : "dgrad";
-  contract->setAttr(attr::kGradKind, StringAttr::get(operand.getContext(), kind));
+  markGradKind(contract, operand);
   return contract;
 }
 
@@ -61,6 +71,49 @@ static LogicalResult flow(ContractOp op, Vjp &v) {
   v.flowTo(1, [&] { return contractWith(lhs, v.cotangent(), rhs, v); });
   if (op.getInto())
     v.flowTo(2, [&] { return v.cotangent(); });
+  return success();
+}
+
+/// The cotangent of the table: products of rows, summed over the rows of an element.
+static Value contractRows(GroupedContractOp op, Value lhs, Value rhs, Value table, Vjp &v) {
+  Type widest = getFactorType(lhs, rhs);
+  lhs = v.cast(lhs, widest);
+  rhs = v.cast(rhs, widest);
+  // An element may be selected many times.
+  NamedTensorType type = v.getSumType(table, lhs);
+  type = type.withElementType(getAccumulationType(type.getElementType()));
+  auto sums = v.create<GroupedContractOp>(type, lhs, rhs, op.getIndices(), op.getAlongAttr());
+  markGradKind(sums, table);
+  return sums;
+}
+
+/// The cotangent of the rows `operand`: products of other rows with their elements of the table.
+/// An operand without some dimension of the indices was used several times, and receives a sum.
+static Value contractTable(GroupedContractOp op, Value rows, Value table, Value operand, Vjp &v) {
+  Type widest = getFactorType(rows, table);
+  rows = v.cast(rows, widest);
+  table = v.cast(table, widest);
+  SmallVector<DimAttr> dims = op.getRowDims();
+  llvm::append_range(dims, op.getTableDims(typeOf(operand)));
+  auto type = NamedTensorType::get(v.getSumType(operand, rows).getElementType(), dims);
+  if (type.getRank() > typeOf(operand).getRank())
+    type = type.withElementType(getAccumulationType(type.getElementType()));
+  auto product = v.create<GroupedContractOp>(type, rows, table, op.getIndices(), op.getAlongAttr());
+  markGradKind(product, operand);
+  return product;
+}
+
+static LogicalResult flow(GroupedContractOp op, Vjp &v) {
+  Value lhs = op.getLhs(), rhs = op.getRhs();
+  if (op.getTable() == rhs) {
+    v.flowTo(0, [&] { return contractTable(op, v.cotangent(), rhs, lhs, v); });
+    v.flowTo(1, [&] { return contractRows(op, lhs, v.cotangent(), rhs, v); });
+  } else {
+    v.flowTo(0, [&] { return contractTable(op, rhs, v.cotangent(), lhs, v); });
+    v.flowTo(1, [&] { return contractTable(op, lhs, v.cotangent(), rhs, v); });
+  }
+  if (op.getInto())
+    v.flowTo(3, [&] { return v.cotangent(); });
   return success();
 }
 
@@ -175,9 +228,9 @@ static LogicalResult flow(CumulativeSumOp op, Vjp &v) {
 }
 
 void attachTensorVjps(MLIRContext *context) {
-  attachVjps<ShardingConstraintOp, StopGradientOp, ContractOp, ReduceOp, CheckIndexOp, GatherOp,
-             ScatterOp, RenameOp, SplitOp, MergeOp, SliceOp, PadOp, TopKOp, CumulativeSumOp>(
-      context);
+  attachVjps<ShardingConstraintOp, StopGradientOp, ContractOp, GroupedContractOp, ReduceOp,
+             CheckIndexOp, GatherOp, ScatterOp, RenameOp, SplitOp, MergeOp, SliceOp, PadOp, TopKOp,
+             CumulativeSumOp>(context);
 }
 
 } // namespace titan::ir

@@ -10,6 +10,7 @@ void ir::registerEvaluationModels(mlir::DialectRegistry &registry) {
     attachElementwiseEvaluation(*context);
     attachContractionEvaluation(*context);
     attachIndexingEvaluation(*context);
+    attachGroupedEvaluation(*context);
     attachDimensionEvaluation(*context);
     attachRotaryEvaluation(*context);
     attachAttentionEvaluation(*context);

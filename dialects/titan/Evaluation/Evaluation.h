@@ -28,6 +28,7 @@ void registerEvaluationModels(mlir::DialectRegistry &registry);
 void attachElementwiseEvaluation(mlir::MLIRContext &context);
 void attachContractionEvaluation(mlir::MLIRContext &context);
 void attachIndexingEvaluation(mlir::MLIRContext &context);
+void attachGroupedEvaluation(mlir::MLIRContext &context);
 void attachDimensionEvaluation(mlir::MLIRContext &context);
 void attachRotaryEvaluation(mlir::MLIRContext &context);
 void attachAttentionEvaluation(mlir::MLIRContext &context);

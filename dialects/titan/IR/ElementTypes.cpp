@@ -26,7 +26,7 @@ bool ir::isSameOrWiderFloat(Type terms, Type result) {
 bool ir::isAccumulation(Operation *op) {
   auto reduce = dyn_cast_or_null<ReduceOp>(op);
   return reduce ? reduce.getKind() == dist::ReductionKind::Sum
-                : isa_and_nonnull<ContractOp, ScatterOp>(op);
+                : isa_and_nonnull<ContractOp, GroupedContractOp, ScatterOp>(op);
 }
 
 PrecisionAttr PrecisionAttr::lookup(Operation *op) {

@@ -32,7 +32,7 @@ LogicalResult StopGradientOp::verify() {
 
 Value titan::ir::getAccumulator(Operation *op) {
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<ScatterOp, ContractOp>([](auto sums) { return sums.getInto(); })
+      .Case<ScatterOp, ContractOp, GroupedContractOp>([](auto sums) { return sums.getInto(); })
       .Default(Value());
 }
 
@@ -121,6 +121,86 @@ bool ScatterOp::isOneHot() {
   auto isInResult = [&](DimAttr dim) { return getResult().getType().hasDim(dim.getName()); };
   return !getInto() && llvm::all_of(getUpdates().getType().getDims(), isInResult) &&
          llvm::all_of(getIndices().getType().getDims(), isInResult);
+}
+
+Value GroupedContractOp::getTable() {
+  return getRhs().getType().hasDim(getAlongAttr()) ? Value(getRhs()) : Value(getResult());
+}
+
+Value GroupedContractOp::getOtherRows() {
+  return getTable() == getRhs() ? Value(getResult()) : Value(getRhs());
+}
+
+SmallVector<DimAttr> GroupedContractOp::getRowDims() {
+  auto table = cast<NamedTensorType>(getTable().getType()),
+       other = cast<NamedTensorType>(getOtherRows().getType());
+  NamedTensorType indices = getIndices().getType();
+  SmallVector<DimAttr> dims;
+  llvm::SmallDenseSet<StringAttr> seen;
+  for (NamedTensorType type : {other, indices, NamedTensorType(getLhs().getType())})
+    for (DimAttr dim : type.getDims())
+      if ((indices.hasDim(dim.getName()) || !table.hasDim(dim.getName())) &&
+          seen.insert(dim.getName()).second)
+        dims.push_back(dim);
+  return dims;
+}
+
+SmallVector<DimAttr> GroupedContractOp::getTableDims(NamedTensorType rows) {
+  SmallVector<DimAttr> dims;
+  for (DimAttr dim : cast<NamedTensorType>(getTable().getType()).getDims())
+    if (rows.hasDim(dim.getName()) && !getIndices().getType().hasDim(dim.getName()))
+      dims.push_back(dim);
+  return dims;
+}
+
+/// (C2) to (C5): the dimensions of a grouped contraction.
+static LogicalResult verifyGroupedDims(GroupedContractOp op) {
+  NamedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType(),
+                  indices = op.getIndices().getType(), result = op.getResult().getType();
+  StringAttr along = op.getAlongAttr();
+  for (DimAttr dim : result.getDims()) {
+    if (dim.getName() != along && !has(lhs, dim) && !has(rhs, dim) && !has(indices, dim))
+      return op.emitOpError("(C2) no operand has the result's dimension ") << dim;
+    if (lhs.hasDim(dim.getName()) && rhs.hasDim(dim.getName()) && !has(indices, dim))
+      return op.emitOpError("(C5) dimension ")
+             << dim.getName() << " of both operands and the result is none of the indices";
+  }
+  for (NamedTensorType type : {lhs, rhs, indices})
+    for (DimAttr dim : type.getDims())
+      if (dim.getName() != along && !has(result, dim) &&
+          has(lhs, dim) + has(rhs, dim) + has(indices, dim) < 2)
+        return op.emitOpError("(C3) only one operand has dimension ")
+               << dim.getName() << ", which the result lacks";
+  for (DimAttr dim : indices.getDims())
+    if (!result.hasDim(along) && !has(result, dim))
+      return op.emitOpError("(C4) the result lacks dimension ")
+             << dim.getName() << " of the indices";
+  return success();
+}
+
+LogicalResult GroupedContractOp::verify() {
+  NamedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(),
+                  result = getResult().getType();
+  StringAttr along = getAlongAttr();
+  if (rhs.hasDim(along) == result.hasDim(along) || lhs.hasDim(along) ||
+      getIndices().getType().hasDim(along))
+    return emitOpError("(C1) dimension ")
+           << along
+           << " must be one of either the right operand or the result, and of nothing else";
+  if (failed(verifyGroupedDims(*this)))
+    return failure();
+  Type element = lhs.getElementType();
+  if (!isa<FloatType>(element) || element != rhs.getElementType() ||
+      !isSameOrWiderFloat(element, result.getElementType()))
+    return emitOpError("(C6) expected operands of one floating-point type and a result of the same "
+                       "or a wider one, got ")
+           << element << ", " << rhs.getElementType() << " and " << result.getElementType();
+  if (!getIndices().getType().getElementType().isInteger(64))
+    return emitOpError("(C7) expected indices of i64, got ")
+           << getIndices().getType().getElementType();
+  if (!isAccumulatorOf(getInto(), result))
+    return emitOpError("(C8) `into` is ") << getInto().getType() << ", the result " << result;
+  return success();
 }
 
 LogicalResult CheckIndexOp::verify() {

@@ -177,6 +177,64 @@ def Titan_ScatterOp : Titan_Op<"scatter", [Pure, Titan_RowFusable]> {
   let hasVerifier = 1;
 }
 
+def Titan_GroupedContractOp : Titan_Op<"grouped_contract", [Pure]> {
+  let summary = "contraction with the element of a table that an index selects (grouped matrix product)";
+  let description = [{
+    The Einstein summation of two tensors and of the one-hot encoding of the indices along `along`. One
+    of two tensors is a table with this dimension:
+
+    - the right operand: result = contract(lhs, gather(rhs, indices)), without the gathered tensor;
+    - the result: result = scatter(products of lhs and rhs, indices), without the products. This is the
+      gradient of a table.
+
+    An index outside of the table selects nothing: its products are 0. If the dimension is sharded, so
+    are the indices of other ranks; a result without it is then unreduced over the axes of that
+    dimension. The work follows the indices, not the size of the table: the rows of one element are one
+    matrix product (Gale et al. 2022, MegaBlocks, arXiv 2211.15841). Sums are computed in f32 at least
+    and rounded once.
+
+    With `into`, the sums are added to that tensor; the result may overwrite it.
+
+    Constraints:
+    - (C1) exactly one of right operand and result has the dimension `along`; no other tensor has it.
+    - (C2) every other dimension of the result is a dimension of an operand, of the same size.
+    - (C3) a dimension that the result lacks is a dimension of two operands.
+    - (C4) a result without `along` has the dimensions of the indices.
+    - (C5) a dimension of both operands and the result is a dimension of the indices.
+    - (C6) the operands have one floating-point type; the result has that type or a wider one.
+    - (C7) the indices are i64.
+    - (C8) `into` has the dimensions and the element type of the result.
+
+    Example: `%y = titan.grouped_contract %x, %w along "experts" at %chosen :
+    (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[experts = 4, embed = 4, ffn = 6]>,
+    !titan.tensor<i64[seq = 8, slot = 2]>) -> !titan.tensor<f32[seq = 8, slot = 2, ffn = 6]>`
+  }];
+  let arguments = (ins Titan_Tensor:$lhs, Titan_Tensor:$rhs, Titan_Tensor:$indices, StrAttr:$along,
+                       Optional<Titan_Tensor>:$into);
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `along` $along `at` $indices (`into` $into^)? attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let builders = [
+    OpBuilder<(ins "mlir::Type":$result, "mlir::Value":$lhs, "mlir::Value":$rhs, "mlir::Value":$indices,
+                   "mlir::StringAttr":$along),
+              [{ build($_builder, $_state, result, lhs, rhs, indices, along, mlir::Value()); }]>
+  ];
+  let extraClassDeclaration = [{
+    /// The tensor with the dimension `along`: the right operand or the result.
+    mlir::Value getTable();
+    /// The tensor with a row per index that is not `lhs`: the result or the right operand.
+    mlir::Value getOtherRows();
+    /// The dimensions of the rows: those of the indices, and those of `lhs` and the other rows that
+    /// the table lacks. Their order is that of the other rows, then of the indices.
+    llvm::SmallVector<DimAttr> getRowDims();
+    /// The dimensions of the table, except those of the indices and `along`, that `rows` has.
+    llvm::SmallVector<DimAttr> getTableDims(NamedTensorType rows);
+  }];
+  let hasVerifier = 1;
+}
+
 def Titan_RenameOp : Titan_Op<"rename", [Pure, Titan_View]> {
   let summary = "new names for dimensions";
   let description = [{

@@ -1,6 +1,8 @@
 //===- ScratchModels.cpp - Models of ScratchOpInterface -------------------===//
 
 #include "base/kernels/AttentionScratch.h"
+#include "base/kernels/GroupedRows.h"
+#include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Kernels/Kernels.h"
 
@@ -64,6 +66,58 @@ private:
   }
 };
 
+/// The order of the rows by element of the table, the end of each element's rows, and a block of
+/// each of the two tensors of rows.
+struct GroupedContractScratch
+    : ScratchOpInterface::ExternalModel<GroupedContractScratch, GroupedContractOp> {
+  llvm::SmallVector<NamedTensorType> getScratchTensors(Operation *op) const {
+    auto grouped = cast<GroupedContractOp>(op);
+    NamedTensorType lhs = grouped.getLhs().getType(), indices = grouped.getIndices().getType(),
+                    other = typeOf(grouped.getOtherRows()), table = typeOf(grouped.getTable());
+    SmallVector<DimAttr> rows = grouped.getRowDims(), elements;
+    for (DimAttr dim : table.getDims())
+      if (dim.getName() == grouped.getAlongAttr() || indices.hasDim(dim.getName()))
+        elements.push_back(dim);
+    Type integer = IntegerType::get(op->getContext(), 64);
+    return {selectShards(integer, rows, {other, indices, lhs}),
+            selectShards(integer, elements, {table}),
+            getBlock(rows, grouped.getTableDims(lhs), lhs),
+            getBlock(rows, grouped.getTableDims(other), other)};
+  }
+
+private:
+  /// A tensor of `dims`, each with its sharding in the first of `types` that has it.
+  static NamedTensorType selectShards(Type element, ArrayRef<DimAttr> dims,
+                                      ArrayRef<NamedTensorType> types) {
+    SmallVector<ArrayAttr> axes;
+    for (DimAttr dim : dims)
+      for (NamedTensorType type : types)
+        if (int64_t at = type.indexOf(dim.getName()); at >= 0) {
+          axes.push_back(type.getShardingOrReplicated().getDimAxes()[at]);
+          break;
+        }
+    dist::ShardingAttr sharding = types[0].getShardingOrReplicated();
+    return NamedTensorType::get(element, dims,
+                                sharding.withoutPartial().withoutFlat().withDims(axes, 0));
+  }
+
+  /// A block of rows of `type`, of which each has the dimensions `dims`.
+  static NamedTensorType getBlock(ArrayRef<DimAttr> rows, ArrayRef<DimAttr> dims,
+                                  NamedTensorType type) {
+    MLIRContext *context = type.getContext();
+    int64_t count = 1;
+    for (DimAttr dim : rows)
+      count = std::min(count * dim.getSize(), kGroupedRows);
+    auto block = DimAttr::get(context, StringAttr::get(context, "rows of a block"), count);
+    NamedTensorType row = selectShards(type.getElementType(), dims, {type});
+    SmallVector<DimAttr> all{block};
+    llvm::append_range(all, dims);
+    SmallVector<ArrayAttr> axes{ArrayAttr::get(context, {})};
+    llvm::append_range(axes, row.getSharding().getDimAxes());
+    return NamedTensorType::get(row.getElementType(), all, row.getSharding().withDims(axes, 0));
+  }
+};
+
 } // namespace
 
 void ir::registerScratchModels(DialectRegistry &registry) {
@@ -71,5 +125,6 @@ void ir::registerScratchModels(DialectRegistry &registry) {
     AttentionOp::attachInterface<AttentionScratch<AttentionOp>>(*context);
     AttentionGradOp::attachInterface<AttentionScratch<AttentionGradOp>>(*context);
     ScatterOp::attachInterface<ScatterScratch>(*context);
+    GroupedContractOp::attachInterface<GroupedContractScratch>(*context);
   });
 }

@@ -28,7 +28,7 @@ struct RotaryModel : PositionalOpInterface::ExternalModel<RotaryModel, RotaryOp>
 };
 
 /// A chunk of a chunk starts at the sum of both starts, and is one of the same whole.
-struct RandomModel : PositionalOpInterface::ExternalModel<RandomModel, RandomOp> {
+struct RandomPositions : PositionalOpInterface::ExternalModel<RandomPositions, RandomOp> {
   Value startAt(Operation *op, OpBuilder &builder, Value start, DimAttr whole) const {
     auto random = cast<RandomOp>(op);
     OpBuilder::InsertionGuard guard(builder);
@@ -52,5 +52,5 @@ struct RandomModel : PositionalOpInterface::ExternalModel<RandomModel, RandomOp>
 void titan::ir::attachPositionModels(MLIRContext &context) {
   IotaOp::attachInterface<IotaModel>(context);
   RotaryOp::attachInterface<RotaryModel>(context);
-  RandomOp::attachInterface<RandomModel>(context);
+  RandomOp::attachInterface<RandomPositions>(context);
 }

@@ -80,6 +80,32 @@ struct ContractRule : ShardingRuleOpInterface::ExternalModel<ContractRule, Contr
   }
 };
 
+/// A contraction by dimension name. `along` is a Sum factor if the table is an operand (other ranks
+/// hold 0), else a dimension of the result only. Indices select no padding, and padded indices
+/// would be arbitrary numbers.
+struct GroupedContractRule
+    : ShardingRuleOpInterface::ExternalModel<GroupedContractRule, GroupedContractOp> {
+  dist::ShardingRule getShardingRule(Operation *op) const {
+    auto grouped = cast<GroupedContractOp>(op);
+    dist::ShardingRule rule = buildRuleByName(op);
+    rule.linearSets = {{0}, {1}};
+    reducePadding(rule);
+    markPositional(rule, grouped.getAlong());
+    bool isOfOperand = grouped.getTable() == grouped.getRhs();
+    for (dist::Factor &factor : rule.factors)
+      if (factor.operandDims[2] >= 0)
+        factor.padding = dist::Padding::Forbidden;
+      else if (factor.name == grouped.getAlong())
+        factor.padding = isOfOperand ? dist::Padding::Isolated : dist::Padding::Zeroed;
+    if (grouped.getInto()) {
+      rule.linearSets = {{0, 3}, {1, 3}};
+      forbidShardedTerms(rule, grouped.getResult().getType(),
+                         {grouped.getLhs(), grouped.getRhs(), grouped.getIndices()});
+    }
+    return rule;
+  }
+};
+
 struct ReduceRule : ShardingRuleOpInterface::ExternalModel<ReduceRule, ReduceOp> {
   dist::ShardingRule getShardingRule(Operation *op) const {
     dist::ReductionKind kind = cast<ReduceOp>(op).getKind();
@@ -187,6 +213,7 @@ void ir::attachTensorShardingRules(MLIRContext &context) {
   ShardingConstraintOp::attachInterface<IdentityRule<ShardingConstraintOp>>(context);
   StopGradientOp::attachInterface<IdentityRule<StopGradientOp>>(context);
   ContractOp::attachInterface<ContractRule>(context);
+  GroupedContractOp::attachInterface<GroupedContractRule>(context);
   ReduceOp::attachInterface<ReduceRule>(context);
   CheckIndexOp::attachInterface<CheckIndexRule>(context);
   GatherOp::attachInterface<IndexingRule<GatherOp>>(context);

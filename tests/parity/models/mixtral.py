@@ -11,8 +11,28 @@ from . import parts
 EPS = 1e-5
 THETA = 1_000_000.0
 ACTIVE = 2
-BALANCE = 0.1
+BALANCE = 0.125
 UNDECAYED = ()
+
+
+def shapes(layers, embed, kv_heads, group, head, experts, expert_ffn, vocab) -> dict[str, tuple[int, ...]]:
+    """The parameters of a model of these sizes."""
+    block = {
+        "attn_norm": (embed,),
+        "wq": (embed, kv_heads, group, head),
+        "wk": (embed, kv_heads, head),
+        "wv": (embed, kv_heads, head),
+        "wo": (kv_heads, group, head, embed),
+        "ffn_norm": (embed,),
+        "router": (embed, experts),
+        "expert_w1": (experts, embed, expert_ffn),
+        "expert_w2": (experts, expert_ffn, embed),
+        "expert_w3": (experts, embed, expert_ffn),
+    }
+    result = {"table": (vocab, embed)}
+    for layer in range(layers):
+        result |= {f"layers.{layer}.{name}": shape for name, shape in block.items()}
+    return result | {"norm": (embed,), "unembed": (embed, vocab)}
 
 
 def experts(h: Tensor, p: dict[str, Tensor], chosen: Tensor, weights: Tensor) -> Tensor:
@@ -24,12 +44,12 @@ def experts(h: Tensor, p: dict[str, Tensor], chosen: Tensor, weights: Tensor) ->
 
 def route(h: Tensor, p: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
     """The best experts of each token, their weights, and the imbalance of the experts (Fedus et al.
-    2021, arXiv 2101.03961, equation 4)."""
+    2021, arXiv 2101.03961, equation 4), the mean over the sequences."""
     scores = h @ p["router"]
     best, chosen = scores.topk(ACTIVE, -1)
     count = scores.shape[-1]
-    share = one_hot(chosen, count).to(scores.dtype).sum(-2).mean((0, 1)) / ACTIVE
-    uneven = count * (share * scores.softmax(-1).mean((0, 1))).sum()
+    share = one_hot(chosen, count).to(scores.dtype).sum(-2).mean(1) / ACTIVE
+    uneven = count * (share * scores.softmax(-1).mean(1)).sum(-1).mean()
     return chosen, best.softmax(-1), uneven
 
 

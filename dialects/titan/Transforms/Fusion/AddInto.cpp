@@ -54,9 +54,12 @@ public:
       if (auto scatter = findTerm<ScatterOp>(add, operand); scatter && !scatter.isOneHot())
         return replace(add, scatter, operand, rewriter);
       // If the other operand has further uses, the product would have to start with a copy of it.
-      if (auto contract = findTerm<ContractOp>(add, operand);
-          contract && !contract.getResult().getType().getElementType().isBF16() &&
-          isAccumulator(add->getOperand(1 - operand), add))
+      if (add.getResult().getType().getElementType().isBF16() ||
+          !isAccumulator(add->getOperand(1 - operand), add))
+        continue;
+      if (auto contract = findTerm<ContractOp>(add, operand))
+        return replace(add, contract, operand, rewriter);
+      if (auto contract = findTerm<GroupedContractOp>(add, operand))
         return replace(add, contract, operand, rewriter);
     }
     return failure();

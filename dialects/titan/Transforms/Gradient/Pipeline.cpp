@@ -29,7 +29,9 @@ static std::unique_ptr<Pass> createMarkRecomputed(const titan::RunSettings &sett
 }
 
 void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &settings) {
-  // First: differentiation reads the marks when it chooses residuals.
+  // Before differentiation, so that the gradients are divided too.
+  manager.addNestedPass<func::FuncOp>(createTitanDivideTables());
+  // Early: differentiation reads the marks when it chooses residuals.
   manager.addNestedPass<func::FuncOp>(createMarkRecomputed(settings));
   // After the marks, since what is recomputed costs time.
   manager.addPass(createTitanBalanceStages());

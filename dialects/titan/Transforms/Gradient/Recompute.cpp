@@ -42,7 +42,8 @@ struct Policy {
 
   /// The language calls a contraction `matmul`.
   bool saves(Operation &op) const {
-    StringRef word = isa<ContractOp>(op) ? "matmul" : op.getName().stripDialect();
+    StringRef word =
+        isa<ContractOp, GroupedContractOp>(op) ? "matmul" : op.getName().stripDialect();
     return llvm::is_contained(saved, word);
   }
 

@@ -47,4 +47,28 @@ def TitanCheckIndices : Pass<"titan-check-indices", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
+def TitanGroupContractions : Pass<"titan-group-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Contracts with gathered matrices without gathering them";
+  let description = [{
+    Replaces a contraction with gathered elements of a table by `titan.grouped_contract`, if each element
+    is a matrix: experts of a mixture, selected per token. The gathered tensor would repeat a matrix for
+    each row. A result without some dimension of the indices becomes a sum over that dimension.
+
+    Input:
+    ```mlir
+    %e = titan.gather %w along "experts" at %chosen : ...      // [seq, slot, embed, ffn]
+    %y = titan.contract %x, %e : ...                           // [seq, slot, ffn]
+    ```
+
+    Output:
+    ```mlir
+    %y = titan.grouped_contract %x, %w along "experts" at %chosen : ...
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+  let statistics = [
+    Statistic<"groupedContractions", "grouped contractions", "Contractions that became grouped">
+  ];
+}
+
 #endif // TITAN_TRANSFORMS_MODEL_PASSES_TD

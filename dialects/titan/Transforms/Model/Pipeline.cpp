@@ -14,6 +14,8 @@ namespace {
 
 void titan::ir::buildModelPhase(OpPassManager &manager, const RunSettings & /*settings*/) {
   manager.addNestedPass<func::FuncOp>(createTitanCheckIndices());
+  // On indices that are already checked, and before gradients, which would scatter whole elements.
+  manager.addNestedPass<func::FuncOp>(createTitanGroupContractions());
   // Before the later phases add the backward pass and recomputation.
   manager.addPass(createTitanCountModelFlops());
   manager.addPass(createTitanVerifyModelPhase());

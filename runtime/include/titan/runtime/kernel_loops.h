@@ -168,6 +168,11 @@ void groupByRow(Context &, int64_t *ends, int64_t rows, int64_t *order, int64_t 
       order[ends[r]++] = i;
 }
 
+/// Calls body(0) ... body(rows - 1), in parallel if rows of `width` elements are enough work.
+template <typename Body> void forEachRow(int64_t rows, int64_t width, Body &&body) {
+  detail::parallelFor(rows, rows * width, body);
+}
+
 /// Fails if an index is not below `size`. As unsigned numbers, negative indices are the largest.
 [[gnu::noinline]] inline void checkIndices(Context &ctx, const int64_t *at, int64_t count,
                                            int64_t size, const char *dim) {

@@ -46,3 +46,18 @@ module attributes {titan.sizes = {seq = 8 : i64}} {
     return %dtable : !titan.tensor<f32[vocab = 16, embed = 4]>
   }
 }
+
+// -----
+
+// A grouped contraction: two products of 4 * 8 for each of 8 tokens, whatever the number of experts.
+// CHECK: titan.flops_per_token = 1.280000e+02 : f64
+
+module attributes {titan.sizes = {seq = 8 : i64}} {
+  func.func @train(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[experts = 16, embed = 4, ffn = 8]>, %chosen: !titan.tensor<i64[seq = 8, slot = 2]>)
+      -> !titan.tensor<f32[seq = 8, slot = 2, ffn = 8]> attributes {titan.program = "train"} {
+    %y = titan.grouped_contract %x, %w along "experts" at %chosen
+        : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[experts = 16, embed = 4, ffn = 8]>, !titan.tensor<i64[seq = 8, slot = 2]>)
+        -> !titan.tensor<f32[seq = 8, slot = 2, ffn = 8]>
+    return %y : !titan.tensor<f32[seq = 8, slot = 2, ffn = 8]>
+  }
+}

@@ -182,3 +182,75 @@ func.func @checks_numbers(%x: !titan.tensor<f32[seq = 4]>) {
   %0 = titan.check_index %x along "rows" size 3 : !titan.tensor<f32[seq = 4]> -> !titan.tensor<f32[seq = 4]>
   return
 }
+
+// -----
+
+// One tensor has the indexed dimension: the right operand or the result.
+func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[embed = 4, ffn = 2]>, %i: !titan.tensor<i64[seq = 8]>) {
+  // expected-error @+1 {{(C1) dimension "experts" must be one of either the right operand or the result}}
+  %0 = titan.grouped_contract %x, %w along "experts" at %i : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4, ffn = 2]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, ffn = 2]>
+  return
+}
+
+// -----
+
+// The result of a grouped contraction has only dimensions of the operands.
+func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[experts = 3, embed = 4]>, %i: !titan.tensor<i64[seq = 8]>) {
+  // expected-error @+1 {{(C2) no operand has the result's dimension}}
+  %0 = titan.grouped_contract %x, %w along "experts" at %i : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[experts = 3, embed = 4]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, ffn = 2]>
+  return
+}
+
+// -----
+
+// A grouped contraction never sums a dimension that only one operand has.
+func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[experts = 3, embed = 4, ffn = 2]>, %i: !titan.tensor<i64[seq = 8]>) {
+  // expected-error @+1 {{(C3) only one operand has dimension "ffn"}}
+  %0 = titan.grouped_contract %x, %w along "experts" at %i : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[experts = 3, embed = 4, ffn = 2]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
+  return
+}
+
+// -----
+
+// The products of the selected elements are rows of the result.
+func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[experts = 3, embed = 4, ffn = 2]>, %i: !titan.tensor<i64[seq = 8]>) {
+  // expected-error @+1 {{(C4) the result lacks dimension "seq" of the indices}}
+  %0 = titan.grouped_contract %x, %w along "experts" at %i : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[experts = 3, embed = 4, ffn = 2]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[ffn = 2]>
+  return
+}
+
+// -----
+
+// A batch dimension of a grouped contraction is one of the indices.
+func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[experts = 3, embed = 4, ffn = 2]>, %i: !titan.tensor<i64[seq = 8]>) {
+  // expected-error @+1 {{(C5) dimension "embed" of both operands and the result is none of the indices}}
+  %0 = titan.grouped_contract %x, %w along "experts" at %i : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[experts = 3, embed = 4, ffn = 2]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 4, ffn = 2]>
+  return
+}
+
+// -----
+
+// A grouped contraction does not convert.
+func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<bf16[experts = 3, embed = 4, ffn = 2]>, %i: !titan.tensor<i64[seq = 8]>) {
+  // expected-error @+1 {{(C6) expected operands of one floating-point type}}
+  %0 = titan.grouped_contract %x, %w along "experts" at %i : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<bf16[experts = 3, embed = 4, ffn = 2]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, ffn = 2]>
+  return
+}
+
+// -----
+
+// Indices are integers.
+func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[experts = 3, embed = 4, ffn = 2]>, %i: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C7) expected indices of i64}}
+  %0 = titan.grouped_contract %x, %w along "experts" at %i : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[experts = 3, embed = 4, ffn = 2]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[seq = 8, ffn = 2]>
+  return
+}
+
+// -----
+
+// `into` has the shape of the result.
+func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[experts = 3, embed = 4, ffn = 2]>, %i: !titan.tensor<i64[seq = 8]>) {
+  // expected-error @+1 {{(C8) `into` is}}
+  %0 = titan.grouped_contract %x, %w along "experts" at %i into %x : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[experts = 3, embed = 4, ffn = 2]>, !titan.tensor<i64[seq = 8]>, !titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f32[seq = 8, ffn = 2]>
+  return
+}

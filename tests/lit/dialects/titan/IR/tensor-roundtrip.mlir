@@ -16,6 +16,16 @@ func.func @contract(%x: !x, %w: !w) -> !q {
   return %1 : !q
 }
 
+// A contraction with selected elements of a table; its gradient, whose result is the table.
+// CHECK-LABEL: func.func @grouped
+func.func @grouped(%x: !x, %w: !titan.tensor<f32[experts = 3, embed = 4, ffn = 6]>, %i: !titan.tensor<i64[seq = 8, slot = 2]>) -> !titan.tensor<f32[experts = 3, embed = 4, ffn = 6]> {
+  // CHECK: titan.grouped_contract %{{.*}}, %{{.*}} along "experts" at %{{.*}} : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[experts = 3, embed = 4, ffn = 6]>, !titan.tensor<i64[seq = 8, slot = 2]>) -> !titan.tensor<f32[seq = 8, slot = 2, ffn = 6]>
+  %y = titan.grouped_contract %x, %w along "experts" at %i : (!x, !titan.tensor<f32[experts = 3, embed = 4, ffn = 6]>, !titan.tensor<i64[seq = 8, slot = 2]>) -> !titan.tensor<f32[seq = 8, slot = 2, ffn = 6]>
+  // CHECK: titan.grouped_contract %{{.*}}, %{{.*}} along "experts" at %{{.*}} into %{{.*}} :
+  %dw = titan.grouped_contract %x, %y along "experts" at %i into %w : (!x, !titan.tensor<f32[seq = 8, slot = 2, ffn = 6]>, !titan.tensor<i64[seq = 8, slot = 2]>, !titan.tensor<f32[experts = 3, embed = 4, ffn = 6]>) -> !titan.tensor<f32[experts = 3, embed = 4, ffn = 6]>
+  return %dw : !titan.tensor<f32[experts = 3, embed = 4, ffn = 6]>
+}
+
 // A reduction names its kind; the dimensions that the result lacks are reduced.
 // CHECK-LABEL: func.func @reduce
 func.func @reduce(%x: !x) -> !titan.tensor<f32[seq = 8]> {

@@ -1,0 +1,312 @@
+//===- EmitGroupedContract.cpp - Contractions with selected elements ------===//
+
+#include "compiler/emission/FunctionEmitter.h"
+
+#include "base/kernels/GroupedRows.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::emission;
+
+namespace {
+
+/// Rows are grouped by the element of the table that they select. On CPUs, blocks of the rows of an
+/// element are packed, and each block is one matrix product. On devices, one thread computes one
+/// element of the result. Sums have an order that no number of threads changes.
+class GroupedContract {
+public:
+  GroupedContract(FunctionEmitter &emitter, GroupedContractOp op);
+  void emitForThreads();
+  void emitForDevice();
+
+private:
+  SmallVector<Index> getIndices(ArrayRef<DimAttr> dims, ValueRange values);
+  void emitGrouping();
+  void emitSelection();
+  void emitRow(const std::string &position);
+  void emitGroupLoop(const std::string &place, const std::string &advance);
+  void emitBlock();
+  void emitCopy(const Access &rows, const std::string &block, ArrayRef<Index> dims, bool toBlock);
+  void emitProduct();
+  void emitRowsOnDevice();
+  void emitTableOnDevice();
+  void emitSum(ArrayRef<Loop> at);
+  std::string getGroup();
+
+  FunctionEmitter &emitter;
+  Writer &out;
+  GroupedContractOp op;
+  bool readsTable; ///< the table is an operand
+  NamedTensorType tableType;
+  std::string type; ///< the C++ type of the sums
+  Access lhs, other, at, table;
+  /// The dimensions of a row of `lhs`, and of one of the other tensor.
+  SmallVector<Index> left, right;
+  /// Loops of the rows, and those of them that are dimensions of the table.
+  SmallVector<Loop> rows, parallel;
+  Loop along;
+  SizeExpr numRows, numGroups;
+  /// Names of variables: a block of `lhs` and of the other rows, their number and the first one's
+  /// place in the order; an element of the table, its number, and where it starts.
+  std::string order, ends, leftBlock, rightBlock, count, first, group, element;
+};
+
+} // namespace
+
+static SizeExpr getCount(ArrayRef<Loop> loops) {
+  SizeExpr count;
+  for (const Loop &loop : loops)
+    count = count * loop.size;
+  return count;
+}
+
+static SizeExpr getCount(ArrayRef<Index> dims) {
+  SizeExpr count;
+  for (const Index &dim : dims)
+    count = count * dim.size;
+  return count;
+}
+
+/// The index space of `dims`, each with its local size in the first of `values` that has it.
+SmallVector<Index> GroupedContract::getIndices(ArrayRef<DimAttr> dims, ValueRange values) {
+  SmallVector<Index> space;
+  for (DimAttr dim : dims)
+    for (Value value : values) {
+      SmallVector<Index> own = emitter.getSpace(value);
+      auto found = llvm::find_if(
+          own, [&](const Index &index) { return index.key == dim.getName().getValue(); });
+      if (found == own.end())
+        continue;
+      space.push_back(*found);
+      break;
+    }
+  return space;
+}
+
+GroupedContract::GroupedContract(FunctionEmitter &emitter, GroupedContractOp op)
+    : emitter(emitter), out(emitter.out()), op(op), readsTable(op.getTable() == op.getRhs()),
+      tableType(cast<NamedTensorType>(op.getTable().getType())),
+      type(getRegisterType(op.getResult().getType().getElementType())),
+      lhs(emitter.getAccess(op.getLhs())), other(emitter.getAccess(op.getOtherRows())),
+      at(emitter.getAccess(op.getIndices())), table(emitter.getAccess(op.getTable())) {
+  left = getIndices(op.getTableDims(op.getLhs().getType()), op.getLhs());
+  right = getIndices(op.getTableDims(cast<NamedTensorType>(op.getOtherRows().getType())),
+                     op.getOtherRows());
+  rows = makeLoops(getIndices(op.getRowDims(), {op.getOtherRows(), op.getIndices(), op.getLhs()}),
+                   {&lhs, &other, &at, &table});
+  nameLoops(rows);
+  int64_t dim = tableType.indexOf(op.getAlongAttr());
+  (void)emitter.getLocalIndex(tableType, dim, ""); // declares variables before the loops
+  along = {{op.getAlong().str()}, emitter.sizes().getDims(tableType)[dim].size, "at"};
+  for (const Loop &row : rows)
+    if (table.strides.count(row.getKey()))
+      parallel.push_back(row);
+  numRows = getCount(rows);
+  numGroups = getCount(parallel) * along.size;
+  for (auto [name, wanted] :
+       {std::pair(&order, "order"), std::pair(&ends, "ends"), std::pair(&leftBlock, "left"),
+        std::pair(&rightBlock, "right"), std::pair(&count, "count"), std::pair(&first, "first"),
+        std::pair(&group, "group"), std::pair(&element, "element")})
+    *name = emitter.names().pick(wanted);
+}
+
+/// Declares `at`, the element of the rank's table that the row selects; out of range for none.
+void GroupedContract::emitSelection() {
+  out.line("const int64_t at = " +
+           emitter.getLocalIndex(tableType, tableType.indexOf(op.getAlongAttr()),
+                                 emission::getElement(this->at, rows)) +
+           ";");
+}
+
+/// The number of the element, from the loops that rows and table share, and `at`.
+std::string GroupedContract::getGroup() {
+  std::string group = "at";
+  SizeExpr below = along.size;
+  for (const Loop &loop : llvm::reverse(parallel)) {
+    group = scale(loop.variable, below) + " + " + group;
+    below = below * loop.size;
+  }
+  return group;
+}
+
+/// Computes the loops of a row from its position in the order.
+void GroupedContract::emitRow(const std::string &position) {
+  out.line("const int64_t " + (rows.size() == 1 ? rows[0].variable : "index") + " = " + order +
+           "[" + position + "];");
+  if (rows.size() > 1)
+    splitIndex(out, rows, parallel);
+}
+
+void GroupedContract::emitGrouping() {
+  Type integer = IntegerType::get(op.getContext(), 64);
+  out.line("int64_t *" + order + " = " + emitter.getScratch(op, 0, integer) + ", *" + ends + " = " +
+           emitter.getScratch(op, 1, integer) + ";");
+  std::string number = rows.size() == 1 ? rows[0].variable : "index";
+  out.open("tm::groupByRow(ctx, " + ends + ", " + numGroups.str() + ", " + order + ", " +
+           numRows.str() + ", [=] TM_LAMBDA(int64_t " + number + ") -> int64_t");
+  if (rows.size() > 1)
+    splitIndex(out, rows);
+  emitSelection();
+  out.line("return at >= 0 && at < " + along.size.str() + " ? " + getGroup() + " : -1;");
+  out.close(");");
+}
+
+/// Copies a block of rows from or to a tensor.
+void GroupedContract::emitCopy(const Access &tensor, const std::string &block, ArrayRef<Index> dims,
+                               bool toBlock) {
+  Access packed = makeAccess(block, dims);
+  SmallVector<Loop> loops = makeLoops(dims, {&tensor, &packed});
+  nameLoops(loops, static_cast<int>(rows.size()));
+  out.open("tm::forEachRow(" + count + ", " + getCount(dims).str() + ", [&](int64_t p)");
+  emitRow(first + " + p");
+  openLoops(out, loops);
+  SmallVector<Loop> all = rows;
+  llvm::append_range(all, loops);
+  std::string offset = getOffset(packed, loops), start = scale("p", getCount(dims));
+  std::string inBlock = block + "[" + (offset == "0" ? start : start + " + " + offset) + "]";
+  std::string inTensor = tensor.pointer + "[" + getOffset(tensor, all) + "]";
+  if (toBlock)
+    out.line(inBlock + " = " + inTensor + ";");
+  else
+    out.line(inTensor + (op.getInto() ? " += " : " = ") + inBlock + ";");
+  closeLoops(out, loops);
+  out.close(");");
+}
+
+/// The product of a block with an element, or of two blocks into an element.
+void GroupedContract::emitProduct() {
+  auto getBlock = [&](const std::string &pointer, ArrayRef<Index> dims) {
+    SmallVector<Index> space{{"rows of a block", SizeFactor{count, 0}}};
+    llvm::append_range(space, dims);
+    return GemmOperand{makeAccess(pointer, space), space};
+  };
+  SmallVector<Index> dims = left;
+  llvm::append_range(dims, right);
+  GemmOperand matrix{{element, {}}, {}};
+  for (const Index &dim : emitter.getSpace(op.getTable()))
+    if (llvm::any_of(dims, [&](const Index &own) { return own.key == dim.key; })) {
+      matrix.dims.push_back(dim);
+      matrix.access.strides[dim.key] = table.strides.lookup(dim.key);
+    }
+  GemmOperand a = getBlock(leftBlock, left), b = getBlock(rightBlock, right);
+  if (readsTable)
+    emission::emitProduct(emitter, a, matrix, b, type, /*accumulates=*/false);
+  else
+    emission::emitProduct(emitter, a, b, matrix, type, /*accumulates=*/true);
+}
+
+/// Opens a loop over the places of the group in the order.
+void GroupedContract::emitGroupLoop(const std::string &place, const std::string &advance) {
+  out.open("for (int64_t " + place + " = tm::groupBegin(" + ends + ", " + group + "); " + place +
+           " < " + ends + "[" + group + "]; " + place + advance + ")");
+}
+
+void GroupedContract::emitBlock() {
+  out.line("const int64_t " + count + " = tm::min(" + ends + "[" + group + "] - " + first +
+           ", int64_t(" + std::to_string(kGroupedRows) + "));");
+  emitCopy(lhs, leftBlock, left, /*toBlock=*/true);
+  if (!readsTable)
+    emitCopy(other, rightBlock, right, /*toBlock=*/true);
+  emitProduct();
+  if (readsTable)
+    emitCopy(other, rightBlock, right, /*toBlock=*/false);
+}
+
+void GroupedContract::emitForThreads() {
+  emitGrouping();
+  out.line("{");
+  out.indent();
+  auto declareBlock = [&](const std::string &name, unsigned scratch, Value like) {
+    Type element = cast<NamedTensorType>(like.getType()).getElementType();
+    out.line(getElementType(element) + " *" + name + " = " +
+             emitter.getScratch(op, scratch, element) + ";");
+  };
+  declareBlock(leftBlock, 2, op.getLhs());
+  declareBlock(rightBlock, 3, op.getOtherRows());
+  openLoops(out, parallel);
+  openLoops(out, along);
+  SmallVector<Loop> selected = parallel;
+  selected.push_back(along);
+  out.line("const int64_t " + group + " = " + getGroup() + ";");
+  out.line("auto *" + element + " = " + table.pointer + " + " + getOffset(table, selected) + ";");
+  emitGroupLoop(first, " += " + std::to_string(kGroupedRows));
+  emitBlock();
+  out.close();
+  closeLoops(out, along);
+  closeLoops(out, parallel);
+  out.close();
+}
+
+/// Adds the products of the loops `at` to `total`.
+void GroupedContract::emitSum(ArrayRef<Loop> at) {
+  const Access &rhs = readsTable ? table : other;
+  out.line("total.add(" + getLoaded(lhs, at) + " * " + getLoaded(rhs, at) + ");");
+}
+
+void GroupedContract::emitRowsOnDevice() {
+  SmallVector<Loop> columns = makeLoops(right, {&other, &table}),
+                    terms = makeLoops(left, {&lhs, &table});
+  nameLoops(columns, static_cast<int>(rows.size()));
+  SmallVector<Loop> element = rows;
+  llvm::append_range(element, columns);
+  nameLoops(terms, static_cast<int>(element.size()));
+  openKernel(out, element);
+  emitSelection();
+  out.line("tm::Sum<" + type + "> total;");
+  out.open("if (at >= 0 && at < " + along.size.str() + ")");
+  openLoops(out, terms);
+  SmallVector<Loop> all = element;
+  llvm::append_range(all, terms);
+  all.push_back(along);
+  emitSum(all);
+  closeLoops(out, terms);
+  out.close();
+  out.line(getElement(other, element) + (op.getInto() ? " += " : " = ") + type + "(total.get());");
+  closeKernel(out);
+}
+
+void GroupedContract::emitTableOnDevice() {
+  SmallVector<Loop> columns = makeLoops(left, {&lhs, &table});
+  llvm::append_range(columns, makeLoops(right, {&other, &table}));
+  nameLoops(columns, static_cast<int>(rows.size()));
+  SmallVector<Loop> element = parallel;
+  element.push_back(along);
+  llvm::append_range(element, columns);
+  openKernel(out, element);
+  out.line("const int64_t " + group + " = " + getGroup() + ";");
+  out.line("tm::Sum<" + type + "> total;");
+  emitGroupLoop(first, " += 1");
+  emitRow(first);
+  SmallVector<Loop> all = rows;
+  llvm::append_range(all, columns);
+  emitSum(all);
+  out.close();
+  out.line(getElement(table, element) + (op.getInto() ? " += " : " = ") + type + "(total.get());");
+  closeKernel(out);
+}
+
+void GroupedContract::emitForDevice() {
+  if (readsTable)
+    return emitRowsOnDevice();
+  emitGrouping();
+  emitTableOnDevice();
+}
+
+LogicalResult emission::emitGroupedContract(FunctionEmitter &emitter, GroupedContractOp op) {
+  NamedTensorType type = op.getResult().getType();
+  if (type.getElementType().isBF16() && op.getTable() == op.getResult())
+    return op.emitError("cannot emit sums of many rows in bf16: sum in f32 and cast");
+  if (op.getInto())
+    emitAccumulator(emitter, op);
+  else if (!emitter.isCuda())
+    emitter.out().line("tm::fill(ctx, " + emitter.getPointer(op.getResult()) + ", " +
+                       emitter.sizes().getCount(type).str() + ", " +
+                       getElementType(type.getElementType()) + "(0));");
+  GroupedContract contract(emitter, op);
+  if (emitter.isCuda())
+    contract.emitForDevice();
+  else
+    contract.emitForThreads();
+  return success();
+}

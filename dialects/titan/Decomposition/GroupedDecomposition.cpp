@@ -1,0 +1,54 @@
+//===- GroupedDecomposition.cpp - Gather or scatter, and a contraction ----===//
+
+#include "dialects/titan/Decomposition/Decomposition.h"
+#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/TensorBuilder.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+namespace {
+
+/// `type` without the dimension `along`.
+NamedTensorType dropDim(NamedTensorType type, StringAttr along) {
+  SmallVector<DimAttr> dims;
+  for (DimAttr dim : type.getDims())
+    if (dim.getName() != along)
+      dims.push_back(dim);
+  return NamedTensorType::get(type.getElementType(), dims);
+}
+
+/// Products with the gathered elements of the table.
+Value contractGathered(GroupedContractOp op, TensorBuilder &b) {
+  NamedTensorType table = op.getRhs().getType();
+  NamedTensorType rows = joinTypes(dropDim(table, op.getAlongAttr()), op.getIndices().getType());
+  Value gathered = b.create<GatherOp>(rows, op.getRhs(), op.getIndices(), op.getAlongAttr());
+  return b.create<ContractOp>(op.getResult().getType(), op.getLhs(), gathered);
+}
+
+/// Products of rows, added at the indices.
+Value scatterProducts(GroupedContractOp op, TensorBuilder &b) {
+  NamedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
+  NamedTensorType products =
+      joinTypes(lhs, rhs).withElementType(op.getResult().getType().getElementType());
+  Value updates = b.create<ContractOp>(products, op.getLhs(), op.getRhs());
+  return b.create<ScatterOp>(op.getResult().getType(), updates, op.getIndices(), op.getAlongAttr());
+}
+
+struct GroupedContractDefinition
+    : DecomposableOpInterface::ExternalModel<GroupedContractDefinition, GroupedContractOp> {
+  SmallVector<Value> decompose(Operation *op, OpBuilder &builder) const {
+    auto grouped = cast<GroupedContractOp>(op);
+    TensorBuilder b(builder, op->getLoc());
+    Value result = grouped.getTable() == grouped.getRhs() ? contractGathered(grouped, b)
+                                                          : scatterProducts(grouped, b);
+    return {grouped.getInto() ? b.add(grouped.getInto(), result) : result};
+  }
+};
+
+} // namespace
+
+void titan::ir::attachGroupedDecomposition(MLIRContext &context) {
+  GroupedContractOp::attachInterface<GroupedContractDefinition>(context);
+}

@@ -1,0 +1,213 @@
+//===- DivideTables.cpp - The pass --titan-divide-tables ------------------===//
+
+#include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/IR/OpTraits.h"
+#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/PassReport.h"
+#include "dialects/titan/Support/TensorBuilder.h"
+#include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANDIVIDETABLES
+#include "dialects/titan/Transforms/Gradient/Passes.h.inc"
+} // namespace titan::ir
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+namespace {
+
+/// How the axis rules divide tables.
+class TableDivision {
+public:
+  explicit TableDivision(ModuleOp module) : mesh(dist::MeshOp::lookup(module)) {
+    for (auto rules : module.getOps<dist::AxisRulesOp>())
+      axisRules[rules.getAxis()] = rules;
+  }
+
+  /// The number of parts of dimension `along`: the product of the degrees of the axes whose first
+  /// dimension in `table` it is. A degree that is fixed at launch divides nothing here.
+  int64_t countParts(NamedTensorType table, StringAttr along) {
+    int64_t size = table.getDims()[table.indexOf(along)].getSize(), parts = 1;
+    if (!mesh)
+      return 1;
+    for (auto axis : mesh.getAxes().getAsRange<dist::MeshAxisAttr>())
+      if (axis.getDegree() > 1 && size % (parts * axis.getDegree()) == 0 &&
+          findDim(axis.getName(), table) == along)
+        parts *= axis.getDegree();
+    return parts;
+  }
+
+private:
+  /// The dimension of `table` that the axis shards, by name or origin; null for none.
+  StringAttr findDim(StringAttr axis, NamedTensorType table) {
+    dist::AxisRulesOp rules = axisRules.lookup(axis.getValue());
+    if (!rules)
+      return {};
+    for (auto name : rules.getShards().getAsRange<StringAttr>())
+      for (DimAttr dim : table.getDims())
+        if (dim.getName() == name || (dim.getOrigin() == name && !table.hasDim(name)))
+          return dim.getName();
+    return {};
+  }
+
+  dist::MeshOp mesh;
+  llvm::StringMap<dist::AxisRulesOp> axisRules;
+};
+
+/// Grouped contractions over the same indices, with elementwise operations between them: the first
+/// ones read rows that all elements share, the last ones rows that the former computed.
+class RowsOfElements {
+public:
+  RowsOfElements(GroupedContractOp first, TableDivision &division)
+      : indices(first.getIndices()), along(getAlongDim(first)),
+        parts(division.countParts(typeOf(first.getRhs()), first.getAlongAttr())) {
+    if (parts == 1)
+      return;
+    for (Operation *user : indices.getUsers())
+      if (auto grouped = dyn_cast<GroupedContractOp>(user);
+          grouped && isOfTable(grouped, division) && grouped->getBlock() == first->getBlock())
+        all.push_back(grouped);
+  }
+
+  /// Rewrites the operations, unless a row is used elsewhere.
+  bool divide() {
+    if (parts == 1 || !collect())
+      return false;
+    createDims();
+    for (Operation *op : ops)
+      if (auto grouped = dyn_cast<GroupedContractOp>(op))
+        divideTable(grouped);
+      else
+        addPart(op);
+    for (Operation *op : replaced)
+      op->erase();
+    return true;
+  }
+
+private:
+  static DimAttr getAlongDim(GroupedContractOp op) {
+    NamedTensorType table = typeOf(op.getRhs());
+    return table.getDims()[table.indexOf(op.getAlongAttr())];
+  }
+
+  bool isOfTable(GroupedContractOp op, TableDivision &division) {
+    return op.getIndices() == indices && op.getTable() == op.getRhs() && getAlongDim(op) == along &&
+           !op.getInto() && division.countParts(typeOf(op.getRhs()), op.getAlongAttr()) == parts;
+  }
+
+  bool readsRows(GroupedContractOp op) { return rows.contains(op.getLhs()); }
+
+  /// Finds the rows and, in their order, all operations. A last contraction must read every row.
+  bool collect() {
+    for (Operation &op : *all.front()->getBlock()) {
+      auto grouped = dyn_cast<GroupedContractOp>(op);
+      bool isGrouped = grouped && llvm::is_contained(all, grouped);
+      bool reads = llvm::any_of(op.getOperands(), [&](Value v) { return rows.contains(v); });
+      if (isGrouped) {
+        ops.push_back(&op);
+        // The last ones sum over the parts; their results are no rows of elements.
+        if (readsRows(grouped))
+          ++numLast;
+        else
+          rows.insert(grouped.getResult());
+      } else if (reads) {
+        if (!op.hasTrait<Elementwise>() && !isa<ShardingConstraintOp>(op))
+          return false;
+        ops.push_back(&op);
+        rows.insert(op.result_begin(), op.result_end());
+      }
+    }
+    return numLast > 0 && llvm::all_of(rows, [&](Value row) {
+             return !row.use_empty() && llvm::all_of(row.getUsers(), [&](Operation *user) {
+               return user->getBlock() == all.front()->getBlock();
+             });
+           });
+  }
+
+  void createDims() {
+    MLIRContext *context = indices.getContext();
+    auto getName = [&](const char *suffix) {
+      return StringAttr::get(context, along.getName().getValue() + suffix);
+    };
+    StringAttr origin = along.getOrigin() ? along.getOrigin() : along.getName();
+    part = DimAttr::get(context, getName(".part"), parts, origin);
+    local = DimAttr::get(context, getName(".local"), along.getSize() / parts);
+  }
+
+  NamedTensorType withPart(NamedTensorType type) {
+    SmallVector<DimAttr> dims{part};
+    llvm::append_range(dims, type.getDims());
+    return NamedTensorType::get(type.getElementType(), dims);
+  }
+
+  void addPart(Operation *op) {
+    for (Value result : op->getResults())
+      result.setType(withPart(typeOf(result)));
+  }
+
+  /// The indices into each part: those of other parts are out of range.
+  Value getLocalIndices(GroupedContractOp op, TensorBuilder &builder) {
+    if (localIndices)
+      return localIndices;
+    Type integer = typeOf(indices).getElementType();
+    Value numbers = builder.create<IotaOp>(NamedTensorType::get(integer, part));
+    Value starts = builder.scale(numbers, static_cast<double>(local.getSize()));
+    localIndices = builder.sub(indices, starts);
+    return localIndices;
+  }
+
+  /// The same contraction with each part of the table; the last ones sum over the parts.
+  void divideTable(GroupedContractOp op) {
+    OpBuilder at(op);
+    TensorBuilder builder(at, op.getLoc());
+    SmallVector<DimAttr> dims;
+    for (DimAttr dim : typeOf(op.getRhs()).getDims())
+      if (dim == along)
+        dims.append({part, local});
+      else
+        dims.push_back(dim);
+    NamedTensorType result = op.getResult().getType();
+    Value table =
+        builder.create<SplitOp>(NamedTensorType::get(typeOf(op.getRhs()).getElementType(), dims),
+                                op.getRhs(), along.getName());
+    auto divided = builder.create<GroupedContractOp>(withPart(result), op.getLhs(), table,
+                                                     getLocalIndices(op, builder), local.getName());
+    divided->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    Value value = divided;
+    if (readsRows(op))
+      value = builder.create<ReduceOp>(result, dist::ReductionKind::Sum, divided);
+    else
+      rows.insert(value);
+    op.getResult().replaceAllUsesWith(value);
+    replaced.push_back(op);
+  }
+
+  Value indices, localIndices;
+  DimAttr along, part, local;
+  int64_t parts;
+  unsigned numLast = 0;
+  SmallVector<GroupedContractOp> all;
+  llvm::SetVector<Value> rows;
+  SmallVector<Operation *> ops, replaced;
+};
+
+struct DivideTables : titan::ir::impl::TitanDivideTablesBase<DivideTables> {
+  void runOnOperation() override {
+    TableDivision division(getOperation()->getParentOfType<ModuleOp>());
+    SmallVector<GroupedContractOp> found;
+    getOperation().walk([&](GroupedContractOp op) {
+      if (op.getTable() == op.getRhs())
+        found.push_back(op);
+    });
+    llvm::DenseSet<Value> seen;
+    for (GroupedContractOp op : found)
+      if (seen.insert(op.getIndices()).second && RowsOfElements(op, division).divide())
+        TITAN_COUNT(dividedTables, 1);
+  }
+};
+
+} // namespace

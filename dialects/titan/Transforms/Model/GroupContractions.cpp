@@ -1,0 +1,105 @@
+//===- GroupContractions.cpp - The pass --titan-group-contractions --------===//
+
+#include "dialects/titan/IR/ElementTypes.h"
+#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/PassReport.h"
+#include "dialects/titan/Support/RewriteEach.h"
+#include "dialects/titan/Support/TensorBuilder.h"
+#include "dialects/titan/Transforms/Model/Passes.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANGROUPCONTRACTIONS
+#include "dialects/titan/Transforms/Model/Passes.h.inc"
+} // namespace titan::ir
+
+using namespace mlir;
+using namespace titan::ir;
+
+namespace {
+
+/// A contraction of `rows` with elements that `gather` selects.
+struct Match {
+  Value rows;
+  GatherOp gather;
+  NamedTensorType result;
+
+  bool isOfIndices(DimAttr dim) { return gather.getIndices().getType().hasDim(dim.getName()); }
+
+  /// Whether every element is a matrix: it has summed dimensions, and dimensions of the result that
+  /// the rows lack. Without the latter, the gathered tensor is no larger than the rows.
+  bool selectsMatrices() {
+    bool hasSummed = false, hasFree = false;
+    for (DimAttr dim : gather.getInput().getType().getDims()) {
+      if (dim.getName() == gather.getAlongAttr() || isOfIndices(dim))
+        continue;
+      bool inRows = typeOf(rows).hasDim(dim.getName()), inResult = result.hasDim(dim.getName());
+      if (inRows && inResult)
+        return false;
+      hasSummed |= inRows;
+      hasFree |= !inRows;
+    }
+    return hasSummed && hasFree;
+  }
+
+  /// The result before the sum over dimensions of the indices: these follow the other dimensions of
+  /// the rows.
+  NamedTensorType getProductType() {
+    SmallVector<DimAttr> dims, free;
+    for (DimAttr dim : result.getDims())
+      (typeOf(rows).hasDim(dim.getName()) || isOfIndices(dim) ? dims : free).push_back(dim);
+    bool sums = false;
+    for (DimAttr dim : gather.getIndices().getType().getDims())
+      if (!result.hasDim(dim.getName())) {
+        dims.push_back(dim);
+        sums = true;
+      }
+    if (!sums)
+      return result;
+    llvm::append_range(dims, free);
+    return NamedTensorType::get(getAccumulationType(result.getElementType()), dims);
+  }
+};
+
+class GroupContraction : public OpRewritePattern<ContractOp> {
+public:
+  GroupContraction(MLIRContext *context, unsigned &numGrouped)
+      : OpRewritePattern(context), numGrouped(numGrouped) {}
+
+  LogicalResult matchAndRewrite(ContractOp contract, PatternRewriter &rewriter) const override {
+    for (auto [element, rows] : {std::pair(contract.getRhs(), contract.getLhs()),
+                                 std::pair(contract.getLhs(), contract.getRhs())}) {
+      Match match{rows, element.getDefiningOp<GatherOp>(), contract.getResult().getType()};
+      if (!match.gather || contract.getInto() || !match.selectsMatrices() ||
+          !isa<FloatType>(match.result.getElementType()))
+        continue;
+      TensorBuilder builder(rewriter, contract.getLoc());
+      auto product =
+          builder.create<GroupedContractOp>(match.getProductType(), rows, match.gather.getInput(),
+                                            match.gather.getIndices(), match.gather.getAlongAttr());
+      Value sum = builder.fitTo(product, match.result);
+      for (Operation *op : {product.getOperation(), sum.getDefiningOp()})
+        op->setDiscardableAttrs(contract->getDiscardableAttrDictionary());
+      rewriter.replaceOp(contract, sum);
+      if (match.gather->use_empty())
+        rewriter.eraseOp(match.gather);
+      ++numGrouped;
+      return success();
+    }
+    return failure();
+  }
+
+private:
+  unsigned &numGrouped;
+};
+
+struct GroupContractions : titan::ir::impl::TitanGroupContractionsBase<GroupContractions> {
+  void runOnOperation() override {
+    unsigned numGrouped = 0;
+    RewritePatternSet patterns(&getContext());
+    patterns.add<GroupContraction>(&getContext(), numGrouped);
+    rewriteEach<ContractOp>(getOperation(), std::move(patterns));
+    TITAN_COUNT(groupedContractions, numGrouped);
+  }
+};
+
+} // namespace
