@@ -14,7 +14,8 @@ head-tail order and stages, the last on one rank. It equals the run of one rank 
 with buffers, with microbatches on one of the meshes.
 
 Padding: a mesh that pads indivisible dimensions starts from the same bits, trains to the same losses, and
-reads and writes files without padding: two processes continue, export and generate from the files of one.
+reads and writes files without padding: two processes continue, export and generate from the files of one. So do
+the two stages of a pipeline.
 
 Evaluation: the same number on one process and on two, during the run and after it, without an effect on
 losses. Perplexity is that of the unnamed loss; if all of several losses are named, there is none.
@@ -230,28 +231,33 @@ def try_allocations(programs: dict[str, tuple[Path, int]], text: Path):
     return good, "\n".join(notes)
 
 
-def try_padding(one: Path, padded: Path, text: Path):
+def try_files(name: str, one: Path, two: Path, text: Path):
+    """One process, and two with another mesh: losses, initial values, exported files, generated text."""
     runs, notes, good = [], [], True
-    for exe, processes in ((one, 1), (padded, 2)):
+    for exe, processes in ((one, 1), (two, 2)):
         extra = ["--check-replicas"] if processes > 1 else []
-        runs.append(Launch(6, processes=processes).run(exe, text, OUT / f"odd-{processes}", extra))
+        runs.append(Launch(6, processes=processes).run(exe, text, OUT / f"{name}-{processes}", extra))
     result = compare(runs[1], runs[0], "float64")
     for name in bitwise_equal(runs[1] / "initial.safetensors", runs[0] / "initial.safetensors"):
         result.faults.append(f"initial parameters: {name} is not bitwise the same")
     said = []
-    for exe, processes in ((one, 1), (padded, 2)):
+    for exe, processes in ((one, 1), (two, 2)):
         launcher = [] if processes == 1 else [TORCHRUN, "--standalone", "--no-python",
                                               "--nproc-per-node", processes]
         start = ["--init-from", runs[0] / "model.safetensors"]
-        exported = OUT / f"odd-hf-{processes}"
+        exported = OUT / f"{name}-hf-{processes}"
         call([*launcher, exe, "export", "--hf", exported, *start], env=environment_of({}))
-        written = call([*launcher, exe, "generate", "--prompt", "ab", "--max-tokens", 8, *start],
-                       env=environment_of({}))
-        said.append((written, sorted((f.name, f.read_bytes())
-                                     for f in exported.glob("*.safetensors"))))
-    for what, a, b in zip(("generated text", "exported files"), *said):
-        good = good and bool(a) and a == b
-        notes.append(f"    {what} {'equal' if a == b else 'differ'}")
+        generate = [*launcher, exe, "generate", "--prompt", "ab", "--max-tokens", 8, *start]
+        written = subprocess.run([str(word) for word in generate], env=environment_of({}),
+                                 stdout=subprocess.PIPE, check=True).stdout  # any bytes
+        said.append((written, sorted(exported.glob("*.safetensors"))))
+    (text_one, files_one), (text_two, files_two) = said
+    alike = {"generated text": bool(text_one) and text_one == text_two,
+             "exported tensors": bool(files_one) and not any(
+                 bitwise_equal(a, b) for a, b in zip(files_one, files_two, strict=True))}
+    for what, equal in alike.items():
+        good = good and equal
+        notes.append(f"    {what} {'equal' if equal else 'differ'}")
     return result.passed() and good, "\n".join([result.table(), *notes])
 
 
@@ -318,9 +324,12 @@ def main() -> None:
     other = write_text(OUT / "other.txt", 3_000, seed=2)
     evaluation = [f'eval.data.path="{other}"']
     all_named = OUT / "all-named.titan"
+    staged = OUT / "staged.titan"
+    staged.write_text(f'import "{PROGRAM}" as base\nparallel stages {{ pp = 2 splits layers }}\n'
+                      "train staged = base.parity on stages with {}\n")
     all_named.write_text(LOSSES.read_text().replace("    loss         = nll", "    loss nll = nll"))
     with ThreadPoolExecutor(CORES) as pool:
-        one, two, half, split, narrow, whole, padded, kept, kept2, kept_split, deep, mixed, named, valued, valued2, skipped, skipped2, stages, mirrored, flat, *packed = pool.map(lambda made: build(*made), [
+        one, two, half, split, narrow, whole, padded, kept, kept2, kept_split, deep, mixed, named, valued, valued2, skipped, skipped2, stages, mirrored, flat, paired, *packed = pool.map(lambda made: build(*made), [
             (PROGRAM, "parity", "float64", OUT / "one", evaluation),
             (PROGRAM, "on_shard2", "float64", OUT / "two", evaluation),
             (PROGRAM, "parity", "float64", OUT / "half", ["data.batch=2"]),
@@ -342,6 +351,7 @@ def main() -> None:
             (MOVES, "on_stages", "float64", OUT / "stages"),
             (MOVES, "on_mirrored", "float64", OUT / "mirrored"),
             (MOVES, "on_stages_and_flat", "float64", OUT / "flat"),
+            (staged, "staged", "float64", OUT / "paired"),
             *((DOCUMENTS, train, "float64", OUT / train) for train in ("found", "packed", "on_cp"))])
     kills = 100 if arguments.all else 20
     shards, tensors, two_stages, headtail, four = (two, 2), (split, 2), (stages, 2), (mirrored, 2), (flat, 4)
@@ -354,7 +364,8 @@ def main() -> None:
             text, MOVE)),
         ("from mesh to mesh, with buffers",
          partial(try_meshes, [(kept2, 2), (kept_split, 2), (kept, 1)], text)),
-        ("padded dimensions, and files without them", partial(try_padding, whole, padded, text)),
+        ("padded dimensions, and files without them", partial(try_files, "odd", whole, padded, text)),
+        ("the stages of a pipeline", partial(try_files, "staged", one, paired, text)),
         ("from a padded mesh to one process",
          partial(try_meshes, [(padded, 2), (whole, 1)], text)),
         ("booleans and padding on one process and on two",
