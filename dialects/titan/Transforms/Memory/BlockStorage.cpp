@@ -199,6 +199,10 @@ LogicalResult memory::verifyBuckets(ModuleOp module) {
     return success();
   DenseMap<StringAttr, AllocationAttr> firsts;
   for (auto allocation : allocations.getAsRange<AllocationAttr>()) {
+    if (isOnHost(allocation) && allocation.getMemory() != kHostMemory)
+      return module.emitError("allocation ")
+             << allocation.getName() << " is on " << allocation.getMemory()
+             << ", which is no memory; there is \"host\"";
     if (!allocation.getBucket())
       continue;
     auto type = cast<NamedTensorType>(allocation.getType());
@@ -209,10 +213,11 @@ LogicalResult memory::verifyBuckets(ModuleOp module) {
     AllocationAttr first = firsts.try_emplace(allocation.getBucket(), allocation).first->second;
     auto firstType = cast<NamedTensorType>(first.getType());
     if (countSlots(firstType) != countSlots(type) ||
-        firstType.getElementType() != type.getElementType())
+        firstType.getElementType() != type.getElementType() ||
+        first.getMemory() != allocation.getMemory())
       return module.emitError("allocations ")
              << first.getName() << " and " << allocation.getName() << " are in bucket "
-             << allocation.getBucket() << " but differ in their slots or element types";
+             << allocation.getBucket() << " but differ in their slots, element types or memory";
   }
   return success();
 }

@@ -142,8 +142,23 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 // All allocations of a bucket have the same number of slots.
 !a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {shard}>>
 !b = !titan.tensor<f32[layers = 2, seq = 8], <[{}, {}] flat 1 {shard}>>
-// expected-error@+1 {{allocations "a" and "b" are in bucket "layers" but differ in their slots or element types}}
+// expected-error@+1 {{allocations "a" and "b" are in bucket "layers" but differ in their slots, element types or memory}}
 module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "layers">, #titan.allocation<"b", !b, 0 to 0 in "layers">]} {
+}
+
+// -----
+
+// Host and device share no bucket.
+!a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {shard}>>
+// expected-error@+1 {{allocations "a" and "b" are in bucket "layers" but differ in their slots, element types or memory}}
+module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "layers">, #titan.allocation<"b", !a, 0 to 0 in "layers" on "host">]} {
+}
+
+// -----
+
+// There are two memories.
+// expected-error@+1 {{allocation "a" is on "disk", which is no memory; there is "host"}}
+module attributes {titan.persistent = [#titan.allocation<"a", !titan.tensor<f32[x = 8]>, 0 to 0 on "disk">]} {
 }
 
 // -----
