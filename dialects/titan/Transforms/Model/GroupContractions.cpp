@@ -60,32 +60,38 @@ struct Match {
   }
 };
 
+std::optional<Match> findMatch(ContractOp contract) {
+  for (auto [element, rows] : {std::pair(contract.getRhs(), contract.getLhs()),
+                               std::pair(contract.getLhs(), contract.getRhs())}) {
+    Match match{rows, element.getDefiningOp<GatherOp>(), contract.getResult().getType()};
+    if (match.gather && !contract.getInto() && match.selectsMatrices() &&
+        isa<FloatType>(match.result.getElementType()))
+      return match;
+  }
+  return std::nullopt;
+}
+
 class GroupContraction : public OpRewritePattern<ContractOp> {
 public:
   GroupContraction(MLIRContext *context, unsigned &numGrouped)
       : OpRewritePattern(context), numGrouped(numGrouped) {}
 
   LogicalResult matchAndRewrite(ContractOp contract, PatternRewriter &rewriter) const override {
-    for (auto [element, rows] : {std::pair(contract.getRhs(), contract.getLhs()),
-                                 std::pair(contract.getLhs(), contract.getRhs())}) {
-      Match match{rows, element.getDefiningOp<GatherOp>(), contract.getResult().getType()};
-      if (!match.gather || contract.getInto() || !match.selectsMatrices() ||
-          !isa<FloatType>(match.result.getElementType()))
-        continue;
-      TensorBuilder builder(rewriter, contract.getLoc());
-      auto product =
-          builder.create<GroupedContractOp>(match.getProductType(), rows, match.gather.getInput(),
-                                            match.gather.getIndices(), match.gather.getAlongAttr());
-      Value sum = builder.fitTo(product, match.result);
-      for (Operation *op : {product.getOperation(), sum.getDefiningOp()})
-        op->setDiscardableAttrs(contract->getDiscardableAttrDictionary());
-      rewriter.replaceOp(contract, sum);
-      if (match.gather->use_empty())
-        rewriter.eraseOp(match.gather);
-      ++numGrouped;
-      return success();
-    }
-    return failure();
+    std::optional<Match> match = findMatch(contract);
+    if (!match)
+      return failure();
+    TensorBuilder builder(rewriter, contract.getLoc());
+    auto product = builder.create<GroupedContractOp>(
+        match->getProductType(), match->rows, match->gather.getInput(), match->gather.getIndices(),
+        match->gather.getAlongAttr());
+    Value sum = builder.fitTo(product, match->result);
+    for (Operation *op : {product.getOperation(), sum.getDefiningOp()})
+      op->setDiscardableAttrs(contract->getDiscardableAttrDictionary());
+    rewriter.replaceOp(contract, sum);
+    if (match->gather->use_empty())
+      rewriter.eraseOp(match->gather);
+    ++numGrouped;
+    return success();
   }
 
 private:
