@@ -28,7 +28,7 @@ def start(*arguments, path: Path = PACKAGE, **options) -> subprocess.Popen:
 def run(*arguments, **options) -> tuple[int, str]:
     """Exit status and output."""
     process = start(*arguments, **options)
-    said, _ = process.communicate(timeout=120)
+    said, _ = process.communicate(timeout=600)
     return process.returncode, said
 
 
