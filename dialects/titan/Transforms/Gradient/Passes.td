@@ -56,8 +56,8 @@ def TitanBalanceStages : Pass<"titan-balance-stages", "::mlir::ModuleOp"> {
     Replaces the numbers of layers of a `dist.pipeline` with `by_cost`, so that the largest time of a stage
     is least (`base/schedule/Balance.h`). Times are the floating-point operations of the program `train`
     (CostOpInterface), three times for the forward and the backward pass, once more for what is recomputed.
-    What depends on a layer and is in none, as head and loss, belongs to the last stage, the rest to the
-    first. A module pass, because it changes the description of the module's pipeline by the costs of a
+    An operation outside of the layers counts with the last layer on which it depends, so that head and loss
+    belong to the last stage; what depends on no layer belongs to the first. A module pass, because it changes the description of the module's pipeline by the costs of a
     function.
 
     Input, with a head that costs as much as two layers:
