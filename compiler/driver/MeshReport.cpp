@@ -147,15 +147,20 @@ void checkMemory(const sema::Mesh &mesh, const plan::MemoryReport &memory, bool 
           "`offload = [optimizer]`");
 }
 
+static std::vector<std::string> wordsOf(const std::vector<int64_t> &ranks) {
+  std::vector<std::string> words;
+  for (int64_t rank : ranks)
+    words.push_back(std::to_string(rank));
+  return words;
+}
+
 /// "0-7" or "0, 8, 16, 24"; long groups are cut.
 static std::string printGroup(const AxisReport &axis, int64_t number) {
   constexpr size_t most = 4;
   std::vector<int64_t> ranks = ranksOfGroup(axis, number);
   if (axis.stride == 1 && ranks.size() > 2)
     return std::to_string(ranks.front()) + "-" + std::to_string(ranks.back());
-  std::vector<std::string> words;
-  for (int64_t rank : ranks)
-    words.push_back(std::to_string(rank));
+  std::vector<std::string> words = wordsOf(ranks);
   if (words.size() > most) {
     words[most - 2] = "...";
     words.erase(words.begin() + most - 1, words.end() - 1);
@@ -178,23 +183,32 @@ static std::string printGroups(const AxisReport &axis, int64_t ranks) {
 void printMesh(llvm::raw_ostream &out, const sema::Mesh &mesh, const std::vector<AxisReport> &axes,
                int64_t ranks) {
   using Side = TextTable::Side;
-  TextTable table({Side::Left, Side::Left, Side::Right, Side::Left});
+  std::vector<Side> sides = {Side::Left, Side::Left, Side::Right};
+  if (mesh.nodes)
+    sides.push_back(Side::Left);
+  TextTable table(sides);
   for (auto [axis, report] : llvm::zip_equal(mesh.axes, axes)) {
-    const bool isAuto = axis.degree == 0 && ranks == 1;
-    std::string what = axis.name + " = " + (isAuto ? "auto" : std::to_string(report.degree)) +
-                       (axis.isHeadTail ? ", in head-tail order" : "");
-    if (report.degree == 1) {
-      table.add({what, "", "", ""});
-      continue;
-    }
-    table.add({what, printGroups(report, ranks), "sends " + grouped(report.bytesSent) + " bytes",
-               !report.crossesNodes   ? ""
-               : *report.crossesNodes ? "across nodes"
-                                      : "within nodes"});
+    const bool isAuto = axis.degree == 0 && ranks == 1, isTrivial = report.degree == 1;
+    std::vector<std::string> cells = {
+        axis.name + " = " + (isAuto ? "auto" : std::to_string(report.degree)) +
+            (axis.isHeadTail ? ", in head-tail order" : ""),
+        isTrivial ? "" : printGroups(report, ranks),
+        isTrivial ? "" : "sends " + grouped(report.bytesSent) + " bytes"};
+    if (mesh.nodes)
+      cells.push_back(isTrivial ? "" : *report.crossesNodes ? "across nodes" : "within nodes");
+    table.add(std::move(cells));
   }
   table.print(out);
   if (mesh.nodes)
     out << "  on " << mesh.nodes->count << " nodes of " << mesh.nodes->ranksPerNode << " ranks\n";
+}
+
+void printAllGroups(llvm::raw_ostream &out, const std::vector<AxisReport> &axes, int64_t ranks) {
+  for (const AxisReport &axis : axes) {
+    out << "groups of " << axis.name << ":\n";
+    for (int64_t i = 0; i < ranks / axis.degree; ++i)
+      out << "  " << llvm::join(wordsOf(ranksOfGroup(axis, i)), ", ") << '\n';
+  }
 }
 
 llvm::json::Object meshJson(const sema::Mesh &mesh, const std::vector<AxisReport> &axes,
@@ -206,8 +220,10 @@ llvm::json::Object meshJson(const sema::Mesh &mesh, const std::vector<AxisReport
       groups.push_back(llvm::json::Array(ranksOfGroup(axis, i)));
     llvm::json::Object entry{{"name", axis.name},
                              {"degree", axis.degree},
-                             {"groups", std::move(groups)},
+                             {"stride", axis.stride},
                              {"bytes_sent", axis.bytesSent}};
+    if (ranks)
+      entry["groups"] = std::move(groups);
     if (axis.crossesNodes)
       entry["crosses_nodes"] = *axis.crossesNodes;
     list.push_back(std::move(entry));

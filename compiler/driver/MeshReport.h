@@ -39,6 +39,9 @@ void checkMemory(const sema::Mesh &mesh, const plan::MemoryReport &memory, bool 
 /// A row per axis, outer to inner, of `ranks` ranks.
 void printMesh(llvm::raw_ostream &out, const sema::Mesh &mesh, const std::vector<AxisReport> &axes,
                int64_t ranks);
+/// A line per group of each axis, with all of its ranks.
+void printAllGroups(llvm::raw_ostream &out, const std::vector<AxisReport> &axes, int64_t ranks);
+/// With the groups of `ranks` ranks; 0: without groups.
 llvm::json::Object meshJson(const sema::Mesh &mesh, const std::vector<AxisReport> &axes,
                             int64_t ranks);
 
