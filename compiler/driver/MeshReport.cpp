@@ -96,9 +96,9 @@ void warnOfNodes(const sema::Mesh &mesh, const dist::Degrees &degrees,
             axes[*worst].name + "` stays within nodes");
 }
 
-/// The parts of the planned memory.
-static std::vector<std::pair<std::string, int64_t>> listParts(const plan::MemoryReport &memory,
-                                                              bool isOneMemory) {
+/// The consumers of the planned memory.
+static std::vector<std::pair<std::string, int64_t>> listConsumers(const plan::MemoryReport &memory,
+                                                                  bool isOneMemory) {
   const plan::ProgramMemory *largest = nullptr;
   for (const plan::ProgramMemory &program : memory.programs)
     if (program.bytes == memory.getTransient())
@@ -106,7 +106,7 @@ static std::vector<std::pair<std::string, int64_t>> listParts(const plan::Memory
   auto whole = [&](int64_t onDevice, int64_t onHost) {
     return onDevice + (isOneMemory ? onHost : 0);
   };
-  std::vector<std::pair<std::string, int64_t>> parts = {
+  std::vector<std::pair<std::string, int64_t>> consumers = {
       {"parameters", whole(memory.parameters, memory.parametersOnHost)},
       {"optimizer state", whole(memory.optimizer, memory.optimizerOnHost)},
       {"buffers", memory.buffers},
@@ -115,11 +115,11 @@ static std::vector<std::pair<std::string, int64_t>> listParts(const plan::Memory
       {"inputs", memory.inputs},
       {"pack buffers", memory.gemmPacking}};
   if (largest) {
-    parts.push_back({"gradients", largest->gradients});
-    parts.push_back({"activations", largest->activations});
-    parts.push_back({"scratch of kernels", largest->scratch});
+    consumers.push_back({"gradients", largest->gradients});
+    consumers.push_back({"activations", largest->activations});
+    consumers.push_back({"scratch of kernels", largest->scratch});
   }
-  return parts;
+  return consumers;
 }
 
 void checkMemory(const sema::Mesh &mesh, const plan::MemoryReport &memory, bool isOneMemory,
@@ -130,17 +130,17 @@ void checkMemory(const sema::Mesh &mesh, const plan::MemoryReport &memory, bool 
       static_cast<double>(bytes) <= mesh.nodes->memory * gib)
     return;
   auto print = [&](double size) { return llvm::formatv("{0:F1} GiB", size).str(); };
-  std::vector<std::pair<std::string, int64_t>> parts = listParts(memory, isOneMemory);
-  llvm::stable_sort(parts, [](const auto &a, const auto &b) { return a.second > b.second; });
+  std::vector<std::pair<std::string, int64_t>> consumers = listConsumers(memory, isOneMemory);
+  llvm::stable_sort(consumers, [](const auto &a, const auto &b) { return a.second > b.second; });
   std::vector<std::string> words;
   constexpr size_t most = 3;
-  for (const auto &[name, size] : llvm::ArrayRef(parts).take_front(most))
+  for (const auto &[name, size] : llvm::ArrayRef(consumers).take_front(most))
     if (size > 0)
       words.push_back(name + " " + print(static_cast<double>(size) / gib));
   diags
       .report(Code::MemoryExceeded, mesh.nodes->memoryLoc,
               "a rank needs " + print(static_cast<double>(bytes) / gib) + ", but its device has " +
-                  print(mesh.nodes->memory) + "; its largest parts: " + llvm::join(words, ", "))
+                  print(mesh.nodes->memory) + "; its largest consumers: " + llvm::join(words, ", "))
       .help(
           "store parameters, gradients and optimizer state in more shards, recompute, use smaller "
           "batches or element types, or leave the optimizer's state to the host: "

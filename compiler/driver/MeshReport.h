@@ -31,7 +31,7 @@ std::vector<AxisReport> reportMesh(const sema::Mesh &mesh, const dist::Degrees &
 void warnOfNodes(const sema::Mesh &mesh, const dist::Degrees &degrees,
                  const std::vector<dist::CollectiveUse> &collectives, DiagnosticEngine &diags);
 
-/// Reports a rank whose planned memory exceeds that of its device, with its largest parts.
+/// Reports a rank whose planned memory exceeds that of its device, with its largest consumers.
 /// `isOneMemory`: memory of the host is that of the device, too.
 void checkMemory(const sema::Mesh &mesh, const plan::MemoryReport &memory, bool isOneMemory,
                  DiagnosticEngine &diags);
