@@ -20,7 +20,21 @@ bool isRun(const Table &table, const Pipeline &pipeline) {
 
 } // namespace
 
-Pipelines::Pipelines(const Table &table, std::span<const int64_t> degree,
+std::vector<PlannedStep> planSteps(const Table &table, std::span<const int64_t> degree) {
+  std::vector<PlannedStep> steps;
+  for (const Pipeline &pipeline : table.pipelines) {
+    PlannedStep &step = steps.emplace_back();
+    step.schedule =
+        scheduleOf(table.pipelines, pipeline, degree[static_cast<size_t>(pipeline.axis)]);
+    if (!isRun(table, pipeline))
+      continue;
+    step.order = orderStep(pipeline, step.schedule);
+    step.transfers = findTransfers(pipeline, step.order);
+  }
+  return steps;
+}
+
+Pipelines::Pipelines(const Table &table, const std::vector<PlannedStep> &steps,
                      std::span<const int64_t> coordinate) {
   if (table.pipelines.empty())
     return;
@@ -28,12 +42,10 @@ Pipelines::Pipelines(const Table &table, std::span<const int64_t> degree,
   rank = static_cast<int>(coordinate[static_cast<size_t>(meshAxis)]);
   copies.assign(table.isStored.size(), 0);
   holders.assign(table.isStored.size(), -1);
-  for (const Pipeline &pipeline : table.pipelines) {
-    const schedule::Schedule schedule =
-        scheduleOf(table.pipelines, pipeline, degree[static_cast<size_t>(meshAxis)]);
-    findMemory(table, pipeline, schedule);
-    if (isRun(table, pipeline))
-      add(table, pipeline, schedule);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    findMemory(table, table.pipelines[i], steps[i].schedule);
+    if (isRun(table, table.pipelines[i]))
+      add(table, table.pipelines[i], steps[i]);
   }
   holdUnused(table);
 }
@@ -68,11 +80,8 @@ void Pipelines::findMemory(const Table &table, const Pipeline &pipeline,
   }
 }
 
-void Pipelines::add(const Table &table, const Pipeline &pipeline,
-                    const schedule::Schedule &schedule) {
-  const StepOrder order = orderStep(pipeline, schedule);
-  const std::vector<Transfer> transfers = findTransfers(pipeline, order);
-  RankPlan plan = planRank(pipeline, table.functions, order, transfers, rank);
+void Pipelines::add(const Table &table, const Pipeline &pipeline, const PlannedStep &step) {
+  RankPlan plan = planRank(pipeline, table.functions, step.order, step.transfers, rank);
   for (const auto &[allocation, slots] : plan.slots)
     copies[static_cast<size_t>(allocation)] =
         std::max(copies[static_cast<size_t>(allocation)], slots);
@@ -82,7 +91,7 @@ void Pipelines::add(const Table &table, const Pipeline &pipeline,
       count = pipeline.microbatches;
   }
   std::set<int> all(messageOffsets.begin(), messageOffsets.end());
-  for (const Transfer &transfer : transfers)
+  for (const Transfer &transfer : step.transfers)
     all.insert(transfer.to - transfer.from);
   messageOffsets.assign(all.begin(), all.end());
   const int last = plan.calls.back().fragment.fragment;

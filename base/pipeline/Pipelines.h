@@ -10,11 +10,25 @@
 
 namespace titan::pipeline {
 
+/// What all ranks of a pipeline share. Of a pipeline that the command does not run, the schedule.
+struct PlannedStep {
+  schedule::Schedule schedule;
+  StepOrder order;
+  std::vector<Transfer> transfers;
+};
+
+/// One step per pipeline of the table. Their number of transfers grows with stages and
+/// microbatches, so whoever looks at several ranks computes them once.
+std::vector<PlannedStep> planSteps(const Table &table, std::span<const int64_t> degree);
+
 class Pipelines {
 public:
   /// `degree` and `coordinate` hold one number per mesh axis. Functions that the command does not
   /// run are missing in `table`; their fragments still say where parameters and states are.
   Pipelines(const Table &table, std::span<const int64_t> degree,
+            std::span<const int64_t> coordinate)
+      : Pipelines(table, planSteps(table, degree), coordinate) {}
+  Pipelines(const Table &table, const std::vector<PlannedStep> &steps,
             std::span<const int64_t> coordinate);
 
   /// The plan of a program; null if it is no pipeline.
@@ -46,7 +60,7 @@ private:
     std::string lastFunction;
   };
   const Entry *findEntry(const std::string &program) const;
-  void add(const Table &table, const Pipeline &pipeline, const schedule::Schedule &schedule);
+  void add(const Table &table, const Pipeline &pipeline, const PlannedStep &step);
   void findMemory(const Table &table, const Pipeline &pipeline, const schedule::Schedule &schedule);
 
   void holdUnused(const Table &table);

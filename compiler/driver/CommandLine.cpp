@@ -150,6 +150,7 @@ void addInspection(CLI::App &app, Arguments &args) {
                           "of this machine's cores");
   info->add_flag("--by-line", args.info.byLine,
                  "add operations and memory traffic of every source line");
+  info->add_flag("--groups", args.info.groups, "list the ranks of all groups of the mesh");
   info->add_flag("--options", args.info.options, "list all options that runs have");
   CLI::App *explain = app.add_subcommand("explain", "explain the code of a diagnostic");
   explain->add_option("CODE", args.code, "such as T0301")->required()->type_name("");

@@ -15,6 +15,7 @@ int checkCommand(const CommonOptions &options, bool verify);
 struct InfoOptions {
   bool options = false;  ///< list every option instead
   bool byLine = false;   ///< also the costs of every source line
+  bool groups = false;   ///< also the ranks of all groups of the mesh
   int64_t processes = 0; ///< processes to start, for an `auto` degree; 0: the minimum
   int64_t threads = 0;   ///< per process; 0: an equal share of this machine
 };

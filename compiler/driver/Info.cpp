@@ -48,7 +48,7 @@ int infoCommand(const CommonOptions &options, const InfoOptions &info) {
     summary = makeRunSummary(instance, *run, info.processes, info.threads);
   if (!summary)
     return instance.finish(1);
-  options.json ? printJson(*run, *summary) : printText(*run, *summary);
+  options.json ? printJson(*run, *summary, info.groups) : printText(*run, *summary, info.groups);
   if (info.byLine && !options.json)
     printLines(llvm::outs(), *summary, instance.sources);
   std::vector<std::string> models = instance.candidateModels();

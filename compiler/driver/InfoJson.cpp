@@ -166,12 +166,12 @@ llvm::json::Array conflictsJson(const std::vector<dist::ConflictUse> &conflicts)
 
 } // namespace
 
-void printJson(const CheckedRun &run, const RunSummary &summary) {
+void printJson(const CheckedRun &run, const RunSummary &summary, bool allGroups) {
   llvm::json::Object out{{"schema_version", 1},
                          {"model", run.modelName},
                          {"run", run.run.name},
                          {"ranks", summary.ranks},
-                         {"mesh", meshJson(run.mesh, summary.mesh, summary.ranks)},
+                         {"mesh", meshJson(run.mesh, summary.mesh, allGroups ? summary.ranks : 0)},
                          {"parameters", parametersJson(run.train, summary, /*buffers=*/false)},
                          {"buffers", parametersJson(run.train, summary, /*buffers=*/true)},
                          {"patterns", patternsJson(run)},

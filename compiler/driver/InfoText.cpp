@@ -104,7 +104,7 @@ void printSettings(const sema::Run &run) {
 
 } // namespace
 
-void printText(const CheckedRun &run, const RunSummary &summary) {
+void printText(const CheckedRun &run, const RunSummary &summary, bool allGroups) {
   const sema::Model &model = run.train;
   llvm::outs() << "model " << run.modelName << ": " << grouped(model.parameterCount())
                << " parameters\n\n";
@@ -117,6 +117,8 @@ void printText(const CheckedRun &run, const RunSummary &summary) {
   printPatterns(run);
   llvm::outs() << "\nmesh, outer to inner:\n";
   printMesh(llvm::outs(), run.mesh, summary.mesh, summary.ranks);
+  if (allGroups)
+    printAllGroups(llvm::outs(), summary.mesh, summary.ranks);
   for (const auto &[dim, size] : paddedDims(run))
     llvm::outs() << "  " << dim->name << " = " << dim->size << " is padded to " << size << '\n';
   printLayouts(summary);

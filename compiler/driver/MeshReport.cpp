@@ -96,9 +96,9 @@ void warnOfNodes(const sema::Mesh &mesh, const dist::Degrees &degrees,
             axes[*worst].name + "` stays within nodes");
 }
 
-/// The parts of the planned memory.
-static std::vector<std::pair<std::string, int64_t>> listParts(const plan::MemoryReport &memory,
-                                                              bool isOneMemory) {
+/// The consumers of the planned memory.
+static std::vector<std::pair<std::string, int64_t>> listConsumers(const plan::MemoryReport &memory,
+                                                                  bool isOneMemory) {
   const plan::ProgramMemory *largest = nullptr;
   for (const plan::ProgramMemory &program : memory.programs)
     if (program.bytes == memory.getTransient())
@@ -106,7 +106,7 @@ static std::vector<std::pair<std::string, int64_t>> listParts(const plan::Memory
   auto whole = [&](int64_t onDevice, int64_t onHost) {
     return onDevice + (isOneMemory ? onHost : 0);
   };
-  std::vector<std::pair<std::string, int64_t>> parts = {
+  std::vector<std::pair<std::string, int64_t>> consumers = {
       {"parameters", whole(memory.parameters, memory.parametersOnHost)},
       {"optimizer state", whole(memory.optimizer, memory.optimizerOnHost)},
       {"buffers", memory.buffers},
@@ -115,11 +115,11 @@ static std::vector<std::pair<std::string, int64_t>> listParts(const plan::Memory
       {"inputs", memory.inputs},
       {"pack buffers", memory.gemmPacking}};
   if (largest) {
-    parts.push_back({"gradients", largest->gradients});
-    parts.push_back({"activations", largest->activations});
-    parts.push_back({"scratch of kernels", largest->scratch});
+    consumers.push_back({"gradients", largest->gradients});
+    consumers.push_back({"activations", largest->activations});
+    consumers.push_back({"scratch of kernels", largest->scratch});
   }
-  return parts;
+  return consumers;
 }
 
 void checkMemory(const sema::Mesh &mesh, const plan::MemoryReport &memory, bool isOneMemory,
@@ -130,21 +130,28 @@ void checkMemory(const sema::Mesh &mesh, const plan::MemoryReport &memory, bool 
       static_cast<double>(bytes) <= mesh.nodes->memory * gib)
     return;
   auto print = [&](double size) { return llvm::formatv("{0:F1} GiB", size).str(); };
-  std::vector<std::pair<std::string, int64_t>> parts = listParts(memory, isOneMemory);
-  llvm::stable_sort(parts, [](const auto &a, const auto &b) { return a.second > b.second; });
+  std::vector<std::pair<std::string, int64_t>> consumers = listConsumers(memory, isOneMemory);
+  llvm::stable_sort(consumers, [](const auto &a, const auto &b) { return a.second > b.second; });
   std::vector<std::string> words;
   constexpr size_t most = 3;
-  for (const auto &[name, size] : llvm::ArrayRef(parts).take_front(most))
+  for (const auto &[name, size] : llvm::ArrayRef(consumers).take_front(most))
     if (size > 0)
       words.push_back(name + " " + print(static_cast<double>(size) / gib));
   diags
       .report(Code::MemoryExceeded, mesh.nodes->memoryLoc,
               "a rank needs " + print(static_cast<double>(bytes) / gib) + ", but its device has " +
-                  print(mesh.nodes->memory) + "; its largest parts: " + llvm::join(words, ", "))
+                  print(mesh.nodes->memory) + "; its largest consumers: " + llvm::join(words, ", "))
       .help(
           "store parameters, gradients and optimizer state in more shards, recompute, use smaller "
           "batches or element types, or leave the optimizer's state to the host: "
           "`offload = [optimizer]`");
+}
+
+static std::vector<std::string> wordsOf(const std::vector<int64_t> &ranks) {
+  std::vector<std::string> words;
+  for (int64_t rank : ranks)
+    words.push_back(std::to_string(rank));
+  return words;
 }
 
 /// "0-7" or "0, 8, 16, 24"; long groups are cut.
@@ -153,9 +160,7 @@ static std::string printGroup(const AxisReport &axis, int64_t number) {
   std::vector<int64_t> ranks = ranksOfGroup(axis, number);
   if (axis.stride == 1 && ranks.size() > 2)
     return std::to_string(ranks.front()) + "-" + std::to_string(ranks.back());
-  std::vector<std::string> words;
-  for (int64_t rank : ranks)
-    words.push_back(std::to_string(rank));
+  std::vector<std::string> words = wordsOf(ranks);
   if (words.size() > most) {
     words[most - 2] = "...";
     words.erase(words.begin() + most - 1, words.end() - 1);
@@ -191,23 +196,32 @@ static std::string describe(sema::AttentionMethod method) {
 void printMesh(llvm::raw_ostream &out, const sema::Mesh &mesh, const std::vector<AxisReport> &axes,
                int64_t ranks) {
   using Side = TextTable::Side;
-  TextTable table({Side::Left, Side::Left, Side::Right, Side::Left});
+  std::vector<Side> sides = {Side::Left, Side::Left, Side::Right};
+  if (mesh.nodes)
+    sides.push_back(Side::Left);
+  TextTable table(sides);
   for (auto [axis, report] : llvm::zip_equal(mesh.axes, axes)) {
-    const bool isAuto = axis.degree == 0 && ranks == 1;
-    std::string what = axis.name + " = " + (isAuto ? "auto" : std::to_string(report.degree)) +
-                       (axis.isHeadTail ? ", in head-tail order" : "") + describe(axis.attention);
-    if (report.degree == 1) {
-      table.add({what, "", "", ""});
-      continue;
-    }
-    table.add({what, printGroups(report, ranks), "sends " + grouped(report.bytesSent) + " bytes",
-               !report.crossesNodes   ? ""
-               : *report.crossesNodes ? "across nodes"
-                                      : "within nodes"});
+    const bool isAuto = axis.degree == 0 && ranks == 1, isTrivial = report.degree == 1;
+    std::vector<std::string> cells = {
+        axis.name + " = " + (isAuto ? "auto" : std::to_string(report.degree)) +
+            (axis.isHeadTail ? ", in head-tail order" : "") + describe(axis.attention),
+        isTrivial ? "" : printGroups(report, ranks),
+        isTrivial ? "" : "sends " + grouped(report.bytesSent) + " bytes"};
+    if (mesh.nodes)
+      cells.push_back(isTrivial ? "" : *report.crossesNodes ? "across nodes" : "within nodes");
+    table.add(std::move(cells));
   }
   table.print(out);
   if (mesh.nodes)
     out << "  on " << mesh.nodes->count << " nodes of " << mesh.nodes->ranksPerNode << " ranks\n";
+}
+
+void printAllGroups(llvm::raw_ostream &out, const std::vector<AxisReport> &axes, int64_t ranks) {
+  for (const AxisReport &axis : axes) {
+    out << "groups of " << axis.name << ":\n";
+    for (int64_t i = 0; i < ranks / axis.degree; ++i)
+      out << "  " << llvm::join(wordsOf(ranksOfGroup(axis, i)), ", ") << '\n';
+  }
 }
 
 llvm::json::Object meshJson(const sema::Mesh &mesh, const std::vector<AxisReport> &axes,
@@ -219,8 +233,10 @@ llvm::json::Object meshJson(const sema::Mesh &mesh, const std::vector<AxisReport
       groups.push_back(llvm::json::Array(ranksOfGroup(axis, i)));
     llvm::json::Object entry{{"name", axis.name},
                              {"degree", axis.degree},
-                             {"groups", std::move(groups)},
+                             {"stride", axis.stride},
                              {"bytes_sent", axis.bytesSent}};
+    if (ranks)
+      entry["groups"] = std::move(groups);
     if (axis.crossesNodes)
       entry["crosses_nodes"] = *axis.crossesNodes;
     list.push_back(std::move(entry));

@@ -31,7 +31,7 @@ std::vector<AxisReport> reportMesh(const sema::Mesh &mesh, const dist::Degrees &
 void warnOfNodes(const sema::Mesh &mesh, const dist::Degrees &degrees,
                  const std::vector<dist::CollectiveUse> &collectives, DiagnosticEngine &diags);
 
-/// Reports a rank whose planned memory exceeds that of its device, with its largest parts.
+/// Reports a rank whose planned memory exceeds that of its device, with its largest consumers.
 /// `isOneMemory`: memory of the host is that of the device, too.
 void checkMemory(const sema::Mesh &mesh, const plan::MemoryReport &memory, bool isOneMemory,
                  DiagnosticEngine &diags);
@@ -39,6 +39,9 @@ void checkMemory(const sema::Mesh &mesh, const plan::MemoryReport &memory, bool 
 /// A row per axis, outer to inner, of `ranks` ranks.
 void printMesh(llvm::raw_ostream &out, const sema::Mesh &mesh, const std::vector<AxisReport> &axes,
                int64_t ranks);
+/// A line per group of each axis, with all of its ranks.
+void printAllGroups(llvm::raw_ostream &out, const std::vector<AxisReport> &axes, int64_t ranks);
+/// With the groups of `ranks` ranks; 0: without groups.
 llvm::json::Object meshJson(const sema::Mesh &mesh, const std::vector<AxisReport> &axes,
                             int64_t ranks);
 

@@ -51,8 +51,8 @@ std::string publicName(const sema::Parameter &parameter);
 std::vector<std::pair<const sema::Dim *, int64_t>> paddedDims(const sema::CheckedRun &run);
 
 /// The summary as text and as JSON, on standard output.
-void printText(const sema::CheckedRun &run, const RunSummary &summary);
-void printJson(const sema::CheckedRun &run, const RunSummary &summary);
+void printText(const sema::CheckedRun &run, const RunSummary &summary, bool allGroups);
+void printJson(const sema::CheckedRun &run, const RunSummary &summary, bool allGroups);
 
 /// The memory of a rank, as a table and as JSON.
 void printMemory(llvm::raw_ostream &out, const RunSummary &summary);

@@ -260,14 +260,15 @@ public:
     pipeline::Table table = getPipelineTable(module, kinds);
     std::vector<MemoryReport> reports;
     if (table.pipelines.empty())
-      return {report(pipeline::Pipelines(table, {}, {}))};
+      return {report(pipeline::Pipelines(table, std::vector<pipeline::PlannedStep>(), {}))};
     std::vector<int64_t> degree, coordinate;
     for (auto axis : dist::MeshOp::lookup(module).getAxes().getAsRange<dist::MeshAxisAttr>())
       degree.push_back(degrees.lookup(axis.getName().getValue()));
     coordinate.resize(degree.size());
     const size_t axis = table.pipelines.front().axis;
+    const std::vector<pipeline::PlannedStep> steps = pipeline::planSteps(table, degree);
     for (coordinate[axis] = 0; coordinate[axis] < degree[axis]; ++coordinate[axis])
-      reports.push_back(report(pipeline::Pipelines(table, degree, coordinate)));
+      reports.push_back(report(pipeline::Pipelines(table, steps, coordinate)));
     return reports;
   }
 

@@ -89,25 +89,37 @@ def by_srun() -> tuple[str, list[float]]:
         return show(SRUN_WORDS), launch("srun", SRUN_WORDS, environment)
 
 
-def on_two_hosts() -> tuple[str, list[float]]:
-    """torchrun's agent on each host, as on real ones."""
-    out = OUT / "hosts"
+def start_on_hosts(command: list[str]) -> tuple[list[str], str]:
+    """torchrun's agent on each of two hosts, as on real ones: its words, and what the program prints."""
     words = ["torchrun", "--no-python", "--nnodes", "2", "--nproc-per-node", str(RANKS // 2),
              "--master-addr", "10.213.7.1", "--master-port", "29500", "--node-rank"]
     with two_hosts() as hosts:
         agents = [subprocess.Popen(["ip", "netns", "exec", host, str(TORCHRUN), *words[1:], str(node),
-                                    *command_of(out)], env=environment_of({}), text=True,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                                    *command], env=environment_of({}), text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                   for node, host in enumerate(hosts)]
         try:
-            ends = [agent.communicate(timeout=120)[1] for agent in agents]
+            ends = [agent.communicate(timeout=120) for agent in agents]
         finally:
             for agent in agents:
                 agent.kill()
-        for agent, said in zip(agents, ends):
+        for agent, (_, said) in zip(agents, ends):
             if agent.returncode:
                 raise Failed(f"torchrun ended with {agent.returncode}\n{said[-2000:]}")
+    return words, "".join(printed for printed, _ in ends)
+
+
+def on_two_hosts() -> tuple[str, list[float]]:
+    out = OUT / "hosts"
+    words, _ = start_on_hosts(command_of(out))
     return "\n".join(show([*words, str(node)]) + f"   # on host {node}" for node in (0, 1)), losses_of(out)
+
+
+def knows_nodes() -> tuple[str, list[float]]:
+    """The plan names the nodes that the launcher reports, and the axis that crosses them."""
+    _, printed = start_on_hosts([*command_of(OUT / "plan"), "--dry-run"])
+    found = "nodes of 2 ranks, crossed by shard\n" in printed
+    return "nodes of 2 ranks, crossed by shard" if found else printed, losses_of(OUT / "expected") if found else []
 
 
 LAUNCHERS = {
@@ -115,6 +127,8 @@ LAUNCHERS = {
     "mpirun": (by_mpirun, lambda: "" if shutil.which("mpirun.openmpi") else "there is no mpirun"),
     "mpiexec": (by_mpiexec, lambda: "" if shutil.which("mpiexec.hydra") else "there is no mpiexec"),
     "srun": (by_srun, slurm.reason_to_skip),
+    "two hosts, a plan": (knows_nodes, lambda: "" if can_make_hosts() else
+                          "network namespaces need root and iproute2"),
     "two hosts": (on_two_hosts, lambda: "" if can_make_hosts() else
                   "network namespaces need root and iproute2"),
 }

@@ -3,6 +3,7 @@
 
 #include "Main.h"
 #include "base/Error.h"
+#include "base/layout/Topology.h"
 #include "comm/Comm.h"
 #include "metrics/Metrics.h"
 #include "settings/Degrees.h"
@@ -97,16 +98,32 @@ Program programFor(Command command, const std::vector<int64_t> &degrees) {
   return whole;
 }
 
-void describePlan(Executor &executor, const Settings &settings) {
+/// The nodes that the launcher reports, and the axes of the mesh that cross them.
+std::string describeNodes(const Mesh &mesh, const LaunchInfo &launch) {
+  if (launch.localWorldSize == launch.worldSize)
+    return "";
+  std::vector<AxisTraffic> axes;
+  for (const MeshAxis &axis : mesh.axes())
+    axes.push_back({axis.name, axis.degree, 0});
+  const std::vector<bool> across = findAxesAcrossNodes(axes, launch.localWorldSize);
+  std::string names;
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (across[i])
+      names += (names.empty() ? "" : ", ") + axes[i].name;
+  return fmt::format("nodes of {} ranks, crossed by {}\n", launch.localWorldSize, names);
+}
+
+void describePlan(Executor &executor, const LaunchInfo &launch, const Settings &settings) {
   const Program &program = executor.program();
   const Arena &arena = executor.arena();
   std::printf("%s", fmt::format("{}: {} parameters in {}, on {} rank{} ({})\n"
-                                "each step: {} x {} tokens\n"
+                                "{}each step: {} x {} tokens\n"
                                 "memory of this rank: {} from step to step, {} in all{}\n\n{}",
                                 program.name, program.parameters, nameOf(program.dtype),
                                 executor.world().size(), executor.world().size() == 1 ? "" : "s",
-                                executor.mesh().describe(), program.batch, program.seq,
-                                formatBytes(arena.persistentBytes()), formatBytes(arena.bytes()),
+                                executor.mesh().describe(), describeNodes(executor.mesh(), launch),
+                                program.batch, program.seq, formatBytes(arena.persistentBytes()),
+                                formatBytes(arena.bytes()),
                                 arena.hostBytes()
                                     ? ", and " + formatBytes(arena.hostBytes()) + " on the host"
                                     : std::string(),
@@ -256,7 +273,7 @@ int runCommand(Preparation &made, World &world) {
   Executor executor(std::move(needed), std::move(made.degrees), world, makeDevice(launch));
   reportCrashes(launch.rank, executor.running());
   if (options.dryRun && executor.isFirst())
-    describePlan(executor, *made.settings);
+    describePlan(executor, launch, *made.settings);
   flushOutput();
   switch (options.command) {
   case Command::Train:

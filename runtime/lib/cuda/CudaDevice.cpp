@@ -63,7 +63,7 @@ public:
     void *memory = nullptr;
     check(cudaMallocHost(&memory, static_cast<size_t>(bytes)), "allocating page-locked memory");
     std::memset(memory, 0, static_cast<size_t>(bytes));
-    hostBlocks.push_back({static_cast<std::byte *>(memory), bytes});
+    hostBlocks.emplace_back(static_cast<std::byte *>(memory), static_cast<size_t>(bytes));
     return hostBlocks.back().data();
   }
   void releaseOnHost(std::byte *memory, int64_t) override {

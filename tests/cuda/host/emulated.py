@@ -58,12 +58,13 @@ def link(objects: list[Path], exe: Path, library: str = "libtitan_runtime_main.a
     return exe
 
 
-def emit(program: Path, train: str, dtype: str, target: str, source: Path) -> Path:
+def emit(program: Path, train: str, dtype: str, target: str, source: Path, settings=()) -> Path:
     source.parent.mkdir(parents=True, exist_ok=True)
     call([TITANC, "build", program, "--train", train, "--target", target, "--emit=cpp", "-o", source,
-          *precision(dtype)])
+          *precision(dtype), *(word for setting in settings for word in ("--set", setting))])
     return source
 
 
-def build_for_device(program: Path, train: str, dtype: str, exe: Path) -> Path:
-    return link([compile_device(emit(program, train, dtype, "cuda", exe.with_suffix(".cu")))], exe)
+def build_for_device(program: Path, train: str, dtype: str, exe: Path, settings=()) -> Path:
+    source = emit(program, train, dtype, "cuda", exe.with_suffix(".cu"), settings)
+    return link([compile_device(source)], exe)

@@ -76,9 +76,25 @@ def split(text: Path, file: str, run: str, dtype: str, processes: int):
     return result.passed(), result.table()
 
 
+def offloaded(text: Path, file: str, run: str, dtype: str):
+    """Parameters and optimizer state in memory of the host: the same losses, also of a resumed run. Kernels may
+    access page-locked memory; products, collectives and copies on the device may not."""
+    exe = OUT / f"{file}-{run}-{dtype}-offloaded" / "device"
+    emulated.build_for_device(PROGRAMS / f"{file}.titan", run, dtype, exe, ["offload=[optimizer, params]"])
+    usual, ours = exe.with_name("usual"), exe.with_name("ours")
+    for program, out in ((built(file, run, dtype), usual), (exe, ours)):
+        Launch(STEPS, processes=2).run(program, text, out)
+    same = read_losses(ours) == read_losses(usual)
+    good, details = is_resumable(exe, text)
+    return same and good, f"    {read_losses(ours)}\n    {read_losses(usual)}\n{details}"
+
+
 def resumed(text: Path, file: str, run: str, dtype: str):
+    return is_resumable(built(file, run, dtype), text)
+
+
+def is_resumable(exe: Path, text: Path):
     """Losses are bitwise equal, whether or not the run was stopped and resumed."""
-    exe = built(file, run, dtype)
     whole, parts = exe.with_name("whole"), exe.with_name("parts")
     Launch(4).run(exe, text, whole)
     command = [exe, "--data", text, "--steps", 4, "--seed", 7, "--out", parts, "--log-every", 1]
@@ -108,6 +124,7 @@ def cases(everything: bool, text: Path):
     for case in CASES + (MORE if everything else []):
         yield " ".join(case) + " against the processor", partial(against_processor, text, *case)
     yield "llama3 parity float32 resumed", partial(resumed, text, *CASES[0])
+    yield "llama3 auto on 2 processes, offloaded", partial(offloaded, text, *CASES[0])
     yield "an index outside of a table", index_outside
     yield "llama3 auto on 2 processes", partial(split, text, *CASES[0], 2)
     yield "llama3 captured, on 2 processes", partial(in_graphs, text, *CASES[0], 2)
