@@ -84,7 +84,7 @@ func.func @gathered(%q: !whole, %k: !whole) -> !whole {
 
 // Another axis has some of the queries of each key. Cotangents of keys are then unreduced over that axis, from zeros on.
 // CHECK-LABEL: func.func @unreduced
-func.func @unreduced(%dy: !qg, %q: !qg, %k: !kg, %v: !kg, %y: !qg, %lse: !lseg) -> (!qg, !partial, !partial) {
+func.func @unreduced(%dy: !qg, %q: !qg, %k: !kg, %v: !kg, %y: !qg, %lse: !lseg) -> (!qg, !partial {titan.unreduced}, !partial {titan.unreduced}) {
   // CHECK-COUNT-2: dist.make_partial %{{.*}} over ["tp"] : {{.*}} -> <f32[seq = 8, head = 4], <[{cp}, {}] partial sum {tp}>>
   // CHECK: titan.repeat <cp.ring = 3>
   // CHECK: dist.permute {{.*}} partial sum {tp}
