@@ -272,7 +272,8 @@ class Body(IndexStatements):
             turn = self.random.choice(["rope", "rope_half"])
             q, k = (f"{turn}({p}, over head, along seq, theta = 100)" for p in (q, k))
         dims = [*parts[0].dims[:-1], shapes[2][-1]]
-        self.let(f"attention({q}, {k}, {v}, over head, along seq{self.attention_options()})", dims)
+        result = self.let(f"attention({q}, {k}, {v}, over head, along seq{self.attention_options()})", dims)
+        self.program.attends |= self.is_model and result is not None
 
     def attention_options(self) -> str:
         """A mask of several terms, a cap on the scores, a sink."""
@@ -449,6 +450,7 @@ class Program:
         self.values_dims = ["batch", "seq", "embed"]
         self.blocks: list[str] = []
         self.singular: set[str] = set()  # dimensions along which 0 would give NaN
+        self.attends = False  # the model itself, along seq
 
     def fresh(self, prefix: str) -> str:
         self.names[prefix] = self.names.get(prefix, 0) + 1
@@ -530,7 +532,10 @@ class Program:
             parts += [f", else {otherwise[0]}"] if splits and otherwise else []
             parts += [f" stores {', '.join(stores)}"] if stores else []
             parts += [f" {{ pad = [{', '.join(uneven)}] }}"] if uneven else []
-            parts += [" { order = headtail }"] if is_mirrored else []
+            options = ["order = headtail"] if is_mirrored else []
+            if self.attends and splits and "seq" in [*splits, *otherwise] and self.random.random() < 0.5:
+                options.append("attention = ring")
+            parts += [f" {{ {', '.join(options)} }}"] if options and not uneven else []
             lines.append(f"  {name} = {'auto' if name == auto else degree} {''.join(parts)}")
         if len(lines) > 1 and self.random.random() < 0.25:
             lines += self.draw_joint(lines, used, left)

@@ -51,6 +51,7 @@ def draw_mesh(draw: random.Random, dims: list[str], tensors: dict[str, list[str]
         has_order |= is_mirrored
         maps.append(f'dist.axis_rules "{name}" shards {quote(splits)} fallback {quote(otherwise)} '
                     f"stores {quote(stores)}{' headtail' if is_mirrored else ''}"
+                    f"{' attention ring' if not is_auto and draw.random() < 0.3 else ''}"
                     + draw_overrides(draw, ["batch"] if is_auto else dims, tensors))
     draw.shuffle(maps)
     return "\n".join([f"dist.mesh @mesh [{', '.join(axes)}]", *maps])

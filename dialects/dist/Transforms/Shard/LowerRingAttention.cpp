@@ -79,9 +79,16 @@ public:
                ? value
                : create<ir::CastOp>(type.withElementType(element), value);
   }
-  /// A sum like `value` before the first step.
+  /// A sum like `value` before the first step: `number`, or 0 for unreduced sums of other axes.
   Value fill(Value value, double number) {
     NamedTensorType type = getSumType(value);
+    if (ShardingAttr sharding = type.getShardingOrReplicated(); sharding.isPartial())
+      return create<MakePartialOp>(type,
+                                   expand(number, type.withSharding(sharding.withoutPartial())),
+                                   sharding.getPartialAxes());
+    return expand(number, type);
+  }
+  Value expand(double number, NamedTensorType type) {
     return create<ir::ExpandOp>(
         type, create<ir::ConstantOp>(getScalarType(type.getElementType()), number));
   }

@@ -2,7 +2,7 @@
 
 dist.mesh @mesh [#dist.axis<cp = 4>, #dist.axis<tp = 2>]
 dist.axis_rules "cp" shards ["seq"] fallback [] stores [] attention ring
-dist.axis_rules "tp" shards ["heads"] fallback [] stores []
+dist.axis_rules "tp" shards ["heads", "group"] fallback [] stores []
 
 !q = !titan.tensor<bf16[seq = 8, heads = 2, group = 3, head = 4], <[{cp}, {tp}, {}, {}]>>
 !k = !titan.tensor<bf16[seq = 8, heads = 2, head = 4], <[{cp}, {tp}, {}]>>
@@ -75,4 +75,19 @@ func.func @gathered(%q: !whole, %k: !whole) -> !whole {
   // CHECK: titan.attention %arg0, %arg1, %arg1 along
   %y, %lse = titan.attention %q, %k, %k along "seq" head "head" {scale = 0.5} : (!whole, !whole, !whole) -> (!whole, !titan.tensor<f32[seq = 8, heads = 2], <[{}, {tp}]>>)
   return %y : !whole
+}
+
+!qg = !titan.tensor<f32[seq = 8, group = 2, head = 4], <[{cp}, {tp}, {}]>>
+!kg = !titan.tensor<f32[seq = 8, head = 4], <[{cp}, {}]>>
+!partial = !titan.tensor<f32[seq = 8, head = 4], <[{cp}, {}] partial sum {tp}>>
+!lseg = !titan.tensor<f32[seq = 8, group = 2], <[{cp}, {tp}]>>
+
+// Another axis has some of the queries of each key. Cotangents of keys are then unreduced over that axis, from zeros on.
+// CHECK-LABEL: func.func @unreduced
+func.func @unreduced(%dy: !qg, %q: !qg, %k: !kg, %v: !kg, %y: !qg, %lse: !lseg) -> (!qg, !partial {titan.unreduced}, !partial {titan.unreduced}) {
+  // CHECK-COUNT-2: dist.make_partial %{{.*}} over ["tp"] : {{.*}} -> <f32[seq = 8, head = 4], <[{cp}, {}] partial sum {tp}>>
+  // CHECK: titan.repeat <cp.ring = 3>
+  // CHECK: dist.permute {{.*}} partial sum {tp}
+  %dq, %dk, %dv = titan.attention_grad %dy, %q, %k, %v, %y, %lse along "seq" head "head" {scale = 0.5} : (!qg, !qg, !kg, !kg, !qg, !lseg) -> (!qg, !partial, !partial)
+  return %dq, %dk, %dv : !qg, !partial, !partial
 }
