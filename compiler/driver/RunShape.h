@@ -1,5 +1,5 @@
 // What a run with small sizes must have in common with the run itself, so that it exercises the
-// same parts of the compiler.
+// same passes and rules.
 #ifndef TITAN_COMPILER_DRIVER_RUNSHAPE_H
 #define TITAN_COMPILER_DRIVER_RUNSHAPE_H
 

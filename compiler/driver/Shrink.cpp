@@ -203,11 +203,11 @@ private:
     return represents(tried, whole) ? std::optional(tried) : std::nullopt;
   }
 
-  int64_t valueOf(const std::string &path, int64_t otherwise) const {
+  int64_t valueOf(const std::string &path, int64_t fallback) const {
     for (const Setting &setting : settings)
       if (setting.path == path)
         return setting.value;
-    return otherwise;
+    return fallback;
   }
 
   bool listsLayers() const {
