@@ -71,7 +71,7 @@ private:
     for (FragmentKind kind : kindsOf(action.kind))
       if (std::optional<int> fragment = findFragment(pipeline, kind, action.stage))
         calls.push_back({*fragment, action.microbatch});
-      else if (kind != FragmentKind::Wgrad)
+      else if (kind == FragmentKind::Forward) // frozen layers have no backward pass
         throw Fault(fmt::format("'{}' has no fragment for the action {}", pipeline.program,
                                 schedule::toText(action)));
   }

@@ -20,6 +20,7 @@ struct Arguments {
   CommonOptions common;
   PrintOptions print;
   InfoOptions info;
+  VerifyOptions verification;
   FormatOptions format;
   BuildOptions build;
   RunOptions run;
@@ -129,6 +130,19 @@ void addRun(CLI::App &app, CommonOptions &options, RunOptions &run) {
   cli::addNumber<int>(*command, "--nproc", 1, run.processes,
                       "processes to start, by torchrun; default: the least that the map needs");
   command->add_option("ARGS", run.arguments, "after --: arguments of the program")->type_name("");
+}
+
+void addVerify(CLI::App &app, CommonOptions &options, VerifyOptions &verify) {
+  CLI::App *command = app.add_subcommand(
+      "verify", "compare a run on its mesh with one device, both interpreted with small sizes");
+  addCommon(*command, options, true);
+  addPlugins(*command, options);
+  command->add_flag("--json", options.json, "print results as JSON");
+  cli::addNumber<int64_t>(
+      *command, "--processes", 1, verify.processes,
+      "virtual devices at most; degrees shrink until they suffice; default: 16");
+  cli::addNumber<int64_t>(*command, "--steps", 1, verify.steps, "steps to compare; default: 3");
+  command->add_flag("--keep-sizes", verify.keepSizes, "keep the sizes and degrees of the file");
 }
 
 void addInspection(CLI::App &app, Arguments &args) {
@@ -279,6 +293,7 @@ void addAll(CLI::App &app, Arguments &args) {
                       args.completion, "print this shell's completion script for titanc");
   addWriting(app, args);
   addInspection(app, args);
+  addVerify(app, args.common, args.verification);
   addBuild(app, args.common, args.build);
   addRun(app, args.common, args.run);
   addCache(app, args);
@@ -312,7 +327,7 @@ int refuse(const CLI::App &app, const CLI::ParseError &error, int argc, char **a
     std::string hint = optionHint(app, unknown.substr(0, unknown.find('=')));
     if (!isWord && !hint.empty())
       near = hint;
-    if (first == "run" && near.empty())
+    if (first == "run")
       message += "; arguments of the program follow `--`";
   }
   std::cerr << "titanc: " << message << near << "\nsee titanc --help" << '\n';
@@ -420,6 +435,8 @@ static int runCommandLine(int argc, char **argv) {
   }
   if (chosen("info"))
     return infoCommand(args.common, args.info);
+  if (chosen("verify"))
+    return verifyCommand(args.common, args.verification);
   if (chosen("check"))
     return checkCommand(args.common, args.verify);
   bool prints = !args.print.phase.empty() || !args.print.dumpDirectory.empty();

@@ -24,6 +24,14 @@ int infoCommand(const CommonOptions &options, const InfoOptions &info);
 /// All settable paths: of any run, and of the model, the map and the parameters of this one.
 void printOptions(const sema::CheckedRun *run, bool json);
 
+struct VerifyOptions {
+  int64_t processes = 0; ///< virtual devices at most; 0: the default
+  int64_t steps = 3;
+  bool keepSizes = false; ///< those of the file
+};
+/// Compares the parallel program of a run with that of one device, on virtual devices.
+int verifyCommand(const CommonOptions &options, const VerifyOptions &verify);
+
 struct PrintOptions {
   std::string phase;         ///< print the IR after this phase; empty: print nothing
   std::string dumpDirectory; ///< write the IR after every phase here; empty: nowhere

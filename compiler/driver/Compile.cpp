@@ -18,8 +18,7 @@ CompilerContext::CompilerContext() : context(makeRegistry()) {
   context.printOpOnDiagnostic(false); // users wrote no operations
 }
 
-/// The source location of an operation; invalid for operations without source text.
-static Location findSource(const SourceManager &sources, mlir::Location location) {
+Location findSource(const SourceManager &sources, mlir::Location location) {
   auto at = location->findInstanceOf<mlir::FileLineColLoc>();
   if (!at)
     return {};
@@ -60,14 +59,16 @@ DiagnosticScope::DiagnosticScope(CompilerInstance &instance, mlir::MLIRContext &
 mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema::CheckedRun &run,
                                           mlir::MLIRContext &context,
                                           const pipelines::PhaseRun &phases,
-                                          std::optional<int64_t> autoDegree) {
+                                          std::optional<int64_t> autoDegree,
+                                          Insertions insertions) {
   DiagnosticScope scope(instance, context);
   mlir::OwningOpRef<mlir::ModuleOp> module = lowering::lower(run, instance.sources, context);
   if (module && autoDegree)
     dist::fixAutoDegree(dist::MeshOp::lookup(*module), *autoDegree);
   pipelines::PhaseRun extended = phases;
-  for (const std::string &text : instance.options.insertions) // which the command line has checked
-    extended.insertions.push_back(llvm::cantFail(pipelines::readInsertion(text)));
+  if (insertions == Insertions::Run)
+    for (const std::string &text : instance.options.insertions) // the command line has checked them
+      extended.insertions.push_back(llvm::cantFail(pipelines::readInsertion(text)));
   if (module && mlir::succeeded(pipelines::runPhases(*module, extended)))
     return module;
   if (instance.diags.errorCount() == 0) // a pass of a user's may fail without a word

@@ -18,6 +18,9 @@ public:
   mlir::MLIRContext context;
 };
 
+/// The .titan location of an operation; invalid for operations without source text.
+Location findSource(const SourceManager &sources, mlir::Location location);
+
 /// During its lifetime, MLIR diagnostics are reported at the .titan location of their operation.
 class DiagnosticScope {
 public:
@@ -27,12 +30,16 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
+/// Whether the passes of `--insert-pass` run.
+enum class Insertions { Run, Ignored };
+
 /// Lowers the run and runs the phases, for any `auto` degree or for a given one. Diagnostics of
 /// passes are reported like others, at the .titan location of the operation. Null after an error.
 mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema::CheckedRun &run,
                                           mlir::MLIRContext &context,
                                           const pipelines::PhaseRun &phases,
-                                          std::optional<int64_t> autoDegree = std::nullopt);
+                                          std::optional<int64_t> autoDegree = std::nullopt,
+                                          Insertions insertions = Insertions::Run);
 
 } // namespace titan::driver
 

@@ -2,6 +2,7 @@
 #include "compiler/driver/Build.h"
 #include "compiler/driver/Cache.h"
 #include "compiler/driver/CacheKey.h"
+#include "compiler/driver/Notice.h"
 #include "compiler/driver/Output.h"
 #include "compiler/driver/Paths.h"
 
@@ -15,22 +16,6 @@ namespace titan::driver {
 
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
-
-/// Shows a slow operation on a terminal while it runs.
-class Notice {
-public:
-  explicit Notice(const llvm::Twine &text) : isShown(llvm::errs().is_displayed()) {
-    if (isShown)
-      llvm::errs() << text;
-  }
-  ~Notice() {
-    if (isShown)
-      llvm::errs() << "\r\033[K";
-  }
-
-private:
-  bool isShown;
-};
 
 /// Compiles; again without GCC's vectorisers if these crash.
 static bool compileObject(std::vector<std::string> compile, const std::string &object,

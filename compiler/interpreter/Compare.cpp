@@ -54,6 +54,12 @@ static std::map<std::string, double> getFamilyNorms(const std::vector<Result> &r
   return norms;
 }
 
+Deviation Comparison::getGreatest() const {
+  auto isLess = [](const Deviation &a, const Deviation &b) { return a.value < b.value; };
+  auto greatest = std::max_element(deviations.begin(), deviations.end(), isLess);
+  return greatest == deviations.end() ? Deviation() : *greatest;
+}
+
 Comparison interpreter::compareResults(const Session &a, const Session &b) {
   Comparison comparison;
   const std::vector<Result> ours = joinStages(a), theirs = joinStages(b);
@@ -64,14 +70,10 @@ Comparison interpreter::compareResults(const Session &a, const Session &b) {
       comparison.missing.push_back(one.role.str());
       continue;
     }
-    ++comparison.compared;
     double deviation = getDeviation(one.global, other->global, kin[other->family]);
     if (std::isnan(deviation))
       deviation = std::numeric_limits<double>::infinity();
-    if (comparison.where.empty() || deviation > comparison.greatest) {
-      comparison.greatest = deviation;
-      comparison.where = one.role.str();
-    }
+    comparison.deviations.push_back({one.role, deviation});
   }
   for (const Result &other : theirs)
     if (!find(ours, other.role))

@@ -19,11 +19,17 @@ namespace titan::interpreter {
 /// is the norm of the family.
 double getDeviation(const ir::HostTensor &a, const ir::HostTensor &b, double kin = 0);
 
+struct Deviation {
+  Role role;
+  double value = 0; ///< NaN counts as infinite
+};
+
 struct Comparison {
-  unsigned compared = 0;
-  double greatest = 0;              ///< NaN counts as infinite
-  std::string where;                ///< the role of the greatest deviation
-  std::vector<std::string> missing; ///< roles that only one of the programs has
+  std::vector<Deviation> deviations; ///< of the results of both programs
+  std::vector<std::string> missing;  ///< roles that only one of the programs has
+
+  /// Without a role if the programs have no common results.
+  Deviation getGreatest() const;
 };
 
 /// Compares the results of the last step. Tensors of one role but different sizes deviate

@@ -69,10 +69,12 @@ std::map<std::string, ir::HostTensor> collect(Session &session) {
 LogicalResult report(const Comparison &comparison, double tolerance, raw_ostream &stream) {
   for (const std::string &role : comparison.missing)
     stream << "only one of the programs has " << role << '\n';
-  bool agrees = comparison.compared > 0 && comparison.greatest <= tolerance;
-  stream << (agrees ? "equal" : "DIFFERENT") << ": " << comparison.compared << " results compared";
-  if (comparison.compared > 0)
-    stream << ", greatest deviation " << format(comparison.greatest) << " in " << comparison.where;
+  const size_t compared = comparison.deviations.size();
+  const Deviation greatest = comparison.getGreatest();
+  bool agrees = compared > 0 && greatest.value <= tolerance;
+  stream << (agrees ? "equal" : "DIFFERENT") << ": " << compared << " results compared";
+  if (compared > 0)
+    stream << ", greatest deviation " << format(greatest.value) << " in " << greatest.role.str();
   stream << '\n';
   return success(agrees);
 }

@@ -99,12 +99,29 @@ void Session::setArgument(unsigned index, const HostTensor &global) {
     arguments[rank][index] = std::make_shared<HostTensor>(getShard(type, *mesh, rank, global));
 }
 
+/// The location of the parameter that a role belongs to; that of the function without one.
+static Location findLocation(func::FuncOp function, StringRef name) {
+  SmallVector<func::FuncOp> bodies{function};
+  if (isFragmented(function))
+    bodies = dist::getFragments(function);
+  for (func::FuncOp body : bodies)
+    for (BlockArgument argument : body.getArguments()) {
+      const Role role = getArgumentRole(body, argument.getArgNumber());
+      if (role.kind == "param" && (role.name == name || name.ends_with("." + role.name)))
+        return argument.getLoc();
+    }
+  return function.getLoc();
+}
+
 FailureOr<HostTensor> Session::assembleAt(NamedTensorType type, const RankTensors &tensors,
                                           unsigned index, const std::string &name) {
   SmallVector<const HostTensor *> shards;
   for (const auto &rank : tensors)
     shards.push_back(rank[index].get());
-  auto emitError = [&] { return getFunction().emitError(name) << ": "; };
+  auto emitError = [&] {
+    return mlir::emitError(findLocation(getFunction(), StringRef(name).split(' ').second), name)
+           << ": ";
+  };
   return assemble(type, *mesh, shards, emitError);
 }
 

@@ -48,6 +48,12 @@ for name in ("CC", "CXX", "CCACHE_DIR", "OMP_NUM_THREADS", "HOME"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# Passes that break programs (tests/faults).
+faults = os.path.join(config.titan_binary_dir, "lib", "libtitan-faults.so")
+if os.path.exists(faults):
+    config.available_features.add("titan-faults")
+    config.substitutions.append(("%faults", faults))
+
 if os.path.exists(os.path.join(config.titan_binary_dir, "lib", "libtitan_runtime_cuda.a")):
     config.available_features.add("cuda-runtime")
 if config.titan_nvcc and os.path.exists(config.titan_nvcc):

@@ -29,10 +29,10 @@ bool ops::checkDecomposition(MLIRContext *context, const Case &c, Draw &draw, Co
   if (failed(a) || failed(b) || failed(a->step()) || failed(b->step()))
     return false;
   interpreter::Comparison comparison = interpreter::compareResults(*a, *b);
-  if (comparison.compared > 0 && comparison.missing.empty() && comparison.greatest <= 1e-12)
+  const interpreter::Deviation greatest = comparison.getGreatest();
+  if (!comparison.deviations.empty() && comparison.missing.empty() && greatest.value <= 1e-12)
     return true;
-  llvm::errs() << comparison.where << " of the definition deviates by " << comparison.greatest
-               << '\n'
+  llvm::errs() << greatest.role.str() << " of the definition deviates by " << greatest.value << '\n'
                << *decomposed << '\n';
   return false;
 }

@@ -116,10 +116,15 @@ private:
         return failure();
     }
     for (auto function : module.getOps<func::FuncOp>())
-      if (auto name = function->getAttrOfType<StringAttr>(ir::attr::kProgram))
-        if (failed(checkFunction(module, phase.name, name.getValue())))
-          return failure();
+      if (isProgram(function) && failed(checkFunction(module, phase.name, function.getName())))
+        return failure();
     return success();
+  }
+
+  /// Whether the function is a whole program, not a fragment of one.
+  static bool isProgram(func::FuncOp function) {
+    return function->hasAttr(dist::kFragmentsAttr) ||
+           (function->hasAttr(ir::attr::kProgram) && !function->hasAttr(dist::kFragmentAttr));
   }
 
   LogicalResult checkFunction(ModuleOp module, StringRef phase, StringRef name) {
@@ -165,12 +170,12 @@ private:
     }
     interpreter::Comparison comparison =
         interpreter::compareResults(*after.session, *before.session);
-    greatest = std::max(greatest, comparison.greatest);
+    const interpreter::Deviation worst = comparison.getGreatest();
+    greatest = std::max(greatest, worst.value);
     for (const std::string &role : comparison.missing)
       stream << "only one of the phases gives " << role << '\n';
-    if (!(comparison.greatest <= options.tolerance))
-      stream << '@' << name << " deviates by " << comparison.greatest << " in " << comparison.where
-             << '\n';
+    if (worst.value > options.tolerance)
+      stream << '@' << name << " deviates by " << worst.value << " in " << worst.role.str() << '\n';
     return success(errors.empty());
   }
 

@@ -23,6 +23,9 @@ BINARY = ["{} + {}", "{} - {}", "{} * {}", "{0} / ({1} * {1} + 1)", "max({}, {})
           "where({0} > {1}, {0}, {1})", "where({0} <= {1}, {0} - {1}, 0.3 * ({0} - {1}))",
           "blend({}, {})"]
 LIMIT = 256  # elements of a value
+# The schedules of pipelines by the stages of a rank.
+SCHEDULES = {1: ["gpipe", "1f1b", "zb_h1"],
+             2: ["interleaved_1f1b", "looped_bfs", "interleaved_zb", "zbv", "dualpipev"]}
 
 
 class Value:
@@ -328,6 +331,16 @@ class Body(IndexStatements):
                 ["{0} * (0.2 * float({1}) + 0.1)", "where({1} < 2, {0}, -0.5 * {0})",
                  "where({1} == 1, 0.3, {0})"]).format(value.name, at), value.dims)
 
+    def staged(self):
+        """The repeat that a pipeline cuts into stages; each layer has a parameter."""
+        def draw_layer(body: "Body"):
+            body.draw(self.random.randint(1, 4))
+            body.let(f"x * {body.param([self.program.values_dims[-1]])}", self.program.values_dims)
+        x = next(v for v in self.values if v.name == "x")
+        others = [v for v in self.values if v.dims and v is not x]
+        iter_args = [x, *self.random.sample(others, min(len(others), self.random.randint(0, 1)))]
+        self.add_repeat("layers", iter_args, draw_layer)
+
     def repeat(self):
         """A repeat with one or two iteration arguments; values from outside are captured."""
         if len(self.repeats) >= 2 or self.depth >= 4:
@@ -336,12 +349,17 @@ class Body(IndexStatements):
         if not all(v.dims for v in iter_args):
             return
         counts = [c for c in ("layers", "layers", "n2", "n1") if c not in self.repeats]
-        count = self.random.choice(counts)
+        if self.program.pipeline and not self.repeats:  # its layers are those of one repeat
+            counts = ["n2", "n1"]
+        self.add_repeat(self.random.choice(counts), iter_args,
+                        lambda body: body.draw(self.random.randint(1, 4)))
+
+    def add_repeat(self, count: str, iter_args: list[Value], draw_layer) -> None:
         index = f"l{len(self.repeats)}"
         inner = Body(self.program, self.values, self.depth + 1, self.is_model,
                      (*self.repeats, count))
         inner.values += iter_args
-        inner.draw(self.random.randint(1, 4))
+        draw_layer(inner)
         is_irregular = self.random.random() < 0.3
         if is_irregular:
             inner.branch(index, iter_args[0])
@@ -439,7 +457,8 @@ class Body(IndexStatements):
 
 
 class Program:
-    def __init__(self, seed: int):
+    def __init__(self, seed: int, pipelined: float = 0.0):
+        """With the probability `pipelined`, the map has a pipeline."""
         self.random = random.Random(seed)
         self.names: dict[str, int] = {}
         pick = self.random.choice
@@ -451,6 +470,21 @@ class Program:
         self.blocks: list[str] = []
         self.singular: set[str] = set()  # dimensions along which 0 would give NaN
         self.attends = False  # the model itself, along seq
+        chance = random.Random(f"pipeline {seed}")
+        self.pipeline = self.draw_pipeline(chance) if chance.random() < pipelined else None
+
+    def draw_pipeline(self, chance: random.Random) -> dict:
+        """Ranks, stages of a rank, layers of the stages, schedule and microbatches."""
+        stages = chance.choice([1, 1, 2])
+        degree = chance.choice([2, 2, 3]) if stages == 1 else 2
+        layers = [chance.choice([1, 1, 2]) for _ in range(stages * degree)]
+        schedule = chance.choice(SCHEDULES[stages])
+        microbatches = 4 if schedule == "dualpipev" else chance.choice([1, 2, 4] if stages == 1 else [2, 4])
+        self.sizes["layers"] = sum(layers)
+        self.sizes["batch"] = microbatches * chance.choice([1, 2] if microbatches < 4 else [1])
+        return {"degree": degree, "stages": stages, "microbatches": microbatches,
+                "schedule": schedule,
+                "layers": layers if chance.random() < 0.5 else [], "position": chance.random()}
 
     def fresh(self, prefix: str) -> str:
         self.names[prefix] = self.names.get(prefix, 0) + 1
@@ -479,6 +513,9 @@ class Program:
         body.emit("input labels: int[batch, seq]")
         body.emit("param table[vocab, embed] ~ normal(0.7)")
         body.emit("let x[batch, seq, embed] = table[vocab: tokens]")
+        if self.pipeline:
+            body.draw(self.random.randint(1, 4))
+            body.staged()
         body.draw(self.random.randint(4, 12))
         last = next(v for v in reversed(body.values) if sorted(v.dims) == sorted(x.dims))
         if self.random.random() < 0.4:  # tied
@@ -505,6 +542,9 @@ class Program:
         """One to three axes, at most 8 ranks in all; dimensions that degrees do not divide are
         padded."""
         lines, ranks, left = [], 1, dict(self.sizes)
+        if self.pipeline:  # at most 12 ranks with its own
+            ranks = 2
+            left["batch"] //= self.pipeline["microbatches"]
         names = self.random.sample(["tp", "zeta", "alpha", "m", "x1"], self.random.randint(1, 3))
         auto = names[0] if self.random.random() < 0.2 else None
         for name in names:
@@ -517,29 +557,39 @@ class Program:
             self.random.shuffle(pool)
             pool.sort(key=lambda d: not (pads and d in risky and left[d] % degree))
             splits = pool[:self.random.randint(0, 4)] if name != auto else ["batch"]
-            otherwise = pool[len(splits):][:self.random.randint(0, 1)] if name != auto else []
+            otherwise = pool[len(splits):][:self.random.randint(0, 1)] if splits and name != auto else []
             stores = [k for k in ("params", "grads", "optimizer") if self.random.random() < 0.5]
             if ranks * degree > 8 or not (splits or stores) or left["batch"] % degree and name == auto:
                 continue
             ranks *= degree
-            uneven = [d for d in [*splits, *otherwise] if left[d] % degree]
-            is_mirrored = (not pads and name != auto and not any("headtail" in line for line in lines)
-                           and all(left[d] % (2 * degree) == 0 for d in [*splits, *otherwise])
-                           and self.random.random() < 0.4)
-            for dim in {*splits, *otherwise}:
-                left[dim] = -(-left[dim] // degree)
             parts = [f"splits {', '.join(splits)}"] if splits else []
             parts += [f", else {otherwise[0]}"] if splits and otherwise else []
             parts += [f" stores {', '.join(stores)}"] if stores else []
-            parts += [f" {{ pad = [{', '.join(uneven)}] }}"] if uneven else []
-            options = ["order = headtail"] if is_mirrored else []
-            if self.attends and splits and "seq" in [*splits, *otherwise] and self.random.random() < 0.5:
-                options.append("attention = ring")
-            parts += [f" {{ {', '.join(options)} }}"] if options and not uneven else []
+            dims = [*splits, *otherwise] if splits else []
+            options = [] if name == auto else self.draw_options(dims, degree, left, pads, lines)
+            parts += [f" {{ {', '.join(options)} }}"] if options else []
+            for dim in {*splits, *otherwise}:
+                left[dim] = -(-left[dim] // degree)
             lines.append(f"  {name} = {'auto' if name == auto else degree} {''.join(parts)}")
         if len(lines) > 1 and self.random.random() < 0.25:
             lines += self.draw_joint(lines, used, left)
-        return ["parallel map {", *lines, *self.draw_exceptions(lines, used), "}"] if lines else []
+        exceptions = self.draw_exceptions(lines, used)
+        if self.pipeline:
+            stages = f" {{ stages = {self.pipeline['stages']} }}" if self.pipeline["stages"] > 1 else ""
+            axis = f"  pp = {self.pipeline['degree']} splits layers{stages}"
+            lines.insert(int(self.pipeline["position"] * (len(lines) + 1)), axis)
+        return ["parallel map {", *lines, *exceptions, "}"] if lines else []
+
+    def draw_options(self, dims: list[str], degree: int, left: dict[str, int], pads: bool,
+                     lines: list[str]) -> list[str]:
+        """The choices of an axis: dimensions to pad, the order of its shards, attention in a ring."""
+        uneven = [d for d in dims if left[d] % degree]
+        is_mirrored = (not pads and not any("headtail" in line for line in lines)
+                       and all(left[d] % (2 * degree) == 0 for d in dims)
+                       and self.random.random() < 0.4)
+        is_ring = self.attends and "seq" in dims and not uneven and self.random.random() < 0.5
+        return ([f"pad = [{', '.join(uneven)}]"] if uneven else []) + (
+            ["order = headtail"] if is_mirrored else []) + (["attention = ring"] if is_ring else [])
 
     def draw_joint(self, lines: list[str], used: set[str], left: dict[str, int]) -> list[str]:
         """An axis joined from the first and the last axis."""
@@ -575,13 +625,21 @@ class Program:
         # What an `auto` axis becomes need not divide a microbatch's samples.
         fits = not any(" auto " in line for line in parallel)
         accumulate = pick([1, 1, 1, 1, 2]) if fits else 1
+        if self.pipeline:
+            layers = self.pipeline["layers"]
+            options = [f'schedule = "{self.pipeline["schedule"]}"',
+                       f"microbatches = {self.pipeline['microbatches']}"]
+            options += [f"layers_per_stage = {layers}"] if layers else []
+            microbatches = f"  pipeline {{ {', '.join(options)} }}"
+        else:
+            microbatches = f"  accumulate = {accumulate}"
         return [f"train t = M{' on map' if parallel else ''} {{",
                 f"  data = text(\"none.txt\") {{ seq = {self.sizes['seq']}, batch = {self.sizes['batch']} }}",
                 "  precision { params = f64, compute = f64 }",
                 f"  optimizer = adamw {{ lr = 1e-3, eps = 1e-4, weight_decay = {pick(['0', '0.1'])} }}",
                 f"  recompute {recompute}",
                 f"  loss_chunks = {loss_chunks}",
-                f"  accumulate = {accumulate}",
+                microbatches,
                 f"  sharding {{ reshard_after_forward = {reshard} }}",
                 f"  clip = {pick(['0', '0.5', '10.0'])}", "}"]
 

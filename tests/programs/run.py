@@ -1,6 +1,6 @@
 """Checks that random programs compute equal results after every phase.
 
-    run.py [--all] [--seed N] [--count N] [FILE...]
+    run.py [--all] [--seed N] [--count N] [--pipelines SHARE] [FILE...]
 
 generate.py draws programs with every construct of the language and random axis rules. maps.py draws
 axis rules for the programs of tests/lit/dialects/dist/Transforms/Shard/Inputs, including rules that
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import chunks
@@ -79,10 +80,10 @@ def shrunk(path: Path, verdict: tuple[str, str]) -> str:
     return text
 
 
-def draw(seed: int, kind: str) -> Path:
+def draw(seed: int, kind: str, pipelined: float) -> Path:
     suffix = ".titan" if kind == "program" else ".mlir"
     path = OUT / f"{kind}-{seed}{suffix}"
-    path.write_text(Program(seed).draw() if kind == "program" else draw_program(kind, seed))
+    path.write_text(Program(seed, pipelined).draw() if kind == "program" else draw_program(kind, seed))
     return path
 
 
@@ -93,8 +94,8 @@ def batches(seeds: range) -> list[list[tuple[int, str]]]:
             for kind, part in kinds.items() for first in range(0, len(part), BATCH)]
 
 
-def draw_and_check(batch: list[tuple[int, str]]) -> tuple[list[Path], list[tuple[str, str]]]:
-    files = [draw(seed, kind) for seed, kind in batch]
+def draw_and_check(pipelined: float, batch: list[tuple[int, str]]) -> tuple[list[Path], list[tuple[str, str]]]:
+    files = [draw(seed, kind, pipelined) for seed, kind in batch]
     return files, check(files)
 
 
@@ -148,6 +149,7 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="ten thousand programs instead of 200")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--count", type=int, help="how many programs")
+    parser.add_argument("--pipelines", type=float, default=0.0, help="the share of programs on pipelines")
     arguments = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
     tally, begun = Tally(), time.perf_counter()
@@ -159,7 +161,7 @@ def main() -> None:
         pairs = chunks.pairs() if count else []
         cut = pool.map(check_chunks, [pairs[i:i + BATCH] for i in range(0, len(pairs), BATCH)])
         parts = batches(seeds) if count else []
-        drawn = pool.map(draw_and_check, parts)
+        drawn = pool.map(partial(draw_and_check, arguments.pipelines), parts)
         tally.add(given, kept.result(), keep=True)
         for files, verdicts in drawn:
             tally.add(files, verdicts, keep=False)

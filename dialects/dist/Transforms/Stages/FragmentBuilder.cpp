@@ -82,6 +82,13 @@ LogicalResult FragmentBuilder::import(Fragment &fragment, FragmentKey from, Valu
 
 LogicalResult FragmentBuilder::requireArgument(Fragment &fragment, BlockArgument argument) {
   DictionaryAttr attributes = program.getArgAttrDict(argument.getArgNumber());
+  if (auto input = attributes.getAs<StringAttr>(ir::attr::kInput); input && loop) {
+    auto isOutside = [&](Operation *user) { return user != loop.getOperation(); };
+    return emitError((*llvm::find_if(argument.getUsers(), isOutside))->getLoc())
+           << "needs the whole batch of `" << input.getValue()
+           << "` at once, so the step cannot be split into microbatches of a pipeline, whose ranks "
+           << "keep inputs by microbatch";
+  }
   bool isStored = attributes.get(ir::attr::kParam) || attributes.get(ir::attr::kState);
   if (!isStored || plan.getHome(argument) == fragment.key.stage) {
     addArgument(fragment, argument, attributes);

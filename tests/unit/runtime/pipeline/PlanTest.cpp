@@ -62,9 +62,10 @@ TEST(Plan, RunsRandomSchedules) {
   }
 }
 
-// The simulation finds faults: a message that is missing on one side, and two values in one slot.
+// The simulation finds faults: a message that is missing on one side, two values in one slot, and a
+// receive into another slot.
 TEST(Plan, MutantsFail) {
-  int dropped = 0, merged = 0;
+  int dropped = 0, merged = 0, moved = 0;
   for (unsigned seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
     RandomPipeline made(4, 6, random);
@@ -95,9 +96,22 @@ TEST(Plan, MutantsFail) {
         EXPECT_NE(simulate(made.pipeline, mutant, random), "") << seed;
         ++merged;
       }
+    for (size_t rank = 0; rank < plans.size(); ++rank) {
+      auto mutant = plans;
+      for (Message &message : mutant[rank].messages) {
+        const auto slots = plans[rank].slots.find(message.allocation);
+        if (message.isSend || slots == plans[rank].slots.end() || slots->second < 2)
+          continue;
+        message.slot = (message.slot + 1) % slots->second;
+        EXPECT_NE(simulate(made.pipeline, mutant, random), "") << seed;
+        ++moved;
+        break;
+      }
+    }
   }
   EXPECT_GT(dropped, 20);
   EXPECT_GT(merged, 20);
+  EXPECT_GT(moved, 20);
 }
 
 // As many slots as values are live at once, counted call by call.

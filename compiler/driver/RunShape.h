@@ -1,0 +1,34 @@
+// What a run with small sizes must have in common with the run itself, so that it exercises the
+// same passes and rules.
+#ifndef TITAN_COMPILER_DRIVER_RUNSHAPE_H
+#define TITAN_COMPILER_DRIVER_RUNSHAPE_H
+
+#include "compiler/sema/check/Check.h"
+
+namespace titan::driver {
+
+/// Two extents by their numbers, of which the first is smaller: a slice and its origin, the choices
+/// of top-k and all candidates, an attention window and the sequence.
+struct SmallerExtent {
+  size_t small, large;
+  bool operator==(const SmallerExtent &) const = default;
+};
+
+struct RunShape {
+  std::string structure;           ///< of the model (sema::describeStructure)
+  std::vector<std::string> axes;   ///< with several ranks; sub-axes by their own names
+  std::vector<std::string> padded; ///< dimensions
+  bool isUneven = false;           ///< the stages of the pipeline have different numbers of layers
+  std::vector<int64_t> extents;    ///< sizes of dimensions in a microbatch, attention windows
+  std::vector<int64_t> least;      ///< for each extent: the smallest that is representative
+  std::vector<SmallerExtent> smaller;
+};
+
+RunShape getRunShape(const sema::CheckedRun &run);
+
+/// Whether a run of the shape `small` exercises everything that a run of the shape `whole` does.
+bool represents(const RunShape &small, const RunShape &whole);
+
+} // namespace titan::driver
+
+#endif

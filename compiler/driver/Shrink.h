@@ -1,0 +1,33 @@
+// Small sizes for a run, so that it can be interpreted on a few virtual devices in seconds.
+//
+// Sizes are changed as a user would change them, by settings: degrees of the map, integer arguments
+// of the model, sizes of the batch. The checker decides which sizes fit one another, and RunShape
+// which are representative. Sizes that no setting changes stay as they are.
+#ifndef TITAN_COMPILER_DRIVER_SHRINK_H
+#define TITAN_COMPILER_DRIVER_SHRINK_H
+
+#include "compiler/driver/CompilerInstance.h"
+
+namespace titan::driver {
+
+/// A setting with a smaller value than in the file.
+struct Shrinkage {
+  std::string setting, before, after;
+};
+
+struct ShrunkRun {
+  CommonOptions options; ///< those of the user, with the smaller settings
+  std::vector<Shrinkage> shrinkages;
+};
+
+/// The degree of `auto` where a mesh of so many processes leaves it open: 2, or what is left of a
+/// given number of processes; 1 without an `auto` axis.
+int64_t chooseAutoDegree(const sema::Mesh &mesh, int64_t processes);
+
+/// Shrinks the degrees until the mesh has at most `processes` ranks (0: 16), each at least to its
+/// smallest prime factor, then all sizes. `run` is the checked run of `options`.
+ShrunkRun shrink(const CommonOptions &options, const sema::CheckedRun &run, int64_t processes);
+
+} // namespace titan::driver
+
+#endif

@@ -1,0 +1,62 @@
+// Whether the parallel program of a run computes what one device computes: both are compiled,
+// interpreted in float64 on virtual devices, and compared step by step.
+#ifndef TITAN_COMPILER_DRIVER_VERIFICATION_H
+#define TITAN_COMPILER_DRIVER_VERIFICATION_H
+
+#include "compiler/driver/CompilerInstance.h"
+#include "compiler/driver/Shrink.h"
+#include "compiler/interpreter/Compare.h"
+
+namespace titan::driver {
+
+/// What the results of a step are. In the order in which a step computes them, so that the first
+/// kind with a deviation is nearest to its cause.
+enum class ResultKind { Loss, Gradient, GradientNorm, Parameter, State };
+inline constexpr size_t numResultKinds = 5;
+
+/// "losses", "gradients", ...
+const char *nameOf(ResultKind kind);
+/// The largest deviation (interpreter::getDeviation) of one computation in float64, in which only
+/// the order of sums differs.
+double getLimit(ResultKind kind);
+
+/// The largest deviation among results of one kind.
+struct WorstDeviation {
+  int64_t count = 0; ///< results of one step
+  interpreter::Deviation deviation;
+  int64_t step = 0;
+  Location location; ///< of the parameter or the loss
+};
+
+/// How the parallel program differs from the program of one device.
+struct ProgramFault {
+  Location location;
+  std::string message;
+  std::string phase = {}; ///< the first after which the program has a fault
+};
+
+struct Verification {
+  int64_t devices = 1, steps = 0; ///< virtual devices; steps that were compared
+  std::array<WorstDeviation, numResultKinds> worst;
+  /// In the first step with a fault: what the interpreter refuses, or the first kind of result
+  /// whose deviation exceeds its limit.
+  std::optional<ProgramFault> fault;
+
+  const WorstDeviation &operator[](ResultKind kind) const {
+    return worst[static_cast<size_t>(kind)];
+  }
+};
+
+/// Verifies steps until one has a fault. Nothing after an error.
+std::optional<Verification> verify(CompilerInstance &instance, const sema::CheckedRun &run,
+                                   int64_t processes, int64_t steps);
+
+/// The result as text and as JSON, on standard output.
+void printVerification(const sema::CheckedRun &run, const ShrunkRun &shrunk,
+                       const Verification &verified, const SourceManager &sources);
+void printVerificationJson(const sema::CheckedRun &run, const ShrunkRun &shrunk,
+                           const Verification &verified, const SourceManager &sources);
+
+} // namespace titan::driver
+
+#endif

@@ -1,0 +1,83 @@
+//===- Faults.cpp - Passes that break programs ----------------------------===//
+//
+// A plugin for --load-pass-plugin. Each pass breaks one reduction over ranks of a program after the
+// shard phase, so that tests show which checks find the fault.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/IR/Titan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Tools/Plugins/PassPlugin.h"
+
+using namespace mlir;
+using namespace titan;
+
+namespace {
+
+bool isReduction(Operation *op) {
+  return isa<dist::AllReduceOp, dist::ReduceScatterOp>(op);
+}
+
+/// Breaks one value of reduction `index` of the training step, counted in the order of the module.
+template <typename Derived> struct FaultPass : PassWrapper<Derived, OperationPass<ModuleOp>> {
+  FaultPass() = default;
+  FaultPass(const FaultPass &other) : PassWrapper<Derived, OperationPass<ModuleOp>>(other) {}
+
+  void runOnOperation() final {
+    SmallVector<Operation *> reductions;
+    this->getOperation().walk([&](Operation *op) {
+      auto program = op->getParentOfType<func::FuncOp>();
+      if (isReduction(op) && program && program.getName().starts_with("train"))
+        reductions.push_back(op);
+    });
+    if (index >= reductions.size() || value >= reductions[index]->getNumResults()) {
+      this->getOperation().emitError("the step has no such reduction");
+      return this->signalPassFailure();
+    }
+    static_cast<Derived *>(this)->breakReduction(reductions[index]);
+  }
+
+  Pass::Option<unsigned> index{*this, "index", llvm::cl::desc("which reduction"),
+                               llvm::cl::init(0)};
+  Pass::Option<unsigned> value{*this, "value", llvm::cl::desc("which of its values"),
+                               llvm::cl::init(0)};
+};
+
+/// Ranks keep their own terms.
+struct DropReduction : FaultPass<DropReduction> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DropReduction)
+  StringRef getArgument() const final { return "drop-reduction"; }
+  StringRef getDescription() const final { return "leave out a reduction over ranks"; }
+
+  void breakReduction(Operation *op) {
+    op->setAttr(dist::kDroppedAttr, Builder(op).getI64IntegerAttr(value));
+  }
+};
+
+/// Two ranks that reduce a sum twice get its double.
+struct RepeatReduction : FaultPass<RepeatReduction> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RepeatReduction)
+  StringRef getArgument() const final { return "repeat-reduction"; }
+  StringRef getDescription() const final { return "reduce a sum over two ranks twice"; }
+
+  void breakReduction(Operation *op) {
+    OpBuilder builder(op);
+    builder.setInsertionPointAfter(op);
+    Value sum = op->getResult(value);
+    auto twice = builder.create<ir::AddOp>(op->getLoc(), sum.getType(), sum, sum);
+    sum.replaceAllUsesExcept(twice, twice);
+  }
+};
+
+} // namespace
+
+extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo mlirGetPassPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "titan-faults", "1.0", [] {
+            PassRegistration<DropReduction>();
+            PassRegistration<RepeatReduction>();
+          }};
+}
