@@ -68,20 +68,21 @@ public:
   LogicalResult matchAndRewrite(ContractOp contract, PatternRewriter &rewriter) const override {
     for (auto [element, rows] : {std::pair(contract.getRhs(), contract.getLhs()),
                                  std::pair(contract.getLhs(), contract.getRhs())}) {
-      Match match{rows, element.getDefiningOp<GatherOp>(), contract.getResult().getType()};
-      if (!match.gather || contract.getInto() || !match.selectsMatrices() ||
+      auto gather = element.getDefiningOp<GatherOp>();
+      Match match{rows, gather, contract.getResult().getType()};
+      if (!gather || contract.getInto() || !match.selectsMatrices() ||
           !isa<FloatType>(match.result.getElementType()))
         continue;
       TensorBuilder builder(rewriter, contract.getLoc());
       auto product =
-          builder.create<GroupedContractOp>(match.getProductType(), rows, match.gather.getInput(),
-                                            match.gather.getIndices(), match.gather.getAlongAttr());
+          builder.create<GroupedContractOp>(match.getProductType(), rows, gather.getInput(),
+                                            gather.getIndices(), gather.getAlongAttr());
       Value sum = builder.fitTo(product, match.result);
       for (Operation *op : {product.getOperation(), sum.getDefiningOp()})
         op->setDiscardableAttrs(contract->getDiscardableAttrDictionary());
       rewriter.replaceOp(contract, sum);
-      if (match.gather->use_empty())
-        rewriter.eraseOp(match.gather);
+      if (gather.getResult().use_empty())
+        rewriter.eraseOp(gather.getOperation());
       ++numGrouped;
       return success();
     }
