@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int64_t shardBytes = int64_t{5}
-                               << 30; // a file size that other software loads without trouble
+/// A file size that other software loads without trouble.
+constexpr int64_t exportedShardBytes = int64_t{5} << 30;
 
 std::string configOf(const Program &program, const Settings &settings) {
   nlohmann::ordered_json json = {{"model_type", "titan"},
@@ -52,7 +52,7 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
       makeDirectory(directory.string(), "the directory of an export");
   });
   std::vector<Shard> shards =
-      saveShards(executor, directory.string(), "model", parameters, shardBytes);
+      saveShards(executor, directory.string(), "model", parameters, exportedShardBytes);
   if (executor.isFirst()) {
     writeShardIndex(directory.string(), "model", shards);
     writeFileAtomically((directory / "config.json").string(),

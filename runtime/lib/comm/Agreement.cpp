@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 
 /// Additional time for more differing ranks after the first one. Ranks often differ in groups, such
 /// as all ranks of one machine.
-constexpr milliseconds kGrace(300);
+constexpr milliseconds kGroupGrace(300);
 /// How long rank 0, the server of the store, waits until all ranks have read a refusal.
 constexpr milliseconds kTelling(3000);
 
@@ -90,7 +90,7 @@ private:
   std::string hear() {
     store.publish(fmt::format("arrival/{}", store.add("arrivals", 1)),
                   encodeRecord(launch.rank, own));
-    std::string verdict = store.lookup("verdict", deadline.left() + kGrace);
+    std::string verdict = store.lookup("verdict", deadline.left() + kGroupGrace);
     if (verdict.starts_with(kRefused)) {
       std::string first = store.lookup("record/0", deadline.left());
       std::optional<ReceivedRecord> received = decodeRecord(first);
@@ -147,7 +147,7 @@ private:
   }
 
   std::string refuse(int64_t arrival) {
-    Deadline grace(std::min(kGrace, deadline.left()));
+    Deadline grace(std::min(kGroupGrace, deadline.left()));
     while (static_cast<int>(records.size()) < launch.worldSize && !grace.isOver()) {
       auto received = decodeRecord(nextRecord(++arrival, grace.left()));
       if (!received)

@@ -48,13 +48,13 @@ bool waitUntilReadable(const Descriptor &file, Deadline deadline) {
 }
 
 /// A message of one byte that carries a descriptor or has space for one.
-struct Message {
+struct DescriptorMessage {
   char byte = 0;
   iovec text{&byte, 1};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   msghdr header = {};
 
-  Message() {
+  DescriptorMessage() {
     header.msg_iov = &text;
     header.msg_iovlen = 1;
     header.msg_control = control;
@@ -63,7 +63,7 @@ struct Message {
 };
 
 void send(const Descriptor &connection, const Descriptor &file) {
-  Message message;
+  DescriptorMessage message;
   cmsghdr *control = CMSG_FIRSTHDR(&message.header);
   control->cmsg_level = SOL_SOCKET;
   control->cmsg_type = SCM_RIGHTS;
@@ -74,7 +74,7 @@ void send(const Descriptor &connection, const Descriptor &file) {
 }
 
 Descriptor receive(const Descriptor &connection) {
-  Message message;
+  DescriptorMessage message;
   if (::recvmsg(connection.get(), &message.header, MSG_CMSG_CLOEXEC) != 1)
     return Descriptor();
   cmsghdr *control = CMSG_FIRSTHDR(&message.header);

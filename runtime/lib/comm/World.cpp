@@ -10,6 +10,7 @@
 
 #include "Comm.h"
 #include "base/Error.h"
+#include "base/HostName.h"
 #include "files/Checksum.h"
 
 #include <algorithm>
@@ -25,12 +26,6 @@
 namespace titan::rt {
 
 namespace {
-
-std::string hostName() {
-  char name[256] = "";
-  gethostname(name, sizeof(name) - 1);
-  return name;
-}
 
 class ConnectedWorld final : public World {
 public:

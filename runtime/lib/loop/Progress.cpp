@@ -8,10 +8,6 @@ namespace titan::rt {
 
 namespace {
 
-double secondsSince(Progress::Clock::time_point begin) {
-  return std::chrono::duration<double>(Progress::Clock::now() - begin).count();
-}
-
 /// Removes the meaningless sign of NaN.
 double withoutSign(double value) {
   return std::isnan(value) ? std::abs(value) : value;

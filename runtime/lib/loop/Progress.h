@@ -11,6 +11,10 @@
 
 namespace titan::rt {
 
+inline double secondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 class Progress {
 public:
   using Clock = std::chrono::steady_clock;

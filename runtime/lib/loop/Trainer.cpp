@@ -34,10 +34,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-double secondsSince(Progress::Clock::time_point begin) {
-  return std::chrono::duration<double>(Progress::Clock::now() - begin).count();
-}
-
 class Trainer {
 public:
   Trainer(Executor &executor, const Options &options, const Settings &settings)

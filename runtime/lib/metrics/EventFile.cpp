@@ -19,24 +19,24 @@ namespace titan::rt {
 namespace {
 
 /// A protobuf message under construction: fields with number, wire type and content.
-class Message {
+class ProtobufMessage {
 public:
-  Message &number(int field, uint64_t value) {
+  ProtobufMessage &number(int field, uint64_t value) {
     varint(static_cast<uint64_t>(field) << 3);
     varint(value);
     return *this;
   }
-  Message &real64(int field, double value) {
+  ProtobufMessage &real64(int field, double value) {
     varint(static_cast<uint64_t>(field) << 3 | 1);
     fixed(std::bit_cast<uint64_t>(value));
     return *this;
   }
-  Message &real32(int field, float value) {
+  ProtobufMessage &real32(int field, float value) {
     varint(static_cast<uint64_t>(field) << 3 | 5);
     fixed(std::bit_cast<uint32_t>(value));
     return *this;
   }
-  Message &text(int field, const std::string &value) {
+  ProtobufMessage &text(int field, const std::string &value) {
     varint(static_cast<uint64_t>(field) << 3 | 2);
     varint(value.size());
     bytes += value;
@@ -70,9 +70,9 @@ uint32_t masked(uint32_t crc) {
 }
 
 /// Event { double wall_time = 1; int64 step = 2; ... }
-Message event(int64_t step) {
+ProtobufMessage event(int64_t step) {
   std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
-  Message message;
+  ProtobufMessage message;
   message.real64(1, now.count());
   if (step != 0)
     message.number(2, static_cast<uint64_t>(step));
@@ -109,7 +109,7 @@ EventFile::EventFile(const std::string &directory, int64_t resumedAfter) {
   writeRecord(event(0).text(3, "brain.Event:2").str());
   // SessionLog { SessionStatus status = 1; }, START = 1, is field 7: it voids later steps of other
   // files.
-  writeRecord(event(resumedAfter + 1).text(7, Message().number(1, 1).str()).str());
+  writeRecord(event(resumedAfter + 1).text(7, ProtobufMessage().number(1, 1).str()).str());
   flush();
 }
 
@@ -118,9 +118,10 @@ EventFile::~EventFile() {
 }
 
 void EventFile::append(int64_t step, const std::vector<std::pair<std::string, double>> &scalars) {
-  Message summary; // Summary { repeated Value value = 1; }, Value { tag = 1; simple_value = 2; }
+  ProtobufMessage
+      summary; // Summary { repeated Value value = 1; }, Value { tag = 1; simple_value = 2; }
   for (const auto &[tag, value] : scalars)
-    summary.text(1, Message().text(1, tag).real32(2, static_cast<float>(value)).str());
+    summary.text(1, ProtobufMessage().text(1, tag).real32(2, static_cast<float>(value)).str());
   writeRecord(event(step).text(5, summary.str()).str());
   flush();
 }

@@ -1,5 +1,6 @@
 #include "StatusFile.h"
 
+#include "base/HostName.h"
 #include "base/files/DurableFile.h"
 #include "base/files/FileKind.h"
 #include "files/ReadFile.h"
@@ -20,12 +21,6 @@ namespace {
 
 int64_t secondsNow() {
   return static_cast<int64_t>(std::time(nullptr));
-}
-
-std::string hostName() {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  return host;
 }
 
 /// "2026-11-25 10:11:12 UTC".

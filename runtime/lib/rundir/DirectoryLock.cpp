@@ -1,6 +1,7 @@
 #include "DirectoryLock.h"
 
 #include "base/Error.h"
+#include "base/HostName.h"
 #include "base/files/FileKind.h"
 
 #include <cerrno>
@@ -16,12 +17,6 @@
 namespace titan::rt {
 
 namespace {
-
-std::string hostName() {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  return host;
-}
 
 /// The holder of the lock, as it wrote itself: the complete first line, or nothing.
 std::string readLine(int file) {
