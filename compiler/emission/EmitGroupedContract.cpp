@@ -25,7 +25,7 @@ private:
   void emitGrouping();
   void emitSelection();
   void emitRow(const std::string &position);
-  void emitGroupLoop(const std::string &place, const std::string &advance);
+  void emitGroupLoop(const std::string &position, const std::string &advance);
   void emitBlock();
   void emitCopy(const Access &rows, const std::string &block, ArrayRef<Index> dims, bool toBlock);
   void emitProduct();
@@ -48,7 +48,7 @@ private:
   Loop along;
   SizeExpr numRows, numGroups;
   /// Names of variables: a block of `lhs` and of the other rows, their number and the first one's
-  /// place in the order; an element of the table, its number, and where it starts.
+  /// position in the order; an element of the table, its number, and where it starts.
   std::string order, ends, leftBlock, rightBlock, count, first, group, element;
 };
 
@@ -197,9 +197,9 @@ void GroupedContract::emitProduct() {
 }
 
 /// Opens a loop over the places of the group in the order.
-void GroupedContract::emitGroupLoop(const std::string &place, const std::string &advance) {
-  out.open("for (int64_t " + place + " = tm::groupBegin(" + ends + ", " + group + "); " + place +
-           " < " + ends + "[" + group + "]; " + place + advance + ")");
+void GroupedContract::emitGroupLoop(const std::string &position, const std::string &advance) {
+  out.open("for (int64_t " + position + " = tm::groupBegin(" + ends + ", " + group + "); " +
+           position + " < " + ends + "[" + group + "]; " + position + advance + ")");
 }
 
 void GroupedContract::emitBlock() {

@@ -28,17 +28,17 @@ public:
       axisRules[rules.getAxis()] = rules;
   }
 
-  /// The number of parts of dimension `along`: the product of the degrees of the axes whose first
+  /// The number of shards of dimension `along`: the product of the degrees of the axes whose first
   /// dimension in `table` it is. A degree that is fixed at launch divides nothing here.
-  int64_t countParts(NamedTensorType table, StringAttr along) {
-    int64_t size = table.getDims()[table.indexOf(along)].getSize(), parts = 1;
+  int64_t countShards(NamedTensorType table, StringAttr along) {
+    int64_t size = table.getDims()[table.indexOf(along)].getSize(), numShards = 1;
     if (!mesh)
       return 1;
     for (auto axis : mesh.getAxes().getAsRange<dist::MeshAxisAttr>())
-      if (axis.getDegree() > 1 && size % (parts * axis.getDegree()) == 0 &&
+      if (axis.getDegree() > 1 && size % (numShards * axis.getDegree()) == 0 &&
           findDim(axis.getName(), table) == along)
-        parts *= axis.getDegree();
-    return parts;
+        numShards *= axis.getDegree();
+    return numShards;
   }
 
 private:
@@ -64,8 +64,8 @@ class RowsOfElements {
 public:
   RowsOfElements(GroupedContractOp first, TableDivision &division)
       : indices(first.getIndices()), along(getAlongDim(first)),
-        parts(division.countParts(typeOf(first.getRhs()), first.getAlongAttr())) {
-    if (parts == 1)
+        numShards(division.countShards(typeOf(first.getRhs()), first.getAlongAttr())) {
+    if (numShards == 1)
       return;
     for (Operation *user : indices.getUsers())
       if (auto grouped = dyn_cast<GroupedContractOp>(user);
@@ -75,14 +75,14 @@ public:
 
   /// Rewrites the operations, unless a row is used elsewhere.
   bool divide() {
-    if (parts == 1 || !collect())
+    if (numShards == 1 || !collect())
       return false;
     createDims();
     for (Operation *op : ops)
       if (auto grouped = dyn_cast<GroupedContractOp>(op))
         divideTable(grouped);
       else
-        addPart(op);
+        addShard(op);
     for (Operation *op : replaced)
       op->erase();
     return true;
@@ -96,7 +96,8 @@ private:
 
   bool isOfTable(GroupedContractOp op, TableDivision &division) {
     return op.getIndices() == indices && op.getTable() == op.getRhs() && getAlongDim(op) == along &&
-           !op.getInto() && division.countParts(typeOf(op.getRhs()), op.getAlongAttr()) == parts;
+           !op.getInto() &&
+           division.countShards(typeOf(op.getRhs()), op.getAlongAttr()) == numShards;
   }
 
   bool readsRows(GroupedContractOp op) { return rows.contains(op.getLhs()); }
@@ -109,7 +110,7 @@ private:
       bool reads = llvm::any_of(op.getOperands(), [&](Value v) { return rows.contains(v); });
       if (isGrouped) {
         ops.push_back(&op);
-        // The last ones sum over the parts; their results are no rows of elements.
+        // The last ones sum over the shards; their results are no rows of elements.
         if (readsRows(grouped))
           ++numLast;
         else
@@ -134,47 +135,47 @@ private:
       return StringAttr::get(context, along.getName().getValue() + suffix);
     };
     StringAttr origin = along.getOrigin() ? along.getOrigin() : along.getName();
-    part = DimAttr::get(context, getName(".part"), parts, origin);
-    local = DimAttr::get(context, getName(".local"), along.getSize() / parts);
+    shard = DimAttr::get(context, getName(".shard"), numShards, origin);
+    local = DimAttr::get(context, getName(".local"), along.getSize() / numShards);
   }
 
-  NamedTensorType withPart(NamedTensorType type) {
-    SmallVector<DimAttr> dims{part};
+  NamedTensorType withShard(NamedTensorType type) {
+    SmallVector<DimAttr> dims{shard};
     llvm::append_range(dims, type.getDims());
     return NamedTensorType::get(type.getElementType(), dims);
   }
 
-  void addPart(Operation *op) {
+  void addShard(Operation *op) {
     for (Value result : op->getResults())
-      result.setType(withPart(typeOf(result)));
+      result.setType(withShard(typeOf(result)));
   }
 
-  /// The indices into each part: those of other parts are out of range.
+  /// The indices into each shard: those of other shards are out of range.
   Value getLocalIndices(GroupedContractOp op, TensorBuilder &builder) {
     if (localIndices)
       return localIndices;
     Type integer = typeOf(indices).getElementType();
-    Value numbers = builder.create<IotaOp>(NamedTensorType::get(integer, part));
+    Value numbers = builder.create<IotaOp>(NamedTensorType::get(integer, shard));
     Value starts = builder.scale(numbers, static_cast<double>(local.getSize()));
     localIndices = builder.sub(indices, starts);
     return localIndices;
   }
 
-  /// The same contraction with each part of the table; the last ones sum over the parts.
+  /// The same contraction with each shard of the table; the last ones sum over the shards.
   void divideTable(GroupedContractOp op) {
     OpBuilder at(op);
     TensorBuilder builder(at, op.getLoc());
     SmallVector<DimAttr> dims;
     for (DimAttr dim : typeOf(op.getRhs()).getDims())
       if (dim == along)
-        dims.append({part, local});
+        dims.append({shard, local});
       else
         dims.push_back(dim);
     NamedTensorType result = op.getResult().getType();
     Value table =
         builder.create<SplitOp>(NamedTensorType::get(typeOf(op.getRhs()).getElementType(), dims),
                                 op.getRhs(), along.getName());
-    auto divided = builder.create<GroupedContractOp>(withPart(result), op.getLhs(), table,
+    auto divided = builder.create<GroupedContractOp>(withShard(result), op.getLhs(), table,
                                                      getLocalIndices(op, builder), local.getName());
     divided->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     Value value = divided;
@@ -187,8 +188,8 @@ private:
   }
 
   Value indices, localIndices;
-  DimAttr along, part, local;
-  int64_t parts;
+  DimAttr along, shard, local;
+  int64_t numShards;
   unsigned numLast = 0;
   SmallVector<GroupedContractOp> all;
   llvm::SetVector<Value> rows;

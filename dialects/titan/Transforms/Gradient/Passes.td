@@ -75,17 +75,17 @@ def TitanBalanceStages : Pass<"titan-balance-stages", "::mlir::ModuleOp"> {
 }
 
 def TitanDivideTables : Pass<"titan-divide-tables", "::mlir::func::FuncOp"> {
-  let summary = "Divides tables of grouped contractions into the parts of the ranks";
+  let summary = "Divides tables of grouped contractions into the shards of the ranks";
   let description = [{
     If axes with fixed degrees shard the indexed dimension of a table (by their first dimension that the
-    table has), the dimension is split into the parts of the ranks and the elements of a part. Rows of
-    grouped contractions get the dimension of the parts: those of another part are 0. The parts are
+    table has), the dimension is split into the shards of the ranks and the elements of a shard. Rows of
+    grouped contractions get the dimension of the shards: those of another shard are 0. The shards are
     independent up to the last contractions, which sum over them. A rank thus computes the rows of its
     own elements (expert parallelism: Lepikhin et al. 2020, GShard, arXiv 2006.16668), and sums of rows
     are reduced once, after the last contraction.
 
     The pass applies if only elementwise operations lie between the first grouped contractions and the
-    last ones over the same indices. On one rank the parts only need memory.
+    last ones over the same indices. On one rank the shards only need memory.
 
     Input, with `dist.axis_rules "ep" shards ["experts", "batch"]` of degree 2:
     ```mlir
@@ -94,11 +94,11 @@ def TitanDivideTables : Pass<"titan-divide-tables", "::mlir::func::FuncOp"> {
     %y = titan.grouped_contract %h, %w2 along "experts" at %chosen : ...   // [seq, slot, embed]
     ```
 
-    Output, with local indices `%i[part, seq, slot]`:
+    Output, with local indices `%i[shard, seq, slot]`:
     ```mlir
-    %g = titan.grouped_contract %x, %p1 along "experts.local" at %i : ...  // [part, seq, slot, ffn]
+    %g = titan.grouped_contract %x, %p1 along "experts.local" at %i : ...  // [shard, seq, slot, ffn]
     %h = titan.tanh %g : ...
-    %s = titan.grouped_contract %h, %p2 along "experts.local" at %i : ...  // [part, seq, slot, embed]
+    %s = titan.grouped_contract %h, %p2 along "experts.local" at %i : ...  // [shard, seq, slot, embed]
     %y = titan.reduce sum %s : ...                                         // [seq, slot, embed]
     ```
   }];

@@ -15,13 +15,13 @@ dist.axis_rules "ep" shards ["experts", "batch"] fallback [] stores []
 // CHECK-LABEL: func.func @experts
 // CHECK-SAME: %[[X:[^:]*]]: {{[^,]*, [^,]*}}, %[[W1:[^:]*]]: {{.*}}, %[[W2:[^:]*]]: {{.*}}, %[[I:[^:]*]]: !titan.tensor<i64
 func.func @experts(%x: !x, %w1: !w1, %w2: !w2, %i: !i) -> !y {
-  // CHECK: %[[P1:.*]] = titan.split %[[W1]] dim "experts" : {{.*}} -> <f32[experts.part = 2 of experts, experts.local = 2, embed = 4, ffn = 6]>
-  // CHECK: %[[N:.*]] = titan.iota : <i64[experts.part = 2 of experts]>
+  // CHECK: %[[P1:.*]] = titan.split %[[W1]] dim "experts" : {{.*}} -> <f32[experts.shard = 2 of experts, experts.local = 2, embed = 4, ffn = 6]>
+  // CHECK: %[[N:.*]] = titan.iota : <i64[experts.shard = 2 of experts]>
   // CHECK: %[[START:.*]] = titan.mul %[[N]]
   // CHECK: %[[L:.*]] = titan.sub %[[I]], %[[START]]
-  // CHECK: %[[G:.*]] = titan.grouped_contract %[[X]], %[[P1]] along "experts.local" at %[[L]] {{.*}} -> !titan.tensor<f32[experts.part = 2 of experts, seq = 8, slot = 2, ffn = 6]>
+  // CHECK: %[[G:.*]] = titan.grouped_contract %[[X]], %[[P1]] along "experts.local" at %[[L]] {{.*}} -> !titan.tensor<f32[experts.shard = 2 of experts, seq = 8, slot = 2, ffn = 6]>
   %g = titan.grouped_contract %x, %w1 along "experts" at %i : (!x, !w1, !i) -> !h
-  // CHECK: %[[H:.*]] = titan.tanh %[[G]] : <f32[experts.part = 2 of experts, seq = 8, slot = 2, ffn = 6]>
+  // CHECK: %[[H:.*]] = titan.tanh %[[G]] : <f32[experts.shard = 2 of experts, seq = 8, slot = 2, ffn = 6]>
   %h = titan.tanh %g : !h -> !h
   // CHECK: %[[P2:.*]] = titan.split %[[W2]] dim "experts"
   // CHECK: %[[Y:.*]] = titan.grouped_contract %[[H]], %[[P2]] along "experts.local" at %[[L]]
@@ -32,7 +32,7 @@ func.func @experts(%x: !x, %w1: !w1, %w2: !w2, %i: !i) -> !y {
 
 // A value between the contractions is also used elsewhere: nothing is divided.
 // CHECK-LABEL: func.func @used
-// CHECK-NOT: part
+// CHECK-NOT: experts.shard
 func.func @used(%x: !x, %w1: !w1, %w2: !w2, %i: !i) -> (!y, !h) {
   %g = titan.grouped_contract %x, %w1 along "experts" at %i : (!x, !w1, !i) -> !h
   %h = titan.tanh %g : !h -> !h
@@ -47,7 +47,7 @@ dist.mesh @mesh [#dist.axis<tp = 2>]
 dist.axis_rules "tp" shards ["ffn", "experts"] fallback [] stores []
 
 // CHECK-LABEL: func.func @ffn
-// CHECK-NOT: part
+// CHECK-NOT: experts.shard
 func.func @ffn(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w1: !titan.tensor<f32[experts = 4, embed = 4, ffn = 6]>, %w2: !titan.tensor<f32[experts = 4, ffn = 6, embed = 4]>, %i: !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 4]> {
   %g = titan.grouped_contract %x, %w1 along "experts" at %i : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[experts = 4, embed = 4, ffn = 6]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, ffn = 6]>
   %y = titan.grouped_contract %g, %w2 along "experts" at %i : (!titan.tensor<f32[seq = 8, ffn = 6]>, !titan.tensor<f32[experts = 4, ffn = 6, embed = 4]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 4]>
