@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("-v", action="store_true", help="show the details of what passed too")
     arguments = parser.parse_args()
     if missing := [name for name in LIBRARIES if not importlib.util.find_spec(name)]:
-        print(f"skipped: without the Python packages {', '.join(missing)} (scripts/setup --tests installs them)")
+        print(f"skipped: without the Python packages {', '.join(missing)} (scripts/setup --data --tests installs them)")
         return
     report, folder = Report(), Path(tempfile.mkdtemp(prefix="titan-prepare-"))
     try:
