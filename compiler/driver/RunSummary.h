@@ -24,7 +24,7 @@ struct RunSummary {
   plan::MemoryReport memory; ///< of the rank that needs most
   /// Of a pipeline: each rank along its axis.
   std::vector<plan::MemoryReport> memoryOfStages;
-  std::vector<AxisReport> mesh;                  ///< its axes, outer to inner
+  std::vector<AxisReport> mesh; ///< its axes, outer to inner
   std::optional<plan::PipelineReport> pipeline;
   std::vector<dist::CollectiveUse> collectives;  ///< of one training step
   std::vector<plan::AttentionBalance> attention; ///< of the step, where positions are sharded
