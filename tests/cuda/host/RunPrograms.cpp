@@ -43,7 +43,8 @@ class Runner {
 public:
   Runner(const Program &program, std::string folder)
       : program(program), folder(std::move(folder)), device(makeDevice(LaunchInfo())),
-        arena(program, Pipelines(pipelineTable(program), std::span<const int64_t>(), {}), *device) {}
+        arena(program, Pipelines(pipelineTable(program), std::span<const int64_t>(), {}), *device) {
+  }
 
   void run(size_t index) {
     Context ctx;
