@@ -16,11 +16,12 @@ SmallVector<Region *> RepeatOp::getLoopRegions() {
   return llvm::map_to_vector(getBodies(), [](Region &body) { return &body; });
 }
 
-/// The variants in the order of execution.
+/// The variants in the order of execution. A repeat without a table may have very many iterations,
+/// of which two show the order.
 static SmallVector<int64_t> getExecutionOrder(RepeatOp repeat) {
   SmallVector<int64_t> order(repeat.getIterations().getVariants());
   if (order.empty())
-    order.assign(repeat.getDim().getSize(), 0);
+    order.assign(std::min<int64_t>(repeat.getDim().getSize(), 2), 0);
   if (repeat.getReverse())
     std::reverse(order.begin(), order.end());
   return order;

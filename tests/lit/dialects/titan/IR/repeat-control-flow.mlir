@@ -13,7 +13,7 @@
 // LICM: titan.mul %{{.*}}, %[[E]]
 // LICM: titan.add %{{.*}}, %[[T]]
 func.func @invariant(%x: !x, %y: !x) -> !x {
-  %z = titan.repeat <layers = 3> table [0, 1, 0] iter_args(%x) : (!x) -> !x {
+  %z = titan.repeat <layers = 3> table [0, 1, 0] iter_args(%x) scanned() : (!x) -> !x {
   ^bb0(%l: !i, %c: !x):
     %e = titan.exp %y : !x -> !x
     %n = titan.mul %c, %e : (!x, !x) -> !x
@@ -40,7 +40,7 @@ func.func @invariant(%x: !x, %y: !x) -> !x {
 // SCCP: return %{{.*}}, %{{.*}}#1
 func.func @constant(%a: !i) -> (!i, !i) {
   %two = titan.constant 2 : !i
-  %r:2 = titan.repeat <layers = 3> iter_args(%two, %a) : (!i, !i) -> (!i, !i) {
+  %r:2 = titan.repeat <layers = 3> iter_args(%two, %a) scanned() : (!i, !i) -> (!i, !i) {
   ^bb0(%l: !i, %c: !i, %s: !i):
     %n = titan.add %s, %c : (!i, !i) -> !i
     titan.yield %c, %n : !i, !i
@@ -59,7 +59,7 @@ func.func @constant(%a: !i) -> (!i, !i) {
 // SCCP: return %[[THREE]]
 func.func @order() -> !i {
   %two = titan.constant 2 : !i
-  %r = titan.repeat <layers = 2> table [0, 1] iter_args(%two) : (!i) -> !i {
+  %r = titan.repeat <layers = 2> table [0, 1] iter_args(%two) scanned() : (!i) -> !i {
   ^bb0(%l: !i, %c: !i):
     titan.yield %c : !i
   }, {
