@@ -14,19 +14,26 @@ std::vector<const Tensor *> inputTensors(const Program &program, const std::stri
   return inputs;
 }
 
-InputSpec specOf(const Tensor &tensor) {
+/// The leading dimensions number the samples: `batch`, in a pipeline after the microbatches. Inputs
+/// have no padding.
+InputSpec specOf(const Tensor &tensor, int64_t samples) {
   InputSpec spec{tensor.name, tensor.info.dtype, {}};
-  for (size_t i = 1; i < tensor.info.dims.size(); ++i)
-    spec.shape.push_back(tensor.info.dims[i].size); // inputs have no padding
+  int64_t numbered = 0;
+  for (const Dim &dim : tensor.info.dims)
+    if (numbered < samples)
+      numbered = std::max<int64_t>(numbered, 1) * dim.size;
+    else
+      spec.shape.push_back(dim.size);
   return spec;
 }
 
 } // namespace
 
-std::vector<InputSpec> inputsOf(const Program &program, const std::string &function) {
+std::vector<InputSpec> inputsOf(const Program &program, const std::string &function,
+                                int64_t samples) {
   std::vector<InputSpec> specs;
   for (const Tensor *tensor : inputTensors(program, function))
-    specs.push_back(specOf(*tensor));
+    specs.push_back(specOf(*tensor, samples));
   return specs;
 }
 
@@ -39,7 +46,7 @@ BatchReader::BatchReader(Executor &executor, const std::string &function) : exec
 
 BatchReader::Target BatchReader::makeTarget(const Tensor &tensor, size_t input) const {
   int64_t perSample = 1;
-  for (int64_t size : specOf(tensor).shape)
+  for (int64_t size : specOf(tensor, executor.program().batch).shape)
     perSample *= size;
   const ShardLayout layout = executor.layoutOf(tensor.info);
   Target target{
