@@ -48,7 +48,7 @@ model Patches(embed = 16, classes = 5, tall = 4, wide = 4) {
 parallel two { shard = 2 splits batch stores params, grads, optimizer }
 train run = Patches {
   data = arrays("images") { batch = 4, height = 8, width = 12, channel = 3 }
-""" + SETTINGS + "}\ntrain sharded = run on two\n"
+""" + SETTINGS + "}\ntrain sharded = run on two with {}\n"
 
 COLUMNS = """
 import std.activation
@@ -65,7 +65,7 @@ model Regression(features = 6, hidden = 32) {
 parallel two { shard = 2 splits batch stores params, grads, optimizer }
 train run = Regression {
   data = arrays("columns") { batch = 4 }
-""" + SETTINGS + "}\ntrain sharded = run on two\n"
+""" + SETTINGS + "}\ntrain sharded = run on two with {}\n"
 
 PAIRS = """
 model Contrastive(embed = 8) {
@@ -75,14 +75,15 @@ model Contrastive(embed = 8) {
   param v[features, embed] ~ normal(0.3)
   let a[batch, embed] = left @ u
   let b[batch, embed] = right @ v
-  let scores[batch, other] = a @ b[batch as other]
+  let others = b[batch as other]
+  let scores[batch, other] = a @ others
   let own = sum(a * b, over embed)
   loss = mean(log(sum(exp(scores), over other)) - own, over batch)
 }
 parallel two { shard = 2 splits batch stores params, grads, optimizer }
 train run = Contrastive {
   data = arrays("pairs.safetensors") { batch = 4, features = 7 }
-""" + SETTINGS + "}\ntrain sharded = run on two\n"
+""" + SETTINGS + "}\ntrain sharded = run on two with {}\n"
 
 
 def patches(p, image, label):
