@@ -89,6 +89,11 @@ DataSource openData(const Program &program, const std::string &function, const s
   std::unique_ptr<SampleSet> set;
   if (format == "arrays")
     set = std::make_unique<ArraySamples>(path, inputs);
+  else if (program.vocab == 0)
+    throw UserError(
+        fmt::format("'{}' is read as {}, but the program was compiled for arrays; rebuild "
+                    "it with --set data.format={}",
+                    path, format, format));
   else
     set = std::make_unique<TokenSamples>(openBounded(format, path, program.vocab), path,
                                          program.seq, inputs);

@@ -26,8 +26,10 @@ public:
   explicit Generator(Executor &executor)
       : executor(executor), tokens(executor.find(Role::Input, "tokens", "logits")),
         logits(executor.find(Role::Output, "logits", "logits")) {
-    if (!executor.hasFunction("logits") || !tokens || !logits)
+    if (!executor.hasFunction("logits") || !logits)
       throw UserError("this program writes no text: its model has no output called logits");
+    if (!tokens)
+      throw UserError("this program writes no text: its model has no input called tokens");
     checkInputs();
     length = tokens->info.dims[1].size;
     findAxes();
