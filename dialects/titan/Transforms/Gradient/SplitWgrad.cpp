@@ -57,12 +57,25 @@ private:
   llvm::DenseSet<Value> cotangents;
 };
 
+/// Whether `value` is the gradient of a parameter, up to casts and views. A cotangent of another
+/// tensor has readers that compute, in other stages too; no schedule orders them after a weight
+/// gradient.
+bool isGradient(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    if (isa<func::ReturnOp>(user))
+      return true;
+    return (isa<CastOp>(user) || user->hasTrait<View>()) &&
+           llvm::all_of(user->getResults(), isGradient);
+  });
+}
+
 /// Divides a reverse repeat of a stage. A repeat without weight gradients stays whole.
 LogicalResult split(RepeatOp repeat) {
   Attribute stage = repeat->getAttr(attr::kStage);
   SmallVector<unsigned> moved;
   for (Value stack : repeat.getStackedOutputs())
-    moved.push_back(cast<OpResult>(stack).getResultNumber());
+    if (isGradient(stack))
+      moved.push_back(cast<OpResult>(stack).getResultNumber());
   if (moved.empty() || repeat.getNumIterArgs() == 0)
     return success();
   DgradSlice dgrad(repeat);
