@@ -152,12 +152,13 @@ std::optional<int64_t> FragmentPlan::findLeastPosition(Value value) const {
   return least;
 }
 
-/// Expensive operations that depend on no repeat: the first reader computes them.
+/// Expensive operations that depend on no repeat: the first reader computes them. Without a reader
+/// in the loop, the backward pass of stage 0 does, which every schedule runs after all operands.
 void FragmentPlan::assignUnstaged() {
   for (Operation &op : llvm::reverse(body.without_terminator())) {
     if (getPosition(&op) >= 0 || isCloneable(&op))
       continue;
-    int64_t least = 3 * numStages - 1;
+    int64_t least = 2 * numStages - 1;
     for (Value result : op.getResults())
       least = std::min(least, findLeastPosition(result).value_or(least));
     positions[&op] = least;
