@@ -22,10 +22,12 @@ bool isRun(const Table &table, const Pipeline &pipeline) {
 
 std::vector<PlannedStep> planSteps(const Table &table, std::span<const int64_t> degree) {
   std::vector<PlannedStep> steps;
+  int64_t microbatches = 1;
+  for (const Pipeline &pipeline : table.pipelines)
+    microbatches = std::max(microbatches, pipeline.microbatches);
   for (const Pipeline &pipeline : table.pipelines) {
     PlannedStep &step = steps.emplace_back();
-    step.schedule =
-        scheduleOf(table.pipelines, pipeline, degree[static_cast<size_t>(pipeline.axis)]);
+    step.schedule = scheduleOf(pipeline, degree[static_cast<size_t>(pipeline.axis)], microbatches);
     if (!isRun(table, pipeline))
       continue;
     step.order = orderStep(pipeline, step.schedule);

@@ -84,11 +84,7 @@ private:
 
 } // namespace
 
-schedule::Schedule scheduleOf(const std::vector<Pipeline> &all, const Pipeline &pipeline,
-                              int64_t ranks) {
-  int64_t microbatches = 1;
-  for (const Pipeline &other : all)
-    microbatches = std::max(microbatches, other.microbatches);
+schedule::Schedule scheduleOf(const Pipeline &pipeline, int64_t ranks, int64_t microbatches) {
   return schedule::makeSchedule(pipeline.schedule,
                                 {static_cast<int>(ranks), static_cast<int>(pipeline.stages / ranks),
                                  static_cast<int>(microbatches)});

@@ -24,10 +24,9 @@ struct FragmentCall {
 /// The calls of each rank.
 using StepOrder = std::vector<std::vector<FragmentCall>>;
 
-/// The schedule of a pipeline on `ranks` ranks. A program without microbatches has the stages where
-/// the program's other pipelines (`all`) have them. Throws ScheduleError.
-schedule::Schedule scheduleOf(const std::vector<Pipeline> &all, const Pipeline &pipeline,
-                              int64_t ranks);
+/// The schedule of a pipeline on `ranks` ranks. `microbatches` are those of the training program: a
+/// program without microbatches has its stages where training has them. Throws ScheduleError.
+schedule::Schedule scheduleOf(const Pipeline &pipeline, int64_t ranks, int64_t microbatches);
 
 /// `Begin`, the compute actions of the rank's row, then `Update` or `Evaluate` by ascending level.
 StepOrder orderStep(const Pipeline &pipeline, const schedule::Schedule &schedule);

@@ -15,8 +15,8 @@ FailureOr<StepOrder> StepOrder::get(func::FuncOp declaration, const RankMesh &me
   const pipeline::Pipeline table = dist::describePipeline(declaration, pipeline);
   StepOrder order(dist::getFragments(declaration), pipeline, mesh);
   try {
-    order.schedule =
-        pipeline::scheduleOf({table}, table, mesh.getDegrees().lookup(pipeline.getAxis()));
+    order.schedule = pipeline::scheduleOf(table, mesh.getDegrees().lookup(pipeline.getAxis()),
+                                          static_cast<int64_t>(pipeline.getMicrobatches()));
     order.calls = pipeline::orderStep(table, order.schedule);
   } catch (const schedule::ScheduleError &error) {
     return pipeline.emitError(error.what()) << "; " << error.remedy;

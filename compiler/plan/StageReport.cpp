@@ -34,8 +34,8 @@ std::optional<PipelineReport> reportPipeline(ModuleOp module, const dist::Degree
   if (!op || !train || !train->hasAttr(dist::kFragmentsAttr))
     return std::nullopt;
   const pipeline::Pipeline pipeline = dist::describePipeline(train, op);
-  PipelineReport report{pipeline::scheduleOf({pipeline}, pipeline, degrees.lookup(op.getAxis())),
-                        {}};
+  PipelineReport report{
+      pipeline::scheduleOf(pipeline, degrees.lookup(op.getAxis()), pipeline.microbatches), {}};
   for (int64_t layers : op.getLayersPerStage())
     report.stages.push_back({layers});
   for (func::FuncOp fragment : dist::getFragments(train)) {
