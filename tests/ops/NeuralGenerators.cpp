@@ -78,6 +78,10 @@ static Case drawAttention(Draw &draw) {
               heads.attributes};
   if (heads.documents)
     result.operands.push_back(*heads.documents);
+  // No step of a ring, which is a part of an attention.
+  result.attributes.push_back(draw.builder.getNamedAttr(
+      "operandSegmentSizes",
+      draw.builder.getDenseI32ArrayAttr({1, 1, 1, heads.documents ? 1 : 0, 0})));
   return result;
 }
 
@@ -93,8 +97,8 @@ static Case drawAttentionGrad(Draw &draw) {
   if (heads.documents)
     result.operands.push_back(*heads.documents);
   result.attributes.push_back(draw.builder.getNamedAttr(
-      "operandSegmentSizes",
-      draw.builder.getDenseI32ArrayAttr({1, 1, 1, 1, 1, 1, isThrough, heads.documents ? 1 : 0})));
+      "operandSegmentSizes", draw.builder.getDenseI32ArrayAttr(
+                                 {1, 1, 1, 1, 1, 1, isThrough, heads.documents ? 1 : 0, 0})));
   result.isDifferentiable = false;
   return result;
 }
