@@ -370,8 +370,11 @@ void ProgramTable::emitDivisibility(ArrayRef<func::FuncOp> functions) {
   if (!automatic)
     return;
   for (const dist::DividedDim &found : dist::findDividedDims(functions, automatic.getName()))
-    out.line("p.shardedDims.push_back({" + quote(found.dim.getName().getValue()) + ", " +
-             std::to_string(found.dim.getSize()) + ", " + getAxes(found.axes) + "});");
+    out.line(
+        "p.shardedDims.push_back({" + quote(found.dim.getName().getValue()) + ", " +
+        std::to_string(found.dim.getSize()) + ", " + getAxes(found.axes) +
+        (found.headTailAxis ? ", 0, " + LocalSizes::getAxisName(mesh, found.headTailAxis) : "") +
+        "});");
 }
 
 void ProgramTable::emitRoutes(ArrayRef<func::FuncOp> functions) {

@@ -17,11 +17,11 @@ SmallVector<DividedDim> dist::findDividedDims(ArrayRef<func::FuncOp> functions, 
     auto tensor = dyn_cast<ir::NamedTensorType>(type);
     if (!tensor)
       return;
-    for (auto [dim, axes] :
-         llvm::zip_equal(tensor.getDims(), tensor.getShardingOrReplicated().getDimAxes()))
+    ShardingAttr sharding = tensor.getShardingOrReplicated();
+    for (auto [i, dim, axes] : llvm::enumerate(tensor.getDims(), sharding.getDimAxes()))
       if (axes.size() > 1 && llvm::is_contained(axes, axis) && seen.insert({dim, axes}).second &&
           location)
-        found.push_back({dim, axes, *location});
+        found.push_back({dim, axes, sharding.getHeadTailAxis(i), *location});
   };
   for (func::FuncOp function : functions)
     for (TypeRange types :
@@ -44,9 +44,10 @@ LogicalResult dist::checkDividedDims(ModuleOp module, const Degrees &degrees) {
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(ir::attr::kProgram))
       programs.push_back(function);
-  for (auto [dim, axes, location] : findDividedDims(programs, automatic.getName())) {
-    int64_t degree = getDegreeProduct(axes, degrees);
-    if (dim.getSize() % degree == 0)
+  for (auto [dim, axes, headTailAxis, location] : findDividedDims(programs, automatic.getName())) {
+    // Head-tail order cuts two blocks for each shard (DimShard.h).
+    bool isHeadTail = headTailAxis && degrees.lookup(headTailAxis) > 1;
+    if (dim.getSize() % (getDegreeProduct(axes, degrees) * (isHeadTail ? 2 : 1)) == 0)
       continue;
     std::string together;
     for (auto axis : axes.getAsRange<StringAttr>())

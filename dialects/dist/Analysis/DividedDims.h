@@ -18,6 +18,7 @@ namespace titan::dist {
 struct DividedDim {
   ir::DimAttr dim;
   mlir::ArrayAttr axes;
+  mlir::StringAttr headTailAxis; ///< the one of `axes` in head-tail order; null: none
   mlir::Location location; ///< of the first operation with such a value
 };
 

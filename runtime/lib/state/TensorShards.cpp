@@ -103,6 +103,8 @@ std::string checkDivisible(const TensorInfo &info, std::span<const Axis> mesh,
     std::string axes;
     for (int axis : dim.axes) {
       count *= degree[axis];
+      if (axis == dim.headTailAxis && degree[axis] > 1)
+        count *= 2; // two blocks for each shard (DimShard.h)
       axes += fmt::format("{}{} = {}", axes.empty() ? "" : ", ", mesh[axis].name, degree[axis]);
     }
     if (dim.size % count != 0)
