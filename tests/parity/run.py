@@ -107,7 +107,7 @@ class Case:
 
 
 def cases(everything: bool, text: Path):
-    for model in RECIPES:
+    for model in MORE:
         for dtype in ("float64", "float32", "bfloat16"):
             case = Case(model, dtype)
             yield f"{model} {dtype} against PyTorch", partial(case.against_reference, text)

@@ -16,24 +16,23 @@ std::vector<const Tensor *> inputTensors(const Program &program, const std::stri
 
 /// The leading dimensions number the samples: `batch`, in a pipeline after the microbatches. Inputs
 /// have no padding.
-InputSpec specOf(const Tensor &tensor, int64_t samples) {
+InputSpec specOf(const Program &program, const Tensor &tensor) {
+  const bool hasMicrobatches =
+      std::any_of(program.pipelines.begin(), program.pipelines.end(), [&](const Pipeline &it) {
+        return it.program == tensor.function && it.microbatches > 0;
+      });
   InputSpec spec{tensor.name, tensor.info.dtype, {}};
-  int64_t numbered = 0;
-  for (const Dim &dim : tensor.info.dims)
-    if (numbered < samples)
-      numbered = std::max<int64_t>(numbered, 1) * dim.size;
-    else
-      spec.shape.push_back(dim.size);
+  for (size_t i = hasMicrobatches ? 2 : 1; i < tensor.info.dims.size(); ++i)
+    spec.shape.push_back(tensor.info.dims[i].size);
   return spec;
 }
 
 } // namespace
 
-std::vector<InputSpec> inputsOf(const Program &program, const std::string &function,
-                                int64_t samples) {
+std::vector<InputSpec> inputsOf(const Program &program, const std::string &function) {
   std::vector<InputSpec> specs;
   for (const Tensor *tensor : inputTensors(program, function))
-    specs.push_back(specOf(*tensor, samples));
+    specs.push_back(specOf(program, *tensor));
   return specs;
 }
 
@@ -46,7 +45,7 @@ BatchReader::BatchReader(Executor &executor, const std::string &function) : exec
 
 BatchReader::Target BatchReader::makeTarget(const Tensor &tensor, size_t input) const {
   int64_t perSample = 1;
-  for (int64_t size : specOf(tensor, executor.program().batch).shape)
+  for (int64_t size : specOf(executor.program(), tensor).shape)
     perSample *= size;
   const ShardLayout layout = executor.layoutOf(tensor.info);
   Target target{

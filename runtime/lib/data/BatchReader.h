@@ -11,16 +11,15 @@
 
 namespace titan::rt {
 
-/// The inputs of a function of the program that takes so many samples, in the order of its table.
-std::vector<InputSpec> inputsOf(const Program &program, const std::string &function,
-                                int64_t samples);
+/// The inputs of a function of the program, in the order of its table.
+std::vector<InputSpec> inputsOf(const Program &program, const std::string &function);
 
 class BatchReader {
 public:
   BatchReader(Executor &executor, const std::string &function);
 
   /// Fills the inputs with the global batch that starts at this sample. `data` was opened for
-  /// `inputsOf` the function and the program's batch.
+  /// `inputsOf` the function.
   void load(const DataSource &data, int64_t firstSample);
 
 private:

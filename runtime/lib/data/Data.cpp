@@ -85,7 +85,7 @@ std::unique_ptr<TokenStream> openBounded(const std::string &format, const std::s
 
 DataSource openData(const Program &program, const std::string &function, const std::string &format,
                     const std::string &path, uint64_t seed, bool shuffle) {
-  const std::vector<InputSpec> inputs = inputsOf(program, function, program.batch);
+  const std::vector<InputSpec> inputs = inputsOf(program, function);
   std::unique_ptr<SampleSet> set;
   if (format == "arrays")
     set = std::make_unique<ArraySamples>(path, inputs);

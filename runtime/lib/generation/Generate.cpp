@@ -62,7 +62,7 @@ private:
 
   /// Arrays may give a model other inputs than a text.
   void checkInputs() const {
-    for (const InputSpec &input : inputsOf(executor.program(), "logits", 1))
+    for (const InputSpec &input : inputsOf(executor.program(), "logits"))
       if (!findFeed(input.name) || input.type != DType::I64 || input.shape.size() != 1)
         throw UserError(
             "this program writes no text: the logits of its model depend on the input " +
