@@ -7,7 +7,7 @@ allReduce or reduceScatter, blocking or started; for a scattered sum the rank ke
 its unreduced value. Without --all, a sample of them.
 
 The messages and slots of a pipeline follow from its table of fragments. Without a value in the column `reads` a fragment
-gets no message; without it in `uses`, the next microbatch takes the slot too early.
+gets no message; with another value in `uses`, it reads the slot of that value.
 """
 
 import random
@@ -136,7 +136,7 @@ class Messages(Project):
         self.fragments = [Fragment(m[1], m[2], int(m[3]), numbers(m["reads"]), numbers(m["writes"]), m)
                           for m in self.ROW.finditer(self.text)]
 
-    def mutants(self) -> dict[str, tuple[str, list[Fragment], int]]:
+    def mutants(self) -> dict[str, tuple[str, Fragment, int, list[int]]]:
         """A value of each direction between stages, and a residual of the first stage, which has several microbatches
         in flight."""
         writer = {value: one for one in self.fragments for value in one.writes if one.kind == "Forward"
@@ -147,20 +147,19 @@ class Messages(Project):
                 if value not in writer or one.kind not in ("Forward", "Backward"):
                     continue
                 if writer[value].stage != one.stage:
-                    found.setdefault(f"without the message to {one.name}", ("reads", [one], value))
+                    found.setdefault(f"without the message to {one.name}", ("reads", one, value, []))
                 elif one.stage == 0:
-                    readers = [other for other in self.fragments if value in other.reads]
-                    found.setdefault(f"with a slot that is free before {one.name}", ("uses", readers, value))
+                    others = [other for other in one.reads if writer.get(other) == writer[value] and other != value]
+                    found.setdefault(f"with the slot of another value in {one.name}", ("uses", one, value, others[:1]))
         return found
 
-    def build(self, column: str, readers: list[Fragment], value: int) -> Path:
-        """The executable in which a column of the table lacks a value of these fragments."""
-        text = self.text
-        for fragment in reversed(readers):
-            begin, end = fragment.row.span(column)
-            rest = ", ".join(str(other) for other in numbers(fragment.row[column]) if other != value)
-            text = text[:begin] + rest + text[end:]
-        return self.compile(text, f"{readers[0].name}-without-{value}")
+    def build(self, column: str, fragment: Fragment, value: int, instead: list[int]) -> Path:
+        """The executable in which a column of the table has other values instead of one of the fragment. A fragment
+        finds what it uses by position, so nothing is removed from that column."""
+        begin, end = fragment.row.span(column)
+        changed = [new for old in numbers(fragment.row[column]) for new in (instead if old == value else [old])]
+        text = self.text[:begin] + ", ".join(map(str, changed)) + self.text[end:]
+        return self.compile(text, f"{fragment.name}-without-{value}")
 
 
 def numbers(text: str) -> list[int]:
@@ -205,7 +204,7 @@ def reductions(everything: bool, text: Path):
 
 
 def messages(text: Path):
-    """Cases that omit one message, or shorten the life of one slot."""
+    """Cases that omit one message, or read one slot for another."""
     project = Messages()
     plain = Launch(STEPS, SEED, STAGES).run(project.compile(project.text, "whole"), text, OUT / "plain-stages")
     mutants = project.mutants()

@@ -153,15 +153,27 @@ std::optional<int64_t> FragmentPlan::findLeastPosition(Value value) const {
 }
 
 /// Expensive operations that depend on no repeat: the first reader computes them. Without a reader
-/// in the loop, the backward pass of stage 0 does, which every schedule runs after all operands.
+/// in the loop, the fragment of the latest operand does, or the last stage's forward pass.
 void FragmentPlan::assignUnstaged() {
+  SmallVector<Operation *> unread;
   for (Operation &op : llvm::reverse(body.without_terminator())) {
     if (getPosition(&op) >= 0 || isCloneable(&op))
       continue;
-    int64_t least = 2 * numStages - 1;
+    std::optional<int64_t> least;
     for (Value result : op.getResults())
-      least = std::min(least, findLeastPosition(result).value_or(least));
-    positions[&op] = least;
+      if (std::optional<int64_t> position = findLeastPosition(result))
+        least = std::min(least.value_or(*position), *position);
+    if (least)
+      positions[&op] = *least;
+    else
+      unread.push_back(&op);
+  }
+  for (Operation *op : llvm::reverse(unread)) {
+    int64_t latest = numStages - 1;
+    for (Value read : ir::getReadValues(op))
+      if (Operation *definition = read.getDefiningOp())
+        latest = std::max(latest, getPosition(definition));
+    positions[op] = latest;
   }
 }
 
