@@ -14,7 +14,7 @@ namespace titan {
 namespace {
 
 /// Sizes of a header that any writer of the format makes.
-constexpr size_t maxHeaderBytes = 1 << 20;
+constexpr size_t maxNpyHeaderBytes = 1 << 20;
 
 struct ElementType {
   const char *name; ///< in the safetensors format
@@ -28,9 +28,9 @@ const std::map<std::string_view, ElementType> elementTypes = {
     {"u4", {"U32", 4}}, {"u2", {"U16", 2}}, {"u1", {"U8", 1}},  {"b1", {"BOOL", 1}}};
 
 /// Parses one file. Every error names it.
-class HeaderParser {
+class NpyHeaderParser {
 public:
-  explicit HeaderParser(const MappedFile &file) : file(file) {}
+  explicit NpyHeaderParser(const MappedFile &file) : file(file) {}
 
   StoredTensor run() {
     readPreamble();
@@ -63,7 +63,7 @@ private:
     for (size_t i = lengthBytes; i-- > 0;)
       length = length << 8 | at(8 + i);
     const size_t start = 8 + lengthBytes;
-    if (length > maxHeaderBytes || length > bytes.size() - start)
+    if (length > maxNpyHeaderBytes || length > bytes.size() - start)
       fail("truncated: a header of {} bytes in a file of {}", length, bytes.size());
     rest = std::string_view(begin + start, length);
     elements = bytes.subspan(start + length);
@@ -186,6 +186,6 @@ private:
 } // namespace
 
 NpyFile::NpyFile(const std::string &path, bool checksTruncation)
-    : file(path, checksTruncation), content(HeaderParser(file).run()) {}
+    : file(path, checksTruncation), content(NpyHeaderParser(file).run()) {}
 
 } // namespace titan

@@ -19,7 +19,7 @@ struct DividedDim {
   ir::DimAttr dim;
   mlir::ArrayAttr axes;
   mlir::StringAttr headTailAxis; ///< the one of `axes` in head-tail order; null: none
-  mlir::Location location; ///< of the first operation with such a value
+  mlir::Location location;       ///< of the first operation with such a value
 };
 
 /// The dimensions of values in `functions` that `axis` and other axes shard, each once. Dimensions
