@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 /// Ranks that wait for one another fail within kGrace of one another, unless they began to wait at
 /// very different times. The error of a process that has ended is already in the store (kEnded).
 constexpr milliseconds kGrace(1500), kEnded(200), kLeaving(3000);
-constexpr size_t kMaxBytes = 4096;
+constexpr size_t kMaxFailureBytes = 4096;
 
 /// "ORDER PEER TEXT" in the store.
 struct Failure {
@@ -29,12 +29,13 @@ struct Failure {
 };
 
 std::string encode(const Failure &failure) {
-  return fmt::format("{} {} {}", failure.order, failure.peer, failure.text.substr(0, kMaxBytes));
+  return fmt::format("{} {} {}", failure.order, failure.peer,
+                     failure.text.substr(0, kMaxFailureBytes));
 }
 
 std::optional<Failure> decode(const std::string &text) {
   Failure failure{};
-  const char *end = text.data() + std::min(text.size(), 2 * kMaxBytes);
+  const char *end = text.data() + std::min(text.size(), 2 * kMaxFailureBytes);
   auto order = std::from_chars(text.data(), end, failure.order);
   if (order.ec != std::errc() || order.ptr == end || *order.ptr != ' ')
     return std::nullopt;
