@@ -1,5 +1,7 @@
 #include "BatchReader.h"
 
+#include "base/Error.h"
+
 #include <algorithm>
 
 namespace titan::rt {
@@ -14,16 +16,17 @@ std::vector<const Tensor *> inputTensors(const Program &program, const std::stri
   return inputs;
 }
 
-/// The leading dimensions number the samples: `batch`, in a pipeline after the microbatches. Inputs
-/// have no padding.
-InputSpec specOf(const Program &program, const Tensor &tensor) {
-  const bool hasMicrobatches =
-      std::any_of(program.pipelines.begin(), program.pipelines.end(), [&](const Pipeline &it) {
-        return it.program == tensor.function && it.microbatches > 0;
-      });
+/// The samples are numbered by `batch` and, if the step has microbatches, by the dimension before
+/// it. Inputs have no padding.
+InputSpec specOf(const Tensor &tensor) {
+  const std::vector<Dim> &dims = tensor.info.dims;
+  auto batch =
+      std::find_if(dims.begin(), dims.end(), [](const Dim &dim) { return dim.name == "batch"; });
+  if (batch == dims.end())
+    throw Fault("the input '" + tensor.name + "' of the program has no samples");
   InputSpec spec{tensor.name, tensor.info.dtype, {}};
-  for (size_t i = hasMicrobatches ? 2 : 1; i < tensor.info.dims.size(); ++i)
-    spec.shape.push_back(tensor.info.dims[i].size);
+  for (auto dim = batch + 1; dim != dims.end(); ++dim)
+    spec.shape.push_back(dim->size);
   return spec;
 }
 
@@ -32,7 +35,7 @@ InputSpec specOf(const Program &program, const Tensor &tensor) {
 std::vector<InputSpec> inputsOf(const Program &program, const std::string &function) {
   std::vector<InputSpec> specs;
   for (const Tensor *tensor : inputTensors(program, function))
-    specs.push_back(specOf(program, *tensor));
+    specs.push_back(specOf(*tensor));
   return specs;
 }
 
@@ -45,7 +48,7 @@ BatchReader::BatchReader(Executor &executor, const std::string &function) : exec
 
 BatchReader::Target BatchReader::makeTarget(const Tensor &tensor, size_t input) const {
   int64_t perSample = 1;
-  for (int64_t size : specOf(executor.program(), tensor).shape)
+  for (int64_t size : specOf(tensor).shape)
     perSample *= size;
   const ShardLayout layout = executor.layoutOf(tensor.info);
   Target target{
