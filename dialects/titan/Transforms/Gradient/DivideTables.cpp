@@ -7,6 +7,7 @@
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace titan::ir {
@@ -199,14 +200,14 @@ private:
 struct DivideTables : titan::ir::impl::TitanDivideTablesBase<DivideTables> {
   void runOnOperation() override {
     TableDivision division(getOperation()->getParentOfType<ModuleOp>());
-    SmallVector<GroupedContractOp> found;
+    // The first one over each list of indices: a division erases the others over the same list.
+    llvm::MapVector<Value, GroupedContractOp> firsts;
     getOperation().walk([&](GroupedContractOp op) {
       if (op.getTable() == op.getRhs())
-        found.push_back(op);
+        firsts.try_emplace(op.getIndices(), op);
     });
-    llvm::DenseSet<Value> seen;
-    for (GroupedContractOp op : found)
-      if (seen.insert(op.getIndices()).second && RowsOfElements(op, division).divide())
+    for (auto [indices, first] : firsts)
+      if (RowsOfElements(first, division).divide())
         TITAN_COUNT(dividedTables, 1);
   }
 };
