@@ -3,9 +3,12 @@
 #include "base/Error.h"
 #include "base/files/NpyFile.h"
 
+#include <algorithm>
 #include <filesystem>
-#include <map>
+#include <functional>
+#include <numeric>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +17,7 @@ namespace titan::rt {
 
 namespace fs = std::filesystem;
 
-/// The arrays of a folder or of a file, by name.
+/// The arrays of a folder or of a file. Those that the program reads are opened.
 class ArraySamples::Files {
 public:
   struct Array {
@@ -24,55 +27,44 @@ public:
 
   explicit Files(const std::string &path) : path(path) {
     std::error_code ignored;
-    if (fs::is_directory(path, ignored))
-      openFolder();
-    else if (path.ends_with(".safetensors"))
-      openSafetensors();
-    else
+    if (path.ends_with(".safetensors"))
+      safetensors.emplace(path, /*checksTruncation=*/true);
+    else if (!fs::is_directory(path, ignored))
       throw UserError(
           fmt::format("'{}' holds no arrays: expected a folder with a file NAME.npy for "
                       "each input, or a .safetensors file with a tensor for each",
                       path));
   }
 
-  const Array &get(const std::string &name) const {
-    auto found = arrays.find(name);
-    if (found == arrays.end())
+  Array open(const std::string &name) {
+    const std::set<std::string> names = listNames();
+    if (!names.contains(name))
       throw UserError(
           fmt::format("'{}' has no array '{}', which the program reads; it has: {}", path, name,
-                      arrays.empty() ? "none" : fmt::format("{}", fmt::join(names(), ", "))));
-    return found->second;
+                      names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+    if (safetensors)
+      return {&safetensors->tensors().at(name), &safetensors->mapping()};
+    const NpyFile &npy = *npyFiles.emplace_back(std::make_unique<NpyFile>(
+        (fs::path(path) / (name + ".npy")).string(), /*checksTruncation=*/true));
+    return {&npy.array(), &npy.mapping()};
   }
 
 private:
-  void openFolder() {
-    for (const fs::directory_entry &entry : fs::directory_iterator(path)) {
-      if (entry.path().extension() != ".npy")
-        continue;
-      npyFiles.push_back(
-          std::make_unique<NpyFile>(entry.path().string(), /*checksTruncation=*/true));
-      const NpyFile &file = *npyFiles.back();
-      arrays.emplace(entry.path().stem().string(), Array{&file.array(), &file.mapping()});
-    }
-  }
-
-  void openSafetensors() {
-    safetensors.emplace(path, /*checksTruncation=*/true);
-    for (const auto &[name, tensor] : safetensors->tensors())
-      arrays.emplace(name, Array{&tensor, &safetensors->mapping()});
-  }
-
-  std::vector<std::string> names() const {
-    std::vector<std::string> all;
-    for (const auto &[name, array] : arrays)
-      all.push_back(name);
-    return all;
+  std::set<std::string> listNames() const {
+    std::set<std::string> names;
+    if (safetensors)
+      for (const auto &[name, tensor] : safetensors->tensors())
+        names.insert(name);
+    else
+      for (const fs::directory_entry &entry : fs::directory_iterator(path))
+        if (entry.path().extension() == ".npy")
+          names.insert(entry.path().stem().string());
+    return names;
   }
 
   std::string path;
   std::vector<std::unique_ptr<NpyFile>> npyFiles;
   std::optional<SafetensorsFile> safetensors;
-  std::map<std::string, Array> arrays;
 };
 
 ArraySamples::ArraySamples(const std::string &path, const std::vector<InputSpec> &inputs)
@@ -80,30 +72,37 @@ ArraySamples::ArraySamples(const std::string &path, const std::vector<InputSpec>
   if (inputs.empty())
     throw UserError(fmt::format("'{}' is read as arrays, but the program has no inputs", path));
   for (const InputSpec &input : inputs) {
-    const auto &[content, file] = files->get(input.name);
-    const StoredTensor &array = *content;
     auto refuse = [&](const std::string &reason) {
       throw UserError(fmt::format("'{}': the array '{}' {}", path, input.name, reason));
     };
-    if (array.shape.empty() || !std::equal(array.shape.begin() + 1, array.shape.end(),
-                                           input.shape.begin(), input.shape.end()))
-      refuse(fmt::format("has the shape [{}], the program reads [samples{}{}]",
-                         fmt::join(array.shape, ", "), input.shape.empty() ? "" : ", ",
-                         fmt::join(input.shape, ", ")));
-    const StoredType *stored = findStoredType(array.dtype);
+    const auto &[content, file] = files->open(input.name);
+    const StoredType *stored = findStoredType(content->dtype);
     if (!stored || !converts(*stored, input.type))
-      refuse(
-          fmt::format("has the type {}, which is not read as {}", array.dtype, nameOf(input.type)));
-    if (array.shape[0] == 0)
-      refuse("has no samples");
-    if (!columns.empty() && array.shape[0] != count)
-      refuse(fmt::format("has {} samples, '{}' has {}", array.shape[0], inputs[0].name, count));
-    count = array.shape[0];
-    int64_t perSample = 1;
-    for (int64_t size : input.shape)
-      perSample *= size;
-    columns.push_back({input.type, *stored, array.bytes.data(), perSample, file});
+      refuse(fmt::format("has the type {}, which is not read as {}", content->dtype,
+                         nameOf(input.type)));
+    if (std::string reason = findFault(content->shape, input, inputs[0].name); !reason.empty())
+      refuse(reason);
+    count = content->shape[0];
+    const int64_t perSample =
+        std::accumulate(input.shape.begin(), input.shape.end(), int64_t(1), std::multiplies<>());
+    columns.push_back({input.type, *stored, content->bytes.data(), perSample, file});
   }
+}
+
+/// What is wrong with the shape of the array of `input`; empty if nothing is. `firstInput` gave the
+/// number of samples.
+std::string ArraySamples::findFault(const std::vector<int64_t> &shape, const InputSpec &input,
+                                    const std::string &firstInput) const {
+  if (shape.empty() ||
+      !std::equal(shape.begin() + 1, shape.end(), input.shape.begin(), input.shape.end()))
+    return fmt::format("has the shape [{}], the program reads [samples{}{}]",
+                       fmt::join(shape, ", "), input.shape.empty() ? "" : ", ",
+                       fmt::join(input.shape, ", "));
+  if (shape[0] == 0)
+    return "has no samples";
+  if (!columns.empty() && shape[0] != count)
+    return fmt::format("has {} samples, '{}' has {}", shape[0], firstInput, count);
+  return "";
 }
 
 ArraySamples::~ArraySamples() = default;

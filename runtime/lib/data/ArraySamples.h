@@ -32,6 +32,8 @@ private:
     const MappedFile *file;
   };
   class Files;
+  std::string findFault(const std::vector<int64_t> &shape, const InputSpec &input,
+                        const std::string &firstInput) const;
 
   std::unique_ptr<Files> files;
   int64_t count = 0;

@@ -96,6 +96,14 @@ TEST_F(ArraySamplesTest, RefusesWhatDoesNotFit) {
   says({x}, "has no samples");
 }
 
+// A folder may hold other files, whatever is in them.
+TEST_F(ArraySamplesTest, OpensOnlyTheArraysOfInputs) {
+  write<int64_t>("label", "<i8", "2,", {3, 4});
+  std::ofstream(folder / "notes.npy") << "no array";
+  EXPECT_EQ(errorOf({{"label", DType::I64, {}}}), "no error");
+  EXPECT_NE(errorOf({{"image", DType::I64, {}}}).find("it has: label, notes"), std::string::npos);
+}
+
 TEST_F(ArraySamplesTest, RefusesDamagedFiles) {
   const InputSpec x{"x", DType::F32, {2}};
   const auto refuses = [&](const std::string &dictionary, const std::string &bytes,
