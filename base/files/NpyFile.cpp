@@ -13,19 +13,13 @@ namespace titan {
 
 namespace {
 
-/// Sizes of a header that any writer of the format makes.
+/// No writer of the format makes a longer header.
 constexpr size_t maxNpyHeaderBytes = 1 << 20;
 
-struct ElementType {
-  const char *name; ///< in the safetensors format
-  int64_t bytes;
-};
-
-/// The types of `descr`, after the mark of the byte order.
-const std::map<std::string_view, ElementType> elementTypes = {
-    {"f8", {"F64", 8}}, {"f4", {"F32", 4}}, {"f2", {"F16", 2}}, {"i8", {"I64", 8}},
-    {"i4", {"I32", 4}}, {"i2", {"I16", 2}}, {"i1", {"I8", 1}},  {"u8", {"U64", 8}},
-    {"u4", {"U32", 4}}, {"u2", {"U16", 2}}, {"u1", {"U8", 1}},  {"b1", {"BOOL", 1}}};
+/// Types of `descr`, after the mark of the byte order, and of the safetensors format.
+const std::map<std::string_view, const char *> elementTypes = {
+    {"f8", "F64"}, {"f4", "F32"}, {"f2", "F16"}, {"i8", "I64"}, {"i4", "I32"}, {"i2", "I16"},
+    {"i1", "I8"},  {"u8", "U64"}, {"u4", "U32"}, {"u2", "U16"}, {"u1", "U8"},  {"b1", "BOOL"}};
 
 /// Parses one file. Every error names it.
 class NpyHeaderParser {
@@ -63,7 +57,9 @@ private:
     for (size_t i = lengthBytes; i-- > 0;)
       length = length << 8 | at(8 + i);
     const size_t start = 8 + lengthBytes;
-    if (length > maxNpyHeaderBytes || length > bytes.size() - start)
+    if (length > maxNpyHeaderBytes)
+      fail("a header of {} bytes, at most {} are read", length, maxNpyHeaderBytes);
+    if (length > bytes.size() - start)
       fail("truncated: a header of {} bytes in a file of {}", length, bytes.size());
     rest = std::string_view(begin + start, length);
     elements = bytes.subspan(start + length);
@@ -131,7 +127,7 @@ private:
       fail("elements of the type '{}'; integers, truth values and floating-point numbers in "
            "little-endian order are read",
            descr);
-    int64_t bytes = found->second.bytes;
+    int64_t bytes = storedBytes(found->second).value();
     for (int64_t size : shape)
       if (__builtin_mul_overflow(bytes, size, &bytes))
         fail("the shape [{}] is larger than any file", fmt::join(shape, ", "));
@@ -139,7 +135,7 @@ private:
       fail("the shape [{}] of '{}' needs {} bytes, but {} follow the header; the file is truncated "
            "or damaged",
            fmt::join(shape, ", "), descr, bytes, elements.size());
-    return {found->second.name, shape, elements};
+    return {found->second, shape, elements};
   }
 
   void skipSpace() {

@@ -13,11 +13,16 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace titan {
+
+/// The bytes of an element of a type of the format ("F32", "BF16", ...); nothing for an unknown
+/// type.
+std::optional<int64_t> storedBytes(const std::string &dtype);
 
 /// One tensor of a file. `dtype` is the format's name ("F32", "BF16", ...).
 struct StoredTensor {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,14 +11,7 @@
 
 namespace titan {
 
-namespace {
-
-using Json = nlohmann::json;
-
-/// The format's limit on headers.
-constexpr uint64_t maxHeaderBytes = 100'000'000;
-
-std::optional<int64_t> bytesOf(const std::string &dtype) {
+std::optional<int64_t> storedBytes(const std::string &dtype) {
   static const std::map<std::string, int64_t> sizes = {
       {"F64", 8}, {"I64", 8}, {"U64", 8},  {"F32", 4},     {"I32", 4},
       {"U32", 4}, {"F16", 2}, {"BF16", 2}, {"I16", 2},     {"U16", 2},
@@ -29,6 +21,13 @@ std::optional<int64_t> bytesOf(const std::string &dtype) {
     return std::nullopt;
   return found->second;
 }
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// The format's limit on headers.
+constexpr uint64_t maxHeaderBytes = 100'000'000;
 
 /// Parses the header of one file; every error names the file.
 class HeaderParser {
@@ -106,7 +105,7 @@ private:
       fail("tensor '{}' needs a dtype, a shape and two data_offsets", name);
     StoredTensor tensor;
     tensor.dtype = entry["dtype"].get<std::string>();
-    auto size = bytesOf(tensor.dtype);
+    auto size = storedBytes(tensor.dtype);
     if (!size)
       fail("tensor '{}' has the unknown dtype '{}'", name, tensor.dtype);
     int64_t expected = *size;

@@ -21,13 +21,6 @@ float fromHalf(uint16_t bits) {
   return value;
 }
 
-float fromBfloat(uint16_t bits) {
-  uint32_t word = static_cast<uint32_t>(bits) << 16;
-  float value;
-  std::memcpy(&value, &word, sizeof(value));
-  return value;
-}
-
 template <typename From, typename To, typename Convert>
 void convertRun(const std::byte *from, int64_t count, To *to, Convert convert) {
   for (int64_t i = 0; i < count; ++i) {
@@ -45,7 +38,7 @@ void convertTo(std::string_view name, const std::byte *from, int64_t count, To *
   else if (name == "F32")
     convertRun<float>(from, count, to, same);
   else if (name == "BF16")
-    convertRun<uint16_t>(from, count, to, fromBfloat);
+    convertRun<bf16>(from, count, to, same);
   else if (name == "F16")
     convertRun<uint16_t>(from, count, to, fromHalf);
   else if (name == "I64")

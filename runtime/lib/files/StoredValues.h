@@ -22,8 +22,8 @@ struct StoredType {
 /// Null for a type that cannot be converted.
 const StoredType *findStoredType(std::string_view name);
 
-/// Whether every stored number is a number of `type`, but for rounding of floating-point numbers:
-/// integers and truth values convert to all types, floating-point numbers only to such.
+/// Whether numbers of the stored type convert to `type`: floating-point numbers to floating-point
+/// types, integers to all types but Bool, truth values to all types. Floating-point types round.
 bool converts(const StoredType &stored, DType type);
 
 /// Converts `count` elements, which may be unaligned. `out` has the type `type`; `converts` must
