@@ -5,12 +5,12 @@
 
 namespace titan {
 
-std::vector<bool> findAxesAcrossNodes(const std::vector<AxisTraffic> &axes, int64_t ranksPerNode) {
-  std::vector<bool> across(axes.size());
+std::vector<bool> findAxesAcrossNodes(const std::vector<int64_t> &degrees, int64_t ranksPerNode) {
+  std::vector<bool> across(degrees.size());
   int64_t extent = 1; // consecutive ranks that an axis and all inner ones connect
-  for (size_t i = axes.size(); i-- > 0;) {
-    extent *= axes[i].degree;
-    across[i] = axes[i].degree > 1 && ranksPerNode % extent != 0;
+  for (size_t i = degrees.size(); i-- > 0;) {
+    extent *= degrees[i];
+    across[i] = degrees[i] > 1 && ranksPerNode % extent != 0;
   }
   return across;
 }
@@ -34,7 +34,10 @@ static std::vector<bool> chooseInner(const std::vector<AxisTraffic> &axes, int64
 
 std::optional<std::vector<size_t>> findBetterOrder(const std::vector<AxisTraffic> &axes,
                                                    int64_t ranksPerNode) {
-  const std::vector<bool> across = findAxesAcrossNodes(axes, ranksPerNode);
+  std::vector<int64_t> degrees;
+  for (const AxisTraffic &axis : axes)
+    degrees.push_back(axis.degree);
+  const std::vector<bool> across = findAxesAcrossNodes(degrees, ranksPerNode);
   const std::vector<bool> inner = chooseInner(axes, ranksPerNode);
   int64_t saved = 0;
   for (size_t i = 0; i < axes.size(); ++i)

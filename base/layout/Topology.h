@@ -17,8 +17,9 @@ struct AxisTraffic {
   int64_t bytes = 0;
 };
 
-/// For each axis, outer to inner: whether a group of it has ranks on several nodes.
-std::vector<bool> findAxesAcrossNodes(const std::vector<AxisTraffic> &axes, int64_t ranksPerNode);
+/// For each axis, outer to inner, with these degrees: whether a group of it has ranks on several
+/// nodes.
+std::vector<bool> findAxesAcrossNodes(const std::vector<int64_t> &degrees, int64_t ranksPerNode);
 
 /// The numbers of the axes, outer to inner, in an order in which less is sent between nodes: the
 /// axes that send most are innermost, up to the first one whose ranks do not fit in a node. An axis

@@ -49,17 +49,17 @@ std::vector<int64_t> ranksOfGroup(const AxisReport &axis, int64_t number) {
 std::vector<AxisReport> reportMesh(const sema::Mesh &mesh, const dist::Degrees &degrees,
                                    const std::vector<dist::CollectiveUse> &collectives) {
   std::vector<AxisReport> axes;
-  std::vector<AxisTraffic> traffic;
+  std::vector<int64_t> sizes;
   for (const sema::Axis &axis : mesh.axes) {
     axes.push_back({axis.name, std::max<int64_t>(1, degrees.lookup(axis.name)), 1,
                     countBytes(collectives, {axis.name}), std::nullopt});
-    traffic.push_back({axis.name, axes.back().degree, axes.back().bytesSent});
+    sizes.push_back(axes.back().degree);
   }
   for (size_t i = axes.size(); i-- > 1;)
     axes[i - 1].stride = axes[i].stride * axes[i].degree;
   if (mesh.nodes)
     for (auto [axis, across] :
-         llvm::zip_equal(axes, findAxesAcrossNodes(traffic, mesh.nodes->ranksPerNode)))
+         llvm::zip_equal(axes, findAxesAcrossNodes(sizes, mesh.nodes->ranksPerNode)))
       axis.crossesNodes = across;
   return axes;
 }
@@ -73,15 +73,17 @@ void warnOfNodes(const sema::Mesh &mesh, const dist::Degrees &degrees,
   std::optional<std::vector<size_t>> order = findBetterOrder(axes, ranks);
   if (!order)
     return;
-  std::vector<AxisTraffic> better;
+  std::vector<int64_t> degreesNow, degreesThen;
+  for (const AxisTraffic &axis : axes)
+    degreesNow.push_back(axis.degree);
   std::vector<std::string> names;
   for (size_t i : *order) {
-    better.push_back(axes[i]);
+    degreesThen.push_back(axes[i].degree);
     names.push_back("`" + axes[i].name + "`");
   }
   // The axis that gains most.
-  std::vector<bool> now = findAxesAcrossNodes(axes, ranks),
-                    then = findAxesAcrossNodes(better, ranks);
+  std::vector<bool> now = findAxesAcrossNodes(degreesNow, ranks),
+                    then = findAxesAcrossNodes(degreesThen, ranks);
   std::optional<size_t> worst;
   for (size_t at = 0; at < order->size(); ++at)
     if (size_t i = (*order)[at];

@@ -4,6 +4,7 @@
 #include "Main.h"
 #include "base/Error.h"
 #include "base/layout/Topology.h"
+#include "base/text/Counted.h"
 #include "comm/Comm.h"
 #include "metrics/Metrics.h"
 #include "settings/Degrees.h"
@@ -102,33 +103,34 @@ Program programFor(Command command, const std::vector<int64_t> &degrees) {
 std::string describeNodes(const Mesh &mesh, const LaunchInfo &launch) {
   if (launch.localWorldSize == launch.worldSize)
     return "";
-  std::vector<AxisTraffic> axes;
+  std::vector<int64_t> degrees;
   for (const MeshAxis &axis : mesh.axes())
-    axes.push_back({axis.name, axis.degree, 0});
-  const std::vector<bool> across = findAxesAcrossNodes(axes, launch.localWorldSize);
+    degrees.push_back(axis.degree);
+  const std::vector<bool> across = findAxesAcrossNodes(degrees, launch.localWorldSize);
   std::string names;
-  for (size_t i = 0; i < axes.size(); ++i)
+  for (size_t i = 0; i < across.size(); ++i)
     if (across[i])
-      names += (names.empty() ? "" : ", ") + axes[i].name;
-  return fmt::format("nodes of {} ranks, crossed by {}\n", launch.localWorldSize, names);
+      names += (names.empty() ? "" : ", ") + mesh.axes()[i].name;
+  return fmt::format("nodes of {} ranks, crossed by {}\n", launch.localWorldSize,
+                     names.empty() ? "no axis" : names);
 }
 
 void describePlan(Executor &executor, const LaunchInfo &launch, const Settings &settings) {
   const Program &program = executor.program();
   const Arena &arena = executor.arena();
-  std::printf("%s", fmt::format("{}: {} parameters in {}, on {} rank{} ({})\n"
-                                "{}each step: {} x {} tokens\n"
-                                "memory of this rank: {} from step to step, {} in all{}\n\n{}",
-                                program.name, program.parameters, nameOf(program.dtype),
-                                executor.world().size(), executor.world().size() == 1 ? "" : "s",
-                                executor.mesh().describe(), describeNodes(executor.mesh(), launch),
-                                program.batch, program.seq, formatBytes(arena.persistentBytes()),
-                                formatBytes(arena.bytes()),
-                                arena.hostBytes()
-                                    ? ", and " + formatBytes(arena.hostBytes()) + " on the host"
-                                    : std::string(),
-                                settings.toToml())
-                        .c_str());
+  std::printf("%s",
+              fmt::format("{}: {} parameters in {}, on {} ({})\n"
+                          "{}each step: {} x {} tokens\n"
+                          "memory of this rank: {} from step to step, {} in all{}\n\n{}",
+                          program.name, program.parameters, nameOf(program.dtype),
+                          counted(executor.world().size(), "rank"), executor.mesh().describe(),
+                          describeNodes(executor.mesh(), launch), program.batch, program.seq,
+                          formatBytes(arena.persistentBytes()), formatBytes(arena.bytes()),
+                          arena.hostBytes()
+                              ? ", and " + formatBytes(arena.hostBytes()) + " on the host"
+                              : std::string(),
+                          settings.toToml())
+                  .c_str());
 }
 
 /// torchrun shows the content of this file, and passes it to schedulers.
