@@ -1,4 +1,5 @@
 // The printed forms of diagnostics: clang's form for people, JSON lines for programs.
+#include "base/text/Counted.h"
 #include "compiler/diagnostics/Diagnostics.h"
 
 #include "llvm/Support/ConvertUTF.h"
@@ -222,9 +223,6 @@ void DiagnosticEngine::printJson(std::ostream &os) const {
 }
 
 void DiagnosticEngine::printSummary(std::ostream &os) const {
-  auto counted = [](size_t n, const char *what) {
-    return std::to_string(n) + ' ' + what + (n == 1 ? "" : "s");
-  };
   if (errors)
     os << counted(errors, "error");
   if (warnings)

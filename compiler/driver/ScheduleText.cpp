@@ -1,12 +1,14 @@
 #include "compiler/driver/ScheduleText.h"
 
 #include "base/schedule/Memory.h"
+#include "base/text/Counted.h"
 #include "compiler/driver/RunSummary.h"
 #include "compiler/driver/TextTable.h"
 
 #include "llvm/Support/Format.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace titan::driver {
 
@@ -23,10 +25,6 @@ std::string shortNumber(double number) {
   llvm::raw_string_ostream(text) << llvm::format("%.3f", number);
   text.erase(text.find_last_not_of('0') + 1);
   return text.back() == '.' ? text.substr(0, text.size() - 1) : text;
-}
-
-static std::string counted(int count, const std::string &noun, const char *plural = "s") {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : plural);
 }
 
 /// A count of stash slots as a number of microbatches of all layers of a rank.
@@ -76,7 +74,7 @@ static void printRanks(const Schedule &schedule, const Replay &times,
 
 void printSummary(const std::string &name, const Schedule &schedule, const Replay &times,
                   const std::string &unit, const std::vector<int64_t> &memory) {
-  llvm::outs() << name << ": " << counted(static_cast<int>(schedule.ranks.size()), "rank") << ", "
+  llvm::outs() << name << ": " << counted(std::ssize(schedule.ranks), "rank") << ", "
                << counted(schedule.stages, "stage") << ", "
                << counted(schedule.microbatches, "microbatch", "es") << "\nbubble "
                << percent(times.bubble()) << " of the step, step " << shortNumber(times.step)

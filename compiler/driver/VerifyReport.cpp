@@ -1,4 +1,5 @@
 // What `titanc verify` has found, as text and as JSON.
+#include "base/text/Counted.h"
 #include "compiler/driver/TextTable.h"
 #include "compiler/driver/Verification.h"
 
@@ -28,10 +29,6 @@ std::vector<ResultKind> kindsOf(const Verification &verified) {
     if (verified.worst[kind].count > 0)
       kinds.push_back(static_cast<ResultKind>(kind));
   return kinds;
-}
-
-std::string counted(int64_t count, const std::string &what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 void printShrinkages(const ShrunkRun &shrunk) {

@@ -1,6 +1,7 @@
 #include "compiler/sema/mesh/Pipeline.h"
 
 #include "base/schedule/Generators.h"
+#include "base/text/Counted.h"
 #include "compiler/sema/mesh/PipelineTable.h"
 #include "compiler/sema/modules/Suggest.h"
 
@@ -9,10 +10,6 @@
 
 namespace titan::sema {
 namespace {
-
-std::string counted(int64_t count, const std::string &what, const char *plural = "s") {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : plural);
-}
 
 std::string sumText(const std::vector<int64_t> &numbers) {
   std::string text;

@@ -5,9 +5,11 @@
 
 #include "base/Error.h"
 #include "base/files/DurableFile.h"
+#include "base/text/Counted.h"
 
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 
 #include <nlohmann/json.hpp>
 
@@ -60,7 +62,7 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
     writeFileAtomically((directory / "program.titan").string(), executor.program().source,
                         Sync::Content);
     syncDirectory(directory);
-    std::printf("wrote %zu file%s of weights to %s\n", shards.size(), shards.size() == 1 ? "" : "s",
+    std::printf("wrote %s of weights to %s\n", counted(std::ssize(shards), "file").c_str(),
                 directory.c_str());
   }
   executor.barrier("writing an export");

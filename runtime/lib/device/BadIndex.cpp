@@ -1,4 +1,5 @@
 #include "base/Error.h"
+#include "base/text/Counted.h"
 #include "titan/runtime/program.h"
 
 #include <fmt/format.h>
@@ -6,8 +7,8 @@
 namespace titan::rt {
 
 void failAtIndex(const BadIndex &bad) {
-  throw Fault(fmt::format("{}: index {} is outside of `{}`, which has {} element{}", bad.location,
-                          bad.index, bad.dim, bad.size, bad.size == 1 ? "" : "s"));
+  throw Fault(fmt::format("{}: index {} is outside of `{}`, which has {}", bad.location, bad.index,
+                          bad.dim, counted(bad.size, "element")));
 }
 
 } // namespace titan::rt

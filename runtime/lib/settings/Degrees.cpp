@@ -1,6 +1,7 @@
 #include "Degrees.h"
 
 #include "base/Error.h"
+#include "base/text/Counted.h"
 
 #include <algorithm>
 
@@ -38,9 +39,9 @@ std::vector<int64_t> resolveDegrees(std::span<const Axis> mesh, int64_t ranks,
   }
   if (any ? ranks % fixed != 0 : ranks != fixed) {
     int64_t wanted = any ? std::max(fixed, ranks / fixed * fixed) : fixed;
-    throw UserError(fmt::format("needs {}{} rank{}{}, launched with {}; try: {}",
-                                any ? "a multiple of " : "", fixed, fixed == 1 ? "" : "s",
-                                describe(mesh), ranks, command(wanted, program)));
+    throw UserError(fmt::format("needs {}{}{}, launched with {}; try: {}",
+                                any ? "a multiple of " : "", counted(fixed, "rank"), describe(mesh),
+                                ranks, command(wanted, program)));
   }
   std::vector<int64_t> degrees;
   int64_t left = ranks / fixed;
