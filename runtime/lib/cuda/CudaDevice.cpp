@@ -164,6 +164,12 @@ private:
     checkGroups({});
   }
 
+  bool isOnHost(const std::byte *memory) const {
+    return std::any_of(hostBlocks.begin(), hostBlocks.end(), [&](const auto &block) {
+      return memory >= block.data() && memory < block.data() + block.size();
+    });
+  }
+
   void checkGroups(std::chrono::duration<double> waited) {
     for (auto &[ranks, group] : groups)
       group->checkPeers(waited);
@@ -173,12 +179,6 @@ private:
   cudaStream_t queue = nullptr;
   BadIndex *bad = nullptr;           // page-locked, so kernels can access it
   std::optional<PinnedRing> uploads; // reset before the device
-  bool isOnHost(const std::byte *memory) const {
-    return std::any_of(hostBlocks.begin(), hostBlocks.end(), [&](const auto &block) {
-      return memory >= block.data() && memory < block.data() + block.size();
-    });
-  }
-
   int64_t allocated = 0;
   std::vector<std::span<std::byte>> hostBlocks;
   std::map<std::vector<int>, std::unique_ptr<NcclGroup>> groups;

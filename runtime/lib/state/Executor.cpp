@@ -55,6 +55,7 @@ Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
   context.stream = ownDevice->stream();
   context.badIndex = ownDevice->badIndex();
   prepared.assign(info.functions.size(), ownDevice->isHost());
+  fragmentOffsets.reserve(offsets.size()); // a step allocates nothing
   if (pipelines.axis() >= 0)
     messages = std::make_unique<RankMessages>(info, pipelines, memory, collectives, *ownDevice);
 }
@@ -79,12 +80,12 @@ bool Executor::isPersistent(const Tensor &tensor) const {
 }
 
 /// Whether a tensor is a gradient that the next function overwrites.
-bool Executor::isFleeting(const Tensor &tensor) const {
+bool Executor::isTransientGradient(const Tensor &tensor) const {
   return tensor.role == Role::Gradient && !isPersistent(tensor);
 }
 
 std::byte *Executor::dataOf(const Tensor &tensor) const {
-  if (gradients && isFleeting(tensor))
+  if (gradients && isTransientGradient(tensor))
     return gradients->dataOf(tensor);
   return addressOf(tensor);
 }
@@ -154,7 +155,7 @@ void Executor::runFunction(size_t index) {
   if (!gradients || context.preparing)
     return;
   for (const Tensor &tensor : info.tensors)
-    if (isFleeting(tensor) && tensor.function == info.functions[index].name)
+    if (isTransientGradient(tensor) && tensor.function == info.functions[index].name)
       gradients->copy(tensor, addressOf(tensor));
 }
 
@@ -164,7 +165,7 @@ void Executor::keepGradients(bool enabled) {
     return;
   std::map<const Tensor *, int64_t> sizes;
   for (const Tensor &tensor : info.tensors)
-    if (isFleeting(tensor) && has(tensor)) {
+    if (isTransientGradient(tensor) && has(tensor)) {
       const Slots slots = slotsOf(tensor);
       sizes[&tensor] = slots.count * slots.bytes;
     }

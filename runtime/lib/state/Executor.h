@@ -108,7 +108,7 @@ private:
   void runCall(const RankPlan &plan, const PlannedCall &call);
   void numberAllocations(const RankPlan &plan, const PlannedCall &call);
   bool isPersistent(const Tensor &tensor) const;
-  bool isFleeting(const Tensor &tensor) const;
+  bool isTransientGradient(const Tensor &tensor) const;
   std::byte *addressOf(const Tensor &tensor) const;
 
   Program info;
