@@ -24,8 +24,9 @@ struct FragmentCall {
 /// The calls of each rank.
 using StepOrder = std::vector<std::vector<FragmentCall>>;
 
-/// The schedule of a pipeline on `ranks` ranks. `microbatches` are those of the training program: a
-/// program without microbatches has its stages where training has them. Throws ScheduleError.
+/// The schedule of a pipeline on `ranks` ranks. `microbatches` is the number of microbatches in
+/// training, for programs without microbatches too: training decides which rank has which stage.
+/// Throws ScheduleError.
 schedule::Schedule scheduleOf(const Pipeline &pipeline, int64_t ranks, int64_t microbatches);
 
 /// `Begin`, the compute actions of the rank's row, then `Update` or `Evaluate` by ascending level.

@@ -6,10 +6,10 @@
 
 namespace titan::schedule {
 
-/// What a microbatch takes, in any unit of time.
+/// The time of one microbatch, in any unit.
 struct LayerTimes {
   std::vector<double> layers;   ///< of each layer
-  double before = 0, after = 0; ///< what the first and the last stage compute beside their layers
+  double before = 0, after = 0; ///< of the first and the last stage, without layers
 };
 
 /// The number of layers of each stage, in order; at least 1. `slots` has, for each stage, the

@@ -39,7 +39,7 @@ void addDiagnostics(CLI::App &app, CommonOptions &options) {
                      options.jsonDiagnostics, "the form of diagnostics; json: one object a line");
 }
 
-/// What selects and checks a run.
+/// The options that select and check a run.
 void addSelection(CLI::App &app, CommonOptions &options) {
   app.add_option("--train", options.train, "the run, where the file has several")
       ->type_name("NAME");

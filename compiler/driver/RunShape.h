@@ -7,8 +7,8 @@
 
 namespace titan::driver {
 
-/// Two extents by their numbers, of which the first is smaller: a slice and its origin, the choices
-/// of top-k and all candidates, an attention window and the sequence.
+/// Indices of two extents. The extent `small` is smaller than the extent `large`: a slice and its
+/// origin, the choices of top-k and all candidates, an attention window and the sequence.
 struct SmallerExtent {
   size_t small, large;
   bool operator==(const SmallerExtent &) const = default;

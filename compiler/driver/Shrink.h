@@ -16,7 +16,7 @@ struct Shrinkage {
 };
 
 struct ShrunkRun {
-  CommonOptions options; ///< those of the user, with the smaller settings
+  CommonOptions options; ///< the user's options with the smaller settings
   std::vector<Shrinkage> shrinkages;
 };
 

@@ -6,8 +6,8 @@
 namespace titan::driver {
 namespace {
 
-/// The run with small sizes; with those of the file if `verify.keepSizes` is set. Nothing after an
-/// error of the run itself.
+/// The run with small sizes, or with the file's sizes if `verify.keepSizes` is set. Nothing after
+/// an error of the run itself.
 std::optional<ShrunkRun> chooseSizes(CompilerInstance &instance, const VerifyOptions &verify) {
   std::optional<sema::CheckedRun> run = instance.checkRun();
   if (!run)

@@ -97,8 +97,8 @@ static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
   out.blank();
 }
 
-/// Emits the functions of `module` and their tables. Functions with equal code, as those of the
-/// middle stages of a pipeline, share it. `scope` contains reserved function names.
+/// Emits the functions of `module` and their tables. Functions with equal code, such as the
+/// middle stages of a pipeline, share the code. `scope` contains reserved function names.
 static LogicalResult emitPrograms(ModuleOp module, ProgramTable &table, Target target,
                                   NameScope scope, Writer &out) {
   if (!module->hasAttr(memory::kPersistent))

@@ -43,7 +43,7 @@ private:
   Access lhs, other, at, table;
   /// The dimensions of a row of `lhs`, and of one of the other tensor.
   SmallVector<Index> left, right;
-  /// Loops of the rows, and those of them that are dimensions of the table.
+  /// The loops of the rows; the loops over dimensions that rows and table share.
   SmallVector<Loop> rows, parallel;
   Loop along;
   SizeExpr numRows, numGroups;

@@ -353,7 +353,7 @@ private:
                    "`memory` is a positive number of GiB, not " + size.print());
   }
 
-  /// Whether the ranks of all nodes are those of the mesh. An `auto` degree is checked at launch.
+  /// Checks that nodes and mesh have equally many ranks. An `auto` degree is checked at launch.
   void checkNodes() {
     const int64_t all = mesh.nodes->count * mesh.nodes->ranksPerNode;
     int64_t least = 1;

@@ -10,8 +10,8 @@
 
 namespace titan::rt {
 
-/// The place in its set of the run's sample g: epoch e = g / samples, permuted within the epoch by
-/// (seed, e).
+/// The index, in its set, of sample g of the run: epoch e = g / samples, permuted within the epoch
+/// by (seed, e).
 class SampleOrder {
 public:
   /// `shuffle` false keeps the order of the set in every epoch.

@@ -29,8 +29,8 @@ int64_t countBatches(const Program &program, const DataSource &data, const std::
                      int64_t most) {
   int64_t all = data.order().samples() / program.batch;
   if (all == 0)
-    throw UserError(fmt::format("'{}' holds {} samples of {} tokens; a batch has {}", path,
-                                data.order().samples(), program.seq, program.batch));
+    throw UserError(fmt::format("'{}' holds {} samples; a batch has {}", path,
+                                data.order().samples(), program.batch));
   return most == 0 ? all : std::min(all, most);
 }
 

@@ -118,8 +118,8 @@ EventFile::~EventFile() {
 }
 
 void EventFile::append(int64_t step, const std::vector<std::pair<std::string, double>> &scalars) {
-  ProtobufMessage
-      summary; // Summary { repeated Value value = 1; }, Value { tag = 1; simple_value = 2; }
+  // Summary { repeated Value value = 1; }, Value { tag = 1; simple_value = 2; }
+  ProtobufMessage summary;
   for (const auto &[tag, value] : scalars)
     summary.text(1, ProtobufMessage().text(1, tag).real32(2, static_cast<float>(value)).str());
   writeRecord(event(step).text(5, summary.str()).str());

@@ -57,8 +57,8 @@ def TitanBalanceStages : Pass<"titan-balance-stages", "::mlir::ModuleOp"> {
     is least (`base/schedule/Balance.h`). Times are the floating-point operations of the program `train`
     (CostOpInterface), three times for the forward and the backward pass, once more for what is recomputed.
     An operation outside of the layers counts with the last layer on which it depends, so that head and loss
-    belong to the last stage; what depends on no layer belongs to the first. A module pass, because it changes the description of the module's pipeline by the costs of a
-    function.
+    belong to the last stage; an operation that depends on no layer belongs to the first. A module pass,
+    because it changes the pipeline of the module by the costs of a function.
 
     Input, with a head that costs as much as two layers:
     ```mlir
@@ -198,8 +198,10 @@ def TitanSplitWgrad : Pass<"titan-split-wgrad", "::mlir::func::FuncOp"> {
     A zero-bubble schedule computes the gradients of a stage's parameters (W) later than the gradient of its
     input (I), so that the previous stage need not wait for both (Qi et al., Zero Bubble Pipeline Parallelism,
     2023, section 2). If the schedule of `dist.pipeline` has W actions, each reverse repeat with `titan.stage`
-    in a function with `titan.program = "train"` becomes two repeats over the same iterations (`LoopDistribution.h`): the first computes the cotangents of
-    the iteration arguments, the second, with `titan.grad_kind = "wgrad"`, all stacked outputs.
+    in a function with `titan.program = "train"` becomes two repeats over the same iterations
+    (`LoopDistribution.h`): the first computes the cotangents of the iteration arguments, the second, with
+    `titan.grad_kind = "wgrad"`, the stacked outputs that are gradients of parameters, up to casts and
+    views. Other stacked outputs stay in the first: other stages read them.
 
     The second repeat scans the cotangents that it needs, and the results of contractions and attention that
     the first one computes again (recomputation). It computes cheap functions of residuals itself.

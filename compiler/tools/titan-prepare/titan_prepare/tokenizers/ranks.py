@@ -1,8 +1,8 @@
 """Files of byte pairs with ranks, by `tiktoken`: the tokenizer.model of Llama 3.
 
-The file has neither the pattern that divides a text into words nor the special tokens. Both are those of Llama 3,
-version 3.1 (github.com/meta-llama/llama-models, models/llama3/tokenizer.py), where names from
-tokenizer_config.json do not replace them.
+The file has neither the pattern that divides a text into words nor the special tokens. Titan uses the pattern and the
+tokens of Llama 3, version 3.1 (github.com/meta-llama/llama-models, models/llama3/tokenizer.py), unless
+tokenizer_config.json names other tokens.
 """
 
 import base64
