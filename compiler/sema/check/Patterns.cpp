@@ -10,7 +10,7 @@ static std::vector<std::string> matchesOf(const std::string &pattern, const Mode
                                           bool buffersToo) {
   std::vector<std::string> names;
   for (const Parameter &parameter : model.parameters)
-    if ((buffersToo || !parameter.isBuffer) && matchesPattern(pattern, parameter.name))
+    if ((buffersToo || !parameter.isBuffer) && matchesGlob(pattern, parameter.name))
       names.push_back(parameter.name);
   return names;
 }
@@ -54,11 +54,11 @@ std::vector<std::pair<size_t, size_t>> callSegments(const Parameter &parameter) 
 /// outer prefix prevents a match.
 bool isMissed(const std::string &pattern, const Parameter &parameter) {
   const std::string lead = pattern.substr(0, pattern.find_first_of(".*?"));
-  if (matchesPattern(pattern, parameter.name))
+  if (matchesGlob(pattern, parameter.name))
     return false;
   for (auto [from, length] : callSegments(parameter))
     if (parameter.name.compare(from, length, lead) == 0 &&
-        matchesPattern(pattern, parameter.name.substr(from)))
+        matchesGlob(pattern, parameter.name.substr(from)))
       return true;
   return false;
 }

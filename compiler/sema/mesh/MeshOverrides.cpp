@@ -166,7 +166,7 @@ bool matchOverride(MeshOverride &entry, const Tensors &tensors, DiagnosticEngine
   std::vector<std::string> known;
   for (const auto &[name, tensorDims] : tensors.get(entry.ofParameters)) {
     known.push_back(name);
-    if (!matchesPattern(entry.pattern, name))
+    if (!matchesGlob(entry.pattern, name))
       continue;
     entry.tensors.push_back(name);
     dims.insert(tensorDims.begin(), tensorDims.end());

@@ -28,27 +28,6 @@ std::string listDivisors(int64_t number, size_t limit) {
   return small.size() > limit ? all + ", ..." : all;
 }
 
-bool matchesPattern(std::string_view pattern, std::string_view name) {
-  size_t p = 0, n = 0, star = std::string_view::npos, resume = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = n;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++p;
-      ++n;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      n = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*')
-    ++p;
-  return p == pattern.size();
-}
-
 /// `layers.3.wq` without the iteration.
 static std::string withoutNumbers(const std::string &pattern) {
   std::string rest;
@@ -66,7 +45,7 @@ std::string widerPattern(const std::string &pattern, const std::vector<std::stri
   for (const std::string &wider :
        {withoutNumbers(pattern), "*." + pattern, "*." + pattern + "*", pattern + ".*"})
     if (std::any_of(names.begin(), names.end(),
-                    [&](const std::string &name) { return matchesPattern(wider, name); }))
+                    [&](const std::string &name) { return matchesGlob(wider, name); }))
       return wider;
   return "";
 }

@@ -6,6 +6,7 @@
 #include "compiler/diagnostics/Diagnostics.h"
 
 #include "base/settings/UnknownSetting.h"
+#include "base/text/Glob.h"
 
 #include <cstdint>
 #include <string>
@@ -15,6 +16,7 @@
 namespace titan::sema {
 
 using titan::listNames;
+using titan::matchesGlob;
 using titan::nearestName;
 
 /// Suggests the nearest of `candidates` for the `name` at `at`. Without a near one, lists all
@@ -24,9 +26,6 @@ void suggestName(Diagnostic &diag, Location at, std::string_view name,
 
 /// All divisors of `number` up to `limit` of them, ascending: "1, 2, 4, 8".
 std::string listDivisors(int64_t number, size_t limit = 16);
-
-/// Glob match of a whole name: `*` any run, `?` any character.
-bool matchesPattern(std::string_view pattern, std::string_view name);
 
 /// A pattern that would match some of the names where `pattern` matches none; empty if none is
 /// near.

@@ -59,7 +59,7 @@ Optimizer optimizerOf(const Run &run, const Parameter &parameter) {
   for (const OptionSpec &spec : run.optimizer.options)
     chosen.options[spec.path.substr(section.size())] = run[spec.path];
   for (const Group &group : run.groups) {
-    if (!matchesPattern(group.pattern, parameter.name))
+    if (!matchesGlob(group.pattern, parameter.name))
       continue;
     if (group.optimizer) {
       chosen = {group.optimizer, {}};
@@ -80,7 +80,7 @@ void checkGroupOptions(const Run &run, const Model &model, DiagnosticEngine &dia
       known.insert(spec.path);
     Symbol last;
     for (const Parameter &parameter : model.parameters)
-      if (matchesPattern(group.pattern, parameter.name)) {
+      if (matchesGlob(group.pattern, parameter.name)) {
         Optimizer chosen = optimizerOf(run, parameter);
         last = chosen.symbol;
         for (const auto &[name, value] : chosen.options)

@@ -35,13 +35,13 @@ TEST(SuggestTest, ListsDivisors) {
 
 // Patterns match whole names.
 TEST(SuggestTest, MatchesPatterns) {
-  EXPECT_TRUE(matchesPattern("*norm", "layers.attn_norm"));
-  EXPECT_TRUE(matchesPattern("*norm", "norm"));
-  EXPECT_FALSE(matchesPattern("*norm", "norm_bias"));
-  EXPECT_TRUE(matchesPattern("*.b?", "layers.b1"));
-  EXPECT_FALSE(matchesPattern("*.b?", "layers.b"));
-  EXPECT_TRUE(matchesPattern("*a*b*", "xxaxxbxx"));
-  EXPECT_FALSE(matchesPattern("", "x"));
+  EXPECT_TRUE(matchesGlob("*norm", "layers.attn_norm"));
+  EXPECT_TRUE(matchesGlob("*norm", "norm"));
+  EXPECT_FALSE(matchesGlob("*norm", "norm_bias"));
+  EXPECT_TRUE(matchesGlob("*.b?", "layers.b1"));
+  EXPECT_FALSE(matchesGlob("*.b?", "layers.b"));
+  EXPECT_TRUE(matchesGlob("*a*b*", "xxaxxbxx"));
+  EXPECT_FALSE(matchesGlob("", "x"));
 }
 
 } // namespace
