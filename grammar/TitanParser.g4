@@ -21,7 +21,8 @@ terminator: (NEWLINE | SEMI)+;
 // Declarations
 
 declaration
-    : (importDecl | modelDecl | blockDecl | fnDecl | optimizerDecl | scheduleDecl | parallelDecl | trainDecl) terminator
+    : (importDecl | modelDecl | blockDecl | fnDecl | optimizerDecl | scheduleDecl | parallelDecl | trainDecl
+      | weightsDecl) terminator
     ;
 
 importDecl: IMPORT importItem (COMMA importItem)*;
@@ -58,6 +59,23 @@ axisName: IDENT;
 trainDecl: TRAIN newName ASSIGN trainBase (ON parallelName)? WITH? settings?;
 trainBase: path;
 parallelName: path;
+
+// Weights of other software: `weights "hf" for Llama { table = "model.embed_tokens.weight" }`. The words
+// `for`, `from`, `copy`, `unused` and `split` are names, which the tree builder checks.
+
+weightsDecl
+    : WEIGHTS STRING soleWord modelName (ASSIGN modelName)? LBRACE terminator? weightsEntry* RBRACE
+    ;
+weightsEntry
+    : ( path ASSIGN STRING storedDims?
+      | soleWord STRING (ASSIGN STRING | (COMMA STRING)*)
+      | soleWord dimName AS LPAREN dimsItem (COMMA dimsItem)* COMMA? RPAREN
+      ) terminator
+    ;
+storedDims: LBRACKET (storedDim (COMMA storedDim)* COMMA?)? RBRACKET;
+storedDim: (storedFactor | LPAREN storedFactor (COMMA storedFactor)* COMMA? RPAREN) (soleWord expr)?;
+storedFactor: INT OF expr | dimName (OF expr (soleWord expr)?)?;
+soleWord: IDENT;
 
 // Settings
 

@@ -197,6 +197,31 @@ void ProgramTable::emitSettings() {
   out.close(";");
 }
 
+static std::string getList(ArrayRef<int64_t> list) {
+  std::string numbers;
+  for (int64_t number : list)
+    numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
+  return "{" + numbers + "}";
+}
+
+/// Rows of stored parameters and lists of names, as other software stores the weights.
+void ProgramTable::emitWeights() {
+  auto map = module->getAttrOfType<WeightMapAttr>(attr::kWeights);
+  if (!map)
+    return;
+  out.open("setWeights(p, {" + quote(map.getFormat()) + ",");
+  for (auto stored : map.getParameters().getAsRange<StoredParameterAttr>())
+    out.line("{" + quote(stored.getParameter()) + ", " + quote(stored.getTensor()) + ", " +
+             getList(stored.getShape()) + ", " + std::to_string(stored.getStart()) + ", " +
+             getList(stored.getSizes()) + ", " + getList(stored.getStrides()) + "},");
+  std::string copies, unused;
+  for (NamedAttribute copy : map.getCopies())
+    copies += "{" + quote(copy.getName()) + ", " + quote(cast<StringAttr>(copy.getValue())) + "}, ";
+  for (auto pattern : map.getUnused().getAsRange<StringAttr>())
+    unused += quote(pattern) + ", ";
+  out.close(", {" + copies + "}, {" + unused + "}});");
+}
+
 void ProgramTable::emitSchedule(NameScope &scope) {
   for (auto function : module.getOps<ScalarFunctionOp>())
     if (function->hasAttr(attr::kSchedule))
@@ -233,13 +258,6 @@ static std::string getInit(InitAttr init) {
     scales += (scales.empty() ? "" : ", ") + ir::getLiteral(scale);
   return std::string(".init = Init::") + kinds[static_cast<int>(init.getKind())] + ", .scale = {" +
          scales + "}, .cut = " + ir::getLiteral(init.getCut().getValueAsDouble());
-}
-
-static std::string getList(ArrayRef<int64_t> list) {
-  std::string numbers;
-  for (int64_t number : list)
-    numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
-  return "{" + numbers + "}";
 }
 
 static std::string getLists(ArrayRef<SmallVector<int64_t>> lists) {
@@ -280,6 +298,8 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
     }
     if (auto init = attributes.getAs<InitAttr>(attr::kInit))
       rest += ", " + getInit(init);
+    if (attributes.get(attr::kOptional))
+      rest += ", .isOptional = true";
     out.line(" " + rest + "},");
     if (role == "Parameter" && !attributes.get(attr::kBuffer)) {
       int64_t elements = 1;
@@ -435,6 +455,7 @@ void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
   out.line("p.mesh = programMesh();");
   emitChoice(degreeOne);
   emitSettings();
+  emitWeights();
   emitScheduleRow();
   if (parameterType)
     out.line("p.dtype = " + getDType(parameterType) + ";");

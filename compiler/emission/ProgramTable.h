@@ -34,6 +34,7 @@ private:
   void emitMesh();
   void emitChoice(llvm::StringRef degreeOne);
   void emitSettings();
+  void emitWeights();
   /// The arguments of the schedule, and its function.
   void emitScheduleRow();
   void emitPersistent();

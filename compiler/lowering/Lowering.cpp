@@ -102,6 +102,8 @@ private:
             ir::getStackedAttr(builder, parameter.iterations, parameter.repeatSegments));
       if (parameter.frozen)
         set(ir::attr::kFrozen, builder.getUnitAttr());
+      if (parameter.isOptional)
+        set(ir::attr::kOptional, builder.getUnitAttr());
       roles.push_back(builder.getDictionaryAttr(role));
     }
   }

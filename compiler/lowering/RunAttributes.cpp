@@ -237,6 +237,23 @@ void addChosen(const sema::CheckedRun &run, OpBuilder &builder,
 
 } // namespace
 
+static ir::WeightMapAttr lowerWeights(const WeightMap &map, Builder &builder) {
+  auto text = [&](const std::string &each) { return builder.getStringAttr(each); };
+  SmallVector<Attribute> parameters;
+  for (const StoredParameter &stored : map.parameters)
+    parameters.push_back(ir::StoredParameterAttr::get(
+        builder.getContext(), text(stored.parameter), text(stored.tensor),
+        builder.getDenseI64ArrayAttr(stored.shape), stored.start,
+        builder.getDenseI64ArrayAttr(stored.sizes), builder.getDenseI64ArrayAttr(stored.strides)));
+  SmallVector<NamedAttribute> copies;
+  for (const auto &[copy, original] : map.copies)
+    copies.push_back(builder.getNamedAttr(copy, text(original)));
+  SmallVector<StringRef> unused(map.unused.begin(), map.unused.end());
+  return ir::WeightMapAttr::get(builder.getContext(), text(map.format),
+                                builder.getArrayAttr(parameters), builder.getDictionaryAttr(copies),
+                                builder.getStrArrayAttr(unused));
+}
+
 void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources, ModuleOp module) {
   OpBuilder builder(module.getContext());
   SmallVector<NamedAttribute> settings;
@@ -254,6 +271,8 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   module->setAttr(ir::attr::kFingerprint, builder.getStringAttr(sema::fingerprintOf(run.train)));
   module->setAttr(ir::attr::kSource, builder.getStringAttr(wholeText(sources)));
   module->setAttr(ir::attr::kSizes, sizesOf(run, builder));
+  if (run.weights)
+    module->setAttr(ir::attr::kWeights, lowerWeights(*run.weights, builder));
 }
 
 DictionaryAttr inputAttributes(const sema::CheckedRun &run, const sema::Input &input,

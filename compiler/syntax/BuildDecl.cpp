@@ -25,6 +25,8 @@ DeclPtr Builder::buildDecl(P::DeclarationContext &context) {
     return buildChosen<ScheduleDecl>(*decl);
   if (P::ParallelDeclContext *decl = context.parallelDecl())
     return buildParallel(*decl);
+  if (P::WeightsDeclContext *decl = context.weightsDecl())
+    return buildWeights(*decl);
   return buildTrain(*context.trainDecl());
 }
 

@@ -92,6 +92,16 @@ private:
   DeclPtr buildTrain(P::TrainDeclContext &context);
   std::vector<Formal> buildFormals(P::FormalsContext &context);
 
+  // Weights of other software.
+  DeclPtr buildWeights(P::WeightsDeclContext &context);
+  void buildEntry(P::WeightsEntryContext &context, WeightsDecl &made);
+  void buildMarked(P::WeightsEntryContext &context, WeightsDecl &made);
+  WeightsDecl::Split buildSplit(P::WeightsEntryContext &context);
+  WeightsDecl::Dim buildStoredDim(P::StoredDimContext &context);
+  WeightsDecl::Factor buildStoredFactor(P::StoredFactorContext &context);
+  /// Reports another word than the expected one.
+  bool checkWord(P::SoleWordContext &word, const char *expected);
+
   const SourceManager &sources;
   FileId file;
   DiagnosticEngine &diags;

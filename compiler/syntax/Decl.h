@@ -6,7 +6,18 @@
 
 namespace titan::syntax {
 
-enum class DeclKind { Import, Model, ModelAlias, Block, Fn, Optimizer, Schedule, Parallel, Train };
+enum class DeclKind {
+  Import,
+  Model,
+  ModelAlias,
+  Block,
+  Fn,
+  Optimizer,
+  Schedule,
+  Parallel,
+  Train,
+  Weights
+};
 
 struct Decl : CastMixin<Decl> {
   const DeclKind kind;
@@ -161,6 +172,52 @@ struct TrainDecl : DeclOf<DeclKind::Train> {
   bool derived = false;         // written `with`
   std::optional<Path> parallel; // may be given with a derived run too
   std::vector<Setting> settings;
+};
+
+/// `weights "hf" for Llama { ... }`: how other software names and lays out the parameters of a
+/// model.
+struct WeightsDecl : DeclOf<DeclKind::Weights> {
+  using DeclOf::DeclOf;
+
+  /// A dimension of a parameter; `value of plain + value from plain`: the dimension from index
+  /// `plain` of an extent on; `0 of 2`: index 0 of an extent.
+  struct Factor {
+    Path dim;       // no segments: an index
+    ExprPtr extent; // null: that of the dimension
+    ExprPtr from;   // the index, or where the dimension begins; null: 0
+    Location loc;
+  };
+  /// One stored dimension: its factors from the outermost, and where in the dimension they begin.
+  struct Dim {
+    std::vector<Factor> factors;
+    ExprPtr from; // null: 0
+    Location loc;
+  };
+  /// `layers.wq = "model.layers.{layers}.q.weight"[(heads, head), embed]`.
+  struct Entry {
+    Path parameter;
+    Name tensor;
+    std::optional<std::vector<Dim>> dims; // absent: those of the parameter
+    Location loc;
+  };
+  /// `copy "lm_head.weight" = "model.embed_tokens.weight"`: a tensor that equals another.
+  struct Copy {
+    Name tensor, original;
+  };
+  /// `split head as (pair, half = 2)`: one factor has no size.
+  struct Split {
+    Path dim;
+    std::vector<DimsStmt::Item> factors;
+    Location loc;
+  };
+
+  Name format; // "hf"
+  Path model;
+  std::optional<Path> base; // whose declaration this one extends
+  std::vector<Entry> entries;
+  std::vector<Copy> copies;
+  std::vector<Name> unused; // patterns of tensors that the model does not need
+  std::vector<Split> splits;
 };
 
 } // namespace titan::syntax

@@ -25,8 +25,7 @@ void Dumper::stmt(const Stmt &stmt) {
     line("Dims") << '\n';
     nested([&] {
       for (const DimsStmt::Item &item : s->items)
-        item.size ? labelled((item.name.text + " =").c_str(), *item.size)
-                  : void(line("") << item.name.text << '\n');
+        dimsItem(item);
     });
   } else if (const auto *s = stmt.as<ParamStmt>()) {
     param(*s);
@@ -169,6 +168,50 @@ void Dumper::train(const TrainDecl &decl) {
   nested([&] { settings(decl.settings); });
 }
 
+void Dumper::weights(const WeightsDecl &decl) {
+  line("Weights ") << '"' << decl.format.text << "\" for " << decl.model.text()
+                   << (decl.base ? " = " + decl.base->text() : "") << '\n';
+  nested([&] {
+    for (const WeightsDecl::Split &split : decl.splits) {
+      line("Split ") << split.dim.text() << '\n';
+      nested([&] {
+        for (const DimsStmt::Item &item : split.factors)
+          dimsItem(item);
+      });
+    }
+    for (const WeightsDecl::Entry &entry : decl.entries)
+      weightsEntry(entry);
+    for (const WeightsDecl::Copy &copy : decl.copies)
+      line("Copy ") << '"' << copy.tensor.text << "\" = \"" << copy.original.text << "\"\n";
+    for (const Name &pattern : decl.unused)
+      line("Unused ") << '"' << pattern.text << "\"\n";
+  });
+}
+
+void Dumper::weightsEntry(const WeightsDecl::Entry &entry) {
+  line("Entry ") << entry.parameter.text() << " = \"" << entry.tensor.text << "\"\n";
+  if (!entry.dims)
+    return;
+  nested([&] {
+    for (const WeightsDecl::Dim &dim : *entry.dims) {
+      line("StoredDim") << '\n';
+      nested([&] {
+        for (const WeightsDecl::Factor &factor : dim.factors) {
+          line("Factor ") << factor.dim.text() << '\n';
+          nested([&] {
+            if (factor.extent)
+              labelled("of", *factor.extent);
+            if (factor.from)
+              labelled("from", *factor.from);
+          });
+        }
+        if (dim.from)
+          labelled("from", *dim.from);
+      });
+    }
+  });
+}
+
 void Dumper::decl(const Decl &decl) {
   if (const auto *d = decl.as<ImportDecl>()) {
     import(*d);
@@ -212,6 +255,8 @@ void Dumper::decl(const Decl &decl) {
     });
   } else if (const auto *d = decl.as<TrainDecl>()) {
     train(*d);
+  } else if (const auto *d = decl.as<WeightsDecl>()) {
+    weights(*d);
   }
 }
 

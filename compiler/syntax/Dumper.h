@@ -59,6 +59,10 @@ private:
     });
   }
 
+  void dimsItem(const DimsStmt::Item &item) {
+    item.size ? labelled((item.name.text + " =").c_str(), *item.size)
+              : void(line("") << item.name.text << '\n');
+  }
   void index(const IndexItem &item);
   void arg(const Arg &arg);
   void compound(const Expr &expr);
@@ -73,6 +77,8 @@ private:
   void use(const AxisUse &use);
   void overrides(const OverrideDecl &decl);
   void train(const TrainDecl &decl);
+  void weights(const WeightsDecl &decl);
+  void weightsEntry(const WeightsDecl::Entry &entry);
 
   std::ostream &os;
   size_t depth = 0;

@@ -21,11 +21,15 @@ struct RuleWords {
 const std::vector<RuleWords> &ruleWords() {
   static const std::vector<RuleWords> table = {
       {Parser::RuleDeclaration,
-       "a declaration (`import`, `model`, `block`, `fn`, `optimizer`, `schedule`, `parallel` or "
-       "`train`)"},
+       "a declaration (`import`, `model`, `block`, `fn`, `optimizer`, `schedule`, `parallel`, "
+       "`train` or `weights`)"},
       {Parser::RuleStatement, "a statement"},
       {Parser::RuleAxis, "an axis `name = degree`"},
       {Parser::RuleOverrideLine, "an axis with what it splits or stores"},
+      {Parser::RuleWeightsEntry, "a parameter with its tensor"},
+      {Parser::RuleStoredDim, "a dimension"},
+      {Parser::RuleStoredFactor, "a dimension"},
+      {Parser::RuleSoleWord, "a word"},
       {Parser::RuleSetting, "a setting `key = value`"},
       {Parser::RuleArm, "an arm `value then result`"},
       {Parser::RuleArgument, "an argument"},
@@ -54,6 +58,7 @@ const std::vector<RuleWords> &ruleWords() {
       {Parser::RuleArms, "`{`"},
       {Parser::RuleFormals, "`(`"},
       {Parser::RuleDimList, "`[`"},
+      {Parser::RuleStoredDims, "`[`"},
       {Parser::RuleEntryEnd, "a new line"},
       {Parser::RuleTerminator, "a new line"},
       {Parser::RuleBracket, ""},

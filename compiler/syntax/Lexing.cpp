@@ -25,10 +25,12 @@ public:
 };
 
 /// These words begin a statement or a declaration where a name follows on the same line, as nothing
-/// else does; anywhere else they are names. `default` precedes such a word.
+/// else does; anywhere else they are names. `default` precedes such a word, `weights` a string.
 bool isNameAfterAll(const Token &word, const Token &next) {
   if (word.is(TitanLexer::DEFAULT))
     return !next.isOneOf(TitanLexer::OPTIMIZER, TitanLexer::SCHEDULE);
+  if (word.is(TitanLexer::WEIGHTS))
+    return !next.is(TitanLexer::STRING);
   return word.isOneOf(TitanLexer::BUFFER, TitanLexer::UPDATE, TitanLexer::LOSS,
                       TitanLexer::OPTIMIZER, TitanLexer::SCHEDULE, TitanLexer::STATE,
                       TitanLexer::OPTION) &&

@@ -357,6 +357,9 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
     warnUnused(checked.train);
     checkTrains(checked);
   }
+  if (std::vector<Symbol> weights = findWeights(checked.run.model, *unit, library, diags);
+      !weights.empty())
+    checked.weights = applyWeights(weights, checked.train, diags);
   if (diags.errorReports() != errorsBefore || !specialiseForInference(checked))
     return std::nullopt;
   warnMissedNames(checked, diags);

@@ -4,6 +4,7 @@
 #define TITAN_COMPILER_SEMA_CHECK_H
 
 #include "compiler/sema/elaboration/Elaborator.h"
+#include "compiler/sema/interchange/ApplyWeights.h"
 #include "compiler/sema/mesh/Mesh.h"
 #include "compiler/sema/modules/Derivation.h"
 #include "compiler/sema/runs/Optimizers.h"
@@ -33,6 +34,7 @@ struct CheckedRun {
   Model logits;    ///< the outputs for inference, at batch 1, as far as they exist there
   Updates updates; ///< of the parameters of `train`
   std::optional<ScheduleFunction> schedule = {}; ///< of a run
+  std::optional<WeightMap> weights = {};         ///< of other software, if the model declares them
 };
 
 /// Reports names in `recompute` that the model lacks.

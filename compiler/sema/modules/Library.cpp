@@ -61,6 +61,8 @@ const char *kindOf(const Decl &decl) {
     return "schedule";
   case DeclKind::Parallel:
     return "parallel map";
+  case DeclKind::Weights:
+    return "declaration of weights";
   case DeclKind::Train:
     break;
   }
@@ -130,8 +132,8 @@ static bool isDefault(const Decl &decl) {
 
 void Library::declare(Unit &unit) {
   for (const DeclPtr &decl : unit.module->decls) {
-    if (decl->is<ImportDecl>())
-      continue;
+    if (decl->is<ImportDecl>() || decl->is<WeightsDecl>())
+      continue; // these have no names of their own
     const Name &name = nameOf(*decl);
     auto [entry, fresh] =
         unit.declared.try_emplace({namespaceOf(*decl), name.text}, Symbol{decl.get(), &unit});

@@ -271,6 +271,9 @@ const std::vector<OptionSpec> &ruleOptions() {
        0,
        {}},
       {"frozen", OptionType::Bool, Value::ofBool(false), Fixed::Compile, "not trained", 0, 0, {}},
+      choice(
+          "init_from", Fixed::Compile, {"required", "optional"},
+          "whether weights to start from must have them; if not, they keep their initial values"),
   };
   return table;
 }

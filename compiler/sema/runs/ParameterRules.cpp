@@ -127,7 +127,7 @@ void readRule(const Setting &setting, const Library &library, const Unit &unit, 
               DiagnosticEngine &diags) {
   if (!checkLimit(run.rules.size(), "rules for parameters", setting.loc, diags))
     return;
-  ParameterRule rule{setting.label->text, {}, {}, setting.label->loc};
+  ParameterRule rule{setting.label->text, {}, {}, {}, setting.label->loc};
   for (const Setting *entry : entriesOf(setting, namesOf(ruleOptions()), diags)) {
     const OptionSpec *spec = findEntry(*entry, ruleOptions(), "parameters have", diags);
     if (!spec)
@@ -136,10 +136,14 @@ void readRule(const Setting &setting, const Library &library, const Unit &unit, 
       rule.init = evalInitialiser(*entry->value, library, unit, diags);
       continue;
     }
-    Value frozen = evalConstant(*entry->value, library, unit, diags);
-    frozen = checkOption(*spec, frozen, entry->value->loc, diags);
-    if (!frozen.isError())
-      rule.frozen = frozen.boolean();
+    Value value = evalConstant(*entry->value, library, unit, diags);
+    value = checkOption(*spec, value, entry->value->loc, diags);
+    if (value.isError())
+      continue;
+    if (spec->type == OptionType::Bool)
+      rule.frozen = value.boolean();
+    else
+      rule.isOptional = value.isWord("optional");
   }
   run.rules.push_back(std::move(rule));
 }
@@ -165,7 +169,7 @@ const Value *groupValue(const Run &run, const std::string &name, const Parameter
   const Value *last = nullptr;
   for (const Group &group : run.groups)
     if (auto value = group.values.find(name);
-        value != group.values.end() && matchesPattern(group.pattern, parameter.name))
+        value != group.values.end() && matchesGlob(group.pattern, parameter.name))
       last = &value->second.value;
   return last;
 }
@@ -175,7 +179,7 @@ void applyRules(const Run &run, Model &model, DiagnosticEngine &diags) {
     bool matched = false;
     for (Parameter &parameter : model.parameters) {
       bool hasEffect = rule.init || !parameter.isBuffer;
-      if (!hasEffect || !matchesPattern(rule.pattern, parameter.name))
+      if (!hasEffect || !matchesGlob(rule.pattern, parameter.name))
         continue;
       matched = true;
       if (rule.init && !canInitialise(parameter.type.dtype, *rule.init))
@@ -186,6 +190,7 @@ void applyRules(const Run &run, Model &model, DiagnosticEngine &diags) {
       if (rule.init)
         parameter.initialisers = {*rule.init};
       parameter.frozen = rule.frozen.value_or(parameter.frozen);
+      parameter.isOptional = rule.isOptional.value_or(parameter.isOptional);
     }
     if (!matched)
       reportUnmatched(rule.pattern, rule.loc, model, diags);
@@ -196,7 +201,7 @@ void checkGroups(const Run &run, const Model &model, DiagnosticEngine &diags) {
   for (const Group &group : run.groups) {
     bool matched = false;
     for (const Parameter &parameter : model.parameters)
-      matched |= !parameter.isBuffer && matchesPattern(group.pattern, parameter.name);
+      matched |= !parameter.isBuffer && matchesGlob(group.pattern, parameter.name);
     if (!matched)
       reportUnmatched(group.pattern, group.loc, model, diags);
   }

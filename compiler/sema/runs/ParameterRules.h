@@ -13,7 +13,7 @@ namespace titan::sema {
 /// `group "PATTERN" { lr_scale = ..., optimizer = NAME, OPTION = ... }`, added to the run.
 void readGroup(const syntax::Setting &setting, const Library &library, const Unit &unit, Run &run,
                DiagnosticEngine &diags);
-/// `parameters "PATTERN" { init = ..., frozen = ... }`, added to the run.
+/// `parameters "PATTERN" { init = ..., frozen = ..., init_from = ... }`, added to the run.
 void readRule(const syntax::Setting &setting, const Library &library, const Unit &unit, Run &run,
               DiagnosticEngine &diags);
 /// The value of `name` in the last matching group that sets it; null if there is none.

@@ -26,6 +26,7 @@ struct ParameterRule {
   std::string pattern;
   std::optional<Initialiser> init;
   std::optional<bool> frozen;
+  std::optional<bool> isOptional; ///< `init_from = optional`
   Location loc;
 };
 

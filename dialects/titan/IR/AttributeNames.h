@@ -20,6 +20,7 @@ inline constexpr llvm::StringLiteral kFingerprint = "titan.fingerprint";
 inline constexpr llvm::StringLiteral kSource = "titan.source";
 /// The sizes of the data: `{batch, seq, vocab}`.
 inline constexpr llvm::StringLiteral kSizes = "titan.sizes";
+inline constexpr llvm::StringLiteral kWeights = "titan.weights";
 inline constexpr llvm::StringLiteral kFlopsPerToken = "titan.flops_per_token";
 inline constexpr llvm::StringLiteral kModelFlopsPerToken = "titan.model_flops_per_token";
 
@@ -58,6 +59,7 @@ inline constexpr llvm::StringLiteral kRateScale = "titan.lr_scale";
 /// On trained parameters of @train, until the gradient phase: the optimizer that updates it.
 inline constexpr llvm::StringLiteral kUpdatedBy = "titan.updated_by";
 inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
+inline constexpr llvm::StringLiteral kOptional = "titan.optional";
 /// A parameter that is not trained; @train returns its next value (docs/rationale/buffers.md).
 inline constexpr llvm::StringLiteral kBuffer = "titan.buffer";
 inline constexpr llvm::StringLiteral kState = "titan.state";

@@ -50,6 +50,7 @@ constexpr Kind kInitKind{"a #titan.init", isOf<InitAttr>};
 constexpr Kind kDictionaryKind{"a dictionary", isOf<DictionaryAttr>};
 constexpr Kind kSettingsKind{"a dictionary of #titan.setting", isDictionaryOf<SettingAttr>};
 constexpr Kind kSizesKind{"a dictionary of integers", isDictionaryOf<IntegerAttr>};
+constexpr Kind kWeightsKind{"a #titan.weight_map", isOf<WeightMapAttr>};
 constexpr Kind kPrecisionKind{"a #titan.precision", isOf<PrecisionAttr>};
 constexpr Kind kArrayKind{"an array", isOf<ArrayAttr>};
 constexpr Kind kStringsKind{"an array of strings", isArrayOf<StringAttr>};
@@ -75,6 +76,7 @@ constexpr Rule kRules[] = {
     {attr::kFingerprint, OnModule, kStringKind},
     {attr::kSource, OnModule, kStringKind},
     {attr::kSizes, OnModule, kSizesKind},
+    {attr::kWeights, OnModule, kWeightsKind},
     {attr::kFlopsPerToken, OnModule, kFloatKind},
     {attr::kModelFlopsPerToken, OnModule, kFloatKind},
     {attr::kPersistent, OnModule, kArrayKind},
@@ -99,6 +101,7 @@ constexpr Rule kRules[] = {
     {attr::kUpdatedBy, OnArgument, kSymbolKind},
     {attr::kOperand, OnArgument, kStringKind},
     {attr::kFrozen, OnArgument, kUnitKind},
+    {attr::kOptional, OnArgument, kUnitKind},
     {attr::kBuffer, OnArgument, kUnitKind},
     {attr::kState, OnArgument, kStringKind},
     {attr::kScalar, OnArgument, kStringKind},

@@ -66,6 +66,42 @@ def Titan_SettingAttr : Titan_Attr<"Setting", "setting"> {
   }];
 }
 
+def Titan_StoredParameterAttr : Titan_Attr<"StoredParameter", "stored_parameter"> {
+  let summary = "a parameter in files of other software";
+  let description = [{
+    `#titan.stored_parameter<"layers.wq", "model.layers.{0}.q.weight", shape = [64, 32], start = 0,
+    sizes = [32, 64], strides = [1, 32]>`: one iteration of the parameter, row-major, has factors with these
+    sizes; factor i advances `strides[i]` elements in a stored tensor of this shape, or with stride 0 selects
+    the tensor. In the name, `{i}` is the i-th index and `{i+3}` that index plus 3: first the iterations of
+    the repeats, then the indices of the factors without a stride.
+
+    Constraints:
+    - (C1) there are as many sizes as strides.
+    - (C2) the elements of the parameter are elements of the stored tensor.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$parameter, "::mlir::StringAttr":$tensor,
+                        "::mlir::DenseI64ArrayAttr":$shape, "int64_t":$start,
+                        "::mlir::DenseI64ArrayAttr":$sizes, "::mlir::DenseI64ArrayAttr":$strides);
+  let assemblyFormat = "`<` $parameter `,` $tensor `,` struct($shape, $start, $sizes, $strides) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Titan_WeightMapAttr : Titan_Attr<"WeightMap", "weight_map"> {
+  let summary = "the parameters of a model in files of other software";
+  let description = [{
+    `#titan.weight_map<"hf", [#titan.stored_parameter<...>, ...], copies = {"b" = "a"}, unused = ["*.inv_freq"]>`.
+    A tensor of `copies` may exist and then equals the other one. `unused` lists glob patterns of tensors
+    that the model does not need.
+
+    Constraints:
+    - (C1) `parameters` contains stored parameters, `copies` and `unused` contain strings.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$format, "::mlir::ArrayAttr":$parameters,
+                        "::mlir::DictionaryAttr":$copies, "::mlir::ArrayAttr":$unused);
+  let assemblyFormat = "`<` $format `,` $parameters `,` `copies` `=` $copies `,` `unused` `=` $unused `>`";
+  let genVerifyDecl = 1;
+}
+
 def Titan_PrecisionAttr : Titan_Attr<"Precision", "precision"> {
   let summary = "the declared element types of a program function";
   let description = [{

@@ -1,0 +1,20 @@
+// `weights` declarations applied to one specialised model.
+#ifndef TITAN_COMPILER_SEMA_APPLYWEIGHTS_H
+#define TITAN_COMPILER_SEMA_APPLYWEIGHTS_H
+
+#include "base/weights/WeightMap.h"
+#include "compiler/sema/interchange/FindWeights.h"
+#include "compiler/sema/program/Program.h"
+
+#include <optional>
+
+namespace titan::sema {
+
+/// Applies the declarations to the model. Reports entries that do not describe their parameter, and
+/// warns of parameters without an entry. Empty after an error.
+std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, const Model &model,
+                                      DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif

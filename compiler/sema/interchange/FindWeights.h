@@ -1,0 +1,17 @@
+// The `weights` declarations for a model.
+#ifndef TITAN_COMPILER_SEMA_FINDWEIGHTS_H
+#define TITAN_COMPILER_SEMA_FINDWEIGHTS_H
+
+#include "compiler/sema/modules/Library.h"
+
+namespace titan::sema {
+
+/// The declaration for `model` or for the model that it derives from, in `unit` or else in the file
+/// of the model; behind it the declarations that it extends. Empty if there is none. Reports
+/// unknown models and formats of the declarations of `unit`.
+std::vector<Symbol> findWeights(const Symbol &model, const Unit &unit, const Library &library,
+                                DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,80 @@
+// The layout of one parameter in a stored tensor: an entry of a `weights` declaration, applied to
+// the parameter. Plain data.
+#ifndef TITAN_COMPILER_SEMA_STOREDLAYOUT_H
+#define TITAN_COMPILER_SEMA_STOREDLAYOUT_H
+
+#include "compiler/sema/interchange/MapSizes.h"
+#include "compiler/sema/interchange/TensorName.h"
+
+namespace titan::sema {
+
+/// A factor of a parameter's dimension: the complete dimension, or a factor that a `split` names.
+struct Factor {
+  std::string name, ofDim;
+  int64_t size;
+  bool isInName = false;   ///< each index has a tensor of its own
+  int storedDim = -1;      ///< the stored dimension that contains the factor
+  int64_t strideInDim = 1; ///< in indices of the stored dimension
+};
+
+/// One stored dimension: `extent` indices, which begin at index `from` of the stored tensor. Of
+/// these, the one with number `first` is the first one of the parameter.
+struct StoredDim {
+  int64_t from = 0, extent = 1, first = 0;
+};
+
+/// An entry applied to its parameter, before the sizes of the stored tensor are known.
+struct Layout {
+  const syntax::WeightsDecl::Entry *entry;
+  std::string tensor;
+  std::vector<Factor> factors;
+  std::vector<StoredDim> dims;
+
+  int64_t countElements() const {
+    int64_t count = 1;
+    for (const Factor &factor : factors)
+      count *= factor.isInName ? 1 : factor.size;
+    return count;
+  }
+};
+
+class LayoutReader {
+public:
+  using Splits = std::vector<const syntax::WeightsDecl::Split *>;
+
+  LayoutReader(const Model &model, Splits splits, DiagnosticEngine &diags)
+      : model(model), sizes(model), splits(std::move(splits)), diags(diags) {}
+
+  /// Whether the brackets of the entry name dimensions of the parameter only.
+  bool fits(const syntax::WeightsDecl::Entry &entry, const Parameter &parameter) const;
+  /// Empty after a report.
+  std::optional<Layout> read(const syntax::WeightsDecl::Entry &entry, const Parameter &parameter);
+
+private:
+  bool addFactors(const Dim &dim, std::vector<Factor> &factors);
+  bool addSplit(const syntax::WeightsDecl::Split &split, const Dim &dim,
+                std::vector<Factor> &factors);
+  std::vector<std::string> numberIndices(const TensorName &name, const Parameter &parameter,
+                                         Layout &layout);
+  bool readName(const syntax::WeightsDecl::Entry &entry, const Parameter &parameter,
+                Layout &layout);
+  std::optional<int64_t> offsetOf(const NameIndex &index, const syntax::Name &tensor);
+  bool reportIndex(const syntax::WeightsDecl::Entry &entry, const Parameter &parameter,
+                   const NameIndex &index);
+  bool checkRepeats(const syntax::WeightsDecl::Entry &entry, const TensorName &name,
+                    const Parameter &parameter);
+  static void keepDims(Layout &layout);
+  bool readDims(const std::vector<syntax::WeightsDecl::Dim> &dims, Layout &layout);
+  bool addDim(const syntax::WeightsDecl::Factor &written, int d, Layout &layout);
+  bool addFactor(const syntax::WeightsDecl::Factor &written, int d, Layout &layout);
+  bool checkFactors(const syntax::WeightsDecl::Entry &entry, const Layout &layout);
+
+  const Model &model;
+  MapSizes sizes;
+  Splits splits;
+  DiagnosticEngine &diags;
+};
+
+} // namespace titan::sema
+
+#endif
