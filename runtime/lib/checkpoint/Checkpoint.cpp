@@ -3,16 +3,20 @@
 #include "Verify.h"
 #include "rundir/Archive.h"
 #include "rundir/PreviousRun.h"
+#include "state/MappedFiles.h"
 #include "state/TensorFiles.h"
 
 #include "base/Error.h"
 #include "base/files/DurableFile.h"
+#include "base/text/Counted.h"
 #include "files/ReadFile.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace titan::rt {
 
@@ -142,9 +146,37 @@ void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifes
   executor.barrier("finishing a checkpoint");
 }
 
-std::optional<int64_t> loadWeights(Executor &executor, const std::string &path) {
+static std::vector<std::string> notesOf(const MappedWeights &weights, const std::string &path) {
+  std::vector<std::string> notes{
+      fmt::format("read {} from '{}'", counted(weights.countTensors(), "tensor"), path)};
+  for (const std::string &name : weights.fresh())
+    notes.push_back("note: " + name + " has no weights there and keeps its initial values");
+  if (!weights.unused().empty())
+    notes.push_back(fmt::format("note: not needed: {}", fmt::join(weights.unused(), ", ")));
+  return notes;
+}
+
+/// Reads weights of the program's own names or of other software.
+static std::vector<std::string> readWeights(Executor &executor, const WeightStore &store) {
+  const WeightMap &map = executor.program().weights;
+  if (map.format.empty() || hasOwnNames(executor, store)) {
+    constexpr Role parameters[] = {Role::Parameter};
+    loadTensors(executor, store, parameters);
+    return {};
+  }
+  MappedWeights weights(map, store);
+  loadMapped(executor, weights);
+  return notesOf(weights, store.path());
+}
+
+static bool hasOptional(const Program &program) {
+  return std::any_of(program.tensors.begin(), program.tensors.end(),
+                     [](const Tensor &tensor) { return tensor.isOptional; });
+}
+
+LoadedWeights loadWeights(Executor &executor, const std::string &path, uint64_t seed) {
   std::optional<WeightStore> store;
-  std::optional<int64_t> step;
+  LoadedWeights loaded;
   std::vector<Manifest::File> files;
   std::string directory;
   executor.world().runCollectively([&] {
@@ -152,7 +184,7 @@ std::optional<int64_t> loadWeights(Executor &executor, const std::string &path) 
     if (isCheckpoint(directory)) {
       const Manifest manifest = readManifest(directory);
       files = manifest.files;
-      step = manifest.step;
+      loaded.step = manifest.step;
     } else if (isWeightsOfRun(path))
       if (auto weights = readWeightsOfStatus((fs::path(directory) / "status.json").string()))
         files = {{"model.safetensors", Content::Parameters, weights->bytes, weights->crc}};
@@ -160,13 +192,20 @@ std::optional<int64_t> loadWeights(Executor &executor, const std::string &path) 
   std::erase_if(files,
                 [](const Manifest::File &file) { return file.content != Content::Parameters; });
   const std::string problem = files.empty() ? "" : damageOf(executor, directory, files);
-  constexpr Role parameters[] = {Role::Parameter};
+  if (hasOptional(executor.program()))
+    initializeParameters(executor, seed);
   executor.world().runCollectively([&] {
     if (!problem.empty())
       throw UserError(problem);
-    loadTensors(executor, *store, parameters);
+    loaded.notes = readWeights(executor, *store);
   });
-  return step;
+  return loaded;
+}
+
+void printNotes(Executor &executor, const LoadedWeights &loaded) {
+  if (executor.isFirst())
+    for (const std::string &note : loaded.notes)
+      std::fprintf(stderr, "%s\n", note.c_str());
 }
 
 std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDirectory,

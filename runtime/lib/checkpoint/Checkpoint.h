@@ -23,8 +23,19 @@ void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifes
 std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDirectory,
                                    const std::string &choice);
 
+/// What was loaded.
+struct LoadedWeights {
+  std::optional<int64_t> step; ///< of a checkpoint
+  /// Sentences about weights of other software: what was read, and what was not.
+  std::vector<std::string> notes;
+};
+
 /// Loads parameters from a file or directory, possibly of a run or checkpoint, and refuses damaged
-/// ones. Returns the step of a checkpoint; empty for other weights. Collective.
-std::optional<int64_t> loadWeights(Executor &executor, const std::string &path);
+/// ones. Weights without the program's own names are those of other software. Optional parameters
+/// without weights get their initial values, by `seed`. Collective.
+LoadedWeights loadWeights(Executor &executor, const std::string &path, uint64_t seed);
+
+/// On the first rank, to standard error.
+void printNotes(Executor &executor, const LoadedWeights &loaded);
 
 } // namespace titan::rt

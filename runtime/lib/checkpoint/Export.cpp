@@ -1,6 +1,7 @@
 #include "Export.h"
 
 #include "Checkpoint.h"
+#include "state/MappedFiles.h"
 #include "state/TensorFiles.h"
 
 #include "base/Error.h"
@@ -44,7 +45,8 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
     if (options.initFrom.empty())
       throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
   });
-  loadWeights(executor, options.initFrom);
+  const uint64_t seed = static_cast<uint64_t>(settings.integer("seed", 0));
+  printNotes(executor, loadWeights(executor, options.initFrom, seed));
   if (options.dryRun)
     return 0;
   constexpr Role parameters[] = {Role::Parameter};
@@ -53,8 +55,10 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
     if (executor.isFirst())
       makeDirectory(directory.string(), "the directory of an export");
   });
+  const bool isMapped = !executor.program().weights.format.empty();
   std::vector<Shard> shards =
-      saveShards(executor, directory.string(), "model", parameters, exportedShardBytes);
+      isMapped ? saveMapped(executor, directory.string(), "model", exportedShardBytes)
+               : saveShards(executor, directory.string(), "model", parameters, exportedShardBytes);
   if (executor.isFirst()) {
     writeShardIndex(directory.string(), "model", shards);
     writeFileAtomically((directory / "config.json").string(),

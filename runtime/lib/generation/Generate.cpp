@@ -198,11 +198,14 @@ int generate(Executor &executor, const Options &options, const Settings &setting
                      vocab ? vocab : generator->vocabulary());
     text = spelling->read(options.prompt);
   });
-  const std::optional<int64_t> step = loadWeights(executor, options.initFrom);
+  const LoadedWeights loaded =
+      loadWeights(executor, options.initFrom, static_cast<uint64_t>(settings.integer("seed", 0)));
+  printNotes(executor, loaded);
   if (options.dryRun)
     return 0;
   // Weights without a step are those of the last one.
-  executor.writeScalar("step", static_cast<double>(step.value_or(settings.integer("steps", 100))));
+  executor.writeScalar("step",
+                       static_cast<double>(loaded.step.value_or(settings.integer("steps", 100))));
 
   auto print = [&](const std::string &fragment) {
     if (executor.isFirst())

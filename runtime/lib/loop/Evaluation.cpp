@@ -122,11 +122,14 @@ int evaluate(Executor &executor, const Options &options, const Settings &setting
       throw UserError("eval needs weights: pass --init-from DIR or FILE.safetensors");
   });
   Evaluation evaluation(executor, settings);
-  const std::optional<int64_t> step = loadWeights(executor, options.initFrom);
+  const LoadedWeights loaded =
+      loadWeights(executor, options.initFrom, static_cast<uint64_t>(settings.integer("seed", 0)));
+  printNotes(executor, loaded);
   if (options.dryRun)
     return 0;
   // Weights without a step are those of the last one.
-  executor.writeScalar("step", static_cast<double>(step.value_or(settings.integer("steps", 100))));
+  executor.writeScalar("step",
+                       static_cast<double>(loaded.step.value_or(settings.integer("steps", 100))));
   const EvaluationResult result = *evaluation.run([] { return false; });
   int digits = executor.program().dtype == DType::F64 ? 17 : 9;
   if (executor.isFirst())

@@ -138,7 +138,8 @@ private:
         report.say("note: the checkpoint's weights are taken, not those of --init-from");
       continueFrom(*found);
     } else if (!options.initFrom.empty()) {
-      loadWeights(executor, options.initFrom);
+      for (const std::string &note : loadWeights(executor, options.initFrom, seed()).notes)
+        report.say("{}", note);
     } else {
       initializeParameters(executor, seed());
     }

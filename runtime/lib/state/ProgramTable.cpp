@@ -42,6 +42,7 @@ Tensor fromRow(const TensorRow &row) {
   if (row.scale.size() > 0)
     tensor.scale = row.scale;
   tensor.cut = row.cut;
+  tensor.isOptional = row.isOptional;
   return tensor;
 }
 
@@ -63,6 +64,17 @@ void addFunction(Program &program, const FunctionRow &row) {
 void addPipeline(Program &program, const PipelineRow &row) {
   program.pipelines.push_back({row.program, row.axis, row.stages, row.microbatches, row.schedule,
                                fromRows(row.fragments), row.stashes, row.inputs});
+}
+
+void setWeights(Program &program, const WeightMapRow &row) {
+  WeightMap &map = program.weights;
+  map.format = row.format;
+  for (const StoredParameterRow &stored : row.parameters)
+    map.parameters.push_back({stored.parameter, stored.tensor, stored.shape, stored.start,
+                              stored.sizes, stored.strides});
+  for (const CopyRow &copy : row.copies)
+    map.copies.emplace_back(copy.tensor, copy.original);
+  map.unused.assign(row.unused.begin(), row.unused.end());
 }
 
 } // namespace titan::rt

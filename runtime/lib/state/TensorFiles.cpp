@@ -1,5 +1,7 @@
 #include "TensorFiles.h"
 
+#include "FileTensors.h"
+
 #include "base/Error.h"
 #include "base/files/DurableFile.h"
 #include "random/Initialize.h"
@@ -14,65 +16,10 @@ namespace titan::rt {
 
 namespace {
 
-/// A tensor as stored in files: a complete one, or one layer of a stacked one.
-struct FileTensor {
-  std::string name;
-  TensorInfo info;
-  std::byte *data; // this rank's shard, on the device; null if it has none
-  int64_t bytes;
-  const Tensor *tensor;
-  int64_t layer; // 0 if not stacked
-};
-
-/// Visits the slots of a stacked tensor in row-major order.
-template <typename Visit>
-void forEachSlot(const std::vector<std::vector<int64_t>> &levels, const Visit &visit,
-                 std::vector<int64_t> iterations = {}) {
-  if (iterations.size() == levels.size())
-    return visit(std::span<const int64_t>(iterations));
-  for (int64_t iteration : levels[iterations.size()]) {
-    std::vector<int64_t> inner = iterations;
-    inner.push_back(iteration);
-    forEachSlot(levels, visit, std::move(inner));
-  }
-}
-
-std::vector<FileTensor> fileTensorsOf(Executor &executor, std::span<const Role> roles) {
-  std::vector<FileTensor> fileTensors;
-  for (const Tensor &tensor : executor.program().tensors) {
-    if (std::find(roles.begin(), roles.end(), tensor.role) == roles.end())
-      continue;
-    std::byte *data = executor.has(tensor) ? executor.dataOf(tensor) : nullptr;
-    Executor::Slots slots = executor.slotsOf(tensor);
-    int64_t layer = 0;
-    forEachSlot(stackedIterations(tensor), [&](std::span<const int64_t> iterations) {
-      fileTensors.push_back({layerName(tensor, iterations), slots.info,
-                             data ? data + layer * slots.stride : nullptr, slots.bytes, &tensor,
-                             layer});
-      ++layer;
-    });
-  }
-  return fileTensors;
-}
-
-std::vector<int64_t> shapeOf(const TensorInfo &info) {
-  std::vector<int64_t> shape;
-  for (const Dim &dim : info.dims)
-    shape.push_back(dim.size - dim.padding);
-  return shape;
-}
-
 Initializer initializerOf(const FileTensor &fileTensor) {
   const Tensor &tensor = *fileTensor.tensor;
   size_t index = std::min<size_t>(fileTensor.layer, tensor.scale.size() - 1);
   return {tensor.init, tensor.scale[index], tensor.cut};
-}
-
-int64_t bytesOf(const TensorInfo &info) {
-  int64_t bytes = sizeOf(info.dtype);
-  for (int64_t size : shapeOf(info))
-    bytes *= size;
-  return bytes;
 }
 
 /// Every rank writes its shards of these tensors.
@@ -141,18 +88,16 @@ void initializeParameters(Executor &executor, uint64_t seed) {
 
 void loadTensors(Executor &executor, const WeightStore &store, std::span<const Role> roles) {
   std::vector<FileTensor> fileTensors = fileTensorsOf(executor, roles);
+  std::erase_if(fileTensors, [&](const FileTensor &fileTensor) {
+    return fileTensor.tensor->isOptional && !store.find(fileTensor.name);
+  });
   std::map<std::string, std::vector<int64_t>> shapes;
   for (const FileTensor &fileTensor : fileTensors)
     shapes[fileTensor.name] = shapeOf(fileTensor.info);
   store.expectExactly(shapes);
   for (const FileTensor &fileTensor : fileTensors) {
-    if (!fileTensor.data)
-      continue;
-    HostView host(executor.device(), fileTensor.data, fileTensor.bytes,
-                  HostView::Access::ReadWrite);
-    executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
-      store.readRange(fileTensor.name, run.global, run.count, fileTensor.info.dtype,
-                      host.data() + run.local * sizeOf(fileTensor.info.dtype));
+    readShard(executor, fileTensor, [&](const ShardRun &run, DType type, std::byte *out) {
+      store.readRange(fileTensor.name, run.global, run.count, type, out);
     });
     store.release();
   }

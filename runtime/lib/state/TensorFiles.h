@@ -24,7 +24,8 @@ void makeDirectory(const std::string &path, const char *what);
 /// mesh.
 void initializeParameters(Executor &executor, uint64_t seed);
 
-/// Reads all tensors of these roles. Other tensors or shapes in the store are refused by name.
+/// Reads all tensors of these roles. Other tensors or shapes in the store are refused by name. An
+/// optional parameter that the store lacks keeps its values.
 /// Other floating-point types are converted.
 void loadTensors(Executor &executor, const WeightStore &store, std::span<const Role> roles);
 

@@ -1,7 +1,6 @@
 #include "WeightStore.h"
 #include "base/Error.h"
 #include "files/ReadFile.h"
-#include "files/StoredValues.h"
 #include "manifest/Manifest.h"
 
 #include <filesystem>
@@ -64,13 +63,6 @@ bool isReadable(const StoredType *stored, DType type) {
   return stored && stored->kind == (isInteger ? NumberKind::Integer : NumberKind::Float);
 }
 
-int64_t elementBytes(const StoredTensor &tensor) {
-  int64_t count = 1;
-  for (int64_t extent : tensor.shape)
-    count *= extent;
-  return count == 0 ? 0 : static_cast<int64_t>(tensor.bytes.size()) / count;
-}
-
 } // namespace
 
 WeightStore::WeightStore(const std::string &path) : WeightStore(path, filesUnder(path)) {}
@@ -101,22 +93,24 @@ const StoredTensor *WeightStore::find(const std::string &name) const {
   return found == byName.end() ? nullptr : found->second;
 }
 
-void WeightStore::readRange(const std::string &name, int64_t first, int64_t count, DType type,
-                            void *out) const {
+StridedSource WeightStore::open(const std::string &name, DType type) const {
   const StoredTensor *tensor = find(name);
   if (!tensor)
     throw UserError(fmt::format("{}: there is no tensor '{}'", root, name));
-  int64_t bytes = elementBytes(*tensor);
-  if (first < 0 || count < 0 ||
-      (first + count) * bytes > static_cast<int64_t>(tensor->bytes.size()))
-    throw UserError(fmt::format("{}: the tensor '{}' has no elements {} to {}", root, name, first,
-                                first + count));
-  const std::byte *from = tensor->bytes.data() + first * bytes;
   const StoredType *stored = findStoredType(tensor->dtype);
   if (!isReadable(stored, type))
     throw UserError(fmt::format("{}: the tensor '{}' is {}, the program needs {}", root, name,
                                 tensor->dtype, type == DType::I64 ? "int64" : "floating point"));
-  convertStored(*stored, from, count, type, out);
+  return {*tensor, *stored, type};
+}
+
+void WeightStore::readRange(const std::string &name, int64_t first, int64_t count, DType type,
+                            void *out) const {
+  const StridedSource source = open(name, type);
+  if (first < 0 || count < 0 || first + count > source.countElements())
+    throw UserError(fmt::format("{}: the tensor '{}' has no elements {} to {}", root, name, first,
+                                first + count));
+  source.read(first, 1, count, 0, 1, out);
 }
 
 void WeightStore::release() const {

@@ -1,6 +1,7 @@
 // The weights that a path names, over one safetensors file or several.
 #pragma once
 
+#include "StridedSource.h"
 #include "base/files/Safetensors.h"
 
 #include <map>
@@ -29,6 +30,9 @@ public:
   /// Null where there is none of this name.
   const StoredTensor *find(const std::string &name) const;
 
+  /// The tensor as numbers of `type`. Errors, by name, if there is none or its numbers are of
+  /// another kind.
+  StridedSource open(const std::string &name, DType type) const;
   /// Reads elements [first, first + count) of a tensor (row-major) into out (F32 or F64),
   /// converting from F64, F32, F16 or BF16. Another kind of type is an error by name.
   void readRange(const std::string &name, int64_t first, int64_t count, DType type,

@@ -18,6 +18,7 @@
 #include "base/layout/DimShard.h"
 #include "base/pipeline/Table.h"
 #include "base/settings/SettingRule.h"
+#include "base/weights/WeightMap.h"
 
 #include "titan/runtime/alignment.h"
 #include "titan/runtime/bfloat16.h"
@@ -33,7 +34,7 @@ namespace titan::rt {
 using titan::anyText, titan::idle, titan::integerFrom, titan::numberFrom, titan::numberWithin,
     titan::oneOf;
 using titan::DimShard, titan::DType, titan::SettingRule, titan::shardOf, titan::ShardOrder,
-    titan::arena::StackOverlap;
+    titan::StoredParameter, titan::WeightMap, titan::arena::StackOverlap;
 using titan::pipeline::Fragment, titan::pipeline::FragmentKind, titan::pipeline::Pipeline;
 
 /// A mesh axis, outer to inner. Degree 0 is `auto`: the number of processes divided by the other
@@ -108,6 +109,7 @@ struct Tensor {
   Init init = Init::Constant;
   std::vector<double> scale = {0}; // one, or one per layer
   double cut = 0;                  // truncation in standard deviations; 0: none
+  bool isOptional = false;         // weights of other software may lack the parameter
 };
 
 class Collectives;
@@ -199,6 +201,7 @@ struct Program {
   std::vector<Function> functions;
   std::vector<Pipeline> pipelines; // of the programs that are cut into fragments
   std::vector<Setting> settings;
+  WeightMap weights; ///< of other software
   Schedule schedule;
   DType dtype = DType::F32;              // of parameters
   int64_t batch = 0, seq = 0, vocab = 0; // global sizes of a training step's data

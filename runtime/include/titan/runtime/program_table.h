@@ -41,6 +41,7 @@ struct TensorRow {
   Init init = Init::Constant;
   List<double> scale = {}; // none: 0
   double cut = 0;
+  bool isOptional = false;
 };
 
 struct AllocationRow {
@@ -78,9 +79,28 @@ struct PipelineRow {
   List<int> stashes, inputs;
 };
 
+struct StoredParameterRow {
+  const char *parameter, *tensor;
+  List<int64_t> shape;
+  int64_t start;
+  List<int64_t> sizes, strides;
+};
+
+struct CopyRow {
+  const char *tensor, *original;
+};
+
+struct WeightMapRow {
+  const char *format;
+  List<StoredParameterRow> parameters;
+  List<CopyRow> copies;
+  List<const char *> unused;
+};
+
 void setPersistent(Program &, List<AllocationRow>);
 void setTensors(Program &, List<TensorRow>);
 void addFunction(Program &, const FunctionRow &);
 void addPipeline(Program &, const PipelineRow &);
+void setWeights(Program &, const WeightMapRow &);
 
 } // namespace titan::rt

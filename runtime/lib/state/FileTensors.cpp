@@ -1,0 +1,60 @@
+#include "FileTensors.h"
+
+#include <algorithm>
+
+namespace titan::rt {
+
+namespace {
+
+/// Visits the slots of a stacked tensor in row-major order.
+template <typename Visit>
+void forEachSlot(const std::vector<std::vector<int64_t>> &levels, const Visit &visit,
+                 std::vector<int64_t> iterations = {}) {
+  if (iterations.size() == levels.size())
+    return visit(std::span<const int64_t>(iterations));
+  for (int64_t iteration : levels[iterations.size()]) {
+    std::vector<int64_t> inner = iterations;
+    inner.push_back(iteration);
+    forEachSlot(levels, visit, std::move(inner));
+  }
+}
+
+} // namespace
+
+std::vector<FileTensor> fileTensorsOf(Executor &executor, std::span<const Role> roles) {
+  std::vector<FileTensor> fileTensors;
+  for (const Tensor &tensor : executor.program().tensors) {
+    if (std::find(roles.begin(), roles.end(), tensor.role) == roles.end())
+      continue;
+    std::byte *data = executor.has(tensor) ? executor.dataOf(tensor) : nullptr;
+    Executor::Slots slots = executor.slotsOf(tensor);
+    int64_t layer = 0;
+    forEachSlot(stackedIterations(tensor), [&](std::span<const int64_t> iterations) {
+      fileTensors.push_back({layerName(tensor, iterations),
+                             slots.info,
+                             data ? data + layer * slots.stride : nullptr,
+                             slots.bytes,
+                             &tensor,
+                             layer,
+                             {iterations.begin(), iterations.end()}});
+      ++layer;
+    });
+  }
+  return fileTensors;
+}
+
+std::vector<int64_t> shapeOf(const TensorInfo &info) {
+  std::vector<int64_t> shape;
+  for (const Dim &dim : info.dims)
+    shape.push_back(dim.size - dim.padding);
+  return shape;
+}
+
+int64_t bytesOf(const TensorInfo &info) {
+  int64_t bytes = sizeOf(info.dtype);
+  for (int64_t size : shapeOf(info))
+    bytes *= size;
+  return bytes;
+}
+
+} // namespace titan::rt

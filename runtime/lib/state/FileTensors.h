@@ -1,0 +1,42 @@
+// The tensors of a program as files store them: complete, or one layer of a stacked one.
+#pragma once
+
+#include "Executor.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace titan::rt {
+
+/// A tensor as stored in files: a complete one, or one layer of a stacked one.
+struct FileTensor {
+  std::string name;
+  TensorInfo info;
+  std::byte *data; // this rank's shard, on the device; null if it has none
+  int64_t bytes;
+  const Tensor *tensor;
+  int64_t layer;                   // 0 if not stacked
+  std::vector<int64_t> iterations; // of its repeats
+};
+
+/// All tensors of these roles, those of other ranks included.
+std::vector<FileTensor> fileTensorsOf(Executor &executor, std::span<const Role> roles);
+
+/// Without padding, as files store it.
+std::vector<int64_t> shapeOf(const TensorInfo &info);
+int64_t bytesOf(const TensorInfo &info);
+
+/// Calls `read` for each run of this rank's shard, if it has one.
+template <typename Read>
+void readShard(Executor &executor, const FileTensor &fileTensor, const Read &read) {
+  if (!fileTensor.data)
+    return;
+  HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::ReadWrite);
+  const DType type = fileTensor.info.dtype;
+  executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
+    read(run, type, host.data() + run.local * sizeOf(type));
+  });
+}
+
+} // namespace titan::rt

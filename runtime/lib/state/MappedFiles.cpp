@@ -1,0 +1,175 @@
+#include "MappedFiles.h"
+
+#include "FileTensors.h"
+
+#include "base/Error.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+constexpr Role parameterRole[] = {Role::Parameter};
+
+/// A parameter's part of a stored tensor.
+struct Contribution {
+  const FileTensor *from;
+  const StoredParameter *stored;
+  int64_t tensor; ///< the number among the stored tensors of `from`
+};
+
+/// A tensor to be written, of one parameter or several.
+struct TargetTensor {
+  TensorSpec spec;
+  std::vector<Contribution> contributions;
+
+  int64_t countBytes() const {
+    int64_t bytes = sizeOf(spec.type);
+    for (int64_t size : spec.shape)
+      bytes *= size;
+    return bytes;
+  }
+};
+
+/// In the order of the parameters.
+std::vector<TargetTensor> targetsOf(const WeightMap &map,
+                                    const std::vector<FileTensor> &fileTensors) {
+  std::map<std::string, const StoredParameter *> byParameter;
+  for (const StoredParameter &stored : map.parameters)
+    byParameter[stored.parameter] = &stored;
+  std::vector<TargetTensor> targets;
+  std::map<std::string, size_t> byName;
+  for (const FileTensor &fileTensor : fileTensors) {
+    const auto found = byParameter.find(fileTensor.tensor->name);
+    if (found == byParameter.end())
+      throw UserError(fmt::format("the weights \"{}\" of the program have no entry for {}",
+                                  map.format, fileTensor.tensor->name));
+    const StoredParameter &stored = *found->second;
+    const int64_t count = StridedLayout(stored).countTensors();
+    for (int64_t tensor = 0; tensor < count; ++tensor) {
+      const std::string name = nameOfTensor(stored, fileTensor.iterations, tensor);
+      auto [known, isNew] = byName.try_emplace(name, targets.size());
+      if (isNew)
+        targets.push_back({{name, fileTensor.info.dtype, stored.shape}, {}});
+      targets[known->second].contributions.push_back({&fileTensor, &stored, tensor});
+    }
+  }
+  return targets;
+}
+
+void copyRun(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
+             int64_t count, int64_t size) {
+  if (fromStride == 1 && toStride == 1) {
+    std::memcpy(to, from, static_cast<size_t>(count * size));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(to + i * toStride * size, from + i * fromStride * size, static_cast<size_t>(size));
+}
+
+/// Copies what this rank writes of the tensor to its place in `bytes`.
+void gather(Executor &executor, const Contribution &contribution, std::byte *bytes) {
+  const FileTensor &from = *contribution.from;
+  if (!executor.isWriter(*from.tensor))
+    return;
+  const int64_t size = sizeOf(from.info.dtype);
+  const StridedLayout layout(*contribution.stored);
+  const auto [begin, end] = layout.elementsOf(contribution.tensor);
+  HostView host(executor.device(), from.data, from.bytes, HostView::Access::Read);
+  executor.layoutOf(from.info).forEachRun([&](const ShardRun &run) {
+    const int64_t first = std::max(run.global, begin);
+    const int64_t last = std::min(run.global + run.count, end);
+    if (first >= last)
+      return;
+    const std::byte *data = host.data() + (run.local - run.global) * size;
+    layout.forEachRun(first, last - first, [&](const StridedRun &segment) {
+      if (segment.tensor == contribution.tensor)
+        copyRun(data + segment.element * size, segment.elementStride, bytes + segment.stored * size,
+                segment.storedStride, segment.count, size);
+    });
+  });
+}
+
+/// The complete tensor on the first rank. Each byte is of one rank and 0 on all others, so that
+/// sums of integers join them.
+void collect(Executor &executor, const TargetTensor &target, std::vector<int64_t> &words) {
+  words.assign(static_cast<size_t>((target.countBytes() + 7) / 8), 0);
+  for (const Contribution &contribution : target.contributions)
+    gather(executor, contribution, reinterpret_cast<std::byte *>(words.data()));
+  if (executor.world().size() > 1)
+    executor.world().worldGroup().allReduce(words.data(), std::ssize(words), DType::I64,
+                                            Reduction::Sum, {"collecting weights", ""});
+}
+
+void writeTargets(Executor &executor, const std::string &path,
+                  std::span<const TargetTensor> targets) {
+  std::vector<TensorSpec> specs;
+  for (const TargetTensor &target : targets)
+    specs.push_back(target.spec);
+  std::optional<SafetensorsWriter> writer;
+  if (executor.isFirst())
+    writer.emplace(path, specs, std::map<std::string, std::string>{{"format", "pt"}});
+  std::vector<int64_t> words;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    collect(executor, targets[i], words);
+    if (writer)
+      writer->write(i, 0,
+                    {reinterpret_cast<const std::byte *>(words.data()),
+                     static_cast<size_t>(targets[i].countBytes())});
+  }
+  if (writer)
+    writer->finish();
+  executor.barrier("writing a file of weights");
+}
+
+} // namespace
+
+bool hasOwnNames(Executor &executor, const WeightStore &store) {
+  const std::vector<FileTensor> fileTensors = fileTensorsOf(executor, parameterRole);
+  return std::any_of(fileTensors.begin(), fileTensors.end(),
+                     [&](const FileTensor &each) { return store.find(each.name); });
+}
+
+void loadMapped(Executor &executor, MappedWeights &weights) {
+  const std::vector<FileTensor> fileTensors = fileTensorsOf(executor, parameterRole);
+  std::vector<NeededWeights> needed;
+  for (const FileTensor &each : fileTensors)
+    needed.push_back({each.tensor->name, each.iterations, each.tensor->isOptional});
+  weights.check(needed);
+  for (size_t i = 0; i < fileTensors.size(); ++i) {
+    if (weights.has(needed[i]))
+      readShard(executor, fileTensors[i], [&](const ShardRun &run, DType type, std::byte *out) {
+        weights.readRange(needed[i], run.global, run.count, type, out);
+      });
+    weights.release();
+  }
+}
+
+std::vector<Shard> saveMapped(Executor &executor, const std::string &directory,
+                              const std::string &stem, int64_t shardBytes) {
+  const std::vector<FileTensor> fileTensors = fileTensorsOf(executor, parameterRole);
+  const std::vector<TargetTensor> targets = targetsOf(executor.program().weights, fileTensors);
+  std::vector<int64_t> sizes;
+  for (const TargetTensor &target : targets)
+    sizes.push_back(target.countBytes());
+  const std::vector<size_t> ends = cutIntoShards(sizes, shardBytes);
+  std::vector<Shard> shards;
+  for (size_t begin = 0, number = 1; number <= ends.size(); begin = ends[number - 1], ++number) {
+    std::span<const TargetTensor> inFile(targets.data() + begin, ends[number - 1] - begin);
+    Shard shard{fmt::format("{}-{:05}-of-{:05}.safetensors", stem, number, ends.size()), {}};
+    for (const TargetTensor &target : inFile)
+      shard.tensors.push_back({target.spec.name, target.countBytes()});
+    writeTargets(executor, (std::filesystem::path(directory) / shard.file).string(), inFile);
+    shards.push_back(std::move(shard));
+  }
+  return shards;
+}
+
+} // namespace titan::rt
