@@ -1,0 +1,170 @@
+"""Weights of `transformers`: read, trained, and written back, for each family.
+
+    run.py [-v] [--all] [NAME...]
+
+`transformers` makes a tiny model with random weights in float64 and saves it. Titan's program starts from the
+directory:
+
+- *training*: three steps by Titan and by PyTorch, on the same samples; losses, gradient norms and final
+  parameters agree by the criterion of tests/parity/compare.py.
+- *round trip*: exporting the weights again gives the same tensors, bit for bit.
+- *mesh*: so does the export from four processes, `shard 2 x tp 2`; without --all, of some families.
+"""
+
+import sys
+from fnmatch import fnmatch
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
+
+import torch  # noqa: E402
+from safetensors.torch import load_file  # noqa: E402
+
+try:
+    import transformers
+except ImportError:
+    print("skipped: without the Python package transformers (scripts/setup --data --tests installs it)")
+    sys.exit(0)
+
+from compare import RULES, Result, compare_metric, compare_tensors, read_metric  # noqa: E402
+from tiny import FAMILIES  # noqa: E402
+from float64 import in_float64  # noqa: E402
+from sample_order import batches  # noqa: E402
+from titan import (BUILD, TORCHRUN, Launch, Report, build, call, environment_of, read_arguments,  # noqa: E402
+                   turn_to_make, write_text)
+from training import Recipe, train  # noqa: E402
+
+OUT = BUILD / "tests" / "huggingface"
+BATCH, SEQ, STEPS, SEED = 4, 16, 3, 7
+PROGRAM = """
+import {module}
+
+model Tiny = {model}
+
+parallel four {{
+  shard = 2 splits batch stores params, grads, optimizer
+  tp    = 2 splits {splits}
+}}
+
+train run = Tiny {{
+  data = text("text.txt") {{ batch = {batch}, seq = {seq} }}
+  seed = {seed}, steps = {steps}, clip = 1.0
+  optimizer = adamw {{ lr = 8e-4, betas = (0.9, 0.95), weight_decay = 0.1 }}
+  schedule = wsd {{ warmup = 2, decay = linear, to = 0 }}
+}}
+train meshed = run on four with {{}}
+"""
+
+
+def make(name: str):
+    """The model of `transformers`, its directory, and the file of Titan's program."""
+    family, folder = FAMILIES[name], OUT / name
+    family.config._attn_implementation = family.config._experts_implementation = "eager"  # take float64
+    torch.manual_seed(3)
+    architecture = getattr(transformers, family.architecture)  # imports its code, which in_float64 changes
+    with in_float64():
+        model = architecture(family.config)
+        with torch.no_grad():
+            for parameter in model.parameters():  # norms and biases, too, differ from 1 and 0
+                parameter += 0.1 * torch.randn_like(parameter)
+    source = folder / "program.titan"
+    with turn_to_make(source):
+        if not source.exists():
+            model.save_pretrained(folder / "hf", max_shard_size="40KB")
+            source.write_text(PROGRAM.format(module=family.module, model=family.model, batch=BATCH, seq=SEQ,
+                                             seed=SEED, steps=STEPS, splits=family.splits))
+    return model, folder / "hf", source
+
+
+def executable(name: str, source: Path, run: str) -> Path:
+    exe = source.parent / run
+    with turn_to_make(exe):
+        if not exe.exists():
+            build(source, run, "float64", exe)
+    return exe
+
+
+def tensors_of(folder: Path) -> dict[str, torch.Tensor]:
+    return {name: tensor for file in sorted(folder.glob("*.safetensors"))
+            for name, tensor in load_file(file).items()}
+
+
+def export(exe: Path, weights: Path, out: Path, processes: int = 1) -> dict[str, torch.Tensor]:
+    command = [exe, "export", "--init-from", weights, "--hf", out]
+    if processes > 1:
+        command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", processes, *command]
+    call(command, env=environment_of({}), timeout=300)
+    return tensors_of(out)
+
+
+class Reference:
+    """A model of transformers in the form that tests/parity/training.py trains."""
+
+    UNDECAYED = ()
+
+    def __init__(self, model):
+        self.model = model
+
+    def logits(self, parameters, tokens):
+        with in_float64():
+            return torch.func.functional_call(self.model, parameters, (tokens,)).logits
+
+
+def training(name: str):
+    model, weights, source = make(name)
+    updated = FAMILIES[name].updated
+    steps = 1 if updated else STEPS  # the first step reads equal buffers
+    text = write_text(OUT / name / "text.txt", 2000)
+    exe = executable(name, source, "run")
+    out = Launch(steps, SEED).run(exe, text, OUT / name / "trained", ["--init-from", weights])
+    parameters = {n: p.detach() for n, p in model.named_parameters()}
+    rows, _, final = train(Reference(model), parameters,
+                           batches(text.read_bytes(), steps, BATCH, SEQ, SEED), Recipe(steps=steps))
+    rule, result = RULES["float64"], Result()
+    for kind, limit in (("loss", rule.loss), ("grad_norm", rule.norm)):
+        compare_metric(kind, read_metric(out, kind), {row["step"]: row[kind] for row in rows}, limit, result)
+    with torch.no_grad():
+        for parameter, value in zip(model.parameters(), final.values(), strict=True):
+            parameter.copy_(value)
+    model.save_pretrained(OUT / name / "reference")
+    ours, theirs = ({n: t for n, t in tensors.items() if not fnmatch(n, updated)} for tensors in
+                    (export(exe, out, OUT / name / "exported"), tensors_of(OUT / name / "reference")))
+    compare_tensors("parameters", ours, theirs, rule.parameters, result)
+    return result.passed(), result.table()
+
+
+def differences(left: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -> list[str]:
+    """Names of tensors that differ in any bit, or that one side lacks."""
+    return [n for n in sorted(left.keys() | right.keys())
+            if n not in left or n not in right or left[n].dtype != right[n].dtype
+            or left[n].shape != right[n].shape
+            or not torch.equal(left[n].contiguous().view(torch.uint8), right[n].contiguous().view(torch.uint8))]
+
+
+def round_trip(name: str, run: str, processes: int):
+    _, weights, source = make(name)
+    exe = executable(name, source, run)
+    different = differences(export(exe, weights, OUT / name / f"again-{run}", processes), tensors_of(weights))
+    return not different, f"    differ: {', '.join(different) or 'none'}"
+
+
+MESHED = ("llama", "gpt2", "qwen3-moe")  # in CI
+
+
+def main() -> None:
+    arguments = read_arguments(__doc__, OUT, lambda parser: parser.add_argument(
+        "--all", action="store_true", help="every family on four processes"))
+    torch.set_num_threads(1)
+    report = Report()
+    report.cases([(f"{name} {what}", partial(run, name)) for name in FAMILIES
+                  for what, run in (("training", training),
+                                    ("round trip", partial(round_trip, run="run", processes=1)),
+                                    ("mesh", partial(round_trip, run="meshed", processes=4)))
+                  if what != "mesh" or arguments.all or name in MESHED],
+                 arguments.names)
+    report.end()
+
+
+if __name__ == "__main__":
+    main()
