@@ -82,7 +82,7 @@ void addOptions(RankRecord &record, const Program &program, const Options &optio
   record.add("--hf", absolute(options.exportDirectory));
 }
 
-/// Digests of data files: a text, or the two files of indexed tokens.
+/// Digests of data files: a text, or the files of indexed tokens, of which weights may be absent.
 void addData(RankRecord &record, const Settings &settings) {
   for (const auto &[path, file] : settings.all()) {
     if (!namesFile(path) || file.empty())
@@ -92,7 +92,7 @@ void addData(RankRecord &record, const Settings &settings) {
       record.add(path, digestOf(file));
       continue;
     }
-    for (const char *ending : {".idx", ".bin"})
+    for (const char *ending : {".idx", ".bin", ".weights.bin"})
       record.add(fmt::format("{} (*{})", path, ending), digestOf(tokenFilePrefix(file) + ending));
   }
 }

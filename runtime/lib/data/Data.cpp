@@ -4,6 +4,7 @@
 #include "TokenSamples.h"
 
 #include "base/Error.h"
+#include "base/data/TokenIndex.h"
 
 #include <algorithm>
 #include <vector>
@@ -81,6 +82,22 @@ std::unique_ptr<TokenStream> openBounded(const std::string &format, const std::s
   return bounded;
 }
 
+bool reads(const std::vector<InputSpec> &inputs, Feed feed) {
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const InputSpec &input) { return findFeed(input.name) == feed; });
+}
+
+std::unique_ptr<SampleSet> openTokenSamples(const Program &program, const std::string &format,
+                                            const std::string &path,
+                                            const std::vector<InputSpec> &inputs) {
+  auto stream = openBounded(format, path, program.vocab);
+  LabelWeights weights;
+  if (format == "indexed" && reads(inputs, Feed::Weights))
+    weights = LabelWeights(tokenFilePrefix(path), stream->size());
+  return std::make_unique<TokenSamples>(std::move(stream), std::move(weights), path, program.seq,
+                                        inputs);
+}
+
 } // namespace
 
 DataSource openData(const Program &program, const std::string &function, const std::string &format,
@@ -95,8 +112,7 @@ DataSource openData(const Program &program, const std::string &function, const s
                     "it with --set data.format={}",
                     path, format, format));
   else
-    set = std::make_unique<TokenSamples>(openBounded(format, path, program.vocab), path,
-                                         program.seq, inputs);
+    set = openTokenSamples(program, format, path, inputs);
   return DataSource(std::move(set), seed, shuffle);
 }
 
