@@ -304,7 +304,8 @@ void ProgramTable::emitTensors(func::FuncOp function) {
 }
 
 void ProgramTable::emitInputs(func::FuncOp declaration) {
-  DenseSet<AllocRefAttr> seen; // an input has one for its slots, and one if a fragment reads it whole
+  DenseSet<AllocRefAttr>
+      seen; // an input has one for its slots, and one if a fragment reads it whole
   for (func::FuncOp fragment : dist::getFragments(declaration))
     for (unsigned i = 0; i < fragment.getNumArguments(); ++i) {
       auto name = fragment.getArgAttrOfType<StringAttr>(i, attr::kInput);
@@ -313,10 +314,9 @@ void ProgramTable::emitInputs(func::FuncOp declaration) {
         continue;
       unsigned whole = *ir::findArgument(declaration, attr::kInput, name);
       auto type = cast<NamedTensorType>(declaration.getArgumentTypes()[whole]);
-      out.line("{.role = Role::Input, .name = " + quote(name) +
-               ", .info = " + getInfo(type, nullptr) + ", .allocation = " +
-               std::to_string(ref.getIndex()) + ", .function = " + quote(declaration.getName()) +
-               "},");
+      out.line("{.role = Role::Input, .name = " + quote(name) + ", .info = " +
+               getInfo(type, nullptr) + ", .allocation = " + std::to_string(ref.getIndex()) +
+               ", .function = " + quote(declaration.getName()) + "},");
     }
 }
 

@@ -279,8 +279,7 @@ DictionaryAttr inputAttributes(const sema::CheckedRun &run, const sema::Input &i
   SmallVector<NamedAttribute> role{
       builder.getNamedAttr(ir::attr::kInput, builder.getStringAttr(input.name))};
   if (std::optional<int64_t> below = drawnBelow(run, input))
-    role.push_back(
-        builder.getNamedAttr(ir::attr::kDrawnBelow, builder.getI64IntegerAttr(*below)));
+    role.push_back(builder.getNamedAttr(ir::attr::kDrawnBelow, builder.getI64IntegerAttr(*below)));
   return builder.getDictionaryAttr(role);
 }
 

@@ -12,15 +12,16 @@
 namespace titan::rt {
 
 LabelWeights::LabelWeights(const std::string &prefix, int64_t tokens) {
-  const std::string path = prefix + ".weights.bin";
+  const std::string path = weightsFile(prefix);
   if (!std::filesystem::exists(path))
     return;
   file = std::make_unique<MappedFile>(path, /*checksTruncation=*/true);
   const auto size = static_cast<int64_t>(file->bytes().size());
   if (size != tokens)
-    throw UserError(fmt::format("'{}' has {} bytes, but '{}.bin' has {} tokens, each of which needs "
-                                "one",
-                                path, size, prefix, tokens));
+    throw UserError(
+        fmt::format("'{}' has {} bytes, but '{}.bin' has {} tokens, each of which needs "
+                    "one",
+                    path, size, prefix, tokens));
 }
 
 void LabelWeights::check(int64_t first, int64_t count) const {

@@ -12,6 +12,11 @@
 
 namespace titan::rt {
 
+/// The file with the weights of an indexed file of tokens.
+inline std::string weightsFile(const std::string &prefix) {
+  return prefix + ".weights.bin";
+}
+
 class LabelWeights {
 public:
   /// The weights beside an indexed file of `tokens` tokens, which may be absent.

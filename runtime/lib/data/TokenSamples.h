@@ -7,22 +7,12 @@
 
 #include "LabelWeights.h"
 #include "SampleSet.h"
+#include "TokenInput.h"
 #include "TokenStream.h"
-#include "base/data/Feed.h"
 
 #include <memory>
 
 namespace titan::rt {
-
-/// An input that tokens give.
-struct TokenInput {
-  Feed feed;
-  DType type;
-};
-
-/// Refuses inputs that tokens do not give in samples of this length. `path` is for messages.
-std::vector<TokenInput> tokenInputs(const std::vector<InputSpec> &inputs, int64_t sequence,
-                                    const std::string &path);
 
 class TokenSamples final : public SampleSet {
 public:

@@ -33,6 +33,10 @@ public:
     int64_t next = position - position % 7 + (position % 7 < 3 ? 3 : 7);
     return std::min(next, length);
   }
+  void forEachDocument(const std::function<void(int64_t, int64_t)> &visit) const override {
+    for (int64_t first = 0; first < length; first = nextDocument(first))
+      visit(first, nextDocument(first) - first);
+  }
 
 private:
   int64_t length;
@@ -42,21 +46,27 @@ private:
 std::vector<InputSpec> allFeeds(int64_t sequence) {
   std::vector<InputSpec> inputs;
   for (const NamedFeed &feed : feeds)
-    inputs.push_back(
-        {feed.name, feed.feed == Feed::Weights ? DType::F32 : DType::I64, {sequence}});
+    inputs.push_back({feed.name, feed.feed == Feed::Weights ? DType::F32 : DType::I64, {sequence}});
   return inputs;
 }
 
 class CountingSource : public DataSource {
 public:
   CountingSource(int64_t tokens, int64_t sequence, uint64_t seed, bool shuffle)
-      : DataSource(std::make_unique<TokenSamples>(std::make_unique<Counting>(tokens),
-                                                  LabelWeights(), "counting", sequence,
-                                                  allFeeds(sequence)),
-                   seed, shuffle) {}
+      : DataSource(componentsOf(tokens, sequence), seed, shuffle) {}
 
   void row(int64_t sample, int64_t first, int64_t columns, Feed feed, int64_t *out) const {
     read(sample, static_cast<size_t>(feed), first, columns, out);
+  }
+
+private:
+  static std::vector<Component> componentsOf(int64_t tokens, int64_t sequence) {
+    std::vector<Component> components;
+    components.push_back(
+        {1, "counting",
+         std::make_unique<TokenSamples>(std::make_unique<Counting>(tokens), LabelWeights(),
+                                        "counting", sequence, allFeeds(sequence))});
+    return components;
   }
 };
 
@@ -197,8 +207,9 @@ TEST(DataSource, WeightsBelongToLabels) {
   EXPECT_EQ(read(DType::F32, std::vector<float>(4)), (std::vector<float>{1, 0, 1, 1}));
   EXPECT_EQ(read(DType::F32, std::vector<float>(2), 1), (std::vector<float>{0, 1})) << "a part";
   EXPECT_EQ(read(DType::BF16, std::vector<uint16_t>(2)), (std::vector<uint16_t>{0x3f80, 0}));
-  EXPECT_NE(failureOf([&] { read(DType::I64, std::vector<int64_t>(4)); }).find("no input 'weights'"),
-            std::string::npos);
+  EXPECT_NE(
+      failureOf([&] { read(DType::I64, std::vector<int64_t>(4)); }).find("no input 'weights'"),
+      std::string::npos);
 
   std::ofstream(path, std::ios::binary).write("\1\1\1\1\1\1\2\1\1", 9);
   EXPECT_EQ(failureOf([&] { read(DType::F32, std::vector<float>(4)); }),
