@@ -1,5 +1,5 @@
-// The data that a run feeds to its model: inputs int[batch, seq], identified by name. The compiler
-// checks a model's inputs against this list, and the program fills them.
+// The inputs that tokens give to a model, with the dimensions [batch, seq], identified by name. The
+// compiler checks a model's inputs against this list, and the program fills them.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@ enum class Feed : uint8_t {
   Tokens,
   Labels,    ///< the next token of each
   Documents, ///< the index of the token's document within the sample, from 0
-  Positions  ///< position within the document, from 0; within the sample, if the document starts
+  Positions, ///< position within the document, from 0; within the sample, if the document starts
              ///< before it
+  Weights    ///< of the labels: 1 if a label counts in the loss, 0 if not; floating-point
 };
 
 struct NamedFeed {
@@ -24,7 +25,8 @@ struct NamedFeed {
 inline constexpr NamedFeed feeds[] = {{"tokens", Feed::Tokens},
                                       {"labels", Feed::Labels},
                                       {"documents", Feed::Documents},
-                                      {"positions", Feed::Positions}};
+                                      {"positions", Feed::Positions},
+                                      {"weights", Feed::Weights}};
 
 /// The feed of an input with this name, if any.
 constexpr std::optional<Feed> findFeed(std::string_view input) {
@@ -34,9 +36,13 @@ constexpr std::optional<Feed> findFeed(std::string_view input) {
   return std::nullopt;
 }
 
-/// Whether the values are tokens; other values are smaller than the sample length.
 constexpr bool givesTokens(Feed feed) {
   return feed == Feed::Tokens || feed == Feed::Labels;
+}
+
+/// Whether the values are smaller than the length of the sample.
+constexpr bool givesPositions(Feed feed) {
+  return feed == Feed::Documents || feed == Feed::Positions;
 }
 
 } // namespace titan

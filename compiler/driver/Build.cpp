@@ -1,5 +1,6 @@
 // `titanc build` and `titanc run`.
 #include "compiler/driver/Build.h"
+#include "base/data/Mixture.h"
 #include "base/data/TokenIndex.h"
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Output.h"
@@ -28,10 +29,17 @@ static std::vector<std::string> listFiles(const sema::CheckedRun &run, const std
   const std::string &path = run.run.options.at(section + ".path").value.text;
   if (path.empty())
     return {};
-  if (run.run.options.at(section + ".format").value.text != "indexed")
-    return {path};
-  const std::string prefix = tokenFilePrefix(path);
-  return {prefix + ".idx", prefix + ".bin"};
+  const bool isIndexed = run.run.options.at(section + ".format").value.text == "indexed";
+  std::vector<std::string> files;
+  for (const WeightedPath &component : parseMixture(path)) {
+    const std::string prefix = tokenFilePrefix(component.path);
+    const bool isText = prefix == component.path && fs::exists(prefix); // the program prepares it
+    if (!isIndexed || isText)
+      files.push_back(component.path);
+    else
+      files.insert(files.end(), {prefix + ".idx", prefix + ".bin"});
+  }
+  return files;
 }
 
 /// Reports missing data files of a run.
@@ -214,6 +222,15 @@ static bool trainsOnFile(const RunOptions &run) {
   });
 }
 
+/// Names titan-prepare to programs that prepare their data, unless the user does.
+static void namePrepare() {
+  static int symbol;
+  llvm::SmallString<256> tool(path::parent_path(fs::getMainExecutable(nullptr, &symbol)));
+  path::append(tool, "titan-prepare");
+  if (fs::exists(tool))
+    ::setenv("TITAN_PREPARE", tool.c_str(), /*overwrite=*/0);
+}
+
 int runCommand(const CommonOptions &options, const RunOptions &run) {
   CompilerInstance instance(options);
   std::vector<std::string> command;
@@ -231,6 +248,7 @@ int runCommand(const CommonOptions &options, const RunOptions &run) {
   if (int status = instance.finish(command.empty() ? 1 : 0))
     return status;
   command.insert(command.end(), run.arguments.begin(), run.arguments.end());
+  namePrepare();
   return execProgram(command);
 }
 

@@ -324,17 +324,18 @@ void ProgramTable::emitTensors(func::FuncOp function) {
 }
 
 void ProgramTable::emitInputs(func::FuncOp declaration) {
-  DenseSet<StringAttr> seen;
+  DenseSet<AllocRefAttr>
+      seen; // an input has one for its slots, and one if a fragment reads it whole
   for (func::FuncOp fragment : dist::getFragments(declaration))
     for (unsigned i = 0; i < fragment.getNumArguments(); ++i) {
       auto name = fragment.getArgAttrOfType<StringAttr>(i, attr::kInput);
-      if (!name || !seen.insert(name).second)
+      AllocRefAttr ref = memory::getAllocRef(fragment.getArgument(i));
+      if (!name || !seen.insert(ref).second)
         continue;
       unsigned whole = *ir::findArgument(declaration, attr::kInput, name);
       auto type = cast<NamedTensorType>(declaration.getArgumentTypes()[whole]);
-      out.line("{.role = Role::Input, .name = " + quote(name) +
-               ", .info = " + getInfo(type, nullptr) + ", .allocation = " +
-               std::to_string(memory::getAllocRef(fragment.getArgument(i)).getIndex()) +
+      out.line("{.role = Role::Input, .name = " + quote(name) + ", .info = " +
+               getInfo(type, nullptr) + ", .allocation = " + std::to_string(ref.getIndex()) +
                ", .function = " + quote(declaration.getName()) + "},");
     }
 }

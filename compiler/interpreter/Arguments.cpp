@@ -125,7 +125,7 @@ FailureOr<HostTensor> generateTokens(func::FuncOp function, NamedTensorType type
   HostTensor tensor = makeZeros(type);
   int64_t columns = type.getRank() ? type.getShape().back() : 1,
           rows = tensor.data.size() / columns;
-  if (std::optional<Feed> feed = findFeed(name); feed && !givesTokens(*feed)) {
+  if (std::optional<Feed> feed = findFeed(name); feed && givesPositions(*feed)) {
     generatePositions(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
     return tensor;
   }
@@ -143,7 +143,7 @@ FailureOr<HostTensor> generateTokens(func::FuncOp function, NamedTensorType type
   return tensor;
 }
 
-/// An array: normal numbers, or integers from [0, below).
+/// An array, or weights: normal numbers, or integers from [0, below).
 HostTensor generateArray(NamedTensorType type, StringRef name, IntegerAttr below,
                          const Settings &settings, int64_t step) {
   HostTensor tensor = makeZeros(type);

@@ -105,10 +105,10 @@ public:
   int64_t sizeOr(int64_t all) const { return least.value_or(all); }
 
 private:
-  /// Follows the inputs through operations that only move elements.
+  /// Follows the inputs through operations that only move or choose elements.
   void visit(const sema::Region &region) {
     for (const sema::Op &op : region.ops) {
-      if (isInput(op) || (isMove(op.kind) && isIndex.count(op.operands[0])))
+      if (isInput(op) || (isMove(op.kind) && isIndex.count(op.operands[0])) || selectsIndex(op))
         isIndex.insert(op.results[0]);
       const bool isIndexed = op.kind == sema::OpKind::Gather || op.kind == sema::OpKind::Scatter;
       if (isIndexed && isIndex.count(op.operands[1]))
@@ -129,16 +129,34 @@ private:
            kind == Kind::ShardingConstraint;
   }
 
+  /// An index where it is one: `where(labels < 0, 0, labels)`.
+  bool selectsIndex(const sema::Op &op) const {
+    return op.kind == sema::OpKind::Elementwise && op.word == "select" &&
+           (isIndex.count(op.operands[1]) || isIndex.count(op.operands[2]));
+  }
+
   const sema::Model &model;
   llvm::function_ref<bool(const sema::Input &)> isMeant;
   llvm::DenseSet<sema::ValueId> isIndex;
   std::optional<int64_t> least;
 };
 
-/// Whether the input has tokens, not positions or document numbers.
+/// Whether the input has tokens, not positions, document numbers or weights.
 bool hasTokens(const sema::Input &input) {
   std::optional<Feed> feed = findFeed(input.name);
   return !feed || givesTokens(*feed);
+}
+
+/// The bound of the integers that the interpreter draws for this input: for those of arrays, the
+/// dimension that they index; 2 for integers that index none, and for the weights of labels.
+std::optional<int64_t> drawnBelow(const sema::CheckedRun &run, const sema::Input &input) {
+  constexpr int64_t zeroOrOne = 2;
+  if (!run.run.readsArrays())
+    return findFeed(input.name) == Feed::Weights ? std::optional(zeroOrOne) : std::nullopt;
+  if (input.type.dtype != sema::DType::I64)
+    return std::nullopt;
+  auto isThis = [&](const sema::Input &other) { return other.name == input.name; };
+  return IndexBound(run.train, isThis).sizeOr(zeroOrOne);
 }
 
 /// `titan.sizes`: the size of a step's data. A program checks the indices that arrays give itself,
@@ -279,13 +297,8 @@ DictionaryAttr inputAttributes(const sema::CheckedRun &run, const sema::Input &i
                                OpBuilder &builder) {
   SmallVector<NamedAttribute> role{
       builder.getNamedAttr(ir::attr::kInput, builder.getStringAttr(input.name))};
-  if (run.run.readsArrays() && input.type.dtype == sema::DType::I64) {
-    constexpr int64_t unlessIndex = 2;
-    auto isThis = [&](const sema::Input &other) { return other.name == input.name; };
-    role.push_back(builder.getNamedAttr(
-        ir::attr::kDrawnBelow,
-        builder.getI64IntegerAttr(IndexBound(run.train, isThis).sizeOr(unlessIndex))));
-  }
+  if (std::optional<int64_t> below = drawnBelow(run, input))
+    role.push_back(builder.getNamedAttr(ir::attr::kDrawnBelow, builder.getI64IntegerAttr(*below)));
   return builder.getDictionaryAttr(role);
 }
 

@@ -16,7 +16,7 @@ void addMesh(const sema::CheckedRun &run, mlir::OpBuilder &builder, const Transl
 void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
                       mlir::ModuleOp module);
 
-/// titan.input and, for integers of arrays, titan.drawn_below.
+/// titan.input and, for integers of arrays and weights of labels, titan.drawn_below.
 mlir::DictionaryAttr inputAttributes(const sema::CheckedRun &run, const sema::Input &input,
                                      mlir::OpBuilder &builder);
 

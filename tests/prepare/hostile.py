@@ -47,8 +47,7 @@ def survive(path: Path, use, seed: int) -> None:
         except (UserError, BadRecord):
             refusals += 1
         except BaseException as error:
-            shutil.copy(path, f"/tmp/titan-prepare-hostile{path.suffix}")
-            expect(False, f"mutant {number} of {path.name} (kept in /tmp): {type(error).__name__}: {error}")
+            expect(False, f"mutant {number}, which is now '{path}': {type(error).__name__}: {error}")
     path.write_bytes(good)
     expect(refusals > MUTANTS // 20, f"only {refusals} of {MUTANTS} mutants of {path.name} were refused")
 

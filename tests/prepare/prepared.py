@@ -41,16 +41,20 @@ def expect(holds: bool, message: str) -> None:
         raise Wrong(message)
 
 
-def prepare(*arguments, workers: int = 1, **options) -> str:
+def workers_of(count: int | None) -> tuple:
+    return ("--workers", count) if count else ()
+
+
+def prepare(*arguments, workers: int | None = 1, **options) -> str:
     """Output of a preparation that must succeed."""
-    status, said = run(*arguments, "--workers", workers, **options)
+    status, said = run(*arguments, *workers_of(workers), **options)
     expect(status == 0, f"status {status}:\n{said}")
     return said
 
 
-def refused(status: int, words: list[str], *arguments, **options) -> None:
+def refused(status: int, words: list[str], *arguments, workers: int | None = 1, **options) -> None:
     """The command must end with this status and a message of these words, and leave nothing unfinished."""
-    found, said = run(*arguments, "--workers", 1, **options)
+    found, said = run(*arguments, *workers_of(workers), **options)
     expect(found == status, f"status {found} instead of {status}:\n{said}")
     for word in words:
         expect(word in said, f"`{word}` is missing in:\n{said}")

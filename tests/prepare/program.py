@@ -1,11 +1,15 @@
-"""A compiled program reads what was prepared."""
+"""A compiled program reads what was prepared, and prepares texts itself."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
-from prepared import expect, prepare
+from prepared import PACKAGE, expect, prepare
 from texts import corpus
-from titan import TITANC, call
+from titan import TITANC, TORCHRUN, call, environment_of
+
+COMMAND_FILE = PACKAGE / "titan-prepare"
 
 SOURCE = """import std.loss
 
@@ -53,4 +57,69 @@ def program_reads_it(out: Path) -> None:
         expect(found == expected, f"{prefix}: {found} instead of {expected}")
 
 
-CASES = [program_reads_it]
+class Trained:
+    """A program that prepares its own data, in a folder with a cache of its own."""
+
+    def __init__(self, out: Path):
+        out.mkdir(parents=True)
+        self.out, self.exe = out, out / "bigram"
+        (out / "bigram.titan").write_text(SOURCE.replace('text("corpus.txt")', 'indexed("corpus")'))
+        call([TITANC, "build", out / "bigram.titan", "-o", self.exe], cwd=out)
+
+    def write(self, name: str, texts) -> None:
+        (self.out / name).write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+
+    def run(self, *options, processes=1, status=0, tool=COMMAND_FILE) -> tuple[list[float], str]:
+        """The losses, and what was said."""
+        run = self.out / f"run-{len(list(self.out.glob('run-*')))}"
+        command = [self.exe, "--out", run, "--log-every", 1, *options]
+        if processes > 1:
+            command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", processes, *command]
+        variables = {"TITAN_PREPARE": str(tool), "XDG_CACHE_HOME": str(self.out / "cache"),
+                     "TITAN_PYTHON": sys.executable}
+        done = subprocess.run([str(word) for word in command], cwd=self.out, env=environment_of(variables), text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+        expect(done.returncode == status, f"status {done.returncode} instead of {status}:\n{done.stdout}")
+        rows = run / "metrics.jsonl"
+        return [json.loads(row)["loss"] for row in rows.read_text().splitlines()] if rows.exists() else [], done.stdout
+
+
+def program_prepares(out: Path) -> None:
+    """JSON lines as data give the losses of their preparation, on one process and on two, which prepare once. What is
+    up to date is used again, and other content is prepared again."""
+    trained, texts = Trained(out), [text for text in corpus(300) if text.strip()]
+    trained.write("my.jsonl", texts)
+    prepare("my.jsonl", "--tokenizer", "bytes", "-o", "my", "--vocabulary", 256, cwd=out)
+    expected, _ = trained.run("--data", "my")
+    expect(len(expected) == 20, f"{len(expected)} steps")
+    options = ("--data", "my.jsonl", "--tokenizer", "bytes")
+    for processes, said in ((2, " documents, "), (1, "up to date")):
+        (out / "my.idx").unlink(missing_ok=True)
+        found, output = trained.run(*options, processes=processes)
+        worst = max(abs(a - b) for a, b in zip(found, expected, strict=True))
+        expect(worst < 1e-6, f"on {processes} processes: {found} instead of {expected}")
+        expect(output.count("(u8)") == 1 and said in output, output)
+    expect(len(list((out / "cache").rglob("*.idx"))) == 1, "one preparation")
+    trained.write("my.jsonl", reversed(texts))
+    other, output = trained.run(*options)
+    expect("up to date" not in output and other != expected, output)
+
+
+def program_reports_bad_texts(out: Path) -> None:
+    """An error of the texts names file and line; a missing tokenizer and a missing tool are named with a remedy. Each
+    ends the program before it trains."""
+    trained = Trained(out)
+    trained.write("my.jsonl", ["good"])
+    with open(out / "my.jsonl", "a") as file:
+        file.write("{bad\n")
+    for options, tool, words in (
+            (("--tokenizer", "bytes"), COMMAND_FILE, ("my.jsonl:2: ", "could not prepare 'my.jsonl' (status 1)")),
+            ((), COMMAND_FILE, ("no tokenizer is named", "--tokenizer bytes")),
+            (("--tokenizer", "bytes"), "absent-tool", ("TITAN_PREPARE", "'absent-tool'"))):
+        losses, said = trained.run("--data", "my.jsonl", *options, status=1, tool=tool)
+        expect(not losses, f"trained {losses}")
+        for word in words:
+            expect(word in said, f"`{word}` is missing in:\n{said}")
+
+
+CASES = [program_reads_it, program_prepares, program_reports_bad_texts]

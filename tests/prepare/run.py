@@ -23,12 +23,13 @@ LIBRARIES = ("numpy", "tokenizers", "datasets", "pyarrow", "sentencepiece", "tik
 
 def cases():
     import answers
+    import arrays
     import hostile
     import inputs
     import resumption
     import tokens
     import transformers_chat
-    modules = [tokens, inputs, answers, transformers_chat, resumption, hostile]
+    modules = [tokens, inputs, arrays, answers, transformers_chat, resumption, hostile]
     if TITANC.exists():
         import program
         modules.append(program)
@@ -60,7 +61,10 @@ def main() -> None:
         report.cases([(case.__name__.replace("_", " "), partial(attempt, case, folder)) for case in cases()],
                      arguments.names)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if report.failed:
+            print(f"the files of the cases are in {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
     report.end()
 
 

@@ -218,13 +218,17 @@ static void checkTokenInput(const CheckedRun &checked, const Input &input,
     return;
   }
   const std::string dims = listDims(checked.train, input);
-  if (input.type.dtype != DType::I64 || dims != "batch, seq")
-    diags
-        .report(Code::UnfedInput, input.loc,
-                "data give `" + input.name + "` as int[batch, seq], not " +
-                    spelling(input.type.dtype) + "[" + dims + "]")
-        .note(checked.run.modelLoc, "for this run")
-        .help("write `input " + input.name + ": int[batch, seq]`");
+  const bool isWeight = findFeed(input.name) == Feed::Weights;
+  const bool hasType = isWeight ? isFloat(input.type.dtype) : input.type.dtype == DType::I64;
+  if (hasType && dims == "batch, seq")
+    return;
+  const std::string type = isWeight ? "f32[batch, seq]" : "int[batch, seq]";
+  diags
+      .report(Code::UnfedInput, input.loc,
+              "data give `" + input.name + "` as " + type + ", not " + spelling(input.type.dtype) +
+                  "[" + dims + "]")
+      .note(checked.run.modelLoc, "for this run")
+      .help("write `input " + input.name + ": " + type + "`");
 }
 
 /// Arrays give any input whose first dimension is that of the samples.

@@ -115,10 +115,10 @@ void Recorder::notePositions(const Op &op) {
     known.positions[id] = std::move(*followed);
 }
 
-/// Inputs other than tokens contain positions in a sample: at most all of them.
+/// Documents and positions are smaller than the length of the sample.
 void Recorder::noteDocumentPositions(const Input &input, ValueId id) {
   std::optional<Feed> feed = findFeed(input.name);
-  if (spec.readsTokens && feed && !givesTokens(*feed) && !input.type.dims.empty())
+  if (spec.readsTokens && feed && givesPositions(*feed) && !input.type.dims.empty())
     known.positions[id] = Positions{0, {{input.type.dims[input.type.dims.size() - 1], 1}}};
 }
 

@@ -70,6 +70,17 @@ OptionSpec sequence() {
   return spec;
 }
 
+/// How samples are cut from the tokens of the data set `section`.
+OptionSpec packing(const std::string &section) {
+  OptionSpec spec =
+      choice((section + ".packing").c_str(), Fixed::Launch, {"none", "documents"},
+             "how tokens become samples: none cuts the stream of all documents, documents puts "
+             "whole documents into samples, whose last slots may be unused");
+  spec.needs = section + ".format=indexed";
+  spec.idleValue = "text"; // one document
+  return spec;
+}
+
 std::vector<OptionSpec> dataOptions() {
   return {
       choice("data.format", Fixed::Launch, {"text", "indexed", "arrays"},
@@ -77,6 +88,7 @@ std::vector<OptionSpec> dataOptions() {
              "FILE.idx lists them (Megatron-LM's files), arrays an array for each input; written "
              "`data = text(\"FILE\")`"),
       file("data.path", "the file to train on, relative to the .titan file"),
+      packing("data"),
       integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, over all processes"),
       sequence(),
       tokens(),
@@ -89,6 +101,7 @@ std::vector<OptionSpec> evaluationOptions() {
              "how the evaluation's data are read; written `eval { data = text(\"FILE\") }`"),
       file("eval.data.path",
            "the file to evaluate on; a program without one is compiled without evaluation"),
+      packing("eval.data"),
       effectiveWith("eval.data.path=\"FILE\"",
                     integer("eval.every", Value::ofInt(0), Fixed::Launch, 0,
                             "steps between evaluations; 0: only the command `eval` evaluates")),

@@ -4,6 +4,7 @@
 #include "compiler/sema/runs/ParameterRules.h"
 #include "compiler/sema/runs/Resolver.h"
 
+#include "base/data/Mixture.h"
 #include "base/settings/UnknownSetting.h"
 
 #include <algorithm>
@@ -137,7 +138,8 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
   resetOtherPolicy(path);
   Value checked = checkOption(*spec, value, expr.loc, diags);
   if (isPath(*spec, checked))
-    checked.text = relativeToFile(checked.text, expr.loc);
+    checked.text = mapPaths(checked.text,
+                            [&](const std::string &one) { return relativeToFile(one, expr.loc); });
   run.options[path] = {checked, expr.loc};
 }
 

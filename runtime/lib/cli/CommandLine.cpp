@@ -23,6 +23,10 @@ void addRunOptions(CLI::App &app, Options &o) {
       ->take_all()
       ->expected(1);
   app.add_option("--data", o.data, "the data to train on, instead of data.path")->type_name("PATH");
+  app.add_option("--tokenizer", o.tokenizer,
+                 "of data that are texts: a directory, a file, or `bytes`; default: that of "
+                 "--init-from")
+      ->type_name("DIR|FILE");
   app.add_option("--init-from", o.initFrom,
                  "start from these weights: model.safetensors or a directory that has it")
       ->type_name("DIR|FILE");

@@ -1,4 +1,5 @@
 #include "CommandLine.h"
+#include "PrepareData.h"
 #include "RunRecord.h"
 
 #include "Main.h"
@@ -232,6 +233,7 @@ std::optional<Preparation> prepare(int argc, char **argv, const LaunchInfo &laun
     Executor::checkDivisibility(made.program, made.degrees);
     made.settings.emplace(made.program);
     applySettings(*made.settings, made.options);
+    prepareData(made.program, made.options, launch.localRank == 0, *made.settings);
     if (launch.worldSize > 1)
       made.record = recordOf(made.program, *made.settings, made.options);
   } catch (const UsageError &error) {

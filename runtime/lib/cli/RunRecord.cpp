@@ -4,6 +4,7 @@
 #include "settings/SettingText.h"
 
 #include "base/data/DType.h"
+#include "base/data/Mixture.h"
 #include "base/data/TokenIndex.h"
 #include "files/Checksum.h"
 #include "files/FileDigest.h"
@@ -82,18 +83,31 @@ void addOptions(RankRecord &record, const Program &program, const Options &optio
   record.add("--hf", absolute(options.exportDirectory));
 }
 
-/// Digests of data files: a text, or the two files of indexed tokens.
+/// Weights may be absent.
+void addIndexed(RankRecord &record, const std::string &name, const std::string &file) {
+  for (const char *ending : {".idx", ".bin", ".weights.bin"})
+    record.add(fmt::format("{} (*{})", name, ending), digestOf(tokenFilePrefix(file) + ending));
+}
+
+/// Digests of data files: a text, or the files of indexed tokens, for each part of a mixture.
 void addData(RankRecord &record, const Settings &settings) {
   for (const auto &[path, file] : settings.all()) {
     if (!namesFile(path) || file.empty())
       continue;
     const std::string format = path.substr(0, path.rfind('.')) + ".format";
-    if (settings.text(format, "text") != "indexed") {
-      record.add(path, digestOf(file));
-      continue;
+    const bool isIndexed = settings.text(format, "text") == "indexed";
+    const std::vector<WeightedPath> components = parseMixture(file);
+    for (size_t i = 0; i < components.size(); ++i) {
+      std::string name = path;
+      if (components.size() > 1) {
+        name += fmt::format(" {}", i + 1);
+        record.add(name + ", weight", fmt::format("{}", components[i].weight));
+      }
+      if (isIndexed)
+        addIndexed(record, name, components[i].path);
+      else
+        record.add(name, digestOf(components[i].path));
     }
-    for (const char *ending : {".idx", ".bin"})
-      record.add(fmt::format("{} (*{})", path, ending), digestOf(tokenFilePrefix(file) + ending));
   }
 }
 

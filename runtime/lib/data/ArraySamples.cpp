@@ -32,7 +32,8 @@ public:
     else if (!fs::is_directory(path, ignored))
       throw UserError(
           fmt::format("'{}' holds no arrays: expected a folder with a file NAME.npy for "
-                      "each input, or a .safetensors file with a tensor for each",
+                      "each input, or a .safetensors file with a tensor for each (titan-prepare "
+                      "--arrays makes them of .npz, .parquet and .arrow files)",
                       path));
   }
 

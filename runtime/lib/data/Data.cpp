@@ -1,16 +1,22 @@
 #include "Data.h"
 #include "ArraySamples.h"
 #include "BatchReader.h"
+#include "PackedSamples.h"
 #include "TokenSamples.h"
 
 #include "base/Error.h"
+#include "base/data/Mixture.h"
+#include "base/data/TokenIndex.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <vector>
 
 #include <fmt/format.h>
 
 namespace titan::rt {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -32,6 +38,9 @@ public:
   }
 
   int64_t nextDocument(int64_t position) const override { return stream->nextDocument(position); }
+  void forEachDocument(const std::function<void(int64_t, int64_t)> &visit) const override {
+    stream->forEachDocument(visit);
+  }
 
 private:
   [[noreturn]] void refuse(int64_t token, int64_t position) const {
@@ -44,8 +53,9 @@ private:
       return fmt::format("but the model's vocabulary has {} tokens", bound);
     std::string reason = "but no token is negative";
     if (token == -100)
-      reason += "; -100 is PyTorch's `ignore_index`: store a token of the vocabulary there, and "
-                "have the model leave it out of the loss";
+      reason +=
+          "; -100 is PyTorch's `ignore_index`: store a token of the vocabulary there, with the "
+          "weight 0 beside it (*.weights.bin)";
     const int64_t least = stream->leastToken();
     if (least < INT32_MIN || token == -100)
       return reason;
@@ -81,23 +91,83 @@ std::unique_ptr<TokenStream> openBounded(const std::string &format, const std::s
   return bounded;
 }
 
-} // namespace
+bool reads(const std::vector<InputSpec> &inputs, Feed feed) {
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const InputSpec &input) { return findFeed(input.name) == feed; });
+}
 
-DataSource openData(const Program &program, const std::string &function, const std::string &format,
-                    const std::string &path, uint64_t seed, bool shuffle) {
-  const std::vector<InputSpec> inputs = inputsOf(program, function);
-  std::unique_ptr<SampleSet> set;
-  if (format == "arrays")
-    set = std::make_unique<ArraySamples>(path, inputs);
-  else if (program.vocab == 0)
+std::unique_ptr<SampleSet> openTokenSamples(const Program &program, const DataSettings &data,
+                                            const std::vector<InputSpec> &inputs) {
+  auto stream = openBounded(data.format, data.path, program.vocab);
+  LabelWeights weights;
+  if (data.format == "indexed" && reads(inputs, Feed::Weights))
+    weights = LabelWeights(tokenFilePrefix(data.path), stream->size());
+  if (data.packsDocuments)
+    return std::make_unique<PackedSamples>(std::move(stream), std::move(weights), data.path,
+                                           program.seq, inputs);
+  return std::make_unique<TokenSamples>(std::move(stream), std::move(weights), data.path,
+                                        program.seq, inputs);
+}
+
+std::unique_ptr<SampleSet> openSamples(const Program &program, const DataSettings &data,
+                                       const std::vector<InputSpec> &inputs) {
+  if (data.format == "arrays" && data.packsDocuments)
+    throw UserError(fmt::format("'{}' is read as arrays, which are samples already: leave out "
+                                "`packing = documents`",
+                                data.path));
+  if (data.format == "arrays")
+    return std::make_unique<ArraySamples>(data.path, inputs);
+  if (program.vocab == 0)
     throw UserError(
         fmt::format("'{}' is read as {}, but the program was compiled for arrays; rebuild "
                     "it with --set data.format={}",
-                    path, format, format));
-  else
-    set = std::make_unique<TokenSamples>(openBounded(format, path, program.vocab), path,
-                                         program.seq, inputs);
-  return DataSource(std::move(set), seed, shuffle);
+                    data.path, data.format, data.format));
+  return openTokenSamples(program, data, inputs);
+}
+
+} // namespace
+
+DataSettings trainingData(const Settings &settings) {
+  return {settings.text("data.path", ""), settings.text("data.format", "text"),
+          settings.text("data.packing", "none") == "documents"};
+}
+
+DataSettings evaluationData(const Settings &settings) {
+  return {settings.text("eval.data.path", ""), settings.text("eval.data.format", "text"),
+          settings.text("eval.data.packing", "none") == "documents"};
+}
+
+DataSource openData(const Program &program, const std::string &function, const DataSettings &data,
+                    uint64_t seed, bool shuffle) {
+  const std::vector<InputSpec> inputs = inputsOf(program, function);
+  const std::vector<WeightedPath> paths = parseMixture(data.path);
+  if (paths.empty())
+    throw UserError(fmt::format("'{}' begins as a mixture, but is no list of weights and paths in "
+                                "turn, such as \"0.7 web 0.3 code\"",
+                                data.path));
+  if (paths.size() > 1 && !shuffle)
+    throw UserError(
+        fmt::format("'{}' is a mixture, but an evaluation reads every sample once: name "
+                    "one data set",
+                    data.path));
+  std::vector<DataSource::Component> components;
+  for (const auto &[weight, path] : paths) {
+    DataSettings one = data;
+    one.path = path;
+    components.push_back({weight, path, openSamples(program, one, inputs)});
+  }
+  return DataSource(std::move(components), seed, shuffle);
+}
+
+std::vector<std::string> unreadWeights(const Program &program, const std::string &function,
+                                       const DataSettings &data) {
+  std::vector<std::string> unread;
+  if (data.format != "indexed" || reads(inputsOf(program, function), Feed::Weights))
+    return unread;
+  for (const WeightedPath &component : parseMixture(data.path))
+    if (std::string file = weightsFile(tokenFilePrefix(component.path)); fs::exists(file))
+      unread.push_back(std::move(file));
+  return unread;
 }
 
 } // namespace titan::rt

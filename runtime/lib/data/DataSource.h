@@ -1,17 +1,21 @@
-// The samples of a run, in order. Sample g of a run is a function of (seed, g) only. So every mesh
-// trains on the same batches, any rank reads just its part, and one number suffices to resume.
+// The samples of a run, in order, from one data set or from several by weight. Sample g of a run is
+// a function of (seed, g) only. So every mesh trains on the same batches, any rank reads just its
+// component, and one number suffices to resume.
 #pragma once
 
+#include "MixtureOrder.h"
 #include "Permutation.h"
 #include "SampleSet.h"
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace titan::rt {
 
-/// The index, in its set, of sample g of the run: epoch e = g / samples, permuted within the epoch
-/// by (seed, e).
+/// The index of the g-th sample that is read of a set: epoch e = g / samples, permuted within the
+/// epoch by (seed, e).
 class SampleOrder {
 public:
   /// `shuffle` false keeps the order of the set in every epoch.
@@ -30,19 +34,33 @@ private:
 
 class DataSource {
 public:
-  /// The set must hold at least one sample.
-  DataSource(std::unique_ptr<SampleSet> set, uint64_t seed, bool shuffle = true)
-      : set(std::move(set)), sampleOrder(this->set->samples(), seed, shuffle) {}
+  struct Component {
+    double weight;
+    std::string path;
+    std::unique_ptr<SampleSet> set; ///< of at least one sample
+  };
+  struct Usage {
+    std::string path;
+    int64_t samples;
+    double epochs;
+  };
 
-  const SampleOrder &order() const { return sampleOrder; }
+  DataSource(std::vector<Component> components, uint64_t seed, bool shuffle = true);
+
+  /// Samples of all sets.
+  int64_t samples() const;
   /// SampleSet::read of the run's sample.
   void read(int64_t sample, size_t input, int64_t first, int64_t count, void *out) const {
-    set->read(sampleOrder(sample), input, first, count, out);
+    const MixtureOrder::Choice choice = mixture(sample);
+    components[choice.set].set->read(orders[choice.set](choice.sample), input, first, count, out);
   }
+  /// What was read of each set before this sample of the run.
+  std::vector<Usage> usageBefore(int64_t sample) const;
 
 private:
-  std::unique_ptr<SampleSet> set;
-  SampleOrder sampleOrder;
+  std::vector<Component> components;
+  std::vector<SampleOrder> orders; ///< of the components
+  MixtureOrder mixture;
 };
 
 } // namespace titan::rt

@@ -46,6 +46,14 @@ public:
     }
     return before < what.documents ? documentStart(index.bytes(), what, before) : what.tokens;
   }
+  void forEachDocument(const std::function<void(int64_t, int64_t)> &visit) const override {
+    index.requireUntruncated();
+    for (int64_t i = 0, start = 0, end; i + 1 < what.documents; ++i, start = end) {
+      end = documentStart(index.bytes(), what, i + 1);
+      visit(start, end - start);
+    }
+    index.release();
+  }
 
 private:
   MappedFile tokens, index;

@@ -20,6 +20,9 @@ public:
     file.release();
   }
   int64_t nextDocument(int64_t) const override { return size(); }
+  void forEachDocument(const std::function<void(int64_t, int64_t)> &visit) const override {
+    visit(0, size());
+  }
 
 private:
   MappedFile file;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -23,6 +24,10 @@ public:
   virtual void read(int64_t first, int64_t count, int64_t *out) const = 0;
   /// The start of the first document after this position; size() if there is none.
   virtual int64_t nextDocument(int64_t position) const = 0;
+  /// Visits all documents in order: the first token and the number of tokens of each, which may be
+  /// 0.
+  virtual void
+  forEachDocument(const std::function<void(int64_t first, int64_t tokens)> &visit) const = 0;
 };
 
 /// The bytes of a memory-mapped file; nothing is read before use.

@@ -27,10 +27,10 @@ std::string pathOf(const Settings &settings) {
 /// Full batches of the data set, at most `most` unless that is 0.
 int64_t countBatches(const Program &program, const DataSource &data, const std::string &path,
                      int64_t most) {
-  int64_t all = data.order().samples() / program.batch;
+  int64_t all = data.samples() / program.batch;
   if (all == 0)
-    throw UserError(fmt::format("'{}' holds {} samples; a batch has {}", path,
-                                data.order().samples(), program.batch));
+    throw UserError(
+        fmt::format("'{}' holds {} samples; a batch has {}", path, data.samples(), program.batch));
   return most == 0 ? all : std::min(all, most);
 }
 
@@ -38,9 +38,9 @@ int64_t countBatches(const Program &program, const DataSource &data, const std::
 DataSource openSet(Executor &executor, const Settings &settings) {
   std::optional<DataSource> set;
   executor.world().runCollectively([&] {
-    std::string path = pathOf(settings);
-    set.emplace(openData(executor.program(), function, settings.text("eval.data.format", "text"),
-                         path, 0, /*shuffle=*/false));
+    const std::string path = pathOf(settings);
+    set.emplace(openData(executor.program(), function, evaluationData(settings), 0,
+                         /*shuffle=*/false));
     countBatches(executor.program(), *set, path, 0);
   });
   return std::move(*set);

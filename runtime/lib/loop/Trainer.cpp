@@ -86,13 +86,16 @@ public:
 
 private:
   void openSets() {
-    const std::string path = settings.text("data.path", "");
+    const DataSettings from = trainingData(settings);
     executor.world().runCollectively([&] {
-      if (path.empty())
+      if (from.path.empty())
         throw UserError("there are no data to train on: pass --data FILE");
-      data.emplace(openData(executor.program(), "train", settings.text("data.format", "text"), path,
-                            seed(), /*shuffle=*/true));
+      data.emplace(openData(executor.program(), "train", from, seed(), /*shuffle=*/true));
     });
+    for (const std::string &file : unreadWeights(executor.program(), "train", from))
+      report.warn("the model has no input `weights`, so all labels count, also those that '{}' "
+                  "leaves out",
+                  file);
     if (canEvaluate(executor) && settings.integer("eval.every", 0) > 0)
       evaluation.emplace(executor, settings);
   }
@@ -153,10 +156,10 @@ private:
                                     "with --resume none",
                                     found.seed, seed(), found.seed));
     });
-    if (found.samplesInEpoch != data->order().samples())
+    if (found.samplesInEpoch != data->samples())
       report.say("note: the data have {} samples, and had {} when the checkpoint was saved; from "
                  "here on their order is another",
-                 data->order().samples(), found.samplesInEpoch);
+                 data->samples(), found.samplesInEpoch);
     explainSchedule(found);
     step = saved = found.step;
     check.begin(step, found.isFinite);
@@ -223,9 +226,18 @@ private:
       report.sync();
     });
     report.status({"finished", step, ExitSuccess, ""});
+    sayUsage();
     report.say("finished after step {} in {}; weights in {}", step,
                formatDuration(progress.seconds()), weights);
     return ExitSuccess;
+  }
+
+  /// How much of each data set of a mixture was read.
+  void sayUsage() {
+    const std::vector<DataSource::Usage> all = data->usageBefore(sample);
+    if (all.size() > 1)
+      for (const auto &[path, samples, epochs] : all)
+        report.say("{}: {} samples, {:.2f} epochs", path, samples, epochs);
   }
 
   /// Saves, and returns a signal received meanwhile.
@@ -276,7 +288,7 @@ private:
     position.step = step;
     position.seed = seed();
     position.sample = sample;
-    position.samplesInEpoch = data->order().samples();
+    position.samplesInEpoch = data->samples();
     position.run = executor.program().name;
     position.model = executor.program().model;
     position.isFinite = check.isFinite(step);

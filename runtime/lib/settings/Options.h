@@ -24,6 +24,7 @@ struct Options {
   std::string configFile;
   std::vector<std::string> sets; ///< PATH=VALUE each
   std::string data;
+  std::string tokenizer; ///< of texts that are data; empty: that beside the weights
   std::string initFrom;
   std::string resume = "auto"; ///< auto, none, or a checkpoint's directory
   std::string out;             ///< empty: runs/RUN

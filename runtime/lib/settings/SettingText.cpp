@@ -1,6 +1,7 @@
 #include "SettingText.h"
 
 #include "base/Error.h"
+#include "base/data/Mixture.h"
 #include "base/settings/Toml.h"
 #include "base/text/ReadNumber.h"
 
@@ -141,7 +142,9 @@ std::string relativeToConfig(const std::string &config, const std::string &path,
   const std::string file = unquoted(value);
   if (!namesFile(path) || file.empty())
     return value;
-  return '"' + (std::filesystem::path(config).parent_path() / file).string() + '"';
+  const std::filesystem::path folder = std::filesystem::path(config).parent_path();
+  return '"' + mapPaths(file, [&](const std::string &one) { return (folder / one).string(); }) +
+         '"';
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "Settings.h"
 
 #include "base/Error.h"
+#include "base/data/Mixture.h"
 #include "base/settings/UnknownSetting.h"
 #include "base/text/ReadNumber.h"
 
@@ -258,7 +259,10 @@ std::string Settings::toToml() const {
   // The reader may use another working directory.
   auto whole = [](const std::string &path, const std::string &text) {
     return namesFile(path) && !text.empty()
-               ? std::filesystem::absolute(text).lexically_normal().string()
+               ? mapPaths(text,
+                          [](const std::string &one) {
+                            return std::filesystem::absolute(one).lexically_normal().string();
+                          })
                : text;
   };
   std::string toml;

@@ -53,6 +53,16 @@ class DataTest(ProgramCase):
                 self.assertEqual(f"it may be {token + 256}, stored in a type that is too narrow" in said,
                                  code == "b" and token != -100, said)
 
+    def test_weights_that_nothing_reads(self):
+        """The model has no such input: all labels count, which is said."""
+        self.write_indexed(list(TEXT))
+        _, said = self.train_indexed("all", "--steps", 2)
+        self.assertNotIn("weights", said)
+        (self.folder / "corpus.weights.bin").write_bytes(bytes(len(TEXT)))
+        _, said = self.train_indexed("answers", "--steps", 2)
+        self.assertIn("the model has no input `weights`, so all labels count, also those that '", said)
+        self.assertIn("corpus.weights.bin' leaves out", said)
+
     def test_a_file_that_is_cut_while_it_is_used(self):
         """The file is named, and no token is read as 0: truncated within its last page, and far before it."""
         long = self.folder / "long"
@@ -85,7 +95,8 @@ class DataTest(ProgramCase):
             self.assertIn(f"'{file}' is no text", said)
             self.assertIn("--set data.format=indexed", said)
         _, said = self.run_exe("--data", "text", "--set", "data.format=indexed", status=1)
-        self.assertIn("'text' is no indexed file: there is no 'text.bin'. --set data.format=text", said)
+        self.assertIn("'text' has no tokens, and no tokenizer is named", said)
+        self.assertIn("--set data.format=text", said)
 
     def test_generates_numbers(self):
         """The same tokens as a program that writes text."""

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from titan_prepare.arrays import write_arrays
 from titan_prepare.errors import UserError
 from titan_prepare.inputs.sources import FORMATS, absolute_prefix, format_of
 from titan_prepare.inputs.streams import Stream
@@ -16,7 +17,8 @@ from titan_prepare.request import Content, Request
 from titan_prepare.tokenizers.opening import TokenizerFile, tokenizer_file
 
 USAGE = """titan-prepare INPUT... --tokenizer PATH -o PREFIX [OPTION...]
-       titan-prepare --dataset NAME --tokenizer PATH -o PREFIX [OPTION...]"""
+       titan-prepare --dataset NAME --tokenizer PATH -o PREFIX [OPTION...]
+       titan-prepare --arrays INPUT... [--columns NAME,...] -o FOLDER"""
 DESCRIPTION = """\
 Turns texts, prompts with answers, or chats into the token files that Titan's programs read:
 PREFIX.bin (tokens), PREFIX.idx (documents), PREFIX.weights.bin (which tokens count in the loss; for answers and
@@ -30,6 +32,8 @@ examples:
   titan-prepare chats.jsonl --messages messages --tokenizer ./Model-Instruct -o data/chats --max-length 4097
   titan-prepare qa.jsonl --prompt question --answer answer --tokenizer bytes -o data/qa
 
+  titan-prepare --arrays train-*.parquet --columns image,label -o data/digits
+
   ./program --data data/corpus --set data.format=indexed
 
 exit status: 0 prepared, or up to date; 1 an error in the inputs or the machine; 2 wrong usage.
@@ -38,7 +42,10 @@ The formats are described in docs/data.md."""
 
 def main(arguments: list[str] | None = None) -> int:
     parser = make_parser()
-    request = read_request(parser, parser.parse_args(arguments))
+    options = parser.parse_args(arguments)
+    if options.arrays:
+        return make_arrays(parser, options)
+    request = read_request(parser, options)
     started = time.monotonic()
     try:
         outcome = prepare(request)
@@ -49,6 +56,24 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return complain("interrupted; the same command continues")
     tell(outcome, request, time.monotonic() - started)
+    return 0
+
+
+def make_arrays(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    used = ("inputs", "arrays", "columns", "output", "force")
+    for action in parser._actions:
+        if action.dest not in (*used, "help") and getattr(options, action.dest) != action.default:
+            parser.error(f"{action.option_strings[0]} has no effect with --arrays")
+    if not options.inputs:
+        parser.error("give INPUTs")
+    try:
+        columns = options.columns.split(",") if options.columns else []
+        written = write_arrays(options.inputs, columns, Path(options.output), options.force)
+    except UserError as error:
+        return complain(str(error))
+    except OSError as error:
+        return complain(f"{error.filename or options.output}: {error.strerror or error}")
+    print(f"{options.output}: {', '.join(map(str, written))}")
     return 0
 
 
@@ -74,6 +99,7 @@ def make_parser() -> argparse.ArgumentParser:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("inputs", nargs="*", metavar="INPUT", help="a file, a directory, or a quoted glob with ** ")
     add_input_options(parser.add_argument_group("inputs"))
+    add_array_options(parser.add_argument_group("arrays, instead of tokens"))
     add_content_options(parser.add_argument_group("documents"))
     add_token_options(parser.add_argument_group("tokens"))
     add_output_options(parser.add_argument_group("output and work"))
@@ -97,6 +123,12 @@ def add_input_options(group) -> None:
                        help="a record with broken UTF-8 is bad (refuse, the default), or gets U+FFFD there (replace)")
 
 
+def add_array_options(group) -> None:
+    group.add_argument("--arrays", action="store_true",
+                       help="write NAME.npy for each array of .npz files, or each column of .parquet and .arrow files")
+    group.add_argument("--columns", metavar="NAME,...", help="these arrays only (default: those of the first input)")
+
+
 def add_content_options(group) -> None:
     group.add_argument("--field", help="the field or column with the text (default: text)")
     group.add_argument("--prompt", metavar="FIELD", help="the prompt of a pair; only its answer counts in the loss")
@@ -110,7 +142,7 @@ def add_content_options(group) -> None:
 
 
 def add_token_options(group) -> None:
-    group.add_argument("--tokenizer", required=True, metavar="PATH",
+    group.add_argument("--tokenizer", metavar="PATH",
                        help="a directory with tokenizer.json or tokenizer.model, one of these files, or `bytes`")
     for name, where in (("bos", "before"), ("eos", "after")):
         group.add_argument(f"--{name}", default="auto", metavar="TOKEN",
@@ -127,7 +159,8 @@ def add_token_options(group) -> None:
 
 
 def add_output_options(group) -> None:
-    group.add_argument("-o", "--output", required=True, metavar="PREFIX", help="of the names of the written files")
+    group.add_argument("-o", "--output", required=True, metavar="PREFIX",
+                       help="of the names of the written files; with --arrays their folder")
     group.add_argument("--force", action="store_true", help="replace what was prepared from other inputs or options")
     group.add_argument("--max-documents", type=positive, metavar="N", help="end after the first N documents")
     group.add_argument("--workers", type=positive, default=len(os.sched_getaffinity(0)), metavar="N",
@@ -164,6 +197,8 @@ def check_usage(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
     pairs, template = options.prompt or options.answer, options.messages or options.as_chat
     for wrong, message in (
             (bool(options.inputs) == bool(options.dataset), "give either INPUTs or --dataset"),
+            (not options.tokenizer, "--tokenizer is missing: a directory, a file, or `bytes`"),
+            (options.columns, "--columns belongs to --arrays"),
             (not options.dataset and (options.config or options.split or options.revision),
              "--config, --split and --revision belong to --dataset"),
             (options.dataset and options.format != "auto", "--format is of files, not of a --dataset"),

@@ -82,12 +82,12 @@ LogicalResult FragmentBuilder::import(Fragment &fragment, FragmentKey from, Valu
 
 LogicalResult FragmentBuilder::requireArgument(Fragment &fragment, BlockArgument argument) {
   DictionaryAttr attributes = program.getArgAttrDict(argument.getArgNumber());
-  if (auto input = attributes.getAs<StringAttr>(ir::attr::kInput); input && loop) {
+  auto input = attributes.getAs<StringAttr>(ir::attr::kInput);
+  if (input && fragment.key.isPerMicrobatch()) {
     auto isOutside = [&](Operation *user) { return user != loop.getOperation(); };
     return emitError((*llvm::find_if(argument.getUsers(), isOutside))->getLoc())
            << "needs the whole batch of `" << input.getValue()
-           << "` at once, so the step cannot be split into microbatches of a pipeline, whose ranks "
-           << "keep inputs by microbatch";
+           << "` in every microbatch, so the step cannot be split into microbatches of a pipeline";
   }
   bool isStored = attributes.get(ir::attr::kParam) || attributes.get(ir::attr::kState);
   if (!isStored || plan.getHome(argument) == fragment.key.stage) {

@@ -14,7 +14,7 @@ def DistFormFragments : Pass<"dist-form-fragments", "::mlir::ModuleOp"> {
 
     | fragment | runs | contains |
     |---|---|---|
-    | `@train.begin.S` | once before the microbatches | zeros for the sums of gradients and losses; copies of parameters for other stages |
+    | `@train.begin.S` | once before the microbatches | zeros for the sums of gradients and losses; sums over inputs; copies of parameters for other stages |
     | `@train.forward.S` | once per microbatch | the forward repeat of stage S and what depends on it alone |
     | `@train.backward.S` | once per microbatch | the reverse repeat of stage S and what depends on it |
     | `@train.wgrad.S` | once per microbatch | the weight gradients of stage S, if `--titan-split-wgrad` has divided its reverse repeat |
@@ -28,7 +28,8 @@ def DistFormFragments : Pass<"dist-form-fragments", "::mlir::ModuleOp"> {
     - `titan.step_value`: one value per step: sums over microbatches, values of `begin` and `update`.
     - `titan.scalar = "microbatch"`: the number of the microbatch.
 
-    `titan.microbatch` marks inputs of which a fragment reads the slot of its microbatch.
+    `titan.microbatch` marks inputs of which a fragment reads the slot of its microbatch. Fragments that
+    run once per step read whole inputs.
 
     Operations on inputs, constants and scalars, and the collectives and casts that make a stored parameter
     usable, are cloned into every fragment that uses them, so that no rank waits for them. A parameter of

@@ -107,10 +107,17 @@ PersistentKey memory::getPersistentKey(func::FuncOp function, unsigned argument)
               function.getArgAttr(argument, attr::kStage)};
   if (!function->hasAttr(dist::kFragmentAttr))
     return {};
-  // Several fragments read an input.
-  for (StringRef role : {attr::kStash, attr::kStepValue, attr::kInput})
+  auto getKey = [&](StringRef role, StringAttr name) {
+    return PersistentKey{StringAttr::get(function.getContext(), role), name,
+                         getProgramOfFragment(function)};
+  };
+  for (StringRef role : {attr::kStash, attr::kStepValue})
     if (auto name = function.getArgAttrOfType<StringAttr>(argument, role))
-      return {StringAttr::get(function.getContext(), role), name, getProgramOfFragment(function)};
+      return getKey(role, name);
+  // Several fragments read an input, whole or by microbatch.
+  bool isSlot = function.getArgAttr(argument, attr::kMicrobatch) != nullptr;
+  if (auto name = function.getArgAttrOfType<StringAttr>(argument, attr::kInput))
+    return getKey(isSlot ? attr::kMicrobatch : attr::kInput, name);
   return {};
 }
 

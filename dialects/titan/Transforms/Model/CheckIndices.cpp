@@ -5,7 +5,6 @@
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Model/IndexRange.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
-#include "mlir/IR/BuiltinOps.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANCHECKINDICES
@@ -14,13 +13,6 @@ namespace titan::ir {
 
 using namespace mlir;
 using namespace titan::ir;
-
-/// The bound that the runtime enforces when it reads tokens.
-static std::optional<int64_t> getVocabulary(ModuleOp module) {
-  auto sizes = module->getAttrOfType<DictionaryAttr>(attr::kSizes);
-  auto vocab = sizes ? sizes.getAs<IntegerAttr>("vocab") : IntegerAttr();
-  return vocab ? std::optional(vocab.getInt()) : std::nullopt;
-}
 
 /// The index of an iteration has no memory that a check could read, so it is copied.
 static Value inMemory(TensorBuilder &builder, Value index) {

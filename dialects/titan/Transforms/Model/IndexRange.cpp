@@ -1,6 +1,7 @@
 //===- IndexRange.cpp - Value ranges of index tensors ---------------------===//
 
 #include "dialects/titan/Transforms/Model/IndexRange.h"
+#include "dialects/titan/IR/Compare.h"
 #include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/IR/TypeOf.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -113,4 +114,20 @@ std::optional<Interval> IndexRanges::get(Value value) {
   std::optional<Interval> range = compute(value);
   known[value] = range;
   return range;
+}
+
+std::optional<bool> IndexRanges::decide(CompareOp op) {
+  const ComparePredicate predicate = op.getPredicate();
+  std::optional<Interval> a = get(op.getLhs()), b = get(op.getRhs());
+  if (!a || !b || predicate == ComparePredicate::EQ || predicate == ComparePredicate::NE)
+    return std::nullopt;
+  // The other predicates are monotonic, so two corners are the extremes.
+  const bool one = compare(predicate, a->least, b->most);
+  return one == compare(predicate, a->most, b->least) ? std::optional(one) : std::nullopt;
+}
+
+std::optional<int64_t> titan::ir::getVocabulary(ModuleOp module) {
+  auto sizes = module->getAttrOfType<DictionaryAttr>(attr::kSizes);
+  auto vocab = sizes ? sizes.getAs<IntegerAttr>("vocab") : IntegerAttr();
+  return vocab ? std::optional(vocab.getInt()) : std::nullopt;
 }

@@ -9,6 +9,7 @@
 #define TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_INDEXRANGE_H
 
 #include "dialects/titan/IR/Titan.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 
@@ -27,6 +28,9 @@ public:
   /// None if the range is unknown.
   std::optional<Interval> get(mlir::Value value);
 
+  /// The value of an ordered comparison of integers, if their ranges decide it.
+  std::optional<bool> decide(CompareOp op);
+
 private:
   std::optional<Interval> compute(mlir::Value value);
   std::optional<Interval> ofArgument(mlir::BlockArgument argument) const;
@@ -35,6 +39,9 @@ private:
   std::optional<int64_t> vocab;
   llvm::DenseMap<mlir::Value, std::optional<Interval>> known;
 };
+
+/// The number of tokens that the runtime accepts (`titan.sizes`).
+std::optional<int64_t> getVocabulary(mlir::ModuleOp module);
 
 } // namespace titan::ir
 

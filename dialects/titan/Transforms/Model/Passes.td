@@ -26,6 +26,25 @@ def TitanVerifyModelPhase : Pass<"titan-verify-model-phase", "::mlir::ModuleOp">
   }];
 }
 
+def TitanFoldSelects : Pass<"titan-fold-selects", "::mlir::func::FuncOp"> {
+  let summary = "Removes selects whose conditions the ranges of indices decide";
+  let description = [{
+    Replaces a `titan.select` by one of its operands if its condition compares integers whose ranges
+    decide the comparison, such as `labels < 0` for labels that are tokens. So losses that leave out
+    negative labels cost nothing where no label is negative. The ranges are those of
+    `--titan-check-indices`, which sees the simpler indices.
+
+    Input, with `titan.sizes = {vocab = 256 : i64}`:
+    ```mlir
+    %ignored = titan.compare lt %labels, %zero : ...
+    %index = titan.select %ignored, %zero, %labels : ...
+    ```
+
+    Output: `%labels` instead of `%index`.
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+}
+
 def TitanCheckIndices : Pass<"titan-check-indices", "::mlir::func::FuncOp"> {
   let summary = "Inserts bounds checks of computed indices";
   let description = [{

@@ -13,6 +13,8 @@ namespace {
 } // namespace
 
 void titan::ir::buildModelPhase(OpPassManager &manager, const RunSettings & /*settings*/) {
+  // Before checks, which hide the range of an index.
+  manager.addNestedPass<func::FuncOp>(createTitanFoldSelects());
   manager.addNestedPass<func::FuncOp>(createTitanCheckIndices());
   // On indices that are already checked, and before gradients, which would scatter whole elements.
   manager.addNestedPass<func::FuncOp>(createTitanGroupContractions());

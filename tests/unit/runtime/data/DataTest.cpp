@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -32,6 +33,10 @@ public:
     int64_t next = position - position % 7 + (position % 7 < 3 ? 3 : 7);
     return std::min(next, length);
   }
+  void forEachDocument(const std::function<void(int64_t, int64_t)> &visit) const override {
+    for (int64_t first = 0; first < length; first = nextDocument(first))
+      visit(first, nextDocument(first) - first);
+  }
 
 private:
   int64_t length;
@@ -41,19 +46,27 @@ private:
 std::vector<InputSpec> allFeeds(int64_t sequence) {
   std::vector<InputSpec> inputs;
   for (const NamedFeed &feed : feeds)
-    inputs.push_back({feed.name, DType::I64, {sequence}});
+    inputs.push_back({feed.name, feed.feed == Feed::Weights ? DType::F32 : DType::I64, {sequence}});
   return inputs;
 }
 
 class CountingSource : public DataSource {
 public:
   CountingSource(int64_t tokens, int64_t sequence, uint64_t seed, bool shuffle)
-      : DataSource(std::make_unique<TokenSamples>(std::make_unique<Counting>(tokens), "counting",
-                                                  sequence, allFeeds(sequence)),
-                   seed, shuffle) {}
+      : DataSource(componentsOf(tokens, sequence), seed, shuffle) {}
 
   void row(int64_t sample, int64_t first, int64_t columns, Feed feed, int64_t *out) const {
     read(sample, static_cast<size_t>(feed), first, columns, out);
+  }
+
+private:
+  static std::vector<Component> componentsOf(int64_t tokens, int64_t sequence) {
+    std::vector<Component> components;
+    components.push_back(
+        {1, "counting",
+         std::make_unique<TokenSamples>(std::make_unique<Counting>(tokens), LabelWeights(),
+                                        "counting", sequence, allFeeds(sequence))});
+    return components;
   }
 };
 
@@ -164,6 +177,50 @@ TEST(DataSource, DocumentsAndPositions) {
   EXPECT_EQ(row(2, 6, 3, Feed::Positions), (Row{2, 3, 0}));
 }
 
+std::string failureOf(const std::function<void()> &run) {
+  try {
+    run();
+  } catch (const UserError &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// Weight i belongs to token i as a label. The file is optional, has a byte per token, and holds 0
+// and 1 alone.
+TEST(DataSource, WeightsBelongToLabels) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("titan-weights-" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  const std::string prefix = (folder / "pairs").string(), path = prefix + ".weights.bin";
+  auto read = [&](DType type, auto values, int64_t first = 0) {
+    TokenSamples samples(std::make_unique<Counting>(9), LabelWeights(prefix, 9), "counting", 4,
+                         {{"weights", type, {4}}});
+    samples.read(1, 0, first, static_cast<int64_t>(values.size()), values.data());
+    return values;
+  };
+  EXPECT_EQ(read(DType::F64, std::vector<double>(4)), (std::vector<double>{1, 1, 1, 1}))
+      << "without a file";
+
+  std::ofstream(path, std::ios::binary).write("\0\0\1\0\0\1\0\1\1", 9);
+  EXPECT_EQ(read(DType::F64, std::vector<double>(4)), (std::vector<double>{1, 0, 1, 1}));
+  EXPECT_EQ(read(DType::F32, std::vector<float>(4)), (std::vector<float>{1, 0, 1, 1}));
+  EXPECT_EQ(read(DType::F32, std::vector<float>(2), 1), (std::vector<float>{0, 1})) << "a part";
+  EXPECT_EQ(read(DType::BF16, std::vector<uint16_t>(2)), (std::vector<uint16_t>{0x3f80, 0}));
+  EXPECT_NE(
+      failureOf([&] { read(DType::I64, std::vector<int64_t>(4)); }).find("no input 'weights'"),
+      std::string::npos);
+
+  std::ofstream(path, std::ios::binary).write("\1\1\1\1\1\1\2\1\1", 9);
+  EXPECT_EQ(failureOf([&] { read(DType::F32, std::vector<float>(4)); }),
+            "'" + path + "' holds 2 at byte 6; a weight is 0 or 1");
+  std::ofstream(path, std::ios::binary) << "\1\1";
+  EXPECT_EQ(failureOf([&] { read(DType::F32, std::vector<float>(4)); }),
+            "'" + path + "' has 2 bytes, but '" + prefix +
+                ".bin' has 9 tokens, each of which needs one");
+  std::filesystem::remove_all(folder);
+}
+
 // Without shuffling, samples are in file order.
 TEST(DataSource, KeepsOrderWhenAsked) {
   CountingSource data = counting(101, 10, 1, false);
@@ -184,7 +241,7 @@ TEST(DataSource, TextFile) {
   EXPECT_EQ(std::vector<int64_t>(tokens, tokens + 4), (std::vector<int64_t>{'a', 'b', 'c', 255}));
   EXPECT_EQ(stream->vocabulary(), 256);
   try {
-    TokenSamples(std::move(stream), path, 4, {});
+    TokenSamples(std::move(stream), LabelWeights(), path, 4, {});
     FAIL() << "expected an error";
   } catch (const UserError &error) {
     EXPECT_NE(std::string(error.what()).find("needs 5"), std::string::npos) << error.what();

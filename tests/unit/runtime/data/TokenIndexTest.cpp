@@ -205,6 +205,10 @@ TEST_F(IndexedTokens, FindsDocuments) {
   auto stream = openIndexedTokens(prefix);
   for (int64_t position = 0; position < 7; ++position)
     EXPECT_EQ(stream->nextDocument(position), position < 3 ? 3 : 7) << position;
+  std::vector<std::pair<int64_t, int64_t>> documents;
+  stream->forEachDocument(
+      [&](int64_t first, int64_t tokens) { documents.push_back({first, tokens}); });
+  EXPECT_EQ(documents, (std::vector<std::pair<int64_t, int64_t>>{{0, 3}, {3, 0}, {3, 0}, {3, 4}}));
 }
 
 TEST_F(IndexedTokens, NamesTheFileThatIsMissing) {

@@ -39,13 +39,14 @@ func.func @computed(%x: !titan.tensor<f32[microbatches = 2, batch = 2]> {titan.i
 
 // -----
 
-// Ranks keep inputs by microbatch.
+// A fragment of the loop has the slot of its microbatch only.
 func.func @whole(%x: !titan.tensor<f32[microbatches = 2, batch = 2]> {titan.input = "x"}) -> (!titan.tensor<f32[]> {titan.output = "y"}) attributes {titan.program = "whole"} {
   %zero = titan.constant 0.0 : <f32[]>
-  // expected-error@+1 {{needs the whole batch of `x` at once, so the step cannot be split into microbatches of a pipeline, whose ranks keep inputs by microbatch}}
-  %mean = titan.reduce sum %x : !titan.tensor<f32[microbatches = 2, batch = 2]> -> !titan.tensor<f32[]>
+  // expected-error@+1 {{needs the whole batch of `x` in every microbatch, so the step cannot be split into microbatches of a pipeline}}
+  %all = titan.exp %x : <f32[microbatches = 2, batch = 2]> -> <f32[microbatches = 2, batch = 2]>
   %y = titan.repeat <microbatches = 2> iter_args(%zero) scanned(%x) : (!titan.tensor<f32[]>, !titan.tensor<f32[microbatches = 2, batch = 2]>) -> !titan.tensor<f32[]> {
   ^bb0(%m: !titan.tensor<i64[]>, %c: !titan.tensor<f32[]>, %slot: !titan.tensor<f32[batch = 2]>):
+    %mean = titan.reduce sum %all : !titan.tensor<f32[microbatches = 2, batch = 2]> -> !titan.tensor<f32[]>
     %z = titan.repeat <a = 1> iter_args(%mean) scanned() {titan.stage = 0 : i64} : (!titan.tensor<f32[]>) -> !titan.tensor<f32[]> {
     ^bb0(%l: !titan.tensor<i64[]>, %d: !titan.tensor<f32[]>):
       titan.yield %d : !titan.tensor<f32[]>

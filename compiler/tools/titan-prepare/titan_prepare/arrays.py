@@ -1,0 +1,176 @@
+"""Arrays of .npz archives and columns of Parquet and Arrow files, as NAME.npy files, which programs map."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from titan_prepare.errors import UserError
+from titan_prepare.files import sync_folder
+from titan_prepare.libraries import errors_as, require
+
+
+class Archive:
+    """An .npz file."""
+
+    def __init__(self, path: str):
+        numpy = require("numpy")
+        self.path = path
+        with errors_as(UserError, f"'{path}' is damaged, or no .npz file"):
+            self.file = numpy.load(path, allow_pickle=False)
+            self.names = list(self.file.files)
+
+    def chunks(self, name: str) -> Iterator:
+        with errors_as(UserError, f"'{self.path}': '{name}' cannot be read"):
+            array = self.file[name]
+        if array.ndim == 0:
+            raise UserError(f"'{self.path}': '{name}' is one number; an array has one element per sample")
+        yield array
+
+    def rows(self, name: str) -> int:
+        return sum(len(chunk) for chunk in self.chunks(name))
+
+
+class ParquetColumns:
+    def __init__(self, path: str):
+        parquet = require("pyarrow.parquet")
+        self.path = path
+        with errors_as(UserError, f"'{path}' is damaged, or no Parquet file"):
+            self.file = parquet.ParquetFile(path)
+            self.names = self.file.schema_arrow.names
+
+    def chunks(self, name: str) -> Iterator:
+        with errors_as(UserError, f"'{self.path}': column '{name}' cannot be read"):
+            batches = self.file.iter_batches(columns=[name])
+        while True:
+            with errors_as(UserError, f"'{self.path}': column '{name}' cannot be read"):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield to_array(batch.column(0), f"'{self.path}': column '{name}'")
+
+    def rows(self, _: str) -> int:
+        return self.file.metadata.num_rows
+
+
+class ArrowColumns:
+    """An Arrow file, or the stream of one, as `datasets` saves them."""
+
+    def __init__(self, path: str):
+        ipc = require("pyarrow.ipc")
+        pyarrow = require("pyarrow")
+        self.path = path
+        with errors_as(UserError, f"'{path}' is damaged, or no Arrow file"):
+            source = pyarrow.memory_map(path)
+            try:
+                self.table = ipc.open_file(source).read_all()
+            except pyarrow.ArrowInvalid:
+                self.table = ipc.open_stream(source).read_all()
+            self.names = self.table.column_names
+
+    def chunks(self, name: str) -> Iterator:
+        for chunk in self.table.column(name).chunks:
+            yield to_array(chunk, f"'{self.path}': column '{name}'")
+
+    def rows(self, _: str) -> int:
+        return self.table.num_rows
+
+
+def to_array(column, what: str):
+    """A column of numbers, or of lists of equal lengths, as a numpy array."""
+    numpy, types = require("numpy"), require("pyarrow.types")
+    rows, shape = len(column), []
+    if hasattr(column, "to_numpy_ndarray"):  # a tensor of fixed shape
+        return column.to_numpy_ndarray()
+    while True:
+        if column.null_count:
+            raise UserError(f"{what} has missing values")
+        if types.is_fixed_size_list(column.type):
+            shape.append(column.type.list_size)
+        elif types.is_list(column.type) or types.is_large_list(column.type):
+            lengths = numpy.unique(numpy.diff(column.offsets.to_numpy()))
+            if len(lengths) > 1:
+                raise UserError(f"{what} has lists of {lengths[0]} and of {lengths[1]} elements")
+            shape.append(int(lengths[0]) if len(lengths) else 0)
+        else:
+            break
+        column = column.flatten()
+    if not (types.is_integer(column.type) or types.is_floating(column.type) or types.is_boolean(column.type)):
+        raise UserError(f"{what} has the type {column.type}; arrays have numbers and truth values")
+    return column.to_numpy(zero_copy_only=False).reshape(rows, *shape)
+
+
+KINDS = {".npz": Archive, ".parquet": ParquetColumns, ".arrow": ArrowColumns, ".feather": ArrowColumns}
+
+
+def open_input(path: str):
+    kind = KINDS.get(Path(path).suffix.lower())
+    if kind is None:
+        raise UserError(f"'{path}' has none of the endings {' '.join(KINDS)}")
+    if not os.path.isfile(path):
+        raise UserError(f"'{path}' is no regular file, or does not exist")
+    return kind(path)
+
+
+@dataclass(frozen=True)
+class Written:
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+def write_arrays(paths: list[str], columns: list[str], folder: Path, force: bool) -> list[Written]:
+    """Writes FOLDER/NAME.npy for each column, all of the inputs' if none is named, one input after the other."""
+    inputs = [open_input(path) for path in paths]
+    names = columns or inputs[0].names
+    for one in inputs:
+        for name in names:
+            if name not in one.names:
+                raise UserError(f"'{one.path}' has no '{name}'; it has: {', '.join(one.names) or 'nothing'}")
+    rows = {name: sum(one.rows(name) for one in inputs) for name in names}
+    if len(set(rows.values())) > 1:
+        raise UserError("arrays have different numbers of samples: " +
+                        ", ".join(f"'{name}' {count}" for name, count in rows.items()))
+    for name in names:
+        if os.sep in name or name.startswith("."):
+            raise UserError(f"'{name}' is no name of a file; --columns leaves it out")
+        if (folder / f"{name}.npy").exists() and not force:
+            raise UserError(f"'{folder / name}.npy' exists; --force replaces it")
+    folder.mkdir(parents=True, exist_ok=True)
+    unfinished = {name: folder / f".{name}.npy.new" for name in names}
+    try:
+        written = [write_array(inputs, name, rows[name], unfinished[name]) for name in names]
+        for name, file in unfinished.items():
+            os.replace(file, folder / f"{name}.npy")
+    finally:
+        for file in unfinished.values():
+            file.unlink(missing_ok=True)
+    sync_folder(folder)
+    return written
+
+
+def write_array(inputs: list, name: str, rows: int, path: Path) -> Written:
+    """Chunk by chunk."""
+    numpy = require("numpy")
+    array, at = None, 0
+    for one in inputs:
+        for chunk in one.chunks(name):
+            if chunk.dtype.kind not in "iufb":
+                raise UserError(f"'{one.path}': '{name}' has elements of type {chunk.dtype}, not numbers")
+            if array is None:
+                dtype = chunk.dtype.newbyteorder("<")
+                array = numpy.lib.format.open_memmap(path, "w+", dtype, (rows, *chunk.shape[1:]))
+            if chunk.shape[1:] != array.shape[1:] or chunk.dtype.newbyteorder("<") != array.dtype:
+                raise UserError(f"'{one.path}': '{name}' has samples {chunk.dtype}{list(chunk.shape[1:])}, and "
+                                f"{array.dtype}{list(array.shape[1:])} before")
+            array[at:at + len(chunk)] = chunk
+            at += len(chunk)
+    if array is None:
+        raise UserError(f"'{name}' has no samples")
+    array.flush()
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+    return Written(name, array.dtype.name, array.shape)

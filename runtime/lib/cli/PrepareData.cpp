@@ -1,0 +1,145 @@
+#include "PrepareData.h"
+
+#include "settings/SettingText.h"
+
+#include "base/Error.h"
+#include "base/data/Mixture.h"
+#include "base/data/TokenIndex.h"
+#include "files/Checksum.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether a path of indexed data names texts, and no tokens.
+bool namesTexts(const std::string &path) {
+  return fs::exists(path) && tokenFilePrefix(path) == path && !fs::exists(path + ".idx");
+}
+
+fs::path cacheFolder() {
+  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && fs::path(cache).is_absolute())
+    return fs::path(cache) / "titan-data";
+  if (const char *home = std::getenv("HOME"); home && *home)
+    return fs::path(home) / ".cache" / "titan-data";
+  return fs::temp_directory_path() / fmt::format("titan-data-{}", ::getuid());
+}
+
+std::string absolute(const std::string &path) {
+  return fs::absolute(path).lexically_normal().string();
+}
+
+/// The tokenizer of the command line, else that beside the weights.
+std::string findTokenizer(const Options &options, const std::string &texts) {
+  if (!options.tokenizer.empty())
+    return options.tokenizer == "bytes" ? "bytes" : absolute(options.tokenizer);
+  for (const char *name : {"tokenizer.json", "tokenizer.model"})
+    if (!options.initFrom.empty() && fs::exists(fs::path(options.initFrom) / name))
+      return absolute(options.initFrom);
+  throw UserError(
+      fmt::format("'{}' has no tokens, and no tokenizer is named that makes them of "
+                  "texts: pass --tokenizer DIR or FILE, or `--tokenizer bytes`{}; --set "
+                  "data.format=text (for eval, eval.data.format) takes bytes as tokens",
+                  texts, options.initFrom.empty() ? "" : " (--init-from has none)"));
+}
+
+/// Equal for equal texts, tokenizer and vocabulary.
+std::string cachePrefix(const std::string &texts, const std::string &tokenizer,
+                        int64_t vocabulary) {
+  const std::string key = fmt::format("{}\n{}\n{}", texts, tokenizer, vocabulary);
+  return (cacheFolder() / fmt::format("{}-{:08x}", fs::path(texts).stem().string(), crc32c(key)))
+      .string();
+}
+
+/// The new process, which ends with this one.
+[[noreturn]] void execute(const std::vector<std::string> &command, bool isShown, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent)
+    _exit(1);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (const int null = ::open("/dev/null", O_WRONLY); !isShown && null >= 0)
+    ::dup2(null, STDOUT_FILENO);
+  std::vector<char *> words;
+  for (const std::string &word : command)
+    words.push_back(const_cast<char *>(word.c_str())); // which execvp leaves as it is
+  words.push_back(nullptr);
+  ::execvp(words[0], words.data());
+  _exit(127);
+}
+
+/// The exit status; 128 and the number of the signal that ended the process.
+int runProcess(const std::vector<std::string> &command, bool isShown) {
+  std::fflush(nullptr);
+  const pid_t parent = ::getpid(), child = ::fork();
+  if (child < 0)
+    throw UserError(fmt::format("cannot start '{}': {}", command[0], std::strerror(errno)));
+  if (child == 0)
+    execute(command, isShown, parent);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string prepareTexts(const std::string &path, const Program &program, const Options &options,
+                         bool isFirst) {
+  const std::string texts = absolute(path), tokenizer = findTokenizer(options, path);
+  const std::string prefix = cachePrefix(texts, tokenizer, program.vocab);
+  const char *chosen = std::getenv("TITAN_PREPARE");
+  const std::string tool = chosen && *chosen ? chosen : "titan-prepare";
+  std::error_code ignored; // titan-prepare reports a folder that it cannot write to
+  fs::create_directories(cacheFolder(), ignored);
+  // --force: what was prepared of other content is replaced.
+  const int status = runProcess({tool, texts, "--tokenizer", tokenizer, "--vocabulary",
+                                 std::to_string(program.vocab), "--output", prefix, "--force"},
+                                isFirst);
+  if (status == 127)
+    throw UserError(fmt::format("'{}' are texts, and '{}', which prepares them, cannot be started: "
+                                "name it in TITAN_PREPARE, or its folder in PATH",
+                                path, tool));
+  if (status != 0)
+    throw UserError(
+        fmt::format("titan-prepare could not prepare '{}' (status {}). With options of "
+                    "its own it prepares other fields, answers and chats: titan-prepare "
+                    "--help",
+                    path, status));
+  return prefix;
+}
+
+} // namespace
+
+void prepareData(const Program &program, const Options &options, bool isFirst, Settings &settings) {
+  auto prepareSection = [&](const std::string &path, const std::string &format) {
+    if (settings.text(format, "text") != "indexed" || program.vocab == 0)
+      return;
+    const std::string given = settings.text(path, "");
+    const std::string prepared = mapPaths(given, [&](const std::string &one) {
+      return namesTexts(one) ? prepareTexts(one, program, options, isFirst) : one;
+    });
+    if (prepared != given)
+      settings.set(readPair(path + "=\"" + prepared + "\"", "titan-prepare"));
+  };
+  const bool trains = options.command == Command::Train;
+  if (trains)
+    prepareSection("data.path", "data.format");
+  if (options.command == Command::Eval || (trains && settings.integer("eval.every", 0) > 0))
+    prepareSection("eval.data.path", "eval.data.format");
+}
+
+} // namespace titan::rt

@@ -1,0 +1,48 @@
+#include "MixtureOrder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace titan::rt {
+
+namespace {
+
+constexpr double whole = 0x1p32;
+
+/// floor(g * fraction / 2^32), from the halves of g, whose products fit.
+int64_t portion(int64_t g, uint64_t fraction) {
+  const uint64_t high = static_cast<uint64_t>(g) >> 32, low = static_cast<uint64_t>(g) & UINT32_MAX;
+  return static_cast<int64_t>(high * fraction + (low * fraction >> 32));
+}
+
+} // namespace
+
+MixtureOrder::MixtureOrder(const std::vector<double> &weights) {
+  double rest = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double weight : weights) {
+    fractions.push_back(static_cast<uint64_t>(std::llround(std::min(weight / rest, 1.0) * whole)));
+    rest -= weight;
+  }
+  fractions.back() = static_cast<uint64_t>(whole); // despite the rounding of `rest`
+}
+
+MixtureOrder::Choice MixtureOrder::operator()(int64_t g) const {
+  for (size_t set = 0;; ++set) {
+    const int64_t before = portion(g, fractions[set]);
+    if (portion(g + 1, fractions[set]) > before)
+      return {set, before};
+    g -= before;
+  }
+}
+
+std::vector<int64_t> MixtureOrder::counts(int64_t g) const {
+  std::vector<int64_t> counts;
+  for (uint64_t fraction : fractions) {
+    counts.push_back(portion(g, fraction));
+    g -= counts.back();
+  }
+  return counts;
+}
+
+} // namespace titan::rt

@@ -1,0 +1,108 @@
+#include "PackedSamples.h"
+
+#include "base/Error.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+PackedSamples::PackedSamples(std::unique_ptr<TokenStream> tokens, LabelWeights labelWeights,
+                             const std::string &path, int64_t sequence,
+                             const std::vector<InputSpec> &specs)
+    : stream(std::move(tokens)), weights(std::move(labelWeights)), sequence(sequence),
+      inputs(tokenInputs(specs, sequence, path)) {
+  if (std::none_of(inputs.begin(), inputs.end(),
+                   [](TokenInput input) { return input.feed == Feed::Weights; }))
+    throw UserError("packed samples have unused slots, whose losses must not count: declare `input "
+                    "weights[batch, seq]`, and use it in the loss");
+  findPacks();
+  if (packs.empty())
+    throw UserError(fmt::format("'{}' holds no document of two tokens or more", path));
+}
+
+void PackedSamples::findPacks() {
+  int64_t used = sequence; // so that the first document begins a pack
+  stream->forEachDocument([&](int64_t first, int64_t tokens) {
+    const int64_t last = first + tokens - 1; // a label only
+    for (int64_t token = first; token < last;) {
+      const int64_t slots = std::min(last - token, sequence);
+      if (used + slots > sequence) {
+        packs.push_back(token);
+        used = 0;
+      }
+      used += slots;
+      token += slots;
+    }
+  });
+}
+
+/// Visits the documents of a pack. Returns the unused slots as one more document.
+template <class Visit>
+PackedSamples::Segment PackedSamples::forEachSegment(int64_t pack, Visit visit) const {
+  Segment segment{0, packs[static_cast<size_t>(pack)], 0, 0};
+  while (segment.slot < sequence && segment.token < stream->size()) {
+    const int64_t end = stream->nextDocument(segment.token);
+    segment.slots = std::min(end - 1 - segment.token, sequence);
+    if (segment.slot + segment.slots > sequence)
+      break;
+    if (segment.slots > 0)
+      visit(std::as_const(segment));
+    segment.document += segment.slots > 0;
+    segment.slot += segment.slots;
+    segment.token += segment.slots;
+    if (segment.token == end - 1) // a label only
+      segment.token = end;
+  }
+  segment.slots = sequence - segment.slot;
+  return segment;
+}
+
+/// Writes elements [first, first + count) of a segment.
+void PackedSamples::write(const Segment &segment, int64_t first, int64_t count, TokenInput input,
+                          void *out) const {
+  const int64_t token = segment.token + first;
+  auto *to = static_cast<int64_t *>(out);
+  switch (input.feed) {
+  case Feed::Tokens:
+    return stream->read(token, count, to);
+  case Feed::Labels:
+    return stream->read(token + 1, count, to);
+  case Feed::Documents:
+    return std::fill(to, to + count, segment.document), void();
+  case Feed::Positions:
+    return std::iota(to, to + count, first);
+  case Feed::Weights:
+    return weights.read(token + 1, count, input.type, out);
+  }
+}
+
+void PackedSamples::read(int64_t sample, size_t number, int64_t first, int64_t count,
+                         void *out) const {
+  const TokenInput input = inputs[number];
+  const int64_t bytes = sizeOf(input.type);
+  auto *to = static_cast<std::byte *>(out);
+  // The part of a document within the range that is asked for.
+  auto visit = [&](const Segment &segment, auto write) {
+    const int64_t begin = std::max(first, segment.slot);
+    const int64_t end = std::min(first + count, segment.slot + segment.slots);
+    if (begin < end)
+      write(begin - segment.slot, end - begin, to + (begin - first) * bytes);
+  };
+  const Segment unused = forEachSegment(sample, [&](const Segment &segment) {
+    visit(segment, [&](int64_t from, int64_t slots, std::byte *at) {
+      write(segment, from, slots, input, at);
+    });
+  });
+  visit(unused, [&](int64_t, int64_t slots, std::byte *at) {
+    std::memset(at, 0, static_cast<size_t>(slots * bytes));
+    if (input.feed == Feed::Documents)
+      std::fill_n(reinterpret_cast<int64_t *>(at), slots, unused.document);
+  });
+}
+
+} // namespace titan::rt

@@ -1,0 +1,47 @@
+// Samples of whole documents, none of which continues from another sample. The packs of documents
+// follow from the stream and the length of samples alone (docs/data.md, "Packed samples").
+//
+// A document of L tokens takes L - 1 slots of a sample, one for each token that has a label. A
+// longer document than a sample is cut into segments of S slots and a rest, which count as
+// documents. Documents fill packs in the order of the stream; a pack ends before the first that
+// does not fit. Slots behind the last document have token, label and weight 0.
+#pragma once
+
+#include "LabelWeights.h"
+#include "SampleSet.h"
+#include "TokenInput.h"
+#include "TokenStream.h"
+
+#include <memory>
+#include <vector>
+
+namespace titan::rt {
+
+class PackedSamples final : public SampleSet {
+public:
+  /// Refuses streams without a document of two tokens, and inputs without `weights`, which alone
+  /// tell unused slots. `path` is for messages.
+  PackedSamples(std::unique_ptr<TokenStream> stream, LabelWeights weights, const std::string &path,
+                int64_t sequence, const std::vector<InputSpec> &inputs);
+
+  int64_t samples() const override { return static_cast<int64_t>(packs.size()); }
+  void read(int64_t sample, size_t input, int64_t first, int64_t count, void *out) const override;
+
+private:
+  /// A document in a sample: `slots` pairs of token and label from `token` of the stream on.
+  struct Segment {
+    int64_t document, token, slot, slots;
+  };
+  template <class Visit> Segment forEachSegment(int64_t pack, Visit visit) const;
+  void write(const Segment &segment, int64_t first, int64_t count, TokenInput input,
+             void *out) const;
+  void findPacks();
+
+  std::unique_ptr<TokenStream> stream;
+  LabelWeights weights;
+  int64_t sequence;
+  std::vector<TokenInput> inputs;
+  std::vector<int64_t> packs; ///< the first token of each
+};
+
+} // namespace titan::rt

@@ -1,0 +1,107 @@
+// A libFuzzer entry point for the readers of data files. The first byte of an input chooses one:
+// .npy, .safetensors, or the .idx of tokens. A reader accepts the rest or throws UserError; what it
+// accepts can be read whole.
+#include "base/Error.h"
+#include "base/data/TokenIndex.h"
+#include "base/files/NpyFile.h"
+#include "base/files/Safetensors.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace titan;
+
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+void demand(bool holds, const char *what) {
+  if (holds)
+    return;
+  std::fprintf(stderr, "fuzz-readers: %s\n", what);
+  std::abort();
+}
+
+/// A file in memory with this content, while it lives.
+class File {
+public:
+  explicit File(Bytes content) : descriptor(::memfd_create("input", 0)) {
+    demand(::write(descriptor, content.data(), content.size()) ==
+               static_cast<ssize_t>(content.size()),
+           "cannot write the input");
+  }
+  ~File() { ::close(descriptor); }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor); }
+
+private:
+  int descriptor;
+};
+
+/// The tensor is within the file, and its shape has as many bytes.
+void readWhole(const StoredTensor &tensor, Bytes file) {
+  demand(tensor.bytes.empty() ||
+             (tensor.bytes.data() >= file.data() &&
+              tensor.bytes.data() + tensor.bytes.size() <= file.data() + file.size()),
+         "a tensor exceeds its file");
+  volatile unsigned sum = 0;
+  for (std::byte byte : tensor.bytes)
+    sum = sum + std::to_integer<unsigned>(byte);
+}
+
+void readNpy(Bytes content) {
+  const File file(content);
+  const NpyFile npy(file.path());
+  readWhole(npy.array(), npy.mapping().bytes());
+}
+
+void readSafetensors(Bytes content) {
+  const File file(content);
+  const SafetensorsFile safetensors(file.path());
+  for (const auto &[name, tensor] : safetensors.tensors())
+    readWhole(tensor, safetensors.mapping().bytes());
+}
+
+/// The first four bytes are the size of the token file.
+void readIndex(Bytes content) {
+  uint32_t tokenBytes = 0;
+  if (content.size() < sizeof(tokenBytes))
+    return;
+  std::memcpy(&tokenBytes, content.data(), sizeof(tokenBytes));
+  // A block of its own, whose bounds the sanitizer watches.
+  const std::vector<std::byte> index(content.begin() + sizeof(tokenBytes), content.end());
+  const TokenIndex what = readTokenIndex(index, tokenBytes, "input");
+  demand(what.tokens * widthOf(what.type) == tokenBytes, "tokens do not fill their file");
+  for (int64_t i = 0, last = 0; i < what.documents; ++i) {
+    const int64_t start = documentStart(index, what, i);
+    demand(start >= last && start <= what.tokens, "documents are not in order");
+    last = start;
+  }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size == 0)
+    return 0;
+  const Bytes content = std::as_bytes(std::span(data + 1, size - 1));
+  try {
+    switch (data[0] % 3) {
+    case 0:
+      readNpy(content);
+      break;
+    case 1:
+      readSafetensors(content);
+      break;
+    default:
+      readIndex(content);
+    }
+  } catch (const UserError &) {
+  }
+  return 0;
+}
