@@ -114,7 +114,7 @@ def falls_back():
     """A model without programs for positions generates, and says which operation is the reason."""
     exe = program_of(WITHOUT_CACHES, WITHOUT_CACHES)
     result = subprocess.run([exe, "generate", "--init-from", weights_of(WITHOUT_CACHES), "--prompt", "In",
-                             "--max-tokens", "3"], capture_output=True, text=True, env=os.environ)
+                             "--max-tokens", "3", "--json"], capture_output=True, text=True, env=os.environ)
     good = (result.returncode == 0 and "every token recomputes the whole text: " in result.stderr and
             "models/tide.titan:" in result.stderr)
     return good, result.stderr

@@ -97,8 +97,8 @@ public:
 
   void begin(const std::vector<int64_t> &prompt) override { ask({{"begin", prompt}}); }
   std::string next(int64_t token) override {
-    if (token >= greeting.at("vocabulary").get<int64_t>()) // padding of the model's vocabulary
-      return "\uFFFD";
+    if (token >= greeting.at("vocabulary").get<int64_t>()) // the model's vocabulary is padded
+      return "";
     return ask({{"token", token}}).at("text");
   }
   std::string finish() override { return ask({{"finish", true}}).at("text"); }
