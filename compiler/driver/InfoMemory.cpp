@@ -83,7 +83,10 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   line("parameters, on the host", report.parametersOnHost);
   line("optimizer state, on the host", report.optimizerOnHost);
   line("total, in training", report.getTraining());
+  line("caches, in generation", report.caches);
   out << "and about " << grouped(report.libraries) << " for loaded libraries\n";
+  if (!summary.uncached.empty())
+    out << "\ngeneration recomputes the whole text for every token: " << summary.uncached << '\n';
 }
 
 llvm::json::Object memoryJson(const RunSummary &summary) {
@@ -113,15 +116,24 @@ llvm::json::Object memoryJson(const RunSummary &summary) {
                                         {"inputs", stage.inputs},
                                         {"transient", stage.getTransient()},
                                         {"total", stage.getTraining()}});
-  return llvm::json::Object{
-      {"stages", std::move(stages)},        {"stashes", report.stashes},
-      {"step_values", report.stepValues},   {"inputs", report.inputs},
-      {"parameters", report.parameters},    {"buffers", report.buffers},
-      {"optimizer", report.optimizer},      {"scalars", report.scalars},
-      {"transient", report.getTransient()}, {"products", report.gemmPacking},
-      {"libraries", report.libraries},      {"programs", std::move(programs)},
-      {"by_block", std::move(blocks)},      {"threads", summary.processor.threads},
-      {"host", report.getOnHost()},         {"total", report.getTraining()}};
+  return llvm::json::Object{{"stages", std::move(stages)},
+                            {"stashes", report.stashes},
+                            {"step_values", report.stepValues},
+                            {"inputs", report.inputs},
+                            {"parameters", report.parameters},
+                            {"buffers", report.buffers},
+                            {"optimizer", report.optimizer},
+                            {"scalars", report.scalars},
+                            {"transient", report.getTransient()},
+                            {"products", report.gemmPacking},
+                            {"caches", report.caches},
+                            {"uncached", summary.uncached},
+                            {"libraries", report.libraries},
+                            {"programs", std::move(programs)},
+                            {"by_block", std::move(blocks)},
+                            {"threads", summary.processor.threads},
+                            {"host", report.getOnHost()},
+                            {"total", report.getTraining()}};
 }
 
 } // namespace titan::driver

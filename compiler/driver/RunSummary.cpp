@@ -73,6 +73,9 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
     summary.flopsPerToken = flops.getValueAsDouble();
   if (auto flops = (*module)->getAttrOfType<mlir::FloatAttr>(ir::attr::kModelFlopsPerToken))
     summary.modelFlopsPerToken = flops.getValueAsDouble();
+  if (auto logits = module->lookupSymbol<mlir::func::FuncOp>("logits"))
+    if (auto reason = logits->getAttrOfType<mlir::StringAttr>(ir::attr::kUncached))
+      summary.uncached = reason.str();
   int64_t cores = std::thread::hardware_concurrency();
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   summary.processor = {threads ? threads : std::max<int64_t>(1, cores / summary.ranks),

@@ -21,6 +21,8 @@ struct RunSummary {
   double flopsPerToken = 0;  ///< executed, forward and backward; total of all ranks
   /// The model as written, by TorchTitan's convention (dialects/titan/Cost/Cost.h).
   double modelFlopsPerToken = 0;
+  /// Why generation computes whole texts for every token (`titan.uncached`); empty: it does not.
+  std::string uncached;
   plan::MemoryReport memory; ///< of the rank that needs most
   /// Of a pipeline: each rank along its axis.
   std::vector<plan::MemoryReport> memoryOfStages;

@@ -62,6 +62,9 @@ private:
     if (op.getSoftCap())
       add(".softCap = " + getLiteral(op.getSoftCap()->convertToDouble()));
     scale = getLiteral(op.getScale().convertToDouble());
+    if constexpr (std::is_same_v<Op, AttentionOp>)
+      if (Value first = op.getStart())
+        start = emitter.getPointer(first);
   }
   std::string at(const Access &access) const;
   std::string getStrides(StringRef field, const Access &access, const SizeExpr &positions,
@@ -69,7 +72,7 @@ private:
 
   SizeExpr queries, keys;
   Index head, valueHead;
-  std::string queryShard, keyShard, mask, scale;
+  std::string queryShard, keyShard, start, mask, scale;
   SmallVector<Loop> around;
   std::optional<Loop> outer, kvHead, group;
 };
@@ -156,6 +159,8 @@ void AttentionCall::emit(StringRef function, ArrayRef<const Access *> tensors) {
     rest += ", .documents = " + at(*documents);
   if (!keyShard.empty())
     rest += ", .keyShard = " + keyShard;
+  if (!start.empty())
+    rest += ", .start = " + start;
   if (!emitter.isCuda())
     rest += ", .scratch = " + emitter.getScratch(op, 0, Float64Type::get(op->getContext()));
   rest += getStrides("q", q, queries, groups, head) + getStrides("k", k, keys, one, head) +

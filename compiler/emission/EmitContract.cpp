@@ -2,6 +2,8 @@
 
 #include "compiler/emission/FunctionEmitter.h"
 
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+
 using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
@@ -63,12 +65,13 @@ static void emitGemm(FunctionEmitter &emitter, GemmPlan &plan, const GemmOperand
 }
 
 void emission::emitAccumulator(FunctionEmitter &emitter, Operation *op) {
-  auto type = cast<NamedTensorType>(op->getResult(0).getType());
-  const std::string to = emitter.getPointer(op->getResult(0)),
-                    from = emitter.getPointer(getAccumulator(op));
-  if (from != to)
-    emitter.out().line("tm::copy(ctx, " + to + ", " + from + ", " +
-                       emitter.sizes().getCount(type).str() + ");");
+  Value result = op->getResult(0), accumulator = getAccumulator(op);
+  if (memory::getAllocRef(result) == memory::getAllocRef(accumulator))
+    return;
+  auto type = cast<NamedTensorType>(result.getType());
+  emitter.out().line("tm::copy(ctx, " + emitter.getPointer(result) + ", " +
+                     emitter.getPointer(accumulator) + ", " + emitter.sizes().getCount(type).str() +
+                     ");");
 }
 
 void emission::emitProduct(FunctionEmitter &emitter, const GemmOperand &a, const GemmOperand &b,

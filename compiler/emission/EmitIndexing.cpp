@@ -143,6 +143,49 @@ LogicalResult emission::emitRotary(FunctionEmitter &emitter, RotaryOp op) {
   return success();
 }
 
+/// The rank writes what it has of the range.
+LogicalResult emission::emitInsertSlice(FunctionEmitter &emitter, InsertSliceOp op) {
+  emitAccumulator(emitter, op);
+  Writer &out = emitter.out();
+  NamedTensorType type = op.getResult().getType();
+  const int64_t at = type.indexOf(op.getDimAttr());
+  const Access from = emitter.getAccess(op.getInput()), to = emitter.getAccess(op.getResult());
+  std::string start = emitter.getInlineScalar(op.getStart());
+  if (start.empty())
+    start = getElement(emitter.getAccess(op.getStart()), {});
+  SmallVector<Index> space;
+  Loop along;
+  for (const Index &dim : emitter.getSpace(op.getInput()))
+    if (dim.key == op.getDim())
+      along = {{dim.key}, dim.size, emitter.names().pick(dim.key + "_at")};
+    else
+      space.push_back(dim);
+  SmallVector<Loop> others = makeLoops(space, {&from, &to}), all{along};
+  nameLoops(others);
+  llvm::append_range(all, others);
+  const std::string local = emitter.getLocalIndex(type, at, start + " + " + along.variable);
+  const SizeExpr size = emitter.sizes().getDims(type)[at].size;
+  if (emitter.isCuda()) {
+    openKernel(out, all);
+  } else {
+    emitParallel(out, static_cast<int>(all.size()),
+                 emitter.sizes().getCount(op.getInput().getType()));
+    openLoops(out, all);
+  }
+  out.line("const int64_t to = " + local + ";");
+  out.line("if (to >= 0 && to < " + size.str() + ")");
+  std::string offset = scale("to", to.strides.lookup(op.getDim()));
+  if (std::string rest = getOffset(to, others); rest != "0")
+    offset += " + " + rest;
+  out.line("  " + to.pointer + "[" + offset + "] = " + from.pointer + "[" + getOffset(from, all) +
+           "];");
+  if (emitter.isCuda())
+    closeKernel(out);
+  else
+    closeLoops(out, all);
+  return success();
+}
+
 /// The result is a view of the operand, so the indices are contiguous in one allocation.
 LogicalResult emission::emitCheckIndex(FunctionEmitter &emitter, CheckIndexOp op) {
   emitter.out().line("tm::checkIndices(ctx, " + emitter.getPointer(op.getInput()) + ", " +

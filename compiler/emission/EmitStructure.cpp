@@ -60,6 +60,7 @@ LogicalResult FunctionEmitter::emitOp(Operation *op) {
       .Case([&](ReduceOp reduce) { return emitReduce(*this, reduce); })
       .Case([&](ScatterOp scatter) { return emitScatter(*this, scatter); })
       .Case([&](CheckIndexOp check) { return emitCheckIndex(*this, check); })
+      .Case([&](InsertSliceOp insert) { return emitInsertSlice(*this, insert); })
       .Case([&](RotaryOp rotary) { return emitRotary(*this, rotary); })
       .Case([&](AttentionOp attention) { return emitAttention(*this, attention); })
       .Case([&](TopKOp topK) { return emitTopK(*this, topK); })

@@ -141,7 +141,7 @@ std::string getScalarType(mlir::Operation *op);
 mlir::LogicalResult emitRows(FunctionEmitter &emitter, mlir::Operation *op);
 mlir::LogicalResult emitFused(FunctionEmitter &emitter, ir::FusedOp op);
 mlir::LogicalResult emitReduce(FunctionEmitter &emitter, ir::ReduceOp op);
-/// If an operation accumulates into a tensor: copies that tensor to the allocation of the result.
+/// If an operation changes a tensor (`into`): copies that tensor to the allocation of the result.
 void emitAccumulator(FunctionEmitter &emitter, mlir::Operation *op);
 mlir::LogicalResult emitContract(FunctionEmitter &emitter, ir::ContractOp op);
 mlir::LogicalResult emitGroupedContract(FunctionEmitter &emitter, ir::GroupedContractOp op);
@@ -149,6 +149,7 @@ mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::ScatterOp op);
 mlir::LogicalResult emitTopK(FunctionEmitter &emitter, ir::TopKOp op);
 mlir::LogicalResult emitCumulativeSum(FunctionEmitter &emitter, ir::CumulativeSumOp op);
 mlir::LogicalResult emitCheckIndex(FunctionEmitter &emitter, ir::CheckIndexOp op);
+mlir::LogicalResult emitInsertSlice(FunctionEmitter &emitter, ir::InsertSliceOp op);
 mlir::LogicalResult emitRotary(FunctionEmitter &emitter, ir::RotaryOp op);
 mlir::LogicalResult emitAttention(FunctionEmitter &emitter, ir::AttentionOp op);
 mlir::LogicalResult emitAttentionGrad(FunctionEmitter &emitter, ir::AttentionGradOp op);

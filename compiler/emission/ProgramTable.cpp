@@ -270,8 +270,9 @@ static std::string getLists(ArrayRef<SmallVector<int64_t>> lists) {
 void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
                               NamedTensorType type, AllocRefAttr ref) {
   static const std::pair<StringRef, StringRef> roles[] = {
-      {attr::kParam, "Parameter"}, {attr::kState, "State"},       {attr::kInput, "Input"},
-      {attr::kScalar, "Scalar"},   {attr::kGradient, "Gradient"}, {attr::kOutput, "Output"}};
+      {attr::kParam, "Parameter"}, {attr::kState, "State"},   {attr::kInput, "Input"},
+      {attr::kCache, "Cache"},     {attr::kScalar, "Scalar"}, {attr::kGradient, "Gradient"},
+      {attr::kOutput, "Output"}};
   bool isShared = ref.getSpace() == MemorySpace::Persistent;
   Operation *owner = isShared ? nullptr : function.getOperation();
   for (auto [attribute, role] : roles) {
@@ -464,6 +465,9 @@ void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
     for (StringRef field : {"batch", "seq", "vocab"})
       if (auto size = sizes.getAs<IntegerAttr>(field))
         out.line("p." + field + " = " + std::to_string(size.getInt()) + ";");
+  if (auto logits = module.lookupSymbol<func::FuncOp>("logits"))
+    if (auto reason = logits->getAttrOfType<StringAttr>(attr::kUncached))
+      out.line("p.uncached = " + quote(reason) + ";");
   out.line("p.parameters = " + std::to_string(parameters) + ";");
   for (auto [attribute, field] : {std::pair(ir::attr::kFlopsPerToken, "flopsPerToken"),
                                   std::pair(ir::attr::kModelFlopsPerToken, "modelFlopsPerToken")})

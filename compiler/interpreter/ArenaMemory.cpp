@@ -234,10 +234,18 @@ TensorRef ArenaMemory::readSlot(Value stack, int64_t slot, NamedTensorType type)
   return tensor;
 }
 
+/// A stack in the allocation of a scanned input replaces it slot by slot.
+static bool replacesInput(Value stack) {
+  auto repeat = stack.getDefiningOp<ir::RepeatOp>();
+  return repeat && llvm::any_of(repeat.getScannedInputs(), [&](Value input) {
+           return memory::getAllocRef(input) == memory::getAllocRef(stack);
+         });
+}
+
 void ArenaMemory::beginStack(Value stack) {
   AllocRefAttr ref = getAllocRef(stack);
   bool isTransient = ref && ref.getSpace() == ir::MemorySpace::Transient;
-  if (ref &&
+  if (ref && !replacesInput(stack) &&
       !(isTransient && overlappedStacks.getProducer(ref.getIndex()) == stack.getDefiningOp()))
     poison(getRange(ref, typeOf(stack)));
 }

@@ -8,6 +8,7 @@
 #include "compiler/interpreter/Padding.h"
 #include "compiler/interpreter/Rounding.h"
 #include "dialects/titan/IR/Stacked.h"
+#include "dialects/titan/Support/Programs.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -21,6 +22,7 @@ Role interpreter::getArgumentRole(func::FuncOp function, unsigned index) {
   constexpr std::pair<const char *, llvm::StringLiteral> kinds[] = {{"param", attr::kParam},
                                                                     {"state", attr::kState},
                                                                     {"input", attr::kInput},
+                                                                    {"cache", attr::kCache},
                                                                     {"scalar", attr::kScalar}};
   for (auto [kind, name] : kinds)
     if (auto role = function.getArgAttrOfType<StringAttr>(index, name))
@@ -166,6 +168,33 @@ FailureOr<HostTensor> generateInput(func::FuncOp function, unsigned index, Named
   return generateTokens(function, type, name, settings, step);
 }
 
+/// The first position of the chunk that a program of generation computes at `step`; none for
+/// others.
+std::optional<int64_t> findStart(func::FuncOp function, int64_t step) {
+  if (!ir::findArgument(function, attr::kScalar, ir::kPositionScalar))
+    return std::nullopt;
+  return (step - 1) * ir::countPositions(function);
+}
+
+/// The positions from `start` on of an input of all positions before them, too.
+FailureOr<HostTensor> generateChunk(func::FuncOp function, unsigned index, NamedTensorType type,
+                                    StringRef name, const Settings &settings, int64_t start) {
+  const int64_t at = type.indexOf(StringAttr::get(type.getContext(), ir::kPositionDim));
+  if (at != type.getRank() - 1)
+    return function.emitError("input \"") << name << "\" has no positions as its last dimension";
+  SmallVector<ir::DimAttr> dims(type.getDims());
+  const int64_t size = dims[at].getSize(), columns = start + size;
+  dims[at] = ir::DimAttr::get(type.getContext(), dims[at].getName(), columns, dims[at].getOrigin());
+  auto whole = generateInput(function, index, NamedTensorType::get(type.getElementType(), dims),
+                             name, settings, /*step=*/1);
+  if (failed(whole))
+    return failure();
+  HostTensor chunk = makeZeros(type);
+  for (size_t row = 0; row < chunk.data.size() / size; ++row)
+    std::copy_n(whole->data.begin() + row * columns + start, size, chunk.data.begin() + row * size);
+  return chunk;
+}
+
 FailureOr<HostTensor> readLiteral(func::FuncOp function, NamedTensorType type, Attribute literal) {
   HostTensor tensor = makeZeros(type);
   if (auto values = dyn_cast<DenseF64ArrayAttr>(literal))
@@ -228,8 +257,11 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
     return readLiteral(function, type, literal);
   if (auto init = function.getArgAttrOfType<ir::InitAttr>(index, attr::kInit))
     return initialize(type, layers, init, settings.seed);
-  if (role.kind == "state")
+  if (role.kind == "state" || role.kind == "cache")
     return makeZeros(type);
+  const std::optional<int64_t> start = findStart(function, step);
+  if (role.kind == "input" && start)
+    return generateChunk(function, index, type, role.name, settings, *start);
   if (role.kind == "input")
     return generateInput(function, index, type, role.name, settings, step);
   if (role.kind == "scalar" && type.getRank() == 0) {
@@ -240,6 +272,8 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
         return failure();
       return HostTensor{{}, {*rate}};
     }
+    if (role.name == ir::kPositionScalar && start)
+      return HostTensor{{}, {double(*start)}};
     if (role.name == "step" || role.name == "seed")
       return HostTensor{{}, {double(role.name == "step" ? step : int64_t(settings.seed))}};
   }

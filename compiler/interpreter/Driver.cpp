@@ -3,6 +3,7 @@
 #include "compiler/interpreter/Driver.h"
 
 #include "compiler/interpreter/Compare.h"
+#include "compiler/interpreter/DecodeCheck.h"
 #include "compiler/interpreter/Files.h"
 #include "compiler/interpreter/GradientCheck.h"
 #include "compiler/interpreter/LearningRate.h"
@@ -124,12 +125,15 @@ LogicalResult interpreter::drive(MLIRContext &context, DriverOptions options, ra
       return failure();
     options.settings.given = std::move(*given);
   }
-  bool float64 = options.float64 || options.checkGradients;
+  bool float64 = options.float64 || options.checkGradients || options.checkDecode;
   Loaded loaded;
   if (failed(load(context, options.file, float64, loaded)))
     return failure();
   if (options.learningRates)
     return printLearningRates(*loaded.module, options.steps, stream);
+  if (options.checkDecode)
+    return checkDecode(*loaded.module, options.autoDegree, options.settings, options.tolerance,
+                       stream);
   auto session =
       Session::create(*loaded.module, options.program, options.autoDegree, options.settings);
   if (failed(session))

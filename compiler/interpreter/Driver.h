@@ -23,6 +23,7 @@ struct DriverOptions {
   int64_t ranks = 0; ///< the required number of ranks of a sharded program; 0: any
   double tolerance = 1e-12;
   bool float64 = false, gather = false, local = false, checkGradients = false;
+  bool checkDecode = false;
   bool learningRates = false; ///< print those of the run and execute nothing
 };
 

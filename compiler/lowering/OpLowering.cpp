@@ -143,7 +143,7 @@ Operation *OpLowering::multiResult(const Op &op, mlir::Location loc) {
     return builder.create<ir::TopKOp>(loc, types, operand(op, 0), first);
   return builder.create<ir::AttentionOp>(
       loc, types[0], types[1], operand(op, 0), operand(op, 1), operand(op, 2),
-      op.operands.size() > 3 ? operand(op, 3) : Value(), /*ringStep=*/Value(),
+      op.operands.size() > 3 ? operand(op, 3) : Value(), /*ringStep=*/Value(), /*start=*/Value(),
       translation.dimName(op.dims[1]), first, builder.getF64FloatAttr(op.number),
       op.word == "causal" ? builder.getUnitAttr() : UnitAttr(),
       op.index ? builder.getI64IntegerAttr(op.index) : IntegerAttr(),

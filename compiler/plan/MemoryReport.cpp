@@ -3,6 +3,7 @@
 #include "base/arena/PersistentLayout.h"
 #include "base/pipeline/Pipelines.h"
 #include "dialects/titan/IR/Titan.h"
+#include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
@@ -149,6 +150,9 @@ PersistentKind getPersistentKind(func::FuncOp function, unsigned argument) {
     return has(ir::attr::kBuffer) ? &MemoryReport::buffers : &MemoryReport::parameters;
   if (has(ir::attr::kState))
     return &MemoryReport::optimizer;
+  auto scalar = function.getArgAttrOfType<StringAttr>(argument, ir::attr::kScalar);
+  if (has(ir::attr::kCache) || (scalar && scalar == ir::kPositionScalar))
+    return &MemoryReport::caches;
   if (has(ir::attr::kStash))
     return &MemoryReport::stashes;
   if (has(ir::attr::kInput))

@@ -24,7 +24,7 @@ struct Case {
   std::vector<Tensor> operands;
   std::vector<ir::NamedTensorType> results;
   std::vector<mlir::NamedAttribute> attributes = {};
-  /// False for operations that only the backward pass or the optimizer uses.
+  /// False for operations that only the backward pass, the optimizer or generation uses.
   bool isDifferentiable = true;
   /// Results that must not be differentiated.
   std::vector<unsigned> withoutGradient = {};

@@ -26,7 +26,8 @@ OwningOpRef<ModuleOp> ops::differentiate(MLIRContext *context, const Case &c,
   PassManager manager(context);
   if (first)
     manager.addNestedPass<mlir::func::FuncOp>(std::move(first));
-  manager.addNestedPass<mlir::func::FuncOp>(ir::createTitanDifferentiate());
+  if (c.isDifferentiable)
+    manager.addNestedPass<mlir::func::FuncOp>(ir::createTitanDifferentiate());
   if (failed(verify(*module)) || failed(manager.run(*module)))
     return nullptr;
   interpreter::widenToFloat64(*module);

@@ -71,17 +71,33 @@ struct Heads {
 
 } // namespace
 
+/// `dims` with the dimension of `chunk` cut to its size.
+static Dims cut(Dims dims, DimAttr chunk) {
+  for (DimAttr &dim : dims)
+    if (dim.getName() == chunk.getName())
+      dim = chunk;
+  return dims;
+}
+
 static Case drawAttention(Draw &draw) {
   Heads heads(draw);
+  const bool isChunk = draw.chance(0.3);
+  const int64_t keys = heads.along.getSize(), queries = isChunk ? draw.number(1, keys) : keys;
+  DimAttr chunk = DimAttr::get(draw.builder.getContext(), heads.along.getName(), queries);
+  for (Dims *dims : {&heads.queries, &heads.results, &heads.rows})
+    *dims = cut(*dims, chunk);
   Case result{{draw.real(heads.queries), draw.real(heads.keys), draw.real(heads.values)},
               {draw.type(heads.results), draw.type(heads.rows)},
               heads.attributes};
   if (heads.documents)
     result.operands.push_back(*heads.documents);
+  if (isChunk)
+    result.operands.push_back(draw.integer({}, 0, keys - queries));
+  result.isDifferentiable = !isChunk;
   // No step of a ring, which is a part of an attention.
   result.attributes.push_back(draw.builder.getNamedAttr(
       "operandSegmentSizes",
-      draw.builder.getDenseI32ArrayAttr({1, 1, 1, heads.documents ? 1 : 0, 0})));
+      draw.builder.getDenseI32ArrayAttr({1, 1, 1, heads.documents ? 1 : 0, 0, isChunk})));
   return result;
 }
 

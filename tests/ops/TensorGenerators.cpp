@@ -164,6 +164,18 @@ static Case drawPad(Draw &draw) {
   return drawRange(draw, false);
 }
 
+static Case drawInsertSlice(Draw &draw) {
+  Dims whole = draw.dims(1, 3), slice = whole;
+  const auto at = static_cast<size_t>(draw.number(0, static_cast<int64_t>(whole.size()) - 1));
+  const int64_t size = draw.number(1, whole[at].getSize());
+  slice[at] = DimAttr::get(draw.builder.getContext(), whole[at].getName(), size);
+  Case result{{draw.real(slice), draw.real(whole), draw.integer({}, 0, whole[at].getSize() - size)},
+              {draw.type(whole)},
+              {named(draw, "dim", whole[at])}};
+  result.isDifferentiable = false; // only generation uses it
+  return result;
+}
+
 void ops::addTensorGenerators(Generators &generators) {
   generators["sharding_constraint"] = drawIdentity;
   generators["stop_gradient"] = drawIdentity;
@@ -178,4 +190,5 @@ void ops::addTensorGenerators(Generators &generators) {
   generators["merge"] = drawMerge;
   generators["slice"] = drawSlice;
   generators["pad"] = drawPad;
+  generators["insert_slice"] = drawInsertSlice;
 }

@@ -25,8 +25,8 @@ struct Weights {
   }
 };
 
-/// Differentiates a train program of the case in double precision, after the pass `first`. Null if
-/// that fails.
+/// Differentiates a train program of the case, if that can be differentiated, in double precision
+/// and after the pass `first`. Null if that fails.
 mlir::OwningOpRef<mlir::ModuleOp> differentiate(mlir::MLIRContext *context, const Case &c,
                                                 const Weights &weights,
                                                 std::unique_ptr<mlir::Pass> first = nullptr);

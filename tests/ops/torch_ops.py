@@ -144,6 +144,12 @@ def pad(attributes, results, x):
     return F.pad(x.data, sum(reversed(widths), []))  # PyTorch counts from the last dimension
 
 
+def insert_slice(attributes, results, x, into, start):
+    dim = attributes["dim"]
+    return torch.slice_scatter(into.data, x.to(into.dims), into.dims.index(dim), int(start.data),
+                               int(start.data) + x.data.shape[x.dims.index(dim)])
+
+
 def rotary(attributes, results, x, start=None):
     """Rotates pairs of elements, as complex numbers, by position times theta^(-i/n) or listed
     angles."""
@@ -167,7 +173,7 @@ def rotary(attributes, results, x, start=None):
 class Scores:
     """The scores of attention and its gradient by rows, masked."""
 
-    def __init__(self, attributes, q, k, v, documents):
+    def __init__(self, attributes, q, k, v, documents, start=0):
         along, head = attributes["along"], attributes["head"]
         self.outer = [d for d in q.dims if d not in (along, head)]
         self.rows, self.order = self.outer + [along], self.outer + [along, head]
@@ -179,8 +185,8 @@ class Scores:
         if cap:
             scores = cap * (scores / cap).tanh()
             self.slope = self.scale * (1 - (scores / cap) ** 2)
-        i = torch.arange(scores.shape[-1])
-        apart = i[:, None] - i[None, :]
+        i, j = start + torch.arange(scores.shape[-2]), torch.arange(scores.shape[-1])
+        apart = i[:, None] - j[None, :]
         seen = torch.ones_like(apart, dtype=torch.bool)
         if attributes.get("causal"):
             seen = seen & (apart >= 0)
@@ -188,12 +194,15 @@ class Scores:
             seen = seen & (apart.abs() < attributes["window"])
         if documents:
             ids = documents.to(self.rows)
-            seen = seen & (ids.unsqueeze(-1) == ids.unsqueeze(-2))
+            seen = seen & (ids[..., i].unsqueeze(-1) == ids.unsqueeze(-2))
         self.scores = scores.masked_fill(~seen, -math.inf)
 
 
-def attention(attributes, results, q, k, v, documents=None):
-    s = Scores(attributes, q, k, v, documents)
+def attention(attributes, results, q, k, v, *rest):
+    """Without dimensions, an operand after `v` is the position of the first query."""
+    documents = next((x for x in rest if x.dims), None)
+    start = next((int(x.data) for x in rest if not x.dims), 0)
+    s = Scores(attributes, q, k, v, documents, start)
     result = Named(s.scores.softmax(-1) @ s.v, s.of_values).to(results[0][0])
     return result, Named(s.scores.logsumexp(-1), s.rows).to(results[1][0])
 
@@ -282,6 +291,7 @@ OPS = {
     "iota": iota, "apply": apply, "contract": contract, "grouped_contract": grouped_contract, "reduce": reduce, "gather": gather, "scatter": scatter,
     "check_index": reshape, "rename": reshape, "split": reshape, "merge": reshape, "sharding_constraint": reshape,
     "stop_gradient": lambda attributes, results, x: x.data.detach(), "slice": cut, "pad": pad,
+    "insert_slice": insert_slice,
     "rotary": rotary, "attention": attention, "attention_grad": attention_grad,
     "top_k": top_k, "cumulative_sum": cumulative_sum, "random": random,
 }

@@ -27,9 +27,10 @@ def cases():
     import hostile
     import inputs
     import resumption
+    import serving
     import tokens
     import transformers_chat
-    modules = [tokens, inputs, arrays, answers, transformers_chat, resumption, hostile]
+    modules = [tokens, inputs, arrays, answers, transformers_chat, serving, resumption, hostile]
     if TITANC.exists():
         import program
         modules.append(program)

@@ -22,11 +22,15 @@ static cl::opt<std::string>
             cl::desc("function to run (default: the first); of several, rank r runs the r-th"));
 static cl::opt<std::string> compare("compare", cl::value_desc("OTHER.mlir"), cl::cat(category),
                                     cl::desc("run this module too and compare results by role"));
-static cl::opt<double> tolerance("tolerance", cl::cat(category),
-                                 cl::desc("relative 2-norm accepted by --compare (default 1e-12) "
-                                          "and --check-gradients (default 1e-6)"));
+static cl::opt<double>
+    tolerance("tolerance", cl::cat(category),
+              cl::desc("relative 2-norm accepted by --compare and --check-decode "
+                       "(default 1e-12) and --check-gradients (default 1e-6)"));
 static cl::opt<bool> gradients("check-gradients", cl::cat(category),
                                cl::desc("compare gradients with differences of the loss, in f64"));
+static cl::opt<bool> decode("check-decode", cl::cat(category),
+                            cl::desc("compare @prefill and @decode, chunk by chunk, with @logits, "
+                                     "in f64"));
 static cl::opt<bool> float64("float64", cl::cat(category),
                              cl::desc("make every floating-point tensor f64"));
 static cl::opt<bool> gather("gather", cl::cat(category), cl::desc("print results whole"));
@@ -75,6 +79,7 @@ static titan::interpreter::DriverOptions readOptions() {
   options.gather = gather;
   options.local = local;
   options.checkGradients = gradients;
+  options.checkDecode = decode;
   return options;
 }
 

@@ -73,13 +73,35 @@ private:
     if (op.getCausal() || op.getWindow())
       scores = maskByDistance(scores);
     if (Value documents = op.getDocuments())
-      scores = hide(scores, b.compare(ComparePredicate::EQ, documents, toKeys(documents)));
+      scores =
+          hide(scores, b.compare(ComparePredicate::EQ, ofQueries(documents), toKeys(documents)));
     return scores;
   }
+
+  /// The positions of queries, or those of keys under their own name.
+  Value getPositions(NamedTensorType type) {
+    return b.create<IotaOp>(NamedTensorType::get(IntegerType::get(op.getContext(), 64),
+                                                 type.getDims()[type.indexOf(op.getAlongAttr())]));
+  }
+  Value getQueryPositions() {
+    Value positions = getPositions(rows);
+    return op.getStart() ? b.add(positions, op.getStart()) : positions;
+  }
+
+  /// The documents of the queries.
+  Value ofQueries(Value documents) {
+    if (!op.getStart())
+      return documents;
+    Value whole = toKeys(documents), positions = getQueryPositions();
+    StringAttr keys = StringAttr::get(op.getContext(), op.getAlong() + ".keys");
+    SmallVector<DimAttr> dims(typeOf(documents).getDims());
+    dims[typeOf(documents).indexOf(op.getAlongAttr())] = typeOf(positions).getDims().front();
+    return b.create<GatherOp>(NamedTensorType::get(typeOf(documents).getElementType(), dims), whole,
+                              positions, keys);
+  }
   Value maskByDistance(Value scores) {
-    Value positions = b.create<IotaOp>(NamedTensorType::get(
-        IntegerType::get(op.getContext(), 64), rows.getDims()[rows.indexOf(op.getAlongAttr())]));
-    Value before = b.sub(positions, toKeys(positions)); // distance of a key before its query
+    Value keys = toKeys(getPositions(op.getKey().getType()));
+    Value before = b.sub(getQueryPositions(), keys); // distance of a key before its query
     if (op.getCausal())
       scores = hide(scores, b.compare(ComparePredicate::GE, before, b.constant(0, before)));
     if (std::optional<int64_t> window = op.getWindow()) {

@@ -22,6 +22,8 @@ static LogicalResult flow(RotaryOp op, Vjp &v) {
 
 /// The result and its log-sum-exp may have cotangents, at least one of them does.
 static LogicalResult flow(AttentionOp op, Vjp &v) {
+  if (op.getStart())
+    return op.emitError("a chunk of queries has no gradient");
   v.setLoc(getGradientLoc(op.getLoc(), op.getResult()));
   Value cotangent = v.cotangent(0) ? v.cotangent(0) : v.zeros(op.getResult().getType());
   auto grad = v.create<AttentionGradOp>(

@@ -136,9 +136,16 @@ template <typename Visit> void AttentionWalk::walk(Visit visit) const {
   }
 }
 
-/// The step of a ring, the last operand; null if the operation is none.
+/// The position of the first query, the last operand.
+int64_t getStart(AttentionOp op, ArrayRef<const HostTensor *> operands) {
+  return op.getStart() ? static_cast<int64_t>(operands.back()->data[0]) : 0;
+}
+
+/// The step of a ring; null if the operation is none.
 template <typename Op> const double *getRingStep(Op op, ArrayRef<const HostTensor *> operands) {
-  return op.getRingStep() ? operands.back()->data.data() : nullptr;
+  if (!op.getRingStep())
+    return nullptr;
+  return operands[op.getRingStepMutable()[0].getOperandNumber()]->data.data();
 }
 
 double dot(const double *a, int64_t aStride, const double *b, int64_t bStride, int64_t n) {
@@ -169,6 +176,7 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
          failed(w.add(attention.getDocuments(), *operands[3], Walk::Documents))) ||
         failed(w.setKeyPositions(attention, *operands[1], getRingStep(attention, operands))))
       return failure();
+    w.positions[Walk::Queries].start += getStart(attention, operands);
     std::fill(results[0].data.begin(), results[0].data.end(), 0.0);
     w.walk([&](const std::vector<int64_t> &at) {
       for (int64_t i = 0; i < w.counts[Walk::Queries]; ++i)

@@ -40,6 +40,9 @@ inline constexpr llvm::StringLiteral kAccumulate = "titan.accumulate";
 /// chooses.
 inline constexpr llvm::StringLiteral kLossChunks = "titan.loss_chunks";
 
+/// On @logits: why no program computes the logits of new positions from caches.
+inline constexpr llvm::StringLiteral kUncached = "titan.uncached";
+
 // On functions of optimizers and their arguments.
 inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
 /// "parameter" or "gradient".
@@ -64,6 +67,9 @@ inline constexpr llvm::StringLiteral kOptional = "titan.optional";
 inline constexpr llvm::StringLiteral kBuffer = "titan.buffer";
 inline constexpr llvm::StringLiteral kState = "titan.state";
 inline constexpr llvm::StringLiteral kScalar = "titan.scalar";
+/// Of programs of generation: operands of earlier positions, which the program extends
+/// (docs/rationale/generation.md).
+inline constexpr llvm::StringLiteral kCache = "titan.cache";
 /// On an input of a fragment: the fragment reads the slot of its microbatch.
 inline constexpr llvm::StringLiteral kMicrobatch = "titan.microbatch";
 /// In tests: the value of the argument, row-major.

@@ -10,6 +10,12 @@ using namespace titan::ir;
 #define GET_OP_CLASSES
 #include "dialects/titan/IR/NeuralOps.cpp.inc"
 
+/// An i64 of rank 0.
+static bool isIndex(Value value) {
+  auto type = cast<NamedTensorType>(value.getType());
+  return type.getRank() == 0 && type.getElementType().isInteger(64);
+}
+
 LogicalResult RotaryOp::verify() {
   NamedTensorType input = getInput().getType();
   if (!input.equalsUpToSharding(getResult().getType()) || !input.hasDim(getAlongAttr()) ||
@@ -20,8 +26,7 @@ LogicalResult RotaryOp::verify() {
   int64_t size = input.getDims()[input.indexOf(getDimAttr())].getSize();
   if (size % 2 != 0)
     return emitOpError("(C2) dimension ") << getDimAttr() << " has the odd size " << size;
-  if (getStart() &&
-      (getStart().getType().getRank() != 0 || !getStart().getType().getElementType().isInteger(64)))
+  if (getStart() && !isIndex(getStart()))
     return emitOpError("(C4) the start must be an i64 of rank 0, got ") << getStart().getType();
   auto listed = static_cast<int64_t>(getFrequencies().value_or(ArrayRef<double>()).size());
   if (getTheta() ? listed != 0 : listed != size / 2)
@@ -59,6 +64,14 @@ static SmallVector<DimAttr> replaceHead(NamedTensorType type, StringAttr head, D
   return dims;
 }
 
+/// Whether the queries are a chunk of a longer dimension.
+static bool hasStart(AttentionOp op) {
+  return bool(op.getStart());
+}
+static bool hasStart(AttentionGradOp) {
+  return false;
+}
+
 /// Constraints C1 to C3 of attention.
 template <typename Op> static LogicalResult verifyOperands(Op op) {
   NamedTensorType q = op.getQuery().getType(), k = op.getKey().getType(),
@@ -69,7 +82,7 @@ template <typename Op> static LogicalResult verifyOperands(Op op) {
       return op.emitOpError("(C1) expected dimensions ")
              << along << " and " << head << " in " << type;
   for (DimAttr dim : k.getDims())
-    if (!llvm::is_contained(q.getDims(), dim))
+    if (!llvm::is_contained(q.getDims(), dim) && !(dim.getName() == along && hasStart(op)))
       return op.emitOpError("(C2) q lacks dimension ") << dim << " of k";
   DimAttr own = getValueHeadOf(k, v, head);
   bool fits =
@@ -124,9 +137,9 @@ template <typename Op> static LogicalResult verifyElementTypes(Op op) {
 template <typename Op> static LogicalResult verifyRing(Op op) {
   if (!op.getRingStep())
     return success();
-  auto step = cast<NamedTensorType>(op.getRingStep().getType());
-  if (step.getRank() != 0 || !step.getElementType().isInteger(64))
-    return op.emitOpError("(C9) the step of a ring must be an i64 of rank 0, got ") << step;
+  if (!isIndex(op.getRingStep()))
+    return op.emitOpError("(C9) the step of a ring must be an i64 of rank 0, got ")
+           << op.getRingStep().getType();
   auto getAxes = [&](Value value) {
     auto type = cast<NamedTensorType>(value.getType());
     return type.getShardingOrReplicated().getDimAxes()[type.indexOf(op.getAlongAttr())];
@@ -146,6 +159,9 @@ LogicalResult AttentionOp::verify() {
   if (failed(verifyOperands(*this)) || failed(verifyElementTypes(*this)) ||
       failed(verifyRing(*this)))
     return failure();
+  if (Value start = getStart(); start && !isIndex(start))
+    return emitOpError("(C10) the first position must be an i64 of rank 0, got ")
+           << start.getType();
   NamedTensorType q = getQuery().getType();
   if (getResult().getType().getDims() != ArrayRef(replaceHead(q, getHeadAttr(), getValueHead())) ||
       getLse().getType().getDims() != ArrayRef(replaceHead(q, getHeadAttr(), nullptr)))

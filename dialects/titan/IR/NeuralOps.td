@@ -53,6 +53,9 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure, AttrSizedOperandSegments]> 
     intersection of `causal`, j <= i; `window` w, |i - j| < w; and `documents`, equal numbers at i and j.
     Every query attends at least to its own position, if k has it.
 
+    `from %p`: query i has the position p + i; keys count from 0. The queries are a chunk of a longer
+    dimension, and k and v may be longer than q.
+
     Decomposition (`--titan-decompose`): rename `along` of k and v, contract, select, reduce, exp, contract.
     The positions of q may be sharded. Those of k and v are whole, except in a step of a ring.
 
@@ -63,7 +66,7 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure, AttrSizedOperandSegments]> 
 
     Constraints:
     - (C1) q, k and v have the dimension `along`, q and k have `head`.
-    - (C2) the dimensions of k are among those of q.
+    - (C2) the dimensions of k are among those of q; with `from`, the sizes of `along` may differ.
     - (C3) v has the dimensions of k without `head`, and one more: `head`, or one that q lacks.
     - (C4) the dimensions of the result are those of q with that dimension in place of `head`; those of
       `lse` are q's without `head`.
@@ -74,18 +77,19 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure, AttrSizedOperandSegments]> 
       that is wider.
     - (C9) the step of a ring is an i64 of rank 0. Its axes are those that shard the positions of k and v,
       and they shard the positions of q.
+    - (C10) the first position is an i64 of rank 0.
 
     Example: `%y, %lse = titan.attention %q, %k, %v documents %ids along "seq" head "head"
     {scale = 0.25, causal, window = 4096 : i64, soft_cap = 5.0e+01} : ...`
   }];
   let arguments = (ins Titan_Tensor:$query, Titan_Tensor:$key, Titan_Tensor:$value,
                        Optional<Titan_Tensor>:$documents, Optional<Titan_Tensor>:$ring_step,
-                       StrAttr:$along, StrAttr:$head, F64Attr:$scale, UnitAttr:$causal,
-                       OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$soft_cap,
+                       Optional<Titan_Tensor>:$start, StrAttr:$along, StrAttr:$head, F64Attr:$scale,
+                       UnitAttr:$causal, OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$soft_cap,
                        OptionalAttr<StrArrayAttr>:$ring_axes);
   let results = (outs Titan_Tensor:$result, Titan_Tensor:$lse);
   let assemblyFormat = [{
-    $query `,` $key `,` $value (`documents` $documents^)? (`ring` $ring_step^ `over` $ring_axes)?
+    $query `,` $key `,` $value (`documents` $documents^)? (`ring` $ring_step^ `over` $ring_axes)? (`from` $start^)?
     `along` $along `head` $head attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{

@@ -32,7 +32,8 @@ LogicalResult StopGradientOp::verify() {
 
 Value titan::ir::getAccumulator(Operation *op) {
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<ScatterOp, ContractOp, GroupedContractOp>([](auto sums) { return sums.getInto(); })
+      .Case<ScatterOp, ContractOp, GroupedContractOp, InsertSliceOp>(
+          [](auto op) { return op.getInto(); })
       .Default(Value());
 }
 
@@ -276,4 +277,24 @@ LogicalResult SliceOp::verify() {
 LogicalResult PadOp::verify() {
   return verifyRange(*this, getResult().getType().indexOf(getDimAttr()), getOffset(),
                      getResult().getType(), getInput().getType());
+}
+
+LogicalResult InsertSliceOp::verify() {
+  NamedTensorType slice = getInput().getType(), whole = getResult().getType(),
+                  start = getStart().getType();
+  const int64_t at = whole.indexOf(getDimAttr());
+  if (at < 0 || !getInto().getType().equalsUpToSharding(whole))
+    return emitOpError("(C1) expected equal tensors with the dimension ")
+           << getDimAttr() << ", got " << getInto().getType() << " and " << whole;
+  bool fits =
+      slice.getElementType() == whole.getElementType() && slice.getRank() == whole.getRank();
+  for (int64_t i = 0; fits && i < whole.getRank(); ++i)
+    fits = i == at ? slice.getDims()[i].getName() == getDimAttr() &&
+                         slice.getDims()[i].getSize() <= whole.getDims()[i].getSize()
+                   : slice.getDims()[i] == whole.getDims()[i];
+  if (!fits)
+    return emitOpError("(C2) ") << slice << " is no range of " << getDimAttr() << " of " << whole;
+  if (start.getRank() != 0 || !start.getElementType().isInteger(64))
+    return emitOpError("(C3) the start must be an i64 of rank 0, got ") << start;
+  return success();
 }

@@ -324,4 +324,28 @@ def Titan_PadOp : Titan_Op<"pad", [Pure, Titan_Exact]> {
   let hasVerifier = 1;
 }
 
+def Titan_InsertSliceOp : Titan_Op<"insert_slice", [Pure, Titan_Exact]> {
+  let summary = "a tensor with a range of a dimension replaced";
+  let description = [{
+    `into`, but its elements start <= i < start + n of dimension `dim` are those of the operand, where n is
+    the operand's size of `dim`. The result may overwrite `into`. A rank that has a shard of `dim` replaces
+    what it has of the range.
+
+    Constraints:
+    - (C1) `into` and the result are equal up to sharding and have the dimension `dim`.
+    - (C2) the operand has their element type, and their dimensions except for the size of `dim`, which is
+      at most theirs.
+    - (C3) `start` is an i64 of rank 0. The range is within the dimension at run time.
+
+    Example: `%y = titan.insert_slice %x into %cache dim "seq" from %p : (!titan.tensor<f32[seq = 1]>,
+    !titan.tensor<f32[seq = 8]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 8]>`
+  }];
+  let arguments = (ins Titan_Tensor:$input, Titan_Tensor:$into, Titan_Tensor:$start, StrAttr:$dim);
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = [{
+    $input `into` $into `dim` $dim `from` $start attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // TITAN_TENSOR_OPS_TD

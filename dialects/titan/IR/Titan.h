@@ -73,8 +73,8 @@ namespace titan::ir {
 /// The constant that `value` is or expands; null if there is none.
 ConstantOp getConstant(mlir::Value value);
 
-/// The operand `into` to which an operation adds its sums; null if there is none. The result may
-/// overwrite only this operand.
+/// The operand `into` to which an operation adds its sums or of which it replaces elements; null if
+/// there is none. The result may overwrite only this operand.
 mlir::Value getAccumulator(mlir::Operation *op);
 
 } // namespace titan::ir

@@ -63,6 +63,23 @@ def Titan_PositionalOpInterface : Titan_OpInterface<"PositionalOpInterface"> {
                                        "::titan::ir::DimAttr":$whole)>];
 }
 
+def Titan_CausalOpInterface : Titan_OpInterface<"CausalOpInterface"> {
+  let description = [{
+    An operation that mixes positions of a dimension and whose result at a position may depend on no later
+    one. It can compute a chunk of that dimension, if the operands that it reads at earlier positions
+    contain these: generation keeps them in caches (docs/rationale/generation.md).
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The operands that it reads at all positions of `dim` up to that of the result. None if it reads later
+      ones, too.
+    }], "::llvm::SmallVector<unsigned>", "getCausalOperands", (ins "::mlir::StringAttr":$dim)>,
+    InterfaceMethod<[{
+      The operation has the types of a chunk that begins at position `start`, an i64 of rank 0, but the
+      operands of `getCausalOperands` are whole. Makes it compute that chunk.
+    }], "void", "setStart", (ins "::mlir::Value":$start)>];
+}
+
 def Titan_EvaluableOpInterface : Titan_OpInterface<"EvaluableOpInterface"> {
   let description = [{
     The reference semantics on the shards of one rank, for the interpreter. Values are doubles. The

@@ -36,15 +36,17 @@ struct AttentionRule : ShardingRuleOpInterface::ExternalModel<AttentionRule<Op>,
         rule.factors, [&](const dist::Factor &factor) { return factor.name == along; });
     positions->isPositional =
         attention.getCausal() || attention.getWindow() || attention.getDocuments();
+    const unsigned key = attention.getKeyMutable().getOperandNumber();
     dist::Factor keys = *positions;
     keys.kind = dist::FactorKind::Replicated;
     keys.padding = positions->padding = dist::Padding::Forbidden;
+    // A chunk of queries (`from`) has fewer positions than the keys.
+    keys.size = attention.getKey().getType().getDims()[keys.operandDims[key]].getSize();
     dist::Factor documents = keys;
-    unsigned key = attention.getKeyMutable().getOperandNumber();
-    unsigned last = op->getNumOperands() - (attention.getRingStep() ? 2 : 1);
     for (unsigned i = 0; i < op->getNumOperands(); ++i) {
       const bool isKey = i == key || i == key + 1;
-      const bool isDocuments = attention.getDocuments() && i == last;
+      const bool isDocuments =
+          attention.getDocuments() && op->getOperand(i) == attention.getDocuments();
       keys.operandDims[i] = isKey ? keys.operandDims[i] : -1;
       documents.operandDims[i] = isDocuments ? documents.operandDims[i] : -1;
       positions->operandDims[i] = isKey || isDocuments ? -1 : positions->operandDims[i];

@@ -1,4 +1,4 @@
-//===- PositionModels.cpp - Models of PositionalOpInterface ---------------===//
+//===- PositionModels.cpp - Models of Positional- and CausalOpInterface ---===//
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/ShardingRules/ShardingRules.h"
@@ -47,9 +47,27 @@ struct RandomPositions : PositionalOpInterface::ExternalModel<RandomPositions, R
   }
 };
 
+/// Documents are numbers of positions: those of queries are among those of keys.
+struct AttentionPositions : CausalOpInterface::ExternalModel<AttentionPositions, AttentionOp> {
+  SmallVector<unsigned> getCausalOperands(Operation *op, StringAttr dim) const {
+    auto attention = cast<AttentionOp>(op);
+    if (!attention.getCausal() || attention.getRingStep() || attention.getAlongAttr() != dim)
+      return {};
+    SmallVector<unsigned> operands{attention.getKeyMutable().getOperandNumber(),
+                                   attention.getValueMutable().getOperandNumber()};
+    for (OpOperand &documents : attention.getDocumentsMutable())
+      operands.push_back(documents.getOperandNumber());
+    return operands;
+  }
+  void setStart(Operation *op, Value start) const {
+    cast<AttentionOp>(op).getStartMutable().assign(start);
+  }
+};
+
 } // namespace
 
 void titan::ir::attachPositionModels(MLIRContext &context) {
+  AttentionOp::attachInterface<AttentionPositions>(context);
   IotaOp::attachInterface<IotaModel>(context);
   RotaryOp::attachInterface<RotaryModel>(context);
   RandomOp::attachInterface<RandomPositions>(context);

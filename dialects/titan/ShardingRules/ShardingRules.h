@@ -23,7 +23,7 @@ void registerShardingRules(mlir::DialectRegistry &registry);
 void attachElementwiseShardingRules(mlir::MLIRContext &context);
 void attachTensorShardingRules(mlir::MLIRContext &context);
 void attachNeuralShardingRules(mlir::MLIRContext &context);
-/// The models of PositionalOpInterface.
+/// The models of PositionalOpInterface and CausalOpInterface.
 void attachPositionModels(mlir::MLIRContext &context);
 
 } // namespace titan::ir

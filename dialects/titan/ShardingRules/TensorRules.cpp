@@ -191,6 +191,27 @@ struct RangeRule : ShardingRuleOpInterface::ExternalModel<RangeRule<Op>, Op> {
   }
 };
 
+/// `into` and the result may be sharded along the dimension: a rank replaces what it has of the
+/// range. The operand is whole there.
+struct InsertSliceRule : ShardingRuleOpInterface::ExternalModel<InsertSliceRule, InsertSliceOp> {
+  dist::ShardingRule getShardingRule(Operation *op) const {
+    auto insert = cast<InsertSliceOp>(op);
+    dist::ShardingRule rule = buildRuleByName(op);
+    rule.linearSets = {{0, 1}};
+    auto whole = llvm::find_if(
+        rule.factors, [&](const dist::Factor &factor) { return factor.name == insert.getDim(); });
+    dist::Factor range = *whole;
+    whole->padding = range.padding = dist::Padding::Forbidden;
+    whole->isPositional = true;
+    whole->size = insert.getResult().getType().getDims()[whole->resultDims[0]].getSize();
+    whole->operandDims[0] = -1;
+    range.kind = dist::FactorKind::Replicated;
+    range.operandDims[1] = range.resultDims[0] = -1;
+    rule.factors.push_back(range);
+    return rule;
+  }
+};
+
 /// Operations that depend on the order along a dimension, which is not sharded.
 template <typename Op>
 struct OrderRule : ShardingRuleOpInterface::ExternalModel<OrderRule<Op>, Op> {
@@ -223,6 +244,7 @@ void ir::attachTensorShardingRules(MLIRContext &context) {
   MergeOp::attachInterface<MergeRule>(context);
   SliceOp::attachInterface<RangeRule<SliceOp>>(context);
   PadOp::attachInterface<RangeRule<PadOp>>(context);
+  InsertSliceOp::attachInterface<InsertSliceRule>(context);
   TopKOp::attachInterface<OrderRule<TopKOp>>(context);
   CumulativeSumOp::attachInterface<OrderRule<CumulativeSumOp>>(context);
 }

@@ -18,6 +18,16 @@ SmallVector<func::FuncOp> titan::ir::getTrainPrograms(ModuleOp module) {
   return programs;
 }
 
+int64_t titan::ir::countPositions(func::FuncOp function) {
+  auto dim = StringAttr::get(function.getContext(), kPositionDim);
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto type = cast<NamedTensorType>(function.getArgumentTypes()[i]);
+    if (function.getArgAttr(i, attr::kInput) && type.hasDim(dim))
+      return type.getDims()[type.indexOf(dim)].getSize();
+  }
+  return 0;
+}
+
 bool titan::ir::isTrained(func::FuncOp function, unsigned index) {
   return function.getArgAttr(index, attr::kParam) && !function.getArgAttr(index, attr::kFrozen) &&
          !function.getArgAttr(index, attr::kBuffer);

@@ -20,6 +20,15 @@ bool isTrainProgram(mlir::func::FuncOp function);
 /// The train programs of a module.
 llvm::SmallVector<mlir::func::FuncOp> getTrainPrograms(mlir::ModuleOp module);
 
+/// The dimension of the positions of a sample.
+inline constexpr llvm::StringLiteral kPositionDim = "seq";
+
+/// The scalar of a program of generation: the position of the first row of its chunk.
+inline constexpr llvm::StringLiteral kPositionScalar = "position";
+
+/// The size of `kPositionDim` in the inputs of a program; 0 if none has it.
+int64_t countPositions(mlir::func::FuncOp function);
+
 /// Whether argument `index` is a trained parameter: a parameter that is neither frozen nor a
 /// buffer.
 bool isTrained(mlir::func::FuncOp function, unsigned index);

@@ -92,3 +92,17 @@ Value TensorBuilder::fitTo(Value value, NamedTensorType type, bool roundBeforeRe
     return value;
   return create<ExpandOp>(type, value);
 }
+
+Value TensorBuilder::sliceAt(Value value, DimAttr range, Value start) {
+  NamedTensorType type = typeOf(value);
+  const int64_t at = type.indexOf(range.getName());
+  MLIRContext *context = value.getContext();
+  SmallVector<DimAttr> whole(type.getDims()), sliced(type.getDims());
+  sliced[at] = range;
+  whole[at] = DimAttr::get(context, StringAttr::get(context, range.getName().getValue() + ".whole"),
+                           whole[at].getSize(), range.getName());
+  Value renamed = create<RenameOp>(NamedTensorType::get(type.getElementType(), whole), value);
+  Value positions = create<IotaOp>(NamedTensorType::get(typeOf(start).getElementType(), range));
+  return create<GatherOp>(NamedTensorType::get(type.getElementType(), sliced), renamed,
+                          add(positions, start), whole[at].getName());
+}

@@ -45,6 +45,10 @@ public:
   /// types, and expands along dimensions that the value lacks.
   mlir::Value fitTo(mlir::Value value, NamedTensorType type, bool roundBeforeReduce = false);
 
+  /// The elements from `start`, an i64 of rank 0, on: `value` with `range` in place of the
+  /// dimension of that name.
+  mlir::Value sliceAt(mlir::Value value, DimAttr range, mlir::Value start);
+
   /// Creates any other operation at the current location.
   template <typename OpT, typename... Args> OpT create(Args &&...args) {
     return builder.create<OpT>(loc, std::forward<Args>(args)...);

@@ -34,7 +34,7 @@ std::string ir::getSourceName(Value value) {
     return op->getName().stripDialect().str();
   auto argument = cast<BlockArgument>(value);
   if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-    for (StringRef role : {attr::kParam, attr::kState, attr::kInput, attr::kScalar})
+    for (StringRef role : {attr::kParam, attr::kState, attr::kCache, attr::kInput, attr::kScalar})
       if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), role))
         return name.str();
   return "argument";

@@ -1,4 +1,5 @@
 #include "AttentionMask.h"
+#include "FewQueries.h"
 #include "PackedForward.h"
 #include "Scratch.h"
 #include "VectorForward.h"
@@ -16,9 +17,7 @@ namespace {
 
 constexpr int64_t keyBlock = attention_scratch::kKeyBlock;
 
-/// The score of a masked pair: finite, because scores are subtracted, and so low that its
-/// probability is 0 next to any visible one. Scores are in units of log2.
-template <typename T> constexpr T hidden = T(-1e30);
+template <typename T> constexpr T hidden = kHiddenScore<T>;
 
 template <typename E> struct ForwardTensors {
   const E *q, *k, *v;
@@ -65,7 +64,10 @@ private:
     kvHead = pair % s.kvHeads;
     auto start = [&](const AttentionStrides &at) { return outer * at.outer + kvHead * at.kvHead; };
     mask = AttentionMask(s, s.documents ? s.documents + start(s.ofDocuments) : nullptr);
-    products.load(all.k + start(s.k), all.v + start(s.v));
+    // Panels start at multiples of `lanes`.
+    const IndexRange seen = mask.keysOf({0, s.queries});
+    products.load(all.k + start(s.k), all.v + start(s.v),
+                  {seen.begin / lanes * lanes, std::max(seen.begin, seen.end)});
   }
 
   /// `lanes` queries of head g from i0, one per lane.
@@ -226,6 +228,8 @@ void forwardBy(const AttentionShape &shape, const ForwardTensors<E> &all) {
 
 template <typename E> void forward(const AttentionShape &given, const ForwardTensors<E> &all) {
   const AttentionShape shape = withStrides(given);
+  if (FewQueries<E>::fits(shape))
+    return FewQueries<E>(shape, all.q, all.k, all.v, all.out, all.lse).run();
   if constexpr (std::is_same_v<E, bf16>)
     if (PackedForward::fits(shape))
       return forwardBy<PackedForward>(shape, all);

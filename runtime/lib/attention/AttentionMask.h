@@ -39,6 +39,12 @@ public:
             shape->window ? ofQueries.lowerBound(last + shape->window) : shape->queries};
   }
 
+  /// Whether the query attends to the key.
+  bool isVisible(int64_t query, int64_t key) const {
+    const IndexRange keys = keysOf({query, query + 1});
+    return key >= keys.begin && key < keys.end &&
+           (!documents || documentOfKey(key) == documentOfQuery(query));
+  }
   bool hasDocuments() const { return documents; }
   int64_t documentOfKey(int64_t key) const { return documents[ofKeys.toGlobal(key) * stride]; }
   int64_t documentOfQuery(int64_t query) const {

@@ -17,7 +17,7 @@ public:
              {{&sums, unitPanels(s.valueHead) * kUnitBlockElements}});
   }
 
-  void load(const bf16 *k, const bf16 *v) {
+  void load(const bf16 *k, const bf16 *v, IndexRange /*keys: all are packed*/) {
     packLeft(k, s.k, true, keys);
     packLeft(v, s.v, false, values);
   }

@@ -14,6 +14,10 @@ template <typename T> T scoreFactor(const AttentionShape &s) {
   return static_cast<T>(s.softCap > 0 ? s.scale / s.softCap : s.scale * 1.44269504088896340736);
 }
 
+/// The score of a masked pair: finite, because scores are subtracted, and so low that its
+/// probability is 0 next to any visible one. Scores are in units of log2.
+template <typename T> constexpr T kHiddenScore = T(-1e30);
+
 /// Strides of positions as rows.
 inline RowStrides rowStridesOf(const AttentionStrides &at) {
   return {at.position, at.element};

@@ -16,9 +16,13 @@ public:
   VectorForward(const AttentionShape &s, const ForwardMemory<T> &memory)
       : sums(memory.sums), s(s), memory(memory) {}
 
-  void load(const E *k, const E *v) {
-    packRows(k, rowStridesOf(s.k), s.keys, s.head, memory.keys);
-    packRows(v, rowStridesOf(s.v), s.keys, s.valueHead, memory.values);
+  /// Packs the keys of a range that starts a panel, and their values.
+  void load(const E *k, const E *v, IndexRange keys) {
+    const int64_t count = keys.end - keys.begin;
+    packRows(k + keys.begin * s.k.position, rowStridesOf(s.k), count, s.head,
+             memory.keys + keys.begin * s.head);
+    packRows(v + keys.begin * s.v.position, rowStridesOf(s.v), count, s.valueHead,
+             memory.values + keys.begin * s.valueHead);
   }
 
   /// queries[head][lanes], times the score factor.

@@ -80,6 +80,28 @@ void addCommands(CLI::App &app, Options &o) {
                           "sample from the k most likely tokens");
   cli::addNumber<double>(*generate, "--top-p", 0, o.sampling.topP,
                          "sample from the smallest set of tokens with this total probability");
+  generate
+      ->add_option("--prompts", o.prompts,
+                   "prompts to continue, one a line; of a .jsonl file the fields `prompt`")
+      ->type_name("FILE");
+  generate->add_flag("--json", o.json,
+                     "write one JSON object a line: prompt, text, tokens, finish");
+  generate->add_option("--stop", o.stops, "end before this text (repeatable)")
+      ->type_name("TEXT")
+      ->take_all()
+      ->expected(1);
+  generate->add_option("--stop-token", o.stopTokens, "end before this token (repeatable)")
+      ->type_name("NUMBER")
+      ->take_all()
+      ->expected(1);
+  generate
+      ->add_option("--tokenizer", o.tokenizer,
+                   "directory or file of a tokenizer (tokenizer.json, SentencePiece, tiktoken); "
+                   "default: that of the --init-from directory, else that of the data")
+      ->type_name("PATH");
+  generate->add_flag("--chat", o.chat, "put each prompt into the tokenizer's chat template");
+  generate->add_flag("--no-kv-cache", o.noKvCache,
+                     "compute the whole text for every token, to compare");
   CLI::App *hf = command("export", "export the weights for other software", Command::Export);
   hf->add_option("--hf", o.exportDirectory, "as a Hugging Face directory")->type_name("DIR");
 }
@@ -127,6 +149,8 @@ void refuseUseless(const CLI::App &app, const Options &options) {
                      (*use.instead ? std::string("; ") + use.instead : ""));
   }
   refuseSampling(options.sampling);
+  if (!options.prompt.empty() && !options.prompts.empty())
+    throw UsageError("--prompt and --prompts exclude one another");
   const bool isNamed = options.resume != "auto" && options.resume != "none";
   if (isNamed && !options.initFrom.empty())
     throw UsageError("--resume " + options.resume +

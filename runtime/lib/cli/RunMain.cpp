@@ -13,6 +13,7 @@
 #include "checkpoint/Export.h"
 #include "gemm/Request.h"
 #include "generation/Generate.h"
+#include "generation/TextModel.h"
 #include "launch/CrashReport.h"
 #include "launch/LoadedCode.h"
 #include "launch/Orphans.h"
@@ -72,13 +73,16 @@ void applySettings(Settings &settings, const Options &options) {
 }
 
 /// The entry points of a command.
-std::vector<std::string> functionsOf(Command command) {
-  switch (command) {
+std::vector<std::string> functionsOf(const Options &options, const Program &program) {
+  auto isDecode = [](const Function &function) { return function.name == "decode"; };
+  switch (options.command) {
   case Command::Train:
     return {"train", "eval"};
   case Command::Eval:
     return {"eval"};
   case Command::Generate:
+    if (!options.noKvCache && std::ranges::any_of(program.functions, isDecode))
+      return {"prefill", "decode"};
     return {"logits"};
   case Command::Export:
     return {};
@@ -86,10 +90,20 @@ std::vector<std::string> functionsOf(Command command) {
   return {};
 }
 
-/// The program without functions that the command does not run, which would take memory.
-Program programFor(Command command, const std::vector<int64_t> &degrees) {
+/// Whether the command uses the tensor.
+bool uses(const Options &options, const Tensor &tensor) {
+  if (tensor.role == Role::State)
+    return options.command == Command::Train;
+  if (tensor.role == Role::Cache || (tensor.role == Role::Scalar && tensor.name == kPosition))
+    return options.command == Command::Generate && !options.noKvCache;
+  return true;
+}
+
+/// The program without functions and tensors that the command does not use and that would take
+/// memory.
+Program programFor(const Options &options, const std::vector<int64_t> &degrees) {
   Program whole = program(degrees.data());
-  std::vector<std::string> needed = functionsOf(command);
+  std::vector<std::string> needed = functionsOf(options, whole);
   for (const Pipeline &pipeline : whole.pipelines)
     if (std::find(needed.begin(), needed.end(), pipeline.program) != needed.end())
       for (const Fragment &fragment : pipeline.fragments)
@@ -97,6 +111,10 @@ Program programFor(Command command, const std::vector<int64_t> &degrees) {
   std::erase_if(whole.functions, [&](const Function &function) {
     return std::find(needed.begin(), needed.end(), function.name) == needed.end();
   });
+  for (const Tensor &tensor : whole.tensors)
+    if (!uses(options, tensor))
+      whole.persistent[static_cast<size_t>(tensor.allocation)].isUsed = false;
+  std::erase_if(whole.tensors, [&](const Tensor &tensor) { return !uses(options, tensor); });
   return whole;
 }
 
@@ -272,7 +290,7 @@ int runCommand(Preparation &made, World &world) {
   int share = shareOfCores(world);
   world.runCollectively([&] { omp_set_num_threads(chooseThreadCount(launch, share)); });
   // Again, because its scratch has one block per thread.
-  Program needed = programFor(options.command, made.degrees);
+  Program needed = programFor(options, made.degrees);
   releaseLoadedCode(); // after start-up, before the arena exists
   Executor executor(std::move(needed), std::move(made.degrees), world, makeDevice(launch));
   reportCrashes(launch.rank, executor.running());

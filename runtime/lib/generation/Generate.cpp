@@ -1,203 +1,183 @@
 #include "Generate.h"
 
+#include "Continuation.h"
+#include "Prompts.h"
 #include "Sampling.h"
+#include "TextModel.h"
+#include "Tokenizer.h"
 #include "checkpoint/Checkpoint.h"
 
 #include "base/Error.h"
-#include "base/data/Feed.h"
 #include "base/random/RandomStream.h"
-#include "data/BatchReader.h"
+#include "base/text/Counted.h"
 #include "metrics/Metrics.h"
 
 #include <algorithm>
-#include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <optional>
-#include <sstream>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace titan::rt {
 
 namespace {
 
-class Generator {
+/// Tokens and the time in which they were computed.
+struct Speed {
+  int64_t tokens = 0;
+  std::chrono::duration<double> time{0};
+
+  std::string describe() const {
+    return fmt::format("{}, {:.1f} tokens/s", counted(tokens, "token"),
+                       time.count() > 0 ? static_cast<double>(tokens) / time.count() : 0.0);
+  }
+};
+
+/// Rank 0 alone has texts and the tokenizer; all ranks have the tokens.
+class Generation {
 public:
-  explicit Generator(Executor &executor)
-      : executor(executor), tokens(executor.find(Role::Input, "tokens", "logits")),
-        logits(executor.find(Role::Output, "logits", "logits")) {
-    if (!executor.hasFunction("logits") || !logits)
-      throw UserError("this program writes no text: its model has no output called logits");
-    if (!tokens)
-      throw UserError("this program writes no text: its model has no input called tokens");
-    checkInputs();
-    length = tokens->info.dims[1].size;
-    findAxes();
-  }
+  Generation(Executor &executor, const Options &options, const Settings &settings)
+      : executor(executor), options(options), settings(settings) {}
 
-  /// Logits of the token after `text`, the same on every rank.
-  std::vector<double> next(const std::vector<int64_t> &text) {
-    size_t first = text.size() > static_cast<size_t>(length) ? text.size() - length : 0;
-    load(*tokens, [&](int64_t column) {
-      size_t position = first + static_cast<size_t>(column);
-      return position < text.size() ? text[position] : 0;
+  /// Opens the model and the tokenizer and reads the prompts. Collective.
+  void prepare() {
+    executor.world().runCollectively([&] {
+      if (options.initFrom.empty())
+        throw UserError("generate needs weights: pass --init-from DIR or FILE.safetensors");
+      model.emplace(executor, !options.noKvCache);
+      if (executor.isFirst())
+        readTexts();
     });
-    if (const Tensor *documents = executor.find(Role::Input, "documents", "logits"))
-      load(*documents, [](int64_t) { return 0; });
-    if (const Tensor *positions = executor.find(Role::Input, "positions", "logits"))
-      load(*positions, [](int64_t column) { return column; });
-    executor.run("logits");
-    return collect(static_cast<int64_t>(text.size() - first) - 1);
+    broadcast(ends);
+    std::vector<int64_t> count{static_cast<int64_t>(prompts.size())};
+    broadcast(count);
+    tokens.resize(static_cast<size_t>(count[0]));
+    for (std::vector<int64_t> &prompt : tokens)
+      broadcast(prompt);
   }
 
-  /// Number of logits of a token.
-  int64_t vocabulary() const { return columns.size; }
+  void run() {
+    for (size_t i = 0; i < tokens.size(); ++i)
+      proceed(i);
+    if (!executor.isFirst())
+      return;
+    const std::string &why = executor.program().uncached;
+    if (!model->hasCaches() && !options.noKvCache && !why.empty())
+      std::fprintf(stderr, "note: every token recomputes the whole text: %s\n", why.c_str());
+    std::fprintf(stderr, "prompt: %s; continuation: %s\n", prompt.describe().c_str(),
+                 continuation.describe().c_str());
+  }
 
 private:
-  /// A dimension of the logits: its size, and its stride in the global tensor.
-  struct Axis {
-    int64_t size = 1, stride = 1;
-    int64_t at(int64_t element) const { return element / stride % size; }
-  };
-
-  /// Arrays may give a model other inputs than a text.
-  void checkInputs() const {
-    for (const InputSpec &input : inputsOf(executor.program(), "logits"))
-      if (!findFeed(input.name) || input.type != DType::I64 || input.shape.size() != 1)
-        throw UserError(
-            "this program writes no text: the logits of its model depend on the input " +
-            input.name);
+  void readTexts() {
+    const int64_t vocab = executor.program().vocab; // arrays have none
+    tokenizer = openTokenizer(options, settings.text("data.format", "text") == "text",
+                              vocab ? vocab : model->vocabulary());
+    if (!tokenizer->writesText() && !options.stops.empty())
+      throw UserError("--stop takes a text, and the tokens of this program are numbers: pass "
+                      "--stop-token NUMBER, or a --tokenizer");
+    if (options.prompts.empty())
+      prompts = {options.prompt};
+    else
+      prompts = readPrompts(options.prompts);
+    for (const std::string &text : prompts)
+      tokens.push_back(tokenizer->encode(text));
+    ends = tokenizer->ends();
+    ends.insert(ends.end(), options.stopTokens.begin(), options.stopTokens.end());
   }
 
-  /// The model may declare its logits in any order.
-  void findAxes() {
-    int64_t stride = 1;
-    const std::vector<Dim> &dims = logits->info.dims;
-    auto has = [&](const char *name) {
-      return std::count_if(dims.begin(), dims.end(),
-                           [&](const Dim &dim) { return dim.name == name; });
-    };
-    if (dims.size() != 3 || !has("batch") || !has("seq"))
-      throw UserError(
-          "this program writes no text: the output logits of its model must have batch, "
-          "seq and one dimension more");
-    for (auto dim = dims.rbegin(); dim != dims.rend(); stride *= dim++->size)
-      if (dim->name == std::string("seq"))
-        rows = {dim->size, stride};
-      else if (dim->name != std::string("batch")) // the only such dimension
-        columns = {dim->size, stride};
+  /// Gives all ranks the list of the first one.
+  void broadcast(std::vector<int64_t> &list) {
+    list.resize(
+        static_cast<size_t>(executor.broadcastFromFirst(static_cast<int64_t>(list.size()))));
+    executor.world().worldGroup().broadcast(list.data(), static_cast<int64_t>(list.size()),
+                                            DType::I64, 0, {"sharing the tokens of prompts", ""});
   }
 
-  /// All samples are equal.
-  template <class Number> void load(const Tensor &input, Number at) {
-    if (!executor.has(input))
-      return;
-    HostView host = executor.view(input, HostView::Access::Write);
-    executor.layoutOf(input.info).forEachRun([&](const ShardRun &run) {
-      for (int64_t i = 0; i < run.count; ++i)
-        host.as<int64_t>()[run.local + i] = at((run.global + i) % length);
-    });
-  }
-
-  /// Row `position` of the logits, gathered from the ranks that hold its shards.
-  std::vector<double> collect(int64_t position) {
-    std::vector<double> row(columns.size);
-    HostView host = executor.view(*logits, HostView::Access::Read);
-    const std::byte *data = host.data();
-    if (executor.isWriter(*logits))
-      executor.layoutOf(logits->info).forEachRun([&](const ShardRun &run) {
-        for (int64_t i = 0; i < run.count; ++i)
-          if (rows.at(run.global + i) == position)
-            row[columns.at(run.global + i)] = valueAt(data, run.local + i);
-      });
-    executor.world().worldGroup().allReduce(row.data(), columns.size, DType::F64, Reduction::Sum,
-                                            {"collecting logits", ""});
-    return row;
-  }
-
-  double valueAt(const std::byte *data, int64_t index) const {
-    switch (logits->info.dtype) {
-    case DType::F64:
-      return reinterpret_cast<const double *>(data)[index];
-    case DType::BF16:
-      return reinterpret_cast<const bf16 *>(data)[index];
-    default:
-      return reinterpret_cast<const float *>(data)[index];
+  /// Continues prompt number `index`.
+  void proceed(size_t index) {
+    // Random numbers depend on the seed and the number of the prompt, not on other prompts.
+    const RandomStream random(static_cast<uint64_t>(settings.integer("seed", 0)), "generate",
+                              index ? std::to_string(index) : "");
+    std::vector<int64_t> text = tokens[index];
+    const size_t begin = text.size();
+    Continuation written(options.stops);
+    if (tokenizer) {
+      tokenizer->begin(text);
+      show(prompts[index]);
     }
+    bool hasEnded = false;
+    while (!hasEnded && static_cast<int64_t>(text.size() - begin) < options.maxTokens) {
+      const std::vector<double> logits = measure(text, begin);
+      const int64_t token = chooseToken(logits, options.sampling, random.uniform(text.size() + 1));
+      hasEnded = std::find(ends.begin(), ends.end(), token) != ends.end();
+      if (hasEnded)
+        break;
+      text.push_back(token);
+      if (tokenizer)
+        show(written.add(tokenizer->next(token)));
+      if (!options.stops.empty())
+        hasEnded = executor.broadcastFromFirst(written.isStopped());
+    }
+    if (!tokenizer)
+      return;
+    if (!written.isStopped()) {
+      show(written.add(tokenizer->finish()));
+      show(written.finish());
+    }
+    text.erase(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin));
+    finish(index, written.text(), text, hasEnded || written.isStopped());
+  }
+
+  /// The logits after the text. The first ones of a text take the time of its prompt.
+  std::vector<double> measure(const std::vector<int64_t> &text, size_t begin) {
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<double> logits = model->next(text);
+    Speed &speed = text.size() == begin ? prompt : continuation;
+    speed.tokens += text.size() == begin ? static_cast<int64_t>(begin) : 1;
+    speed.time += std::chrono::steady_clock::now() - start;
+    return logits;
+  }
+
+  /// Writes a fragment of plain text at once.
+  void show(const std::string &fragment) {
+    if (options.json)
+      return;
+    std::fwrite(fragment.data(), 1, fragment.size(), stdout);
+    flushOutput();
+  }
+
+  void finish(size_t index, const std::string &text, const std::vector<int64_t> &added,
+              bool hasEnded) {
+    std::string line;
+    if (options.json)
+      line = nlohmann::json({{"prompt", prompts[index]},
+                             {"text", text},
+                             {"tokens", added},
+                             {"finish", hasEnded ? "stop" : "length"}})
+                 .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    std::fprintf(stdout, "%s\n", line.c_str());
+    flushOutput();
   }
 
   Executor &executor;
-  const Tensor *tokens, *logits;
-  Axis rows, columns;
-  int64_t length; // compiled sequence length
-};
-
-/// Tokens as text: bytes, or numbers if their meaning is unknown.
-class Spelling {
-public:
-  Spelling(bool isText, int64_t vocabulary) : isText(isText), vocabulary(vocabulary) {}
-
-  std::vector<int64_t> read(const std::string &prompt) const {
-    std::vector<int64_t> tokens;
-    if (isText)
-      readBytes(prompt, tokens);
-    else
-      readNumbers(prompt, tokens);
-    if (tokens.empty())
-      throw UserError(isText ? "generate needs at least one byte to go on from: pass --prompt TEXT"
-                             : "generate needs at least one token to go on from: pass --prompt "
-                               "'NUMBER ...'");
-    return tokens;
-  }
-  std::string write(int64_t token) const {
-    if (!isText)
-      return fmt::format(" {}", token);
-    return token < 256 ? std::string(1, static_cast<char>(token)) : "\uFFFD"; // not a byte
-  }
-
-private:
-  void readBytes(const std::string &prompt, std::vector<int64_t> &tokens) const {
-    for (unsigned char byte : prompt) {
-      if (byte >= vocabulary)
-        throw UserError(fmt::format("--prompt has the byte {}, and the model knows those up to {}",
-                                    byte, vocabulary - 1));
-      tokens.push_back(byte);
-    }
-  }
-
-  void readNumbers(const std::string &prompt, std::vector<int64_t> &tokens) const {
-    std::istringstream words(prompt);
-    for (std::string word; words >> word;) {
-      int64_t token = -1;
-      auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), token);
-      if (error != std::errc() || end != word.data() + word.size() || token < 0 ||
-          token >= vocabulary)
-        throw UserError(fmt::format("--prompt takes numbers of tokens, 0 to {}, as the data have; "
-                                    "'{}' is none",
-                                    vocabulary - 1, word));
-      tokens.push_back(token);
-    }
-  }
-
-  bool isText;
-  int64_t vocabulary;
+  const Options &options;
+  const Settings &settings;
+  std::optional<TextModel> model;
+  std::unique_ptr<Tokenizer> tokenizer;     // on rank 0
+  std::vector<std::string> prompts;         // on rank 0
+  std::vector<std::vector<int64_t>> tokens; // of each prompt
+  std::vector<int64_t> ends;
+  Speed prompt, continuation;
 };
 
 } // namespace
 
 int generate(Executor &executor, const Options &options, const Settings &settings) {
-  std::optional<Generator> generator;
-  std::optional<Spelling> spelling;
-  std::vector<int64_t> text;
-  executor.world().runCollectively([&] {
-    generator.emplace(executor);
-    if (options.initFrom.empty())
-      throw UserError("generate needs weights: pass --init-from DIR or FILE.safetensors");
-    const int64_t vocab = executor.program().vocab; // arrays have none
-    spelling.emplace(settings.text("data.format", "text") == "text",
-                     vocab ? vocab : generator->vocabulary());
-    text = spelling->read(options.prompt);
-  });
+  Generation generation(executor, options, settings);
+  generation.prepare();
   const LoadedWeights loaded =
       loadWeights(executor, options.initFrom, static_cast<uint64_t>(settings.integer("seed", 0)));
   printNotes(executor, loaded);
@@ -206,20 +186,7 @@ int generate(Executor &executor, const Options &options, const Settings &setting
   // Weights without a step are those of the last one.
   executor.writeScalar("step",
                        static_cast<double>(loaded.step.value_or(settings.integer("steps", 100))));
-
-  auto print = [&](const std::string &fragment) {
-    if (executor.isFirst())
-      std::fwrite(fragment.data(), 1, fragment.size(), stdout);
-    flushOutput();
-  };
-  RandomStream random(static_cast<uint64_t>(settings.integer("seed", 0)), "generate", "");
-  print(options.prompt);
-  for (int64_t i = 0; i < options.maxTokens; ++i) {
-    text.push_back(
-        chooseToken(generator->next(text), options.sampling, random.uniform(text.size())));
-    print(spelling->write(text.back()));
-  }
-  print("\n");
+  generation.run();
   return 0;
 }
 

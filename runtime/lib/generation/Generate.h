@@ -1,5 +1,4 @@
-// Text generation. For every new token, the program's "logits" function runs on the complete
-// prefix, padded to the compiled sequence length.
+// The command `generate`: continues prompts.
 #pragma once
 
 #include "settings/Options.h"
@@ -8,7 +7,8 @@
 
 namespace titan::rt {
 
-/// Prints the prompt and its continuation on rank 0's standard output.
+/// Writes the prompts and their continuations on rank 0's standard output, and the tokens per
+/// second on its standard error. Collective.
 int generate(Executor &executor, const Options &options, const Settings &settings);
 
 } // namespace titan::rt

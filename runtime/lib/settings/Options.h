@@ -39,8 +39,15 @@ struct Options {
   std::string saveGradients;
 
   std::string prompt;
+  std::string prompts;             ///< a file of prompts; empty: `prompt` alone
+  bool json = false;               ///< write a JSON object per prompt
+  std::vector<std::string> stops;  ///< texts before which a continuation ends
+  std::vector<int64_t> stopTokens; ///< likewise
+  std::string tokenizer; ///< a directory or file; empty: that of the weights, or of the data
+  bool chat = false;     ///< a prompt is a user's message in the tokenizer's chat template
   int64_t maxTokens = 100;
   Sampling sampling;
+  bool noKvCache = false; ///< computes all positions for every token
 
   std::string exportDirectory;
 };

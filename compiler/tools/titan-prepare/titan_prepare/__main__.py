@@ -12,6 +12,9 @@ def start() -> int:
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    if sys.argv[1:2] == ["--serve"] and len(sys.argv) == 3:
+        from titan_prepare.serve import serve
+        return serve(sys.argv[2])
     from titan_prepare.cli import main
     return main()
 

@@ -101,7 +101,7 @@ static StringAttr getProgramOfFragment(func::FuncOp function) {
 }
 
 PersistentKey memory::getPersistentKey(func::FuncOp function, unsigned argument) {
-  for (StringRef role : {attr::kParam, attr::kState, attr::kScalar})
+  for (StringRef role : {attr::kParam, attr::kState, attr::kCache, attr::kScalar})
     if (auto name = function.getArgAttrOfType<StringAttr>(argument, role))
       return {StringAttr::get(function.getContext(), role), name,
               function.getArgAttr(argument, attr::kStage)};

@@ -34,7 +34,7 @@ arena::PersistentItem getPersistentItem(ir::AllocationAttr allocation, int64_t b
 int64_t countSlots(ir::NamedTensorType type);
 
 /// Identifies a persistent tensor in all programs of a module by its role (`titan.param`,
-/// `titan.state`, `titan.scalar`; in fragments also `titan.input`, `titan.stash`,
+/// `titan.state`, `titan.cache`, `titan.scalar`; in fragments also `titan.input`, `titan.stash`,
 /// `titan.step_value`), its name and its scope: the stage (`titan.stage`) of a parameter or state
 /// that has one, the program of what only its fragments share, null for others. The name alone is
 /// not unique: a user may call a parameter `lr`, or `m.w` although the first moment of `w` is

@@ -101,13 +101,14 @@ AllocRefAttr Planner::findLastUseOperand(OpResult result) {
   // A coalesced collective may overwrite only the operand of the same index.
   if (isa<dist::DistDialect>(op->getDialect()))
     candidates = {op->getOperand(result.getResultNumber())};
-  auto isFree = [&](AllocRefAttr ref) {
-    return ref.getLevels().empty() && getLiveUntil(ref) <= liveness.getStart(op) &&
-           !blocksYield(result, ref) && llvm::all_of(read, [&](Value operand) {
-             return refs.lookup(operand) != ref || fits(operand);
-           });
-  };
   AllocRefAttr preferred = preferences.count(result) ? preferences[result].ref : nullptr;
+  // A slot of a stack is kept for its own value.
+  auto isFree = [&](AllocRefAttr ref) {
+    return (ref.getLevels().empty() || ref == preferred) &&
+           getLiveUntil(ref) <= liveness.getStart(op) && !blocksYield(result, ref) &&
+           llvm::all_of(
+               read, [&](Value operand) { return refs.lookup(operand) != ref || fits(operand); });
+  };
   AllocRefAttr found;
   for (Value operand : candidates) {
     AllocRefAttr ref = refs.lookup(operand);

@@ -13,13 +13,39 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::memory;
 
+/// True if `stack` may replace a stack in `ref` slot by slot: every iteration produces the slot of
+/// that stack that it alone reads.
+bool Planner::replacesSlots(RepeatOp repeat, OpResult stack, AllocRefAttr ref) {
+  const int64_t begin = liveness.getStart(repeat);
+  ArrayRef<int64_t> users =
+      repeat.getStackedUsers(stack.getResultNumber() - repeat.getNumIterArgs());
+  Value old;
+  for (auto [i, input] : llvm::enumerate(repeat.getScannedInputs()))
+    if (refs.lookup(input) == ref && ArrayRef<int64_t>(repeat.getScannedUsers(i)) == users)
+      old = input;
+  if (!old || llvm::count(repeat.getScannedInputs(), old) != 1)
+    return false;
+  auto isDone = [&](Value value) {
+    return value == old || replaced.contains(refs.lookup(value)) ||
+           liveness.getLastUse(value) < begin;
+  };
+  auto isInside = [&](Operation *user) { return repeat->isProperAncestor(user); };
+  return liveness.getLastUse(old) == liveness.getEnd(repeat) &&
+         llvm::none_of(old.getUsers(), isInside) && llvm::all_of(getAllocation(ref).values, isDone);
+}
+
 void Planner::assignStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results) {
   int64_t begin = liveness.getStart(repeat);
-  for (Value stack : repeat.getStackedOutputs()) {
+  for (OpResult stack : repeat.getStackedOutputs()) {
     AllocRefAttr ref;
-    if (auto preferred = preferences.find(stack); preferred != preferences.end())
-      if (!preferred->second.onlyIfFree || getLiveUntil(preferred->second.ref) < begin)
-        ref = preferred->second.ref;
+    if (auto preferred = preferences.find(stack); preferred != preferences.end()) {
+      AllocRefAttr wanted = preferred->second.ref;
+      if (replacesSlots(repeat, stack, wanted))
+        replaced.insert(wanted);
+      if (!preferred->second.onlyIfFree || getLiveUntil(wanted) < begin ||
+          replaced.contains(wanted))
+        ref = wanted;
+    }
     if (!ref)
       ref = makeAllocation(stack, begin, begin);
     assign(stack, ref);
@@ -30,8 +56,9 @@ void Planner::assignStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results)
   for (const RepeatVariant &body : repeat.getVariants())
     for (auto [value, stack, operand] : body.getStackedOutputs()) {
       unsigned number = stack.getResultNumber() - repeat.getNumIterArgs();
-      prefer(value, refs.lookup(stack).getSlot(depth, repeat, repeat.getStackedUsers(number)),
-             /*onlyIfFree=*/false);
+      AllocRefAttr ref = refs.lookup(stack);
+      prefer(value, ref.getSlot(depth, repeat, repeat.getStackedUsers(number)),
+             /*onlyIfFree=*/replaced.contains(ref));
     }
 }
 

@@ -42,8 +42,10 @@ Planner::Allocation &Planner::getAllocation(AllocRefAttr ref) {
 int64_t Planner::getLiveUntil(AllocRefAttr ref) {
   int64_t last = -1;
   // Reads in another variant's body do not matter: an iteration runs one variant.
+  // Other slots of a stack that is replaced slot by slot do not matter either.
+  auto isOtherSlot = [&](AllocRefAttr other) { return other != ref && replaced.contains(other); };
   for (Value value : getAllocation(ref).values)
-    if (value.getParentRegion()->isAncestor(current))
+    if (value.getParentRegion()->isAncestor(current) && !isOtherSlot(refs.lookup(value)))
       last = std::max(last, liveness.getLastUse(value));
   return last;
 }

@@ -3,7 +3,7 @@
 // One walk in program order. The allocation of a value is the first of these that applies:
 //   1. none, if the value is inline; the operand's, if the value is a view;
 //   2. its preferred allocation (the slot of a stack, the updated argument, an iteration argument),
-//      if no live value is in it;
+//      if no live value is in it, or a stack that the repeat replaces slot by slot;
 //   3. the allocation of an operand whose last use is this operation;
 //   4. a new allocation.
 // The yield or return copies every value that is not in its preferred allocation.
@@ -78,6 +78,7 @@ private:
   ir::AllocRefAttr chooseAllocation(mlir::OpResult result);
   ir::AllocRefAttr findLastUseOperand(mlir::OpResult result);
   mlir::LogicalResult planRepeat(ir::RepeatOp repeat);
+  bool replacesSlots(ir::RepeatOp repeat, mlir::OpResult stack, ir::AllocRefAttr ref);
   void assignStacks(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &refs);
   void assignIterArgs(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &refs);
   mlir::LogicalResult planVariant(ir::RepeatVariant body, llvm::ArrayRef<mlir::Attribute> iterArgs,
@@ -110,6 +111,7 @@ private:
   llvm::DenseMap<int64_t, Allocation> persistentUse;
   llvm::DenseMap<mlir::Value, ir::AllocRefAttr> refs;
   llvm::DenseMap<mlir::Value, Preference> preferences;
+  llvm::DenseSet<ir::AllocRefAttr> replaced; ///< slot by slot in a repeat
   size_t numShared = 0;
   int64_t depth = 0;     ///< number of enclosing repeats
   mlir::Region *current; ///< the body that is being planned

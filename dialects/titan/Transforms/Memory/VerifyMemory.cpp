@@ -143,8 +143,24 @@ private:
     return success();
   }
 
+  /// A stack may be in the allocation of a scanned input if each iteration writes the slot that it
+  /// reads, and nothing else in the repeat reads the input.
+  static LogicalResult checkReplaced(RepeatOp repeat) {
+    for (auto [i, output] : llvm::enumerate(repeat.getStackedOutputs()))
+      for (auto [j, input] : llvm::enumerate(repeat.getScannedInputs())) {
+        if (memory::getAllocRef(output) != memory::getAllocRef(input))
+          continue;
+        auto isInside = [&](Operation *user) { return repeat->isProperAncestor(user); };
+        if (repeat.getStackedUsers(i) != repeat.getScannedUsers(j) ||
+            llvm::any_of(input.getUsers(), isInside))
+          return repeat.emitError("overwrites slots of scanned input ")
+                 << j << " that other iterations read";
+      }
+    return success();
+  }
+
   LogicalResult replayRepeat(RepeatOp repeat) {
-    if (failed(checkFlights(repeat)))
+    if (failed(checkFlights(repeat)) || failed(checkReplaced(repeat)))
       return failure();
     findAliases(repeat);
     for (int round = 0; round < 2; ++round)

@@ -24,8 +24,9 @@ namespace titan::ir {
 #define GEN_PASS_DECL
 #include "dialects/titan/Transforms/Model/Passes.h.inc"
 
-/// Adds the passes of the phase: index checks, grouped contractions, FLOPs of the model, the
-/// verifier. No setting of the run concerns them. titanc and titan-opt run the same pipeline.
+/// Adds the passes of the phase: index checks, grouped contractions, programs of generation,
+/// FLOPs of the model, the verifier. No setting of the run concerns them. titanc and titan-opt run
+/// the same pipeline.
 void buildModelPhase(mlir::OpPassManager &manager, const RunSettings &settings);
 
 void registerModelPasses();

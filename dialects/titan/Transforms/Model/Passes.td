@@ -9,8 +9,9 @@ def TitanVerifyModelPhase : Pass<"titan-verify-model-phase", "::mlir::ModuleOp">
   let summary = "Checks what holds after the model phase; changes nothing";
   let description = [{
     A program is a function with `titan.program`. In every program:
-    - (M1) an argument has exactly one role: `titan.input`, `titan.param`, or `titan.scalar` if the
-      program draws random numbers. The optimizer adds states later;
+    - (M1) an argument has exactly one role: `titan.input`, `titan.param`, `titan.cache`, or
+      `titan.scalar` if the program draws random numbers or computes from a position on. The optimizer
+      adds states later;
     - (M2) a parameter has an initialiser (`titan.init`) and a unique name;
     - (M3) a parameter has the same type, initialiser and trainability in every program, since all
       programs share its memory.
@@ -63,6 +64,42 @@ def TitanCheckIndices : Pass<"titan-check-indices", "::mlir::func::FuncOp"> {
     %x = titan.gather %table along "vocab" at %i : ...
     ```
   }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+}
+
+def TitanAddDecode : Pass<"titan-add-decode", "::mlir::ModuleOp"> {
+  let summary = "Adds the programs that compute the logits of new positions from caches";
+  let description = [{
+    Copies @logits for a chunk of positions of `seq` that begins at the scalar `position`: @decode for one,
+    @prefill for as many as divide all, at most the option `prefill`. Rows of other positions are computed
+    from other rows of inputs, so most operations stay as they are, on fewer rows. Positional operations
+    get the position. A causal operation (CausalOpInterface) reads the operands of earlier positions from
+    a cache: an argument `titan.cache`, into which the program inserts the rows of its chunk, and which it
+    returns (`titan.updates`). A cache in a repeat is scanned and stacked.
+
+    @logits loses iteration arguments and operations on which its results do not depend.
+
+    If an operation relates positions otherwise, no program is added, and `titan.uncached` on @logits says
+    which one.
+
+    Input, in @logits with `seq = 8`:
+    ```mlir
+    %k = titan.contract %h, %wk : ...        // [batch = 1, seq = 8, head = 4]
+    %y, %lse = titan.attention %q, %k, %v along "seq" head "head" {causal, ...} : ...
+    ```
+
+    Output, in @decode:
+    ```mlir
+    %k = titan.contract %h, %wk : ...        // [batch = 1, seq = 1, head = 4]
+    %ks = titan.insert_slice %k into %cache dim "seq" from %position : ...
+    %y, %lse = titan.attention %q, %ks, %vs from %position along "seq" head "head" {causal, ...} : ...
+    ```
+
+    The pass works on the module, because it adds functions.
+  }];
+  let options = [
+    Option<"prefill", "prefill", "int64_t", /*default=*/"64", "Most positions of @prefill">
+  ];
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 

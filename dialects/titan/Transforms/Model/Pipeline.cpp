@@ -18,6 +18,8 @@ void titan::ir::buildModelPhase(OpPassManager &manager, const RunSettings & /*se
   manager.addNestedPass<func::FuncOp>(createTitanCheckIndices());
   // On indices that are already checked, and before gradients, which would scatter whole elements.
   manager.addNestedPass<func::FuncOp>(createTitanGroupContractions());
+  // Copies of @logits as it is then.
+  manager.addPass(createTitanAddDecode());
   // Before the later phases add the backward pass and recomputation.
   manager.addPass(createTitanCountModelFlops());
   manager.addPass(createTitanVerifyModelPhase());

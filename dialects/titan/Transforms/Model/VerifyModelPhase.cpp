@@ -28,7 +28,7 @@ using Parameters = llvm::StringMap<Parameter>;
 /// (M1) One role for an argument.
 static LogicalResult verifyRole(func::FuncOp function, unsigned index) {
   unsigned roles = 0;
-  for (StringRef role : {attr::kInput, attr::kParam, attr::kScalar})
+  for (StringRef role : {attr::kInput, attr::kParam, attr::kScalar, attr::kCache})
     roles += bool(function.getArgAttr(index, role));
   if (function.getArgAttr(index, attr::kState))
     return function.emitOpError("(M1) argument ") << index << " has `titan.state` already";

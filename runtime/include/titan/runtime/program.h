@@ -81,16 +81,17 @@ struct Allocation {
   std::string bucket = {}; // empty: one contiguous range
   int64_t slots = 1;
   bool isOnHost = false; // in memory of the host, which the device accesses directly
+  bool isUsed = true;    // by the command; others of a program have no memory
 };
 
 /// What a tensor that the runtime knows is for.
-enum class Role : uint8_t { Parameter, State, Input, Scalar, Output, Gradient };
+enum class Role : uint8_t { Parameter, State, Cache, Input, Scalar, Output, Gradient };
 
 struct Tensor {
   Role role;
-  /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Input: "tokens"; Scalar: "lr",
-  /// "step"; Output: "loss", "loss.NAME" for a named loss, "grad_norm", "local_loss" (the
-  /// unreduced loss), "logits"; Gradient: the parameter's name. A stacked tensor (its first
+  /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Cache: "layers.k"; Input: "tokens";
+  /// Scalar: "lr", "step"; Output: "loss", "loss.NAME" for a named loss, "grad_norm", "local_loss"
+  /// (the unreduced loss), "logits"; Gradient: the parameter's name. A stacked tensor (its first
   /// dimension is a repeat) is stored in files and initialised per layer: "layers.3.wq".
   std::string name;
   TensorInfo info;
@@ -206,8 +207,10 @@ struct Program {
   DType dtype = DType::F32;              // of parameters
   int64_t batch = 0, seq = 0, vocab = 0; // global sizes of a training step's data
   int64_t parameters = 0;                // exact count
-  double flopsPerToken = 0;              // executed, forward and backward
-  double modelFlopsPerToken = 0;         // of the model as written, by TorchTitan's formula
+  std::string uncached; // why no function computes positions from caches; empty: one does, or none
+                        // computes logits
+  double flopsPerToken = 0;      // executed, forward and backward
+  double modelFlopsPerToken = 0; // of the model as written, by TorchTitan's formula
 };
 
 /// Defined by the emitted program. `degree` holds one degree per axis, `auto` resolved.
@@ -248,13 +251,17 @@ struct AttentionShape {
   DimShard queryShard = {};           // positions of this rank's queries; length 0: all
   const int64_t *documents = nullptr; // [outer, positions, kvHeads]; null: none
   DimShard keyShard = {};             // positions of k and v, in a step of a ring; length 0: all
+  const int64_t *start = nullptr;     // added to the positions of queries; null: nothing
   void *scratch = nullptr;            // one block per thread (attention_scratch.h)
   /// Default: the dimensions in the order above, row-major.
   AttentionStrides q = {}, k = {}, v = {}, out = {}, lse = {}, ofDocuments = {};
 };
 /// The positions of the queries and keys of a call.
 TITAN_LAYOUT DimShard queryPositions(const AttentionShape &shape) {
-  return shape.queryShard.length ? shape.queryShard : DimShard::whole(shape.queries);
+  DimShard shard = shape.queryShard.length ? shape.queryShard : DimShard::whole(shape.queries);
+  if (shape.start)
+    shard.start += *shape.start;
+  return shard;
 }
 TITAN_LAYOUT DimShard keyPositions(const AttentionShape &shape) {
   return shape.keyShard.length ? shape.keyShard : DimShard::whole(shape.keys);

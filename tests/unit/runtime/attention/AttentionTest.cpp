@@ -207,7 +207,11 @@ INSTANTIATE_TEST_SUITE_P(
         AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, true, 0, 0, headTail(0)},
         AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, true, 0, 0, headTail(3)},
         AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, true, 77, 0, headTail(1), someDocuments()},
-        AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, false, 50, 0, headTail(2)}));
+        AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, false, 50, 0, headTail(2)},
+        AttentionShape{2, 1, 240, 2, 3, 8, 20, 0.3, true, 0, 0, {130, 1}},
+        AttentionShape{1, 1, 240, 1, 2, 24, 8, 0.3, true, 70, 1.5, {239, 1}, someDocuments()},
+        AttentionShape{2, 3, 240, 1, 1, 5, 5, 0.3, true, 0, 0.7, {64, 3}, someDocuments()},
+        AttentionShape{1, 2, 240, 1, 1, 16, 16, 0.3, false, 30, 0, {100, 2}}));
 
 /// Transposes `rows` rows of `size` elements.
 std::vector<double> transposed(const std::vector<double> &from, int64_t size) {

@@ -48,5 +48,8 @@ class Tokenizer(Protocol):
     def encode(self, texts: list[str]) -> list[np.ndarray]:
         """The tokens of each text, without those of `default_ends`."""
 
+    def decode(self, tokens: list[int]) -> str:
+        """The text of tokens, without special ones; the replacement character for bytes that are not UTF-8."""
+
     def locate(self, text: str) -> Located:
         """The tokens of one text, as `encode` gives them, with their positions."""

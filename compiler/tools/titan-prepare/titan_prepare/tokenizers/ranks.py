@@ -66,6 +66,10 @@ class Ranks:
             return self.encoding.encode(text, allowed_special="all")
         return self.encoding.encode_ordinary(text)
 
+    def decode(self, tokens: list[int]) -> str:
+        special = set(self.special.values())
+        return self.encoding.decode([token for token in tokens if token not in special], errors="replace")
+
     def locate(self, text: str) -> Located:
         ids = self.encode_one(text)
         ends = np.cumsum([len(self.encoding.decode_single_token_bytes(token)) for token in ids], dtype=np.int64)

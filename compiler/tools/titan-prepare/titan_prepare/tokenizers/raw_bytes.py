@@ -20,6 +20,9 @@ class RawBytes:
     def encode(self, texts: list[str | bytes]) -> list[np.ndarray]:
         return [np.frombuffer(text if isinstance(text, bytes) else text.encode(), np.uint8) for text in texts]
 
+    def decode(self, tokens: list[int]) -> str:
+        return bytes(tokens).decode(errors="replace")
+
     def locate(self, text: str) -> Located:
         ids, = self.encode([text])
         at = np.arange(len(ids))

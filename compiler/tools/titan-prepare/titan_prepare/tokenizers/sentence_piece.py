@@ -34,6 +34,9 @@ class SentencePiece:
     def encode(self, texts: list[str]) -> list[np.ndarray]:
         return self.processor.encode(texts, return_type="numpy", num_threads=1)
 
+    def decode(self, tokens: list[int]) -> str:
+        return self.processor.decode(tokens)
+
     def locate(self, text: str) -> Located:
         found = self.processor.encode(text, return_type="offset_mapping", return_bytes=False)
         positions = np.array(found["offsets"], np.int64).reshape(-1, 2)

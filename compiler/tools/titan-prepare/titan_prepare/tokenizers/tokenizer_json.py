@@ -55,6 +55,9 @@ class TokenizerJson:
         found = self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         return [np.array(one.ids, np.int64) for one in found]
 
+    def decode(self, tokens: list[int]) -> str:
+        return self.tokenizer.decode(tokens, skip_special_tokens=True)
+
     def locate(self, text: str) -> Located:
         found = self.tokenizer.encode(text, add_special_tokens=False)
         positions = np.array(found.offsets, np.int64).reshape(-1, 2)

@@ -179,3 +179,25 @@ func.func @all_keys(%q: !q, %k: !k, %lse: !lse, %step: !titan.tensor<i64[]>) {
   %dq, %dk, %dv = titan.attention_grad %q, %q, %k, %k, %q, %lse ring %step over ["cp"] along "seq" head "head" {scale = 0.5} : (!q, !q, !k, !k, !q, !lse, !titan.tensor<i64[]>) -> (!q, !k, !k)
   return
 }
+
+// -----
+
+!q = !titan.tensor<f32[seq = 8, head = 4]>
+!lse = !titan.tensor<f32[seq = 8]>
+func.func @no_position(%q: !q, %start: !titan.tensor<i64[seq = 8]>) {
+  // expected-error @+1 {{(C10) the first position must be an i64 of rank 0, got}}
+  %y, %lse = titan.attention %q, %q, %q from %start along "seq" head "head" {scale = 0.5} : (!q, !q, !q, !titan.tensor<i64[seq = 8]>) -> (!q, !lse)
+  return
+}
+
+// -----
+
+!q = !titan.tensor<f32[seq = 2, head = 4]>
+!k = !titan.tensor<f32[seq = 8, head = 4]>
+!lse = !titan.tensor<f32[seq = 2]>
+// Without a first position, there are as many queries as keys.
+func.func @no_chunk(%q: !q, %k: !k) {
+  // expected-error @+1 {{(C2) q lacks dimension}}
+  %y, %lse = titan.attention %q, %k, %k along "seq" head "head" {scale = 0.5} : (!q, !k, !k) -> (!q, !lse)
+  return
+}

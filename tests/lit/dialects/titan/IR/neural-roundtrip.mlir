@@ -55,3 +55,13 @@ func.func @step(%q: !qs, %step: !titan.tensor<i64[]>, %ids: !titan.tensor<i64[se
       : (!qs, !qs, !qs, !qs, !qs, !lses, !titan.tensor<i64[]>) -> (!qs, !qs, !qs)
   return
 }
+
+// A chunk of queries, from a position on, and all keys.
+// CHECK-LABEL: func.func @chunk
+func.func @chunk(%q: !titan.tensor<f32[seq = 2, kv_heads = 2, head = 4]>, %k: !k, %p: !titan.tensor<i64[]>) {
+  // CHECK: titan.attention %{{.*}}, %{{.*}}, %{{.*}} from %{{.*}} along "seq" head "head" {causal, scale = 5.000000e-01 : f64}
+  %y, %lse = titan.attention %q, %k, %k from %p along "seq" head "head" {scale = 0.5, causal}
+      : (!titan.tensor<f32[seq = 2, kv_heads = 2, head = 4]>, !k, !k, !titan.tensor<i64[]>)
+      -> (!titan.tensor<f32[seq = 2, kv_heads = 2, head = 4]>, !titan.tensor<f32[seq = 2, kv_heads = 2]>)
+  return
+}

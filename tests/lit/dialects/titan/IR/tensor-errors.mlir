@@ -254,3 +254,30 @@ func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[e
   %0 = titan.grouped_contract %x, %w along "experts" at %i into %x : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[experts = 3, embed = 4, ffn = 2]>, !titan.tensor<i64[seq = 8]>, !titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f32[seq = 8, ffn = 2]>
   return
 }
+
+// -----
+
+// An inserted range is one of the result.
+func.func @f(%x: !titan.tensor<f32[seq = 2]>, %into: !titan.tensor<f32[seq = 8, embed = 4]>, %p: !titan.tensor<i64[]>) {
+  // expected-error @+1 {{(C2) '!titan.tensor<f32[seq = 2]>' is no range of "seq" of}}
+  %0 = titan.insert_slice %x into %into dim "seq" from %p : (!titan.tensor<f32[seq = 2]>, !titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 8, embed = 4]>
+  return
+}
+
+// -----
+
+// The result has the dimensions of the tensor that it changes.
+func.func @f(%x: !titan.tensor<f32[seq = 2]>, %into: !titan.tensor<f32[seq = 8]>, %p: !titan.tensor<i64[]>) {
+  // expected-error @+1 {{(C1) expected equal tensors with the dimension "seq"}}
+  %0 = titan.insert_slice %x into %into dim "seq" from %p : (!titan.tensor<f32[seq = 2]>, !titan.tensor<f32[seq = 8]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 9]>
+  return
+}
+
+// -----
+
+// A range starts at an integer.
+func.func @f(%x: !titan.tensor<f32[seq = 2]>, %into: !titan.tensor<f32[seq = 8]>, %p: !titan.tensor<f32[]>) {
+  // expected-error @+1 {{(C3) the start must be an i64 of rank 0}}
+  %0 = titan.insert_slice %x into %into dim "seq" from %p : (!titan.tensor<f32[seq = 2]>, !titan.tensor<f32[seq = 8]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[seq = 8]>
+  return
+}

@@ -66,6 +66,14 @@ func.func @dimensions(%x: !x) -> !x {
   return %4 : !x
 }
 
+// A range of a tensor is replaced.
+// CHECK-LABEL: func.func @insert_slice
+func.func @insert_slice(%x: !titan.tensor<f32[seq = 2, embed = 4]>, %into: !x, %p: !titan.tensor<i64[]>) -> !x {
+  // CHECK: titan.insert_slice %{{.*}} into %{{.*}} dim "seq" from %{{.*}} : (
+  %0 = titan.insert_slice %x into %into dim "seq" from %p : (!titan.tensor<f32[seq = 2, embed = 4]>, !x, !titan.tensor<i64[]>) -> !x
+  return %0 : !x
+}
+
 // A bounds check of indices.
 // CHECK-LABEL: func.func @check_index
 func.func @check_index(%i: !titan.tensor<i64[seq = 8]>) -> !titan.tensor<i64[seq = 8]> {

@@ -237,3 +237,22 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
   %a = titan.exp %x {titan.result_allocs = [#titan.alloc_ref<transient 0 at[0]>]} : !t -> !t
   return %a : !t
 }
+
+// -----
+
+// A stack may replace a scanned input slot by slot, unless other iterations read the input.
+!t = !titan.tensor<f32[a = 2]>
+!s = !titan.tensor<f32[layers = 2, a = 2]>
+func.func @train(%x: !t {titan.input = "x"}, %s: !s {titan.input = "s"}) -> (!t {titan.output = "y"}, !s {titan.output = "next"}) attributes {
+    titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>, #titan.alloc_ref<transient 1>],
+    titan.transient = [#titan.allocation<"x", !t, 0 to 9>, #titan.allocation<"s", !s, 0 to 9>]} {
+  // expected-error@+1 {{overwrites slots of scanned input 0 that other iterations read}}
+  %y, %next = titan.repeat <layers = 2> iter_args(%x) scanned(%s) {titan.result_allocs = [#titan.alloc_ref<transient 0>, #titan.alloc_ref<transient 1>],
+      titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient 0>, #titan.alloc_ref<transient 1 at[0]>]} : (!t, !s) -> (!t, !s) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %p: !t):
+    %sum = titan.reduce sum %s {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !s -> !t
+    %n = titan.exp %p {titan.result_allocs = [#titan.alloc_ref<transient 1 at[0]>]} : !t -> !t
+    titan.yield %sum, %n : !t, !t
+  }
+  return %y, %next : !t, !s
+}

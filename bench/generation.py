@@ -1,0 +1,68 @@
+"""Time of a token against the number of tokens before it, with caches and without.
+
+    generation.py [--seq N] [--tokens N] [--dtype f32|bf16] [--build DIR]
+
+Continues prompts of growing length with the Llama of bench/programs and random weights, and prints a
+Markdown table: the tokens per second of the prompt, and the milliseconds of a further token. Without
+caches, one token per length is enough, because each computes all positions.
+"""
+
+import argparse
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from cases import ROOT
+
+PROGRAM = ROOT / "bench" / "programs" / "llama_134m.titan"
+LENGTHS = (16, 128, 256, 512, 1024, 1984)
+
+
+def build(titanc: Path, folder: Path, arguments) -> Path:
+    exe = folder / "llama"
+    subprocess.run([titanc, "build", PROGRAM, "-o", exe, "--set", f"data.seq={arguments.seq}", "--set", "data.batch=1",
+                    "--set", f"precision.compute={arguments.dtype}"], check=True)
+    return exe
+
+
+def initial_weights(exe: Path, folder: Path) -> Path:
+    """The initial values of the program, which a step of training writes."""
+    text, path = folder / "text.txt", folder / "initial.safetensors"
+    text.write_bytes(bytes(range(32, 127)) * 1000)
+    subprocess.run([exe, "--data", text, "--steps", "1", "--out", folder / "run", "--save-initial", path],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return path
+
+
+def measure(exe: Path, weights: Path, length: int, tokens: int, *options: str) -> tuple[float, float]:
+    """Tokens per second of the prompt, milliseconds of a further token."""
+    prompt = "".join(chr(97 + i * i % 26) for i in range(length))
+    result = subprocess.run([exe, "generate", "--init-from", weights, "--prompt", prompt, "--max-tokens", str(tokens),
+                             *options], check=True, capture_output=True, text=True, errors="replace")
+    speeds = [float(speed) for speed in re.findall(r"([\d.]+) tokens/s", result.stderr)]
+    return speeds[0], 1000 / speeds[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seq", type=int, default=2048, help="the compiled length")
+    parser.add_argument("--tokens", type=int, default=33, help="how many to generate with caches")
+    parser.add_argument("--dtype", default="f32", choices=["f32", "bf16"])
+    parser.add_argument("--build", type=Path, default=ROOT / "build")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        exe = build(arguments.build / "bin" / "titanc", folder, arguments)
+        weights = initial_weights(exe, folder)
+        print("| tokens before | prompt, tokens/s | a token, ms | without caches, ms |\n|---|---|---|---|")
+        for length in LENGTHS:
+            if length + arguments.tokens > arguments.seq:
+                break
+            prompt, token = measure(exe, weights, length, arguments.tokens)
+            _, whole = measure(exe, weights, length, 2, "--no-kv-cache")
+            print(f"| {length} | {prompt:.0f} | {token:.1f} | {whole:.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+//===- DecodeCheck.h - Chunks of positions against all of them --*- C++ -*-===//
+//
+// The programs of generation compute the logits of a chunk of positions from caches of earlier
+// ones. Run chunk by chunk, they must give what @logits gives for all positions at once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_INTERPRETER_DECODECHECK_H
+#define TITAN_COMPILER_INTERPRETER_DECODECHECK_H
+
+#include "compiler/interpreter/Session.h"
+
+namespace titan::interpreter {
+
+/// Prints one line per program of generation. Fails if an output deviates by more than `tolerance`
+/// (Compare.h) from that of @logits, or if the module has no such program.
+mlir::LogicalResult checkDecode(mlir::ModuleOp module, int64_t autoDegree, const Settings &settings,
+                                double tolerance, llvm::raw_ostream &stream);
+
+} // namespace titan::interpreter
+
+#endif // TITAN_COMPILER_INTERPRETER_DECODECHECK_H

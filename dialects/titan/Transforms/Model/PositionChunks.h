@@ -1,0 +1,66 @@
+//===- PositionChunks.h - A function for a chunk of positions ---*- C++ -*-===//
+//
+// Which values of a function have one row per position of a dimension, so that the rows of a chunk
+// can be computed alone. The sharding rules say so, as they do for loops over chunks (Chunks.h).
+// Operations that read earlier positions have CausalOpInterface.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_POSITIONCHUNKS_H
+#define TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_POSITIONCHUNKS_H
+
+#include "dialects/titan/Transforms/Gradient/Chunks.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace titan::ir {
+
+class PositionChunks {
+public:
+  /// The operation that needs the rows of other positions, and the reason.
+  struct Obstacle {
+    mlir::Operation *op = nullptr;
+    std::string why;
+  };
+
+  /// Follows the inputs with the dimension `dim` through the function. Fails if an operation that
+  /// its results need reads positions otherwise than causally.
+  static mlir::FailureOr<PositionChunks> find(mlir::func::FuncOp function, mlir::StringAttr dim,
+                                              Obstacle &obstacle);
+
+  /// `Sliced` along the dimension of the rows, or `Invariant`.
+  Dependence get(mlir::Value value) const { return dependences.lookup(value); }
+  /// The operands without one row per position, such as a parameter with the dimension `dim`, of
+  /// operations that need the rows of the chunk; and the dimension to slice.
+  const llvm::MapVector<mlir::OpOperand *, unsigned> &getSlicedOperands() const { return sliced; }
+  /// The operations that read earlier positions.
+  llvm::ArrayRef<mlir::Operation *> getCausalOps() const { return causal.getArrayRef(); }
+  /// Their operands have a row per position and that they read at earlier positions, too.
+  llvm::ArrayRef<mlir::OpOperand *> getCachedOperands() const { return cached.getArrayRef(); }
+
+private:
+  explicit PositionChunks(mlir::StringAttr dim) : dim(dim) {}
+
+  bool visitBlock(mlir::Block &block);
+  bool visit(mlir::Operation *op);
+  bool visitRepeat(RepeatOp repeat);
+  bool visitBodies(RepeatOp repeat, bool &changed);
+  bool visitCausal(mlir::Operation *op, llvm::ArrayRef<unsigned> operands);
+  bool visitNullary(mlir::Operation *op, const dist::ShardingRule &rule);
+  const dist::Factor *findFactor(mlir::Operation *op, const dist::ShardingRule &rule,
+                                 llvm::ArrayRef<unsigned> except) const;
+  void slice(mlir::OpOperand &operand, unsigned at);
+  bool refuse(mlir::Operation *op, llvm::StringRef why);
+
+  mlir::StringAttr dim;
+  Obstacle obstacle;
+  llvm::DenseMap<mlir::Value, Dependence> dependences;
+  llvm::MapVector<mlir::OpOperand *, unsigned> sliced;
+  llvm::SetVector<mlir::Operation *> causal;
+  llvm::SetVector<mlir::OpOperand *> cached;
+};
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_POSITIONCHUNKS_H

@@ -1,0 +1,20 @@
+//===- UnusedIterArgs.h - Iteration arguments without effect ----*- C++ -*-===//
+//
+// The logits need no loss. A repeat of a model may pass one from iteration to iteration.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_UNUSEDITERARGS_H
+#define TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_UNUSEDITERARGS_H
+
+#include "dialects/titan/IR/Titan.h"
+
+namespace titan::ir {
+
+/// Removes the iteration arguments of the repeats in `region` on which nothing but themselves
+/// depends, and all dead operations.
+void dropUnusedIterArgs(mlir::Region &region);
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_UNUSEDITERARGS_H

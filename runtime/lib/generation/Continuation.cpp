@@ -1,0 +1,38 @@
+#include "Continuation.h"
+
+#include <algorithm>
+
+namespace titan::rt {
+
+std::string Continuation::take(size_t count) {
+  std::string part = held.substr(0, count);
+  held.erase(0, count);
+  shown += part;
+  return part;
+}
+
+std::string Continuation::add(const std::string &fragment) {
+  held += fragment;
+  size_t first = std::string::npos;
+  for (const std::string &stop : stops)
+    first = std::min(first, held.find(stop));
+  if (first != std::string::npos) {
+    stopped = true;
+    std::string part = take(first);
+    held.clear();
+    return part;
+  }
+  // The longest end that begins a stop text stays.
+  size_t kept = 0;
+  for (const std::string &stop : stops)
+    for (size_t length = std::min(stop.size() - 1, held.size()); length > kept; --length)
+      if (held.ends_with(stop.substr(0, length)))
+        kept = length;
+  return take(held.size() - kept);
+}
+
+std::string Continuation::finish() {
+  return take(held.size());
+}
+
+} // namespace titan::rt

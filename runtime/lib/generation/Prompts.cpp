@@ -1,0 +1,47 @@
+#include "Prompts.h"
+
+#include "base/Error.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace titan::rt {
+
+namespace {
+
+std::string promptOf(const std::string &line, const std::string &where) {
+  const nlohmann::json record = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!record.is_object() || !record.contains("prompt") || !record["prompt"].is_string())
+    throw UserError(where + ": expected a JSON object with the string `prompt`");
+  return record["prompt"];
+}
+
+} // namespace
+
+std::vector<std::string> readPrompts(const std::string &path) {
+  std::ifstream file(path);
+  if (!file)
+    throw UserError(fmt::format("cannot read --prompts {}: {}", path, std::strerror(errno)));
+  const bool isJson = path.ends_with(".jsonl");
+  std::vector<std::string> prompts;
+  int64_t number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    if (!line.empty() && line.back() == '\r')
+      line.pop_back();
+    if (line.empty())
+      continue;
+    prompts.push_back(isJson ? promptOf(line, fmt::format("{}:{}", path, number)) : line);
+  }
+  if (file.bad())
+    throw UserError(fmt::format("cannot read --prompts {}: {}", path, std::strerror(errno)));
+  if (prompts.empty())
+    throw UserError(fmt::format("--prompts {} has no prompt", path));
+  return prompts;
+}
+
+} // namespace titan::rt

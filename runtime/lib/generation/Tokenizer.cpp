@@ -1,0 +1,151 @@
+#include "Tokenizer.h"
+
+#include "base/Error.h"
+#include "launch/HelperProcess.h"
+
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace titan::rt {
+
+namespace {
+
+class Bytes : public Tokenizer {
+public:
+  explicit Bytes(int64_t vocabulary) : vocabulary(vocabulary) {}
+
+  std::vector<int64_t> encode(const std::string &prompt) override {
+    std::vector<int64_t> tokens;
+    for (unsigned char byte : prompt) {
+      if (byte >= vocabulary)
+        throw UserError(fmt::format("--prompt has the byte {}, and the model knows those up to {}",
+                                    byte, vocabulary - 1));
+      tokens.push_back(byte);
+    }
+    if (tokens.empty())
+      throw UserError("generate needs at least one byte to go on from: pass --prompt TEXT");
+    return tokens;
+  }
+  std::string next(int64_t token) override {
+    return token < 256 ? std::string(1, static_cast<char>(token)) : "\uFFFD"; // not a byte
+  }
+
+private:
+  int64_t vocabulary;
+};
+
+class Numbers : public Tokenizer {
+public:
+  explicit Numbers(int64_t vocabulary) : vocabulary(vocabulary) {}
+
+  std::vector<int64_t> encode(const std::string &prompt) override {
+    std::vector<int64_t> tokens;
+    std::istringstream words(prompt);
+    for (std::string word; words >> word;)
+      tokens.push_back(read(word));
+    if (tokens.empty())
+      throw UserError(
+          "generate needs at least one token to go on from: pass --prompt 'NUMBER ...'");
+    return tokens;
+  }
+  bool writesText() const override { return false; }
+  std::string next(int64_t token) override { return fmt::format(" {}", token); }
+
+private:
+  int64_t read(const std::string &word) const {
+    int64_t token = -1;
+    auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), token);
+    if (error != std::errc() || end != word.data() + word.size() || token < 0 ||
+        token >= vocabulary)
+      throw UserError(fmt::format("--prompt takes numbers of tokens, 0 to {}, as the data have; "
+                                  "'{}' is none",
+                                  vocabulary - 1, word));
+    return token;
+  }
+
+  int64_t vocabulary;
+};
+
+/// A file's tokenizer: `titan-prepare --serve FILE`, whose protocol is JSON lines
+/// (titan_prepare/serve.py).
+class Served : public Tokenizer {
+public:
+  Served(const std::string &path, bool chat, int64_t vocabulary)
+      : path(path), chat(chat), vocabulary(vocabulary),
+        helper({findTool("titan-prepare", "TITAN_PREPARE"), "--serve", path}) {
+    greeting = check(helper.read());
+  }
+
+  std::vector<int64_t> encode(const std::string &prompt) override {
+    auto tokens =
+        ask({{chat ? "chat" : "encode", prompt}}).at("tokens").get<std::vector<int64_t>>();
+    if (tokens.empty())
+      throw UserError("generate needs at least one token to go on from: pass --prompt TEXT");
+    for (int64_t token : tokens)
+      if (token >= vocabulary)
+        throw UserError(
+            fmt::format("the tokenizer '{}' gives the token {}, and the model knows those "
+                        "up to {}",
+                        path, token, vocabulary - 1));
+    return tokens;
+  }
+  std::vector<int64_t> ends() const override { return greeting.at("ends"); }
+
+  void begin(const std::vector<int64_t> &prompt) override { ask({{"begin", prompt}}); }
+  std::string next(int64_t token) override {
+    if (token >= greeting.at("vocabulary").get<int64_t>()) // the model's vocabulary is padded
+      return "";
+    return ask({{"token", token}}).at("text");
+  }
+  std::string finish() override { return ask({{"finish", true}}).at("text"); }
+
+private:
+  nlohmann::json ask(const nlohmann::json &request) {
+    return check(helper.ask(request.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)));
+  }
+
+  nlohmann::json check(const std::string &line) const {
+    nlohmann::json answer = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!answer.is_object())
+      throw Fault(fmt::format("the tokenizer '{}' answers '{}', which is no JSON object", path,
+                              line.substr(0, 80)));
+    if (answer.contains("error"))
+      throw UserError(answer["error"].get<std::string>());
+    return answer;
+  }
+
+  std::string path;
+  bool chat;
+  int64_t vocabulary;
+  HelperProcess helper;
+  nlohmann::json greeting;
+};
+
+/// The directory of weights, if it has a tokenizer; else empty.
+std::string tokenizerOf(const std::string &weights) {
+  for (const char *name : {"tokenizer.json", "tokenizer.model"})
+    if (std::filesystem::is_regular_file(std::filesystem::path(weights) / name))
+      return weights;
+  return "";
+}
+
+} // namespace
+
+std::unique_ptr<Tokenizer> openTokenizer(const Options &options, bool dataAreText,
+                                         int64_t vocabulary) {
+  const std::string path =
+      options.tokenizer.empty() ? tokenizerOf(options.initFrom) : options.tokenizer;
+  if (!path.empty())
+    return std::make_unique<Served>(path, options.chat, vocabulary);
+  if (options.chat)
+    throw UserError("--chat needs a tokenizer with a chat template: pass --tokenizer DIR");
+  if (dataAreText)
+    return std::make_unique<Bytes>(vocabulary);
+  return std::make_unique<Numbers>(vocabulary);
+}
+
+} // namespace titan::rt

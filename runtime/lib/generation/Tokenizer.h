@@ -1,0 +1,38 @@
+// Between texts and tokens: bytes, numbers where the meaning of tokens is unknown, or the tokenizer
+// of a file in a helper process (docs/rationale/generation.md).
+#pragma once
+
+#include "settings/Options.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace titan::rt {
+
+class Tokenizer {
+public:
+  virtual ~Tokenizer() = default;
+
+  /// The tokens of a prompt. Throws UserError for a text that has none.
+  virtual std::vector<int64_t> encode(const std::string &prompt) = 0;
+  /// Tokens that end a text.
+  virtual std::vector<int64_t> ends() const { return {}; }
+  /// Whether `next` writes the text of tokens, not their numbers.
+  virtual bool writesText() const { return true; }
+
+  /// Begins to write what follows these tokens.
+  virtual void begin(const std::vector<int64_t> & /*prompt*/) {}
+  /// What can be shown after one more token, and after the last one. A character is shown when all
+  /// its bytes are there.
+  virtual std::string next(int64_t token) = 0;
+  virtual std::string finish() { return ""; }
+};
+
+/// The tokenizer that the options name, else that of a directory of weights, else bytes, or numbers
+/// if the data are not text. `vocabulary`: the number of tokens that the model knows.
+std::unique_ptr<Tokenizer> openTokenizer(const Options &options, bool dataAreText,
+                                         int64_t vocabulary);
+
+} // namespace titan::rt

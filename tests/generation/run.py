@@ -1,0 +1,206 @@
+"""Greedy text of the model families: with caches and without, on one process and with tp 2, against
+PyTorch.
+
+    run.py [--all] [-v] [NAME...]
+
+Programs compute in float64 from random weights, so that rounding decides between no two tokens. A prompt
+is shorter than a chunk of the prompt's program, one is longer, and their continuations exceed the longest
+text of the program. The reference is the model of tests/parity/models, which computes the whole text for
+every token. The sample without --all has one family of each kind of attention.
+"""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from functools import cache, partial
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "parity"), str(TESTS / "prepare")]
+import makers  # noqa: E402
+from families import random_weights  # noqa: E402
+from titan import (ROOT, TITANC, TORCHRUN, Report, call, environment_of, precision,  # noqa: E402
+                   read_arguments, turn_to_make)
+
+OUT = ROOT / "out" / "generation"
+SOURCE = TESTS / "parity" / "programs" / "families.titan"
+WIDE = TESTS / "generation" / "wide.titan"
+SEQ, TOKENS = 96, 50  # chunks of prompts have 48 positions
+PROMPTS = ["I", "In the beginning God created the heaven and the earth. And the earth"]
+SAMPLE = ["llama2", "gemma2", "deepseek"]
+FAMILIES = ["llama2", "llama3_1", "mistral", "qwen3", "qwen3_yarn", "phi", "mixtral", "deepseek", "gemma2",
+            "gpt_oss"]
+WITHOUT_CACHES = "tide"  # a family that shifts positions
+
+
+def weights_of(family: str) -> Path:
+    path = OUT / family / "weights.safetensors"
+    with turn_to_make(path):
+        if not path.exists():
+            save_file(random_weights(source_of(family), family, torch.Generator().manual_seed(3)), path)
+    return path
+
+
+def source_of(family: str) -> Path:
+    return WIDE if family == "wide" else SOURCE
+
+
+def program_of(family: str, run: str, settings: list[str] = ()) -> Path:
+    exe = OUT / family / run
+    with turn_to_make(exe):
+        if not exe.exists():
+            call([TITANC, "build", source_of(family), "--train", run, "-o", exe, *precision("float64"),
+                  "--set", f"data.seq={SEQ}", *settings])
+    return exe
+
+
+def generate(exe: Path, family: str, *options: str, processes: int = 1) -> list[dict]:
+    """The objects that `generate --json` writes."""
+    prompts = OUT / family / "prompts.jsonl"
+    with turn_to_make(prompts):
+        prompts.write_text("".join(json.dumps({"prompt": text}) + "\n" for text in PROMPTS))
+    command = [exe, "generate", "--init-from", weights_of(family), "--prompts", prompts, "--json",
+               "--max-tokens", TOKENS, *options]
+    if processes > 1:
+        command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", processes, *command]
+    return [json.loads(line) for line in
+            call(command, env=environment_of({}), timeout=300).splitlines()]
+
+
+def tokens_of(written: list[dict]) -> list[list[int]]:
+    return [one["tokens"] for one in written]
+
+
+@cache
+def cached_tokens(family: str) -> list[list[int]]:
+    return tokens_of(generate(program_of(family, family), family))
+
+
+def expect(ours: list, theirs: list, what: str) -> tuple[bool, str]:
+    if ours == theirs and all(len(tokens) == TOKENS for tokens in ours):
+        return True, f"    {ours}"
+    return False, f"    {ours}\n    {what}:\n    {theirs}"
+
+
+def without_caches(family: str):
+    whole = generate(program_of(family, family), family, "--no-kv-cache")
+    return expect(cached_tokens(family), tokens_of(whole), "without caches")
+
+
+def on_two(family: str, *options: str):
+    exe = program_of(family, f"{family}_mesh", ["--set", "parallel.shard=1"])
+    divided = generate(exe, family, *options, processes=2)
+    return expect(tokens_of(divided), cached_tokens(family), "on one process")
+
+
+def in_pytorch(family: str):
+    module, weights = importlib.import_module(f"models.{family}"), load_file(weights_of(family))
+    texts = []
+    for prompt in PROMPTS:
+        text = list(prompt.encode())
+        for _ in range(TOKENS):
+            window = torch.tensor([text[-SEQ:]])
+            text.append(int(module.logits(weights, window)[0, -1].argmax()))
+        texts.append(text[-TOKENS:])
+    return expect(cached_tokens(family), texts, "in PyTorch")
+
+
+def falls_back():
+    """A model without programs for positions generates, and says which operation is the reason."""
+    exe = program_of(WITHOUT_CACHES, WITHOUT_CACHES)
+    result = subprocess.run([exe, "generate", "--init-from", weights_of(WITHOUT_CACHES), "--prompt", "In",
+                             "--max-tokens", "3", "--json"], capture_output=True, text=True, env=os.environ)
+    good = (result.returncode == 0 and "every token recomputes the whole text: " in result.stderr and
+            "models/tide.titan:" in result.stderr)
+    return good, result.stderr
+
+
+def sampling():
+    """A prompt's random continuation depends on the seed and its number, not on other prompts."""
+    exe, family = program_of("llama2", "llama2"), "llama2"
+    options = ["--temperature", "1.5", "--top-k", "40", "--seed", "5"]
+    one, again = generate(exe, family, *options), generate(exe, family, *options)
+    other = generate(exe, family, *options[:-1], "6")
+    good = one == again and one != other
+    return good, f"    {one}\n    {again}\n    {other}"
+
+
+def stops():
+    """A continuation ends before a stop text and before a stop token."""
+    exe, family = program_of("llama2", "llama2"), "llama2"
+    whole = cached_tokens(family)[1]
+    # In bytes that are not UTF-8, texts cannot be told apart: take a letter that the model writes.
+    at = next(i for i, token in enumerate(whole) if 32 < token < 127)
+    by_token = generate(exe, family, "--stop-token", str(whole[at]))[1]
+    by_text = generate(exe, family, "--stop", chr(whole[at]))[1]
+    good = (by_token["tokens"] == whole[:at] and by_token["finish"] == "stop" and
+            by_text["text"] == by_token["text"] and by_text["finish"] == "stop")
+    return good, f"    {whole}\n    {by_token}\n    {by_text}"
+
+
+def tokenizer_of() -> Path:
+    folder = OUT / "tokenizer"
+    with turn_to_make(folder / "made"):
+        if not (folder / "tokenizer.json").exists():
+            makers.byte_pairs(folder)
+    return folder
+
+
+def tokenizer():
+    """Prompts become the tokens of the library, and tokens its text, on one process and on two; a chat
+    goes through the template."""
+    import tokenizers
+    folder = tokenizer_of()
+    library = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    one = generate(program_of("wide", "wide"), "wide", "--tokenizer", folder)
+    two = generate(program_of("wide", "wide_mesh"), "wide", "--tokenizer", folder, processes=2)
+    chat = generate(program_of("wide", "wide"), "wide", "--tokenizer", folder, "--chat")
+    good = one == two and chat != one and all(
+        written["text"] == library.decode(written["tokens"]) for written in one + chat)
+    return good, f"    {one}\n    {two}\n    {chat}"
+
+
+def lost_tokenizer():
+    """A tokenizer that cannot start, or that ends, is an error at once, on two processes, too."""
+    exe = program_of("wide", "wide_mesh")
+    command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", "2", exe, "generate", "--init-from",
+               weights_of("wide"), "--prompt", "a", "--tokenizer", tokenizer_of()]
+    said = []
+    for tool, words in (("/no/such/tool", "cannot start /no/such/tool"), ("/bin/true", "/bin/true has ended")):
+        result = subprocess.run(command, capture_output=True, text=True, timeout=100,
+                                env=environment_of({"TITAN_PREPARE": tool}))
+        said.append(result.stderr)
+        if result.returncode == 0 or words not in result.stderr:
+            return False, result.stderr
+    return True, "\n".join(said)
+
+
+def cases(everything: bool):
+    for family in FAMILIES if everything else SAMPLE:
+        yield f"{family} without caches", partial(without_caches, family)
+        yield f"{family} in PyTorch", partial(in_pytorch, family)
+        yield f"{family} on tp 2", partial(on_two, family)
+        if everything:
+            yield f"{family} on tp 2 without caches", partial(on_two, family, "--no-kv-cache")
+    yield "without a program for positions", falls_back
+    yield "sampling", sampling
+    yield "stops", stops
+    yield "tokenizer", tokenizer
+    yield "lost tokenizer", lost_tokenizer
+
+
+def main() -> None:
+    arguments = read_arguments(__doc__, OUT, lambda parser: parser.add_argument(
+        "--all", action="store_true", help="all families"))
+    report = Report()
+    report.cases(cases(arguments.all), arguments.names)
+    report.end()
+
+
+if __name__ == "__main__":
+    main()

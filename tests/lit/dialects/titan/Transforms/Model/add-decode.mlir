@@ -1,0 +1,97 @@
+// RUN: titan-opt %s --split-input-file --titan-add-decode="prefill=4" | FileCheck %s
+
+!t = !titan.tensor<i64[batch = 1, seq = 8]>
+!x = !titan.tensor<f32[batch = 1, seq = 8, head = 4]>
+!w = !titan.tensor<f32[layers = 3, head = 4]>
+!lse = !titan.tensor<f32[batch = 1, seq = 8]>
+
+// Rows of other positions stay away: values have the positions of the chunk alone. A positional
+// operation gets the position, a parameter with a row per position is sliced, and the caches of a repeat
+// are scanned and stacked. Keys are values here, so they have one cache.
+// CHECK: func.func @logits
+// CHECK-NOT: titan.uncached
+// CHECK: func.func @prefill
+// CHECK-SAME: !titan.tensor<i64[batch = 1, seq = 4]> {titan.input = "tokens"}
+// CHECK: func.func @decode
+// CHECK-SAME: (%[[T:.*]]: !titan.tensor<i64[batch = 1, seq = 1]> {titan.input = "tokens"}
+// CHECK-SAME: %[[P:[^ ]*]]: !titan.tensor<i64[]> {titan.scalar = "position"}
+// CHECK-SAME: %[[C:[^ ]*]]: !titan.tensor<f32[layers = 3, batch = 1, seq = 8, head = 4]> {titan.cache = "layers.k"}
+// CHECK-SAME: titan.output = "logits"
+// CHECK-SAME: titan.updates = 5 : i64
+// CHECK-SAME: titan.program = "decode"
+// CHECK: %[[E:.*]] = titan.gather %{{.*}} along "vocab" at %[[T]] : {{.*}} -> !titan.tensor<f32[batch = 1, seq = 1, head = 4]>
+// CHECK: %[[ALL:.*]] = titan.rename %{{.*}} -> <f32[seq.whole = 8 of seq, head = 4]>
+// CHECK: %[[I:.*]] = titan.iota : <i64[seq = 1]>
+// CHECK: %[[AT:.*]] = titan.add %[[I]], %[[P]]
+// CHECK: %[[ROW:.*]] = titan.gather %[[ALL]] along "seq.whole" at %[[AT]] : {{.*}} -> !titan.tensor<f32[seq = 1, head = 4]>
+// CHECK: %[[X:.*]] = titan.add %[[E]], %[[ROW]]
+// CHECK: %[[Y:.*]]:2 = titan.repeat <layers = 3> iter_args(%[[X]]) scanned(%{{.*}}, %[[C]])
+// CHECK-NEXT: ^bb0(%{{.*}}, %{{.*}}, %{{.*}}, %[[SLOT:[^ ]*]]: !titan.tensor<f32[batch = 1, seq = 8, head = 4]>
+// CHECK: %[[Q:.*]] = titan.rotary %{{.*}} along "seq" dim "head" from %[[P]]
+// CHECK: %[[K:.*]] = titan.mul
+// CHECK: %[[KS:.*]] = titan.insert_slice %[[K]] into %[[SLOT]] dim "seq" from %[[P]]
+// CHECK: %[[A:.*]]:2 = titan.attention %[[Q]], %[[KS]], %[[KS]] from %[[P]] along "seq" head "head" {causal
+// CHECK: titan.yield %[[A]]#0, %[[KS]]
+// CHECK: return %[[Y]]#0, %[[Y]]#1
+func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[vocab = 16, head = 4]> {titan.param = "table"},
+                  %p: !titan.tensor<f32[seq = 8, head = 4]> {titan.param = "positions"}, %w: !w {titan.param = "layers.w", titan.stacked})
+    -> (!x {titan.output = "logits"}) attributes {titan.program = "logits"} {
+  %e = titan.gather %table along "vocab" at %t : (!titan.tensor<f32[vocab = 16, head = 4]>, !t) -> !x
+  %x = titan.add %e, %p : (!x, !titan.tensor<f32[seq = 8, head = 4]>) -> !x
+  %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!x, !w) -> !x {
+  ^bb0(%l: !titan.tensor<i64[]>, %h: !x, %wl: !titan.tensor<f32[head = 4]>):
+    %q = titan.rotary %h along "seq" dim "head" {theta = 1.0e4} : !x -> !x
+    %k = titan.mul %h, %wl : (!x, !titan.tensor<f32[head = 4]>) -> !x loc("k")
+    %a, %lse = titan.attention %q, %k, %k along "seq" head "head" {scale = 0.5, causal} : (!x, !x, !x) -> (!x, !lse)
+    titan.yield %a : !x
+  }
+  return %y : !x
+}
+
+// -----
+
+!x = !titan.tensor<f32[batch = 1, seq = 8, head = 4]>
+
+// Positions without inputs: a table of the chunk's positions. Sizes without a divisor up to the limit
+// have no prefill but for one position.
+// CHECK: func.func @logits
+// CHECK-NOT: func.func @prefill
+// CHECK: func.func @decode
+// CHECK: %[[I:.*]] = titan.iota : <i64[seq = 1]>
+// CHECK: titan.add %[[I]], %{{.*}}
+func.func @logits(%t: !titan.tensor<i64[batch = 1, seq = 7]> {titan.input = "tokens"})
+    -> (!titan.tensor<i64[batch = 1, seq = 7]> {titan.output = "logits"}) attributes {titan.program = "logits"} {
+  %i = titan.iota : !titan.tensor<i64[seq = 7]>
+  %x = titan.add %t, %i : (!titan.tensor<i64[batch = 1, seq = 7]>, !titan.tensor<i64[seq = 7]>) -> !titan.tensor<i64[batch = 1, seq = 7]>
+  return %x : !titan.tensor<i64[batch = 1, seq = 7]>
+}
+
+// -----
+
+!x = !titan.tensor<f32[batch = 1, seq = 8]>
+
+// A sum along the sequence is no causal operation that a cache serves.
+// CHECK: func.func @logits
+// CHECK-SAME: titan.uncached = "model.titan:12: cumulative_sum relates positions to one another"
+// CHECK-NOT: func.func @decode
+func.func @logits(%t: !titan.tensor<i64[batch = 1, seq = 8]> {titan.input = "tokens"}) -> (!x {titan.output = "logits"})
+    attributes {titan.program = "logits"} {
+  %f = titan.cast %t : !titan.tensor<i64[batch = 1, seq = 8]> -> !x
+  %x = titan.cumulative_sum %f along "seq" : !x -> !x loc("model.titan":12:3)
+  return %x : !x
+}
+
+// -----
+
+!x = !titan.tensor<f32[batch = 1, seq = 8, head = 4]>
+!lse = !titan.tensor<f32[batch = 1, seq = 8]>
+
+// Attention without a causal mask reads later positions.
+// CHECK: func.func @logits
+// CHECK-SAME: titan.uncached = "attention relates positions to one another"
+func.func @logits(%t: !titan.tensor<i64[batch = 1, seq = 8]> {titan.input = "tokens"}, %table: !titan.tensor<f32[vocab = 16, head = 4]> {titan.param = "table"})
+    -> (!x {titan.output = "logits"}) attributes {titan.program = "logits"} {
+  %x = titan.gather %table along "vocab" at %t : (!titan.tensor<f32[vocab = 16, head = 4]>, !titan.tensor<i64[batch = 1, seq = 8]>) -> !x
+  %y, %l = titan.attention %x, %x, %x along "seq" head "head" {scale = 0.5} : (!x, !x, !x) -> (!x, !lse) loc(unknown)
+  return %y : !x
+}

@@ -1,0 +1,35 @@
+// RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
+// RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cuda | FileCheck %s --check-prefix=CUDA
+
+dist.mesh @mesh [#dist.axis<cp = 2>]
+
+!row = !titan.tensor<f32[seq = 1, head = 4], <[{}, {}]>>
+!all = !titan.tensor<f32[seq = 8, head = 4], <[{}, {}]>>
+!half = !titan.tensor<f32[seq = 8, head = 4], <[{cp}, {}]>>
+!i = !titan.tensor<i64[], <[]>>
+
+// A cache is overwritten in place: the result has the memory of the argument, and one row is written.
+// A rank writes what it has of the range. Attention reads the position of its first query from memory,
+// on devices too.
+// CHECK-LABEL: namespace decode_ {
+// CHECK-NOT: tm::copy
+// CHECK: [[TO:.*]] = persistent<float>(ctx, {{.*}});
+// CHECK: const int64_t to = {{.*}}position_[0] + seq_at_{{.*}};
+// CHECK-NEXT: if (to >= 0 && to < seq_{{.*}})
+// CHECK: const int64_t to = {{.*}}position_[0] + seq_at_{{.*}}cp
+// CHECK-NEXT: if (to >= 0 && to < seq_{{.*}}cp_)
+// CHECK: attention(ctx,
+// CHECK: .start = position_
+// CUDA-LABEL: namespace decode_ {
+// CUDA: tm::launch
+// CUDA: const int64_t to = {{.*}}position_[0]
+// CUDA: .start = position_
+func.func @decode(%x: !row {titan.input = "x"} loc("x"), %k: !all {titan.cache = "k"} loc("k"), %h: !half {titan.cache = "h"} loc("h"),
+                  %p: !i {titan.scalar = "position"} loc("position"))
+    -> (!row {titan.output = "y"}, !all {titan.updates = 1 : i64}, !half {titan.updates = 2 : i64}) attributes {titan.program = "decode"} {
+  %ks = titan.insert_slice %x into %k dim "seq" from %p : (!row, !all, !i) -> !all loc("ks")
+  %hs = titan.insert_slice %x into %h dim "seq" from %p : (!row, !half, !i) -> !half loc("hs")
+  %y, %lse = titan.attention %x, %ks, %ks from %p along "seq" head "head" {causal, scale = 0.5}
+      : (!row, !all, !all, !i) -> (!row, !titan.tensor<f32[seq = 1], <[{}]>>) loc("y")
+  return %y, %ks, %hs : !row, !all, !half
+}

@@ -1,0 +1,57 @@
+#include "generation/Continuation.h"
+
+#include <gtest/gtest.h>
+
+namespace titan::rt {
+namespace {
+
+/// What is shown after each fragment, and at the end.
+std::vector<std::string> write(std::vector<std::string> stops,
+                               const std::vector<std::string> &parts,
+                               Continuation *result = nullptr) {
+  Continuation text(std::move(stops));
+  std::vector<std::string> shown;
+  for (const std::string &part : parts) {
+    shown.push_back(text.add(part));
+    if (text.isStopped())
+      break;
+  }
+  if (!text.isStopped())
+    shown.push_back(text.finish());
+  if (result)
+    *result = text;
+  return shown;
+}
+
+// Without stop texts, all is shown at once.
+TEST(Continuation, ShowsFragments) {
+  EXPECT_EQ(write({}, {"ab", "", "c"}), (std::vector<std::string>{"ab", "", "c", ""}));
+}
+
+// A stop text ends the continuation wherever fragments divide it, and is not part of it.
+TEST(Continuation, StopsBeforeAStopText) {
+  Continuation text({});
+  EXPECT_EQ(write({"END"}, {"one E", "N", "D two"}, &text),
+            (std::vector<std::string>{"one ", "", ""}));
+  EXPECT_TRUE(text.isStopped());
+  EXPECT_EQ(text.text(), "one ");
+}
+
+// What begins like a stop text is shown when it turns out to be none, or at the end.
+TEST(Continuation, ShowsWhatTurnsOutToBeNoStopText) {
+  Continuation text({});
+  EXPECT_EQ(write({"END"}, {"EN", "EN", "."}, &text),
+            (std::vector<std::string>{"", "EN", "EN.", ""}));
+  EXPECT_EQ(write({"\n\n"}, {"a\n", "b\n"}), (std::vector<std::string>{"a", "\nb", "\n"}));
+  EXPECT_FALSE(text.isStopped());
+}
+
+// Of several stop texts, the earliest counts.
+TEST(Continuation, TheEarliestStopTextCounts) {
+  Continuation text({});
+  write({"three", "two"}, {"one two three"}, &text);
+  EXPECT_EQ(text.text(), "one ");
+}
+
+} // namespace
+} // namespace titan::rt

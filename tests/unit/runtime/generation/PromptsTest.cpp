@@ -1,0 +1,55 @@
+#include "generation/Prompts.h"
+
+#include "base/Error.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+namespace titan::rt {
+namespace {
+
+class Prompts : public testing::Test {
+protected:
+  std::string write(const std::string &name, const std::string &text) {
+    const std::string path = testing::TempDir() + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+  /// The message of the error that reading the file causes.
+  std::string errorOf(const std::string &path) {
+    try {
+      readPrompts(path);
+    } catch (const UserError &error) {
+      return error.what();
+    }
+    return "";
+  }
+};
+
+// A line is a prompt; empty lines and the line ends of other systems do not count.
+TEST_F(Prompts, ReadsLines) {
+  EXPECT_EQ(readPrompts(write("lines.txt", "one\r\n\n two \nthree")),
+            (std::vector<std::string>{"one", " two ", "three"}));
+}
+
+// Of JSON lines, the field `prompt` counts, which may have several lines.
+TEST_F(Prompts, ReadsJsonLines) {
+  EXPECT_EQ(
+      readPrompts(write("some.jsonl", "{\"prompt\": \"a\\nb\"}\n{\"id\": 1, \"prompt\": \"c\"}\n")),
+      (std::vector<std::string>{"a\nb", "c"}));
+}
+
+// Errors name the file and the line.
+TEST_F(Prompts, RefusesWhatIsNoPrompt) {
+  const std::string wrong = write("wrong.jsonl", "{\"prompt\": \"a\"}\n{\"prompt\": 1}\n");
+  EXPECT_EQ(errorOf(wrong), wrong + ":2: expected a JSON object with the string `prompt`");
+  const std::string broken = write("broken.jsonl", "{\"prompt\n");
+  EXPECT_EQ(errorOf(broken), broken + ":1: expected a JSON object with the string `prompt`");
+  EXPECT_NE(errorOf(write("empty.txt", "\n")).find("has no prompt"), std::string::npos);
+  EXPECT_NE(errorOf(testing::TempDir() + "absent.txt").find("No such file"), std::string::npos);
+}
+
+} // namespace
+} // namespace titan::rt
