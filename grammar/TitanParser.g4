@@ -21,7 +21,16 @@ terminator: (NEWLINE | SEMI)+;
 // Declarations
 
 declaration
-    : (importDecl | modelDecl | blockDecl | fnDecl | optimizerDecl | scheduleDecl | parallelDecl | trainDecl) terminator
+    : ( importDecl
+      | modelDecl
+      | blockDecl
+      | fnDecl
+      | optimizerDecl
+      | scheduleDecl
+      | parallelDecl
+      | trainDecl
+      | configDecl
+      ) terminator
     ;
 
 importDecl: IMPORT importItem (COMMA importItem)*;
@@ -58,6 +67,19 @@ axisName: IDENT;
 trainDecl: TRAIN newName ASSIGN trainBase (ON parallelName)? WITH? settings?;
 trainBase: path;
 parallelName: path;
+
+configDecl: CONFIG (STRING FOR modelName | newName) (WITH sectionName (COMMA sectionName)*)? configBody;
+sectionName: path;
+configBody: LBRACE terminator? configEntry* RBRACE;
+configEntry
+    : ( configKeys elements? ASSIGN expr (DEFAULT expr)?
+      | OPTIONAL configKeys (UNLESS configKey EQ expr)? configBody
+      | IGNORE configKey (COMMA configKey)*
+      ) terminator
+    ;
+configKeys: configKey (OR configKey)*;
+configKey: path;
+elements: LBRACKET expr AS newName RBRACKET;
 
 // Settings
 

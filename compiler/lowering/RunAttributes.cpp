@@ -254,6 +254,8 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   module->setAttr(ir::attr::kFingerprint, builder.getStringAttr(sema::fingerprintOf(run.train)));
   module->setAttr(ir::attr::kSource, builder.getStringAttr(wholeText(sources)));
   module->setAttr(ir::attr::kSizes, sizesOf(run, builder));
+  if (run.config)
+    module->setAttr(ir::attr::kConfig, builder.getStringAttr(*run.config));
 }
 
 DictionaryAttr inputAttributes(const sema::CheckedRun &run, const sema::Input &input,

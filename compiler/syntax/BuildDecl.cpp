@@ -25,6 +25,8 @@ DeclPtr Builder::buildDecl(P::DeclarationContext &context) {
     return buildChosen<ScheduleDecl>(*decl);
   if (P::ParallelDeclContext *decl = context.parallelDecl())
     return buildParallel(*decl);
+  if (P::ConfigDeclContext *decl = context.configDecl())
+    return buildConfig(*decl);
   return buildTrain(*context.trainDecl());
 }
 

@@ -6,7 +6,18 @@
 
 namespace titan::syntax {
 
-enum class DeclKind { Import, Model, ModelAlias, Block, Fn, Optimizer, Schedule, Parallel, Train };
+enum class DeclKind {
+  Import,
+  Model,
+  ModelAlias,
+  Block,
+  Fn,
+  Optimizer,
+  Schedule,
+  Parallel,
+  Train,
+  Config
+};
 
 struct Decl : CastMixin<Decl> {
   const DeclKind kind;
@@ -161,6 +172,37 @@ struct TrainDecl : DeclOf<DeclKind::Train> {
   bool derived = false;         // written `with`
   std::optional<Path> parallel; // may be given with a derived run too
   std::vector<Setting> settings;
+};
+
+/// One line of a `config` body. Keys are names of members of the configuration, by dots within
+/// objects, and relative to the object of an enclosing `optional`.
+struct ConfigEntry {
+  enum class Kind {
+    Equation, // rope_theta or rope_parameters.rope_theta = theta default 10000
+    Optional, // optional rope_scaling unless rope_type == "default" { ... }
+    Ignore,   // ignore use_cache, torch_dtype
+  };
+  Kind kind = Kind::Equation;
+  std::vector<Path> keys;           // alternatives; of Ignore: all
+  std::optional<Name> index;        // `l` of `layer_types[layers as l] = ...`
+  ExprPtr count;                    // `layers` there; null without an index
+  ExprPtr value;                    // of an equation
+  ExprPtr fallback;                 // after `default`; may be null
+  std::optional<Path> absentKey;    // `rope_type` of `unless rope_type == "default"`
+  ExprPtr absentValue;              // "default" there
+  std::vector<ConfigEntry> members; // of Optional
+  Location loc;
+};
+
+/// `config "LlamaForCausalLM" for Llama with common { ... }`: how the configuration of other
+/// software gives the arguments of a model; or `config common { ... }`, entries that such
+/// declarations share.
+struct ConfigDecl : DeclOf<DeclKind::Config> {
+  using DeclOf::DeclOf;
+  Name name;                 // the architecture, without quotes, or the name of a section
+  std::optional<Path> model; // absent in a section
+  std::vector<Path> sections;
+  std::vector<ConfigEntry> entries;
 };
 
 } // namespace titan::syntax

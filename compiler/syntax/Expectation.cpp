@@ -21,12 +21,13 @@ struct RuleWords {
 const std::vector<RuleWords> &ruleWords() {
   static const std::vector<RuleWords> table = {
       {Parser::RuleDeclaration,
-       "a declaration (`import`, `model`, `block`, `fn`, `optimizer`, `schedule`, `parallel` or "
-       "`train`)"},
+       "a declaration (`import`, `model`, `block`, `fn`, `optimizer`, `schedule`, `parallel`, "
+       "`train` or `config`)"},
       {Parser::RuleStatement, "a statement"},
       {Parser::RuleAxis, "an axis `name = degree`"},
       {Parser::RuleOverrideLine, "an axis with what it splits or stores"},
       {Parser::RuleSetting, "a setting `key = value`"},
+      {Parser::RuleConfigEntry, "an equation `key = value`, `optional` or `ignore`"},
       {Parser::RuleArm, "an arm `value then result`"},
       {Parser::RuleArgument, "an argument"},
       {Parser::RuleFormal, "a parameter"},
@@ -36,6 +37,8 @@ const std::vector<RuleWords> &ruleWords() {
       {Parser::RuleModelName, "the name of a model"},
       {Parser::RuleTrainBase, "the name of a model or of a run"},
       {Parser::RuleParallelName, "the name of a `parallel`"},
+      {Parser::RuleSectionName, "the name of a `config`"},
+      {Parser::RuleConfigKey, "a key of a configuration"},
       {Parser::RuleAxisName, "the name of an axis"},
       {Parser::RuleStoredKind, ""}, // its words are listed one by one
       {Parser::RuleTypeName, "a type such as `int` or `f32`"},
@@ -52,6 +55,7 @@ const std::vector<RuleWords> &ruleWords() {
       {Parser::RuleAxes, "`{`"},
       {Parser::RuleOverrides, "`{`"},
       {Parser::RuleArms, "`{`"},
+      {Parser::RuleConfigBody, "`{`"},
       {Parser::RuleFormals, "`(`"},
       {Parser::RuleDimList, "`[`"},
       {Parser::RuleEntryEnd, "a new line"},
@@ -232,7 +236,8 @@ bool Expectation::expectsName() const {
       Parser::RuleNewDim,       Parser::RuleNewAxis,      Parser::RuleNewName,
       Parser::RuleModelName,    Parser::RuleIndex,        Parser::RuleTrainBase,
       Parser::RuleTypeName,     Parser::RuleParallelName, Parser::RuleStatement,
-      Parser::RuleAxis,         Parser::RuleOverrideLine, Parser::RuleModuleName};
+      Parser::RuleAxis,         Parser::RuleOverrideLine, Parser::RuleModuleName,
+      Parser::RuleSectionName,  Parser::RuleConfigKey,    Parser::RuleConfigEntry};
   for (size_t rule : naming)
     if (rules.count(rule))
       return true;

@@ -41,6 +41,8 @@ const Name &nameOf(const Decl &decl) {
     return parallel->name;
   if (auto *train = decl.as<TrainDecl>())
     return train->name;
+  if (auto *config = decl.as<ConfigDecl>())
+    return config->name;
   return none;
 }
 
@@ -61,6 +63,8 @@ const char *kindOf(const Decl &decl) {
     return "schedule";
   case DeclKind::Parallel:
     return "parallel map";
+  case DeclKind::Config:
+    return "configuration";
   case DeclKind::Train:
     break;
   }
@@ -72,6 +76,7 @@ Namespace namespaceOf(const Decl &decl) {
          : decl.is<TrainDecl>()     ? Namespace::Runs
          : decl.is<OptimizerDecl>() ? Namespace::Optimizers
          : decl.is<ScheduleDecl>()  ? Namespace::Schedules
+         : decl.is<ConfigDecl>()    ? Namespace::Configs
                                     : Namespace::Code;
 }
 

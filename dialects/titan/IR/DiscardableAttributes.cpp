@@ -74,6 +74,7 @@ constexpr Rule kRules[] = {
     {attr::kModel, OnModule, kStringKind},
     {attr::kFingerprint, OnModule, kStringKind},
     {attr::kSource, OnModule, kStringKind},
+    {attr::kConfig, OnModule, kStringKind},
     {attr::kSizes, OnModule, kSizesKind},
     {attr::kFlopsPerToken, OnModule, kFloatKind},
     {attr::kModelFlopsPerToken, OnModule, kFloatKind},
