@@ -39,7 +39,7 @@ public:
 
   /// The text of the program; nothing after an error.
   std::optional<std::string> run() {
-    std::optional<FileId> file = load();
+    file = load();
     std::optional<sema::ConfigValue> config;
     if (file)
       config = sema::readConfigJson(*file, sources, diags);
@@ -54,11 +54,14 @@ public:
       sema::checkConfig(*map, diags);
     if (!map || diags.hasErrors())
       return std::nullopt;
-    auto arguments = sema::importConfig(*map, *config, library, diags);
-    if (!arguments)
+    std::optional<sema::ImportedConfig> imported =
+        sema::importConfig(*map, *config, library, diags);
+    if (!imported)
       return std::nullopt;
-    ImportedModel model = describe(*map, *config, std::move(*arguments));
-    model.seq = chooseLength(*map, model.arguments);
+    ImportedModel model = describe(*map, *config, std::move(imported->arguments));
+    constexpr int64_t longest = 2048;
+    model.seq =
+        chooseLength(*map, model.arguments, std::min(imported->length.value_or(longest), longest));
     return model.seq ? layOut(importText(model)) : std::nullopt;
   }
 
@@ -69,10 +72,10 @@ private:
     if (stdfs::is_directory(path, error))
       path = join(path, "config.json");
     std::string reason;
-    std::optional<FileId> file = sources.loadFile(path, reason);
-    if (!file)
+    std::optional<FileId> loaded = sources.loadFile(path, reason);
+    if (!loaded)
       diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + reason);
-    return file;
+    return loaded;
   }
 
   /// The declaration for an architecture: in the user's modules, then in the library.
@@ -158,16 +161,15 @@ private:
     return '"' + stdfs::proximate(unit.path, here, error).generic_string() + '"';
   }
 
-  /// The length of samples: the longest up to 2048 tokens that the model accepts. 0, after the
-  /// reports, if it accepts none.
+  /// The length of samples: `longest`, or the half, a quarter, ... that the model accepts. 0, after
+  /// the report, if it accepts none.
   int64_t chooseLength(const sema::ConfigMap &map,
-                       const std::vector<sema::NamedArgument> &arguments) {
+                       const std::vector<sema::NamedArgument> &arguments, int64_t longest) {
     sema::Specialisation spec;
     spec.arguments = map.subject.arguments;
     for (const auto &[name, argument] : arguments)
       spec.arguments[name] = argument;
     spec.dataDims["batch"] = {sema::Value::ofInt(1), {}};
-    constexpr int64_t longest = 2048;
     for (int64_t length = longest; length > 0; length /= 2) {
       spec.dataDims["seq"] = {sema::Value::ofInt(length), {}};
       DiagnosticEngine trial(sources);
@@ -175,32 +177,44 @@ private:
       if (sema::elaborate(map.subject.base, spec, library, trial, model))
         return length;
       if (length == 1)
-        reportRefusal(map, trial.all().front(), spec.arguments);
+        reportRefusal(map, trial.all().front(), arguments);
     }
     return 0;
   }
 
   /// Reports the first error of a model that cannot be built, at the key of an argument that the
-  /// error mentions.
+  /// error mentions, else of one that is no positive number, as sizes are.
   void reportRefusal(const sema::ConfigMap &map, const Diagnostic &error,
-                     const std::map<std::string, sema::Argument> &arguments) {
-    auto isKey = [&](const Location &at) { return at.isValid() && sources.name(at.file) == path; };
-    Location at;
-    for (const auto &[name, argument] : arguments)
-      if (isKey(argument.loc) && (!at.isValid() || mentions(error, argument.loc)))
-        at = mentions(error, argument.loc) ? argument.loc : sources.locate(argument.loc.file, 0, 1);
+                     const std::vector<sema::NamedArgument> &arguments) {
+    std::vector<const sema::NamedArgument *> suspects;
+    for (const sema::NamedArgument &argument : arguments)
+      if (mentions(error, argument.second.loc))
+        suspects.push_back(&argument);
+    for (const sema::NamedArgument &argument : arguments)
+      if (isNoSize(argument.second.value) && !mentions(error, argument.second.loc))
+        suspects.push_back(&argument);
+    Location at = suspects.empty() ? sources.locate(*file, 0, 1) : suspects.front()->second.loc;
     Diagnostic &diag = diags.report(Code::BadConfigValue, at,
                                     "`" + sema::nameOf(*map.model.decl).text +
                                         "` cannot have these arguments: " + error.message);
+    for (const sema::NamedArgument *suspect : suspects)
+      diag.note(suspect->second.loc,
+                "`" + suspect->first + "` is " + suspect->second.value.print());
     diag.note(error.location, "here in the model");
     for (const Note &note : error.notes)
-      diag.note(note.location, note.message);
+      if (note.location.file != *file)
+        diag.note(note.location, note.message);
   }
 
   static bool mentions(const Diagnostic &error, const Location &place) {
     return error.location == place ||
            std::any_of(error.notes.begin(), error.notes.end(),
                        [&](const Note &note) { return note.location == place; });
+  }
+
+  static bool isNoSize(const sema::Value &value) {
+    bool isBoolean = value.kind == sema::Value::Kind::Bool;
+    return !isBoolean && !(value.isNumber() && value.number() > 0);
   }
 
   std::optional<std::string> layOut(const std::string &text) {
@@ -213,6 +227,7 @@ private:
   sema::Library library;
   std::map<std::string, const sema::Unit *> units;
   std::string path; ///< of the configuration
+  std::optional<FileId> file;
 };
 
 } // namespace

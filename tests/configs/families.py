@@ -1,6 +1,6 @@
 """Configurations of every family: what `transformers` writes today, and what earlier versions published."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import transformers as t
 
@@ -16,8 +16,6 @@ class Case:
     config: object  # of transformers, or a dictionary as it was published
     model: str
     arguments: dict
-    architecture: str = ""
-    fields: dict = field(default_factory=dict)  # what transformers must read from the export, beside all others
 
 
 def llama_8b(**more):
@@ -53,8 +51,8 @@ def published():
             "num_hidden_layers": 32, "num_key_value_heads": 8, "rms_norm_eps": 1e-05, "rope_theta": 1000000.0,
             "sliding_window": None, "tie_word_embeddings": False, "torch_dtype": "bfloat16",
             "transformers_version": "4.42.0", "use_cache": True, "vocab_size": 32768,
-        }, "Llama", dict(layers=32, embed=4096, kv_heads=8, group=4, head=128, ffn=14336, vocab=32768,
-                         theta=1000000)),
+        }, "Mistral", dict(layers=32, embed=4096, kv_heads=8, group=4, head=128, ffn=14336, vocab=32768,
+                           theta=1000000)),
         Case("Qwen2.5-0.5B", {
             "architectures": ["Qwen2ForCausalLM"], "attention_dropout": 0.0, "bos_token_id": 151643,
             "eos_token_id": 151643, "hidden_act": "silu", "hidden_size": 896, "initializer_range": 0.02,
@@ -118,7 +116,7 @@ def tiny():
                                          rope_parameters={**LLAMA_3, "factor": 4.0, "rope_theta": 500000.0}),
              "Llama", dict(**sizes, **grouped, head=6, ffn=48, theta=500000, eps=1e-6, tied=True, factor=4)),
         Case("mistral", t.MistralConfig(**common, num_key_value_heads=2, sliding_window=16),
-             "Llama", dict(**sizes, **grouped, head=8, ffn=48, eps=1e-6, window=16)),
+             "Mistral", dict(**sizes, **grouped, head=8, ffn=48, eps=1e-6, window=16)),
         Case("qwen2", t.Qwen2Config(**common, num_key_value_heads=2),
              "Qwen2", dict(**sizes, **grouped, head=8, ffn=48, theta=10000)),
         Case("qwen3", t.Qwen3Config(**common, num_key_value_heads=2, head_dim=16),

@@ -121,7 +121,7 @@ std::optional<std::string> Checker::configOf(const Run &run) {
     return std::nullopt;
   for (const Symbol &decl : findConfigs(run.model, *unit, library))
     if (std::optional<ConfigMap> map = resolveConfig(decl, library, diags))
-      if (auto config = exportConfig(*map, model->arguments, library, sources))
+      if (auto config = exportConfig(*map, model->arguments, run["data.seq"], library, sources))
         return config;
   return std::nullopt;
 }

@@ -54,7 +54,8 @@ private:
     std::vector<std::string> arguments = texts(map.formals());
     for (const Name &name : names) {
       bool isIndex = line.entry->index && line.entry->index->text == name.text;
-      if (isIndex || std::count(arguments.begin(), arguments.end(), name.text))
+      if (isIndex || name.text == lengthName ||
+          std::count(arguments.begin(), arguments.end(), name.text))
         continue;
       Diagnostic &diag = diags.report(Code::UnknownModelArgument, name.loc,
                                       "model `" + nameOf(*map.model.decl).text +
@@ -91,7 +92,7 @@ private:
     const std::set<std::string> read = unknown;
     for (bool changed = true; std::exchange(changed, false);)
       for (const ConfigLine &line : map.equations)
-        if (!line.entry->index)
+        if (!line.entry->index && !map.readsLength(line))
           if (std::optional<std::string> name = solvedName(*line.entry->value, unknown))
             changed |= unknown.erase(*name) != 0;
     for (const ConfigLine &line : map.equations)

@@ -29,6 +29,12 @@ std::vector<Name> ConfigMap::arguments(const ConfigLine &equation) const {
   return found;
 }
 
+bool ConfigMap::readsLength(const ConfigLine &equation) const {
+  std::vector<Name> read = namesIn(*equation.entry->value);
+  return std::any_of(read.begin(), read.end(),
+                     [](const Name &name) { return name.text == lengthName; });
+}
+
 bool ConfigMap::isWithin(size_t inner, size_t outer) const {
   while (inner != outer && inner != 0)
     inner = objects[inner].outer;

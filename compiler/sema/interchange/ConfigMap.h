@@ -23,6 +23,10 @@ struct ConfigLine {
   size_t object = 0;
 };
 
+/// In an expression beside arguments of the model: the tokens of a sample. An import takes a key of
+/// such an equation as the length for which the model is made.
+inline constexpr std::string_view lengthName = "seq";
+
 struct ConfigMap {
   std::string architecture;
   Symbol decl;
@@ -34,11 +38,14 @@ struct ConfigMap {
   const std::vector<syntax::Formal> &formals() const;
   /// The arguments of the model that an equation reads, each once.
   std::vector<syntax::Name> arguments(const ConfigLine &equation) const;
+  /// Whether an equation reads the length of samples.
+  bool readsLength(const ConfigLine &equation) const;
   /// Whether object `inner` is `outer` or lies within it.
   bool isWithin(size_t inner, size_t outer) const;
 };
 
-/// Resolves a declaration for a model, with its sections. Nothing after an error, which is reported.
+/// Resolves a declaration for a model, with its sections. Nothing after an error, which is
+/// reported.
 std::optional<ConfigMap> resolveConfig(const Symbol &decl, const Library &library,
                                        DiagnosticEngine &diags);
 

@@ -11,7 +11,7 @@ namespace {
 class ConfigExport {
 public:
   ConfigExport(const ConfigMap &map, const std::map<std::string, Argument> &arguments,
-               const Library &library, const SourceManager &sources)
+               const Value &length, const Library &library, const SourceManager &sources)
       : map(map), library(library), sources(sources) {
     for (const auto &[name, argument] : arguments)
       values[name] = argument.value;
@@ -21,6 +21,7 @@ public:
         if (auto value = values.find(name.text); value != values.end())
           usual.insert(*value);
     addDefaults(map.subject, usual, library, sources);
+    values[std::string(lengthName)] = length;
   }
 
   std::optional<std::string> run() {
@@ -123,8 +124,9 @@ private:
 
 std::optional<std::string> exportConfig(const ConfigMap &map,
                                         const std::map<std::string, Argument> &arguments,
-                                        const Library &library, const SourceManager &sources) {
-  return ConfigExport(map, arguments, library, sources).run();
+                                        const Value &length, const Library &library,
+                                        const SourceManager &sources) {
+  return ConfigExport(map, arguments, length, library, sources).run();
 }
 
 /// The declarations in a file whose model is `model`, in their order.

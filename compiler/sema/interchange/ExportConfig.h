@@ -11,12 +11,13 @@ namespace titan::sema {
 /// stand in `unit`, in its imports or beside the model.
 std::vector<Symbol> findConfigs(Symbol model, const Unit &unit, const Library &library);
 
-/// The configuration of a model with these arguments, as JSON. Nothing if the declaration cannot
-/// express them: an argument that no key gives differs from that of the declaration's model, or an
-/// equation has no value.
+/// The configuration of a model with these arguments, and samples of this length, as JSON. Nothing
+/// if the declaration cannot express them: an argument that no key gives differs from that of the
+/// declaration's model, or an equation has no value.
 std::optional<std::string> exportConfig(const ConfigMap &map,
                                         const std::map<std::string, Argument> &arguments,
-                                        const Library &library, const SourceManager &sources);
+                                        const Value &length, const Library &library,
+                                        const SourceManager &sources);
 
 } // namespace titan::sema
 

@@ -26,7 +26,7 @@ public:
                DiagnosticEngine &diags)
       : map(map), config(config), library(library), diags(diags) {}
 
-  std::optional<std::vector<NamedArgument>> run() {
+  std::optional<ImportedConfig> run() {
     const size_t errorsBefore = diags.errorReports();
     findObjects();
     for (const ConfigLine &line : map.equations)
@@ -39,7 +39,7 @@ public:
     reportUnknown(config, "");
     if (diags.errorReports() != errorsBefore)
       return std::nullopt;
-    return withoutDefaults();
+    return ImportedConfig{withoutDefaults(), length};
   }
 
 private:
@@ -97,12 +97,14 @@ private:
       const ConfigValue *member = findMember(*object, key);
       if (member)
         understood.insert(member);
-      if (member && !(member->isNull() && line.entry->fallback))
+      if (member && map.readsLength(line))
+        takeLength(member->value);
+      else if (member && !(member->isNull() && line.entry->fallback))
         demand(line, *member, prefixes[line.object] + key.text());
     }
     if (demands.size() != before)
       demanded.insert(&line);
-    if (demands.size() != before || !line.entry->fallback)
+    if (demands.size() != before || !line.entry->fallback || map.readsLength(line))
       return;
     demanded.insert(&line); // what its default lacks is missing itself
     const std::string key = prefixes[line.object] + line.entry->keys.front().text();
@@ -113,6 +115,11 @@ private:
                        "` has no value here");
     else if (value)
       demands.push_back({&line, std::move(*value), key, config.loc});
+  }
+
+  void takeLength(const Value &value) {
+    if (value.isInt() && value.integer > 0)
+      length = value.integer;
   }
 
   void demand(const ConfigLine &line, const ConfigValue &member, const std::string &key) {
@@ -172,9 +179,9 @@ private:
 
   /// Solves each demand that has one unknown. Returns whether any was solved or checked.
   bool solveDemands() {
-    size_t before = demands.size();
+    const size_t demandsBefore = demands.size(), valuesBefore = values.size();
     std::erase_if(demands, [&](const Demand &demand) { return settle(demand); });
-    return demands.size() != before;
+    return demands.size() != demandsBefore || values.size() != valuesBefore;
   }
 
   bool settle(const Demand &demand) {
@@ -189,7 +196,9 @@ private:
       assign(solution.name, solution.value, demand.loc);
     if (solution.kind == Solution::Kind::Fails)
       reportMismatch(demand);
-    return solution.kind != Solution::Kind::Open;
+    bool isSettled =
+        solution.kind == Solution::Kind::Holds || solution.kind == Solution::Kind::Fails;
+    return isSettled || (solution.kind == Solution::Kind::Solved && !isOpen(demand));
   }
 
   /// Whether an argument is of the kind of its default: a number, a boolean or a string. Reports
@@ -252,7 +261,7 @@ private:
   bool assumeDefaults() {
     std::set<std::string> given;
     for (const ConfigLine &line : map.equations)
-      if (objects[line.object])
+      if (objects[line.object] && !map.readsLength(line))
         for (const Name &name : map.arguments(line))
           given.insert(name.text);
     NamedValues all = values;
@@ -306,7 +315,7 @@ private:
   void reportMissing() {
     std::set<std::string> reported;
     for (const ConfigLine &line : map.equations) {
-      if (!objects[line.object] || demanded.count(&line))
+      if (!objects[line.object] || demanded.count(&line) || map.readsLength(line))
         continue;
       for (const Name &name : map.arguments(line))
         if (!values.count(name.text) && reported.insert(name.text).second)
@@ -383,14 +392,13 @@ private:
   NamedValues values;                    ///< of arguments, with assumed defaults
   std::map<std::string, Argument> found; ///< without them
   std::set<const ConfigValue *> understood, ignored;
+  std::optional<int64_t> length;
 };
 
 } // namespace
 
-std::optional<std::vector<NamedArgument>> importConfig(const ConfigMap &map,
-                                                       const ConfigValue &config,
-                                                       const Library &library,
-                                                       DiagnosticEngine &diags) {
+std::optional<ImportedConfig> importConfig(const ConfigMap &map, const ConfigValue &config,
+                                           const Library &library, DiagnosticEngine &diags) {
   return ConfigImport(map, config, library, diags).run();
 }
 

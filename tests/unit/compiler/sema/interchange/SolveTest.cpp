@@ -6,7 +6,7 @@
 namespace titan::sema {
 namespace {
 
-using Kind = Solution::Kind;
+using Found = Solution::Kind;
 
 /// Solves `text = value` without a library.
 class SolveTest : public testing::Test {
@@ -25,7 +25,7 @@ protected:
   /// The solution for `x`; an Error value if there is none.
   Value solveForX(const std::string &text, const Value &value, const NamedValues &known = {}) {
     Solution found = solveText(text, value, known, {"x"});
-    return found.kind == Kind::Solved && found.name == "x" ? found.value : Value();
+    return found.kind == Found::Solved && found.name == "x" ? found.value : Value();
   }
 
   syntax::ExprPtr parse(const std::string &text) {
@@ -72,24 +72,24 @@ TEST_F(SolveTest, SolvesIntegersExactly) {
 TEST_F(SolveTest, SolvesChoices) {
   const char *kind = "if x == 1 then \"default\" else \"llama3\"";
   EXPECT_EQ(solveForX(kind, Value::ofString("default")), number(1));
-  EXPECT_EQ(solveText(kind, Value::ofString("llama3"), {}, {"x"}).kind, Kind::Open);
-  EXPECT_EQ(solveText(kind, Value::ofString("yarn"), {}, {"x"}).kind, Kind::Fails);
+  EXPECT_EQ(solveText(kind, Value::ofString("llama3"), {}, {"x"}).kind, Found::Open);
+  EXPECT_EQ(solveText(kind, Value::ofString("yarn"), {}, {"x"}).kind, Found::Fails);
   EXPECT_EQ(solveForX("not x", Value::ofBool(true)), Value::ofBool(false));
   EXPECT_EQ(solveForX("if tied then x else 0", number(3), {{"tied", Value::ofBool(true)}}),
             number(3));
   EXPECT_EQ(
       solveText("if tied then x else 0", number(3), {{"tied", Value::ofBool(false)}}, {"x"}).kind,
-      Kind::Fails);
+      Found::Fails);
 }
 
 // Without unknown names the value is compared, and with several nothing is known yet.
 TEST_F(SolveTest, ComparesAndWaits) {
   NamedValues known = {{"heads", number(4)}};
-  EXPECT_EQ(solveText("heads * 2", number(8), known, {}).kind, Kind::Holds);
-  EXPECT_EQ(solveText("heads * 2", number(9), known, {}).kind, Kind::Fails);
-  EXPECT_EQ(solveText("\"silu\"", Value::ofString("gelu"), {}, {}).kind, Kind::Fails);
-  EXPECT_EQ(solveText("x * y", number(8), {}, {"x", "y"}).kind, Kind::Open);
-  EXPECT_EQ(solveText("x * x", number(9), {}, {"x"}).kind, Kind::Open);
+  EXPECT_EQ(solveText("heads * 2", number(8), known, {}).kind, Found::Holds);
+  EXPECT_EQ(solveText("heads * 2", number(9), known, {}).kind, Found::Fails);
+  EXPECT_EQ(solveText("\"silu\"", Value::ofString("gelu"), {}, {}).kind, Found::Fails);
+  EXPECT_EQ(solveText("x * y", number(8), {}, {"x", "y"}).kind, Found::Open);
+  EXPECT_EQ(solveText("x * x", number(9), {}, {"x"}).kind, Found::Open);
 }
 
 // Values of other types than the operation takes have no solution.
@@ -108,7 +108,7 @@ TEST_F(SolveTest, SolvesConditionsFirst) {
   EXPECT_EQ(with.value, Value::ofBool(true));
   EXPECT_EQ(solveText(rank, Value::none(), {}, {"x", "y"}).value, Value::ofBool(false));
   EXPECT_EQ(solveText(rank, number(8), {{"x", Value::ofBool(true)}}, {"y"}).value, number(8));
-  EXPECT_EQ(solveText(rank, Value::none(), {{"x", Value::ofBool(false)}}, {"y"}).kind, Kind::Holds);
+  EXPECT_EQ(solveText(rank, Value::none(), {{"x", Value::ofBool(false)}}, {"y"}).kind, Found::Holds);
 }
 
 // What solve() inverts is known without values.
