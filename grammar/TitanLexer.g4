@@ -2,8 +2,8 @@
 // decides which of them end a statement. Words with a meaning in one context (`auto`, `causal`,
 // `params`, `group`) are not keywords, so they may name dimensions and settings.
 // `buffer`, `update`, `loss`, `optimizer`, `schedule`, `state` and `option` are keywords only before a name,
-// `default` only before `optimizer` and `schedule`, `weights` only before a string (lex()); elsewhere
-// they are names.
+// `default` only before `optimizer` and `schedule`; `weights` only before a string; likewise the words of `config` declarations, some of which
+// follow an operand (lex()). Elsewhere they are names.
 // The input consists of bytes; text outside ASCII occurs only in comments and strings.
 lexer grammar TitanLexer;
 
@@ -19,6 +19,11 @@ SCHEDULE: 'schedule';
 PARALLEL: 'parallel';
 TRAIN: 'train';
 WEIGHTS: 'weights';
+CONFIG: 'config';
+FOR: 'for';
+OPTIONAL: 'optional';
+UNLESS: 'unless';
+IGNORE: 'ignore';
 DIMS: 'dims';
 PARAM: 'param';
 BUFFER: 'buffer';

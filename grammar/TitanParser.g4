@@ -21,8 +21,17 @@ terminator: (NEWLINE | SEMI)+;
 // Declarations
 
 declaration
-    : (importDecl | modelDecl | blockDecl | fnDecl | optimizerDecl | scheduleDecl | parallelDecl | trainDecl
-      | weightsDecl) terminator
+    : ( importDecl
+      | modelDecl
+      | blockDecl
+      | fnDecl
+      | optimizerDecl
+      | scheduleDecl
+      | parallelDecl
+      | trainDecl
+      | configDecl
+      | weightsDecl
+      ) terminator
     ;
 
 importDecl: IMPORT importItem (COMMA importItem)*;
@@ -61,10 +70,10 @@ trainBase: path;
 parallelName: path;
 
 // Weights of other software: `weights "hf" for Llama { table = "model.embed_tokens.weight" }`. The words
-// `for`, `from`, `copy`, `unused` and `split` are names, which the tree builder checks.
+// `from`, `copy`, `unused` and `split` are names, which the tree builder checks.
 
 weightsDecl
-    : WEIGHTS STRING soleWord modelName (ASSIGN modelName)? LBRACE terminator? weightsEntry* RBRACE
+    : WEIGHTS STRING FOR modelName (ASSIGN modelName)? LBRACE terminator? weightsEntry* RBRACE
     ;
 weightsEntry
     : ( path ASSIGN STRING storedDims?
@@ -76,6 +85,21 @@ storedDims: LBRACKET (storedDim (COMMA storedDim)* COMMA?)? RBRACKET;
 storedDim: (storedFactor | LPAREN storedFactor (COMMA storedFactor)* COMMA? RPAREN) (soleWord expr)?;
 storedFactor: INT OF expr | dimName (OF expr (soleWord expr)?)?;
 soleWord: IDENT;
+
+// Configurations of other software.
+
+configDecl: CONFIG (STRING FOR modelName | newName) (WITH sectionName (COMMA sectionName)*)? configBody;
+sectionName: path;
+configBody: LBRACE terminator? configEntry* RBRACE;
+configEntry
+    : ( configKeys elements? ASSIGN expr (DEFAULT expr)?
+      | OPTIONAL configKeys (UNLESS configKey EQ expr)? configBody
+      | IGNORE configKey (COMMA configKey)*
+      ) terminator
+    ;
+configKeys: configKey (OR configKey)*;
+configKey: path;
+elements: LBRACKET expr AS newName RBRACKET;
 
 // Settings
 

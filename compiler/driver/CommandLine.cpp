@@ -22,6 +22,7 @@ struct Arguments {
   InfoOptions info;
   VerifyOptions verification;
   FormatOptions format;
+  ImportOptions import;
   BuildOptions build;
   RunOptions run;
   CacheOptions cache;
@@ -174,6 +175,20 @@ void addWriting(CLI::App &app, Arguments &args) {
   CLI::App *make = app.add_subcommand("new", "make a small project to start from");
   make->add_option("DIR", args.directory, "the directory to make")->required()->type_name("");
   addDiagnostics(*make, args.common);
+  CLI::App *import = app.add_subcommand(
+      "import", "write a program for a model of Hugging Face, from its configuration");
+  import->add_option("DIR", args.import.input, "a directory with config.json, or such a file")
+      ->required()
+      ->type_name("");
+  import->add_option("-o", args.import.output, "what to write; default: the standard output")
+      ->type_name("PATH");
+  import
+      ->add_option("--with", args.import.modules,
+                   "a .titan file with further declarations `config` (repeatable)")
+      ->type_name("PATH")
+      ->take_all()
+      ->allow_extra_args(false);
+  addDiagnostics(*import, args.common);
   CLI::App *fmt = app.add_subcommand("fmt", "format files");
   fmt->add_option("FILE", args.format.files, "files to format in place; - is standard input")
       ->required()
@@ -417,6 +432,8 @@ static int runCommandLine(int argc, char **argv) {
   auto chosen = [&](const char *name) { return app.got_subcommand(name); };
   if (chosen("new"))
     return newCommand(args.common, args.directory);
+  if (chosen("import"))
+    return importCommand(args.common, args.import);
   if (chosen("fmt"))
     return formatCommand(args.common, args.format);
   if (chosen("build"))

@@ -50,6 +50,15 @@ int formatCommand(const CommonOptions &common, const FormatOptions &options);
 /// Creates a directory with a small program and training text.
 int newCommand(const CommonOptions &options, const std::string &directory);
 
+struct ImportOptions {
+  std::string input;                ///< a directory with config.json, or such a file
+  std::string output;               ///< empty or "-": the standard output
+  std::vector<std::string> modules; ///< --with: files with further declarations
+  bool writesFile() const { return !output.empty() && output != "-"; }
+};
+/// Writes a program for a model of other software.
+int importCommand(const CommonOptions &common, const ImportOptions &options);
+
 struct CacheOptions {
   bool clean = false; ///< remove what is there
 };

@@ -453,6 +453,8 @@ void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
     out.line("p.model = " + quote(fingerprint) + ";");
   if (auto source = module->getAttrOfType<StringAttr>(ir::attr::kSource))
     out.line("p.source = {" + quote(source) + ", " + std::to_string(source.size()) + "};");
+  if (auto config = module->getAttrOfType<StringAttr>(ir::attr::kConfig))
+    out.line("p.config = " + quote(config) + ";");
   out.line("p.code = " + quote(checksum) + ";");
   out.line("p.mesh = programMesh();");
   emitChoice(degreeOne);

@@ -291,6 +291,8 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   module->setAttr(ir::attr::kSizes, sizesOf(run, builder));
   if (run.weights)
     module->setAttr(ir::attr::kWeights, lowerWeights(*run.weights, builder));
+  if (run.config)
+    module->setAttr(ir::attr::kConfig, builder.getStringAttr(*run.config));
 }
 
 DictionaryAttr inputAttributes(const sema::CheckedRun &run, const sema::Input &input,

@@ -27,6 +27,8 @@ DeclPtr Builder::buildDecl(P::DeclarationContext &context) {
     return buildParallel(*decl);
   if (P::WeightsDeclContext *decl = context.weightsDecl())
     return buildWeights(*decl);
+  if (P::ConfigDeclContext *decl = context.configDecl())
+    return buildConfig(*decl);
   return buildTrain(*context.trainDecl());
 }
 

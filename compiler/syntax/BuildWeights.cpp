@@ -16,7 +16,6 @@ bool Builder::checkWord(P::SoleWordContext &word, const char *expected) {
 DeclPtr Builder::buildWeights(P::WeightsDeclContext &context) {
   auto made = std::make_unique<WeightsDecl>(at(context));
   made->format = quoted(*context.STRING());
-  checkWord(*context.soleWord(), "for");
   made->model = path(*context.modelName(0)->path());
   if (context.ASSIGN())
     made->base = path(*context.modelName(1)->path());

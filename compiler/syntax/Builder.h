@@ -90,6 +90,10 @@ private:
   NodesDecl buildNodes(P::AxisContext &context);
   OverrideDecl buildOverrides(P::AxisContext &context);
   DeclPtr buildTrain(P::TrainDeclContext &context);
+  DeclPtr buildConfig(P::ConfigDeclContext &context);
+  std::vector<ConfigEntry> buildEntries(P::ConfigBodyContext &context);
+  ConfigEntry buildEntry(P::ConfigEntryContext &context);
+  std::vector<Path> keys(const std::vector<P::ConfigKeyContext *> &all) const;
   std::vector<Formal> buildFormals(P::FormalsContext &context);
 
   // Weights of other software.

@@ -16,7 +16,8 @@ enum class DeclKind {
   Schedule,
   Parallel,
   Train,
-  Weights
+  Weights,
+  Config
 };
 
 struct Decl : CastMixin<Decl> {
@@ -218,6 +219,37 @@ struct WeightsDecl : DeclOf<DeclKind::Weights> {
   std::vector<Copy> copies;
   std::vector<Name> unused; // patterns of tensors that the model does not need
   std::vector<Split> splits;
+};
+
+/// One line of a `config` body. Keys are names of members of the configuration, by dots within
+/// objects, and relative to the object of an enclosing `optional`.
+struct ConfigEntry {
+  enum class Kind {
+    Equation, // rope_theta or rope_parameters.rope_theta = theta default 10000
+    Optional, // optional rope_scaling unless rope_type == "default" { ... }
+    Ignore,   // ignore use_cache, torch_dtype
+  };
+  Kind kind = Kind::Equation;
+  std::vector<Path> keys;           // alternatives; of Ignore: all
+  std::optional<Name> index;        // `l` of `layer_types[layers as l] = ...`
+  ExprPtr count;                    // `layers` there; null without an index
+  ExprPtr value;                    // of an equation
+  ExprPtr fallback;                 // after `default`; may be null
+  std::optional<Path> absentKey;    // `rope_type` of `unless rope_type == "default"`
+  ExprPtr absentValue;              // "default" there
+  std::vector<ConfigEntry> members; // of Optional
+  Location loc;
+};
+
+/// `config "LlamaForCausalLM" for Llama with common { ... }`: how the configuration of other
+/// software gives the arguments of a model; or `config common { ... }`, entries that such
+/// declarations share.
+struct ConfigDecl : DeclOf<DeclKind::Config> {
+  using DeclOf::DeclOf;
+  Name name;                 // the architecture, without quotes, or the name of a section
+  std::optional<Path> model; // absent in a section
+  std::vector<Path> sections;
+  std::vector<ConfigEntry> entries;
 };
 
 } // namespace titan::syntax

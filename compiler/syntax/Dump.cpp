@@ -212,6 +212,40 @@ void Dumper::weightsEntry(const WeightsDecl::Entry &entry) {
   });
 }
 
+void Dumper::equation(const ConfigEntry &entry) {
+  line("Equation ") << join(entry.keys) << (entry.index ? " as " + entry.index->text : "") << '\n';
+  nested([&] {
+    if (entry.count)
+      labelled("count", *entry.count);
+    expr(*entry.value);
+    if (entry.fallback)
+      labelled("default", *entry.fallback);
+  });
+}
+
+void Dumper::entries(const std::vector<ConfigEntry> &all) {
+  for (const ConfigEntry &entry : all) {
+    if (entry.kind == ConfigEntry::Kind::Equation) {
+      equation(entry);
+      continue;
+    }
+    bool isOptional = entry.kind == ConfigEntry::Kind::Optional;
+    line(isOptional ? "Optional " : "Ignore ") << join(entry.keys) << '\n';
+    nested([&] {
+      if (entry.absentKey)
+        labelled(("unless " + entry.absentKey->text() + " ==").c_str(), *entry.absentValue);
+      entries(entry.members);
+    });
+  }
+}
+
+void Dumper::config(const ConfigDecl &decl) {
+  line("Config ") << (decl.model ? quoted(decl.name.text) + " for " + decl.model->text()
+                                 : decl.name.text)
+                  << (decl.sections.empty() ? "" : " with " + join(decl.sections)) << '\n';
+  nested([&] { entries(decl.entries); });
+}
+
 void Dumper::decl(const Decl &decl) {
   if (const auto *d = decl.as<ImportDecl>()) {
     import(*d);
@@ -257,6 +291,8 @@ void Dumper::decl(const Decl &decl) {
     train(*d);
   } else if (const auto *d = decl.as<WeightsDecl>()) {
     weights(*d);
+  } else if (const auto *d = decl.as<ConfigDecl>()) {
+    config(*d);
   }
 }
 

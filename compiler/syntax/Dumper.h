@@ -50,6 +50,10 @@ private:
       stmt(*one);
   }
 
+  void config(const ConfigDecl &decl);
+  void entries(const std::vector<ConfigEntry> &all);
+  void equation(const ConfigEntry &entry);
+
   /// An optimizer or a schedule.
   template <typename Decl> void chosen(const Decl &decl, const char *kind) {
     line(kind) << decl.name.text << (decl.isDefault ? " default" : "") << '\n';

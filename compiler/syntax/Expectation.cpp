@@ -22,7 +22,7 @@ const std::vector<RuleWords> &ruleWords() {
   static const std::vector<RuleWords> table = {
       {Parser::RuleDeclaration,
        "a declaration (`import`, `model`, `block`, `fn`, `optimizer`, `schedule`, `parallel`, "
-       "`train` or `weights`)"},
+       "`train`, `config` or `weights`)"},
       {Parser::RuleStatement, "a statement"},
       {Parser::RuleAxis, "an axis `name = degree`"},
       {Parser::RuleOverrideLine, "an axis with what it splits or stores"},
@@ -31,6 +31,7 @@ const std::vector<RuleWords> &ruleWords() {
       {Parser::RuleStoredFactor, "a dimension"},
       {Parser::RuleSoleWord, "a word"},
       {Parser::RuleSetting, "a setting `key = value`"},
+      {Parser::RuleConfigEntry, "an equation `key = value`, `optional` or `ignore`"},
       {Parser::RuleArm, "an arm `value then result`"},
       {Parser::RuleArgument, "an argument"},
       {Parser::RuleFormal, "a parameter"},
@@ -40,6 +41,8 @@ const std::vector<RuleWords> &ruleWords() {
       {Parser::RuleModelName, "the name of a model"},
       {Parser::RuleTrainBase, "the name of a model or of a run"},
       {Parser::RuleParallelName, "the name of a `parallel`"},
+      {Parser::RuleSectionName, "the name of a `config`"},
+      {Parser::RuleConfigKey, "a key of a configuration"},
       {Parser::RuleAxisName, "the name of an axis"},
       {Parser::RuleStoredKind, ""}, // its words are listed one by one
       {Parser::RuleTypeName, "a type such as `int` or `f32`"},
@@ -56,6 +59,7 @@ const std::vector<RuleWords> &ruleWords() {
       {Parser::RuleAxes, "`{`"},
       {Parser::RuleOverrides, "`{`"},
       {Parser::RuleArms, "`{`"},
+      {Parser::RuleConfigBody, "`{`"},
       {Parser::RuleFormals, "`(`"},
       {Parser::RuleDimList, "`[`"},
       {Parser::RuleStoredDims, "`[`"},
@@ -237,7 +241,8 @@ bool Expectation::expectsName() const {
       Parser::RuleNewDim,       Parser::RuleNewAxis,      Parser::RuleNewName,
       Parser::RuleModelName,    Parser::RuleIndex,        Parser::RuleTrainBase,
       Parser::RuleTypeName,     Parser::RuleParallelName, Parser::RuleStatement,
-      Parser::RuleAxis,         Parser::RuleOverrideLine, Parser::RuleModuleName};
+      Parser::RuleAxis,         Parser::RuleOverrideLine, Parser::RuleModuleName,
+      Parser::RuleSectionName,  Parser::RuleConfigKey,    Parser::RuleConfigEntry};
   for (size_t rule : naming)
     if (rules.count(rule))
       return true;

@@ -54,6 +54,8 @@ std::string alignmentClass(const Items &items, size_t at) {
     return "setting";
   if (item.inside == Bracket::Axes)
     return "axis";
+  if (item.inside == Bracket::Config)
+    return item.token.isOneOf(Lex::OPTIONAL, Lex::IGNORE) ? "" : "config";
   if (item.token.isOneOf(Lex::PARAM, Lex::BUFFER))
     return "param";
   if (item.token.is(Lex::UPDATE))

@@ -24,17 +24,40 @@ public:
   }
 };
 
+/// Whether a token ends an operand. A word that follows it on the same line is no name.
+bool isOperandEnd(const Token &t) {
+  return t.isOneOf(TitanLexer::IDENT, TitanLexer::INT, TitanLexer::FLOAT, TitanLexer::STRING,
+                   TitanLexer::TRUE, TitanLexer::FALSE, TitanLexer::NONE, TitanLexer::RPAREN,
+                   TitanLexer::RBRACKET);
+}
+
 /// These words begin a statement or a declaration where a name follows on the same line, as nothing
-/// else does; anywhere else they are names. `default` precedes such a word, `weights` a string.
-bool isNameAfterAll(const Token &word, const Token &next) {
-  if (word.is(TitanLexer::DEFAULT))
-    return !next.isOneOf(TitanLexer::OPTIMIZER, TitanLexer::SCHEDULE);
-  if (word.is(TitanLexer::WEIGHTS))
+/// else does; anywhere else they are names. `weights` precedes a string, `default` such a word, or like `for` and
+/// `unless` follows an operand.
+bool isNameAfterAll(const Token &previous, const Token &word, const Token &next) {
+  switch (word.type) {
+  case TitanLexer::DEFAULT:
+    return !next.isOneOf(TitanLexer::OPTIMIZER, TitanLexer::SCHEDULE) && !isOperandEnd(previous);
+  case TitanLexer::WEIGHTS:
     return !next.is(TitanLexer::STRING);
-  return word.isOneOf(TitanLexer::BUFFER, TitanLexer::UPDATE, TitanLexer::LOSS,
-                      TitanLexer::OPTIMIZER, TitanLexer::SCHEDULE, TitanLexer::STATE,
-                      TitanLexer::OPTION) &&
-         !next.is(TitanLexer::IDENT);
+  case TitanLexer::FOR:
+  case TitanLexer::UNLESS:
+    return !isOperandEnd(previous);
+  case TitanLexer::CONFIG:
+    return !next.isOneOf(TitanLexer::IDENT, TitanLexer::STRING);
+  case TitanLexer::BUFFER:
+  case TitanLexer::UPDATE:
+  case TitanLexer::LOSS:
+  case TitanLexer::OPTIMIZER:
+  case TitanLexer::SCHEDULE:
+  case TitanLexer::STATE:
+  case TitanLexer::OPTION:
+  case TitanLexer::OPTIONAL:
+  case TitanLexer::IGNORE:
+    return !next.is(TitanLexer::IDENT);
+  default:
+    return false;
+  }
 }
 
 } // namespace
@@ -64,7 +87,7 @@ std::vector<Token> lex(std::string_view source) {
   end.offset = static_cast<uint32_t>(source.size());
   tokens.push_back(end);
   for (size_t i = tokens.size() - 1; i-- > 0;) // from the end: what follows may be a name after all
-    if (isNameAfterAll(tokens[i], tokens[i + 1]))
+    if (isNameAfterAll(i ? tokens[i - 1] : Token(), tokens[i], tokens[i + 1]))
       tokens[i].type = TitanLexer::IDENT;
   return tokens;
 }

@@ -11,13 +11,15 @@ using Parser = TitanParser;
 bool isEntry(size_t rule) {
   return rule == Parser::RuleDeclaration || rule == Parser::RuleStatement ||
          rule == Parser::RuleSetting || rule == Parser::RuleAxis ||
-         rule == Parser::RuleOverrideLine || rule == Parser::RuleArm;
+         rule == Parser::RuleOverrideLine || rule == Parser::RuleArm ||
+         rule == Parser::RuleConfigEntry;
 }
 
 /// Rules that consist of entries.
 bool isList(size_t rule) {
   return rule == Parser::RuleFile || rule == Parser::RuleBody || rule == Parser::RuleSettings ||
-         rule == Parser::RuleAxes || rule == Parser::RuleOverrides || rule == Parser::RuleArms;
+         rule == Parser::RuleAxes || rule == Parser::RuleOverrides || rule == Parser::RuleArms ||
+         rule == Parser::RuleConfigBody;
 }
 
 /// "a, b or c".

@@ -23,7 +23,7 @@ inline bool isCloser(const Token &t) {
 }
 inline bool startsDeclaration(const Token &t) {
   return t.isOneOf(Lex::IMPORT, Lex::MODEL, Lex::BLOCK, Lex::FN, Lex::DEFAULT, Lex::OPTIMIZER,
-                   Lex::SCHEDULE, Lex::PARALLEL, Lex::TRAIN, Lex::WEIGHTS);
+                   Lex::SCHEDULE, Lex::PARALLEL, Lex::TRAIN, Lex::CONFIG, Lex::WEIGHTS);
 }
 inline bool startsStatement(const Token &t) {
   return startsDeclaration(t) ||

@@ -2,6 +2,7 @@
 #include "base/data/Feed.h"
 #include "compiler/sema/check/Patterns.h"
 #include "compiler/sema/elaboration/Elaborator.h"
+#include "compiler/sema/interchange/ExportConfig.h"
 #include "compiler/sema/mesh/Pipeline.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/program/Reachability.h"
@@ -51,8 +52,10 @@ std::optional<std::vector<CheckedRun>> Checker::checkAll() {
       checked.push_back(std::move(*one));
     return checked;
   }
+  size_t errorsBefore = diags.errorReports();
+  checkConfigs();
+  bool good = diags.errorReports() == errorsBefore;
   std::vector<Symbol> runs = declared(true);
-  bool good = true;
   auto add = [&](const Symbol &symbol) {
     if (work > maxWork) // reported already
       return;
@@ -102,18 +105,45 @@ bool Checker::checkUnusedMaps(const std::vector<CheckedRun> &checked) {
   return diags.errorReports() == errorsBefore;
 }
 
+/// The model of a run with all arguments that its name and the run give it.
+std::optional<SpecifiedModel> Checker::specify(const Run &run, DiagnosticEngine &diags) {
+  std::optional<SpecifiedModel> model = specifyModel(run.model, library, diags);
+  if (model)
+    for (const auto &[name, option] : run.modelArguments)
+      model->arguments[name] = {option.value, option.loc};
+  return model;
+}
+
+/// By the first declaration that can express the model.
+std::optional<std::string> Checker::configOf(const Run &run) {
+  std::optional<SpecifiedModel> model = specify(run, diags);
+  if (!model)
+    return std::nullopt;
+  for (const Symbol &decl : findConfigs(run.model, *unit, library))
+    if (std::optional<ConfigMap> map = resolveConfig(decl, library, diags))
+      if (auto config = exportConfig(*map, model->arguments, run["data.seq"], library, sources))
+        return config;
+  return std::nullopt;
+}
+
+void Checker::checkConfigs() {
+  for (const DeclPtr &decl : unit->module->decls)
+    if (auto *config = decl->as<ConfigDecl>(); config && config->model)
+      if (std::optional<ConfigMap> map = resolveConfig({decl.get(), unit}, library, diags))
+        checkConfig(*map, diags);
+}
+
 bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
                          DiagnosticEngine &diags) {
   Specialisation spec;
   spec.work = &work;
-  Symbol base;
   size_t errorsBefore = diags.errorReports();
-  std::vector<Derivation> chain;
-  if (!collectArguments(checked.run.model, spec.arguments, base, chain, diags))
+  std::optional<SpecifiedModel> specified = specify(checked.run, diags);
+  if (!specified)
     return false;
-  for (const auto &[name, option] : checked.run.modelArguments)
-    spec.arguments[name] = {option.value, option.loc};
-  if (!checkArguments(base, spec.arguments, diags) || diags.errorReports() != errorsBefore)
+  spec.arguments = std::move(specified->arguments);
+  if (!checkArguments(specified->base, spec.arguments, diags) ||
+      diags.errorReports() != errorsBefore)
     return false;
   auto dim = [&](const char *path) {
     const Option &option = checked.run.options.at(path);
@@ -132,7 +162,7 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
   auto dtype = [&](const char *path) { return *floatCalled(checked.run[path].print()); };
   spec.params = dtype("precision.params");
   spec.compute = dtype("precision.compute");
-  if (!elaborate(base, spec, library, diags, model))
+  if (!elaborate(specified->base, spec, library, diags, model))
     return false;
   applyRules(checked.run, model, diags);
   return batch || diags.errorReports() == errorsBefore;
@@ -364,6 +394,8 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   if (std::vector<Symbol> weights = findWeights(checked.run.model, *unit, library, diags);
       !weights.empty())
     checked.weights = applyWeights(weights, checked.train, diags);
+  if (isTrain && diags.errorReports() == errorsBefore)
+    checked.config = configOf(checked.run);
   if (diags.errorReports() != errorsBefore || !specialiseForInference(checked))
     return std::nullopt;
   warnMissedNames(checked, diags);

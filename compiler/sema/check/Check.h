@@ -6,9 +6,9 @@
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/interchange/ApplyWeights.h"
 #include "compiler/sema/mesh/Mesh.h"
-#include "compiler/sema/modules/Derivation.h"
 #include "compiler/sema/runs/Optimizers.h"
 #include "compiler/sema/runs/Schedules.h"
+#include "compiler/sema/runs/SpecifiedModel.h"
 
 #include <set>
 
@@ -35,6 +35,7 @@ struct CheckedRun {
   Updates updates; ///< of the parameters of `train`
   std::optional<ScheduleFunction> schedule = {}; ///< of a run
   std::optional<WeightMap> weights = {};         ///< of other software, if the model declares them
+  std::optional<std::string> config = {};        ///< config.json of other software, if declared
 };
 
 /// Reports names in `recompute` that the model lacks.
@@ -60,9 +61,10 @@ private:
   std::optional<CheckedRun> checkRun(const Symbol &symbol);
   bool checkUnusedMaps(const std::vector<CheckedRun> &checked);
   void chooseSizes(CheckedRun &checked);
+  std::optional<SpecifiedModel> specify(const Run &run, DiagnosticEngine &diags);
+  std::optional<std::string> configOf(const Run &run);
+  void checkConfigs();
   bool specialise(const CheckedRun &checked, int64_t batch, Model &model, DiagnosticEngine &diags);
-  bool collectArguments(const Symbol &model, std::map<std::string, Argument> &arguments,
-                        Symbol &base, std::vector<Derivation> &chain, DiagnosticEngine &diags);
   bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments,
                       DiagnosticEngine &diags);
   bool specialiseForInference(CheckedRun &checked);

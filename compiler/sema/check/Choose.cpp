@@ -138,39 +138,6 @@ std::optional<Symbol> Checker::choose() {
   return std::nullopt;
 }
 
-bool Checker::collectArguments(const Symbol &model, std::map<std::string, Argument> &arguments,
-                               Symbol &base, std::vector<Derivation> &chain,
-                               DiagnosticEngine &diags) {
-  if (model.decl->is<ModelDecl>()) {
-    base = model;
-    return true;
-  }
-  const ModelAliasDecl &alias = *model.decl->as<ModelAliasDecl>();
-  if (!derives(chain, {&alias.name, alias.base.loc}, "model", diags))
-    return false;
-  Symbol parent = library.lookup(*model.unit, alias.base);
-  if (!parent || !(parent.decl->is<ModelDecl>() || parent.decl->is<ModelAliasDecl>())) {
-    Diagnostic &diag = diags.report(Code::UnknownDeclaration, alias.base.loc,
-                                    "no model is named `" + alias.base.text() + "`");
-    suggestName(diag, alias.base.loc, alias.base.text(), library.names(*model.unit));
-    return false;
-  }
-  if (!collectArguments(parent, arguments, base, chain, diags))
-    return false;
-  std::map<std::string, Location> here;
-  for (const Setting &setting : alias.settings) {
-    if (!setting.value || setting.block || !setting.path.isSimple()) {
-      diags.report(Code::UnknownModelArgument, setting.loc,
-                   "a model's arguments are set as `name = value`");
-      continue;
-    }
-    setsOnce(here, setting.path.text(), setting.path.loc, diags);
-    Value value = evalConstant(*setting.value, library, *model.unit, diags);
-    arguments[setting.path.text()] = {value, setting.path.loc};
-  }
-  return true;
-}
-
 bool Checker::checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments,
                              DiagnosticEngine &diags) {
   const ModelDecl &decl = *base.decl->as<ModelDecl>();

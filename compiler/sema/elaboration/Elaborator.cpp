@@ -110,7 +110,15 @@ bool elaborateSchedule(const Symbol &symbol, const ScheduleRequest &request, con
 
 Value evalConstant(const Expr &expr, const Library &library, const Unit &unit,
                    DiagnosticEngine &diags) {
-  return Aside(library, unit, diags, expr.loc).elaboration.expressions.eval(expr);
+  return evalConstant(expr, {}, library, unit, diags);
+}
+
+Value evalConstant(const Expr &expr, const std::map<std::string, Value> &names,
+                   const Library &library, const Unit &unit, DiagnosticEngine &diags) {
+  Aside aside(library, unit, diags, expr.loc);
+  for (const auto &[name, value] : names)
+    aside.scope.define(name, {value, {}, false, {}, "name"});
+  return aside.elaboration.expressions.eval(expr);
 }
 
 std::optional<Initialiser> evalInitialiser(const Expr &expr, const Library &library,

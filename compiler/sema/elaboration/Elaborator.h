@@ -86,6 +86,10 @@ bool elaborateSchedule(const Symbol &decl, const ScheduleRequest &request, const
 Value evalConstant(const syntax::Expr &expr, const Library &library, const Unit &unit,
                    DiagnosticEngine &diags);
 
+/// The same where `names` have values of their own.
+Value evalConstant(const syntax::Expr &expr, const std::map<std::string, Value> &names,
+                   const Library &library, const Unit &unit, DiagnosticEngine &diags);
+
 /// Evaluates an initialiser outside of any model: a number or a distribution.
 std::optional<Initialiser> evalInitialiser(const syntax::Expr &expr, const Library &library,
                                            const Unit &unit, DiagnosticEngine &diags);

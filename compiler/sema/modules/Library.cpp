@@ -41,6 +41,8 @@ const Name &nameOf(const Decl &decl) {
     return parallel->name;
   if (auto *train = decl.as<TrainDecl>())
     return train->name;
+  if (auto *config = decl.as<ConfigDecl>())
+    return config->name;
   return none;
 }
 
@@ -63,6 +65,8 @@ const char *kindOf(const Decl &decl) {
     return "parallel map";
   case DeclKind::Weights:
     return "declaration of weights";
+  case DeclKind::Config:
+    return "configuration";
   case DeclKind::Train:
     break;
   }
@@ -74,6 +78,7 @@ Namespace namespaceOf(const Decl &decl) {
          : decl.is<TrainDecl>()     ? Namespace::Runs
          : decl.is<OptimizerDecl>() ? Namespace::Optimizers
          : decl.is<ScheduleDecl>()  ? Namespace::Schedules
+         : decl.is<ConfigDecl>()    ? Namespace::Configs
                                     : Namespace::Code;
 }
 

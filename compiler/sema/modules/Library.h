@@ -26,8 +26,9 @@ struct Symbol {
 };
 
 /// The context of a name selects its namespace, so models (with blocks and functions), maps,
-/// runs, optimizers and schedules may have equal names: `train tp2 = base on tp2 with {}`.
-enum class Namespace { Code, Maps, Runs, Optimizers, Schedules };
+/// runs, optimizers, schedules and configurations may have equal names: `train tp2 = base on tp2
+/// with {}`.
+enum class Namespace { Code, Maps, Runs, Optimizers, Schedules, Configs };
 Namespace namespaceOf(const syntax::Decl &decl);
 
 /// Declarations by namespace and name.

@@ -18,6 +18,7 @@ inline constexpr llvm::StringLiteral kRunName = "titan.run_name";
 inline constexpr llvm::StringLiteral kModel = "titan.model";
 inline constexpr llvm::StringLiteral kFingerprint = "titan.fingerprint";
 inline constexpr llvm::StringLiteral kSource = "titan.source";
+inline constexpr llvm::StringLiteral kConfig = "titan.config";
 /// The sizes of the data: `{batch, seq, vocab}`.
 inline constexpr llvm::StringLiteral kSizes = "titan.sizes";
 inline constexpr llvm::StringLiteral kWeights = "titan.weights";

@@ -75,6 +75,7 @@ constexpr Rule kRules[] = {
     {attr::kModel, OnModule, kStringKind},
     {attr::kFingerprint, OnModule, kStringKind},
     {attr::kSource, OnModule, kStringKind},
+    {attr::kConfig, OnModule, kStringKind},
     {attr::kSizes, OnModule, kSizesKind},
     {attr::kWeights, OnModule, kWeightsKind},
     {attr::kFlopsPerToken, OnModule, kFloatKind},

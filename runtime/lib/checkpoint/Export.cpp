@@ -23,16 +23,24 @@ namespace {
 /// A file size that other software loads without trouble.
 constexpr int64_t exportedShardBytes = int64_t{5} << 30;
 
+const char *torchName(DType type) {
+  return type == DType::F64 ? "float64" : type == DType::BF16 ? "bfloat16" : "float32";
+}
+
+/// What a model without a declared configuration says of itself.
+nlohmann::ordered_json ownConfig(const Program &program) {
+  return {{"model_type", "titan"},
+          {"architectures", {program.name}},
+          {"vocab_size", program.vocab},
+          {"max_position_embeddings", program.seq},
+          {"num_parameters", program.parameters}};
+}
+
 std::string configOf(const Program &program, const Settings &settings) {
-  nlohmann::ordered_json json = {{"model_type", "titan"},
-                                 {"architectures", {program.name}},
-                                 {"torch_dtype", program.dtype == DType::F64    ? "float64"
-                                                 : program.dtype == DType::BF16 ? "bfloat16"
-                                                                                : "float32"},
-                                 {"vocab_size", program.vocab},
-                                 {"max_position_embeddings", program.seq},
-                                 {"num_parameters", program.parameters},
-                                 {"titan", settings.all()}};
+  nlohmann::ordered_json json =
+      program.config.empty() ? ownConfig(program) : nlohmann::ordered_json::parse(program.config);
+  json["torch_dtype"] = torchName(program.dtype);
+  json["titan"] = settings.all();
   return json.dump(2) + "\n";
 }
 

@@ -191,6 +191,7 @@ struct MessageRoute {
 struct Program {
   std::string name, source; // source: the flattened .titan text
   std::string model;        // fingerprint of its structure; empty: unknown
+  std::string config;       // config.json of other software for the model; empty: none is declared
   std::string code;         // a checksum of the emitted code; ranks compare it
   std::vector<Axis> mesh;
   std::vector<Allocation> persistent;

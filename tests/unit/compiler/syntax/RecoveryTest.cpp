@@ -223,7 +223,7 @@ TEST(Recovery, NoDeclaration) {
 TEST(Recovery, MissingOpeningBrace) {
   Parsed p("model N = M\n  a = 1\n  b = 2\n}\nfn f(x) = x\n", "t");
   EXPECT_EQ(p.errors(), "t:2:3: error: expected a declaration (`import`, `model`, `block`, `fn`, "
-                        "`optimizer`, `schedule`, `parallel`, `train` or `weights`) [T0101]\n"
+                        "`optimizer`, `schedule`, `parallel`, `train`, `config` or `weights`) [T0101]\n"
                         "  a = 1\n"
                         "  ^\n"
                         "t:1:12: note: is `{` missing here?\n"

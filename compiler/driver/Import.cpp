@@ -1,0 +1,258 @@
+// `titanc import DIR [-o FILE.titan]`: a program for a model of other software, from its
+// config.json.
+#include "compiler/driver/Commands.h"
+#include "compiler/driver/ImportText.h"
+#include "compiler/driver/Output.h"
+#include "compiler/driver/Paths.h"
+#include "compiler/sema/modules/Suggest.h"
+#include "compiler/syntax/Format.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <map>
+
+namespace titan::driver {
+
+namespace stdfs = std::filesystem; // `fs` is that of LLVM in the driver
+
+namespace {
+
+/// The models of the standard library.
+std::vector<std::string> libraryFiles() {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto &entry : stdfs::directory_iterator(join(standardLibraryDir(), "models"), error))
+    if (entry.path().extension() == ".titan")
+      files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+class Importer {
+public:
+  Importer(CompilerInstance &instance, const ImportOptions &options)
+      : sources(instance.sources), diags(instance.diags), options(options),
+        library(sources, diags, {standardLibraryDir()}) {}
+
+  /// The text of the program; nothing after an error.
+  std::optional<std::string> run() {
+    file = load();
+    std::optional<sema::ConfigValue> config;
+    if (file)
+      config = sema::readConfigJson(*file, sources, diags);
+    if (!config)
+      return std::nullopt;
+    std::string architecture = sema::architectureOf(*config, diags);
+    sema::Symbol decl = architecture.empty() ? sema::Symbol{} : find(architecture, *config);
+    if (!decl)
+      return std::nullopt;
+    std::optional<sema::ConfigMap> map = sema::resolveConfig(decl, library, diags);
+    if (map)
+      sema::checkConfig(*map, diags);
+    if (!map || diags.hasErrors())
+      return std::nullopt;
+    std::optional<sema::ImportedConfig> imported =
+        sema::importConfig(*map, *config, library, diags);
+    if (!imported)
+      return std::nullopt;
+    ImportedModel model = describe(*map, *config, std::move(imported->arguments));
+    constexpr int64_t longest = 2048;
+    model.seq =
+        chooseLength(*map, model.arguments, std::min(imported->length.value_or(longest), longest));
+    return model.seq ? layOut(importText(model)) : std::nullopt;
+  }
+
+private:
+  std::optional<FileId> load() {
+    path = options.input;
+    std::error_code error;
+    if (stdfs::is_directory(path, error))
+      path = join(path, "config.json");
+    std::string reason;
+    std::optional<FileId> loaded = sources.loadFile(path, reason);
+    if (!loaded)
+      diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + reason);
+    return loaded;
+  }
+
+  /// The declaration for an architecture: in the user's modules, then in the library.
+  sema::Symbol find(const std::string &architecture, const sema::ConfigValue &config) {
+    std::vector<std::string> files = options.modules, names;
+    for (std::string &file : libraryFiles())
+      files.push_back(std::move(file));
+    for (size_t i = 0; i < files.size(); ++i)
+      if (sema::Symbol found = findIn(files[i], i < options.modules.size(), architecture))
+        return found;
+    if (diags.hasErrors())
+      return {};
+    for (const std::string &file : files)
+      for (const sema::Symbol &decl : configsOf(file))
+        names.push_back(sema::nameOf(*decl.decl).text);
+    diags
+        .report(Code::UnknownArchitecture, config.members.at("architectures").loc,
+                "no declaration `config \"" + architecture + "\"`")
+        .help("there are declarations for " + sema::listNames(names) +
+              "; `--with FILE.titan` names a file with others");
+    return {};
+  }
+
+  /// A file of the library is not parsed unless it has the name in quotes.
+  sema::Symbol findIn(const std::string &file, bool isUsers, const std::string &architecture) {
+    std::string reason;
+    std::optional<FileId> text = sources.loadFile(file, reason);
+    if (!text && isUsers)
+      diags.report(Code::CannotReadFile, {}, "cannot read `" + file + "`: " + reason);
+    const std::string quoted = '"' + architecture + '"';
+    if (!text || (!isUsers && sources.text(*text).find(quoted) == std::string_view::npos))
+      return {};
+    for (const sema::Symbol &decl : configsOf(file))
+      if (sema::nameOf(*decl.decl).text == architecture)
+        return decl;
+    return {};
+  }
+
+  /// The declarations of a file that have a model.
+  std::vector<sema::Symbol> configsOf(const std::string &file) {
+    const sema::Unit *&unit = units[file];
+    if (!unit)
+      unit = library.loadRoot(file);
+    std::vector<sema::Symbol> found;
+    if (unit)
+      for (const syntax::DeclPtr &decl : unit->module->decls)
+        if (auto *config = decl->as<syntax::ConfigDecl>(); config && config->model)
+          found.push_back({decl.get(), unit});
+    return found;
+  }
+
+  ImportedModel describe(const sema::ConfigMap &map, const sema::ConfigValue &config,
+                         std::vector<sema::NamedArgument> arguments) {
+    ImportedModel model;
+    model.source = path;
+    for (const sema::Unit *unit : {map.model.unit, map.decl.unit})
+      if (std::string name = moduleName(*unit); !llvm::is_contained(model.modules, name))
+        model.modules.push_back(std::move(name));
+    std::error_code error;
+    stdfs::path place = stdfs::weakly_canonical(path, error);
+    model.base = sema::nameOf(*map.model.decl).text;
+    model.name = modelNameFor(place.parent_path().filename().string());
+    while (library.lookup(*map.model.unit, model.name)) // it would hide a name of the import
+      model.name += "_Model";
+    model.arguments = std::move(arguments);
+    for (const char *key : {"torch_dtype", "dtype"})
+      if (auto member = config.members.find(key); member != config.members.end())
+        if (member->second.value == sema::Value::ofString("bfloat16"))
+          model.compute = "bf16";
+    return model;
+  }
+
+  /// As an import names a file: by dots in the library, else by a path from the written file.
+  std::string moduleName(const sema::Unit &unit) const {
+    std::error_code error;
+    stdfs::path inLibrary = stdfs::proximate(unit.path, standardLibraryDir(), error);
+    if (!inLibrary.is_absolute() && *inLibrary.begin() != "..") {
+      std::string name = inLibrary.replace_extension("").generic_string();
+      std::replace(name.begin(), name.end(), '/', '.');
+      return name;
+    }
+    stdfs::path here = options.writesFile() ? stdfs::absolute(options.output).parent_path() : ".";
+    return '"' + stdfs::proximate(unit.path, here, error).generic_string() + '"';
+  }
+
+  /// The length of samples: `longest`, or the half, a quarter, ... that the model accepts. 0, after
+  /// the report, if it accepts none.
+  int64_t chooseLength(const sema::ConfigMap &map,
+                       const std::vector<sema::NamedArgument> &arguments, int64_t longest) {
+    sema::Specialisation spec;
+    spec.arguments = map.subject.arguments;
+    for (const auto &[name, argument] : arguments)
+      spec.arguments[name] = argument;
+    spec.dataDims["batch"] = {sema::Value::ofInt(1), {}};
+    for (int64_t length = longest; length > 0; length /= 2) {
+      spec.dataDims["seq"] = {sema::Value::ofInt(length), {}};
+      DiagnosticEngine trial(sources);
+      sema::Model model;
+      if (sema::elaborate(map.subject.base, spec, library, trial, model))
+        return length;
+      if (length == 1)
+        reportRefusal(map, trial.all().front(), arguments);
+    }
+    return 0;
+  }
+
+  /// Reports the first error of a model that cannot be built, at the key of an argument that the
+  /// error mentions, else of one that is no positive number, as sizes are.
+  void reportRefusal(const sema::ConfigMap &map, const Diagnostic &error,
+                     const std::vector<sema::NamedArgument> &arguments) {
+    std::vector<const sema::NamedArgument *> suspects;
+    for (const sema::NamedArgument &argument : arguments)
+      if (mentions(error, argument.second.loc))
+        suspects.push_back(&argument);
+    for (const sema::NamedArgument &argument : arguments)
+      if (isNoSize(argument.second.value) && !mentions(error, argument.second.loc))
+        suspects.push_back(&argument);
+    Location at = suspects.empty() ? sources.locate(*file, 0, 1) : suspects.front()->second.loc;
+    Diagnostic &diag = diags.report(Code::BadConfigValue, at,
+                                    "`" + sema::nameOf(*map.model.decl).text +
+                                        "` cannot have these arguments: " + error.message);
+    for (const sema::NamedArgument *suspect : suspects)
+      diag.note(suspect->second.loc,
+                "`" + suspect->first + "` is " + suspect->second.value.print());
+    diag.note(error.location, "here in the model");
+    for (const Note &note : error.notes)
+      if (note.location.file != *file)
+        diag.note(note.location, note.message);
+  }
+
+  static bool mentions(const Diagnostic &error, const Location &place) {
+    return error.location == place ||
+           std::any_of(error.notes.begin(), error.notes.end(),
+                       [&](const Note &note) { return note.location == place; });
+  }
+
+  static bool isNoSize(const sema::Value &value) {
+    bool isBoolean = value.kind == sema::Value::Kind::Bool;
+    return !isBoolean && !(value.isNumber() && value.number() > 0);
+  }
+
+  std::optional<std::string> layOut(const std::string &text) {
+    return syntax::format(sources, sources.addBuffer(options.output, text), diags);
+  }
+
+  SourceManager &sources;
+  DiagnosticEngine &diags;
+  const ImportOptions &options;
+  sema::Library library;
+  std::map<std::string, const sema::Unit *> units;
+  std::string path; ///< of the configuration
+  std::optional<FileId> file;
+};
+
+} // namespace
+
+int importCommand(const CommonOptions &common, const ImportOptions &options) {
+  CompilerInstance instance(common);
+  std::error_code error;
+  if (options.writesFile() && stdfs::exists(options.output, error)) {
+    instance.diags.report(Code::FileExists, {}, "`" + options.output + "` exists")
+        .help("it may have changes of yours: remove it, or name another file by `-o`");
+    return instance.finish();
+  }
+  std::optional<std::string> text = Importer(instance, options).run();
+  if (!text)
+    return instance.finish(1);
+  if (!options.writesFile()) {
+    std::cout << *text;
+    return instance.finish();
+  }
+  if (std::error_code why = writeOutput(*text, options.output, false))
+    reportWriteError(instance.diags, options.output, why);
+  else
+    std::cout << "wrote " << options.output << "; make its program with\n  titanc build "
+              << options.output << '\n';
+  return instance.finish();
+}
+
+} // namespace titan::driver

@@ -1,0 +1,26 @@
+// The text of the file that `titanc import` writes.
+#ifndef TITAN_COMPILER_DRIVER_IMPORTTEXT_H
+#define TITAN_COMPILER_DRIVER_IMPORTTEXT_H
+
+#include "compiler/sema/interchange/ImportConfig.h"
+
+namespace titan::driver {
+
+struct ImportedModel {
+  std::string source;               ///< the configuration, for the comment at the beginning
+  std::vector<std::string> modules; ///< to import: `models.llama`, or a path in quotes
+  std::string name, base;           ///< `Llama_3_2_1B`, `Llama`
+  std::vector<sema::NamedArgument> arguments;
+  std::string compute; ///< element type of computations; empty: the default
+  int64_t seq = 0;     ///< tokens in a sample
+};
+
+/// A program with the model and a run that trains it, not yet laid out.
+std::string importText(const ImportedModel &model);
+
+/// A name for a model: letters, digits and `_` of a directory's name, with a capital letter.
+std::string modelNameFor(const std::string &directory);
+
+} // namespace titan::driver
+
+#endif

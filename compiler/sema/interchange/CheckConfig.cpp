@@ -1,0 +1,127 @@
+// The checks of a `config` declaration that need no configuration.
+#include "compiler/sema/interchange/ConfigMap.h"
+#include "compiler/sema/interchange/Names.h"
+#include "compiler/sema/modules/Suggest.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+namespace {
+
+class ConfigChecker {
+public:
+  ConfigChecker(const ConfigMap &map, DiagnosticEngine &diags) : map(map), diags(diags) {}
+
+  void check() {
+    for (const ConfigLine &line : map.equations) {
+      declare(line);
+      checkArguments(line);
+    }
+    for (const ConfigLine &line : map.ignored)
+      declare(line);
+    for (const ConfigLine &line : map.equations)
+      if (line.entry->fallback)
+        checkDefault(line);
+    checkSolvable();
+  }
+
+private:
+  static std::vector<std::string> texts(const std::vector<Formal> &formals) {
+    std::vector<std::string> names;
+    for (const Formal &formal : formals)
+      names.push_back(formal.name.text);
+    return names;
+  }
+
+  void declare(const ConfigLine &line) {
+    for (const Path &key : line.entry->keys) {
+      auto [first, fresh] = keys.try_emplace({line.object, key.text()}, key.loc);
+      if (!fresh)
+        diags.report(Code::Redeclared, key.loc, "key `" + key.text() + "` is declared twice")
+            .note(first->second, "the first declaration is here");
+    }
+  }
+
+  void checkArguments(const ConfigLine &line) {
+    std::vector<Name> names = namesIn(*line.entry->value);
+    if (line.entry->count)
+      for (const Name &name : namesIn(*line.entry->count))
+        names.push_back(name);
+    std::vector<std::string> arguments = texts(map.formals());
+    for (const Name &name : names) {
+      bool isIndex = line.entry->index && line.entry->index->text == name.text;
+      if (isIndex || name.text == lengthName ||
+          std::count(arguments.begin(), arguments.end(), name.text))
+        continue;
+      Diagnostic &diag = diags.report(Code::UnknownModelArgument, name.loc,
+                                      "model `" + nameOf(*map.model.decl).text +
+                                          "` has no argument `" + name.text + "`");
+      suggestName(diag, name.loc, name.text, arguments, "its arguments are ");
+    }
+  }
+
+  /// A default reads keys of the same object, or of one around it.
+  void checkDefault(const ConfigLine &line) {
+    for (const Name &name : namesIn(*line.entry->fallback)) {
+      bool found = false;
+      for (const auto &[key, place] : keys)
+        found |= key.second == name.text && map.isWithin(line.object, key.first);
+      if (found)
+        continue;
+      Diagnostic &diag = diags.report(Code::UnknownName, name.loc,
+                                      "no equation is about a key `" + name.text + "`");
+      std::vector<std::string> known;
+      for (const auto &[key, place] : keys)
+        known.push_back(key.second);
+      suggestName(diag, name.loc, name.text, known);
+      if (diag.remedy.empty() && !diag.fixIt)
+        diag.help("a default is computed from other keys of the configuration");
+    }
+  }
+
+  /// Solves with unknown values: each round, equations give their last argument without a value.
+  void checkSolvable() {
+    std::set<std::string> unknown;
+    for (const ConfigLine &line : map.equations)
+      for (const Name &name : map.arguments(line))
+        unknown.insert(name.text);
+    const std::set<std::string> read = unknown;
+    for (bool changed = true; std::exchange(changed, false);)
+      for (const ConfigLine &line : map.equations)
+        if (!line.entry->index && !map.readsLength(line))
+          if (std::optional<std::string> name = solvedName(*line.entry->value, unknown))
+            changed |= unknown.erase(*name) != 0;
+    for (const ConfigLine &line : map.equations)
+      for (const Name &name : map.arguments(line))
+        if (unknown.erase(name.text))
+          diags
+              .report(Code::UnsolvableConfig, name.loc,
+                      "no equation can be solved for `" + name.text + "`")
+              .help("an equation gives one argument: `key = " + name.text +
+                    "`, or with others that further equations give");
+    for (const Formal &formal : map.formals())
+      if (!formal.defaultValue && !read.count(formal.name.text) &&
+          !map.subject.arguments.count(formal.name.text))
+        diags
+            .report(Code::UnsolvableConfig, nameOf(*map.decl.decl).loc,
+                    "no key gives argument `" + formal.name.text + "` of `" +
+                        nameOf(*map.model.decl).text + "`")
+            .note(formal.name.loc, "declared here, without a default");
+  }
+
+  const ConfigMap &map;
+  DiagnosticEngine &diags;
+  std::map<std::pair<size_t, std::string>, Location> keys; ///< by object
+};
+
+} // namespace
+
+void checkConfig(const ConfigMap &map, DiagnosticEngine &diags) {
+  ConfigChecker(map, diags).check();
+}
+
+} // namespace titan::sema

@@ -1,0 +1,235 @@
+#include "compiler/sema/interchange/ConfigJson.h"
+
+#include <nlohmann/json.hpp>
+
+namespace titan::sema {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// Bytes of the text for nlohmann's parser. Tells how many it has read, so that a key, which the
+/// parser announces behind its closing quote, has a place.
+class CountingIterator {
+public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char *;
+  using reference = const char &;
+
+  CountingIterator(const char *at, const char **read) : at(at), read(read) {}
+  reference operator*() const { return *at; }
+  CountingIterator &operator++() {
+    *read = ++at;
+    return *this;
+  }
+  bool operator==(const CountingIterator &other) const { return at == other.at; }
+  bool operator!=(const CountingIterator &other) const { return at != other.at; }
+
+private:
+  const char *at;
+  const char **read;
+};
+
+/// The text of an error without its number and place, which diagnostics print themselves.
+std::string reasonOf(const Json::exception &error) {
+  std::string_view text = error.what();
+  for (std::string_view begin : {"] ", "column "})
+    if (size_t at = text.find(begin); at != text.npos)
+      text.remove_prefix(at + begin.size());
+  size_t colon = text.find(": ");
+  return std::string(colon == text.npos ? text : text.substr(colon + 2));
+}
+
+/// Builds the tree from the events of the parser. A handler that returns false stops the parser.
+class TreeBuilder : public nlohmann::json_sax<Json> {
+public:
+  TreeBuilder(FileId file, const SourceManager &sources, DiagnosticEngine &diags)
+      : file(file), sources(sources), diags(diags), text(sources.text(file)), read(text.data()) {
+    whole.loc = sources.locate(file, 0, 1);
+  }
+
+  std::optional<ConfigValue> build() {
+    CountingIterator begin(text.data(), &read), end(text.data() + text.size(), &read);
+    if (!Json::sax_parse(begin, end, this))
+      return std::nullopt;
+    return std::move(whole);
+  }
+
+  bool null() override { return add(Value::none()); }
+  bool boolean(bool value) override { return add(Value::ofBool(value)); }
+  bool number_integer(int64_t value) override { return add(Value::ofInt(value)); }
+  bool number_unsigned(uint64_t value) override {
+    if (value > INT64_MAX)
+      return refuse(Code::NumberTooLarge, "this number does not fit into 64 bits");
+    return add(Value::ofInt(static_cast<int64_t>(value)));
+  }
+  bool number_float(double value, const std::string &) override {
+    return add(Value::ofFloat(value));
+  }
+  bool string(std::string &value) override { return add(Value::ofString(value)); }
+  bool binary(Json::binary_t &) override { return false; } // not in text
+
+  bool key(std::string &name) override {
+    ConfigValue &object = *objects.back();
+    auto [member, fresh] = object.members.try_emplace(name);
+    if (!fresh)
+      return refuse(Code::BadConfigJson, "`" + name + "` occurs twice in one object");
+    next = &member->second;
+    next->loc = placeOfKey();
+    return true;
+  }
+
+  bool start_object(size_t) override {
+    if (!enter())
+      return false;
+    ConfigValue *object = next ? std::exchange(next, nullptr) : objects.empty() ? &whole : nullptr;
+    if (!object) { // an element of a list: it is read and dropped
+      dropped.emplace_back();
+      object = &dropped.back();
+      lists.back().holdsObjects = true;
+    }
+    object->isObject = true;
+    objects.push_back(object);
+    return true;
+  }
+  bool end_object() override {
+    objects.pop_back();
+    --depth;
+    return true;
+  }
+  bool start_array(size_t) override {
+    if (objects.empty() && lists.empty())
+      return refuse(Code::BadConfigJson, "a configuration is one object, not a list");
+    if (!enter())
+      return false;
+    lists.push_back({std::exchange(next, nullptr), {}, false});
+    return true;
+  }
+  bool end_array() override {
+    --depth;
+    List list = std::move(lists.back());
+    lists.pop_back();
+    if (list.owner)
+      next = list.owner;
+    return add(list.holdsObjects ? Value() : Value::ofList(std::move(list.elements)));
+  }
+
+  bool parse_error(size_t position, const std::string &, const Json::exception &error) override {
+    size_t offset = std::min(position ? position - 1 : 0, text.size());
+    diags.report(Code::BadConfigJson, sources.locate(file, offset, 1),
+                 "this is no JSON: " + reasonOf(error));
+    return false;
+  }
+
+private:
+  struct List {
+    ConfigValue *owner; ///< null: an element of another list
+    std::vector<Value> elements;
+    bool holdsObjects;
+  };
+  static constexpr size_t deepest = 32;
+
+  bool refuse(Code code, std::string message) {
+    Location at = next ? next->loc : placeOfKey();
+    diags.report(code, at, std::move(message));
+    return false;
+  }
+
+  bool enter() {
+    return ++depth <= deepest ||
+           refuse(Code::BadConfigJson,
+                  "this nests deeper than " + std::to_string(deepest) + " levels");
+  }
+
+  bool add(Value value) {
+    if (next)
+      std::exchange(next, nullptr)->value = std::move(value);
+    else if (!lists.empty())
+      lists.back().elements.push_back(std::move(value));
+    else
+      return refuse(Code::BadConfigJson, "a configuration is one object, not " + value.print());
+    return true;
+  }
+
+  /// The string that ends where the parser is.
+  Location placeOfKey() const {
+    auto end = static_cast<size_t>(read - text.data());
+    size_t quote = end > 1 ? end - 1 : 0;
+    auto isEscaped = [&](size_t at) {
+      size_t slashes = 0;
+      while (slashes < at && text[at - 1 - slashes] == '\\')
+        ++slashes;
+      return slashes % 2 == 1;
+    };
+    do
+      quote = quote ? text.rfind('"', quote - 1) : text.npos;
+    while (quote != text.npos && isEscaped(quote));
+    return quote == text.npos ? whole.loc : sources.locate(file, quote, end - quote);
+  }
+
+  FileId file;
+  const SourceManager &sources;
+  DiagnosticEngine &diags;
+  std::string_view text;
+  const char *read;
+  ConfigValue whole;
+  ConfigValue *next = nullptr; ///< the member whose key was read
+  std::vector<ConfigValue *> objects;
+  std::vector<List> lists;
+  std::deque<ConfigValue> dropped;
+  size_t depth = 0;
+};
+
+std::optional<Json> jsonOf(const Value &value) {
+  switch (value.kind) {
+  case Value::Kind::None:
+    return Json(nullptr);
+  case Value::Kind::Int:
+    return Json(value.integer);
+  case Value::Kind::Float:
+    return Json(value.real);
+  case Value::Kind::Bool:
+    return Json(value.boolean());
+  case Value::Kind::String:
+    return Json(value.text);
+  case Value::Kind::List: {
+    Json list = Json::array();
+    for (const Value &element : value.elements)
+      if (std::optional<Json> one = jsonOf(element))
+        list.push_back(std::move(*one));
+      else
+        return std::nullopt;
+    return list;
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<Json> jsonOf(const ConfigValue &value) {
+  if (!value.isObject)
+    return jsonOf(value.value);
+  Json object = Json::object();
+  for (const auto &[key, member] : value.members)
+    if (std::optional<Json> one = jsonOf(member))
+      object[key] = std::move(*one);
+    else
+      return std::nullopt;
+  return object;
+}
+
+} // namespace
+
+std::optional<ConfigValue> readConfigJson(FileId file, const SourceManager &sources,
+                                          DiagnosticEngine &diags) {
+  return TreeBuilder(file, sources, diags).build();
+}
+
+std::optional<std::string> writeConfigJson(const ConfigValue &object) {
+  std::optional<Json> json = jsonOf(object);
+  return json ? std::optional(json->dump(2) + "\n") : std::nullopt;
+}
+
+} // namespace titan::sema

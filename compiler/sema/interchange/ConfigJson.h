@@ -1,0 +1,34 @@
+// The configuration of other software, `config.json`, as a tree of values with their places.
+#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_CONFIGJSON_H
+#define TITAN_COMPILER_SEMA_INTERCHANGE_CONFIGJSON_H
+
+#include "compiler/diagnostics/Diagnostics.h"
+#include "compiler/sema/program/Value.h"
+
+#include <map>
+
+namespace titan::sema {
+
+/// A member of an object, or the whole configuration.
+struct ConfigValue {
+  Location loc = {}; ///< of the key; of the whole, its first character
+  bool isObject = false;
+  std::map<std::string, ConfigValue> members = {}; ///< of an object
+  /// Of others; an Error value for lists with objects, which only ignored keys may have.
+  Value value = {};
+
+  bool isNull() const { return !isObject && value.kind == Value::Kind::None; }
+};
+
+/// Reads a text that must be one JSON object. Reports the first mistake: the grammar, a key twice
+/// in an object, an integer beyond 64 bits, or deeper nesting than 32 levels.
+std::optional<ConfigValue> readConfigJson(FileId file, const SourceManager &sources,
+                                          DiagnosticEngine &diags);
+
+/// The text of an object in JSON, keys in alphabetical order, indented by two as `transformers`
+/// does. Nothing if a value has no form in JSON, such as a function.
+std::optional<std::string> writeConfigJson(const ConfigValue &object);
+
+} // namespace titan::sema
+
+#endif

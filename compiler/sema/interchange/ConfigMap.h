@@ -1,0 +1,70 @@
+// A `config` declaration with all that it refers to: the equations between the keys of a
+// configuration and the arguments of a model.
+#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_CONFIGMAP_H
+#define TITAN_COMPILER_SEMA_INTERCHANGE_CONFIGMAP_H
+
+#include "compiler/sema/interchange/ConfigJson.h"
+#include "compiler/sema/interchange/Solve.h"
+#include "compiler/sema/runs/SpecifiedModel.h"
+
+namespace titan::sema {
+
+/// An object of the configuration whose members the declaration describes: the whole (number 0), or
+/// that of an `optional`.
+struct ConfigObject {
+  const syntax::ConfigEntry *entry = nullptr; ///< null: the whole
+  size_t outer = 0;                           ///< the object around it
+};
+
+/// An equation, or an `ignore`, about members of an object.
+struct ConfigLine {
+  const syntax::ConfigEntry *entry = nullptr;
+  const Unit *unit = nullptr; ///< of the names in its expressions
+  size_t object = 0;
+};
+
+/// In an expression beside arguments of the model: the tokens of a sample. An import takes a key of
+/// such an equation as the length for which the model is made.
+inline constexpr std::string_view lengthName = "seq";
+
+struct ConfigMap {
+  std::string architecture;
+  Symbol decl;
+  Symbol model;           ///< as the declaration names it
+  SpecifiedModel subject; ///< the same, with the arguments that it has by its name
+  std::vector<ConfigObject> objects;
+  std::vector<ConfigLine> equations, ignored;
+
+  const std::vector<syntax::Formal> &formals() const;
+  /// The arguments of the model that an equation reads, each once.
+  std::vector<syntax::Name> arguments(const ConfigLine &equation) const;
+  /// Whether an equation reads the length of samples.
+  bool readsLength(const ConfigLine &equation) const;
+  /// Whether object `inner` is `outer` or lies within it.
+  bool isWithin(size_t inner, size_t outer) const;
+};
+
+/// Resolves a declaration for a model, with its sections. Nothing after an error, which is
+/// reported.
+std::optional<ConfigMap> resolveConfig(const Symbol &decl, const Library &library,
+                                       DiagnosticEngine &diags);
+
+/// Reports keys that are declared twice, names that are neither arguments nor keys, and arguments
+/// of the model that no equation can give.
+void checkConfig(const ConfigMap &map, DiagnosticEngine &diags);
+
+/// The member at a path within an object; null if there is none.
+const ConfigValue *findMember(const ConfigValue &object, const syntax::Path &path);
+
+/// Evaluates with `names`; an Error value, without a report, if there is no value.
+Value evaluateQuietly(const syntax::Expr &expr, const NamedValues &names, const Library &library,
+                      const Unit &unit, const SourceManager &sources);
+
+/// Gives each parameter of the model without a value in `values` its argument or its default, as
+/// far as the names in the default have values.
+void addDefaults(const SpecifiedModel &model, NamedValues &values, const Library &library,
+                 const SourceManager &sources);
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,161 @@
+#include "compiler/sema/interchange/ExportConfig.h"
+
+#include <algorithm>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+namespace {
+
+class ConfigExport {
+public:
+  ConfigExport(const ConfigMap &map, const std::map<std::string, Argument> &arguments,
+               const Value &length, const Library &library, const SourceManager &sources)
+      : map(map), library(library), sources(sources) {
+    for (const auto &[name, argument] : arguments)
+      values[name] = argument.value;
+    addDefaults({map.subject.base, {}}, values, library, sources);
+    for (const ConfigLine &line : map.equations)
+      for (const Name &name : map.arguments(line))
+        if (auto value = values.find(name.text); value != values.end())
+          usual.insert(*value);
+    addDefaults(map.subject, usual, library, sources);
+    values[std::string(lengthName)] = length;
+  }
+
+  std::optional<std::string> run() {
+    if (!expressesAll())
+      return std::nullopt;
+    config.isObject = true;
+    at(config, "architectures").value = Value::ofList({Value::ofString(map.architecture)});
+    for (const ConfigLine &line : map.equations)
+      if (isWritten(line.object) && !write(line))
+        return std::nullopt;
+    return writeConfigJson(config);
+  }
+
+private:
+  /// Whether arguments that no equation reads are those of the declaration's model.
+  bool expressesAll() const {
+    return std::all_of(map.formals().begin(), map.formals().end(), [&](const Formal &formal) {
+      auto value = values.find(formal.name.text), expected = usual.find(formal.name.text);
+      return value != values.end() && expected != usual.end() && expected->second == value->second;
+    });
+  }
+
+  /// An optional object is written if an argument that it gives differs from its default.
+  bool isWritten(size_t object) const {
+    if (object == 0)
+      return true;
+    NamedValues defaults;
+    std::vector<std::string> given;
+    for (const ConfigLine &line : map.equations)
+      for (const Name &name : map.arguments(line))
+        if (map.isWithin(line.object, object))
+          given.push_back(name.text);
+        else if (values.count(name.text))
+          defaults[name.text] = values.at(name.text);
+    for (const std::string &name : given)
+      defaults.erase(name);
+    addDefaults(map.subject, defaults, library, sources);
+    bool differs = std::any_of(given.begin(), given.end(), [&](const std::string &name) {
+      return !defaults.count(name) || !(defaults.at(name) == values.at(name));
+    });
+    return differs && isWritten(map.objects[object].outer);
+  }
+
+  bool write(const ConfigLine &line) {
+    const ConfigEntry &entry = *line.entry;
+    Value value = entry.index ? elements(line) : evaluate(*entry.value, values, line);
+    if (value.isError())
+      return false;
+    member(objectOf(line.object), entry.keys.front()).value = std::move(value);
+    return true;
+  }
+
+  Value elements(const ConfigLine &line) const {
+    Value count = evaluate(*line.entry->count, values, line);
+    std::vector<Value> all;
+    for (int64_t i = 0; i < count.integer; ++i) {
+      NamedValues here = values;
+      here[line.entry->index->text] = Value::ofInt(i);
+      all.push_back(evaluate(*line.entry->value, here, line));
+    }
+    bool isError = !count.isInt() || std::any_of(all.begin(), all.end(),
+                                                 [](const Value &one) { return one.isError(); });
+    return isError ? Value() : Value::ofList(std::move(all));
+  }
+
+  Value evaluate(const Expr &expr, const NamedValues &names, const ConfigLine &line) const {
+    return evaluateQuietly(expr, names, library, *line.unit, sources);
+  }
+
+  ConfigValue &objectOf(size_t object) {
+    if (object == 0)
+      return config;
+    const auto &[entry, outer] = map.objects[object];
+    ConfigValue &made = member(objectOf(outer), entry->keys.front());
+    made.isObject = true;
+    return made;
+  }
+
+  static ConfigValue &at(ConfigValue &object, const std::string &key) {
+    object.isObject = true;
+    return object.members[key];
+  }
+
+  static ConfigValue &member(ConfigValue &object, const Path &path) {
+    ConfigValue *found = &object;
+    for (const Name &name : path.segments)
+      found = &at(*found, name.text);
+    return *found;
+  }
+
+  const ConfigMap &map;
+  const Library &library;
+  const SourceManager &sources;
+  NamedValues values; ///< of all arguments of the program's model
+  NamedValues usual;  ///< those that an import of the written configuration gives
+  ConfigValue config;
+};
+
+} // namespace
+
+std::optional<std::string> exportConfig(const ConfigMap &map,
+                                        const std::map<std::string, Argument> &arguments,
+                                        const Value &length, const Library &library,
+                                        const SourceManager &sources) {
+  return ConfigExport(map, arguments, length, library, sources).run();
+}
+
+/// The declarations in a file whose model is `model`, in their order.
+static std::vector<Symbol> configsFor(const Decl *model, const Unit &unit, const Library &library) {
+  std::vector<Symbol> found;
+  for (const DeclPtr &decl : unit.module->decls)
+    if (auto *config = decl->as<ConfigDecl>(); config && config->model)
+      if (library.lookup(unit, *config->model).decl == model)
+        found.push_back({decl.get(), &unit});
+  return found;
+}
+
+std::vector<Symbol> findConfigs(Symbol model, const Unit &unit, const Library &library) {
+  std::vector<const Unit *> visible = {&unit};
+  for (const auto &[name, import] : unit.namespaces)
+    visible.push_back(import.unit);
+  std::vector<Symbol> found;
+  constexpr size_t longest = 64; // of a chain; longer ones are refused elsewhere
+  for (size_t i = 0; model && i < longest; ++i) {
+    std::vector<const Unit *> units = visible;
+    if (std::find(units.begin(), units.end(), model.unit) == units.end())
+      units.push_back(model.unit);
+    for (const Unit *one : units)
+      for (const Symbol &config : configsFor(model.decl, *one, library))
+        found.push_back(config);
+    auto *alias = model.decl->as<ModelAliasDecl>();
+    model = alias ? library.lookup(*model.unit, alias->base) : Symbol{};
+  }
+  return found;
+}
+
+} // namespace titan::sema

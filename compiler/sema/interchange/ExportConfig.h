@@ -1,0 +1,24 @@
+// Writes the configuration of a model for other software: evaluates the equations of its
+// declaration.
+#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_EXPORTCONFIG_H
+#define TITAN_COMPILER_SEMA_INTERCHANGE_EXPORTCONFIG_H
+
+#include "compiler/sema/interchange/ConfigMap.h"
+
+namespace titan::sema {
+
+/// The declarations for a model, then those for the model from which it derives, and so on. They
+/// stand in `unit`, in its imports or beside the model.
+std::vector<Symbol> findConfigs(Symbol model, const Unit &unit, const Library &library);
+
+/// The configuration of a model with these arguments, and samples of this length, as JSON. Nothing
+/// if the declaration cannot express them: an argument that no key gives differs from that of the
+/// declaration's model, or an equation has no value.
+std::optional<std::string> exportConfig(const ConfigMap &map,
+                                        const std::map<std::string, Argument> &arguments,
+                                        const Value &length, const Library &library,
+                                        const SourceManager &sources);
+
+} // namespace titan::sema
+
+#endif

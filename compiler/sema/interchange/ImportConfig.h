@@ -1,0 +1,28 @@
+// Reads a configuration of other software: solves the equations of its declaration for the
+// arguments of the model.
+#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_IMPORTCONFIG_H
+#define TITAN_COMPILER_SEMA_INTERCHANGE_IMPORTCONFIG_H
+
+#include "compiler/sema/interchange/ConfigMap.h"
+
+namespace titan::sema {
+
+/// An argument in the order of the model's parameters, with the place of the key that gave it.
+using NamedArgument = std::pair<std::string, Argument>;
+
+struct ImportedConfig {
+  std::vector<NamedArgument> arguments; ///< without those that the declaration's model has anyway
+  std::optional<int64_t> length;        ///< the tokens for which the model is made
+};
+
+/// Nothing after errors, which are reported at the keys of the configuration: a key that no line is
+/// about, a missing key, or a value that the model cannot have.
+std::optional<ImportedConfig> importConfig(const ConfigMap &map, const ConfigValue &config,
+                                           const Library &library, DiagnosticEngine &diags);
+
+/// The first member of `architectures`; empty, after a report, if there is none.
+std::string architectureOf(const ConfigValue &config, DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif

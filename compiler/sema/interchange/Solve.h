@@ -1,0 +1,48 @@
+// Solves `expression = value` for one name. Configurations are declared as equations, which an
+// import solves and an export evaluates.
+#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_SOLVE_H
+#define TITAN_COMPILER_SEMA_INTERCHANGE_SOLVE_H
+
+#include "compiler/sema/program/Value.h"
+#include "compiler/syntax/Expr.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace titan::sema {
+
+/// Values of names.
+using NamedValues = std::map<std::string, Value>;
+
+/// Evaluates an expression all of whose names have values; an Error value if there is none.
+using Evaluate = std::function<Value(const syntax::Expr &, const NamedValues &)>;
+
+struct Solution {
+  enum class Kind {
+    Open,   ///< too many names have no value yet
+    Holds,  ///< the expression has the value
+    Fails,  ///< it has another, or no value of the name gives this one
+    Solved, ///< `name` must be `value`
+  };
+  Kind kind = Kind::Open;
+  std::string name = {};
+  Value value = {};
+};
+
+/// Solves through sums, differences, products, quotients, signs, `not`, `==` and `if`. Integers are
+/// solved exactly: `kv_heads * group = 6` has no solution for `kv_heads` = 4. Of a choice
+/// `if narrow then rank else none` that is `none`, the condition is false; of another value, true.
+/// A solution is one that was evaluated and found equal. `unknown` are the names without values in
+/// `known`.
+Solution solve(const syntax::Expr &expr, const Value &value, const NamedValues &known,
+               const std::set<std::string> &unknown, const Evaluate &evaluate);
+
+/// The name that solve() could find next, whatever the values are; nothing if there is none.
+std::optional<std::string> solvedName(const syntax::Expr &expr,
+                                      const std::set<std::string> &unknown);
+
+} // namespace titan::sema
+
+#endif

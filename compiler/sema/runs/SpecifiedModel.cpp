@@ -1,0 +1,55 @@
+#include "compiler/sema/runs/SpecifiedModel.h"
+#include "compiler/sema/modules/Derivation.h"
+#include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/runs/Options.h"
+
+namespace titan::sema {
+
+using namespace syntax;
+
+static bool isModel(const Symbol &symbol) {
+  return symbol && (symbol.decl->is<ModelDecl>() || symbol.decl->is<ModelAliasDecl>());
+}
+
+static bool collect(const Symbol &model, const Library &library, DiagnosticEngine &diags,
+                    std::vector<Derivation> &chain, SpecifiedModel &found) {
+  if (model.decl->is<ModelDecl>()) {
+    found.base = model;
+    return true;
+  }
+  const ModelAliasDecl &alias = *model.decl->as<ModelAliasDecl>();
+  if (!derives(chain, {&alias.name, alias.base.loc}, "model", diags))
+    return false;
+  Symbol parent = library.lookup(*model.unit, alias.base);
+  if (!isModel(parent)) {
+    Diagnostic &diag = diags.report(Code::UnknownDeclaration, alias.base.loc,
+                                    "no model is named `" + alias.base.text() + "`");
+    suggestName(diag, alias.base.loc, alias.base.text(), library.names(*model.unit));
+    return false;
+  }
+  if (!collect(parent, library, diags, chain, found))
+    return false;
+  std::map<std::string, Location> here;
+  for (const Setting &setting : alias.settings) {
+    if (!setting.value || setting.block || !setting.path.isSimple()) {
+      diags.report(Code::UnknownModelArgument, setting.loc,
+                   "a model's arguments are set as `name = value`");
+      continue;
+    }
+    setsOnce(here, setting.path.text(), setting.path.loc, diags);
+    Value value = evalConstant(*setting.value, library, *model.unit, diags);
+    found.arguments[setting.path.text()] = {value, setting.path.loc};
+  }
+  return true;
+}
+
+std::optional<SpecifiedModel> specifyModel(const Symbol &model, const Library &library,
+                                           DiagnosticEngine &diags) {
+  SpecifiedModel found;
+  std::vector<Derivation> chain;
+  if (!collect(model, library, diags, chain, found))
+    return std::nullopt;
+  return found;
+}
+
+} // namespace titan::sema

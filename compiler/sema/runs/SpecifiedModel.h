@@ -1,0 +1,24 @@
+// A model with the arguments that it has by its name: `model Llama3_8B = Llama { layers = 32, ...
+// }`.
+#ifndef TITAN_COMPILER_SEMA_SPECIFIEDMODEL_H
+#define TITAN_COMPILER_SEMA_SPECIFIEDMODEL_H
+
+#include "compiler/sema/elaboration/Elaborator.h"
+
+#include <optional>
+
+namespace titan::sema {
+
+struct SpecifiedModel {
+  Symbol base; ///< the model with a body
+  std::map<std::string, Argument> arguments;
+};
+
+/// Follows a model to the one with a body, and collects the arguments on the way; of several for
+/// one parameter, that of the most derived model. Nothing after an error, which is reported.
+std::optional<SpecifiedModel> specifyModel(const Symbol &model, const Library &library,
+                                           DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif

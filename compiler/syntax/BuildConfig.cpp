@@ -1,0 +1,60 @@
+// Configurations of other software.
+#include "compiler/syntax/Builder.h"
+
+namespace titan::syntax {
+
+DeclPtr Builder::buildConfig(P::ConfigDeclContext &context) {
+  auto made = std::make_unique<ConfigDecl>(at(context));
+  made->name = context.STRING() ? quoted(*context.STRING()) : name(*context.newName());
+  if (context.modelName())
+    made->model = path(*context.modelName()->path());
+  for (P::SectionNameContext *section : context.sectionName())
+    made->sections.push_back(path(*section->path()));
+  made->entries = buildEntries(*context.configBody());
+  return made;
+}
+
+std::vector<Path> Builder::keys(const std::vector<P::ConfigKeyContext *> &all) const {
+  std::vector<Path> paths;
+  for (P::ConfigKeyContext *key : all)
+    paths.push_back(path(*key->path()));
+  return paths;
+}
+
+std::vector<ConfigEntry> Builder::buildEntries(P::ConfigBodyContext &context) {
+  std::vector<ConfigEntry> entries;
+  for (P::ConfigEntryContext *entry : context.configEntry())
+    if (!entry->exception)
+      entries.push_back(buildEntry(*entry));
+  return entries;
+}
+
+ConfigEntry Builder::buildEntry(P::ConfigEntryContext &context) {
+  ConfigEntry entry;
+  entry.keys = keys(context.IGNORE() ? context.configKey() : context.configKeys()->configKey());
+  entry.loc = sources.cover(entry.keys.front().loc, entry.keys.back().loc);
+  if (context.IGNORE()) {
+    entry.kind = ConfigEntry::Kind::Ignore;
+    return entry;
+  }
+  if (context.OPTIONAL()) {
+    entry.kind = ConfigEntry::Kind::Optional;
+    entry.members = buildEntries(*context.configBody());
+    if (context.UNLESS()) {
+      entry.absentKey = path(*context.configKey(0)->path());
+      entry.absentValue = build(*context.expr(0));
+    }
+    return entry;
+  }
+  if (context.elements()) {
+    entry.count = build(*context.elements()->expr());
+    entry.index = name(*context.elements()->newName());
+  }
+  entry.value = build(*context.expr(0));
+  entry.loc = sources.cover(entry.loc, entry.value->loc);
+  if (context.DEFAULT())
+    entry.fallback = build(*context.expr(1));
+  return entry;
+}
+
+} // namespace titan::syntax

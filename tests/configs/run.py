@@ -1,0 +1,258 @@
+"""Configurations of `transformers`: import, export, and import again; refusals; hostile files.
+
+    run.py [-v] [NAME...]
+
+Each configuration, as transformers writes it today or as it was published, must give the expected model and
+arguments. The configuration that the compiler writes for the imported model must be read by transformers to the
+same fields, and import to the same arguments.
+"""
+
+import argparse
+import copy
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path += [str(HERE), str(HERE.parent / "parity")]
+from titan import TITANC, call  # noqa: E402
+
+# Fields that change no number of a model, or that Titan's model does not have (dropout, other heads).
+HARMLESS = {"architectures", "transformers_version", "_name_or_path", "dtype", "torch_dtype", "use_cache", "titan",
+            "bos_token_id", "eos_token_id", "pad_token_id", "initializer_range", "max_position_embeddings",
+            "pretraining_tp", "cache_implementation", "attn_pdrop", "embd_pdrop", "resid_pdrop",
+            "attention_dropout", "reorder_and_upcast_attn", "n_ctx", "task_specific_params", "auto_map",
+            "output_router_logits", "router_aux_loss_coef", "sliding_window_pattern", "max_window_layers",
+            "num_nextn_predict_layers", "aux_loss_alpha", "seq_aux", "ep_size", "n_group", "topk_group",
+            "original_max_position_embeddings"}
+PREFIX = ("summary_",)
+
+
+class Wrong(Exception):
+    """A difference from what is expected."""
+
+
+def expect(is_good: bool, text: str) -> None:
+    if not is_good:
+        raise Wrong(text)
+
+
+def titanc(*arguments) -> subprocess.CompletedProcess:
+    return subprocess.run([str(TITANC), *map(str, arguments)], capture_output=True, text=True, timeout=120)
+
+
+def imported(folder: Path) -> str:
+    done = titanc("import", folder)
+    expect(done.returncode == 0, f"titanc import {folder}:\n{done.stderr}")
+    return done.stdout
+
+
+def read_model(text: str) -> tuple[str, dict]:
+    """The model and its arguments in an imported file."""
+    found = re.search(r"^model \w+ = (\w+) \{\n(.*?)\n\}", text, re.M | re.S)
+    expect(found is not None, f"no model in\n{text}")
+    words = {"true": True, "false": False, "none": None}
+    entries = re.findall(r"(\w+) = ([^,\n]+)", found[2])
+    return found[1], {name: words[value] if value in words else json.loads(value) for name, value in entries}
+
+
+def exported(program: Path) -> dict:
+    """The configuration in the compiler's representation of a program."""
+    done = titanc("--stop-after=model", program)
+    expect(done.returncode == 0, f"titanc --stop-after=model {program}:\n{done.stderr}")
+    found = re.search(r'titan\.config = "((?:[^"\\]|\\.)*)"', done.stdout)
+    expect(found is not None, f"{program} has no configuration")
+    text = re.sub(r"\\([0-9A-F]{2})", lambda code: chr(int(code[1], 16)), found[1])
+    return json.loads(text)
+
+
+def save(config, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    if isinstance(config, dict):
+        (folder / "config.json").write_text(json.dumps(config, indent=2))
+    else:
+        config.save_pretrained(folder)
+
+
+def numeric(config) -> dict:
+    """The fields that matter, with defaults filled in; rope by value, whichever form it was written in."""
+    fields = {key: value for key, value in config.to_dict().items()
+              if key not in HARMLESS and not key.startswith(PREFIX)}
+    if not fields.get("use_sliding_window", True):
+        fields.pop("sliding_window", None)
+    rope = fields.get("rope_parameters")
+    if isinstance(rope, dict):  # fields of the default of YaRN are left out in some files
+        defaults = {"beta_fast": 32.0, "beta_slow": 1.0, "truncate": True} if rope["rope_type"] == "yarn" else {}
+        fields["rope_parameters"] = {**defaults, **{key: value for key, value in rope.items() if key != "type"}}
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def round_trip(case, folder: Path) -> None:
+    from transformers import AutoConfig
+    save(case.config, folder / "given")
+    text = imported(folder / "given")
+    model, arguments = read_model(text)
+    expect(model == case.model, f"the model is {model}, not {case.model}")
+    expect(arguments == case.arguments, f"the arguments are\n{arguments}\nnot\n{case.arguments}")
+    program = folder / "program.titan"
+    program.write_text(text)
+    config = exported(program)
+    save(config, folder / "exported")
+    given, written = (numeric(AutoConfig.from_pretrained(folder / name)) for name in ("given", "exported"))
+    if "intermediate_size" in given and model == "Qwen3" and "num_experts_per_tok" in given:
+        given.pop("intermediate_size"), written.pop("intermediate_size")  # of dense layers, which there are none of
+    # An export states what others leave to defaults, such as `head_dim`.
+    differing = {key: (value, written.get(key)) for key, value in given.items() if written.get(key) != value}
+    expect(not differing, f"transformers reads other fields (given, exported): {differing}")
+    again = read_model(imported(folder / "exported"))
+    expect(again == (model, arguments), f"the export imports as {again}")
+
+
+def refusals(folder: Path) -> None:
+    """What the model cannot express is refused, and the message names the key."""
+    import families
+    llama = families.llama_8b()
+    changes = [{"attention_bias": True}, {"mlp_bias": True}, {"hidden_act": "gelu"}, {"quantization_config": {"bits": 4}},
+               {"rope_scaling": {"type": "linear", "factor": 2.0}}, {"head_dim": 0}, {"num_key_value_heads": 5},
+               {"rope_scaling": {**families.LLAMA_3, "high_freq_factor": 2.0}}, {"attention_dropout": 0.1}]
+    for number, change in enumerate(changes):
+        save({**llama, **change}, folder / str(number))
+        done = titanc("import", folder / str(number))
+        key = next(iter(change))
+        expect(done.returncode == 1 and key in done.stderr and "config.json:" in done.stderr,
+               f"{change} was not refused by key:\n{done.stderr}{done.stdout}")
+
+
+def paths(value, path=()):
+    if path:
+        yield path
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield from paths(member, (*path, key))
+
+
+def hostile(folder: Path) -> None:
+    """Values of wrong types and sizes, missing keys and cut files end in a message about the file, or import."""
+    import families
+    chance = random.Random(0)
+    folder.mkdir(parents=True)
+    file = folder / "config.json"
+    deep = []
+    for _ in range(20):
+        deep = [deep]
+    values = [None, True, "x", "", -1, 0, 2.5, 1e300, 2 ** 62, 2 ** 70, [], [1, {}], {}, {"a": {"b": 1}}, deep, "\n\"}"]
+    cases = [families.llama_8b(), families.published()[-1].config, families.published()[-2].config]
+
+    def check(what: str) -> None:
+        done = titanc("import", file)
+        expect(done.returncode in (0, 1), f"{what}: status {done.returncode}\n{done.stderr}")
+        expect(done.returncode == 0 or str(file) in done.stderr.splitlines()[0], f"{what}:\n{done.stderr}")
+
+    for config in cases:
+        whole = list(paths(config))
+        for path in chance.sample(whole, min(16, len(whole))):
+            for value in chance.sample(values, 4) + ["absent"]:
+                changed = copy.deepcopy(config)
+                at = changed
+                for key in path[:-1]:
+                    at = at[key]
+                if value == "absent":
+                    del at[path[-1]]
+                else:
+                    at[path[-1]] = value
+                file.write_text(json.dumps(changed))
+                check(f"{path} = {value}")
+        text = json.dumps(config).encode()
+        for _ in range(20):
+            position = chance.randrange(len(text))
+            file.write_bytes(text[:position] + bytes([chance.randrange(256)]) + text[position + chance.randrange(2):])
+            check(f"byte {position}")
+            file.write_bytes(text[:position])
+            check(f"cut at {position}")
+
+
+def program(folder: Path) -> None:
+    """The exported directory of a compiled program has the configuration, with the type of its weights."""
+    import families
+    from transformers import AutoConfig
+    case = next(case for case in families.tiny() if case.name == "llama")
+    case.config.vocab_size = 256  # of bytes
+    case.config.architectures = ["LlamaForCausalLM"]
+    save(case.config, folder / "given")
+    source, exe = folder / "llama.titan", folder / "llama"
+    call([TITANC, "import", folder / "given", "-o", source])
+    (folder / "text.txt").write_text("The quick brown fox jumps over the lazy dog. " * 100)
+    settings = ["data.format=text", f"data.path={folder / 'text.txt'}", "data.seq=32", "data.batch=2", "steps=1",
+                "checkpoint.every=1"]
+    call([TITANC, "build", source, "-o", exe, *(word for setting in settings for word in ("--set", setting))])
+    call([exe, "--out", folder / "run"])
+    call([exe, "export", "--init-from", folder / "run", "--hf", folder / "hf"])
+    written = json.loads((folder / "hf" / "config.json").read_text())
+    expect(written["torch_dtype"] == "float32" and written["max_position_embeddings"] == 32, f"exported {written}")
+    given, read = (numeric(AutoConfig.from_pretrained(folder / name)) for name in ("given", "hf"))
+    differing = {key: (value, read.get(key)) for key, value in given.items() if read.get(key) != value}
+    expect(not differing, f"transformers reads other fields (given, exported): {differing}")
+
+
+def speed(folder: Path) -> None:
+    """A model of 8 billion parameters imports in less than a second."""
+    import families
+    save(families.llama_8b(), folder / "given")
+    seconds = []
+    for _ in range(3):
+        start = time.monotonic()
+        imported(folder / "given")
+        seconds.append(time.monotonic() - start)
+    print(f"  Llama-3.1-8B imports in {min(seconds):.2f} s")
+    expect(min(seconds) < 1, f"an import took {min(seconds):.2f} s")
+
+
+def cases():
+    import families
+    for case in families.tiny() + families.published():
+        if not isinstance(case.config, dict):
+            case.config.architectures = [families.ARCHITECTURES[case.config.model_type]]
+        yield case.name, lambda folder, case=case: round_trip(case, folder)
+    for check in (refusals, hostile, program, speed):
+        yield check.__name__, check
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("-v", action="store_true", help="name what passes, too")
+    options.add_argument("names", nargs="*", metavar="NAME")
+    given = options.parse_args()
+    try:
+        import transformers
+    except ImportError:
+        print("skipped: configurations, because transformers is not installed")
+        return
+    transformers.logging.set_verbosity_error()  # of tiny sizes, lengths and token numbers fit no others
+    failed = count = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        for name, check in cases():
+            if given.names and name not in given.names:
+                continue
+            count += 1
+            try:
+                check(Path(temporary) / name)
+                if given.v:
+                    print(f"passed {name}")
+            except Wrong as error:
+                failed += 1
+                print(f"FAILED {name}: {error}")
+            except Exception:
+                failed += 1
+                print(f"FAILED {name}:\n{traceback.format_exc()}")
+    print(f"configurations: {count - failed} of {count} passed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
