@@ -222,15 +222,6 @@ static bool trainsOnFile(const RunOptions &run) {
   });
 }
 
-/// Names titan-prepare to programs that prepare their data, unless the user does.
-static void namePrepare() {
-  static int symbol;
-  llvm::SmallString<256> tool(path::parent_path(fs::getMainExecutable(nullptr, &symbol)));
-  path::append(tool, "titan-prepare");
-  if (fs::exists(tool))
-    ::setenv("TITAN_PREPARE", tool.c_str(), /*overwrite=*/0);
-}
-
 int runCommand(const CommonOptions &options, const RunOptions &run) {
   CompilerInstance instance(options);
   std::vector<std::string> command;
@@ -248,7 +239,6 @@ int runCommand(const CommonOptions &options, const RunOptions &run) {
   if (int status = instance.finish(command.empty() ? 1 : 0))
     return status;
   command.insert(command.end(), run.arguments.begin(), run.arguments.end());
-  namePrepare();
   return execProgram(command);
 }
 

@@ -3,6 +3,7 @@
 #include "Checkpoint.h"
 #include "state/MappedFiles.h"
 #include "state/TensorFiles.h"
+#include "weights/TokenizerFiles.h"
 
 #include "base/Error.h"
 #include "base/files/DurableFile.h"
@@ -73,6 +74,8 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
                         configOf(executor.program(), settings), Sync::Content);
     writeFileAtomically((directory / "program.titan").string(), executor.program().source,
                         Sync::Content);
+    copyTokenizer(options.tokenizer.empty() ? options.initFrom : options.tokenizer,
+                  directory.string());
     syncDirectory(directory);
     std::printf("wrote %s of weights to %s\n", counted(std::ssize(shards), "file").c_str(),
                 directory.c_str());

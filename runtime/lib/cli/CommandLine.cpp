@@ -24,8 +24,8 @@ void addRunOptions(CLI::App &app, Options &o) {
       ->expected(1);
   app.add_option("--data", o.data, "the data to train on, instead of data.path")->type_name("PATH");
   app.add_option("--tokenizer", o.tokenizer,
-                 "of data that are texts: a directory, a file, or `bytes`; default: that of "
-                 "--init-from")
+                 "of texts, prompts and data: a directory, a file (tokenizer.json, SentencePiece, "
+                 "tiktoken), or `bytes`; default: that of --init-from")
       ->type_name("DIR|FILE");
   app.add_option("--init-from", o.initFrom,
                  "start from these weights: model.safetensors or a directory that has it")
@@ -94,11 +94,6 @@ void addCommands(CLI::App &app, Options &o) {
       ->type_name("NUMBER")
       ->take_all()
       ->expected(1);
-  generate
-      ->add_option("--tokenizer", o.tokenizer,
-                   "directory or file of a tokenizer (tokenizer.json, SentencePiece, tiktoken); "
-                   "default: that of the --init-from directory, else that of the data")
-      ->type_name("PATH");
   generate->add_flag("--chat", o.chat, "put each prompt into the tokenizer's chat template");
   generate->add_flag("--no-kv-cache", o.noKvCache,
                      "compute the whole text for every token, to compare");

@@ -1,6 +1,8 @@
 #include "PrepareData.h"
 
+#include "launch/HelperProcess.h"
 #include "settings/SettingText.h"
+#include "weights/TokenizerFiles.h"
 
 #include "base/Error.h"
 #include "base/data/Mixture.h"
@@ -47,9 +49,8 @@ std::string absolute(const std::string &path) {
 std::string findTokenizer(const Options &options, const std::string &texts) {
   if (!options.tokenizer.empty())
     return options.tokenizer == "bytes" ? "bytes" : absolute(options.tokenizer);
-  for (const char *name : {"tokenizer.json", "tokenizer.model"})
-    if (!options.initFrom.empty() && fs::exists(fs::path(options.initFrom) / name))
-      return absolute(options.initFrom);
+  if (const std::string own = tokenizerBeside(options.initFrom); !own.empty())
+    return absolute(own);
   throw UserError(
       fmt::format("'{}' has no tokens, and no tokenizer is named that makes them of "
                   "texts: pass --tokenizer DIR or FILE, or `--tokenizer bytes`{}; --set "
@@ -101,8 +102,7 @@ std::string prepareTexts(const std::string &path, const Program &program, const 
                          bool isFirst) {
   const std::string texts = absolute(path), tokenizer = findTokenizer(options, path);
   const std::string prefix = cachePrefix(texts, tokenizer, program.vocab);
-  const char *chosen = std::getenv("TITAN_PREPARE");
-  const std::string tool = chosen && *chosen ? chosen : "titan-prepare";
+  const std::string tool = findTool("titan-prepare", "TITAN_PREPARE");
   std::error_code ignored; // titan-prepare reports a folder that it cannot write to
   fs::create_directories(cacheFolder(), ignored);
   // --force: what was prepared of other content is replaced.
@@ -111,7 +111,7 @@ std::string prepareTexts(const std::string &path, const Program &program, const 
                                 isFirst);
   if (status == 127)
     throw UserError(fmt::format("'{}' are texts, and '{}', which prepares them, cannot be started: "
-                                "name it in TITAN_PREPARE, or its folder in PATH",
+                                "TITAN_PREPARE names it",
                                 path, tool));
   if (status != 0)
     throw UserError(

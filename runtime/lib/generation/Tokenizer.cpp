@@ -2,9 +2,9 @@
 
 #include "base/Error.h"
 #include "launch/HelperProcess.h"
+#include "weights/TokenizerFiles.h"
 
 #include <charconv>
-#include <filesystem>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -125,25 +125,17 @@ private:
   nlohmann::json greeting;
 };
 
-/// The directory of weights, if it has a tokenizer; else empty.
-std::string tokenizerOf(const std::string &weights) {
-  for (const char *name : {"tokenizer.json", "tokenizer.model"})
-    if (std::filesystem::is_regular_file(std::filesystem::path(weights) / name))
-      return weights;
-  return "";
-}
-
 } // namespace
 
 std::unique_ptr<Tokenizer> openTokenizer(const Options &options, bool dataAreText,
                                          int64_t vocabulary) {
   const std::string path =
-      options.tokenizer.empty() ? tokenizerOf(options.initFrom) : options.tokenizer;
-  if (!path.empty())
+      options.tokenizer.empty() ? tokenizerBeside(options.initFrom) : options.tokenizer;
+  if (!path.empty() && path != "bytes")
     return std::make_unique<Served>(path, options.chat, vocabulary);
   if (options.chat)
     throw UserError("--chat needs a tokenizer with a chat template: pass --tokenizer DIR");
-  if (dataAreText)
+  if (dataAreText || path == "bytes")
     return std::make_unique<Bytes>(vocabulary);
   return std::make_unique<Numbers>(vocabulary);
 }

@@ -17,6 +17,7 @@
 #include "rundir/RunDirectory.h"
 #include "settings/LearningRate.h"
 #include "state/TensorFiles.h"
+#include "weights/TokenizerFiles.h"
 
 #include "base/Error.h"
 #include "base/files/DurableFile.h"
@@ -122,6 +123,9 @@ private:
       writeFileAtomically(directory.file("program.titan"), executor.program().source,
                           Sync::Content);
     }
+    if (executor.isFirst())
+      copyTokenizer(options.tokenizer.empty() ? options.initFrom : options.tokenizer,
+                    directory.path());
     if (!options.saveInitial.empty())
       save(options.saveInitial, Role::Parameter);
     report.begin(step);

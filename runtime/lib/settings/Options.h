@@ -24,7 +24,7 @@ struct Options {
   std::string configFile;
   std::vector<std::string> sets; ///< PATH=VALUE each
   std::string data;
-  std::string tokenizer; ///< of texts that are data; empty: that beside the weights
+  std::string tokenizer; ///< of data and prompts: a path or `bytes`; empty: that of `initFrom`
   std::string initFrom;
   std::string resume = "auto"; ///< auto, none, or a checkpoint's directory
   std::string out;             ///< empty: runs/RUN
@@ -43,8 +43,7 @@ struct Options {
   bool json = false;               ///< write a JSON object per prompt
   std::vector<std::string> stops;  ///< texts before which a continuation ends
   std::vector<int64_t> stopTokens; ///< likewise
-  std::string tokenizer; ///< a directory or file; empty: that of the weights, or of the data
-  bool chat = false;     ///< a prompt is a user's message in the tokenizer's chat template
+  bool chat = false; ///< a prompt is a user's message in the tokenizer's chat template
   int64_t maxTokens = 100;
   Sampling sampling;
   bool noKvCache = false; ///< computes all positions for every token

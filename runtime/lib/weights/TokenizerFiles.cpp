@@ -1,0 +1,50 @@
+#include "TokenizerFiles.h"
+
+#include "base/Error.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What transformers saves with a tokenizer, and the stop tokens of generation_config.json.
+constexpr const char *tokenizerFiles[] = {
+    "tokenizer.json",          "tokenizer.model",   "tokenizer_config.json",
+    "special_tokens_map.json", "added_tokens.json", "chat_template.jinja",
+    "generation_config.json",  "vocab.json",        "merges.txt"};
+
+bool isFile(const fs::path &path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+} // namespace
+
+std::string tokenizerBeside(const std::string &path) {
+  for (const char *name : {"tokenizer.json", "tokenizer.model"})
+    if (isFile(fs::path(path) / name))
+      return path;
+  return "";
+}
+
+void copyTokenizer(const std::string &from, const std::string &to) {
+  const fs::path folder = isFile(from) ? fs::path(from).parent_path() : fs::path(from);
+  if (tokenizerBeside(folder.string()).empty())
+    return;
+  for (const char *name : tokenizerFiles) {
+    std::error_code error;
+    if (isFile(folder / name) && !fs::equivalent(folder, to, error))
+      fs::copy_file(folder / name, fs::path(to) / name, fs::copy_options::overwrite_existing,
+                    error);
+    if (error)
+      throw Fault(fmt::format("cannot copy '{}' to '{}': {}", (folder / name).string(), to,
+                              error.message()));
+  }
+}
+
+} // namespace titan::rt

@@ -1,0 +1,16 @@
+// The files of a tokenizer that belong to weights and lie in their directory, as in directories of
+// Hugging Face.
+#pragma once
+
+#include <string>
+
+namespace titan::rt {
+
+/// `path`, the weights' directory, if it has a tokenizer; else empty.
+std::string tokenizerBeside(const std::string &path);
+
+/// Copies the files of the tokenizer of `from`, a directory or one of the files, to the directory
+/// `to`. Does nothing without a tokenizer. Throws Fault if the disk fails.
+void copyTokenizer(const std::string &from, const std::string &to);
+
+} // namespace titan::rt
