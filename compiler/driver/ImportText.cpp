@@ -12,7 +12,13 @@ static std::string printNumber(double number) {
   if (number == std::floor(number) && std::fabs(number) < integers)
     return std::to_string(static_cast<int64_t>(number));
   char digits[32];
-  std::string text(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+  // A large number without a point would be an integer beyond 64 bits.
+  const bool isLarge = std::fabs(number) >= integers;
+  std::string text(
+      digits,
+      isLarge
+          ? std::to_chars(digits, digits + sizeof digits, number, std::chars_format::scientific).ptr
+          : std::to_chars(digits, digits + sizeof digits, number).ptr);
   if (size_t exponent = text.find('e'); exponent != text.npos) {
     size_t first = text.find_first_of("123456789", exponent);
     bool isNegative = text[exponent + 1] == '-';

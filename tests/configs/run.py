@@ -188,7 +188,7 @@ def program(folder: Path) -> None:
     source, exe = folder / "llama.titan", folder / "llama"
     call([TITANC, "import", folder / "given", "-o", source])
     (folder / "text.txt").write_text("The quick brown fox jumps over the lazy dog. " * 100)
-    settings = ["data.format=text", f"data.path={folder / 'text.txt'}", "data.seq=32", "data.batch=2", "steps=1",
+    settings = ["data.format=text", f'data.path="{folder / "text.txt"}"', "data.seq=32", "data.batch=2", "steps=1",
                 "checkpoint.every=1"]
     call([TITANC, "build", source, "-o", exe, *(word for setting in settings for word in ("--set", setting))])
     call([exe, "--out", folder / "run"])

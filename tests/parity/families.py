@@ -135,7 +135,7 @@ def attention_of(name: str) -> tuple[str, ...]:
 
 FAMILIES = [
     Family("llama2"), Family("llama3_1"), Family("mistral", others=attention_of("mistral")),
-    Family("qwen3"), Family("qwen3_yarn"), Family("phi"),
+    Family("qwen2"), Family("olmo2"), Family("qwen3"), Family("qwen3_yarn"), Family("phi"),
     Family("gemma2", compiled=True, others=attention_of("gemma2")), Family("mixtral"),
     Family("deepseek", others=("deepseek_mirrored", "deepseek_heads")),
     Family("gpt_oss", compiled=True, others=attention_of("gpt_oss")), Family("tide", caches=False),
