@@ -1,0 +1,112 @@
+"""The five commands of a first day, on a small model that `transformers` made, and what `transformers` says to
+their results.
+
+    commands.py [-v] [NAME...]
+
+A directory with a Llama of random weights and a byte-pair tokenizer, and texts in a JSONL file: `titanc import`,
+`titanc build`, a run on two processes, `generate` and `export`. Greedy text equals that of transformers, with and
+without caches, and transformers loads the export and computes the same logits.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "prepare"), str(HERE.parent / "parity")]
+
+try:
+    import tokenizers  # noqa: F401
+    import transformers
+except ImportError:
+    print("skipped: without the Python packages transformers and tokenizers (scripts/setup --data --tests installs them)")
+    sys.exit(0)
+
+import makers  # noqa: E402
+import torch  # noqa: E402
+from texts import corpus  # noqa: E402
+from titan import BUILD, TITANC, TORCHRUN, Report, call, environment_of, precision, read_arguments  # noqa: E402
+
+OUT = BUILD / "tests" / "commands"
+MODEL, DATA, RUN, EXPORT = OUT / "Small-Llama", OUT / "my.jsonl", OUT / "run", OUT / "export"
+TOKENS, PROMPT = 50, "In the"
+PROGRAM = OUT / "llama"
+
+
+def environment() -> dict[str, str]:
+    return environment_of({"XDG_CACHE_HOME": str(OUT / "cache")})
+
+
+def make() -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(makers.byte_pairs(MODEL))
+    config = transformers.LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=16, max_position_embeddings=128, tie_word_embeddings=True,
+        bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id)
+    torch.manual_seed(5)
+    model = transformers.LlamaForCausalLM(config)
+    with torch.no_grad():  # decided logits: rounding chooses between no two tokens
+        for parameter in model.parameters():
+            parameter *= 3
+    model.save_pretrained(MODEL)
+    DATA.write_text("".join(json.dumps({"text": text}) + "\n" for text in corpus(200, seed=11)))
+
+
+def timed(*command) -> str:
+    begun = time.perf_counter()
+    text = call(list(command), env=environment(), timeout=500)
+    print(f"    {time.perf_counter() - begun:6.2f} s  {Path(command[0]).name} "
+          + " ".join(str(word) for word in command[1:4]), flush=True)
+    return text
+
+
+def run_commands():
+    """The commands, as a user types them; only the length of samples and the number of steps are shorter."""
+    make()
+    source = OUT / "llama.titan"
+    timed(TITANC, "import", MODEL, "-o", source)
+    timed(TITANC, "build", source, "-o", PROGRAM, "--set", "data.seq=32", "--set", "data.batch=4", *precision("float32"))
+    timed(TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", 2, PROGRAM, "--data", DATA, "--init-from", MODEL,
+          "--steps", 20, "--out", RUN)
+    text = timed(PROGRAM, "generate", "--init-from", RUN, "--prompt", PROMPT, "--max-tokens", TOKENS)
+    timed(PROGRAM, "export", "--init-from", RUN, "--hf", EXPORT)
+    rows = [json.loads(line) for line in (RUN / "metrics.jsonl").read_text().splitlines()]
+    return text.startswith(PROMPT) and rows[-1]["loss"] < rows[0]["loss"], f"    {text!r}, losses {rows[0]} {rows[-1]}"
+
+
+def generate(weights: Path, *options) -> list[int]:
+    line = call([PROGRAM, "generate", "--init-from", weights, "--prompt", PROMPT, "--max-tokens", TOKENS, "--json",
+                 *options], env=environment())
+    return json.loads(line)["tokens"]
+
+
+def greedy(weights: Path) -> list[int]:
+    """The continuation by transformers."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(weights)
+    model = transformers.AutoModelForCausalLM.from_pretrained(weights)
+    prompt = tokenizer(PROMPT, return_tensors="pt")
+    written = model.generate(**prompt, max_new_tokens=TOKENS, do_sample=False)[0, prompt["input_ids"].shape[1]:].tolist()
+    return written[:-1] if written[-1] == tokenizer.eos_token_id else written
+
+
+def same_text(weights: Path):
+    theirs = greedy(weights)
+    results = {options: generate(weights, *options) for options in ((), ("--no-kv-cache",))}
+    wrong = {options: tokens for options, tokens in results.items() if tokens != theirs}
+    return not wrong, f"    transformers {theirs}\n    {wrong}"
+
+
+def main() -> None:
+    arguments = read_arguments(__doc__, OUT)
+    torch.set_num_threads(1)
+    report = Report()
+    report.case("the five commands", run_commands)
+    for name, weights in (("given", MODEL), ("exported", EXPORT)):
+        report.case(f"greedy text of the {name} weights", lambda weights=weights: same_text(weights))
+    report.end()
+    del arguments
+
+
+if __name__ == "__main__":
+    main()
