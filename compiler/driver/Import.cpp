@@ -135,9 +135,9 @@ private:
       if (std::string name = moduleName(*unit); !llvm::is_contained(model.modules, name))
         model.modules.push_back(std::move(name));
     std::error_code error;
-    stdfs::path place = stdfs::weakly_canonical(path, error);
+    stdfs::path canonical = stdfs::weakly_canonical(path, error);
     model.base = sema::nameOf(*map.model.decl).text;
-    model.name = modelNameFor(place.parent_path().filename().string());
+    model.name = modelNameFor(canonical.parent_path().filename().string());
     while (library.lookup(*map.model.unit, model.name)) // it would hide a name of the import
       model.name += "_Model";
     model.arguments = std::move(arguments);
@@ -206,10 +206,10 @@ private:
         diag.note(note.location, note.message);
   }
 
-  static bool mentions(const Diagnostic &error, const Location &place) {
-    return error.location == place ||
+  static bool mentions(const Diagnostic &error, const Location &at) {
+    return error.location == at ||
            std::any_of(error.notes.begin(), error.notes.end(),
-                       [&](const Note &note) { return note.location == place; });
+                       [&](const Note &note) { return note.location == at; });
   }
 
   static bool isNoSize(const sema::Value &value) {

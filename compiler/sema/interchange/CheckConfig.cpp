@@ -68,14 +68,14 @@ private:
   void checkDefault(const ConfigLine &line) {
     for (const Name &name : namesIn(*line.entry->fallback)) {
       bool found = false;
-      for (const auto &[key, place] : keys)
+      for (const auto &[key, loc] : keys)
         found |= key.second == name.text && map.isWithin(line.object, key.first);
       if (found)
         continue;
       Diagnostic &diag = diags.report(Code::UnknownName, name.loc,
                                       "no equation is about a key `" + name.text + "`");
       std::vector<std::string> known;
-      for (const auto &[key, place] : keys)
+      for (const auto &[key, loc] : keys)
         known.push_back(key.second);
       suggestName(diag, name.loc, name.text, known);
       if (diag.remedy.empty() && !diag.fixIt)

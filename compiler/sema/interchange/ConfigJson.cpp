@@ -9,7 +9,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// Bytes of the text for nlohmann's parser. Tells how many it has read, so that a key, which the
-/// parser announces behind its closing quote, has a place.
+/// parser announces behind its closing quote, has a location.
 class CountingIterator {
 public:
   using iterator_category = std::input_iterator_tag;
@@ -77,7 +77,7 @@ public:
     if (!fresh)
       return refuse(Code::BadConfigJson, "`" + name + "` occurs twice in one object");
     next = &member->second;
-    next->loc = placeOfKey();
+    next->loc = locateKey();
     return true;
   }
 
@@ -132,7 +132,7 @@ private:
   static constexpr size_t deepest = 32;
 
   bool refuse(Code code, std::string message) {
-    Location at = next ? next->loc : placeOfKey();
+    Location at = next ? next->loc : locateKey();
     diags.report(code, at, std::move(message));
     return false;
   }
@@ -154,7 +154,7 @@ private:
   }
 
   /// The string that ends where the parser is.
-  Location placeOfKey() const {
+  Location locateKey() const {
     auto end = static_cast<size_t>(read - text.data());
     size_t quote = end > 1 ? end - 1 : 0;
     auto isEscaped = [&](size_t at) {

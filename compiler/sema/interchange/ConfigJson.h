@@ -1,4 +1,4 @@
-// The configuration of other software, `config.json`, as a tree of values with their places.
+// The configuration of other software, `config.json`, as a tree of values with their locations.
 #ifndef TITAN_COMPILER_SEMA_INTERCHANGE_CONFIGJSON_H
 #define TITAN_COMPILER_SEMA_INTERCHANGE_CONFIGJSON_H
 

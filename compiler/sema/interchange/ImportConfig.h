@@ -7,7 +7,7 @@
 
 namespace titan::sema {
 
-/// An argument in the order of the model's parameters, with the place of the key that gave it.
+/// An argument in the order of the model's parameters, with the location of the key that gave it.
 using NamedArgument = std::pair<std::string, Argument>;
 
 struct ImportedConfig {

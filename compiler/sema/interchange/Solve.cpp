@@ -172,9 +172,9 @@ Solution solve(const Expr &expr, const Value &value, const NamedValues &known,
 }
 
 std::optional<std::string> solvedName(const Expr &expr, const std::set<std::string> &unknown) {
-  auto unknownIn = [&](const Expr &part) {
+  auto unknownIn = [&](const Expr &term) {
     std::set<std::string> names;
-    for (const Name &name : namesIn(part))
+    for (const Name &name : namesIn(term))
       if (unknown.count(name.text))
         names.insert(name.text);
     return names;

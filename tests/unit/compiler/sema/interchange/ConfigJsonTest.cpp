@@ -11,7 +11,7 @@ struct Read {
         value(readConfigJson(file, sources, diags)) {}
 
   std::string error() const { return diags.all().empty() ? "" : diags.all().front().message; }
-  Location place() const { return diags.all().front().location; }
+  Location location() const { return diags.all().front().location; }
 
   SourceManager sources;
   DiagnosticEngine diags{sources};
@@ -19,8 +19,8 @@ struct Read {
   std::optional<ConfigValue> value;
 };
 
-// Each member has its value and the place of its key.
-TEST(ConfigJsonTest, ReadsMembersWithPlaces) {
+// Each member has its value and the location of its key.
+TEST(ConfigJsonTest, ReadsMembersWithLocations) {
   Read read("{\n  \"a\": 1,\n  \"b\\\"c\": {\"d\": [1.5, true, null, \"x\"]}\n}\n");
   ASSERT_TRUE(read.value);
   const ConfigValue &a = read.value->members.at("a"), &b = read.value->members.at("b\"c");
@@ -43,7 +43,7 @@ TEST(ConfigJsonTest, ReadsListsOfObjects) {
   EXPECT_EQ(read.value->members.size(), 2u);
 }
 
-// A mistake has its place and reason.
+// A mistake has its location and reason.
 TEST(ConfigJsonTest, RefusesOtherText) {
   for (const char *text : {"", "{", "{\"a\": }", "{\"a\": 1,}", "{\"a\": 01}",
                            "\x7f"
@@ -55,7 +55,7 @@ TEST(ConfigJsonTest, RefusesOtherText) {
   }
   Read twice("{\"a\": 1,\n \"a\": 2}");
   EXPECT_EQ(twice.error(), "`a` occurs twice in one object");
-  EXPECT_EQ(twice.place().line, 2u);
+  EXPECT_EQ(twice.location().line, 2u);
   EXPECT_EQ(Read("[1]").error(), "a configuration is one object, not a list");
   EXPECT_EQ(Read("3").error(), "a configuration is one object, not 3");
   EXPECT_EQ(Read("{\"a\": 9223372036854775808}").error(), "this number does not fit into 64 bits");

@@ -14,9 +14,9 @@ protected:
   Solution solveText(const std::string &text, const Value &value, const NamedValues &known,
                      const std::set<std::string> &unknown) {
     syntax::ExprPtr expr = parse(text);
-    Evaluate evaluate = [&](const syntax::Expr &part, const NamedValues &names) {
+    Evaluate evaluate = [&](const syntax::Expr &term, const NamedValues &names) {
       DiagnosticEngine quiet(sources);
-      Value found = evalConstant(part, names, library, unit, quiet);
+      Value found = evalConstant(term, names, library, unit, quiet);
       return quiet.hasErrors() ? Value() : found;
     };
     return solve(*expr, value, known, unknown, evaluate);
@@ -108,7 +108,8 @@ TEST_F(SolveTest, SolvesConditionsFirst) {
   EXPECT_EQ(with.value, Value::ofBool(true));
   EXPECT_EQ(solveText(rank, Value::none(), {}, {"x", "y"}).value, Value::ofBool(false));
   EXPECT_EQ(solveText(rank, number(8), {{"x", Value::ofBool(true)}}, {"y"}).value, number(8));
-  EXPECT_EQ(solveText(rank, Value::none(), {{"x", Value::ofBool(false)}}, {"y"}).kind, Found::Holds);
+  EXPECT_EQ(solveText(rank, Value::none(), {{"x", Value::ofBool(false)}}, {"y"}).kind,
+            Found::Holds);
 }
 
 // What solve() inverts is known without values.
