@@ -62,13 +62,13 @@ def timed(*command) -> str:
 
 
 def run_commands():
-    """The commands, as a user types them; only the length of samples and the number of steps are shorter."""
+    """The commands, as a user types them; only samples and the run are shorter."""
     make()
     source = OUT / "llama.titan"
     timed(TITANC, "import", MODEL, "-o", source)
-    timed(TITANC, "build", source, "-o", PROGRAM, "--set", "data.seq=32", "--set", "data.batch=4", *precision("float32"))
+    timed(TITANC, "build", source, "-o", PROGRAM, "--set", "data.seq=64", "--set", "data.batch=4", *precision("float32"))
     timed(TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", 2, PROGRAM, "--data", DATA, "--init-from", MODEL,
-          "--steps", 20, "--out", RUN)
+          "--steps", 20, "--out", RUN, "--set", "optimizer.lr=3e-3")
     text = timed(PROGRAM, "generate", "--init-from", RUN, "--prompt", PROMPT, "--max-tokens", TOKENS)
     timed(PROGRAM, "export", "--init-from", RUN, "--hf", EXPORT)
     rows = [json.loads(line) for line in (RUN / "metrics.jsonl").read_text().splitlines()]
