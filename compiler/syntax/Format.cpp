@@ -47,6 +47,11 @@ size_t spacesBefore(const Items &items, size_t at) {
   return isUnaryMinus(items, at - 1) ? 0 : 1;
 }
 
+/// Whether an entry is none of `name = ...`: `copy "a" = "b"`, `split head as (pair, half)`.
+bool beginsWithWord(const Items &items, size_t at) {
+  return at + 1 < items.size() && items[at + 1].token.isOneOf(Lex::STRING, Lex::IDENT);
+}
+
 /// Neighbouring entries of equal class are aligned; an empty class is not.
 std::string alignmentClass(const Items &items, size_t at) {
   const Item &item = items[at];
@@ -54,8 +59,9 @@ std::string alignmentClass(const Items &items, size_t at) {
     return "setting";
   if (item.inside == Bracket::Axes)
     return "axis";
-  if (item.inside == Bracket::Config)
-    return item.token.isOneOf(Lex::OPTIONAL, Lex::IGNORE) ? "" : "config";
+  if (item.inside == Bracket::Equations)
+    return item.token.isOneOf(Lex::OPTIONAL, Lex::IGNORE) || beginsWithWord(items, at) ? ""
+                                                                                       : "equation";
   if (item.token.isOneOf(Lex::PARAM, Lex::BUFFER))
     return "param";
   if (item.token.is(Lex::UPDATE))

@@ -86,14 +86,14 @@ void dropSemicolons(Items &items) {
 
 /// The content of braces, from their context.
 Bracket braceKind(Bracket outside, bool atTop, const Token &entry, bool hasAssign) {
-  if (outside == Bracket::Config)
-    return Bracket::Config;
+  if (outside == Bracket::Equations)
+    return Bracket::Equations;
   if (!atTop && outside != Bracket::Body)
     return Bracket::Settings;
   if (entry.is(Lex::PARALLEL))
     return Bracket::Axes;
-  if (entry.is(Lex::CONFIG))
-    return Bracket::Config;
+  if (entry.isOneOf(Lex::CONFIG, Lex::WEIGHTS))
+    return Bracket::Equations;
   bool settings = entry.isOneOf(Lex::TRAIN, Lex::PARAM, Lex::BUFFER, Lex::OPTION) ||
                   (entry.is(Lex::MODEL) && hasAssign);
   return settings ? Bracket::Settings : Bracket::Body;

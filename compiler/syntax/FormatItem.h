@@ -10,7 +10,7 @@
 namespace titan::syntax {
 
 /// The content of an open bracket.
-enum class Bracket { Paren, Body, Settings, Axes, Config };
+enum class Bracket { Paren, Body, Settings, Axes, Equations };
 
 struct Item {
   Token token; // `partner` is an index of items here

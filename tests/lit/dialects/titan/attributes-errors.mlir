@@ -113,16 +113,19 @@ module attributes {titan.weights = "hf"} {}
 
 // -----
 
+// expected-error@+2 {{failed to parse Titan_WeightMapAttr parameter 'parameters'}}
 // expected-error@+1 {{(C1) "w" has 2 sizes and 1 strides}}
 module attributes {titan.weights = #titan.weight_map<"hf", [#titan.stored_parameter<"w", "w.weight", shape = [4], start = 0, sizes = [2, 2], strides = [1]>], copies = {}, unused = []>} {}
 
 // -----
 
+// expected-error@+2 {{failed to parse Titan_WeightMapAttr parameter 'parameters'}}
 // expected-error@+1 {{(C2) "w" has the elements 1 to 4 of 4 in "w.weight"}}
 module attributes {titan.weights = #titan.weight_map<"hf", [#titan.stored_parameter<"w", "w.weight", shape = [4], start = 1, sizes = [4], strides = [1]>], copies = {}, unused = []>} {}
 
 // -----
 
+// expected-error@+2 {{failed to parse Titan_WeightMapAttr parameter 'parameters'}}
 // expected-error@+1 {{(C2) "w" has the size 0 with the stride 1}}
 module attributes {titan.weights = #titan.weight_map<"hf", [#titan.stored_parameter<"w", "w.weight", shape = [4], start = 0, sizes = [0], strides = [1]>], copies = {}, unused = []>} {}
 

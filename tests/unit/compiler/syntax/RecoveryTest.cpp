@@ -222,13 +222,14 @@ TEST(Recovery, NoDeclaration) {
 // A `{` that was forgotten is one mistake, however many lines follow it.
 TEST(Recovery, MissingOpeningBrace) {
   Parsed p("model N = M\n  a = 1\n  b = 2\n}\nfn f(x) = x\n", "t");
-  EXPECT_EQ(p.errors(), "t:2:3: error: expected a declaration (`import`, `model`, `block`, `fn`, "
-                        "`optimizer`, `schedule`, `parallel`, `train`, `config` or `weights`) [T0101]\n"
-                        "  a = 1\n"
-                        "  ^\n"
-                        "t:1:12: note: is `{` missing here?\n"
-                        "model N = M\n"
-                        "           ^\n");
+  EXPECT_EQ(p.errors(),
+            "t:2:3: error: expected a declaration (`import`, `model`, `block`, `fn`, "
+            "`optimizer`, `schedule`, `parallel`, `train`, `config` or `weights`) [T0101]\n"
+            "  a = 1\n"
+            "  ^\n"
+            "t:1:12: note: is `{` missing here?\n"
+            "model N = M\n"
+            "           ^\n");
   EXPECT_THAT(p.tree(), HasSubstr("Fn f"));
 }
 
