@@ -75,7 +75,8 @@ def main() -> None:
     count = 0
     for file in sorted(Path(sys.argv[3]).resolve().glob("*.titan")):
         runs = re.findall(r"^train (\w+) = (?!.* on )", file.read_text(), re.M)
-        models = re.findall(r"^model (\w+) = ", file.read_text(), re.M)
+        # A published model has its size in its name, `Qwen2_5_7B`; `Qwen2` alone lacks arguments.
+        models = re.findall(r"^model (\w+_\w+) = ", file.read_text(), re.M)
         for name in runs or models:
             count += check(file, name, bool(runs))
     print(f"{count} pairs of programs equal")
