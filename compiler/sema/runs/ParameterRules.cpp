@@ -136,7 +136,10 @@ void readRule(const Setting &setting, const Library &library, const Unit &unit, 
       rule.init = evalInitialiser(*entry->value, library, unit, diags);
       continue;
     }
-    Value value = evalConstant(*entry->value, library, unit, diags);
+    auto *word = entry->value->as<NameExpr>();
+    Value value = spec->type == OptionType::Choice && word
+                      ? Value::ofWord(word->path.text())
+                      : evalConstant(*entry->value, library, unit, diags);
     value = checkOption(*spec, value, entry->value->loc, diags);
     if (value.isError())
       continue;
