@@ -34,6 +34,7 @@ bool Checker::parseOverrides() {
 }
 
 std::optional<CheckedRun> Checker::check() {
+  checkWeightNames(*unit, library, diags);
   std::optional<Symbol> chosen = choose();
   if (chosen && request.needsRun && !chosen->decl->is<TrainDecl>()) {
     reportNoRun(*chosen);
@@ -54,6 +55,7 @@ std::optional<std::vector<CheckedRun>> Checker::checkAll() {
   }
   size_t errorsBefore = diags.errorReports();
   checkConfigs();
+  checkWeightNames(*unit, library, diags);
   bool good = diags.errorReports() == errorsBefore;
   std::vector<Symbol> runs = declared(true);
   auto add = [&](const Symbol &symbol) {
@@ -391,7 +393,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
     warnUnused(checked.train);
     checkTrains(checked);
   }
-  if (std::vector<Symbol> weights = findWeights(checked.run.model, *unit, library, diags);
+  if (std::vector<Symbol> weights = findWeights(checked.run.model, *unit, library);
       !weights.empty())
     checked.weights = applyWeights(weights, checked.train, diags);
   if (isTrain && diags.errorReports() == errorsBefore)

@@ -55,8 +55,9 @@ void checkModel(const Path &path, const Unit &unit, const Library &library,
     suggestName(diag, path.loc, path.text(), library.names(unit));
 }
 
-/// Checks the names of the declarations of a file.
-void checkDeclarations(const Unit &unit, const Library &library, DiagnosticEngine &diags) {
+} // namespace
+
+void checkWeightNames(const Unit &unit, const Library &library, DiagnosticEngine &diags) {
   for (const DeclPtr &decl : unit.module->decls) {
     auto *weights = decl->as<WeightsDecl>();
     if (!weights)
@@ -72,11 +73,7 @@ void checkDeclarations(const Unit &unit, const Library &library, DiagnosticEngin
   }
 }
 
-} // namespace
-
-std::vector<Symbol> findWeights(const Symbol &model, const Unit &unit, const Library &library,
-                                DiagnosticEngine &diags) {
-  checkDeclarations(unit, library, diags);
+std::vector<Symbol> findWeights(const Symbol &model, const Unit &unit, const Library &library) {
   std::vector<Symbol> found;
   auto isNew = [&](const Symbol &next) {
     return std::none_of(found.begin(), found.end(),
