@@ -57,7 +57,7 @@ class DataTest(ProgramCase):
         """The model has no such input: all labels count, which is said."""
         self.write_indexed(list(TEXT))
         _, said = self.train_indexed("all", "--steps", 2)
-        self.assertNotIn("weights", said)
+        self.assertNotIn("no input `weights`", said)
         (self.folder / "corpus.weights.bin").write_bytes(bytes(len(TEXT)))
         _, said = self.train_indexed("answers", "--steps", 2)
         self.assertIn("the model has no input `weights`, so all labels count, also those that '", said)

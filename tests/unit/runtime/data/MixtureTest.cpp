@@ -38,7 +38,7 @@ TEST(Mixture, MapsPathsAlone) {
 }
 
 // Each set's samples are numbered in order, without gaps; at every point each has its fraction.
-TEST(MixtureOrder, GivesEachSetItsShare) {
+TEST(MixtureOrder, DividesByWeight) {
   for (const std::vector<double> &weights :
        {std::vector<double>{1}, {1, 1}, {0.7, 0.3}, {0.001, 0.999}, {5, 3, 2}, {1, 1, 1, 1, 1}}) {
     MixtureOrder order(weights);
