@@ -5,10 +5,10 @@
 namespace titan::rt {
 
 std::string Continuation::take(size_t count) {
-  std::string part = held.substr(0, count);
+  std::string fragment = held.substr(0, count);
   held.erase(0, count);
-  shown += part;
-  return part;
+  shown += fragment;
+  return fragment;
 }
 
 std::string Continuation::add(const std::string &fragment) {
@@ -18,17 +18,17 @@ std::string Continuation::add(const std::string &fragment) {
     first = std::min(first, held.find(stop));
   if (first != std::string::npos) {
     stopped = true;
-    std::string part = take(first);
+    std::string last = take(first);
     held.clear();
-    return part;
+    return last;
   }
   // The longest end that begins a stop text stays.
-  size_t kept = 0;
+  size_t begun = 0;
   for (const std::string &stop : stops)
-    for (size_t length = std::min(stop.size() - 1, held.size()); length > kept; --length)
+    for (size_t length = std::min(stop.size() - 1, held.size()); length > begun; --length)
       if (held.ends_with(stop.substr(0, length)))
-        kept = length;
-  return take(held.size() - kept);
+        begun = length;
+  return take(held.size() - begun);
 }
 
 std::string Continuation::finish() {

@@ -30,7 +30,7 @@ struct Speed {
   std::chrono::duration<double> time{0};
 
   std::string describe() const {
-    return fmt::format("{}, {:.1f} tokens/s", counted(tokens, "token"),
+    return fmt::format("{}, {:.2f} tokens/s", counted(tokens, "token"),
                        time.count() > 0 ? static_cast<double>(tokens) / time.count() : 0.0);
   }
 };

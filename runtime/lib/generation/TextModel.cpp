@@ -107,8 +107,8 @@ double LogitsProgram::valueAt(const std::byte *data, int64_t index) const {
 }
 
 TextModel::TextModel(Executor &executor, bool caches)
-    : executor(executor), length(executor.program().seq),
-      decode(executor, caches && executor.hasFunction("decode") ? "decode" : "logits") {
+    : length(executor.program().seq),
+      token(executor, caches && executor.hasFunction("decode") ? "decode" : "logits") {
   if (!caches || !executor.hasFunction("decode"))
     return;
   cached.emplace();
@@ -129,7 +129,7 @@ std::vector<double> TextModel::extend(std::span<const int64_t> window) {
     // A chunk is worth its padding from an eighth of its positions on.
     const bool isLong = prefill && 8 * (end - position) >= prefill->positions() &&
                         position + prefill->positions() <= length && end - position > 1;
-    const LogitsProgram &program = isLong ? *prefill : decode;
+    const LogitsProgram &program = isLong ? *prefill : token;
     const int64_t count = std::min(program.positions(), end - position);
     program.run(window.subspan(position, count), position);
     position += count;
@@ -145,8 +145,8 @@ std::vector<double> TextModel::next(std::span<const int64_t> text) {
   const std::span<const int64_t> window = text.last(static_cast<size_t>(count));
   if (cached)
     return extend(window);
-  decode.run(window, 0);
-  return decode.collect(count - 1);
+  token.run(window, 0);
+  return token.collect(count - 1);
 }
 
 } // namespace titan::rt

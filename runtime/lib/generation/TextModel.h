@@ -64,16 +64,15 @@ public:
   /// after its last tokens: every position then changes with each token. Collective.
   std::vector<double> next(std::span<const int64_t> text);
 
-  int64_t vocabulary() const { return decode.vocabulary(); }
+  int64_t vocabulary() const { return token.vocabulary(); }
   bool hasCaches() const { return cached.has_value(); }
 
 private:
   std::vector<double> extend(std::span<const int64_t> window);
 
-  Executor &executor;
   int64_t length; ///< of the longest text
   std::optional<LogitsProgram> prefill;
-  LogitsProgram decode;                       ///< without caches, of all positions
+  LogitsProgram token;                        ///< `decode`; without caches `logits`
   std::optional<std::vector<int64_t>> cached; ///< the tokens whose positions are in the caches
 };
 

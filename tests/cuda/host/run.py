@@ -112,6 +112,17 @@ def times_add_up(out: Path) -> bool:
     return taken > 0.8 * rows[-1]["time"]
 
 
+def generated(text: Path, file: str, run: str, dtype: str):
+    """Text from caches: the tokens of the processor's program, and those without caches."""
+    exe = built(file, run, dtype)
+    own = titan.build(PROGRAMS / f"{file}.titan", run, dtype, exe.with_name("writer"))
+    weights = Launch(1).run(own, text, exe.with_name("weights")) / "initial.safetensors"
+    found = [json.loads(titan.call([program, "generate", "--init-from", weights, "--prompt", "In", "--json",
+                                    "--max-tokens", 12, *options], env=titan.environment_of({})))["tokens"]
+             for program, options in ((exe, []), (exe, ["--no-kv-cache"]), (own, []))]
+    return found[0] == found[1] == found[2], f"    {found}"
+
+
 def index_outside():
     """Kernels record an index out of range; the host fails when it waits."""
     exe = emulated.build_for_device(RUNS / "values.titan", "one", "float64", OUT / "values" / "device")
@@ -125,6 +136,7 @@ def cases(everything: bool, text: Path):
         yield " ".join(case) + " against the processor", partial(against_processor, text, *case)
     yield "llama3 parity float32 resumed", partial(resumed, text, *CASES[0])
     yield "llama3 auto on 2 processes, offloaded", partial(offloaded, text, *CASES[0])
+    yield "mistral generates", partial(generated, text, *CASES[1])
     yield "an index outside of a table", index_outside
     yield "llama3 auto on 2 processes", partial(split, text, *CASES[0], 2)
     yield "llama3 captured, on 2 processes", partial(in_graphs, text, *CASES[0], 2)

@@ -1,8 +1,8 @@
 //===- AddDecode.cpp - The pass --titan-add-decode ------------------------===//
 
+#include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/dist/Support/RepeatEdit.h"
-#include "dialects/titan/IR/DiscardableAttributes.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"
@@ -134,7 +134,7 @@ private:
     NamedAttribute role = builder.getNamedAttr(attr::kCache, builder.getStringAttr(unique));
     function.insertArgument(function.getNumArguments(), type, builder.getDictionaryAttr(role),
                             function.getLoc());
-    cacheNumbers.push_back(function.getNumArguments() - 1);
+    lastCache = function.getNumArguments() - 1;
     return function.getArguments().back();
   }
 
@@ -146,9 +146,8 @@ private:
       block = repeat->getBlock();
     }
     Builder builder(function.getContext());
-    appendResult(
-        function, next,
-        builder.getNamedAttr(attr::kUpdates, builder.getI64IntegerAttr(cacheNumbers.back())));
+    appendResult(function, next,
+                 builder.getNamedAttr(attr::kUpdates, builder.getI64IntegerAttr(lastCache)));
   }
 
   /// Passes the position to the copy of an operation whose result depends on it.
@@ -179,7 +178,7 @@ private:
   Value position;
   llvm::DenseMap<std::pair<Value, Block *>, Value> caches; ///< by rows
   llvm::StringSet<> names;
-  SmallVector<unsigned> cacheNumbers; ///< of arguments
+  unsigned lastCache = 0; ///< the number of the argument
 };
 
 } // namespace
@@ -190,6 +189,17 @@ static std::string describe(const PositionChunks::Obstacle &obstacle) {
   if (auto at = obstacle.op->getLoc()->findInstanceOf<FileLineColLoc>())
     text = at.getFilename().str() + ":" + std::to_string(at.getLine()) + ": ";
   return text + obstacle.op->getName().stripDialect().str() + " " + obstacle.why;
+}
+
+/// Whether an axis whose degree the launch decides may shard positions. It must divide them all.
+static bool areShardedAtLaunch(ModuleOp module) {
+  dist::MeshAxisAttr axis = dist::findAutoAxis(dist::MeshOp::lookup(module));
+  auto positions = StringAttr::get(module.getContext(), kPositionDim);
+  return axis && llvm::any_of(module.getOps<dist::AxisRulesOp>(), [&](dist::AxisRulesOp rules) {
+           return rules.getAxisAttr() == axis.getName() &&
+                  (llvm::is_contained(rules.getShards(), positions) ||
+                   llvm::is_contained(rules.getFallback(), positions));
+         });
 }
 
 /// The largest divisor of `whole` up to `most`.
@@ -219,7 +229,8 @@ struct AddDecode : titan::ir::impl::TitanAddDecodeBase<AddDecode> {
     if (failed(chunks))
       return refuse(logits, describe(obstacle));
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-    if (const int64_t size = getChunkSize(positions, prefill); size > 1)
+    const int64_t most = areShardedAtLaunch(getOperation()) ? positions : prefill;
+    if (const int64_t size = getChunkSize(positions, most); size > 1)
       builder.insert(ChunkProgram(logits, *chunks, "prefill", size).build());
     builder.insert(ChunkProgram(logits, *chunks, "decode", 1).build());
   }

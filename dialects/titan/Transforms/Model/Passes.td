@@ -71,7 +71,8 @@ def TitanAddDecode : Pass<"titan-add-decode", "::mlir::ModuleOp"> {
   let summary = "Adds the programs that compute the logits of new positions from caches";
   let description = [{
     Copies @logits for a chunk of positions of `seq` that begins at the scalar `position`: @decode for one,
-    @prefill for as many as divide all, at most the option `prefill`. Rows of other positions are computed
+    @prefill for as many as divide all, at most the option `prefill`, or for all if an axis of degree `auto`
+    may shard them. Rows of other positions are computed
     from other rows of inputs, so most operations stay as they are, on fewer rows. Positional operations
     get the position. A causal operation (CausalOpInterface) reads the operands of earlier positions from
     a cache: an argument `titan.cache`, into which the program inserts the rows of its chunk, and which it

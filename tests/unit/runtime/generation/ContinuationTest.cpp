@@ -7,12 +7,12 @@ namespace {
 
 /// What is shown after each fragment, and at the end.
 std::vector<std::string> write(std::vector<std::string> stops,
-                               const std::vector<std::string> &parts,
+                               const std::vector<std::string> &fragments,
                                Continuation *result = nullptr) {
   Continuation text(std::move(stops));
   std::vector<std::string> shown;
-  for (const std::string &part : parts) {
-    shown.push_back(text.add(part));
+  for (const std::string &fragment : fragments) {
+    shown.push_back(text.add(fragment));
     if (text.isStopped())
       break;
   }
@@ -28,7 +28,7 @@ TEST(Continuation, ShowsFragments) {
   EXPECT_EQ(write({}, {"ab", "", "c"}), (std::vector<std::string>{"ab", "", "c", ""}));
 }
 
-// A stop text ends the continuation wherever fragments divide it, and is not part of it.
+// A stop text ends the continuation wherever fragments divide it, and is not fragment of it.
 TEST(Continuation, StopsBeforeAStopText) {
   Continuation text({});
   EXPECT_EQ(write({"END"}, {"one E", "N", "D two"}, &text),

@@ -95,3 +95,20 @@ func.func @logits(%t: !titan.tensor<i64[batch = 1, seq = 8]> {titan.input = "tok
   %y, %l = titan.attention %x, %x, %x along "seq" head "head" {scale = 0.5} : (!x, !x, !x) -> (!x, !lse) loc(unknown)
   return %y : !x
 }
+
+// -----
+
+dist.mesh @mesh [#dist.axis<tp = auto>]
+dist.axis_rules "tp" shards ["heads"] fallback ["seq"] stores []
+
+!t = !titan.tensor<i64[batch = 1, seq = 8]>
+
+// The degree of an axis that may shard positions must divide those of every program.
+// CHECK: dist.axis_rules
+// CHECK: func.func @prefill
+// CHECK-SAME: seq = 8
+// CHECK: func.func @decode
+func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
+  %x = titan.add %t, %t : (!t, !t) -> !t
+  return %x : !t
+}
