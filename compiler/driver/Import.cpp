@@ -4,6 +4,7 @@
 #include "compiler/driver/ImportText.h"
 #include "compiler/driver/Output.h"
 #include "compiler/driver/Paths.h"
+#include "compiler/sema/interchange/ConfigDemands.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/syntax/Format.h"
 

@@ -20,9 +20,6 @@ struct ImportedConfig {
 std::optional<ImportedConfig> importConfig(const ConfigMap &map, const ConfigValue &config,
                                            const Library &library, DiagnosticEngine &diags);
 
-/// The first member of `architectures`; empty, after a report, if there is none.
-std::string architectureOf(const ConfigValue &config, DiagnosticEngine &diags);
-
 } // namespace titan::sema
 
 #endif

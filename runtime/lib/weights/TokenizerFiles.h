@@ -1,5 +1,4 @@
-// The files of a tokenizer that belong to weights and lie in their directory, as in directories of
-// Hugging Face.
+// The tokenizer files in the directory of weights, as Hugging Face stores them.
 #pragma once
 
 #include <string>

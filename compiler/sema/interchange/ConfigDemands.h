@@ -1,0 +1,35 @@
+// What a configuration demands of the arguments of a model: the keys that are there, matched with
+// the lines of a declaration.
+#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_CONFIGDEMANDS_H
+#define TITAN_COMPILER_SEMA_INTERCHANGE_CONFIGDEMANDS_H
+
+#include "compiler/sema/interchange/ConfigMap.h"
+
+namespace titan::sema {
+
+/// The expression of a line must have the value.
+struct ConfigDemand {
+  const ConfigLine *line;
+  Value value;
+  std::string key; ///< with its objects, as messages show it
+  Location loc;    ///< in the configuration
+};
+
+struct ConfigDemands {
+  std::vector<const ConfigValue *> objects; ///< those of the map; null where absent
+  std::vector<std::string> prefixes;        ///< of their keys, in messages
+  std::vector<ConfigDemand> demands;
+  std::set<const ConfigLine *> answered; ///< the lines that have a key or a default
+  std::optional<int64_t> length;         ///< the tokens for which the model is made
+};
+
+/// Reports keys that no line is about, and objects and lists where a value must be.
+ConfigDemands collectDemands(const ConfigMap &map, const ConfigValue &config,
+                             const Library &library, DiagnosticEngine &diags);
+
+/// The first member of `architectures`; empty, after a report, if there is none.
+std::string architectureOf(const ConfigValue &config, DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif
