@@ -98,6 +98,15 @@ def draw_documents(seed=5, count=60) -> list[tuple[list[int], list[int]]]:
 
 
 def write_indexed(prefix: Path, documents) -> Path:
+    """A data set, written once, because cases read it at the same time."""
+    index = prefix.with_suffix(".idx")
+    with turn_to_make(index):
+        if not index.exists():
+            write_tokens(prefix, documents)
+    return prefix
+
+
+def write_tokens(prefix: Path, documents) -> None:
     lengths = [len(tokens) for tokens, _ in documents]
     starts = [sum(lengths[:i]) for i in range(len(lengths))]
     count = len(lengths)
@@ -106,7 +115,6 @@ def write_indexed(prefix: Path, documents) -> Path:
     prefix.with_suffix(".idx").write_bytes(
         b"MMIDIDX\0\0" + struct.pack("<QBQQ", 1, 1, count, count + 1) + struct.pack(f"<{count}i", *lengths) +
         struct.pack(f"<{count}q", *starts) + struct.pack(f"<{count + 1}q", *range(count + 1)))
-    return prefix
 
 
 def windows(documents) -> list[dict[str, list]]:
@@ -180,13 +188,20 @@ def batches(sets) -> list[dict[str, torch.Tensor]]:
 
 def write_arrays(folder: Path, samples) -> Path:
     """The samples as arrays, with -100 where a label does not count."""
-    folder.mkdir(parents=True, exist_ok=True)
+    with turn_to_make(folder):
+        if folder.exists():
+            return folder
+        folder.mkdir(parents=True)
+        fill(folder, samples)
+    return folder
+
+
+def fill(folder: Path, samples) -> None:
     for name in samples[0]:
         values = numpy.array([sample[name] for sample in samples])
         if name == "labels":
             values = numpy.where([sample["weights"] for sample in samples], values, -100)
         numpy.save(folder / f"{name}.npy", values.astype(numpy.int16))
-    return folder
 
 
 def indexed(name: str, seed=5, count=60):

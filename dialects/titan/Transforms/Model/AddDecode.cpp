@@ -217,7 +217,7 @@ struct AddDecode : titan::ir::impl::TitanAddDecodeBase<AddDecode> {
   void runOnOperation() override {
     auto logits = getOperation().lookupSymbol<func::FuncOp>("logits");
     const int64_t positions = logits ? countPositions(logits) : 0;
-    if (positions <= 1)
+    if (positions <= 1 || getOperation().lookupSymbol("decode")) // it may have run already
       return;
     if (!getOperation().getOps<dist::PipelineOp>().empty())
       return refuse(logits, "the stages of a pipeline compute whole texts");

@@ -81,7 +81,7 @@ def TitanAddDecode : Pass<"titan-add-decode", "::mlir::ModuleOp"> {
     @logits loses iteration arguments and operations on which its results do not depend.
 
     If an operation relates positions otherwise, no program is added, and `titan.uncached` on @logits says
-    which one.
+    which one. The pass does nothing where @decode exists.
 
     Input, in @logits with `seq = 8`:
     ```mlir

@@ -27,6 +27,12 @@ void PositionChunks::slice(OpOperand &operand, unsigned at) {
     sliced[&operand] = at;
 }
 
+/// Whether each index along the dimension is one position: not where a dimension was split, merged,
+/// sliced or padded.
+bool PositionChunks::hasAllPositions(Value value, unsigned at) const {
+  return cast<NamedTensorType>(value.getType()).getDims()[at].getSize() == positions;
+}
+
 /// The one factor of the rows of all operands but `except`; null if there is none or several.
 const dist::Factor *PositionChunks::findFactor(Operation *op, const dist::ShardingRule &rule,
                                                ArrayRef<unsigned> except) const {
@@ -104,7 +110,10 @@ bool PositionChunks::visit(Operation *op) {
         return rowsAlong(it->second);
     return get(value);
   });
-  if (!results || !llvm::all_of(*results, isSliced))
+  if (!results || !llvm::all_of(*results, isSliced) ||
+      !llvm::all_of(llvm::zip_equal(op->getResults(), *results), [&](auto pair) {
+        return hasAllPositions(std::get<0>(pair), std::get<1>(pair).dim);
+      }))
     return refuse(op, "relates positions to one another");
   for (auto [result, rows] : llvm::zip_equal(op->getResults(), *results))
     dependences[result] = rows;
@@ -172,8 +181,10 @@ FailureOr<PositionChunks> PositionChunks::find(func::FuncOp function, StringAttr
   PositionChunks chunks(dim);
   for (BlockArgument argument : function.getArguments()) {
     const int64_t at = cast<NamedTensorType>(argument.getType()).indexOf(dim);
-    if (at >= 0 && function.getArgAttr(argument.getArgNumber(), attr::kInput))
-      chunks.dependences[argument] = rowsAlong(at);
+    if (at < 0 || !function.getArgAttr(argument.getArgNumber(), attr::kInput))
+      continue;
+    chunks.dependences[argument] = rowsAlong(at);
+    chunks.positions = cast<NamedTensorType>(argument.getType()).getDims()[at].getSize();
   }
   Block &body = function.getBody().front();
   bool hasRows = chunks.visitBlock(body);

@@ -50,10 +50,12 @@ private:
   bool visitNullary(mlir::Operation *op, const dist::ShardingRule &rule);
   const dist::Factor *findFactor(mlir::Operation *op, const dist::ShardingRule &rule,
                                  llvm::ArrayRef<unsigned> except) const;
+  bool hasAllPositions(mlir::Value value, unsigned at) const;
   void slice(mlir::OpOperand &operand, unsigned at);
   bool refuse(mlir::Operation *op, llvm::StringRef why);
 
   mlir::StringAttr dim;
+  int64_t positions = 0; ///< the size of the dimension
   Obstacle obstacle;
   llvm::DenseMap<mlir::Value, Dependence> dependences;
   llvm::MapVector<mlir::OpOperand *, unsigned> sliced;

@@ -112,3 +112,33 @@ func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logit
   %x = titan.add %t, %t : (!t, !t) -> !t
   return %x : !t
 }
+
+// -----
+
+!t = !titan.tensor<i64[batch = 1, seq = 8]>
+!s = !titan.tensor<i64[batch = 1, block = 4 of seq, inner = 2]>
+
+// A split gives each position two indices, so the result has no row per position.
+// CHECK: func.func @logits
+// CHECK-SAME: titan.uncached = "split relates positions to one another"
+// CHECK-NOT: func.func @decode
+func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
+  %s = titan.split %t dim "seq" : !t -> !s loc(unknown)
+  %x = titan.merge %s dim "seq" : !s -> !t
+  return %x : !t
+}
+
+// -----
+
+!t = !titan.tensor<i64[batch = 1, seq = 8]>
+
+// The pass has run already.
+// CHECK: func.func @decode
+// CHECK-NOT: func.func @prefill
+func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
+  %x = titan.add %t, %t : (!t, !t) -> !t
+  return %x : !t
+}
+func.func @decode() attributes {titan.program = "decode"} {
+  return
+}
