@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import makers
-from prepared import contents, expect, prepare, read, refused, run, start, write_lines
+from prepared import contents, expect, prepare, read, refused, run, start, write_lines, Wrong
 from texts import corpus
 
 
@@ -85,13 +85,25 @@ def kill_nine(out: Path) -> None:
     expect(not Path(f"{prefix}.partial").exists(), "unfinished work is left")
 
 
+def signalled(source: Path, prefix: Path, workers: int, lines: int, number: signal.Signals):
+    """A run that got the signal after so many lines of the journal, and what it said. On a busy machine a run may
+    end before that; then another one begins."""
+    for _ in range(10):
+        process = start(*options(source, prefix), "--workers", workers)
+        expect(wait_for(lambda: journal_lines(prefix) > lines or process.poll() is not None), "no progress")
+        process.send_signal(number)
+        said, _ = process.communicate(timeout=300)
+        if process.returncode != 0:
+            return process, said
+        for made in prefix.parent.glob(f"{prefix.name}.*"):
+            made.unlink()
+    raise Wrong("each run ended before the signal")
+
+
 def interrupted(out: Path) -> None:
     """Ctrl-C ends with status 1 and says how to go on."""
     source, prefix, expected = finished(out)
-    process = start(*options(source, prefix), "--workers", "2")
-    expect(wait_for(lambda: journal_lines(prefix) > 2 or process.poll() is not None), "no progress")
-    process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=300)
+    process, said = signalled(source, prefix, 2, 2, signal.SIGINT)
     expect(process.returncode == 1 and "the same command continues" in said, f"{process.returncode}: {said}")
     prepare(*options(source, prefix))
     expect(contents(prefix) == expected, "the files differ")
@@ -100,11 +112,7 @@ def interrupted(out: Path) -> None:
 def unfinished(out: Path) -> tuple[Path, Path, dict[str, bytes], Path]:
     """With the folder of a run that was killed after some units."""
     source, prefix, expected = finished(out)
-    process = start(*options(source, prefix), "--workers", "1")
-    expect(wait_for(lambda: journal_lines(prefix) > 4 or process.poll() is not None), "no progress")
-    process.kill()
-    process.wait()
-    process.stdout.close()
+    signalled(source, prefix, 1, 4, signal.SIGKILL)
     folder = Path(f"{prefix}.partial")
     expect(folder.exists(), "it ended before it was killed")
     return source, prefix, expected, folder
