@@ -17,11 +17,11 @@ using namespace titan::memory;
 /// that stack that it alone reads.
 bool Planner::replacesSlots(RepeatOp repeat, OpResult stack, AllocRefAttr ref) {
   const int64_t begin = liveness.getStart(repeat);
-  ArrayRef<int64_t> users =
+  const SmallVector<int64_t> users =
       repeat.getStackedUsers(stack.getResultNumber() - repeat.getNumIterArgs());
   Value old;
   for (auto [i, input] : llvm::enumerate(repeat.getScannedInputs()))
-    if (refs.lookup(input) == ref && ArrayRef<int64_t>(repeat.getScannedUsers(i)) == users)
+    if (refs.lookup(input) == ref && repeat.getScannedUsers(i) == users)
       old = input;
   if (!old || llvm::count(repeat.getScannedInputs(), old) != 1)
     return false;
