@@ -8,8 +8,8 @@ namespace titan::driver {
 
 struct ImportedModel {
   std::string source;               ///< the configuration, for the comment at the beginning
-  std::vector<std::string> modules; ///< to import: `models.llama`, or a path in quotes
-  std::string name, base;           ///< `Llama_3_2_1B`, `Llama`
+  std::vector<std::string> modules; ///< to import: `models.small`, or a path in quotes
+  std::string name, base;           ///< `Small_1B`, `Small`
   std::vector<sema::NamedArgument> arguments;
   std::string compute; ///< element type of computations; empty: the default
   int64_t seq = 0;     ///< tokens in a sample

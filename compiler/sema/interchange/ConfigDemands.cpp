@@ -196,7 +196,7 @@ std::string architectureOf(const ConfigValue &config, DiagnosticEngine &diags) {
   auto member = config.members.find(architectures);
   if (member == config.members.end()) {
     diags.report(Code::ConfigKeyMissing, config.loc, "there is no `architectures`")
-        .help("it names the model: `\"architectures\": [\"LlamaForCausalLM\"]`");
+        .help("it names the model: `\"architectures\": [\"SmallForCausalLM\"]`");
     return "";
   }
   const Value &value = member->second.value;
