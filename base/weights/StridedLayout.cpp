@@ -24,7 +24,6 @@ StridedLayout::StridedLayout(const StoredParameter &stored) : start(stored.start
   }
   if (factors.empty())
     factors.push_back({1, 1, 0});
-  rowLength = factors.back().size;
   int64_t below = 1;
   for (auto factor = factors.rbegin(); factor != factors.rend(); below *= factor++->size)
     if (factor->stride == 1 && factor != factors.rbegin()) {
@@ -61,7 +60,7 @@ void StridedLayout::visitRow(int64_t first, int64_t count,
   const Factor &inner = factors.back();
   for (int64_t done = 0; done < count;) {
     const int64_t element = first + done;
-    int64_t run = std::min(count - done, rowLength - element % rowLength);
+    int64_t run = std::min(count - done, inner.size - element % inner.size);
     if (inner.tensorStride) // a tensor for each element
       run = 1;
     const Position at = positionOf(element);

@@ -21,11 +21,10 @@ class StridedLayout {
 public:
   explicit StridedLayout(const StoredParameter &stored);
 
-  int64_t countElements() const { return elements; }
   /// The number of stored tensors that one iteration of the parameter consists of.
   int64_t countTensors() const { return tensors; }
-  /// A range of elements that contains those of one stored tensor: exactly these if the factors
-  /// that select the tensor precede all others.
+  /// A range of elements that contains all elements of one stored tensor, and no others if the
+  /// factors that select the tensor precede the strided ones.
   std::pair<int64_t, int64_t> elementsOf(int64_t tensor) const;
   /// Visits elements [first, first + count) of the parameter. Runs of a transposed layout are short
   /// and advance through a few rows of the parameter, so that caches hold both sides.
@@ -49,7 +48,6 @@ private:
   int64_t start;
   std::vector<Factor> factors; ///< row-major, neighbours joined where one stride serves both
   int64_t elements = 1, tensors = 1;
-  int64_t rowLength = 1; ///< elements of the innermost factor
   /// Elements between neighbours in a stored tensor; 0 if they are neighbours in the parameter,
   /// too, or nowhere.
   int64_t columnStep = 0;

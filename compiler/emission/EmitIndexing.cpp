@@ -143,7 +143,7 @@ LogicalResult emission::emitRotary(FunctionEmitter &emitter, RotaryOp op) {
   return success();
 }
 
-/// The rank writes what it has of the range.
+/// Each rank writes the elements of its shard.
 LogicalResult emission::emitInsertSlice(FunctionEmitter &emitter, InsertSliceOp op) {
   emitAccumulator(emitter, op);
   Writer &out = emitter.out();

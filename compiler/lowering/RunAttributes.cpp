@@ -147,8 +147,8 @@ bool hasTokens(const sema::Input &input) {
   return !feed || givesTokens(*feed);
 }
 
-/// The bound of the integers that the interpreter draws for this input: for those of arrays, the
-/// dimension that they index; 2 for integers that index none, and for the weights of labels.
+/// The exclusive bound of random integers in the interpreter's test input: for integers of arrays,
+/// the size of the indexed dimension; 2 for other integers and for label weights.
 std::optional<int64_t> drawnBelow(const sema::CheckedRun &run, const sema::Input &input) {
   constexpr int64_t zeroOrOne = 2;
   if (!run.run.readsArrays())

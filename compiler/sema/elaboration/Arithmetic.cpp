@@ -1,4 +1,5 @@
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/elaboration/ExactInteger.h"
 #include "compiler/sema/modules/Suggest.h"
 
 #include <algorithm>
@@ -56,25 +57,6 @@ bool holds(BinaryOp op, double a, double b) {
     return a > b;
   default:
     return a >= b;
-  }
-}
-
-/// Nothing on overflow, or if the result is not an integer.
-std::optional<int64_t> integerResult(BinaryOp op, int64_t a, int64_t b) {
-  int64_t result = 0;
-  switch (op) {
-  case BinaryOp::Add:
-    return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-  case BinaryOp::Sub:
-    return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-  case BinaryOp::Mul:
-    return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-  case BinaryOp::Div:
-    return b == -1 || a % b ? std::nullopt : std::optional(a / b);
-  default: // Mod, with the sign of the divisor, so that `l % 2` is 0 or 1
-    if (b == -1)
-      return 0;
-    return (a % b + b) % b;
   }
 }
 
@@ -139,7 +121,7 @@ Value Arithmetic::ofNumbers(const BinaryExpr &expr, const Value &lhs, const Valu
       return {};
     }
     if (lhs.isInt() && rhs.isInt())
-      if (std::optional<int64_t> exact = integerResult(expr.op, lhs.integer, rhs.integer))
+      if (std::optional<int64_t> exact = exactInteger(expr.op, lhs.integer, rhs.integer))
         return Value::ofInt(*exact);
     return finite(realResult(expr.op, lhs.number(), rhs.number()), expr.opLoc);
   }

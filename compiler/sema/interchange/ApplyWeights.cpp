@@ -21,23 +21,27 @@ public:
   }
 
   /// Reports elements that no parameter has, or several.
-  bool check(DiagnosticEngine &diags) const {
-    int64_t all = 1, covered = 0;
-    for (int64_t size : shape)
-      all *= size;
-    bool isOneRank = true;
-    for (const Layout *layout : layouts) {
-      covered += layout->countElements();
-      isOneRank &= layout->dims.size() == shape.size();
-    }
-    if (isOneRank && covered == all)
-      return true;
+  bool check(const MapSizes &sizes, DiagnosticEngine &diags) const {
     const WeightsDecl::Entry &entry = *layouts.front()->entry;
-    diags
-        .report(Code::BadStoredDims, entry.loc,
-                "`" + entry.tensor.text + "` has " + std::to_string(all) +
-                    " elements, its parameters " + std::to_string(covered))
-        .help("each element of a stored tensor belongs to one parameter");
+    std::optional<int64_t> all = 1;
+    for (int64_t size : shape)
+      if (all)
+        all = sizes.multiply(*all, size, entry.loc);
+    if (!all)
+      return false;
+    int64_t covered = 0;
+    for (const Layout *layout : layouts)
+      covered += layout->countElements();
+    if (covered == *all && hasOneRank() && areDisjoint())
+      return true;
+    Diagnostic &diag =
+        diags.report(Code::BadStoredDims, entry.loc,
+                     covered == *all ? "parameters share elements of `" + entry.tensor.text + "`"
+                                     : "`" + entry.tensor.text + "` has " + std::to_string(*all) +
+                                           " elements, its parameters " + std::to_string(covered));
+    for (size_t i = 1; i < layouts.size(); ++i)
+      diag.note(layouts[i]->entry->loc, "another parameter of the tensor");
+    diag.help("each element of a stored tensor belongs to one parameter");
     return false;
   }
 
@@ -57,14 +61,58 @@ public:
   }
 
 private:
+  bool hasOneRank() const {
+    return std::all_of(layouts.begin(), layouts.end(),
+                       [&](const Layout *layout) { return layout->dims.size() == shape.size(); });
+  }
+
+  /// The indices of the parameter along stored dimension `d`.
+  std::vector<bool> indicesAlong(const Layout &layout, size_t d) const {
+    std::vector<int64_t> indices{layout.dims[d].from + layout.dims[d].first};
+    for (const Factor &factor : layout.factors) {
+      if (factor.storedDim != static_cast<int>(d))
+        continue;
+      const size_t count = indices.size();
+      for (int64_t i = 1; i < factor.size; ++i)
+        for (size_t j = 0; j < count; ++j)
+          indices.push_back(indices[j] + i * factor.strideInDim);
+    }
+    std::vector<bool> isOwn(static_cast<size_t>(shape[d]));
+    for (int64_t index : indices)
+      isOwn[static_cast<size_t>(index)] = true;
+    return isOwn;
+  }
+
+  /// A factor belongs to one stored dimension, so two parameters overlap exactly if they
+  /// have a common index along each dimension.
+  bool overlap(const Layout &a, const Layout &b) const {
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const std::vector<bool> left = indicesAlong(a, d), right = indicesAlong(b, d);
+      bool isCommon = false;
+      for (size_t i = 0; i < left.size() && !isCommon; ++i)
+        isCommon = left[i] && right[i];
+      if (!isCommon)
+        return false;
+    }
+    return true;
+  }
+
+  bool areDisjoint() const {
+    for (size_t i = 0; i < layouts.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
+        if (overlap(*layouts[i], *layouts[j]))
+          return false;
+    return true;
+  }
+
   std::vector<const Layout *> layouts;
   std::vector<int64_t> shape;
 };
 
 using Entries = std::map<std::string, std::vector<const WeightsDecl::Entry *>>;
 
-/// The entries of all declarations, by parameter: those of the first declaration that has some.
-/// Several are for variants of the parameter.
+/// The entries by parameter. The first declaration with entries for a parameter supplies them.
+/// Several entries of one parameter are for its variants.
 Entries entriesOf(const std::vector<Symbol> &declarations) {
   Entries entries;
   for (const Symbol &symbol : declarations) {
@@ -113,23 +161,31 @@ void reportMissing(const Parameter &parameter, const WeightsDecl &decl,
 
 } // namespace
 
-std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, const Model &model,
-                                      DiagnosticEngine &diags) {
-  const size_t errorsBefore = diags.errorReports();
-  const WeightsDecl &first = *declarations.front().decl->as<WeightsDecl>();
-  WeightMap map{first.format.text, {}, {}, {}};
-  LayoutReader::Splits splits;
+static WeightMap readLists(const std::vector<Symbol> &declarations) {
+  WeightMap map{declarations.front().decl->as<WeightsDecl>()->format.text, {}, {}, {}};
   for (const Symbol &symbol : declarations) {
     const WeightsDecl &decl = *symbol.decl->as<WeightsDecl>();
-    for (const WeightsDecl::Split &split : decl.splits)
-      splits.push_back(&split);
     for (const WeightsDecl::Copy &copy : decl.copies)
       map.copies.emplace_back(copy.tensor.text, copy.original.text);
     for (const Name &pattern : decl.unused)
       map.unused.push_back(pattern.text);
   }
+  return map;
+}
+
+static LayoutReader::Splits splitsOf(const std::vector<Symbol> &declarations) {
+  LayoutReader::Splits splits;
+  for (const Symbol &symbol : declarations)
+    for (const WeightsDecl::Split &split : symbol.decl->as<WeightsDecl>()->splits)
+      splits.push_back(&split);
+  return splits;
+}
+
+/// The layouts of all parameters with an entry; warns of the others.
+static std::vector<Layout> readLayouts(const std::vector<Symbol> &declarations, const Model &model,
+                                       const MapSizes &sizes, DiagnosticEngine &diags) {
   Entries entries = entriesOf(declarations);
-  LayoutReader reader(model, splits, diags);
+  LayoutReader reader(model, sizes, splitsOf(declarations), diags);
   std::vector<Layout> layouts;
   std::vector<const Parameter *> missing;
   for (const Parameter &parameter : model.parameters) {
@@ -148,16 +204,25 @@ std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, c
     idle.push_back(name);
   for (const Parameter *parameter : missing)
     if (!parameter->isOptional)
-      reportMissing(*parameter, first, idle, diags);
+      reportMissing(*parameter, *declarations.front().decl->as<WeightsDecl>(), idle, diags);
+  return layouts;
+}
+
+std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, const Model &model,
+                                      const Library &library, DiagnosticEngine &diags) {
+  const size_t errorsBefore = diags.errorReports();
+  const MapSizes sizes(model, library, *declarations.front().unit, diags);
+  const std::vector<Layout> layouts = readLayouts(declarations, model, sizes, diags);
   std::map<std::string, StoredTensor> tensors;
   for (const Layout &layout : layouts)
     tensors[layout.tensor].add(layout);
   for (const auto &[name, tensor] : tensors)
-    tensor.check(diags);
-  for (const Layout &layout : layouts)
-    map.parameters.push_back(tensors[layout.tensor].locate(layout));
+    tensor.check(sizes, diags);
   if (diags.errorReports() != errorsBefore)
     return std::nullopt;
+  WeightMap map = readLists(declarations);
+  for (const Layout &layout : layouts)
+    map.parameters.push_back(tensors[layout.tensor].locate(layout));
   return map;
 }
 

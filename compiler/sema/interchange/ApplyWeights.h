@@ -13,7 +13,7 @@ namespace titan::sema {
 /// Applies the declarations to the model. Reports entries that do not describe their parameter, and
 /// warns of parameters without an entry. Empty after an error.
 std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, const Model &model,
-                                      DiagnosticEngine &diags);
+                                      const Library &library, DiagnosticEngine &diags);
 
 } // namespace titan::sema
 

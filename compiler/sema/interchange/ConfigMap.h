@@ -40,7 +40,7 @@ struct ConfigMap {
   std::vector<syntax::Name> arguments(const ConfigLine &equation) const;
   /// Whether an equation reads the length of samples.
   bool readsLength(const ConfigLine &equation) const;
-  /// Whether object `inner` is `outer` or lies within it.
+  /// Whether `inner` is the object `outer` or a descendant of it.
   bool isWithin(size_t inner, size_t outer) const;
 };
 

@@ -1,4 +1,5 @@
 #include "compiler/sema/interchange/ExportConfig.h"
+#include "compiler/sema/interchange/DeclarationsFor.h"
 
 #include <algorithm>
 
@@ -19,8 +20,8 @@ public:
     for (const ConfigLine &line : map.equations)
       for (const Name &name : map.arguments(line))
         if (auto value = values.find(name.text); value != values.end())
-          usual.insert(*value);
-    addDefaults(map.subject, usual, library, sources);
+          imported.insert(*value);
+    addDefaults(map.subject, imported, library, sources);
     values[std::string(lengthName)] = length;
   }
 
@@ -36,11 +37,12 @@ public:
   }
 
 private:
-  /// Whether arguments that no equation reads are those of the declaration's model.
+  /// Whether an import of the written configuration would restore all arguments.
   bool expressesAll() const {
     return std::all_of(map.formals().begin(), map.formals().end(), [&](const Formal &formal) {
-      auto value = values.find(formal.name.text), expected = usual.find(formal.name.text);
-      return value != values.end() && expected != usual.end() && expected->second == value->second;
+      auto value = values.find(formal.name.text), expected = imported.find(formal.name.text);
+      return value != values.end() && expected != imported.end() &&
+             expected->second == value->second;
     });
   }
 
@@ -115,8 +117,8 @@ private:
   const ConfigMap &map;
   const Library &library;
   const SourceManager &sources;
-  NamedValues values; ///< of all arguments of the program's model
-  NamedValues usual;  ///< those that an import of the written configuration gives
+  NamedValues values;   ///< of all arguments of the program's model
+  NamedValues imported; ///< from an import of the written configuration
   ConfigValue config;
 };
 
@@ -129,33 +131,11 @@ std::optional<std::string> exportConfig(const ConfigMap &map,
   return ConfigExport(map, arguments, length, library, sources).run();
 }
 
-/// The declarations in a file whose model is `model`, in their order.
-static std::vector<Symbol> configsFor(const Decl *model, const Unit &unit, const Library &library) {
-  std::vector<Symbol> found;
-  for (const DeclPtr &decl : unit.module->decls)
-    if (auto *config = decl->as<ConfigDecl>(); config && config->model)
-      if (library.lookup(unit, *config->model).decl == model)
-        found.push_back({decl.get(), &unit});
-  return found;
-}
-
-std::vector<Symbol> findConfigs(Symbol model, const Unit &unit, const Library &library) {
-  std::vector<const Unit *> visible = {&unit};
-  for (const auto &[name, import] : unit.namespaces)
-    visible.push_back(import.unit);
-  std::vector<Symbol> found;
-  constexpr size_t longest = 64; // of a chain; longer ones are refused elsewhere
-  for (size_t i = 0; model && i < longest; ++i) {
-    std::vector<const Unit *> units = visible;
-    if (std::find(units.begin(), units.end(), model.unit) == units.end())
-      units.push_back(model.unit);
-    for (const Unit *one : units)
-      for (const Symbol &config : configsFor(model.decl, *one, library))
-        found.push_back(config);
-    auto *alias = model.decl->as<ModelAliasDecl>();
-    model = alias ? library.lookup(*model.unit, alias->base) : Symbol{};
-  }
-  return found;
+std::vector<Symbol> findConfigs(const Symbol &model, const Unit &unit, const Library &library) {
+  return declarationsFor(model, unit, library, [](const Decl &decl) -> const Path * {
+    auto *config = decl.as<ConfigDecl>();
+    return config && config->model ? &*config->model : nullptr;
+  });
 }
 
 } // namespace titan::sema

@@ -7,9 +7,8 @@
 
 namespace titan::sema {
 
-/// The declarations for a model, then those for the model from which it derives, and so on. They
-/// stand in `unit`, in its imports or beside the model.
-std::vector<Symbol> findConfigs(Symbol model, const Unit &unit, const Library &library);
+/// The declarations of configurations for a model (DeclarationsFor.h).
+std::vector<Symbol> findConfigs(const Symbol &model, const Unit &unit, const Library &library);
 
 /// The configuration of a model with these arguments, and samples of this length, as JSON. Nothing
 /// if the declaration cannot express them: an argument that no key gives differs from that of the

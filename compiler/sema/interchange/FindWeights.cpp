@@ -1,4 +1,5 @@
 #include "compiler/sema/interchange/FindWeights.h"
+#include "compiler/sema/interchange/DeclarationsFor.h"
 #include "compiler/sema/modules/Suggest.h"
 
 #include <algorithm>
@@ -9,38 +10,17 @@ using namespace syntax;
 
 namespace {
 
-/// The declaration of `unit` for exactly this model.
-Symbol declaredFor(const Symbol &model, const Unit &unit, const Library &library) {
-  for (const DeclPtr &decl : unit.module->decls)
-    if (auto *weights = decl->as<WeightsDecl>())
-      if (library.lookup(unit, weights->model).decl == model.decl)
-        return {weights, &unit};
-  return {};
-}
-
-/// The model and those that it derives from.
-std::vector<Symbol> derivation(Symbol model, const Library &library) {
-  std::vector<Symbol> chain;
-  auto isNew = [&] {
-    return std::none_of(chain.begin(), chain.end(),
-                        [&](const Symbol &known) { return known.decl == model.decl; });
+/// The first declaration for the model that is not among `known`.
+Symbol findNext(const Symbol &model, const Unit &unit, const Library &library,
+                const std::vector<Symbol> &known) {
+  auto modelOf = [](const Decl &decl) -> const Path * {
+    auto *weights = decl.as<WeightsDecl>();
+    return weights ? &weights->model : nullptr;
   };
-  while (model && isNew()) {
-    chain.push_back(model);
-    auto *alias = model.decl->as<ModelAliasDecl>();
-    model = alias ? library.lookup(*model.unit, alias->base) : Symbol{};
-  }
-  return chain;
-}
-
-Symbol find(const Symbol &model, const Unit &unit, const Library &library) {
-  const std::vector<Symbol> chain = derivation(model, library);
-  for (const Symbol &each : chain)
-    if (Symbol found = declaredFor(each, unit, library))
-      return found;
-  for (const Symbol &each : chain)
-    if (Symbol found = declaredFor(each, *each.unit, library))
-      return found;
+  for (const Symbol &each : declarationsFor(model, unit, library, modelOf))
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const Symbol &other) { return other.decl == each.decl; }))
+      return each;
   return {};
 }
 
@@ -75,18 +55,12 @@ void checkWeightNames(const Unit &unit, const Library &library, DiagnosticEngine
 
 std::vector<Symbol> findWeights(const Symbol &model, const Unit &unit, const Library &library) {
   std::vector<Symbol> found;
-  auto isNew = [&](const Symbol &next) {
-    return std::none_of(found.begin(), found.end(),
-                        [&](const Symbol &known) { return known.decl == next.decl; });
-  };
-  Symbol next = find(model, unit, library);
-  while (next && isNew(next)) {
+  Symbol next = findNext(model, unit, library, found);
+  while (next) {
     found.push_back(next);
     const auto &weights = *next.decl->as<WeightsDecl>();
-    if (!weights.base)
-      break;
-    const Symbol base = library.lookup(*next.unit, *weights.base);
-    next = base ? find(base, *next.unit, library) : Symbol{};
+    const Symbol base = weights.base ? library.lookup(*next.unit, *weights.base) : Symbol{};
+    next = base ? findNext(base, *found.back().unit, library, found) : Symbol{};
   }
   return found;
 }

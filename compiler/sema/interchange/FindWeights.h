@@ -9,8 +9,8 @@ namespace titan::sema {
 /// Reports unknown models and formats of the `weights` declarations of a file.
 void checkWeightNames(const Unit &unit, const Library &library, DiagnosticEngine &diags);
 
-/// The declaration for `model` or for the model that it derives from, in `unit` or else in the file
-/// of the model; behind it the declarations that it extends. Empty if there is none.
+/// The first declaration for `model` (DeclarationsFor.h); behind it the declarations that it
+/// extends. Empty if there is none.
 std::vector<Symbol> findWeights(const Symbol &model, const Unit &unit, const Library &library);
 
 } // namespace titan::sema

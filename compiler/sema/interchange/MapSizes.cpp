@@ -1,73 +1,37 @@
 #include "compiler/sema/interchange/MapSizes.h"
-#include "compiler/sema/modules/Suggest.h"
-
-#include "base/text/ReadNumber.h"
 
 namespace titan::sema {
 
-using namespace syntax;
-
-MapSizes::MapSizes(const Model &model) {
+MapSizes::MapSizes(const Model &model, const Library &library, const Unit &unit,
+                   DiagnosticEngine &diags)
+    : library(library), unit(unit), diags(diags) {
   for (DimId dim = 0; dim < model.dims.size(); ++dim)
     if (model.dims[dim].size > 0)
-      known.try_emplace(model.dims[dim].name, model.dims[dim].size);
+      known.try_emplace(model.dims[dim].name, Value::ofInt(model.dims[dim].size));
   for (const Model::Argument &argument : model.arguments)
     if (argument.kind == "integer")
-      known.try_emplace(argument.name, std::stoll(argument.value));
+      known.try_emplace(argument.name, Value::ofInt(std::stoll(argument.value)));
 }
 
 std::optional<int64_t> MapSizes::find(const std::string &name) const {
   auto found = known.find(name);
-  return found == known.end() ? std::nullopt : std::optional(found->second);
+  return found == known.end() ? std::nullopt : std::optional(found->second.integer);
 }
 
-std::optional<int64_t> MapSizes::combine(const BinaryExpr &expr, DiagnosticEngine &diags) const {
-  const std::optional<int64_t> lhs = evaluate(*expr.lhs, diags), rhs = evaluate(*expr.rhs, diags);
-  if (!lhs || !rhs)
-    return std::nullopt;
-  int64_t result = 0;
-  bool isWrong = false;
-  switch (expr.op) {
-  case BinaryOp::Add:
-    isWrong = __builtin_add_overflow(*lhs, *rhs, &result);
-    break;
-  case BinaryOp::Sub:
-    isWrong = __builtin_sub_overflow(*lhs, *rhs, &result);
-    break;
-  case BinaryOp::Mul:
-    isWrong = __builtin_mul_overflow(*lhs, *rhs, &result);
-    break;
-  case BinaryOp::Div:
-    isWrong = *rhs <= 0 || *lhs % *rhs != 0;
-    result = isWrong ? 0 : *lhs / *rhs;
-    break;
-  default:
-    isWrong = true;
-  }
-  if (!isWrong)
-    return result;
-  diags.report(Code::BadStoredDims, expr.opLoc, "this has no exact integer result")
-      .help("sizes are integers, combined by `+`, `-`, `*` and `/` without a remainder");
+std::optional<int64_t> MapSizes::evaluate(const syntax::Expr &expr) const {
+  const Value value = evalConstant(expr, known, library, unit, diags);
+  if (value.isInt())
+    return value.integer;
+  if (!value.isError())
+    diags.report(Code::BadStoredDims, expr.loc, "a size is an integer, not " + value.print());
   return std::nullopt;
 }
 
-std::optional<int64_t> MapSizes::evaluate(const Expr &expr, DiagnosticEngine &diags) const {
-  if (auto *integer = expr.as<IntExpr>())
-    return integer->value;
-  if (auto *binary = expr.as<BinaryExpr>())
-    return combine(*binary, diags);
-  if (auto *name = expr.as<NameExpr>()) {
-    if (std::optional<int64_t> size = find(name->path.text()))
-      return size;
-    std::vector<std::string> names;
-    for (const auto &[each, size] : known)
-      names.push_back(each);
-    suggestName(diags.report(Code::BadStoredDims, expr.loc,
-                             "the model has no size called `" + name->path.text() + "`"),
-                expr.loc, name->path.text(), names);
-    return std::nullopt;
-  }
-  diags.report(Code::BadStoredDims, expr.loc, "a size is an integer expression");
+std::optional<int64_t> MapSizes::multiply(int64_t a, int64_t b, Location loc) const {
+  int64_t product = 0;
+  if (!__builtin_mul_overflow(a, b, &product))
+    return product;
+  diags.report(Code::BadStoredDims, loc, "the stored tensor would be larger than any tensor");
   return std::nullopt;
 }
 

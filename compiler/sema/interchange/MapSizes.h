@@ -1,29 +1,27 @@
-// Sizes in `weights` declarations: integer expressions over dimensions and arguments of the model.
+// Sizes in `weights` declarations: expressions over dimensions and arguments of the model.
 #ifndef TITAN_COMPILER_SEMA_MAPSIZES_H
 #define TITAN_COMPILER_SEMA_MAPSIZES_H
 
-#include "compiler/sema/program/Program.h"
-#include "compiler/syntax/AST.h"
-
-#include <map>
-#include <optional>
+#include "compiler/sema/elaboration/Elaborator.h"
 
 namespace titan::sema {
 
 class MapSizes {
 public:
-  explicit MapSizes(const Model &model);
+  MapSizes(const Model &model, const Library &library, const Unit &unit, DiagnosticEngine &diags);
 
   /// The size of a dimension, or an integer argument of the model.
   std::optional<int64_t> find(const std::string &name) const;
-  /// Integers, names, `+ - * /` without a remainder. Reports anything else, and numbers that do not
-  /// fit.
-  std::optional<int64_t> evaluate(const syntax::Expr &expr, DiagnosticEngine &diags) const;
+  /// The integer value of an expression. Reports any other value.
+  std::optional<int64_t> evaluate(const syntax::Expr &expr) const;
+  /// The product of two sizes. Reports a product beyond 64 bits.
+  std::optional<int64_t> multiply(int64_t a, int64_t b, Location loc) const;
 
 private:
-  std::optional<int64_t> combine(const syntax::BinaryExpr &expr, DiagnosticEngine &diags) const;
-
-  std::map<std::string, int64_t> known;
+  const Library &library;
+  const Unit &unit;
+  DiagnosticEngine &diags;
+  std::map<std::string, Value> known;
 };
 
 } // namespace titan::sema

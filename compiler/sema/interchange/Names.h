@@ -6,8 +6,8 @@
 
 namespace titan::sema {
 
-/// The simple names that an expression reads, without those of called functions, in source order
-/// and with repetitions.
+/// The simple names in an expression, except names of called functions, in source order and with
+/// repetitions.
 std::vector<syntax::Name> namesIn(const syntax::Expr &expr);
 
 } // namespace titan::sema

@@ -1,4 +1,5 @@
 #include "compiler/sema/interchange/Solve.h"
+#include "compiler/sema/elaboration/ExactInteger.h"
 #include "compiler/sema/interchange/Names.h"
 
 #include <algorithm>
@@ -12,21 +13,6 @@ namespace {
 
 using Kind = Solution::Kind;
 
-/// An integer operation; nothing on overflow, and for quotients with a remainder.
-std::optional<int64_t> exact(BinaryOp op, int64_t a, int64_t b) {
-  int64_t result = 0;
-  switch (op) {
-  case BinaryOp::Add:
-    return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-  case BinaryOp::Sub:
-    return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-  case BinaryOp::Mul:
-    return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-  default:
-    return b == 0 || (a == INT64_MIN && b == -1) || a % b ? std::nullopt : std::optional(a / b);
-  }
-}
-
 double real(BinaryOp op, double a, double b) {
   return op == BinaryOp::Add   ? a + b
          : op == BinaryOp::Sub ? a - b
@@ -38,7 +24,7 @@ std::optional<Value> apply(BinaryOp op, const Value &a, const Value &b) {
   if (!a.isNumber() || !b.isNumber())
     return std::nullopt;
   if (a.isInt() && b.isInt()) {
-    std::optional<int64_t> result = exact(op, a.integer, b.integer);
+    std::optional<int64_t> result = exactInteger(op, a.integer, b.integer);
     return result ? std::optional(Value::ofInt(*result)) : std::nullopt;
   }
   if (op == BinaryOp::Div && b.number() == 0)

@@ -68,7 +68,7 @@ bool LayoutReader::addSplit(const WeightsDecl::Split &split, const Dim &dim,
       open = factors.size() - 1;
       continue;
     }
-    std::optional<int64_t> size = item.size ? sizes.evaluate(*item.size, diags) : 0;
+    std::optional<int64_t> size = item.size ? sizes.evaluate(*item.size) : 0;
     if (!size)
       return false;
     factors.back().size = *size;
@@ -190,12 +190,22 @@ bool LayoutReader::readDims(const std::vector<WeightsDecl::Dim> &dims, Layout &l
         return false;
     if (!dims[d].from)
       continue;
-    std::optional<int64_t> from = sizes.evaluate(*dims[d].from, diags);
-    if (!from)
+    std::optional<int64_t> from = sizes.evaluate(*dims[d].from);
+    if (!from || !checkRange(*from, layout.dims[d].extent, INT64_MAX, dims[d].loc))
       return false;
     layout.dims[d].from = *from;
   }
   return true;
+}
+
+/// Reports indices from `from` on that are not within the extent.
+bool LayoutReader::checkRange(int64_t from, int64_t size, int64_t extent, Location loc) {
+  if (from >= 0 && from <= extent - size)
+    return true;
+  diags.report(Code::BadStoredDims, loc,
+               std::to_string(size) + " indices from " + std::to_string(from) +
+                   " on are not within " + std::to_string(extent));
+  return false;
 }
 
 /// Places a factor, all factors of a dimension, or an index, in their extent.
@@ -205,19 +215,17 @@ bool LayoutReader::addFactor(const WeightsDecl::Factor &written, int d, Layout &
   if (!written.dim.segments.empty() && !addDim(written, d, layout))
     return false;
   const int64_t size = dim.extent / below; // 1 for an index
-  const std::optional<int64_t> extent =
-      written.extent ? sizes.evaluate(*written.extent, diags) : size;
-  const std::optional<int64_t> from = written.from ? sizes.evaluate(*written.from, diags) : 0;
+  const std::optional<int64_t> extent = written.extent ? sizes.evaluate(*written.extent) : size;
+  const std::optional<int64_t> from = written.from ? sizes.evaluate(*written.from) : 0;
   if (!extent || !from)
     return false;
-  if (*from < 0 || *from + size > *extent) {
-    diags.report(Code::BadStoredDims, written.loc,
-                 "indices " + std::to_string(*from) + " to " + std::to_string(*from + size) +
-                     " are not within " + std::to_string(*extent));
+  if (!checkRange(*from, size, *extent, written.loc))
     return false;
-  }
+  const std::optional<int64_t> whole = sizes.multiply(*extent, below, written.loc);
+  if (!whole)
+    return false;
   dim.first += *from * below;
-  dim.extent = *extent * below;
+  dim.extent = *whole;
   return true;
 }
 
@@ -231,9 +239,12 @@ bool LayoutReader::addDim(const WeightsDecl::Factor &written, int d, Layout &lay
     isKnown = true;
     if (factor->isInName || factor->storedDim >= 0)
       break;
+    int64_t &extent = layout.dims[d].extent;
+    const std::optional<int64_t> whole = sizes.multiply(extent, factor->size, written.loc);
+    if (!whole)
+      return false;
     factor->storedDim = d;
-    factor->strideInDim =
-        std::exchange(layout.dims[d].extent, layout.dims[d].extent * factor->size);
+    factor->strideInDim = std::exchange(extent, *whole);
     if (factor->name == name || factor + 1 == layout.factors.rend() || (factor + 1)->ofDim != name)
       return true;
   }

@@ -42,8 +42,8 @@ class LayoutReader {
 public:
   using Splits = std::vector<const syntax::WeightsDecl::Split *>;
 
-  LayoutReader(const Model &model, Splits splits, DiagnosticEngine &diags)
-      : model(model), sizes(model), splits(std::move(splits)), diags(diags) {}
+  LayoutReader(const Model &model, MapSizes sizes, Splits splits, DiagnosticEngine &diags)
+      : model(model), sizes(std::move(sizes)), splits(std::move(splits)), diags(diags) {}
 
   /// Whether the brackets of the entry name dimensions of the parameter only.
   bool fits(const syntax::WeightsDecl::Entry &entry, const Parameter &parameter) const;
@@ -65,6 +65,7 @@ private:
                     const Parameter &parameter);
   static void keepDims(Layout &layout);
   bool readDims(const std::vector<syntax::WeightsDecl::Dim> &dims, Layout &layout);
+  bool checkRange(int64_t from, int64_t size, int64_t extent, Location loc);
   bool addDim(const syntax::WeightsDecl::Factor &written, int d, Layout &layout);
   bool addFactor(const syntax::WeightsDecl::Factor &written, int d, Layout &layout);
   bool checkFactors(const syntax::WeightsDecl::Entry &entry, const Layout &layout);

@@ -27,7 +27,7 @@ bool isFile(const fs::path &path) {
 
 std::string tokenizerBeside(const std::string &path) {
   for (const char *name : {"tokenizer.json", "tokenizer.model"})
-    if (isFile(fs::path(path) / name))
+    if (!path.empty() && isFile(fs::path(path) / name)) // an empty path is no directory
       return path;
   return "";
 }

@@ -9,7 +9,7 @@ dist.mesh @mesh [#dist.axis<cp = 2>]
 !i = !titan.tensor<i64[], <[]>>
 
 // A cache is overwritten in place: the result has the memory of the argument, and one row is written.
-// A rank writes what it has of the range. Attention reads the position of its first query from memory,
+// Each rank writes the elements of its shard. Attention reads the position of its first query from memory,
 // on devices too.
 // CHECK-LABEL: namespace decode_ {
 // CHECK-NOT: tm::copy
