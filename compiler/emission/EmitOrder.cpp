@@ -85,3 +85,38 @@ LogicalResult emission::emitCumulativeSum(FunctionEmitter &emitter, CumulativeSu
   });
   return success();
 }
+
+/// One thread counts one index of one row, so that a device has more threads than rows and no
+/// counters in memory.
+LogicalResult emission::emitCumulativeCount(FunctionEmitter &emitter, CumulativeCountOp op) {
+  Access from = emitter.getAccess(op.getInput()), to = emitter.getAccess(op.getResult());
+  NamedTensorType type = op.getInput().getType();
+  SmallVector<Index> rowSpace, counted;
+  for (Index &dim : emitter.getSpace(op.getInput()))
+    if (llvm::none_of(op.getOver().getAsRange<StringAttr>(),
+                      [&](StringAttr name) { return name.getValue() == dim.key; }))
+      rowSpace.push_back(dim);
+  for (auto name : op.getOver().getAsRange<StringAttr>())
+    for (Index &dim : emitter.getSpace(op.getInput()))
+      if (dim.key == name.getValue())
+        counted.push_back(dim);
+  SmallVector<Loop> rows = makeLoops(rowSpace, {&from, &to}),
+                    order = makeLoops(counted, {&from, &to});
+  const auto size = static_cast<int64_t>(op.getSize());
+  const SizeExpr numIndices(SizeFactor{std::to_string(size), size});
+  rows.push_back({{"an index"}, numIndices, ""});
+  nameLoops(order, static_cast<int>(rows.size()));
+  Writer &out = emitter.out();
+  SizeExpr count = emitter.sizes().getCount(type);
+  out.line("tm::fill(ctx, " + to.pointer + ", " + count.str() + ", int64_t(0));");
+  emitForRows(emitter, rows, count * numIndices, [&] {
+    SmallVector<Loop> all = rows;
+    llvm::append_range(all, order);
+    out.line("int64_t count = 0;");
+    openLoops(out, order);
+    out.line("if (" + getLoaded(from, all) + " == " + rows.back().variable + ")");
+    out.line("  " + getElement(to, all) + " = count++;");
+    closeLoops(out, order);
+  });
+  return success();
+}

@@ -65,6 +65,7 @@ LogicalResult FunctionEmitter::emitOp(Operation *op) {
       .Case([&](AttentionOp attention) { return emitAttention(*this, attention); })
       .Case([&](TopKOp topK) { return emitTopK(*this, topK); })
       .Case([&](CumulativeSumOp sums) { return emitCumulativeSum(*this, sums); })
+      .Case([&](CumulativeCountOp counts) { return emitCumulativeCount(*this, counts); })
       .Case([&](AttentionGradOp grad) { return emitAttentionGrad(*this, grad); })
       .Case<GatherOp, SliceOp, PadOp>([&](Operation *) { return emitRows(*this, op); })
       .Default([&](Operation *) {

@@ -148,6 +148,7 @@ mlir::LogicalResult emitGroupedContract(FunctionEmitter &emitter, ir::GroupedCon
 mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::ScatterOp op);
 mlir::LogicalResult emitTopK(FunctionEmitter &emitter, ir::TopKOp op);
 mlir::LogicalResult emitCumulativeSum(FunctionEmitter &emitter, ir::CumulativeSumOp op);
+mlir::LogicalResult emitCumulativeCount(FunctionEmitter &emitter, ir::CumulativeCountOp op);
 mlir::LogicalResult emitCheckIndex(FunctionEmitter &emitter, ir::CheckIndexOp op);
 mlir::LogicalResult emitInsertSlice(FunctionEmitter &emitter, ir::InsertSliceOp op);
 mlir::LogicalResult emitRotary(FunctionEmitter &emitter, ir::RotaryOp op);

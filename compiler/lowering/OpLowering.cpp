@@ -91,6 +91,8 @@ Value OpLowering::unary(const Op &op, Value x, mlir::Location loc, ir::NamedTens
   case OpKind::Cumulate:
     return builder.create<ir::CumulativeSumOp>(
         loc, type, x, name(0), op.word == "reverse" ? builder.getUnitAttr() : UnitAttr());
+  case OpKind::Count:
+    return count(op, x, loc, type);
   case OpKind::Cast:
     return builder.create<ir::CastOp>(loc, type, x);
   case OpKind::Rename:
@@ -149,6 +151,15 @@ Operation *OpLowering::multiResult(const Op &op, mlir::Location loc) {
       op.index ? builder.getI64IntegerAttr(op.index) : IntegerAttr(),
       op.numbers.empty() ? FloatAttr() : builder.getF64FloatAttr(op.numbers[0]),
       /*ringAxes=*/ArrayAttr());
+}
+
+Value OpLowering::count(const Op &op, Value x, mlir::Location loc, ir::NamedTensorType type) {
+  SmallVector<Attribute> over;
+  for (sema::DimId dim : ArrayRef(op.dims).drop_front())
+    over.push_back(translation.dimName(dim));
+  return builder.create<ir::CumulativeCountOp>(loc, type, x, translation.dimName(op.dims[0]),
+                                               builder.getI64IntegerAttr(op.index),
+                                               builder.getArrayAttr(over));
 }
 
 /// Adds narrow updates in a wider type and rounds the sum once.

@@ -47,6 +47,8 @@ private:
                     ir::NamedTensorType type);
   mlir::Value elementwise(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
   mlir::Value rotary(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  mlir::Value count(const sema::Op &op, mlir::Value x, mlir::Location loc,
+                    ir::NamedTensorType type);
   mlir::Value scatter(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
   mlir::Value random(ir::RandomKind kind, const sema::Op &op, mlir::Location loc,
                      ir::NamedTensorType type);

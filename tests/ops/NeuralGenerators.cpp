@@ -136,10 +136,30 @@ static Case drawCumulativeSum(Draw &draw) {
   return result;
 }
 
+/// Indices, some of them out of range, counted over dimensions in any order.
+static Case drawCumulativeCount(Draw &draw) {
+  const Dims dims = draw.dims(1, 3);
+  const int64_t size = draw.number(1, 5);
+  SmallVector<Attribute> over;
+  for (DimAttr dim : draw.reorder(dims))
+    if (over.empty() || draw.chance())
+      over.push_back(dim.getName());
+  Builder &b = draw.builder;
+  Tensor input = draw.integer(dims, -1, size);
+  Case result{{input},
+              {input.type},
+              {b.getNamedAttr("along", b.getStringAttr("table")),
+               b.getNamedAttr("size", b.getI64IntegerAttr(size)),
+               b.getNamedAttr("over", b.getArrayAttr(over))}};
+  result.isDifferentiable = false;
+  return result;
+}
+
 void ops::addNeuralGenerators(Generators &generators) {
   generators["rotary"] = drawRotary;
   generators["attention"] = drawAttention;
   generators["attention_grad"] = drawAttentionGrad;
   generators["top_k"] = drawTopK;
   generators["cumulative_sum"] = drawCumulativeSum;
+  generators["cumulative_count"] = drawCumulativeCount;
 }

@@ -241,6 +241,19 @@ def cumulative_sum(attributes, results, x):
     return x.data.cumsum(at)
 
 
+def cumulative_count(attributes, results, x):
+    """The exclusive prefix sum of the one-hot encoding, at each index."""
+    over = attributes["over"]
+    rest = [d for d in x.dims if d not in over]
+    rows = x.to(rest + over)
+    flat = rows.reshape([*rows.shape[:len(rest)], -1])
+    hot = F.one_hot(flat.clamp(-1, attributes["size"]) + 1, attributes["size"] + 2)
+    before = (hot.cumsum(-2) - hot).gather(-1, flat.unsqueeze(-1).clamp(-1, attributes["size"]) + 1).squeeze(-1)
+    inside = (flat >= 0) & (flat < attributes["size"])
+    counts = torch.where(inside, before, torch.zeros_like(before)).reshape(rows.shape)
+    return Named(counts, rest + over).to(x.dims)
+
+
 def random(attributes, results, seed, step, *starts):
     """Philox4x32-10 (Salmon et al., SC'11), whose upper counter words are the keys, folded."""
     mask = (1 << 64) - 1
@@ -293,5 +306,5 @@ OPS = {
     "stop_gradient": lambda attributes, results, x: x.data.detach(), "slice": cut, "pad": pad,
     "insert_slice": insert_slice,
     "rotary": rotary, "attention": attention, "attention_grad": attention_grad,
-    "top_k": top_k, "cumulative_sum": cumulative_sum, "random": random,
+    "top_k": top_k, "cumulative_sum": cumulative_sum, "cumulative_count": cumulative_count, "random": random,
 }

@@ -81,11 +81,11 @@ def read_losses(folder: Path) -> dict[int, float]:
     return read_metric(folder, "loss")
 
 
-def read_named_losses(folder: Path) -> dict[tuple[int, str], float]:
-    """The named losses of every step."""
+def read_named(folder: Path, key: str) -> dict[tuple[int, str], float]:
+    """The named losses (`losses`) or metrics (`metrics`) of every step."""
     with open(folder / "metrics.jsonl") as file:
-        return {(row["step"], name): loss for row in map(json.loads, file)
-                for name, loss in row.get("losses", {}).items()}
+        return {(row["step"], name): number for row in map(json.loads, file)
+                for name, number in row.get(key, {}).items()}
 
 
 def same_keys(kind: str, a, b, result: Result) -> bool:
@@ -107,7 +107,7 @@ def compare_metric(kind: str, a: dict, b: dict, limit: float | None, result: Res
     """Compares numbers by step, or by step and name."""
     if not same_keys(kind, a, b, result):
         return
-    differences = {s: not_finite(abs(a[s] - b[s]) / abs(b[s])) for s in b}
+    differences = {s: not_finite(abs(a[s] - b[s]) / (abs(b[s]) or 1)) for s in b}
     worst = max(differences, key=differences.get)
     ratio = None if limit is None else differences[worst] / limit
     result.rows.append(Row(kind, len(b), f"step {worst}: {a[worst]:.12g}, {b[worst]:.12g}",
@@ -143,9 +143,10 @@ def compare(a: Path, b: Path, dtype: str) -> Result:
     rule, result = RULES[dtype], Result()
     for kind, key, limit in (("losses", "loss", rule.loss), ("norms", "grad_norm", rule.norm)):
         compare_metric(kind, read_metric(a, key), read_metric(b, key), limit, result)
-    named = read_named_losses(a), read_named_losses(b)
-    if any(named):
-        compare_metric("each loss", *named, rule.loss, result)
+    for kind, key in (("each loss", "losses"), ("metrics", "metrics")):
+        named = read_named(a, key), read_named(b, key)
+        if any(named):
+            compare_metric(kind, *named, rule.loss, result)
     for kind, file, limits in (("gradients", "gradients", rule.gradients),
                                ("parameters", "model", rule.parameters)):
         name = f"{file}.safetensors"

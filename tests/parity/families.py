@@ -138,6 +138,7 @@ FAMILIES = [
     Family("qwen2"), Family("olmo2"), Family("qwen3"), Family("qwen3_yarn"), Family("phi"),
     Family("gemma2", compiled=True, others=attention_of("gemma2")), Family("mixtral"),
     Family("deepseek", others=("deepseek_mirrored", "deepseek_heads")),
+    Family("deepseek_v3", compiled=True, others=("deepseek_v3_ring",)),
     Family("gpt_oss", compiled=True, others=attention_of("gpt_oss")), Family("tide", caches=False),
     Family("towers", "towers", "parity", "on_shard2_wide2", 8, 32, WHOLE, compiled=True,
            caches=False),

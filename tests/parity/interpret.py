@@ -89,6 +89,7 @@ def judge(against: Path, ir: Path, ranks: int, options: list[str] = ()) -> Resul
     tensors = load_file(dump)
     row = {"step": 1, "loss": tensors["output.loss"].item(),
            "losses": {n: t.item() for n, t in kind_of(tensors, "output.loss.").items()},
+           "metrics": {n: t.item() for n, t in kind_of(tensors, "output.metric.").items()},
            "grad_norm": tensors["output.grad_norm"].item()}
     (out / "metrics.jsonl").write_text(json.dumps(row) + "\n")
     save_file(kind_of(tensors, "gradient."), out / "gradients.safetensors")

@@ -34,7 +34,8 @@ SIZES = {
     "gpt2": dict(layers=2, embed=16, heads=4, head=4, ffn=32, vocab=256, context=16),
 }
 ROUTED = {
-    "mixtral": dict(layers=2, embed=16, kv_heads=4, group=2, head=4, experts=8, expert_ffn=8, vocab=256),
+    model: dict(layers=2, embed=16, kv_heads=4, group=2, head=4, experts=8, expert_ffn=8, vocab=256)
+    for model in ("mixtral", "mixtral_capacity")
 }
 TENSOR = {"llama3": "kv_heads, group, ffn, vocab", "gpt2": "heads, ffn, vocab"}
 # Sizes that only degree 1 divides, and axis rules that pad them.
@@ -393,8 +394,8 @@ def routed() -> list[Row]:
         ((shard(2, "experts, batch"),), 2, ("precision { params = f32, compute = bf16, reduce = f32 }",)),
     ]
     shown = {5, 8}
-    return [Row("mixtral", axes, ranks, *settings, is_shown=number in shown)
-            for number, (axes, ranks, *settings) in enumerate(rows)]
+    return [Row(model, axes, ranks, *settings, is_shown=number in shown)
+            for model in ROUTED for number, (axes, ranks, *settings) in enumerate(rows)]
 
 
 def overridden() -> list[Row]:

@@ -148,6 +148,7 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
         everything = parameters | buffers
         losses = losses_of(module, everything, batches[step], compute)
         loss = sum(losses.values())
+        metrics = module.metrics(everything, batches[step][:, :-1]) if hasattr(module, "metrics") else {}
         loss.backward()
         if buffers:
             with torch.no_grad():
@@ -165,7 +166,7 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
         optimizer.step()
         rows.append({"step": step + 1, "loss": loss.item(),
                      "losses": {name: one.item() for name, one in losses.items() if name},
-                     "grad_norm": norm, "lr": recipe.lr * factor})
+                     "metrics": metrics, "grad_norm": norm, "lr": recipe.lr * factor})
     return rows, first, {n: p.detach().clone() for n, p in (parameters | buffers).items()}
 
 

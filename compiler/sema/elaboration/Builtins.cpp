@@ -62,6 +62,7 @@ const std::map<std::string, Builtins::Builtin> &Builtins::table() {
       {"window", &Builtins::window},
       {"document", &Builtins::document},
       {"cumulative_sum", &Builtins::cumulativeSum},
+      {"cumulative_count", &Builtins::cumulativeCount},
       {"scatter", &Builtins::scatter},
       {"random_uniform", &Builtins::random},
       {"random_normal", &Builtins::random},
@@ -81,6 +82,9 @@ Value Builtins::unary(CallArgs &args) {
   std::string function = args.name();
   auto ofNumber = [&](const Value &x) -> Value {
     double result = compute(function, x.number());
+    // The greatest integer below may be the size of a dimension.
+    if (function == "floor" && std::abs(result) <= 0x1p53)
+      return Value::ofInt(static_cast<int64_t>(result));
     if (std::isfinite(result))
       return Value::ofFloat(result);
     report(Code::BadOperands, args.locOf(0),

@@ -40,6 +40,7 @@ private:
   Value rotary(CallArgs &args);
   // Ordering.cpp
   Value cumulativeSum(CallArgs &args);
+  Value cumulativeCount(CallArgs &args);
   Value scatter(CallArgs &args);
   // Random.cpp
   Value random(CallArgs &args);

@@ -1,4 +1,5 @@
-// Functions that depend on positions along a dimension: `cumulative_sum`, `scatter`.
+// Functions that depend on positions along a dimension: `cumulative_sum`, `cumulative_count`,
+// `scatter`.
 #include "compiler/sema/elaboration/CallArgs.h"
 
 namespace titan::sema {
@@ -28,6 +29,35 @@ Value Builtins::cumulativeSum(CallArgs &args) {
   Op op(OpKind::Cumulate, {args[0].tensor});
   op.dims = {args.along[0]};
   op.word = reverse && reverse->boolean() ? "reverse" : "forward";
+  return emit(std::move(op), type, args.loc());
+}
+
+/// `cumulative_count(chosen, along experts, over seq, choice)`: how often an index occurred before,
+/// in the order of `over`, outer to inner.
+Value Builtins::cumulativeCount(CallArgs &args) {
+  if (!args.expect(1, 1, true, true) ||
+      !expectTensor(args[0], args.locOf(0), "the indices of `cumulative_count`"))
+    return {};
+  const TensorType type = typeOf(args[0]);
+  if (type.dtype != DType::I64) {
+    report(Code::DTypeMismatch, args.locOf(0),
+           std::string("indices are an int tensor, not ") + spelling(type.dtype));
+    return {};
+  }
+  Op op(OpKind::Count, {args[0].tensor});
+  op.dims = {args.along[0]};
+  op.index = model.dims[args.along[0]].size;
+  for (DimId id : args.over) {
+    if (!type.dims.contains(id)) {
+      report(Code::DimensionNotThere, args.overLoc,
+             "the tensor has no dimension `" + model.dims[id].name + "`; it has " +
+                 print(type.dims));
+      return {};
+    }
+    op.dims.push_back(id);
+  }
+  if (!elaboration.recorder.indexFits(args[0], args.along[0], args.locOf(0)))
+    return {};
   return emit(std::move(op), type, args.loc());
 }
 

@@ -67,6 +67,8 @@ enum class OpKind {
              // the scores in `numbers`, if there is one
   TopK,      // -> values, indices; along dims[0], which becomes dims[1]
   Cumulate,  // sums along dims[0]; `word` is forward or reverse
+  Count,     // how often each index of dims[0], of which there are `index`, occurred before it in
+             // the order of the other dims
   Scatter,   // updates, index -> sums along dims[0]
   Random,    // `word` is uniform or normal
   Dropout,   // the operand; in training, elements are 0 with the probability `number`
@@ -163,6 +165,7 @@ struct Model {
   Region body; ///< no arguments, no yields
   std::vector<Output> outputs;
   std::vector<Output> losses;  ///< in source order; at most one has no name
+  std::vector<Output> metrics; ///< what a training step reports beside its losses
   std::optional<ValueId> loss; ///< the sum of the losses, which a run minimises
   Location loc;
 

@@ -227,10 +227,15 @@ static LogicalResult flow(CumulativeSumOp op, Vjp &v) {
   return success();
 }
 
+/// Counts of integers have no derivative.
+static LogicalResult flow(CumulativeCountOp, Vjp &) {
+  return success();
+}
+
 void attachTensorVjps(MLIRContext *context) {
   attachVjps<ShardingConstraintOp, StopGradientOp, ContractOp, GroupedContractOp, ReduceOp,
              CheckIndexOp, GatherOp, ScatterOp, RenameOp, SplitOp, MergeOp, SliceOp, PadOp, TopKOp,
-             CumulativeSumOp>(context);
+             CumulativeSumOp, CumulativeCountOp>(context);
 }
 
 } // namespace titan::ir

@@ -1,4 +1,4 @@
-//===- OrderEvaluation.cpp - Top-k and cumulative sums --------------------===//
+//===- OrderEvaluation.cpp - Top-k, cumulative sums and counts ------------===//
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"
@@ -69,9 +69,57 @@ struct CumulativeSumModel
   }
 };
 
+struct CumulativeCountModel
+    : EvaluableOpInterface::ExternalModel<CumulativeCountModel, CumulativeCountOp> {
+  LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
+                         MutableArrayRef<HostTensor> results, const RankShards &) const {
+    auto counts = cast<CumulativeCountOp>(op);
+    NamedTensorType type = counts.getInput().getType();
+    // The dimensions in the order of the walk: the counted ones are the innermost.
+    SmallVector<int64_t> order;
+    for (int64_t at = 0; at < type.getRank(); ++at)
+      if (!llvm::is_contained(counts.getOver(), type.getDims()[at].getName()))
+        order.push_back(at);
+    int64_t row = 1;
+    for (auto dim : counts.getOver().getAsRange<StringAttr>()) {
+      if (failed(checkWhole(op, counts.getInput(), *operands[0], dim)))
+        return failure();
+      order.push_back(type.indexOf(dim));
+      row *= operands[0]->shape[order.back()];
+    }
+    std::vector<int64_t> seen(counts.getSize());
+    const auto numIndices = static_cast<int64_t>(seen.size());
+    const auto size = static_cast<int64_t>(operands[0]->data.size());
+    for (int64_t i = 0; i < size; ++i) {
+      if (i % row == 0)
+        std::fill(seen.begin(), seen.end(), 0);
+      int64_t at = getOffset(operands[0]->shape, order, i);
+      auto index = static_cast<int64_t>(operands[0]->data[at]);
+      bool isInside = index >= 0 && index < numIndices;
+      results[0].data[at] = isInside ? static_cast<double>(seen[index]++) : 0.0;
+    }
+    return success();
+  }
+
+private:
+  /// The offset in a row-major tensor of element `i` of a walk in the order of its dimensions.
+  static int64_t getOffset(ArrayRef<int64_t> shape, ArrayRef<int64_t> order, int64_t i) {
+    std::vector<int64_t> strides(shape.size(), 1);
+    for (size_t d = shape.size(); d-- > 1;)
+      strides[d - 1] = strides[d] * shape[d];
+    int64_t offset = 0;
+    for (int64_t at : llvm::reverse(order)) {
+      offset += i % shape[at] * strides[at];
+      i /= shape[at];
+    }
+    return offset;
+  }
+};
+
 } // namespace
 
 void ir::attachOrderEvaluation(MLIRContext &context) {
   TopKOp::attachInterface<TopKModel>(context);
   CumulativeSumOp::attachInterface<CumulativeSumModel>(context);
+  CumulativeCountOp::attachInterface<CumulativeCountModel>(context);
 }

@@ -1,4 +1,4 @@
-//===- OrderOps.cpp - Constraints of top-k and cumulative sums ------------===//
+//===- OrderOps.cpp - Constraints of top-k, cumulative sums and counts ----===//
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -37,5 +37,22 @@ LogicalResult CumulativeSumOp::verify() {
            << getAlongAttr() << ", got " << input << " and " << getResult().getType();
   if (input.getElementType().isInteger(1))
     return emitOpError("(C2) sums numbers, not i1");
+  return success();
+}
+
+LogicalResult CumulativeCountOp::verify() {
+  NamedTensorType input = getInput().getType();
+  if (!input.equalsUpToSharding(getResult().getType()) || !input.getElementType().isInteger(64))
+    return emitOpError("(C1) expected equal types of i64, got ")
+           << input << " and " << getResult().getType();
+  llvm::SmallDenseSet<Attribute> seen;
+  for (auto dim : getOver().getAsRange<StringAttr>())
+    if (!input.hasDim(dim) || !seen.insert(dim).second)
+      return emitOpError("(C2) expected each counted dimension once in the operand ")
+             << input << ", got " << getOver();
+  if (seen.empty())
+    return emitOpError("(C2) counts over no dimension");
+  if (auto size = static_cast<int64_t>(getSize()); size < 1)
+    return emitOpError("(C3) expected a positive size, got ") << size;
   return success();
 }

@@ -1,4 +1,4 @@
-//===- OrderOps.td - Top-k and cumulative sums ----------------------------===//
+//===- OrderOps.td - Top-k, cumulative sums and counts --------------------===//
 
 #ifndef TITAN_ORDER_OPS_TD
 #define TITAN_ORDER_OPS_TD
@@ -45,6 +45,32 @@ def Titan_CumulativeSumOp : Titan_Op<"cumulative_sum", [Pure]> {
   let arguments = (ins Titan_Tensor:$input, StrAttr:$along, UnitAttr:$reverse);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input `along` $along attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Titan_CumulativeCountOp : Titan_Op<"cumulative_count", [Pure]> {
+  let summary = "how often each index occurred before";
+  let description = [{
+    result[i] = the number of elements j before i with x[j] = x[i]. i and j differ in the dimensions `over`
+    alone; the order is row-major in the listed order of these dimensions. The elements are indices of a
+    dimension `along` with `size` elements; the result for an index out of range is 0. So the results of
+    equal indices are 0, 1, 2, ...: the slots of a list for each index (`DataFrame.groupby(...).cumcount()`
+    of pandas; the positions in an expert's buffer, Lepikhin et al. 2020, GShard, arXiv 2006.16668,
+    algorithm 1).
+
+    Constraints:
+    - (C1) operand and result are equal up to sharding, of the element type i64.
+    - (C2) `over` lists dimensions of the operand, each once, and at least one.
+    - (C3) `size` is positive.
+
+    Example: `%slot = titan.cumulative_count %chosen along "experts" size 16 over ["seq", "choice"] :
+    !titan.tensor<i64[seq = 8, choice = 2]> -> !titan.tensor<i64[seq = 8, choice = 2]>`
+  }];
+  let arguments = (ins Titan_Tensor:$input, StrAttr:$along, I64Attr:$size, StrArrayAttr:$over);
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = [{
+    $input `along` $along `size` $size `over` $over attr-dict `:` type($input) `->` type($result)
+  }];
   let hasVerifier = 1;
 }
 

@@ -228,6 +228,18 @@ struct OrderRule : ShardingRuleOpInterface::ExternalModel<OrderRule<Op>, Op> {
   }
 };
 
+/// The counted dimensions are whole: a rank counts what precedes. Indices in padding are out of
+/// range or arbitrary, and no result in the data depends on them.
+struct CumulativeCountRule
+    : ShardingRuleOpInterface::ExternalModel<CumulativeCountRule, CumulativeCountOp> {
+  dist::ShardingRule getShardingRule(Operation *op) const {
+    dist::ShardingRule rule = buildRuleByName(op);
+    for (auto dim : cast<CumulativeCountOp>(op).getOver().getAsRange<StringAttr>())
+      forbidSplitting(rule, dim);
+    return rule;
+  }
+};
+
 } // namespace
 
 void ir::attachTensorShardingRules(MLIRContext &context) {
@@ -247,4 +259,5 @@ void ir::attachTensorShardingRules(MLIRContext &context) {
   InsertSliceOp::attachInterface<InsertSliceRule>(context);
   TopKOp::attachInterface<OrderRule<TopKOp>>(context);
   CumulativeSumOp::attachInterface<OrderRule<CumulativeSumOp>>(context);
+  CumulativeCountOp::attachInterface<CumulativeCountRule>(context);
 }

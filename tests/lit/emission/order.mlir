@@ -10,7 +10,7 @@ dist.mesh @mesh [#dist.axis<shard = 2>]
 
 // CHECK-LABEL: void run(Context &ctx) {
 func.func @train(%x: !x {titan.input = "x"} loc("x"), %seed: !k {titan.scalar = "seed"} loc("seed"))
-    -> (!x {titan.output = "u"}, !x {titan.output = "chunk"}, !v {titan.output = "values"}, !x {titan.output = "sums"}, !x {titan.output = "put"})
+    -> (!x {titan.output = "u"}, !x {titan.output = "chunk"}, !v {titan.output = "values"}, !x {titan.output = "sums"}, !i {titan.output = "slots"}, !x {titan.output = "put"})
     attributes {titan.program = "train"} {
   // A random number is that of the element's place in the whole tensor.
   // CHECK: u_[{{.*}}] = tm::uniform<float>(0x{{[0-9a-f]+}}ull, i + batch_shard_start_ * (16 * 8), seed_at_);
@@ -31,6 +31,17 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %seed: !k {titan.scalar = 
   // CHECK-NEXT: total += x_[{{.*}}(seq_ - 1 - seq_at_){{.*}}];
   // CHECK-NEXT: sums_[{{.*}}(seq_ - 1 - seq_at_){{.*}}] = float(total);
   %sums = titan.cumulative_sum %x along "seq" {reverse} : !x -> !x loc("sums")
+  // Each thread counts one index.
+  // CHECK: tm::fill(ctx, slots_, batch_shard_ * seq_ * chosen_, int64_t(0));
+  // CHECK: for (int64_t i = 0; i < batch_shard_; ++i) {
+  // CHECK-NEXT: for (int64_t j = 0; j < 8; ++j) {
+  // CHECK-NEXT: int64_t count = 0;
+  // CHECK-NEXT: for (int64_t k = 0; k < seq_ * chosen_; ++k) {
+  // CHECK-NEXT: if ({{.*}}[i * (seq_ * chosen_) + k] == j)
+  // CHECK-NEXT: slots_[i * (seq_ * chosen_) + k] = count++;
+  // CUDA: tm::launch(ctx, batch_shard_ * 8
+  // CUDA: int64_t count = 0;
+  %slots = titan.cumulative_count %indices along "experts" size 8 over ["seq", "chosen"] : !i -> !i loc("slots")
   // Indices that vary in every dimension of the result: threads share those.
   // CHECK: tm::fill(ctx, put_,
   // CHECK: const int64_t at = {{.*}}[
@@ -39,5 +50,5 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %seed: !k {titan.scalar = 
   // CUDA: tm::launch(ctx, batch_shard_ * seq_
   // CUDA: if (at >= 0 && at < experts_)
   %put = titan.scatter %values along "experts" at %indices : (!v, !i) -> !x loc("put")
-  return %u, %part, %values, %sums, %put : !x, !x, !v, !x, !x
+  return %u, %part, %values, %sums, %slots, %put : !x, !x, !v, !x, !i, !x
 }

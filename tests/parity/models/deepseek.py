@@ -13,17 +13,19 @@ ACTIVE, SCALE = 2, 1.5
 UNDECAYED = ()
 
 
-def latent_attention(h: Tensor, p: dict[str, Tensor]) -> Tensor:
+def latent_attention(h: Tensor, p: dict[str, Tensor], frequency: Tensor | None = None,
+                     scale: float | None = None) -> Tensor:
+    if frequency is None:
+        frequency = parts.frequencies(p["k_turned"].shape[-1], THETA)
     c = parts.rms_norm(h @ p["kv_down"], p["kv_norm"], EPS)
     d = parts.rms_norm(h @ p["q_down"], p["q_norm"], EPS)
-    frequency = parts.frequencies(p["k_turned"].shape[-1], THETA)
     shared = parts.rotate(h @ p["k_turned"], frequency, neighbours=True)
     own = parts.rotate(einsum("bsr,rkh->bskh", d, p["q_turned"]), frequency, neighbours=True)
     plain = einsum("bsr,rkh->bskh", c, p["k_up"])
     v = einsum("bsr,rkh->bskh", c, p["v_up"])
     q = torch.cat([einsum("bsr,rkh->bskh", d, p["q_up"]), own], -1)
     k = torch.cat([plain, shared.unsqueeze(2).expand(*own.shape)], -1)
-    a = parts.attention(q.unsqueeze(3), k, v).squeeze(3)
+    a = parts.attention(q.unsqueeze(3), k, v, scale=scale).squeeze(3)
     return einsum("bskh,khe->bse", a, p["wo"])
 
 

@@ -53,11 +53,15 @@ def route(h: Tensor, p: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
     return chosen, best.softmax(-1), uneven
 
 
-def layer(x: Tensor, p: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+def attend(x: Tensor, p: dict[str, Tensor]) -> Tensor:
     q, k, v = parts.grouped_queries(parts.rms_norm(x, p["attn_norm"], EPS), p)
     frequency = parts.frequencies(q.shape[-1], THETA)
     q, k = (parts.rotate(t, frequency, neighbours=True) for t in (q, k))
-    x = x + parts.heads_to_embed(parts.attention(q, k, v), p["wo"])
+    return x + parts.heads_to_embed(parts.attention(q, k, v), p["wo"])
+
+
+def layer(x: Tensor, p: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    x = attend(x, p)
     h = parts.rms_norm(x, p["ffn_norm"], EPS)
     chosen, weights, uneven = route(h, p)
     return x + experts(h, p, chosen, weights), uneven

@@ -22,10 +22,9 @@ static Value inMemory(TensorBuilder &builder, Value index) {
              : index;
 }
 
-/// Checks `indices` against the size of dimension `along` of `table`.
-static void check(Operation *op, OpOperand &indices, NamedTensorType table, StringAttr along,
+/// Checks `indices` against the `size` of dimension `along`.
+static void check(Operation *op, OpOperand &indices, int64_t size, StringAttr along,
                   IndexRanges &ranges) {
-  int64_t size = table.getDims()[table.indexOf(along)].getSize();
   std::optional<Interval> range = ranges.get(indices.get());
   if (range && range->least >= 0 && range->most < size)
     return;
@@ -38,17 +37,26 @@ static void check(Operation *op, OpOperand &indices, NamedTensorType table, Stri
   indices.set(checked);
 }
 
+static int64_t getSize(NamedTensorType table, StringAttr along) {
+  return table.getDims()[table.indexOf(along)].getSize();
+}
+
 namespace {
 struct CheckIndices : titan::ir::impl::TitanCheckIndicesBase<CheckIndices> {
   void runOnOperation() override {
     IndexRanges ranges(getVocabulary(getOperation()->getParentOfType<ModuleOp>()));
     getOperation().walk([&](Operation *op) {
       if (auto gather = dyn_cast<GatherOp>(op))
-        check(op, gather.getIndicesMutable(), typeOf(gather.getInput()), gather.getAlongAttr(),
+        check(op, gather.getIndicesMutable(),
+              getSize(gather.getInput().getType(), gather.getAlongAttr()), gather.getAlongAttr(),
               ranges);
       else if (auto scatter = dyn_cast<ScatterOp>(op))
-        check(op, scatter.getIndicesMutable(), typeOf(scatter.getResult()), scatter.getAlongAttr(),
-              ranges);
+        check(op, scatter.getIndicesMutable(),
+              getSize(scatter.getResult().getType(), scatter.getAlongAttr()),
+              scatter.getAlongAttr(), ranges);
+      else if (auto counts = dyn_cast<CumulativeCountOp>(op))
+        check(op, counts.getInputMutable(), static_cast<int64_t>(counts.getSize()),
+              counts.getAlongAttr(), ranges);
     });
   }
 };

@@ -96,6 +96,12 @@ std::optional<Interval> IndexRanges::compute(Value value) {
         NamedTensorType chosen = topK.getInput().getType();
         return below(chosen.getDims()[chosen.indexOf(topK.getAlongAttr())].getSize());
       })
+      .Case([&](CumulativeCountOp counts) {
+        int64_t numCounted = 1;
+        for (auto dim : counts.getOver().getAsRange<StringAttr>())
+          numCounted *= type.getDims()[type.indexOf(dim)].getSize();
+        return below(numCounted);
+      })
       .Case([&](ReduceOp reduce) -> std::optional<Interval> {
         if (reduce.getKind() == dist::ReductionKind::Sum)
           return std::nullopt;

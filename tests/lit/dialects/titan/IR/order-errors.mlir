@@ -51,3 +51,48 @@ func.func @f(%x: !titan.tensor<i1[seq = 4]>) {
   %s = titan.cumulative_sum %x along "seq" : !titan.tensor<i1[seq = 4]> -> !titan.tensor<i1[seq = 4]>
   return
 }
+
+// -----
+
+// Counted elements are indices.
+func.func @f(%x: !titan.tensor<f32[seq = 4]>) {
+  // expected-error @+1 {{(C1) expected equal types of i64}}
+  %c = titan.cumulative_count %x along "experts" size 2 over ["seq"] : !titan.tensor<f32[seq = 4]> -> !titan.tensor<f32[seq = 4]>
+  return
+}
+
+// -----
+
+// The counted dimensions exist.
+func.func @f(%x: !titan.tensor<i64[seq = 4]>) {
+  // expected-error @+1 {{(C2) expected each counted dimension once in the operand}}
+  %c = titan.cumulative_count %x along "experts" size 2 over ["batch"] : !titan.tensor<i64[seq = 4]> -> !titan.tensor<i64[seq = 4]>
+  return
+}
+
+// -----
+
+// Each is listed once.
+func.func @f(%x: !titan.tensor<i64[seq = 4]>) {
+  // expected-error @+1 {{(C2) expected each counted dimension once in the operand}}
+  %c = titan.cumulative_count %x along "experts" size 2 over ["seq", "seq"] : !titan.tensor<i64[seq = 4]> -> !titan.tensor<i64[seq = 4]>
+  return
+}
+
+// -----
+
+// There is one at least.
+func.func @f(%x: !titan.tensor<i64[seq = 4]>) {
+  // expected-error @+1 {{(C2) counts over no dimension}}
+  %c = titan.cumulative_count %x along "experts" size 2 over [] : !titan.tensor<i64[seq = 4]> -> !titan.tensor<i64[seq = 4]>
+  return
+}
+
+// -----
+
+// An indexed dimension has elements.
+func.func @f(%x: !titan.tensor<i64[seq = 4]>) {
+  // expected-error @+1 {{(C3) expected a positive size, got 0}}
+  %c = titan.cumulative_count %x along "experts" size 0 over ["seq"] : !titan.tensor<i64[seq = 4]> -> !titan.tensor<i64[seq = 4]>
+  return
+}

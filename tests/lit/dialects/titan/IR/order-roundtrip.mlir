@@ -9,5 +9,7 @@ func.func @order(%x: !titan.tensor<f32[seq = 8, experts = 16]>) {
   %sums = titan.cumulative_sum %x along "seq" : !titan.tensor<f32[seq = 8, experts = 16]> -> !titan.tensor<f32[seq = 8, experts = 16]>
   // CHECK: titan.cumulative_sum %{{.*}} along "seq" {reverse}
   %back = titan.cumulative_sum %indices along "seq" {reverse} : !titan.tensor<i64[seq = 8, chosen = 2]> -> !titan.tensor<i64[seq = 8, chosen = 2]>
+  // CHECK: titan.cumulative_count %{{.*}} along "experts" size 16 over ["seq", "chosen"] : <i64[seq = 8, chosen = 2]> -> <i64[seq = 8, chosen = 2]>
+  %slots = titan.cumulative_count %indices along "experts" size 16 over ["seq", "chosen"] : !titan.tensor<i64[seq = 8, chosen = 2]> -> !titan.tensor<i64[seq = 8, chosen = 2]>
   return
 }

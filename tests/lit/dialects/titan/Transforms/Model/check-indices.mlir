@@ -27,6 +27,19 @@ func.func @known(%table: !table, %tokens: !at {titan.input = "tokens"}) -> (!row
   return %a, %b, %c, %d, %e : !row, !row, !row, !row, !table
 }
 
+// Counts are less than the number of counted elements. Counted indices are checked as others are.
+// CHECK-LABEL: func.func @count
+func.func @count(%table: !table, %tokens: !at {titan.input = "tokens"}, %other: !at {titan.input = "positions"}) -> (!row, !at) {
+  // CHECK-NOT: check_index
+  // CHECK: titan.gather
+  %slots = titan.cumulative_count %tokens along "vocab" size 8 over ["seq"] : !at -> !at
+  %a = titan.gather %table along "rows" at %slots : (!table, !at) -> !row
+  // CHECK: %[[OTHER:.*]] = titan.check_index %{{.*}} along "vocab" size 8
+  // CHECK: titan.cumulative_count %[[OTHER]]
+  %b = titan.cumulative_count %other along "vocab" size 8 over ["seq"] : !at -> !at
+  return %a, %b : !row, !at
+}
+
 // CHECK-LABEL: func.func @unknown
 func.func @unknown(%table: !table, %tokens: !at {titan.input = "tokens"}, %other: !at {titan.input = "positions"})
     -> (!row, !row, !table) {
