@@ -214,12 +214,16 @@ void ProgramTable::emitWeights() {
     out.line("{" + quote(stored.getParameter()) + ", " + quote(stored.getTensor()) + ", " +
              getList(stored.getShape()) + ", " + std::to_string(stored.getStart()) + ", " +
              getList(stored.getSizes()) + ", " + getList(stored.getStrides()) + "},");
-  std::string copies, unused;
+  std::string copies, unused, merged;
   for (NamedAttribute copy : map.getCopies())
     copies += "{" + quote(copy.getName()) + ", " + quote(cast<StringAttr>(copy.getValue())) + "}, ";
   for (auto pattern : map.getUnused().getAsRange<StringAttr>())
     unused += quote(pattern) + ", ";
-  out.close(", {" + copies + "}, {" + unused + "}});");
+  if (map.getMerged())
+    for (auto name : map.getMerged().getAsRange<StringAttr>())
+      merged += quote(name) + ", ";
+  out.close(", {" + copies + "}, {" + unused + "}" + (merged.empty() ? "" : ", {" + merged + "}") +
+            "});");
 }
 
 void ProgramTable::emitSchedule(NameScope &scope) {
@@ -299,8 +303,9 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
     }
     if (auto init = attributes.getAs<InitAttr>(attr::kInit))
       rest += ", " + getInit(init);
-    if (attributes.get(attr::kOptional))
-      rest += ", .isOptional = true";
+    if (auto from = attributes.getAs<StringAttr>(attr::kInitFrom))
+      rest += from == "partial" ? ", .initFrom = InitFrom::Partial"
+                                : ", .initFrom = InitFrom::Optional";
     out.line(" " + rest + "},");
     if (role == "Parameter" && !attributes.get(attr::kBuffer)) {
       int64_t elements = 1;

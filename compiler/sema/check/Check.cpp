@@ -395,7 +395,9 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   }
   if (std::vector<Symbol> weights = findWeights(checked.run.model, *unit, library);
       !weights.empty())
-    checked.weights = applyWeights(weights, checked.train, library, diags);
+    if ((checked.merge = elaborateMerges(weights, checked.train, library, diags)))
+      checked.weights =
+          applyWeights(weights, checked.train, mergedParameters(*checked.merge), library, diags);
   if (isTrain && diags.errorReports() == errorsBefore)
     checked.config = configOf(checked.run);
   if (diags.errorReports() != errorsBefore || !specialiseForInference(checked))

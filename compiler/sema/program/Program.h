@@ -133,7 +133,7 @@ struct Parameter {
   std::vector<Initialiser> initialisers; ///< one, or one per iteration in row-major order
   bool frozen = false;                   ///< no gradient, no update
   bool isBuffer = false;                 ///< no gradient; the model defines its update
-  bool isOptional = false;               ///< weights to start from may lack it
+  std::string initFrom = "required";     ///< of weights to start from; or "optional", "partial"
   bool isUpdated = false;                ///< a buffer, in some iteration
   Location loc;
 };

@@ -284,9 +284,10 @@ const std::vector<OptionSpec> &ruleOptions() {
        0,
        {}},
       {"frozen", OptionType::Bool, Value::ofBool(false), Fixed::Compile, "not trained", 0, 0, {}},
-      choice(
-          "init_from", Fixed::Compile, {"required", "optional"},
-          "whether weights to start from must have them; if not, they keep their initial values"),
+      choice("init_from", Fixed::Compile, {"required", "optional", "partial"},
+             "whether weights to start from must have all their elements; the others keep their "
+             "initial "
+             "values: of parameters that are `optional`, at the ends of dimensions if `partial`"),
   };
   return table;
 }

@@ -63,7 +63,7 @@ inline constexpr llvm::StringLiteral kRateScale = "titan.lr_scale";
 /// On trained parameters of @train, until the gradient phase: the optimizer that updates it.
 inline constexpr llvm::StringLiteral kUpdatedBy = "titan.updated_by";
 inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
-inline constexpr llvm::StringLiteral kOptional = "titan.optional";
+inline constexpr llvm::StringLiteral kInitFrom = "titan.init_from";
 /// A parameter that is not trained; @train returns its next value (docs/rationale/buffers.md).
 inline constexpr llvm::StringLiteral kBuffer = "titan.buffer";
 inline constexpr llvm::StringLiteral kState = "titan.state";

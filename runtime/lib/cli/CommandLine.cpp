@@ -27,9 +27,17 @@ void addRunOptions(CLI::App &app, Options &o) {
                  "of texts, prompts and data: a directory, a file (tokenizer.json, SentencePiece, "
                  "tiktoken), or `bytes`; default: that of --init-from")
       ->type_name("DIR|FILE");
-  app.add_option("--init-from", o.initFrom,
-                 "start from these weights: model.safetensors or a directory that has it")
-      ->type_name("DIR|FILE");
+  app.add_option_function<std::vector<std::string>>(
+         "--init-from",
+         [&o](const std::vector<std::string> &texts) {
+           for (const std::string &text : texts)
+             o.initFrom.push_back(parseWeightSource(text));
+         },
+         "start from these weights: model.safetensors or a directory that has it (repeatable: each "
+         "parameter from one of them); PREFIX= names the part of the program that they are for")
+      ->type_name("[PREFIX=]DIR|FILE")
+      ->take_all()
+      ->expected(1);
   app.add_option("--resume", o.resume,
                  "auto: the latest checkpoint of --out, if there is one; none; or a checkpoint")
       ->type_name("auto|none|DIR");

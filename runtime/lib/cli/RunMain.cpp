@@ -85,7 +85,7 @@ std::vector<std::string> functionsOf(const Options &options, const Program &prog
       return {"prefill", "decode"};
     return {"logits"};
   case Command::Export:
-    return {};
+    return {"merge"};
   }
   return {};
 }

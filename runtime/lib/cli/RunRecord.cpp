@@ -127,8 +127,9 @@ RankRecord recordOf(const Program &program, const Settings &settings, const Opti
   addSettings(record, settings);
   addOptions(record, program, options);
   addData(record, settings);
-  if (!options.initFrom.empty())
-    record.add("--init-from", digestOf(options.initFrom));
+  for (const WeightSource &source : options.initFrom)
+    record.add(source.prefix.empty() ? "--init-from" : "--init-from " + source.prefix,
+               digestOf(source.path));
   addVariables(record);
   return record;
 }

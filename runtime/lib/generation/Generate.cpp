@@ -180,7 +180,7 @@ int generate(Executor &executor, const Options &options, const Settings &setting
   generation.prepare();
   const LoadedWeights loaded =
       loadWeights(executor, options.initFrom, static_cast<uint64_t>(settings.integer("seed", 0)));
-  printNotes(executor, loaded);
+  printSummary(executor, loaded);
   if (options.dryRun)
     return 0;
   // Weights without a step are those of the last one.

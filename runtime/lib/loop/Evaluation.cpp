@@ -124,7 +124,7 @@ int evaluate(Executor &executor, const Options &options, const Settings &setting
   Evaluation evaluation(executor, settings);
   const LoadedWeights loaded =
       loadWeights(executor, options.initFrom, static_cast<uint64_t>(settings.integer("seed", 0)));
-  printNotes(executor, loaded);
+  printSummary(executor, loaded);
   if (options.dryRun)
     return 0;
   // Weights without a step are those of the last one.

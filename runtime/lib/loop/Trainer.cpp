@@ -118,13 +118,16 @@ private:
     if (executor.isFirst()) {
       explainBeginning();
       if (std::error_code absent; saved < 0) // before the settings beside them change
-        fs::remove(directory.file("metrics.jsonl"), absent);
+        for (const char *name : {"metrics.jsonl", "weights.tsv"})
+          fs::remove(directory.file(name), absent);
+      if (!weightRows.empty())
+        writeFileAtomically(directory.file("weights.tsv"), toText(weightRows), Sync::Content);
       writeFileAtomically(directory.file("config.toml"), settings.toToml(), Sync::Content);
       writeFileAtomically(directory.file("program.titan"), executor.program().source,
                           Sync::Content);
     }
     if (executor.isFirst())
-      copyTokenizer(options.tokenizer.empty() ? options.initFrom : options.tokenizer,
+      copyTokenizer(options.tokenizer.empty() ? tokenizerOf(options.initFrom) : options.tokenizer,
                     directory.path());
     if (!options.saveInitial.empty())
       save(options.saveInitial, Role::Parameter);
@@ -145,8 +148,9 @@ private:
         report.say("note: the checkpoint's weights are taken, not those of --init-from");
       continueFrom(*found);
     } else if (!options.initFrom.empty()) {
-      for (const std::string &note : loadWeights(executor, options.initFrom, seed()).notes)
-        report.say("{}", note);
+      const LoadedWeights loaded = loadWeights(executor, options.initFrom, seed());
+      printSummary(executor, loaded);
+      weightRows = loaded.rows;
     } else {
       initializeParameters(executor, seed());
     }
@@ -372,6 +376,7 @@ private:
   BatchReader reader;
   Profiler profiler;
   FiniteCheck check;
+  std::vector<WeightRow> weightRows; // of --init-from
   std::optional<DataSource> data;
   std::optional<Evaluation> evaluation;
 

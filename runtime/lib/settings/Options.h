@@ -1,6 +1,8 @@
 // Parsed command line options. cli/ fills them in.
 #pragma once
 
+#include "base/weights/WeightSource.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,7 +27,7 @@ struct Options {
   std::vector<std::string> sets; ///< PATH=VALUE each
   std::string data;
   std::string tokenizer; ///< of data and prompts: a path or `bytes`; empty: that of `initFrom`
-  std::string initFrom;
+  std::vector<WeightSource> initFrom;
   std::string resume = "auto"; ///< auto, none, or a checkpoint's directory
   std::string out;             ///< empty: runs/RUN
   std::optional<int64_t> steps;

@@ -88,9 +88,6 @@ void initializeParameters(Executor &executor, uint64_t seed) {
 
 void loadTensors(Executor &executor, const WeightStore &store, std::span<const Role> roles) {
   std::vector<FileTensor> fileTensors = fileTensorsOf(executor, roles);
-  std::erase_if(fileTensors, [&](const FileTensor &fileTensor) {
-    return fileTensor.tensor->isOptional && !store.find(fileTensor.name);
-  });
   std::map<std::string, std::vector<int64_t>> shapes;
   for (const FileTensor &fileTensor : fileTensors)
     shapes[fileTensor.name] = shapeOf(fileTensor.info);

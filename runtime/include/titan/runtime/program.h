@@ -87,6 +87,13 @@ struct Allocation {
 /// What a tensor that the runtime knows is for.
 enum class Role : uint8_t { Parameter, State, Cache, Input, Scalar, Output, Gradient };
 
+/// What weights to start from may lack; initial values stay there.
+enum class InitFrom : uint8_t {
+  Required, // nothing
+  Optional, // the parameter
+  Partial,  // the last elements of its dimensions
+};
+
 struct Tensor {
   Role role;
   /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Cache: "layers.k"; Input: "tokens";
@@ -111,7 +118,7 @@ struct Tensor {
   Init init = Init::Constant;
   std::vector<double> scale = {0}; // one, or one per layer
   double cut = 0;                  // truncation in standard deviations; 0: none
-  bool isOptional = false;         // weights of other software may lack the parameter
+  InitFrom initFrom = InitFrom::Required;
 };
 
 class Collectives;
