@@ -28,7 +28,7 @@ except ImportError:
 from compare import RULES, Result, compare_metric, compare_tensors, read_metric  # noqa: E402
 from float64 import in_float64  # noqa: E402
 from sample_order import batches  # noqa: E402
-from titan import BUILD, ROOT, TORCHRUN, Failed, Launch, Report, build, call, environment_of, read_arguments  # noqa: E402
+from titan import BUILD, ROOT, TITANC, TORCHRUN, Failed, Launch, Report, build, call, environment_of, read_arguments  # noqa: E402
 from tiny import FAMILIES  # noqa: E402
 from training import Recipe, cross_entropy, train  # noqa: E402
 
@@ -164,9 +164,12 @@ class Adapted:
 
 
 def adapted_program() -> dict[str, Path]:
-    example = ROOT / "examples" / "llama_lora.titan"
-    return make("lora", f'import "{example}"\n'
-                f"model Adapted = LoraLlama {{ {SIZES}, vocab = 256 }}\n", "Adapted",
+    """What `titanc import --with` writes, with a run of the test."""
+    source = OUT / "imported.titan"
+    source.unlink(missing_ok=True)
+    call([TITANC, "import", weights("base", 3), "--with", ROOT / "examples" / "llama_lora.titan", "-o", source])
+    written = source.read_text()
+    return make("lora", written[:written.index("train ")].replace('import "', f'import "{OUT}/'), "Base",
                 'parameters "*" { frozen = true }\n  parameters "*.lora_*" { frozen = false }')
 
 

@@ -10,28 +10,34 @@ using namespace syntax;
 
 namespace {
 
+/// Replacements of parameters of the same repeats and iterations, in one body: a pipeline has one
+/// repeat over its layers.
 class ReplacementBody : ElaboratorComponent {
 public:
-  ReplacementBody(Elaboration &elaboration, const Replacement &replacement)
-      : ElaboratorComponent(elaboration), replacement(replacement),
-        parameter(model.parameters[replacement.parameter]) {}
+  ReplacementBody(Elaboration &elaboration, const std::vector<Replacement> &replacements)
+      : ElaboratorComponent(elaboration), replacements(replacements),
+        loc(replacements[0].value->loc), repeats(firstParameter().repeats),
+        iterations(firstParameter().iterations) {}
 
   void elaborate() {
     defineSizes();
     defineParameters(/*inRepeats=*/false);
     Region inner;
-    Region *outer = parameter.repeats.empty() ? elaboration.recorder.region : &inner;
+    Region *outer = repeats.empty() ? elaboration.recorder.region : &inner;
     outer = std::exchange(elaboration.recorder.region, outer);
-    if (!parameter.repeats.empty())
+    if (!repeats.empty())
       defineParameters(/*inRepeats=*/true);
-    replace();
+    for (const Replacement &each : replacements)
+      replace(each);
     elaboration.recorder.region = outer;
-    if (!parameter.repeats.empty())
+    if (!repeats.empty())
       outer->ops.push_back(repeated(std::move(inner), 0));
     removeUnused(model.body);
   }
 
 private:
+  const Parameter &firstParameter() const { return model.parameters[replacements[0].parameter]; }
+
   /// Names of the model that are numbers.
   void defineSizes() {
     for (DimId dim = 0; dim < model.dims.size(); ++dim)
@@ -53,9 +59,8 @@ private:
   void defineParameters(bool inRepeats) {
     for (uint32_t i = 0; i < model.parameters.size(); ++i) {
       const Parameter &each = model.parameters[i];
-      const bool isVisible =
-          inRepeats ? each.repeats == parameter.repeats && each.iterations == parameter.iterations
-                    : each.repeats.empty();
+      const bool isVisible = inRepeats ? each.repeats == repeats && each.iterations == iterations
+                                       : each.repeats.empty();
       if (!isVisible)
         continue;
       context.variable = each.name;
@@ -70,7 +75,9 @@ private:
     context.variable.clear();
   }
 
-  void replace() {
+  void replace(const Replacement &replacement) {
+    Parameter &parameter = model.parameters[replacement.parameter];
+    context.frame->unit = replacement.unit;
     context.variable = parameter.name;
     const Value next = elaboration.buffers.nextValue(*replacement.value, parameter.name,
                                                      parameter.type, "parameter");
@@ -82,21 +89,21 @@ private:
     op.loc = replacement.value->loc;
     op.name = parameter.name;
     elaboration.recorder.region->ops.push_back(std::move(op));
-    model.parameters[replacement.parameter].isUpdated = true;
+    parameter.isUpdated = true;
   }
 
   /// The repeats from `level` on around a body. Other iterations do nothing.
   Op repeated(Region body, size_t level) {
-    if (level + 1 < parameter.repeats.size()) {
+    if (level + 1 < repeats.size()) {
       Region outer;
       outer.ops.push_back(repeated(std::move(body), level + 1));
       body = std::move(outer);
     }
     Op op(OpKind::Repeat);
-    op.dims = {parameter.repeats[level]};
-    op.loc = replacement.value->loc;
+    op.dims = {repeats[level]};
+    op.loc = loc;
     op.name = "repeat";
-    const std::vector<int64_t> &own = parameter.iterations[level];
+    const std::vector<int64_t> &own = iterations[level];
     const auto count = static_cast<size_t>(model.dims[op.dims[0]].size);
     op.table.assign(count, own.size() == count ? 0 : 1);
     for (int64_t iteration : own)
@@ -133,8 +140,10 @@ private:
         remove(body, operands);
   }
 
-  const Replacement &replacement;
-  const Parameter parameter; // a copy: recording does not move it
+  const std::vector<Replacement> &replacements;
+  Location loc; // of the first one
+  std::vector<DimId> repeats;
+  std::vector<std::vector<int64_t>> iterations;
 };
 
 } // namespace
@@ -149,14 +158,18 @@ bool elaborateReplacements(const Model &model, const std::vector<Replacement> &r
   function.parameters = model.parameters;
   for (Parameter &parameter : function.parameters)
     parameter.isUpdated = false;
+  using Key = std::pair<std::vector<DimId>, std::vector<std::vector<int64_t>>>;
+  std::map<Key, std::vector<Replacement>> groups;
   for (const Replacement &each : replacements) {
-    Specialisation spec;
-    spec.params = function.parameters[each.parameter].type.dtype;
-    spec.compute = wider(spec.params, DType::F32);
+    const Parameter &parameter = model.parameters[each.parameter];
+    groups[{parameter.repeats, parameter.iterations}].push_back(each);
+  }
+  for (const auto &[key, group] : groups) {
+    Specialisation spec; // an update is an island of a wider parameter's type
     Scope scope;
-    Frame top{nullptr, each.unit, &scope, nullptr, each.value->loc};
+    Frame top{nullptr, group[0].unit, &scope, nullptr, group[0].value->loc};
     Elaboration elaboration(library, diags, function, spec, top);
-    ReplacementBody(elaboration, each).elaborate();
+    ReplacementBody(elaboration, group).elaborate();
   }
   return diags.errorReports() == errorsBefore;
 }

@@ -135,6 +135,30 @@ void writeTargets(Executor &executor, const std::string &path,
   executor.barrier("writing a file of weights");
 }
 
+/// Pieces of complete rows, which a transposing reader visits in blocks.
+int64_t lengthOfPieces(const TensorInfo &info) {
+  constexpr int64_t enough = 1 << 16; // elements, to balance threads
+  int64_t row = 1;
+  for (size_t d = 1; d < info.dims.size(); ++d)
+    row *= info.dims[d].size - info.dims[d].padding;
+  return row * std::max<int64_t>(1, enough / row);
+}
+
+/// Reads this rank's shard of weights number `index`, by all threads.
+void readPieces(Executor &executor, const FileTensor &fileTensor, const StartingWeights &weights,
+                size_t index) {
+  if (!fileTensor.data)
+    return;
+  const TensorInfo &info = fileTensor.info;
+  const std::vector<ShardRun> pieces = piecesOf(executor, fileTensor, lengthOfPieces(info));
+  HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::ReadWrite);
+  std::byte *data = host.data();
+#pragma omp parallel for schedule(dynamic)
+  for (size_t i = 0; i < pieces.size(); ++i)
+    weights.readRange(index, pieces[i].global, pieces[i].count,
+                      data + pieces[i].local * sizeOf(info.dtype));
+}
+
 } // namespace
 
 std::vector<WeightRow> loadStartingWeights(Executor &executor,
@@ -144,6 +168,7 @@ std::vector<WeightRow> loadStartingWeights(Executor &executor,
   std::vector<NeededWeights> needed;
   for (const FileTensor &each : fileTensors)
     needed.push_back({each.name, each.tensor->name, each.iterations, shapeOf(each.info),
+                      each.info.dtype,
                       each.tensor->initFrom == InitFrom::Optional ||
                           isMerged(executor.program().weights, each.tensor->name),
                       each.tensor->initFrom == InitFrom::Partial});
@@ -151,9 +176,7 @@ std::vector<WeightRow> loadStartingWeights(Executor &executor,
   weights.match(needed);
   for (size_t i = 0; i < fileTensors.size(); ++i) {
     if (weights.has(i))
-      readShard(executor, fileTensors[i], [&](const ShardRun &run, DType type, std::byte *out) {
-        weights.readRange(i, run.global, run.count, type, out);
-      });
+      readPieces(executor, fileTensors[i], weights, i);
     weights.release();
   }
   return weights.rows();

@@ -101,7 +101,7 @@ std::optional<StartingWeights::Place> StartingWeights::find(const std::string &n
 
 StartingWeights::Match StartingWeights::matchOwn(const NeededWeights &needed) const {
   const std::optional<Place> place = find(needed.name, /*inOwn=*/true);
-  return place ? Match{ownLayout(needed), {*place}, {}, {}} : Match{};
+  return place ? Match{ownLayout(needed), {*place}} : Match{};
 }
 
 /// `absent` receives the tensors that other tensors of the parameter lack.
@@ -110,7 +110,7 @@ StartingWeights::Match StartingWeights::matchMapped(const NeededWeights &needed,
   const StoredParameter *entry = entryOf(needed.parameter);
   if (!entry)
     return {};
-  Match match{*entry, {}, {}, {}};
+  Match match{*entry, {}};
   for (int64_t tensor = 0; tensor < StridedLayout(*entry).countTensors(); ++tensor) {
     const std::string name = nameOfTensor(*entry, needed.iterations, tensor);
     if (std::optional<Place> place = find(name, /*inOwn=*/false))
@@ -125,8 +125,10 @@ StartingWeights::Match StartingWeights::matchMapped(const NeededWeights &needed,
 void StartingWeights::fitShape(const NeededWeights &needed, Match &match) const {
   const StoredParameter whole = match.stored;
   match.sizes = whole.sizes;
+  match.type = needed.type;
   for (const Place &place : match.places) {
     const StoredTensor &tensor = *stores[place.source].find(place.name);
+    stores[place.source].open(place.name, needed.type); // refuses numbers of another kind
     const bool isFirst = &place == match.places.data();
     if (tensor.shape == match.stored.shape)
       continue;
@@ -251,8 +253,7 @@ void StartingWeights::matchRest() {
                                          map.format)));
 }
 
-void StartingWeights::readRange(size_t index, int64_t first, int64_t count, DType type,
-                                void *out) const {
+void StartingWeights::readRange(size_t index, int64_t first, int64_t count, void *out) const {
   const Match &match = matched[index];
   // A parameter of several stored tensors reads few of them in a row.
   int64_t number = -1;
@@ -262,7 +263,7 @@ void StartingWeights::readRange(size_t index, int64_t first, int64_t count, DTyp
       if (run.tensor != number) {
         number = run.tensor;
         const Place &place = match.places[static_cast<size_t>(number)];
-        source = stores[place.source].open(place.name, type);
+        source = stores[place.source].open(place.name, match.type);
       }
       const int64_t element = common.element + run.element - common.stored;
       source.read(run.stored, run.storedStride, run.count, element - first, run.elementStride, out);

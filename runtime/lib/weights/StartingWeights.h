@@ -17,8 +17,9 @@ struct NeededWeights {
   std::string parameter;           ///< layers.wq
   std::vector<int64_t> iterations; ///< {3}
   std::vector<int64_t> shape;      ///< in files with the program's own names
-  bool isOptional = false;         ///< keeps its initial values where the files lack it
-  bool isPartial = false; ///< keeps its last ones where dimensions are shorter in the files
+  DType type = DType::F32;
+  bool isOptional = false; ///< keeps its initial values where the files lack it
+  bool isPartial = false;  ///< keeps its last ones where dimensions are shorter in the files
 };
 
 /// A source is of the program's own names if it has one of them. The tensors of other sources have
@@ -36,9 +37,9 @@ public:
   void match(std::span<const NeededWeights> needed);
   /// Whether a source has these weights.
   bool has(size_t index) const { return !matched[index].places.empty(); }
-  /// Reads elements [first, first + count), row-major, into out (F32, F64, BF16, I64). Elements
-  /// that the source lacks stay.
-  void readRange(size_t index, int64_t first, int64_t count, DType type, void *out) const;
+  /// Reads elements [first, first + count), row-major, into out, as the needed type. Elements that
+  /// the source lacks stay. Several threads may call this.
+  void readRange(size_t index, int64_t first, int64_t count, void *out) const;
   const std::vector<WeightRow> &rows() const { return table; }
   /// Lets go of what was read of the files.
   void release() const;
@@ -50,10 +51,11 @@ private:
     std::string name; ///< within the source
   };
   struct Match {
-    StoredParameter stored;     ///< as the files have it
-    std::vector<Place> places;  ///< by the number of the stored tensor; none: fresh
-    std::vector<int64_t> sizes; ///< of `stored` in the program
-    std::optional<StridedLayout> layout;
+    StoredParameter stored;          ///< as the files have it
+    std::vector<Place> places;       ///< by the number of the stored tensor; none: fresh
+    std::vector<int64_t> sizes = {}; ///< of `stored` in the program
+    DType type = DType::F32;
+    std::optional<StridedLayout> layout = {};
 
     bool isPartial() const { return sizes != stored.sizes; }
   };

@@ -64,7 +64,7 @@ protected:
 
   std::vector<double> read(size_t index) {
     std::vector<double> values(6);
-    weights->readRange(index, 0, 6, DType::F64, values.data());
+    weights->readRange(index, 0, 6, values.data());
     return values;
   }
 
@@ -79,8 +79,8 @@ protected:
 
   std::filesystem::path folder;
   WeightMap map;
-  std::vector<NeededWeights> needed = {{"teacher.w", "teacher.w", {}, {2, 3}},
-                                       {"w", "w", {}, {2, 3}}};
+  std::vector<NeededWeights> needed = {{"teacher.w", "teacher.w", {}, {2, 3}, DType::F64},
+                                       {"w", "w", {}, {2, 3}, DType::F64}};
   std::vector<WeightSource> sources;
   std::vector<WeightStore> stores;
   std::optional<StartingWeights> weights;
@@ -177,7 +177,7 @@ TEST_F(StartingWeightsTest, ComparesCopies) {
 // Some tensors of an optional parameter are no reason to leave the others out.
 TEST_F(StartingWeightsTest, RefusesIncompleteParameters) {
   map = {"hf", {{"w", "w.{0}", {3}, 0, {2, 3}, {0, 1}}}, {}, {}};
-  needed = {{"w", "w", {}, {2, 3}, /*isOptional=*/true}};
+  needed = {{"w", "w", {}, {2, 3}, DType::F64, /*isOptional=*/true}};
   const std::string path = folder / "a";
   SafetensorsWriter writer(path, {{"w.0", DType::F64, {3}}});
   const std::vector<double> values(3);
@@ -189,14 +189,14 @@ TEST_F(StartingWeightsTest, RefusesIncompleteParameters) {
 // Rows beyond the stored ones stay as they are.
 TEST_F(StartingWeightsTest, ReadsShorterTensors) {
   map = {"hf", {{"w", "w.weight", {4, 2}, 0, {2, 4}, {1, 2}}}, {}, {}};
-  needed = {{"w", "w", {}, {2, 4}, false, /*isPartial=*/true}};
+  needed = {{"w", "w", {}, {2, 4}, DType::F64, false, /*isPartial=*/true}};
   const std::string path = file("a", {"w.weight"}, 0, {3, 2});
   match({path});
   std::vector<double> values(8, -1);
-  weights->readRange(0, 0, 8, DType::F64, values.data());
+  weights->readRange(0, 0, 8, values.data());
   EXPECT_THAT(values, ElementsAre(0, 2, 4, -1, 1, 3, 5, -1));
   std::vector<double> some(4, -1);
-  weights->readRange(0, 2, 4, DType::F64, some.data());
+  weights->readRange(0, 2, 4, some.data());
   EXPECT_THAT(some, ElementsAre(4, -1, 1, 3));
   EXPECT_THAT(summarise(weights->rows(), sources),
               ElementsAre("read 1 tensor from '" + path + "'",
@@ -210,7 +210,7 @@ TEST_F(StartingWeightsTest, RefusesShorterTensorsElsewhere) {
               HasSubstr("has shape [2, 3], the program needs [4, 3] for w; the file can say that "
                         "the rest keeps its initial values: parameters \"w\" { init_from = partial "
                         "}"));
-  needed = {{"w", "w", {}, {1, 3}, false, /*isPartial=*/true}};
+  needed = {{"w", "w", {}, {1, 3}, DType::F64, false, /*isPartial=*/true}};
   EXPECT_THAT(complaint({file("b", {"w"})}),
               HasSubstr("b: the tensor 'w' has shape [2, 3], the program needs [1, 3] for w"));
 }
