@@ -31,9 +31,6 @@ Location findLocation(const sema::Model &model, const Role &role) {
     for (const sema::Output &loss : model.losses)
       if (role.name == (loss.name.empty() ? "loss" : "loss." + loss.name))
         return loss.loc;
-    for (const sema::Output &metric : model.metrics)
-      if (role.name == "metric." + metric.name)
-        return metric.loc;
     return model.losses.front().loc;
   }
   const std::string name =

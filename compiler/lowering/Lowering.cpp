@@ -158,8 +158,8 @@ private:
   ArrayRef<Attribute> optimizers;
 };
 
-/// The loss, and the named losses of which it is the sum.
-std::vector<sema::Output> lossOutputs(const sema::Model &model) {
+/// The outputs of training and evaluation: the loss, and the named losses of which it is the sum.
+std::vector<sema::Output> trainOutputs(const sema::Model &model) {
   std::vector<sema::Output> outputs{{"loss", *model.loss, model.loc}};
   for (const sema::Output &loss : model.losses)
     if (!loss.name.empty())
@@ -167,16 +167,9 @@ std::vector<sema::Output> lossOutputs(const sema::Model &model) {
   return outputs;
 }
 
-std::vector<sema::Output> trainOutputs(const sema::Model &model) {
-  std::vector<sema::Output> outputs = lossOutputs(model);
-  for (const sema::Output &metric : model.metrics)
-    outputs.push_back({ir::getMetricOutput(metric.name), metric.value, metric.loc});
-  return outputs;
-}
-
 /// If there are named losses, evaluation also returns the loss without a name, for the perplexity.
 std::vector<sema::Output> evalOutputs(const sema::Model &model) {
-  std::vector<sema::Output> outputs = lossOutputs(model);
+  std::vector<sema::Output> outputs = trainOutputs(model);
   if (model.losses.size() > 1)
     for (const sema::Output &loss : model.losses)
       if (loss.name.empty())

@@ -28,7 +28,6 @@ enum class StmtKind {
   Param,
   Update,
   Loss,
-  Metric,
   State,
   Option,
   Input,
@@ -103,13 +102,6 @@ struct UpdateStmt : StmtOf<StmtKind::Update> {
 /// `loss balance = 0.01 * uneven`: a named term of the objective. Without a name it is an
 /// assignment, since `loss` may be an ordinary name.
 struct LossStmt : StmtOf<StmtKind::Loss> {
-  using StmtOf::StmtOf;
-  Name name;
-  ExprPtr value;
-};
-
-/// `metric dropped = sum(full, over batch)`: a number that a run reports.
-struct MetricStmt : StmtOf<StmtKind::Metric> {
   using StmtOf::StmtOf;
   Name name;
   ExprPtr value;

@@ -7,10 +7,6 @@ namespace titan::sema {
 
 using namespace syntax;
 
-const Losses::Kind Losses::losses = {
-    "loss", &Model::losses, "convert it with `float(x)`; no gradient passes through integers"};
-const Losses::Kind Losses::metrics = {"metric", &Model::metrics, "convert it with `float(x)`"};
-
 DType Losses::computeType() const {
   return wider(elaboration.recorder.computeType, DType::F32);
 }
@@ -24,16 +20,15 @@ Value Losses::valueOf(const Expr &expr) {
              : value;
 }
 
-bool Losses::isAllowedHere(const Kind &kind, Location at) {
+bool Losses::isAllowedHere(Location at) {
   if (context.loops.empty() && context.frame->decl->is<ModelDecl>())
     return true;
-  report(Code::MisplacedStatement, at,
-         std::string("a ") + kind.word + " belongs to a model, outside of `repeat`")
+  report(Code::MisplacedStatement, at, "a loss belongs to a model, outside of `repeat`")
       .help("carry its value out (`total = total + ...`), or make it a result: `-> y, uneven`");
   return false;
 }
 
-bool Losses::isNumber(const Kind &kind, const Value &value, Location at, const std::string &what) {
+bool Losses::isNumber(const Value &value, Location at, const std::string &what) {
   const TensorType &type = typeOf(value);
   if (!type.dims.empty()) {
     report(Code::LossNotScalar, at, what + " must be one number, but this has " + print(type.dims))
@@ -44,35 +39,34 @@ bool Losses::isNumber(const Kind &kind, const Value &value, Location at, const s
     return true;
   report(Code::LossNotScalar, at,
          what + " must be a floating-point number, but this is " + spelling(type.dtype))
-      .help(kind.conversion);
+      .help("convert it with `float(x)`; no gradient passes through integers");
   return false;
 }
 
-bool Losses::isNew(const Kind &kind, const std::string &name, Location at) {
-  const std::vector<Output> &outputs = model.*kind.outputs;
-  auto other = std::find_if(outputs.begin(), outputs.end(),
+bool Losses::isNew(const std::string &name, Location at) {
+  auto other = std::find_if(model.losses.begin(), model.losses.end(),
                             [&](const Output &one) { return one.name == name; });
-  if (other == outputs.end())
+  if (other == model.losses.end())
     return true;
-  const std::string word = std::string("the model has a ") + kind.word;
   Diagnostic &diag = report(Code::LossTwice, at,
-                            name.empty() ? word + " already" : word + " `" + name + "` already")
+                            name.empty() ? "the model has a loss already"
+                                         : "the model has a loss `" + name + "` already")
                          .note(other->loc, "the other one is here");
   if (name.empty())
     diag.help("give one of them a name, `loss NAME = ...`: their sum is minimised");
   return false;
 }
 
-void Losses::add(const Kind &kind, const std::string &name, const Expr &expr, Location at) {
-  if (!isAllowedHere(kind, at))
+void Losses::add(const std::string &name, const Expr &expr, Location at) {
+  if (!isAllowedHere(at))
     return;
-  const std::string what = name.empty() ? "the loss" : std::string(kind.word) + " `" + name + "`";
+  const std::string what = name.empty() ? "the loss" : "loss `" + name + "`";
   std::string outer = std::exchange(context.variable, name.empty() ? "loss" : name);
   Value value = valueOf(expr);
   context.variable = std::move(outer);
-  if (expectTensor(value, expr.loc, what.c_str()) && isNew(kind, name, at) &&
-      isNumber(kind, value, expr.loc, what))
-    (model.*kind.outputs).push_back({name, value.tensor, expr.loc});
+  if (expectTensor(value, expr.loc, what.c_str()) && isNew(name, at) &&
+      isNumber(value, expr.loc, what))
+    model.losses.push_back({name, value.tensor, expr.loc});
 }
 
 void Losses::sum() {

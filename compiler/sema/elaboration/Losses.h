@@ -1,6 +1,5 @@
-// The losses, whose sum a run minimises, and the metrics, which it only reports. A model has at
-// most one `loss = ...`, and one `loss NAME = ...` or `metric NAME = ...` for each name. The
-// gradient is that of the sum of the losses; named losses and metrics are reported individually.
+// The losses, whose sum a run minimises. A model has at most one `loss = ...`, and one `loss NAME =
+// ...` for each name. The gradient is that of the sum; named losses are reported individually.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_LOSSES_H
 #define TITAN_COMPILER_SEMA_ELABORATION_LOSSES_H
 
@@ -13,27 +12,17 @@ public:
   explicit Losses(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   /// `loss NAME = ...`, or `loss = ...` with the name "".
-  void add(const syntax::LossStmt &stmt) { add(losses, stmt.name.text, *stmt.value, stmt.loc); }
-  void add(const syntax::AssignStmt &stmt) { add(losses, "", *stmt.value, stmt.loc); }
-  /// `metric NAME = ...`.
-  void add(const syntax::MetricStmt &stmt) { add(metrics, stmt.name.text, *stmt.value, stmt.loc); }
+  void add(const syntax::LossStmt &stmt) { add(stmt.name.text, *stmt.value, stmt.loc); }
+  void add(const syntax::AssignStmt &stmt) { add("", *stmt.value, stmt.loc); }
   /// Sums the losses of the model.
   void sum();
 
 private:
-  /// Losses or metrics.
-  struct Kind {
-    const char *word;
-    std::vector<Output> Model::*outputs;
-    const char *conversion; ///< the remedy for integers
-  };
-  static const Kind losses, metrics;
-
-  void add(const Kind &kind, const std::string &name, const syntax::Expr &expr, Location at);
+  void add(const std::string &name, const syntax::Expr &expr, Location at);
   Value valueOf(const syntax::Expr &expr);
-  bool isAllowedHere(const Kind &kind, Location at);
-  bool isNumber(const Kind &kind, const Value &value, Location at, const std::string &what);
-  bool isNew(const Kind &kind, const std::string &name, Location at);
+  bool isAllowedHere(Location at);
+  bool isNumber(const Value &value, Location at, const std::string &what);
+  bool isNew(const std::string &name, Location at);
   /// The element type of losses: at least f32, because a narrow type would lose digits of a mean
   /// over many values.
   DType computeType() const;

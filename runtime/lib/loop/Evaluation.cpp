@@ -46,7 +46,7 @@ DataSource openSet(Executor &executor, const Settings &settings) {
   return std::move(*set);
 }
 
-void add(NamedNumbers &sums, const NamedNumbers &losses) {
+void add(NamedLosses &sums, const NamedLosses &losses) {
   if (sums.empty())
     sums = losses;
   else
@@ -55,7 +55,7 @@ void add(NamedNumbers &sums, const NamedNumbers &losses) {
 }
 
 /// Removes the unnamed loss from `losses`, if it is there.
-std::optional<double> takeUnnamed(NamedNumbers &losses) {
+std::optional<double> takeUnnamed(NamedLosses &losses) {
   auto unnamed =
       std::find_if(losses.begin(), losses.end(), [](auto &one) { return one.first.empty(); });
   if (unnamed == losses.end())
@@ -66,7 +66,7 @@ std::optional<double> takeUnnamed(NamedNumbers &losses) {
 }
 
 /// " (balance 0.01, z 0.002)"; empty without named losses.
-std::string listOf(const NamedNumbers &losses, int digits) {
+std::string listOf(const NamedLosses &losses, int digits) {
   std::string all;
   for (const auto &[name, value] : losses)
     all += fmt::format("{}{} {:.{}g}", all.empty() ? "" : ", ", name, value, digits);
@@ -96,7 +96,7 @@ std::optional<EvaluationResult> Evaluation::run(const std::function<bool()> &isS
     reader.load(data, batch * program.batch);
     executor.run(function);
     result.loss += executor.readScalar("loss", function);
-    add(result.losses, executor.readNamed("loss.", function));
+    add(result.losses, executor.readLosses(function));
     if (batch + 1 < batches && isStopped())
       return std::nullopt;
   }

@@ -17,7 +17,7 @@ namespace titan::rt {
 
 struct EvaluationResult {
   double loss = 0;
-  NamedNumbers losses; ///< named losses only
+  NamedLosses losses; ///< named losses only
   /// From the unnamed loss, or the only loss; none if all of several losses are named.
   std::optional<double> perplexity;
   int64_t tokens = 0;

@@ -28,9 +28,9 @@ void addMemory(Scalars &scalars, const std::string &section, Device &device) {
   }
 }
 
-void addNamed(Scalars &scalars, const std::string &section, const NamedNumbers &numbers) {
-  for (const auto &[name, value] : numbers)
-    scalars.push_back({section + name, value});
+void addLosses(Scalars &scalars, const std::string &section, const NamedLosses &losses) {
+  for (const auto &[name, value] : losses)
+    scalars.push_back({section + "losses/" + name, value});
 }
 
 } // namespace
@@ -61,8 +61,7 @@ void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, do
                      {"time_metrics/data_loading(%)", 100 * dataSeconds / seconds},
                      {"n_tokens_seen", static_cast<double>(row.tokens)},
                      {"lr", row.lr}};
-  addNamed(scalars, "loss_metrics/losses/", row.losses);
-  addNamed(scalars, "metrics/", row.metrics);
+  addLosses(scalars, "loss_metrics/", row.losses);
   addMemory(scalars, "", executor.device());
   if (row.mfu)
     scalars.push_back({"mfu(%)", *row.mfu});
@@ -86,7 +85,7 @@ void Reporter::evaluation(int64_t step, const EvaluationResult &result) {
   Scalars scalars = {
       {"validation_metrics/loss", result.loss},
       {"validation_metrics/throughput(tps)", tokensPerSecond / executor.world().size()}};
-  addNamed(scalars, "validation_metrics/losses/", result.losses);
+  addLosses(scalars, "validation_metrics/", result.losses);
   addMemory(scalars, "validation_metrics/", executor.device());
   events->append(step, scalars);
   say("step {}  evaluation: loss {:.4f} on {} tokens", step, result.loss, result.tokens);

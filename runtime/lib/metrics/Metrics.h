@@ -10,8 +10,7 @@
 // formula: neither recomputation nor masks change the count. It is omitted if the peak is unknown,
 // as on CPUs unless configured. `eval_loss` is present after an evaluation. `losses` and
 // `eval_losses` contain the losses that the model names; `loss` and `eval_loss` are the sums of all
-// losses. `metrics` contains the metrics of the model. `max_loss` is the largest mean over a rank's
-// share of the batch, if the batch is sharded.
+// losses. `max_loss` is the largest mean over a rank's share of the batch, if the batch is sharded.
 //
 // Errors: UserError if a file cannot be written.
 #pragma once
@@ -25,8 +24,8 @@
 
 namespace titan::rt {
 
-/// The losses or metrics that a model names, in its order.
-using NamedNumbers = std::vector<std::pair<std::string, double>>;
+/// The losses that a model names, in its order.
+using NamedLosses = std::vector<std::pair<std::string, double>>;
 
 struct MetricsRow {
   int64_t step = 0; ///< from 1
@@ -41,7 +40,7 @@ struct MetricsRow {
   std::optional<double> evalLoss = {}; ///< after an evaluation at this step
   double modelTflops = 0;              ///< like tflops, by TorchTitan's formula
   std::optional<double> mfu = {};      ///< per cent; if the devices' peak is known
-  NamedNumbers losses = {}, evalLosses = {}, metrics = {};
+  NamedLosses losses = {}, evalLosses = {};
   std::optional<double> maxLoss = {}; ///< the largest of all ranks, if the batch is sharded
 };
 

@@ -256,13 +256,14 @@ double Executor::readScalar(const std::string &name, const std::string &function
   }
 }
 
-NamedNumbers Executor::readNamed(std::string_view prefix, const std::string &function) const {
-  NamedNumbers numbers;
+NamedLosses Executor::readLosses(const std::string &function) const {
+  constexpr std::string_view prefix = "loss.";
+  NamedLosses losses;
   for (const Tensor &tensor : info.tensors)
     if (tensor.role == Role::Output && tensor.function == pipelines.outputsOf(function) &&
         tensor.name.starts_with(prefix))
-      numbers.push_back({tensor.name.substr(prefix.size()), readScalar(tensor.name, function)});
-  return numbers;
+      losses.push_back({tensor.name.substr(prefix.size()), readScalar(tensor.name, function)});
+  return losses;
 }
 
 std::optional<double> Executor::readMaxUnreduced(const std::string &name,

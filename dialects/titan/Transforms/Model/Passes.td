@@ -17,8 +17,8 @@ def TitanVerifyModelPhase : Pass<"titan-verify-model-phase", "::mlir::ModuleOp">
       programs share its memory.
     In a program `"train"`:
     - (M4) one result is the loss: `titan.output = "loss"`, floating-point, without dimensions. The
-      other results are named losses, `"loss.NAME"`, metrics, `"metric.NAME"`, of the same kind, and
-      exactly one next value (`titan.updates`) of each buffer (`titan.buffer`);
+      other results are named losses, `"loss.NAME"`, and exactly one next value (`titan.updates`) of
+      each buffer (`titan.buffer`);
     - (M5) `titan.updated_by` of each trained parameter names the function that updates it.
     In the module:
     - (M6) no type has a sharding.

@@ -97,10 +97,9 @@ enum class InitFrom : uint8_t {
 struct Tensor {
   Role role;
   /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Cache: "layers.k"; Input: "tokens";
-  /// Scalar: "lr", "step"; Output: "loss", "loss.NAME" for a named loss, "metric.NAME" for a
-  /// metric, "grad_norm", "local_loss" (the unreduced loss), "logits"; Gradient: the parameter's
-  /// name. A stacked tensor (its first dimension is a repeat) is stored in files and initialised
-  /// per layer: "layers.3.wq".
+  /// Scalar: "lr", "step"; Output: "loss", "loss.NAME" for a named loss, "grad_norm", "local_loss"
+  /// (the unreduced loss), "logits"; Gradient: the parameter's name. A stacked tensor (its first
+  /// dimension is a repeat) is stored in files and initialised per layer: "layers.3.wq".
   std::string name;
   TensorInfo info;
   int allocation; // index into Program::persistent or Function::transient
