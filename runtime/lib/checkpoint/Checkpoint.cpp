@@ -202,10 +202,14 @@ LoadedWeights loadWeights(Executor &executor, const std::string &path, uint64_t 
   return loaded;
 }
 
-void printNotes(Executor &executor, const LoadedWeights &loaded) {
+void loadTrainedWeights(Executor &executor, const Options &options, const Settings &settings) {
+  const LoadedWeights loaded =
+      loadWeights(executor, options.initFrom, static_cast<uint64_t>(settings.integer("seed", 0)));
   if (executor.isFirst())
     for (const std::string &note : loaded.notes)
       std::fprintf(stderr, "%s\n", note.c_str());
+  executor.writeScalar("step",
+                       static_cast<double>(loaded.step.value_or(settings.integer("steps", 100))));
 }
 
 std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDirectory,

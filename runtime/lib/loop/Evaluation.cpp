@@ -122,14 +122,9 @@ int evaluate(Executor &executor, const Options &options, const Settings &setting
       throw UserError("eval needs weights: pass --init-from DIR or FILE.safetensors");
   });
   Evaluation evaluation(executor, settings);
-  const LoadedWeights loaded =
-      loadWeights(executor, options.initFrom, static_cast<uint64_t>(settings.integer("seed", 0)));
-  printNotes(executor, loaded);
+  loadTrainedWeights(executor, options, settings);
   if (options.dryRun)
     return 0;
-  // Weights without a step are those of the last one.
-  executor.writeScalar("step",
-                       static_cast<double>(loaded.step.value_or(settings.integer("steps", 100))));
   const EvaluationResult result = *evaluation.run([] { return false; });
   int digits = executor.program().dtype == DType::F64 ? 17 : 9;
   if (executor.isFirst())
