@@ -84,7 +84,7 @@ Evaluation::Evaluation(Executor &executor, const Settings &settings)
       data(openSet(executor, settings)),
       batches(countBatches(executor.program(), data, pathOf(settings),
                            settings.integer("eval.batches", 0))),
-      reader(executor, function) {
+      reader(executor, function), memory(reader.makeBatch()) {
   executor.prepare(function); // in a training run, before its first step
 }
 
@@ -93,7 +93,8 @@ std::optional<EvaluationResult> Evaluation::run(const std::function<bool()> &isS
   const Program &program = executor.program();
   EvaluationResult result;
   for (int64_t batch = 0; batch < batches; ++batch) {
-    reader.load(data, batch * program.batch);
+    reader.read(data, batch * program.batch, memory);
+    reader.load(memory);
     executor.run(function);
     result.loss += executor.readScalar("loss", function);
     add(result.losses, executor.readLosses(function));

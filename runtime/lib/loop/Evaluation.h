@@ -41,6 +41,7 @@ private:
   DataSource data;
   int64_t batches;
   BatchReader reader;
+  Batch memory;
 };
 
 /// Whether the program was compiled with an entry point for evaluation.

@@ -10,6 +10,7 @@
 #include "StopSignal.h"
 #include "checkpoint/Checkpoint.h"
 #include "checkpoint/Verify.h"
+#include "data/BackgroundReader.h"
 #include "data/BatchReader.h"
 #include "data/Data.h"
 #include "rundir/Archive.h"
@@ -192,6 +193,8 @@ private:
 
   int loop() {
     firstStep = step;
+    ahead.emplace(reader.makeBatch(), reader.makeBatch(),
+                  [this](int64_t first, Batch &batch) { reader.read(*data, first, batch); });
     progress.begin(step);
     enterStopPhase(StopPhase::Running);
     if (int stop = agreeOnStop(executor); stop && step < last)
@@ -261,9 +264,14 @@ private:
     return all;
   }
 
+  /// The first sample of the step after this one, if there is such a step.
+  std::optional<int64_t> nextSample() const {
+    return step + 1 < last ? std::optional(sample + executor.program().batch) : std::nullopt;
+  }
+
   void oneStep() {
     const Progress::Clock::time_point begin = Progress::Clock::now();
-    profiler.during("data", [&] { reader.load(*data, sample); });
+    profiler.during("data", [&] { reader.load(ahead->take(sample, nextSample())); });
     progress.addDataSeconds(secondsSince(begin));
     sample += executor.program().batch;
     ++step;
@@ -374,6 +382,7 @@ private:
   FiniteCheck check;
   std::optional<DataSource> data;
   std::optional<Evaluation> evaluation;
+  std::optional<BackgroundReader> ahead; // of `reader` and `data`
 
   int64_t step = 0, firstStep = 0; // completed; completed before this process started
   int64_t saved = -1;              // the step of the latest checkpoint
