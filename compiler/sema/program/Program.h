@@ -164,6 +164,7 @@ struct Model {
   std::vector<Output> outputs;
   std::vector<Output> losses;  ///< in source order; at most one has no name
   std::optional<ValueId> loss; ///< the sum of the losses, which a run minimises
+  std::vector<Output> metrics; ///< in source order
   Location loc;
 
   /// Elements of all parameters, or of all buffers, every iteration counted.

@@ -65,7 +65,8 @@ void addCommands(CLI::App &app, Options &o) {
     return sub;
   };
   command("train", "train the model (the default command)", Command::Train);
-  command("eval", "loss on a data set", Command::Eval);
+  CLI::App *eval = command("eval", "losses and metrics on a data set", Command::Eval);
+  eval->add_flag("--json", o.json, "write a JSON object");
   CLI::App *generate = command("generate", "write text with trained weights", Command::Generate);
   generate
       ->add_option("--prompt", o.prompt,

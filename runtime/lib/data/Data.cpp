@@ -159,6 +159,12 @@ DataSource openData(const Program &program, const std::string &function, const D
   return DataSource(std::move(components), seed, shuffle);
 }
 
+std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data) {
+  std::vector<EvaluationSet> sets;
+  sets.push_back({"", data.path, openData(program, "eval", data, 0, /*shuffle=*/false)});
+  return sets;
+}
+
 std::vector<std::string> unreadWeights(const Program &program, const std::string &function,
                                        const DataSettings &data) {
   std::vector<std::string> unread;

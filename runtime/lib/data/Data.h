@@ -28,6 +28,15 @@ DataSettings evaluationData(const Settings &settings);
 DataSource openData(const Program &program, const std::string &function, const DataSettings &data,
                     uint64_t seed, bool shuffle);
 
+struct EvaluationSet {
+  std::string name; ///< empty: the only one
+  std::string path;
+  DataSource data; ///< in the order of the file
+};
+
+/// The sets to evaluate on.
+std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data);
+
 /// The files of weights of these data that no input of the function reads.
 std::vector<std::string> unreadWeights(const Program &program, const std::string &function,
                                        const DataSettings &data);

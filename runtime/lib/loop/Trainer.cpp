@@ -342,12 +342,12 @@ private:
     // Before an evaluation overwrites the step's outputs.
     MetricsRow row = progress.row(step, rate, seconds);
     const bool ends = check.endsRun(step);
-    std::optional<EvaluationResult> result;
+    std::optional<std::vector<EvaluationResult>> results;
     if (evaluates && !stop && !ends)
-      result = evaluation->run([&] { return (stop = agreeOnStop(executor)) != 0; });
-    if (result) {
-      row.evalLoss = result->loss;
-      row.evalLosses = result->losses;
+      results = evaluation->run([&] { return (stop = agreeOnStop(executor)) != 0; });
+    if (results) {
+      for (const EvaluationResult &result : *results)
+        row.evaluations.push_back(result.numbers);
       row.time = progress.seconds();
     } else if (evaluates && stop && step == last) {
       report.say("note: the last evaluation is left out, since {} came", signalName(stop));
@@ -357,8 +357,9 @@ private:
           [&] { report.row(row, progress.secondsLeft(step), seconds, progress.dataSeconds()); });
     if (!check.isFinite(step))
       check.handleNonFinite(step, report);
-    if (result)
-      report.evaluation(step, *result);
+    if (results)
+      for (const EvaluationResult &result : *results)
+        report.evaluation(step, result);
     progress.endRow(step);
   }
 

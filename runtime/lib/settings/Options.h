@@ -40,7 +40,7 @@ struct Options {
 
   std::string prompt;
   std::string prompts;             ///< a file of prompts; empty: `prompt` alone
-  bool json = false;               ///< write a JSON object per prompt
+  bool json = false;               ///< write a JSON object per prompt, or of an evaluation
   std::vector<std::string> stops;  ///< texts before which a continuation ends
   std::vector<int64_t> stopTokens; ///< likewise
   bool chat = false; ///< a prompt is a user's message in the tokenizer's chat template
