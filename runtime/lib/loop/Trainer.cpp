@@ -92,9 +92,9 @@ private:
     executor.world().runCollectively([&] {
       if (from.path.empty())
         throw UserError("there are no data to train on: pass --data FILE");
-      data.emplace(openData(executor.program(), "train", from, seed(), /*shuffle=*/true));
+      data.emplace(openTrainingData(executor.program(), from, seed()));
     });
-    for (const std::string &file : unreadWeights(executor.program(), "train", from))
+    for (const std::string &file : unreadWeights(executor.program(), from))
       report.warn("the model has no input `weights`, so all labels count, also those that '{}' "
                   "leaves out",
                   file);
