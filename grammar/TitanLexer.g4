@@ -1,7 +1,7 @@
 // The tokens of Titan. Line ends are tokens here; token preparation (compiler/syntax/PrepareTokens.h)
 // decides which of them end a statement. Words with a meaning in one context (`auto`, `causal`,
 // `params`, `group`) are not keywords, so they may name dimensions and settings.
-// `buffer`, `update`, `loss`, `optimizer`, `schedule`, `state` and `option` are keywords only before a name,
+// `buffer`, `update`, `loss`, `metric`, `optimizer`, `schedule`, `state` and `option` are keywords only before a name,
 // `default` only before `optimizer` and `schedule`; `weights` only before a string; likewise the words of `config` declarations, some of which
 // follow an operand (lex()). Elsewhere they are names.
 // The input consists of bytes; text outside ASCII occurs only in comments and strings.
@@ -29,6 +29,7 @@ PARAM: 'param';
 BUFFER: 'buffer';
 UPDATE: 'update';
 LOSS: 'loss';
+METRIC: 'metric';
 STATE: 'state';
 OPTION: 'option';
 INPUT: 'input';

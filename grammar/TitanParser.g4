@@ -118,6 +118,7 @@ statement
       | paramStmt
       | updateStmt
       | lossStmt
+      | metricStmt
       | stateStmt
       | optionStmt
       | inputStmt
@@ -136,6 +137,7 @@ dimsItem: newDim (ASSIGN expr)?;
 paramStmt: (PARAM | BUFFER) typedName ((ASSIGN | TILDE) expr)? settings?;
 updateStmt: UPDATE bufferName ASSIGN expr;
 lossStmt: LOSS newName ASSIGN expr;
+metricStmt: METRIC newName ASSIGN expr;
 stateStmt: STATE newName dimList?;
 optionStmt: OPTION newName ASSIGN expr settings?;
 inputStmt: INPUT typedName;

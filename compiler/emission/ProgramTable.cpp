@@ -226,24 +226,45 @@ void ProgramTable::emitWeights() {
             "});");
 }
 
-void ProgramTable::emitSchedule(NameScope &scope) {
-  for (auto function : module.getOps<ScalarFunctionOp>())
+void ProgramTable::emitHostFunctions(NameScope &scope) {
+  auto emitOne = [&](ScalarFunctionOp function, StringRef name, const std::string &comment) {
+    HostFunction host{function, scope.pick(name)};
+    out.line("/// " + comment);
+    emitHostFunction(function, host.name, out);
+    return host;
+  };
+  for (auto function : module.getOps<ScalarFunctionOp>()) {
     if (function->hasAttr(attr::kSchedule))
-      schedule = function;
-  if (!schedule)
-    return;
-  scheduleName = scope.pick("schedule");
-  out.line("/// The factor of the learning rate. Runs on the host, once a step.");
-  emitHostFunction(schedule, scheduleName, out);
+      schedule = emitOne(function, "schedule",
+                         "The factor of the learning rate. Runs on the host, once a step.");
+    if (auto output = function->getAttrOfType<StringAttr>(attr::kEvaluates))
+      evaluated.push_back(emitOne(function, "evaluation",
+                                  "`" + output.str() +
+                                      "` of an evaluation. Runs on the host, once an evaluation."));
+  }
+}
+
+static std::string getSources(ScalarFunctionOp function, StringRef attribute) {
+  std::string sources;
+  for (auto source : function->getAttrOfType<ArrayAttr>(attribute).getAsRange<StringAttr>())
+    sources += (sources.empty() ? "" : ", ") + quote(source.getValue());
+  return "{" + sources + "}";
 }
 
 void ProgramTable::emitScheduleRow() {
-  if (!schedule)
+  if (schedule)
+    out.line("p.schedule = {" + getSources(schedule->function, attr::kSchedule) + ", " +
+             schedule->name + "};");
+}
+
+void ProgramTable::emitEvaluatedRows() {
+  if (evaluated.empty())
     return;
-  std::string sources;
-  for (auto source : schedule->getAttrOfType<ArrayAttr>(attr::kSchedule).getAsRange<StringAttr>())
-    sources += (sources.empty() ? "" : ", ") + quote(source.getValue());
-  out.line("p.schedule = {{" + sources + "}, " + scheduleName + "};");
+  out.open("p.evaluated =");
+  for (auto &[function, name] : evaluated)
+    out.line("{" + quote(function->getAttrOfType<StringAttr>(attr::kEvaluates)) + ", " +
+             getSources(function, attr::kBatchValues) + ", " + name + "},");
+  out.close(";");
 }
 
 void ProgramTable::emitPersistent() {
@@ -466,6 +487,7 @@ void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
   emitSettings();
   emitWeights();
   emitScheduleRow();
+  emitEvaluatedRows();
   if (parameterType)
     out.line("p.dtype = " + getDType(parameterType) + ";");
   if (auto sizes = module->getAttrOfType<DictionaryAttr>(ir::attr::kSizes))

@@ -158,8 +158,14 @@ private:
   ArrayRef<Attribute> optimizers;
 };
 
-/// The outputs of training and evaluation: the loss, and the named losses of which it is the sum.
-std::vector<sema::Output> trainOutputs(const sema::Model &model) {
+/// Appends the metrics of the model.
+void addMetrics(const sema::Model &model, std::vector<sema::Output> &outputs) {
+  for (const sema::Output &metric : model.metrics)
+    outputs.push_back({ir::getMetricOutput(metric.name), metric.value, metric.loc});
+}
+
+/// The losses of training and evaluation: the loss, and the named losses of which it is the sum.
+std::vector<sema::Output> lossOutputs(const sema::Model &model) {
   std::vector<sema::Output> outputs{{"loss", *model.loss, model.loc}};
   for (const sema::Output &loss : model.losses)
     if (!loss.name.empty())
@@ -167,13 +173,21 @@ std::vector<sema::Output> trainOutputs(const sema::Model &model) {
   return outputs;
 }
 
+std::vector<sema::Output> trainOutputs(const sema::CheckedRun &run) {
+  std::vector<sema::Output> outputs = lossOutputs(run.train);
+  if (run.run["metrics.training"].boolean())
+    addMetrics(run.train, outputs);
+  return outputs;
+}
+
 /// If there are named losses, evaluation also returns the loss without a name, for the perplexity.
 std::vector<sema::Output> evalOutputs(const sema::Model &model) {
-  std::vector<sema::Output> outputs = trainOutputs(model);
+  std::vector<sema::Output> outputs = lossOutputs(model);
   if (model.losses.size() > 1)
     for (const sema::Output &loss : model.losses)
       if (loss.name.empty())
         outputs.push_back({ir::getLossOutput(""), loss.value, loss.loc});
+  addMetrics(model, outputs);
   return outputs;
 }
 
@@ -194,7 +208,7 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
   if (run.train.loss) {
     SmallVector<Attribute> optimizers = lowerOptimizers(run.updates, sources, builder);
     ProgramLowering program(run, run.train, sources, builder, optimizers);
-    func::FuncOp train = program.lower("train", trainOutputs(run.train));
+    func::FuncOp train = program.lower("train", trainOutputs(run));
     addStepAttributes(run.run, builder, train);
     // The stages of a pipeline process microbatches, even if there is one only.
     if (int64_t microbatches = run.run["accumulate"].integer; microbatches > 1 || run.mesh.pipeline)

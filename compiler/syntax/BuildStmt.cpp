@@ -79,6 +79,8 @@ StmtPtr Builder::buildStmt(P::StatementContext &context) {
     return buildUpdate(*stmt);
   if (P::LossStmtContext *stmt = context.lossStmt())
     return buildLoss(*stmt);
+  if (P::MetricStmtContext *stmt = context.metricStmt())
+    return buildMetric(*stmt);
   if (P::StateStmtContext *stmt = context.stateStmt())
     return buildState(*stmt);
   if (P::OptionStmtContext *stmt = context.optionStmt())
@@ -143,6 +145,13 @@ StmtPtr Builder::buildUpdate(P::UpdateStmtContext &context) {
 
 StmtPtr Builder::buildLoss(P::LossStmtContext &context) {
   auto made = std::make_unique<LossStmt>(at(context));
+  made->name = name(*context.newName());
+  made->value = build(*context.expr());
+  return made;
+}
+
+StmtPtr Builder::buildMetric(P::MetricStmtContext &context) {
+  auto made = std::make_unique<MetricStmt>(at(context));
   made->name = name(*context.newName());
   made->value = build(*context.expr());
   return made;

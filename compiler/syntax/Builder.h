@@ -68,6 +68,7 @@ private:
   StmtPtr buildParam(P::ParamStmtContext &context);
   StmtPtr buildUpdate(P::UpdateStmtContext &context);
   StmtPtr buildLoss(P::LossStmtContext &context);
+  StmtPtr buildMetric(P::MetricStmtContext &context);
   StmtPtr buildState(P::StateStmtContext &context);
   StmtPtr buildOption(P::OptionStmtContext &context);
   StmtPtr buildOutput(P::OutputStmtContext &context);

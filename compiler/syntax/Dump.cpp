@@ -35,6 +35,9 @@ void Dumper::stmt(const Stmt &stmt) {
   } else if (const auto *s = stmt.as<LossStmt>()) {
     line("Loss ") << s->name.text << '\n';
     nested([&] { expr(*s->value); });
+  } else if (const auto *s = stmt.as<MetricStmt>()) {
+    line("Metric ") << s->name.text << '\n';
+    nested([&] { expr(*s->value); });
   } else if (const auto *s = stmt.as<StateStmt>()) {
     line("State ") << s->name.text << (s->dims ? text(*s->dims) : "") << '\n';
   } else if (const auto *s = stmt.as<OptionStmt>()) {

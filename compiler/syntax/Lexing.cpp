@@ -48,6 +48,7 @@ bool isNameAfterAll(const Token &previous, const Token &word, const Token &next)
   case TitanLexer::BUFFER:
   case TitanLexer::UPDATE:
   case TitanLexer::LOSS:
+  case TitanLexer::METRIC:
   case TitanLexer::OPTIMIZER:
   case TitanLexer::SCHEDULE:
   case TitanLexer::STATE:

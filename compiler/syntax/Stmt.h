@@ -28,6 +28,7 @@ enum class StmtKind {
   Param,
   Update,
   Loss,
+  Metric,
   State,
   Option,
   Input,
@@ -102,6 +103,13 @@ struct UpdateStmt : StmtOf<StmtKind::Update> {
 /// `loss balance = 0.01 * uneven`: a named term of the objective. Without a name it is an
 /// assignment, since `loss` may be an ordinary name.
 struct LossStmt : StmtOf<StmtKind::Loss> {
+  using StmtOf::StmtOf;
+  Name name;
+  ExprPtr value;
+};
+
+/// `metric accuracy = mean(...)`: a number that evaluations report, and no gradient follows.
+struct MetricStmt : StmtOf<StmtKind::Metric> {
   using StmtOf::StmtOf;
   Name name;
   ExprPtr value;

@@ -27,9 +27,9 @@ inline bool startsDeclaration(const Token &t) {
 }
 inline bool startsStatement(const Token &t) {
   return startsDeclaration(t) ||
-         t.isOneOf(Lex::DIMS, Lex::PARAM, Lex::BUFFER, Lex::UPDATE, Lex::LOSS, Lex::STATE,
-                   Lex::OPTION, Lex::INPUT, Lex::OUTPUT, Lex::LET, Lex::REPEAT, Lex::RETURN,
-                   Lex::IN);
+         t.isOneOf(Lex::DIMS, Lex::PARAM, Lex::BUFFER, Lex::UPDATE, Lex::LOSS, Lex::METRIC,
+                   Lex::STATE, Lex::OPTION, Lex::INPUT, Lex::OUTPUT, Lex::LET, Lex::REPEAT,
+                   Lex::RETURN, Lex::IN);
 }
 
 class TokenPreparer {

@@ -7,6 +7,9 @@ namespace titan::sema {
 
 using namespace syntax;
 
+const Losses::Kind Losses::loss{"loss", &Model::losses};
+const Losses::Kind Losses::metric{"metric", &Model::metrics};
+
 DType Losses::computeType() const {
   return wider(elaboration.recorder.computeType, DType::F32);
 }
@@ -20,10 +23,11 @@ Value Losses::valueOf(const Expr &expr) {
              : value;
 }
 
-bool Losses::isAllowedHere(Location at) {
+bool Losses::isAllowedHere(const Kind &kind, Location at) {
   if (context.loops.empty() && context.frame->decl->is<ModelDecl>())
     return true;
-  report(Code::MisplacedStatement, at, "a loss belongs to a model, outside of `repeat`")
+  report(Code::MisplacedStatement, at,
+         std::string("a ") + kind.word + " belongs to a model, outside of `repeat`")
       .help("carry its value out (`total = total + ...`), or make it a result: `-> y, uneven`");
   return false;
 }
@@ -39,34 +43,47 @@ bool Losses::isNumber(const Value &value, Location at, const std::string &what) 
     return true;
   report(Code::LossNotScalar, at,
          what + " must be a floating-point number, but this is " + spelling(type.dtype))
-      .help("convert it with `float(x)`; no gradient passes through integers");
+      .help("convert it with `float(x)`");
   return false;
 }
 
-bool Losses::isNew(const std::string &name, Location at) {
-  auto other = std::find_if(model.losses.begin(), model.losses.end(),
+bool Losses::isNew(const Kind &kind, const std::string &name, Location at) {
+  const std::vector<Output> &others = model.*kind.list;
+  auto other = std::find_if(others.begin(), others.end(),
                             [&](const Output &one) { return one.name == name; });
-  if (other == model.losses.end())
+  if (other == others.end())
     return true;
   Diagnostic &diag = report(Code::LossTwice, at,
-                            name.empty() ? "the model has a loss already"
-                                         : "the model has a loss `" + name + "` already")
+                            std::string("the model has a ") + kind.word +
+                                (name.empty() ? "" : " `" + name + "`") + " already")
                          .note(other->loc, "the other one is here");
   if (name.empty())
     diag.help("give one of them a name, `loss NAME = ...`: their sum is minimised");
   return false;
 }
 
-void Losses::add(const std::string &name, const Expr &expr, Location at) {
-  if (!isAllowedHere(at))
+void Losses::add(const LossStmt &stmt) {
+  add(loss, stmt.name.text, *stmt.value, stmt.loc);
+}
+
+void Losses::add(const AssignStmt &stmt) {
+  add(loss, "", *stmt.value, stmt.loc);
+}
+
+void Losses::add(const MetricStmt &stmt) {
+  add(metric, stmt.name.text, *stmt.value, stmt.loc);
+}
+
+void Losses::add(const Kind &kind, const std::string &name, const Expr &expr, Location at) {
+  if (!isAllowedHere(kind, at))
     return;
-  const std::string what = name.empty() ? "the loss" : "loss `" + name + "`";
+  const std::string what = name.empty() ? "the loss" : kind.word + (" `" + name + "`");
   std::string outer = std::exchange(context.variable, name.empty() ? "loss" : name);
   Value value = valueOf(expr);
   context.variable = std::move(outer);
-  if (expectTensor(value, expr.loc, what.c_str()) && isNew(name, at) &&
+  if (expectTensor(value, expr.loc, what.c_str()) && isNew(kind, name, at) &&
       isNumber(value, expr.loc, what))
-    model.losses.push_back({name, value.tensor, expr.loc});
+    (model.*kind.list).push_back({name, value.tensor, expr.loc});
 }
 
 void Losses::sum() {

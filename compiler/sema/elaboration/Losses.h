@@ -1,5 +1,5 @@
-// The losses, whose sum a run minimises. A model has at most one `loss = ...`, and one `loss NAME =
-// ...` for each name. The gradient is that of the sum; named losses are reported individually.
+// The numbers that a model reports. A run minimises the sum of the losses: at most one `loss =
+// ...`, and one `loss NAME = ...` for each name. Metrics, `metric NAME = ...`, have no gradient.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_LOSSES_H
 #define TITAN_COMPILER_SEMA_ELABORATION_LOSSES_H
 
@@ -12,19 +12,27 @@ public:
   explicit Losses(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   /// `loss NAME = ...`, or `loss = ...` with the name "".
-  void add(const syntax::LossStmt &stmt) { add(stmt.name.text, *stmt.value, stmt.loc); }
-  void add(const syntax::AssignStmt &stmt) { add("", *stmt.value, stmt.loc); }
+  void add(const syntax::LossStmt &stmt);
+  void add(const syntax::AssignStmt &stmt);
+  void add(const syntax::MetricStmt &stmt);
   /// Sums the losses of the model.
   void sum();
 
 private:
-  void add(const std::string &name, const syntax::Expr &expr, Location at);
+  /// Losses or metrics.
+  struct Kind {
+    const char *word;
+    std::vector<Output> Model::*list;
+  };
+  static const Kind loss, metric;
+
+  void add(const Kind &kind, const std::string &name, const syntax::Expr &expr, Location at);
   Value valueOf(const syntax::Expr &expr);
-  bool isAllowedHere(Location at);
+  bool isAllowedHere(const Kind &kind, Location at);
   bool isNumber(const Value &value, Location at, const std::string &what);
-  bool isNew(const std::string &name, Location at);
-  /// The element type of losses: at least f32, because a narrow type would lose digits of a mean
-  /// over many values.
+  bool isNew(const Kind &kind, const std::string &name, Location at);
+  /// The element type of losses and metrics: at least f32, because a narrow type would lose digits
+  /// of a mean over many values.
   DType computeType() const;
 };
 

@@ -22,7 +22,8 @@ bool Statements::belongsHere(const Stmt &stmt) {
     return false;
   }
   bool isForeign = stmt.is<ParamStmt>() || stmt.is<UpdateStmt>() || stmt.is<LossStmt>() ||
-                   stmt.is<InputStmt>() || stmt.is<OutputStmt>() || stmt.is<RepeatStmt>();
+                   stmt.is<MetricStmt>() || stmt.is<InputStmt>() || stmt.is<OutputStmt>() ||
+                   stmt.is<RepeatStmt>();
   if ((isOptimizer || isSchedule) && isForeign) {
     report(Code::MisplacedStatement, stmt.loc,
            std::string(isOptimizer ? "an optimizer" : "a schedule") +

@@ -64,6 +64,8 @@ void Statements::statement(const Stmt &stmt) {
     return elaboration.buffers.update(*stmt.as<UpdateStmt>());
   case StmtKind::Loss:
     return elaboration.losses.add(*stmt.as<LossStmt>());
+  case StmtKind::Metric:
+    return elaboration.losses.add(*stmt.as<MetricStmt>());
   case StmtKind::State:
     return state(*stmt.as<StateStmt>());
   case StmtKind::Option:

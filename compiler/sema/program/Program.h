@@ -167,6 +167,7 @@ struct Model {
   std::vector<Output> losses;  ///< in source order; at most one has no name
   std::vector<Output> metrics; ///< what a training step reports beside its losses
   std::optional<ValueId> loss; ///< the sum of the losses, which a run minimises
+  std::vector<Output> metrics; ///< in source order
   Location loc;
 
   /// Elements of all parameters, or of all buffers, every iteration counted.

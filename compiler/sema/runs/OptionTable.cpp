@@ -16,6 +16,11 @@ OptionSpec number(const char *path, double initial, Fixed fixed, double least, d
   return {path, OptionType::Float, Value::ofFloat(initial), fixed, doc, least, most, {}};
 }
 
+/// Off unless it is set.
+OptionSpec flag(const char *path, const char *doc) {
+  return {path, OptionType::Bool, Value::ofBool(false), Fixed::Compile, doc, 0, 0, {}};
+}
+
 OptionSpec choice(const char *path, Fixed fixed, std::vector<std::string> choices,
                   const char *doc) {
   return {path, OptionType::Choice, Value::ofWord(choices[0]), fixed, doc, 0, 0, choices};
@@ -125,6 +130,7 @@ std::vector<OptionSpec> metricsOptions() {
       number("metrics.peak_tflops", 0, Fixed::Launch, 0, unbounded,
              "peak TFLOP/s of the device of one process, the denominator of `mfu`; 0: the "
              "published peak, where it is known"),
+      flag("metrics.training", "compute the model's metrics in training steps, too"),
   };
 }
 

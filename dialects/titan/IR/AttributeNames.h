@@ -53,6 +53,11 @@ inline constexpr llvm::StringLiteral kOperand = "titan.operand";
 // of a setting: the number, or the index of the word among its choices.
 inline constexpr llvm::StringLiteral kSchedule = "titan.schedule";
 
+// On the scalar function of an output of evaluations: the output, and the source of each argument,
+// an output of @eval, of which the argument is the mean over batches.
+inline constexpr llvm::StringLiteral kEvaluates = "titan.evaluates";
+inline constexpr llvm::StringLiteral kBatchValues = "titan.batch_values";
+
 // On arguments of program functions.
 inline constexpr llvm::StringLiteral kInput = "titan.input";
 /// On an integer input that an array gives: the interpreter draws its values from [0, N).

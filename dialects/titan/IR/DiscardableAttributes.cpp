@@ -97,6 +97,8 @@ constexpr Rule kRules[] = {
     {attr::kLossChunks, OnFunction, kIntegerKind},
     {attr::kUncached, OnFunction, kStringKind},
     {attr::kSchedule, OnScalarFunction, kStringsKind},
+    {attr::kEvaluates, OnScalarFunction, kStringKind},
+    {attr::kBatchValues, OnScalarFunction, kStringsKind},
     {attr::kTransient, OnFunction, kArrayKind},
     {attr::kEvents, OnFunction, kIntegerKind},
 

@@ -41,6 +41,14 @@ bool titan::ir::isLossOutput(StringRef output) {
   return output == "loss" || output.starts_with(getLossOutput(""));
 }
 
+std::string titan::ir::getMetricOutput(StringRef name) {
+  return ("metric." + name).str();
+}
+
+bool titan::ir::isMetricOutput(StringRef output) {
+  return output.starts_with(getMetricOutput(""));
+}
+
 static bool hasName(Attribute attribute, StringRef name) {
   auto string = dyn_cast_or_null<StringAttr>(attribute);
   return string && string.getValue() == name;

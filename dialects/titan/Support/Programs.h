@@ -38,6 +38,10 @@ bool isTrained(mlir::func::FuncOp function, unsigned index);
 std::string getLossOutput(llvm::StringRef name);
 bool isLossOutput(llvm::StringRef output);
 
+/// The name of the output for the metric `name`.
+std::string getMetricOutput(llvm::StringRef name);
+bool isMetricOutput(llvm::StringRef output);
+
 /// The first argument or result whose string attribute `key` equals `name`.
 std::optional<unsigned> findArgument(mlir::func::FuncOp function, llvm::StringRef key,
                                      llvm::StringRef name);

@@ -210,6 +210,14 @@ void printSummary(Executor &executor, const LoadedWeights &loaded) {
       std::fprintf(stderr, "%s\n", note.c_str());
 }
 
+void loadTrainedWeights(Executor &executor, const Options &options, const Settings &settings) {
+  const LoadedWeights loaded =
+      loadWeights(executor, options.initFrom, static_cast<uint64_t>(settings.integer("seed", 0)));
+  printSummary(executor, loaded);
+  executor.writeScalar("step",
+                       static_cast<double>(loaded.step.value_or(settings.integer("steps", 100))));
+}
+
 std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDirectory,
                                    const std::string &choice) {
   if (choice == "none")

@@ -2,6 +2,8 @@
 // number of ranks can resume.
 #pragma once
 
+#include "settings/Options.h"
+#include "settings/Settings.h"
 #include "state/Executor.h"
 
 #include "manifest/Manifest.h"
@@ -40,5 +42,9 @@ LoadedWeights loadWeights(Executor &executor, const std::vector<WeightSource> &s
 
 /// On the first rank, to standard error: summarise() of weights/WeightTable.h.
 void printSummary(Executor &executor, const LoadedWeights &loaded);
+
+/// Loads --init-from for a command that trains nothing, prints the notes to standard error, and
+/// sets the step: that of the weights, else the last one of the run. Collective.
+void loadTrainedWeights(Executor &executor, const Options &options, const Settings &settings);
 
 } // namespace titan::rt

@@ -54,8 +54,7 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
     if (options.initFrom.empty())
       throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
   });
-  const uint64_t seed = static_cast<uint64_t>(settings.integer("seed", 0));
-  printSummary(executor, loadWeights(executor, options.initFrom, seed));
+  loadTrainedWeights(executor, options, settings);
   if (options.dryRun)
     return 0;
   if (executor.hasFunction("merge"))

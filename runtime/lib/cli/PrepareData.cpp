@@ -5,7 +5,7 @@
 #include "weights/TokenizerFiles.h"
 
 #include "base/Error.h"
-#include "base/data/Mixture.h"
+#include "base/data/DataPaths.h"
 #include "base/data/TokenIndex.h"
 #include "files/Checksum.h"
 

@@ -54,6 +54,9 @@ std::vector<SettingText> settingsOf(const Options &options) {
     texts.push_back(readPair(std::string(options.command == Command::Eval ? "eval." : "") +
                                  "data.path=\"" + options.data + "\"",
                              "--data"));
+  if (!options.evalData.empty())
+    texts.push_back(readPair(fmt::format("eval.data.path=\"{}\"", fmt::join(options.evalData, " ")),
+                             "--eval-data"));
   return texts;
 }
 

@@ -256,14 +256,13 @@ double Executor::readScalar(const std::string &name, const std::string &function
   }
 }
 
-NamedLosses Executor::readLosses(const std::string &function) const {
-  constexpr std::string_view prefix = "loss.";
-  NamedLosses losses;
+NamedNumbers Executor::readOutputs(const std::string &prefix, const std::string &function) const {
+  NamedNumbers outputs;
   for (const Tensor &tensor : info.tensors)
     if (tensor.role == Role::Output && tensor.function == pipelines.outputsOf(function) &&
-        tensor.name.starts_with(prefix))
-      losses.push_back({tensor.name.substr(prefix.size()), readScalar(tensor.name, function)});
-  return losses;
+        tensor.name.starts_with(prefix) && tensor.info.dims.empty())
+      outputs.push_back({tensor.name.substr(prefix.size()), readScalar(tensor.name, function)});
+  return outputs;
 }
 
 std::optional<double> Executor::readMaxUnreduced(const std::string &name,

@@ -78,18 +78,21 @@ static LogicalResult verifyArguments(func::FuncOp function, Parameters &paramete
 }
 
 /// (M4) One result that is no next value of a buffer.
-static LogicalResult verifyLoss(func::FuncOp function, unsigned index, llvm::StringSet<> &names) {
+static LogicalResult verifyReported(func::FuncOp function, unsigned index,
+                                    llvm::StringSet<> &names) {
   auto role = function.getResultAttrOfType<StringAttr>(index, attr::kOutput);
-  if (!role || !isLossOutput(role.getValue()))
-    return function.emitOpError("(M4) has a result that is neither a loss nor the next value of a "
-                                "buffer: ")
+  if (!role || (!isLossOutput(role.getValue()) && !isMetricOutput(role.getValue())))
+    return function.emitOpError(
+               "(M4) has a result that is neither a loss nor a metric nor the next "
+               "value of a buffer: ")
            << index;
   if (!names.insert(role.getValue()).second)
     return function.emitOpError("(M4) has two results ") << attr::kOutput << " = " << role;
   auto type = dyn_cast<NamedTensorType>(function.getResultTypes()[index]);
   if (!type || !type.getDims().empty() || !isa<FloatType>(type.getElementType()))
-    return function.emitOpError("(M4) has a loss of type ")
-           << function.getResultTypes()[index] << ", expected a floating-point scalar";
+    return function.emitOpError("(M4) has the output ")
+           << role << " of type " << function.getResultTypes()[index]
+           << ", expected a floating-point scalar";
   return success();
 }
 
@@ -97,7 +100,7 @@ static LogicalResult verifyLoss(func::FuncOp function, unsigned index, llvm::Str
 static LogicalResult verifyTraining(func::FuncOp function) {
   llvm::StringSet<> losses;
   for (unsigned r = 0; r < function.getNumResults(); ++r)
-    if (!function.getResultAttr(r, attr::kUpdates) && failed(verifyLoss(function, r, losses)))
+    if (!function.getResultAttr(r, attr::kUpdates) && failed(verifyReported(function, r, losses)))
       return failure();
   if (!losses.contains("loss"))
     return function.emitOpError("(M4) has no result ") << attr::kOutput << " = \"loss\"";
