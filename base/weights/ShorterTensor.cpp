@@ -53,27 +53,28 @@ std::optional<StoredParameter> shorten(const StoredParameter &stored,
   return shorter;
 }
 
-void forEachCommonRun(std::span<const int64_t> sizes, std::span<const int64_t> kept, int64_t first,
-                      int64_t count, const std::function<void(const CommonRun &)> &visit) {
+void forEachCommonRun(std::span<const int64_t> sizes, std::span<const int64_t> common,
+                      int64_t first, int64_t count,
+                      const std::function<void(const CommonRun &)> &visit) {
   size_t last = sizes.size(); // behind the innermost shorter factor
-  while (last > 0 && sizes[last - 1] == kept[last - 1])
+  while (last > 0 && sizes[last - 1] == common[last - 1])
     --last;
   if (last == 0)
     return visit({first, first, count});
   const int64_t inner = product(sizes.subspan(last));
-  const int64_t row = sizes[last - 1] * inner, keptRow = kept[last - 1] * inner;
-  const auto outer = sizes.first(last - 1), keptOuter = kept.first(last - 1);
+  const int64_t row = sizes[last - 1] * inner, commonRow = common[last - 1] * inner;
+  const auto outer = sizes.first(last - 1), commonOuter = common.first(last - 1);
   for (int64_t at = first; at < first + count;) {
     const int64_t number = at / row, end = std::min(first + count, (number + 1) * row);
     int64_t rest = number, storedRow = 0, scale = 1;
-    bool isKept = true;
-    for (size_t i = outer.size(); i-- > 0; rest /= outer[i], scale *= keptOuter[i]) {
-      isKept = isKept && rest % outer[i] < keptOuter[i];
+    bool isCommon = true;
+    for (size_t i = outer.size(); i-- > 0; rest /= outer[i], scale *= commonOuter[i]) {
+      isCommon = isCommon && rest % outer[i] < commonOuter[i];
       storedRow += rest % outer[i] * scale;
     }
-    const int64_t within = at - number * row, keptEnd = std::min(end, number * row + keptRow);
-    if (isKept && at < keptEnd)
-      visit({at, storedRow * keptRow + within, keptEnd - at});
+    const int64_t within = at - number * row, commonEnd = std::min(end, number * row + commonRow);
+    if (isCommon && at < commonEnd)
+      visit({at, storedRow * commonRow + within, commonEnd - at});
     at = end;
   }
 }

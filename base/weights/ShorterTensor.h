@@ -25,8 +25,9 @@ struct CommonRun {
 };
 
 /// Visits the elements in [first, first + count) of a parameter with these sizes whose index is
-/// below `kept` in each factor. `stored` counts these elements row-major.
-void forEachCommonRun(std::span<const int64_t> sizes, std::span<const int64_t> kept, int64_t first,
-                      int64_t count, const std::function<void(const CommonRun &)> &visit);
+/// below `common` in each factor. `stored` counts these elements row-major.
+void forEachCommonRun(std::span<const int64_t> sizes, std::span<const int64_t> common,
+                      int64_t first, int64_t count,
+                      const std::function<void(const CommonRun &)> &visit);
 
 } // namespace titan

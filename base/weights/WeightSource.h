@@ -1,4 +1,5 @@
-// Where the weights to start from lie. Plain data, header-only.
+// A file or directory of weights to start from, and the prefix of its names. Plain data,
+// header-only.
 #pragma once
 
 #include <algorithm>

@@ -50,15 +50,15 @@ std::vector<int64_t> shapeOf(const TensorInfo &info) {
   return shape;
 }
 
-std::vector<ShardRun> piecesOf(Executor &executor, const FileTensor &fileTensor, int64_t length) {
-  std::vector<ShardRun> pieces;
+std::vector<ShardRun> segmentsOf(Executor &executor, const FileTensor &fileTensor, int64_t length) {
+  std::vector<ShardRun> segments;
   executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
-    for (int64_t at = 0; at < run.count; at += pieces.back().count) {
+    for (int64_t at = 0; at < run.count; at += segments.back().count) {
       const int64_t left = length - (run.global + at) % length;
-      pieces.push_back({run.local + at, run.global + at, std::min(left, run.count - at)});
+      segments.push_back({run.local + at, run.global + at, std::min(left, run.count - at)});
     }
   });
-  return pieces;
+  return segments;
 }
 
 int64_t bytesOf(const TensorInfo &info) {

@@ -70,7 +70,7 @@ void initializeParameters(Executor &executor, uint64_t seed) {
   for (const FileTensor &fileTensor : fileTensorsOf(executor, roles)) {
     if (!fileTensor.data)
       continue;
-    const std::vector<ShardRun> work = piecesOf(executor, fileTensor, longest);
+    const std::vector<ShardRun> work = segmentsOf(executor, fileTensor, longest);
     HostView host(executor.device(), fileTensor.data, fileTensor.bytes,
                   HostView::Access::ReadWrite);
     std::byte *data = host.data();

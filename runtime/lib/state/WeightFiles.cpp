@@ -135,8 +135,8 @@ void writeTargets(Executor &executor, const std::string &path,
   executor.barrier("writing a file of weights");
 }
 
-/// Pieces of complete rows, which a transposing reader visits in blocks.
-int64_t lengthOfPieces(const TensorInfo &info) {
+/// Segments of complete rows, which a transposing reader visits in blocks.
+int64_t lengthOfSegments(const TensorInfo &info) {
   constexpr int64_t enough = 1 << 16; // elements, to balance threads
   int64_t row = 1;
   for (size_t d = 1; d < info.dims.size(); ++d)
@@ -145,18 +145,18 @@ int64_t lengthOfPieces(const TensorInfo &info) {
 }
 
 /// Reads this rank's shard of weights number `index`, by all threads.
-void readPieces(Executor &executor, const FileTensor &fileTensor, const StartingWeights &weights,
-                size_t index) {
+void readSegments(Executor &executor, const FileTensor &fileTensor, const StartingWeights &weights,
+                  size_t index) {
   if (!fileTensor.data)
     return;
   const TensorInfo &info = fileTensor.info;
-  const std::vector<ShardRun> pieces = piecesOf(executor, fileTensor, lengthOfPieces(info));
+  const std::vector<ShardRun> segments = segmentsOf(executor, fileTensor, lengthOfSegments(info));
   HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::ReadWrite);
   std::byte *data = host.data();
 #pragma omp parallel for schedule(dynamic)
-  for (size_t i = 0; i < pieces.size(); ++i)
-    weights.readRange(index, pieces[i].global, pieces[i].count,
-                      data + pieces[i].local * sizeOf(info.dtype));
+  for (size_t i = 0; i < segments.size(); ++i)
+    weights.readRange(index, segments[i].global, segments[i].count,
+                      data + segments[i].local * sizeOf(info.dtype));
 }
 
 } // namespace
@@ -176,7 +176,7 @@ std::vector<WeightRow> loadStartingWeights(Executor &executor,
   weights.match(needed);
   for (size_t i = 0; i < fileTensors.size(); ++i) {
     if (weights.has(i))
-      readPieces(executor, fileTensors[i], weights, i);
+      readSegments(executor, fileTensors[i], weights, i);
     weights.release();
   }
   return weights.rows();

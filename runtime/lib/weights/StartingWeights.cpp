@@ -27,8 +27,8 @@ StartingWeights::StartingWeights(const WeightMap &map, std::span<const WeightSou
                                  std::span<const WeightStore> stores)
     : map(map), sources(sources), stores(stores) {}
 
-std::string StartingWeights::describe(const Place &place) const {
-  return fmt::format("'{}' of '{}'", place.name, sources[place.source].text());
+std::string StartingWeights::describe(const SourceTensor &given) const {
+  return fmt::format("'{}' of '{}'", given.name, sources[given.source].text());
 }
 
 std::string StartingWeights::describeSources() const {
@@ -42,11 +42,11 @@ void StartingWeights::nameTensors() {
   tensors.clear();
   for (size_t s = 0; s < stores.size(); ++s)
     for (const std::string &name : stores[s].names()) {
-      const Place place{s, name};
-      const auto [other, isNew] = tensors.emplace(sources[s].prefix + name, place);
+      const SourceTensor given{s, name};
+      const auto [other, isNew] = tensors.emplace(sources[s].prefix + name, given);
       if (!isNew)
         throw UserError(fmt::format("two sources have the tensor '{}': {} and {}", other->first,
-                                    describe(other->second), describe(place)));
+                                    describe(other->second), describe(given)));
     }
 }
 
@@ -91,8 +91,8 @@ const StoredParameter *StartingWeights::entryOf(const std::string &parameter) co
 }
 
 /// The tensor, if its source is of the program's own names, or of those of the map.
-std::optional<StartingWeights::Place> StartingWeights::find(const std::string &name,
-                                                            bool inOwn) const {
+std::optional<StartingWeights::SourceTensor> StartingWeights::find(const std::string &name,
+                                                                   bool inOwn) const {
   const auto found = tensors.find(name);
   if (found == tensors.end() || isOwn[found->second.source] != inOwn)
     return std::nullopt;
@@ -100,8 +100,8 @@ std::optional<StartingWeights::Place> StartingWeights::find(const std::string &n
 }
 
 StartingWeights::Match StartingWeights::matchOwn(const NeededWeights &needed) const {
-  const std::optional<Place> place = find(needed.name, /*inOwn=*/true);
-  return place ? Match{ownLayout(needed), {*place}} : Match{};
+  const std::optional<SourceTensor> given = find(needed.name, /*inOwn=*/true);
+  return given ? Match{ownLayout(needed), {*given}} : Match{};
 }
 
 /// `absent` receives the tensors that other tensors of the parameter lack.
@@ -113,8 +113,8 @@ StartingWeights::Match StartingWeights::matchMapped(const NeededWeights &needed,
   Match match{*entry, {}};
   for (int64_t tensor = 0; tensor < StridedLayout(*entry).countTensors(); ++tensor) {
     const std::string name = nameOfTensor(*entry, needed.iterations, tensor);
-    if (std::optional<Place> place = find(name, /*inOwn=*/false))
-      match.places.push_back(*place);
+    if (std::optional<SourceTensor> given = find(name, /*inOwn=*/false))
+      match.tensors.push_back(*given);
     else
       absent.push_back(name);
   }
@@ -126,10 +126,10 @@ void StartingWeights::fitShape(const NeededWeights &needed, Match &match) const 
   const StoredParameter whole = match.stored;
   match.sizes = whole.sizes;
   match.type = needed.type;
-  for (const Place &place : match.places) {
-    const StoredTensor &tensor = *stores[place.source].find(place.name);
-    stores[place.source].open(place.name, needed.type); // refuses numbers of another kind
-    const bool isFirst = &place == match.places.data();
+  for (const SourceTensor &given : match.tensors) {
+    const StoredTensor &tensor = *stores[given.source].find(given.name);
+    stores[given.source].open(given.name, needed.type); // refuses numbers of another kind
+    const bool isFirst = &given == match.tensors.data();
     if (tensor.shape == match.stored.shape)
       continue;
     const std::optional<StoredParameter> shorter = shorten(whole, tensor.shape);
@@ -138,7 +138,7 @@ void StartingWeights::fitShape(const NeededWeights &needed, Match &match) const 
     else
       throw UserError(fmt::format(
           "{}: the tensor '{}' has shape [{}], the program needs [{}] for {}{}",
-          sources[place.source].text(), place.name, fmt::join(tensor.shape, ", "),
+          sources[given.source].text(), given.name, fmt::join(tensor.shape, ", "),
           fmt::join(match.stored.shape, ", "), needed.parameter,
           shorter && !needed.isPartial
               ? fmt::format("; the file can say that the rest keeps its initial values: parameters "
@@ -149,13 +149,13 @@ void StartingWeights::fitShape(const NeededWeights &needed, Match &match) const 
 }
 
 void StartingWeights::addRows(const NeededWeights &needed, const Match &match) {
-  if (match.places.empty())
+  if (match.tensors.empty())
     table.push_back({Outcome::Fresh, needed.name, "", "", "optional, and in no source"});
   const std::string reason =
       match.isPartial() ? fmt::format("stored as [{}]", fmt::join(match.stored.shape, ", ")) : "";
-  for (const Place &place : match.places)
+  for (const SourceTensor &given : match.tensors)
     table.push_back({match.isPartial() ? Outcome::Partial : Outcome::Loaded, needed.name,
-                     place.name, sources[place.source].text(), reason});
+                     given.name, sources[given.source].text(), reason});
 }
 
 /// Notes that required weights, or `absent` ones beside others of the parameter, are in no source.
@@ -173,17 +173,17 @@ void StartingWeights::noteMissing(const NeededWeights &needed,
 void StartingWeights::matchOne(const NeededWeights &needed) {
   std::vector<std::string> absent;
   Match own = matchOwn(needed), match = matchMapped(needed, absent);
-  if (!own.places.empty() && !match.places.empty())
+  if (!own.tensors.empty() && !match.tensors.empty())
     throw UserError(fmt::format("two sources have {}: {} and {}", needed.name,
-                                describe(own.places[0]), describe(match.places[0])));
-  if (!own.places.empty())
+                                describe(own.tensors[0]), describe(match.tensors[0])));
+  if (!own.tensors.empty())
     match = std::move(own);
-  else if (match.places.empty() ? !needed.isOptional : !absent.empty())
+  else if (match.tensors.empty() ? !needed.isOptional : !absent.empty())
     noteMissing(needed, absent);
   fitShape(needed, match);
   addRows(needed, match);
-  for (const Place &place : match.places)
-    used.insert(sources[place.source].prefix + place.name);
+  for (const SourceTensor &given : match.tensors)
+    used.insert(sources[given.source].prefix + given.name);
   match.layout.emplace(match.stored);
   matched.push_back(std::move(match));
 }
@@ -211,8 +211,8 @@ void StartingWeights::match(std::span<const NeededWeights> needed) {
 }
 
 void StartingWeights::checkCopy(const std::string &copy, const std::string &original) const {
-  const Place &place = tensors.at(copy);
-  const StoredTensor *to = stores[place.source].find(place.name), *from = nullptr;
+  const SourceTensor &given = tensors.at(copy);
+  const StoredTensor *to = stores[given.source].find(given.name), *from = nullptr;
   if (const auto found = tensors.find(original); found != tensors.end())
     from = stores[found->second.source].find(found->second.name);
   if (from && to->dtype == from->dtype && to->shape == from->shape &&
@@ -226,10 +226,10 @@ void StartingWeights::checkCopy(const std::string &copy, const std::string &orig
 /// Accounts for tensors that no parameter reads.
 void StartingWeights::matchRest() {
   std::vector<std::string> unknown;
-  for (const auto &[name, place] : tensors) {
+  for (const auto &[name, given] : tensors) {
     if (used.count(name))
       continue;
-    const std::string source = sources[place.source].text();
+    const std::string source = sources[given.source].text();
     const auto copy = std::find_if(map.copies.begin(), map.copies.end(),
                                    [&](const auto &each) { return each.first == name; });
     const auto pattern = std::find_if(map.unused.begin(), map.unused.end(),
@@ -237,9 +237,9 @@ void StartingWeights::matchRest() {
     if (copy != map.copies.end()) {
       checkCopy(name, copy->second);
       table.push_back(
-          {Outcome::Ignored, "", place.name, source, "equal to \"" + copy->second + "\""});
+          {Outcome::Ignored, "", given.name, source, "equal to \"" + copy->second + "\""});
     } else if (pattern != map.unused.end()) {
-      table.push_back({Outcome::Ignored, "", place.name, source, "unused \"" + *pattern + "\""});
+      table.push_back({Outcome::Ignored, "", given.name, source, "unused \"" + *pattern + "\""});
     } else {
       unknown.push_back(name);
     }
@@ -262,8 +262,8 @@ void StartingWeights::readRange(size_t index, int64_t first, int64_t count, void
     match.layout->forEachRun(common.stored, common.count, [&](const StridedRun &run) {
       if (run.tensor != number) {
         number = run.tensor;
-        const Place &place = match.places[static_cast<size_t>(number)];
-        source = stores[place.source].open(place.name, match.type);
+        const SourceTensor &given = match.tensors[static_cast<size_t>(number)];
+        source = stores[given.source].open(given.name, match.type);
       }
       const int64_t element = common.element + run.element - common.stored;
       source.read(run.stored, run.storedStride, run.count, element - first, run.elementStride, out);

@@ -36,7 +36,7 @@ public:
   /// Calls of the other functions refer to the last `match` by the index of the weights.
   void match(std::span<const NeededWeights> needed);
   /// Whether a source has these weights.
-  bool has(size_t index) const { return !matched[index].places.empty(); }
+  bool has(size_t index) const { return !matched[index].tensors.empty(); }
   /// Reads elements [first, first + count), row-major, into out, as the needed type. Elements that
   /// the source lacks stay. Several threads may call this.
   void readRange(size_t index, int64_t first, int64_t count, void *out) const;
@@ -46,14 +46,14 @@ public:
 
 private:
   /// A tensor of a source.
-  struct Place {
+  struct SourceTensor {
     size_t source;
     std::string name; ///< within the source
   };
   struct Match {
-    StoredParameter stored;          ///< as the files have it
-    std::vector<Place> places;       ///< by the number of the stored tensor; none: fresh
-    std::vector<int64_t> sizes = {}; ///< of `stored` in the program
+    StoredParameter stored;            ///< as the files have it
+    std::vector<SourceTensor> tensors; ///< by the number of the stored tensor; none: fresh
+    std::vector<int64_t> sizes = {};   ///< of `stored` in the program
     DType type = DType::F32;
     std::optional<StridedLayout> layout = {};
 
@@ -64,7 +64,7 @@ private:
   void checkPrefixes(std::span<const NeededWeights> needed) const;
   void findOwnSources(std::span<const NeededWeights> needed);
   const StoredParameter *entryOf(const std::string &parameter) const;
-  std::optional<Place> find(const std::string &name, bool inOwn) const;
+  std::optional<SourceTensor> find(const std::string &name, bool inOwn) const;
   Match matchOwn(const NeededWeights &needed) const;
   Match matchMapped(const NeededWeights &needed, std::vector<std::string> &absent) const;
   void noteMissing(const NeededWeights &needed, const std::vector<std::string> &absent);
@@ -73,14 +73,14 @@ private:
   void addRows(const NeededWeights &needed, const Match &match);
   void checkCopy(const std::string &copy, const std::string &original) const;
   void matchRest();
-  std::string describe(const Place &place) const;
+  std::string describe(const SourceTensor &given) const;
   std::string describeSources() const;
 
   const WeightMap &map;
   std::span<const WeightSource> sources;
   std::span<const WeightStore> stores;
-  std::map<std::string, Place> tensors; ///< by the name with the prefix
-  std::vector<bool> isOwn;              ///< of each source
+  std::map<std::string, SourceTensor> tensors; ///< by the name with the prefix
+  std::vector<bool> isOwn;                     ///< of each source
   std::vector<Match> matched;
   std::set<std::string> used; ///< names with the prefix
   std::vector<WeightRow> table;

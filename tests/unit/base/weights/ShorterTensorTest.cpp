@@ -47,10 +47,10 @@ TEST(ShorterTensor, IsRefused) {
 }
 
 /// The stored element of each element; -1 if there is none.
-std::vector<int64_t> elements(const std::vector<int64_t> &sizes, const std::vector<int64_t> &kept,
+std::vector<int64_t> elements(const std::vector<int64_t> &sizes, const std::vector<int64_t> &common,
                               int64_t first, int64_t count) {
   std::vector<int64_t> found(static_cast<size_t>(count), -1);
-  forEachCommonRun(sizes, kept, first, count, [&](const CommonRun &run) {
+  forEachCommonRun(sizes, common, first, count, [&](const CommonRun &run) {
     for (int64_t i = 0; i < run.count; ++i)
       found[static_cast<size_t>(run.element - first + i)] = run.stored + i;
   });

@@ -96,7 +96,7 @@ TEST_F(StartingWeightsTest, ReadsAPrefixOnlyBeforeAnEqualsSign) {
 }
 
 // The prefix precedes the names of a source, and a second source has the rest.
-TEST_F(StartingWeightsTest, ReadsPartsFromSourcesOfTheirOwn) {
+TEST_F(StartingWeightsTest, ReadsSourcesWithPrefixes) {
   match({"teacher=" + file("a", {"w"}, 10), file("b", {"w"}, 20)});
   EXPECT_THAT(read(0), ElementsAre(10, 11, 12, 13, 14, 15));
   EXPECT_THAT(read(1), ElementsAre(20, 21, 22, 23, 24, 25));
