@@ -25,12 +25,16 @@ ResultKind getKind(const Role &role) {
   return role.kind == "state" ? ResultKind::State : ResultKind::Parameter;
 }
 
-/// The source location of a loss, or of a parameter with its gradient and optimizer state.
+/// The source location of a loss, of a metric, or of a parameter with its gradient and optimizer
+/// state.
 Location findLocation(const sema::Model &model, const Role &role) {
   if (role.kind == "output") {
     for (const sema::Output &loss : model.losses)
       if (role.name == (loss.name.empty() ? "loss" : "loss." + loss.name))
         return loss.loc;
+    for (const sema::Output &metric : model.metrics)
+      if (role.name == "metric." + metric.name)
+        return metric.loc;
     return model.losses.front().loc;
   }
   const std::string name =

@@ -8,6 +8,7 @@ compute metrics are the same steps.
 """
 
 import json
+import subprocess
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from safetensors.torch import load_file
 
 from run import OUT as PARITY
 from titan import TORCHRUN, Launch, Report, build, call, environment_of, read_arguments, turn_to_make
-from weighted import BATCH, PROGRAM, WEIGHTED, draw_documents, logits, windows, write_indexed
+from weighted import BATCH, PROGRAM, VOCAB, WEIGHTED, draw_documents, logits, windows, write_indexed
 
 OUT = PARITY.parent / "evaluation"
 LIMIT = 1e-12
@@ -121,6 +122,24 @@ def measured(train: str, processes: int):
     return good and not lines, "\n".join(lines)
 
 
+def unknown_token():
+    """A token outside of the vocabulary is found before the first step, whatever reads it."""
+    exe, good, bad = make("run"), OUT / "train", OUT / "bad"
+    with turn_to_make(bad):
+        write_indexed(bad, draw_documents(6, 20) + [([1, VOCAB], [0, 1])])
+    position = sum(len(tokens) for tokens, _ in draw_documents(6, 20)) + 1
+    expected_text = f"bad' holds the token {VOCAB} at position {position}, but the model's vocabulary has {VOCAB} tokens"
+    lines = []
+    for words in (["--data", bad], ["--data", f"1 {good} 1 {bad}"],
+                  ["--data", bad, "--set", "data.packing=documents"],
+                  ["--data", good, "--eval-data", f"good={good}", "--eval-data", f"bad={bad}"]):
+        done = subprocess.run([exe, *words, "--out", OUT / "refused", "--steps", "2"], capture_output=True, text=True,
+                              env=environment_of({}), check=False, timeout=60)
+        if done.returncode != 1 or expected_text not in done.stderr or (OUT / "refused").exists():
+            lines.append(f"    {words}: {done.returncode} {done.stderr.strip()}")
+    return not lines, "\n".join(lines)
+
+
 def main() -> None:
     arguments = read_arguments(__doc__, OUT)
     OUT.mkdir(parents=True, exist_ok=True)
@@ -131,6 +150,7 @@ def main() -> None:
                   ("two processes", partial(case, "accumulated", 2, 0)),
                   ("two stages on four processes", partial(case, "staged", 4, 0)),
                   ("in a run", in_a_run),
+                  ("a token outside of the vocabulary", unknown_token),
                   ("metrics of steps, two processes with two microbatches", partial(measured, "accumulated", 2)),
                   ("metrics of steps, two stages on four processes", partial(measured, "staged", 4))],
                  arguments.names)

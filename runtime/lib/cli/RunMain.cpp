@@ -73,6 +73,10 @@ void applySettings(Settings &settings, const Options &options) {
     settings.set(text);
   }
   settings.check();
+  if (options.command == Command::Train && !options.evalData.empty() &&
+      settings.integer("eval.every", 0) == 0)
+    throw UsageError("--eval-data has no effect on a run that never evaluates: pass --set "
+                     "eval.every=STEPS, too");
 }
 
 /// The entry points of a command.

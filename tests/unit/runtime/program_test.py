@@ -141,6 +141,8 @@ class ProgramTest(ProgramCase):
             self.assertRegex(said.replace("\n", " "), words if "|" in words else re.escape(words))
         said = self.run_exe("--data", f"web={self.text}", status=1)[1]
         self.assertIn("names an evaluation set, and these are data to train on", said)
+        said = self.run_exe("--data", self.text, "--eval-data", self.text, status=2)[1]
+        self.assertIn("--eval-data has no effect on a run that never evaluates", said)
         said = self.run_exe("generate", "--eval-data", "x", "--init-from", run, status=2)[1]
         self.assertIn("--eval-data has no effect on `generate`", said)
 
