@@ -165,7 +165,6 @@ struct Model {
   Region body; ///< no arguments, no yields
   std::vector<Output> outputs;
   std::vector<Output> losses;  ///< in source order; at most one has no name
-  std::vector<Output> metrics; ///< what a training step reports beside its losses
   std::optional<ValueId> loss; ///< the sum of the losses, which a run minimises
   std::vector<Output> metrics; ///< in source order
   Location loc;
