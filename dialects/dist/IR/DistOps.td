@@ -197,6 +197,7 @@ def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
 
     Example: `%y = dist.all_gather %x over ["tp"] : T -> T`
   }];
+  let hasCanonicalizer = 1;
 }
 
 def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
