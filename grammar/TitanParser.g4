@@ -70,7 +70,7 @@ trainBase: path;
 parallelName: path;
 
 // Weights of other software: `weights "hf" for Llama { table = "model.embed_tokens.weight" }`. The words
-// `from`, `copy`, `unused` and `split` are names, which the tree builder checks.
+// `from`, `copy`, `unused`, `merge` and `split` are names, which the tree builder checks.
 
 weightsDecl
     : WEIGHTS STRING FOR modelName (ASSIGN modelName)? LBRACE terminator? weightsEntry* RBRACE
@@ -78,6 +78,7 @@ weightsDecl
 weightsEntry
     : ( path ASSIGN STRING storedDims?
       | soleWord STRING (ASSIGN STRING | (COMMA STRING)*)
+      | soleWord path ASSIGN expr
       | soleWord dimName AS LPAREN dimsItem (COMMA dimsItem)* COMMA? RPAREN
       ) terminator
     ;

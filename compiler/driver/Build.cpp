@@ -1,6 +1,6 @@
 // `titanc build` and `titanc run`.
 #include "compiler/driver/Build.h"
-#include "base/data/Mixture.h"
+#include "base/data/DataPaths.h"
 #include "base/data/TokenIndex.h"
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Output.h"
@@ -31,11 +31,11 @@ static std::vector<std::string> listFiles(const sema::CheckedRun &run, const std
     return {};
   const bool isIndexed = run.run.options.at(section + ".format").value.text == "indexed";
   std::vector<std::string> files;
-  for (const WeightedPath &component : parseMixture(path)) {
-    const std::string prefix = tokenFilePrefix(component.path);
-    const bool isText = prefix == component.path && fs::exists(prefix); // the program prepares it
+  for (const DataPath &set : parseDataPaths(path).paths) {
+    const std::string prefix = tokenFilePrefix(set.path);
+    const bool isText = prefix == set.path && fs::exists(prefix); // the program prepares it
     if (!isIndexed || isText)
-      files.push_back(component.path);
+      files.push_back(set.path);
     else
       files.insert(files.end(), {prefix + ".idx", prefix + ".bin"});
   }

@@ -25,7 +25,8 @@ ResultKind getKind(const Role &role) {
   return role.kind == "state" ? ResultKind::State : ResultKind::Parameter;
 }
 
-/// The source location of a loss, or of a parameter with its gradient and optimizer state.
+/// The source location of a loss, of a metric, or of a parameter with its gradient and optimizer
+/// state.
 Location findLocation(const sema::Model &model, const Role &role) {
   if (role.kind == "output") {
     for (const sema::Output &loss : model.losses)

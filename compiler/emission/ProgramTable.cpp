@@ -214,32 +214,57 @@ void ProgramTable::emitWeights() {
     out.line("{" + quote(stored.getParameter()) + ", " + quote(stored.getTensor()) + ", " +
              getList(stored.getShape()) + ", " + std::to_string(stored.getStart()) + ", " +
              getList(stored.getSizes()) + ", " + getList(stored.getStrides()) + "},");
-  std::string copies, unused;
+  std::string copies, unused, merged;
   for (NamedAttribute copy : map.getCopies())
     copies += "{" + quote(copy.getName()) + ", " + quote(cast<StringAttr>(copy.getValue())) + "}, ";
   for (auto pattern : map.getUnused().getAsRange<StringAttr>())
     unused += quote(pattern) + ", ";
-  out.close(", {" + copies + "}, {" + unused + "}});");
+  if (map.getMerged())
+    for (auto name : map.getMerged().getAsRange<StringAttr>())
+      merged += quote(name) + ", ";
+  out.close(", {" + copies + "}, {" + unused + "}" + (merged.empty() ? "" : ", {" + merged + "}") +
+            "});");
 }
 
-void ProgramTable::emitSchedule(NameScope &scope) {
-  for (auto function : module.getOps<ScalarFunctionOp>())
+void ProgramTable::emitHostFunctions(NameScope &scope) {
+  auto emitOne = [&](ScalarFunctionOp function, StringRef name, const std::string &comment) {
+    HostFunction host{function, scope.pick(name)};
+    out.line("/// " + comment);
+    emitHostFunction(function, host.name, out);
+    return host;
+  };
+  for (auto function : module.getOps<ScalarFunctionOp>()) {
     if (function->hasAttr(attr::kSchedule))
-      schedule = function;
-  if (!schedule)
-    return;
-  scheduleName = scope.pick("schedule");
-  out.line("/// The factor of the learning rate. Runs on the host, once a step.");
-  emitHostFunction(schedule, scheduleName, out);
+      schedule = emitOne(function, "schedule",
+                         "The factor of the learning rate. Runs on the host, once a step.");
+    if (auto output = function->getAttrOfType<StringAttr>(attr::kEvaluates))
+      evaluated.push_back(emitOne(function, "evaluation",
+                                  "`" + output.str() +
+                                      "` of an evaluation. Runs on the host, once an evaluation."));
+  }
+}
+
+static std::string getSources(ScalarFunctionOp function, StringRef attribute) {
+  std::string sources;
+  for (auto source : function->getAttrOfType<ArrayAttr>(attribute).getAsRange<StringAttr>())
+    sources += (sources.empty() ? "" : ", ") + quote(source.getValue());
+  return "{" + sources + "}";
 }
 
 void ProgramTable::emitScheduleRow() {
-  if (!schedule)
+  if (schedule)
+    out.line("p.schedule = {" + getSources(schedule->function, attr::kSchedule) + ", " +
+             schedule->name + "};");
+}
+
+void ProgramTable::emitEvaluatedRows() {
+  if (evaluated.empty())
     return;
-  std::string sources;
-  for (auto source : schedule->getAttrOfType<ArrayAttr>(attr::kSchedule).getAsRange<StringAttr>())
-    sources += (sources.empty() ? "" : ", ") + quote(source.getValue());
-  out.line("p.schedule = {{" + sources + "}, " + scheduleName + "};");
+  out.open("p.evaluated =");
+  for (auto &[function, name] : evaluated)
+    out.line("{" + quote(function->getAttrOfType<StringAttr>(attr::kEvaluates)) + ", " +
+             getSources(function, attr::kBatchValues) + ", " + name + "},");
+  out.close(";");
 }
 
 void ProgramTable::emitPersistent() {
@@ -299,8 +324,9 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
     }
     if (auto init = attributes.getAs<InitAttr>(attr::kInit))
       rest += ", " + getInit(init);
-    if (attributes.get(attr::kOptional))
-      rest += ", .isOptional = true";
+    if (auto from = attributes.getAs<StringAttr>(attr::kInitFrom))
+      rest += from == "partial" ? ", .initFrom = InitFrom::Partial"
+                                : ", .initFrom = InitFrom::Optional";
     out.line(" " + rest + "},");
     if (role == "Parameter" && !attributes.get(attr::kBuffer)) {
       int64_t elements = 1;
@@ -461,6 +487,7 @@ void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
   emitSettings();
   emitWeights();
   emitScheduleRow();
+  emitEvaluatedRows();
   if (parameterType)
     out.line("p.dtype = " + getDType(parameterType) + ";");
   if (auto sizes = module->getAttrOfType<DictionaryAttr>(ir::attr::kSizes))

@@ -24,8 +24,8 @@ public:
   /// `describe`: allocations, tensors and functions. `namespaces`: that of each function, in order.
   void emitDescription(llvm::ArrayRef<mlir::func::FuncOp> functions,
                        llvm::ArrayRef<std::string> namespaces);
-  /// The function of the schedule, if the run has one.
-  void emitSchedule(NameScope &scope);
+  /// The functions that the host evaluates: of the schedule, and of outputs of evaluations.
+  void emitHostFunctions(NameScope &scope);
   /// The rest. `degreeOne`: the namespace for degree 1 of the `auto` axis, or empty. `checksum`
   /// covers all earlier text.
   void emit(llvm::StringRef degreeOne, llvm::StringRef checksum);
@@ -37,6 +37,8 @@ private:
   void emitWeights();
   /// The arguments of the schedule, and its function.
   void emitScheduleRow();
+  /// The outputs of evaluations that are functions, with their arguments.
+  void emitEvaluatedRows();
   void emitPersistent();
   void emitTensors(mlir::func::FuncOp function);
   /// The inputs of a program that is cut into fragments.
@@ -61,8 +63,12 @@ private:
   Writer &out;
   /// Allocations that already have a tensor; shared ones have no function.
   llvm::DenseSet<std::pair<mlir::Operation *, ir::AllocRefAttr>> described;
-  ir::ScalarFunctionOp schedule; ///< null: none
-  std::string scheduleName;      ///< of its function
+  struct HostFunction {
+    ir::ScalarFunctionOp function;
+    std::string name; ///< in the emitted source
+  };
+  std::optional<HostFunction> schedule;
+  std::vector<HostFunction> evaluated;
   int64_t parameters = 0;
   mlir::Type parameterType; ///< the element type of the first parameter; null without one
 };

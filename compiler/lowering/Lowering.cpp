@@ -33,11 +33,11 @@ public:
       roots.push_back(output.value);
       results.push_back(translation.type(model.values[output.value].type));
     }
-    sema::Reachability needs(model, roots, /*updates=*/name == "train");
+    sema::Reachability needs(model, roots, /*updates=*/name == "train" || name == "merge");
     OpLowering ops(translation, model, needs, builder);
     SmallVector<Type> arguments;
     SmallVector<DictionaryAttr> roles;
-    addArguments(needs, arguments, roles);
+    addArguments(name, needs, arguments, roles);
     bool isDrawn = needs.isRandom && name == "train";
     if (isDrawn)
       addScalar("seed", arguments, roles);
@@ -73,7 +73,7 @@ public:
 
 private:
   /// Inputs first, then parameters, each in source order.
-  void addArguments(const sema::Reachability &needs, SmallVector<Type> &types,
+  void addArguments(StringRef name, const sema::Reachability &needs, SmallVector<Type> &types,
                     SmallVector<DictionaryAttr> &roles) {
     for (auto [i, input] : llvm::enumerate(model.inputs)) {
       if (!needs.inputs.count(i))
@@ -95,15 +95,15 @@ private:
         set(ir::attr::kBuffer, builder.getUnitAttr());
       else
         addGroupAttributes(run.run, parameter, builder, role);
-      if (needs.updates && run.updates.functionOf[i])
+      if (name == "train" && run.updates.functionOf[i])
         set(ir::attr::kUpdatedBy, optimizers[*run.updates.functionOf[i]]);
       if (!parameter.repeats.empty())
         set(ir::attr::kStacked,
             ir::getStackedAttr(builder, parameter.iterations, parameter.repeatSegments));
       if (parameter.frozen)
         set(ir::attr::kFrozen, builder.getUnitAttr());
-      if (parameter.isOptional)
-        set(ir::attr::kOptional, builder.getUnitAttr());
+      if (parameter.initFrom != "required")
+        set(ir::attr::kInitFrom, builder.getStringAttr(parameter.initFrom));
       roles.push_back(builder.getDictionaryAttr(role));
     }
   }
@@ -138,10 +138,10 @@ private:
       }
   }
 
-  /// Returns the next values of buffers, marked with the argument that they replace.
+  /// Returns the next values of parameters, marked with the argument that they replace.
   void returnUpdates(func::FuncOp func, const OpLowering &ops) {
     for (auto [i, parameter] : llvm::enumerate(model.parameters)) {
-      if (!parameter.isBuffer)
+      if (!parameter.isUpdated)
         continue;
       unsigned number = cast<BlockArgument>(ops.parameters.lookup(i)).getArgNumber();
       SmallVector<NamedAttribute> role{
@@ -158,7 +158,13 @@ private:
   ArrayRef<Attribute> optimizers;
 };
 
-/// The loss, and the named losses of which it is the sum.
+/// Appends the metrics of the model.
+void addMetrics(const sema::Model &model, std::vector<sema::Output> &outputs) {
+  for (const sema::Output &metric : model.metrics)
+    outputs.push_back({ir::getMetricOutput(metric.name), metric.value, metric.loc});
+}
+
+/// The losses of training and evaluation: the loss, and the named losses of which it is the sum.
 std::vector<sema::Output> lossOutputs(const sema::Model &model) {
   std::vector<sema::Output> outputs{{"loss", *model.loss, model.loc}};
   for (const sema::Output &loss : model.losses)
@@ -167,10 +173,10 @@ std::vector<sema::Output> lossOutputs(const sema::Model &model) {
   return outputs;
 }
 
-std::vector<sema::Output> trainOutputs(const sema::Model &model) {
-  std::vector<sema::Output> outputs = lossOutputs(model);
-  for (const sema::Output &metric : model.metrics)
-    outputs.push_back({ir::getMetricOutput(metric.name), metric.value, metric.loc});
+std::vector<sema::Output> trainOutputs(const sema::CheckedRun &run) {
+  std::vector<sema::Output> outputs = lossOutputs(run.train);
+  if (run.run["metrics.training"].boolean())
+    addMetrics(run.train, outputs);
   return outputs;
 }
 
@@ -181,6 +187,7 @@ std::vector<sema::Output> evalOutputs(const sema::Model &model) {
     for (const sema::Output &loss : model.losses)
       if (loss.name.empty())
         outputs.push_back({ir::getLossOutput(""), loss.value, loss.loc});
+  addMetrics(model, outputs);
   return outputs;
 }
 
@@ -201,7 +208,7 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
   if (run.train.loss) {
     SmallVector<Attribute> optimizers = lowerOptimizers(run.updates, sources, builder);
     ProgramLowering program(run, run.train, sources, builder, optimizers);
-    func::FuncOp train = program.lower("train", trainOutputs(run.train));
+    func::FuncOp train = program.lower("train", trainOutputs(run));
     addStepAttributes(run.run, builder, train);
     // The stages of a pipeline process microbatches, even if there is one only.
     if (int64_t microbatches = run.run["accumulate"].integer; microbatches > 1 || run.mesh.pipeline)
@@ -219,6 +226,10 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
   if (!run.logits.outputs.empty()) {
     ProgramLowering program(run, run.logits, sources, builder);
     module->push_back(program.lower("logits", run.logits.outputs));
+  }
+  if (run.merge && !run.merge->body.ops.empty()) {
+    ProgramLowering program(run, *run.merge, sources, builder);
+    module->push_back(program.lower("merge", {}));
   }
   if (failed(verify(*module)))
     return {};

@@ -236,10 +236,10 @@ OpLowering::VariantsByParameter OpLowering::scannedParameters(ArrayRef<sema::Reg
 }
 
 OpLowering::VariantsByParameter
-OpLowering::updatedBuffers(const VariantsByParameter &scanned) const {
+OpLowering::updatedParameters(const VariantsByParameter &scanned) const {
   VariantsByParameter updated;
   for (const auto &[index, variants] : scanned)
-    if (needs.updates && model.parameters[index].isBuffer)
+    if (needs.updates && model.parameters[index].isUpdated)
       updated[index] = variants;
   return updated;
 }
@@ -274,7 +274,7 @@ void OpLowering::repeat(const Op &op, mlir::Location loc) {
     slices.push_back(parameters.lookup(index));
     users.push_back(variants);
   }
-  VariantsByParameter updated = updatedBuffers(scanned);
+  VariantsByParameter updated = updatedParameters(scanned);
   ir::VariantLists stackedUsers;
   for (const auto &[index, variants] : updated) {
     types.push_back(parameters.lookup(index).getType());

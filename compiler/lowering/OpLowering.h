@@ -59,7 +59,7 @@ private:
   using VariantsByParameter = llvm::MapVector<uint32_t, llvm::SmallVector<int64_t>>;
   VariantsByParameter scannedParameters(llvm::ArrayRef<sema::Region> bodies) const;
   /// The subset that consists of buffers with an update; the repeat stacks their next values.
-  VariantsByParameter updatedBuffers(const VariantsByParameter &scanned) const;
+  VariantsByParameter updatedParameters(const VariantsByParameter &scanned) const;
   void lowerBody(mlir::Region &region, const sema::Region &body, llvm::ArrayRef<mlir::Value> inits,
                  const VariantsByParameter &scanned, const VariantsByParameter &updated,
                  mlir::Location loc);

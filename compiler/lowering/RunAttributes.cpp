@@ -269,9 +269,11 @@ static ir::WeightMapAttr lowerWeights(const WeightMap &map, Builder &builder) {
   for (const auto &[copy, original] : map.copies)
     copies.push_back(builder.getNamedAttr(copy, text(original)));
   SmallVector<StringRef> unused(map.unused.begin(), map.unused.end());
+  SmallVector<StringRef> merged(map.merged.begin(), map.merged.end());
   return ir::WeightMapAttr::get(builder.getContext(), text(map.format),
                                 builder.getArrayAttr(parameters), builder.getDictionaryAttr(copies),
-                                builder.getStrArrayAttr(unused));
+                                builder.getStrArrayAttr(unused),
+                                merged.empty() ? ArrayAttr() : builder.getStrArrayAttr(merged));
 }
 
 void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources, ModuleOp module) {

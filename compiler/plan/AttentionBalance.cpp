@@ -7,14 +7,20 @@ using namespace mlir;
 
 namespace titan::plan {
 
-/// The keys that the query at `position` attends to, of `keys`.
-static int64_t countVisible(ir::AttentionOp attention, int64_t position, int64_t keys) {
-  std::optional<int64_t> window = attention.getWindow();
-  int64_t begin = window ? std::max<int64_t>(0, position - *window + 1) : 0;
-  int64_t end = attention.getCausal() ? position + 1
-                : window              ? std::min(keys, position + *window)
-                                      : keys;
-  return end - begin;
+/// The sum of min(i + 1, limit) for i < count.
+static int64_t sumOfRamp(int64_t count, int64_t limit) {
+  const int64_t rising = std::min(count, limit);
+  return rising * (rising + 1) / 2 + (count - rising) * limit;
+}
+
+/// The pairs of visible key and query, for the queries before `position`, of `keys` keys.
+static int64_t countPairsBefore(ir::AttentionOp attention, int64_t position, int64_t keys) {
+  const int64_t window = attention.getWindow().value_or(keys);
+  const int64_t notAfter = sumOfRamp(position, window); // keys at the query or before it
+  if (attention.getCausal())
+    return notAfter;
+  const int64_t notBefore = sumOfRamp(keys, window) - sumOfRamp(keys - position, window);
+  return notAfter + notBefore - position;
 }
 
 /// Per rank along the axes of the positions, the pairs of query and visible key.
@@ -31,8 +37,12 @@ static std::vector<int64_t> countPairs(ir::AttentionOp attention, const dist::De
     DimShard shard = shardOf(dist::getTensorSharding(type, degrees, [&](StringRef axis) {
                                return coordinates.lookup(axis);
                              }).dims[dim]);
-    for (int64_t i = 0; i < shard.length; ++i)
-      pairs[rank] += countVisible(attention, shard.toGlobal(i), keys);
+    auto countBetween = [&](int64_t begin, int64_t end) {
+      return countPairsBefore(attention, end, keys) - countPairsBefore(attention, begin, keys);
+    };
+    const int64_t second = shard.start + shard.split + shard.gap;
+    pairs[rank] = countBetween(shard.start, shard.start + shard.split) +
+                  countBetween(second, second + shard.length - shard.split);
   }
   return pairs;
 }

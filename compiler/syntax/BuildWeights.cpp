@@ -37,12 +37,15 @@ void Builder::buildEntry(P::WeightsEntryContext &context, WeightsDecl &made) {
   made.entries.push_back(std::move(entry));
 }
 
-/// An entry that begins with a word: `split`, `copy` or `unused`.
+/// An entry that begins with a word: `split`, `merge`, `copy` or `unused`.
 void Builder::buildMarked(P::WeightsEntryContext &context, WeightsDecl &made) {
   P::SoleWordContext &word = *context.soleWord();
   if (context.AS()) {
     if (checkWord(word, "split"))
       made.splits.push_back(buildSplit(context));
+  } else if (context.expr()) {
+    if (checkWord(word, "merge"))
+      made.merges.push_back({path(*context.path()), build(*context.expr()), at(context)});
   } else if (context.ASSIGN()) {
     if (checkWord(word, "copy"))
       made.copies.push_back({quoted(*context.STRING(0)), quoted(*context.STRING(1))});

@@ -212,6 +212,13 @@ struct WeightsDecl : DeclOf<DeclKind::Weights> {
     Location loc;
   };
 
+  /// `merge layers.wq = layers.wq + layers.a @ layers.b`: what is written instead of a parameter.
+  struct Merge {
+    Path parameter;
+    ExprPtr value;
+    Location loc;
+  };
+
   Name format; // "hf"
   Path model;
   std::optional<Path> base; // whose declaration this one extends
@@ -219,6 +226,7 @@ struct WeightsDecl : DeclOf<DeclKind::Weights> {
   std::vector<Copy> copies;
   std::vector<Name> unused; // patterns of tensors that the model does not need
   std::vector<Split> splits;
+  std::vector<Merge> merges;
 };
 
 /// One line of a `config` body. Keys are names of members of the configuration, by dots within

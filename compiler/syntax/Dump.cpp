@@ -184,6 +184,10 @@ void Dumper::weights(const WeightsDecl &decl) {
     }
     for (const WeightsDecl::Entry &entry : decl.entries)
       weightsEntry(entry);
+    for (const WeightsDecl::Merge &merge : decl.merges) {
+      line("Merge ") << merge.parameter.text() << '\n';
+      nested([&] { labelled("value", *merge.value); });
+    }
     for (const WeightsDecl::Copy &copy : decl.copies)
       line("Copy ") << '"' << copy.tensor.text << "\" = \"" << copy.original.text << "\"\n";
     for (const Name &pattern : decl.unused)

@@ -69,8 +69,10 @@ std::string alignmentClass(const Items &items, size_t at) {
   if (item.token.is(Lex::OPTION))
     return "option";
   bool isAssigned = at + 1 < items.size() && items[at + 1].token.is(Lex::ASSIGN);
-  if (item.token.isOneOf(Lex::LOSS, Lex::METRIC) || (item.text == "loss" && isAssigned))
+  if (item.token.is(Lex::LOSS) || (item.text == "loss" && isAssigned))
     return "loss";
+  if (item.token.is(Lex::METRIC))
+    return "metric";
   bool typed = at + 2 < items.size() && items[at + 2].token.isOneOf(Lex::LBRACKET, Lex::COLON);
   return item.token.is(Lex::LET) && typed ? "let" : "";
 }

@@ -14,9 +14,14 @@ uint32_t closerOf(uint32_t opener) {
 
 } // namespace
 
-/// The column of the first token on the line of a token.
-uint32_t TokenPreparer::indent(const Token &t) const {
-  std::string_view line = sources.line(file, at(t).line);
+/// The column of the first token on the line of an opening bracket. If brackets before it on its
+/// line were opened on an earlier line, as those of a list of parameters, that line counts.
+uint32_t TokenPreparer::indent(uint32_t opener) const {
+  uint32_t first = opener;
+  for (uint32_t k = opener; k-- > 0 && at(out()[k]).line == at(out()[first]).line;)
+    if (isCloser(out()[k]) && out()[k].partner < k)
+      first = k = out()[k].partner;
+  std::string_view line = sources.line(file, at(out()[first]).line);
   return static_cast<uint32_t>(std::min(line.find_first_not_of(" \t"), line.size()) + 1);
 }
 
@@ -61,6 +66,8 @@ void TokenPreparer::repairBefore(size_t i) {
   const Token &t = tokens[i];
   if (!lineBegins[i] || open.empty() || !startsStatement(t) ||
       tokens[i + 1].isOneOf(Lex::ASSIGN, Lex::DOT))
+    return;
+  if (startsDeclaration(t) && tokens[i + 1].is(Lex::LBRACE)) // `model { layers = 6 }` of a run
     return;
   std::string why =
       startsDeclaration(t) ? "this starts a new declaration" : "this starts a new statement";

@@ -158,9 +158,9 @@ void TokenPreparer::take(size_t i) {
   if (!isCloser(t))
     return;
   uint32_t opener = open.back().index;
-  if (t.is(Lex::RBRACE) && lineBegins[i] && !suspect && indent(out()[opener]) > at(t).col)
+  if (t.is(Lex::RBRACE) && lineBegins[i] && !suspect && indent(opener) > at(t).col)
     suspect = opener;
-  if (t.is(Lex::RBRACE) && lineBegins[i] && !result.extraBrace && indent(out()[opener]) < at(t).col)
+  if (t.is(Lex::RBRACE) && lineBegins[i] && !result.extraBrace && indent(opener) < at(t).col)
     for (uint32_t k = index; k-- > opener && !result.extraBrace;)
       if (out()[k].is(Lex::RBRACE))
         result.extraBrace = k;

@@ -108,7 +108,7 @@ struct LossStmt : StmtOf<StmtKind::Loss> {
   ExprPtr value;
 };
 
-/// `metric dropped = sum(full, over batch)`: a number that a run reports.
+/// `metric accuracy = mean(...)`: a number that evaluations report, and no gradient follows.
 struct MetricStmt : StmtOf<StmtKind::Metric> {
   using StmtOf::StmtOf;
   Name name;

@@ -50,7 +50,7 @@ private:
   std::string quoted(const Token &t) const {
     return "`" + std::string(t.text(sources.text(file))) + "`";
   }
-  uint32_t indent(const Token &t) const;
+  uint32_t indent(uint32_t opener) const;
   std::vector<Token> &out() { return result.tokens; }
   const std::vector<Token> &out() const { return result.tokens; }
   void insert(uint32_t type, const Token &before);

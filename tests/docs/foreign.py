@@ -33,7 +33,7 @@ SURROUNDINGS = """
   let mask = tokens > 3
 """
 FORMALS = "embed = 8, heads = 2, head = 4, ffn = 16, vocab = 32, layers = 4"
-STATEMENT = re.compile(r"(let|param|buffer|update|repeat|loss|metric|in|dims)\b")
+STATEMENT = re.compile(r"(let|param|buffer|update|repeat|loss|in|dims)\b")
 STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 

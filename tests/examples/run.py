@@ -3,7 +3,8 @@
     run.py [--all] [-v] [NAME...]
 
 Each example trains a few steps of its own size on a short text (with --all, more of them), on as
-many processes as its mesh needs; its loss must fall; then it generates from what it saved.
+many processes as its mesh needs; its loss must fall; then it generates from what it saved. Examples
+in BASES start from the weights of another one, whose loss they must lower.
 """
 
 import json
@@ -16,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
 from titan import ROOT, TITANC, Failed, Launch, call, try_examples
 
 OUT = ROOT / "out" / "examples"
+BASES = {"llama_lora": "llama3_debug"}
 
 
 def processes_needed(exe: Path, text: Path) -> int:
@@ -37,10 +39,15 @@ def try_example(source: Path, text: Path, arguments):
     exe = folder / source.stem
     call([TITANC, "build", source, "-o", exe, "--set", "schedule.warmup=2"])
     processes = processes_needed(exe, text)
-    Launch(steps, 1, processes).run(exe, text, folder / "run")
+    base, sources, fall = BASES.get(source.stem), [], 0.05
+    if base:
+        call([TITANC, "build", source.with_stem(base), "-o", folder / base, "--set", "schedule.warmup=2"])
+        sources = ["--init-from", Launch(steps, 1).run(folder / base, text, folder / "base")]
+        fall = 0.001  # adapters are few
+    Launch(steps, 1, processes).run(exe, text, folder / "run", sources)
     rows = [json.loads(l) for l in (folder / "run" / "metrics.jsonl").read_text().splitlines()]
     losses = [row["loss"] for row in rows]
-    if len(losses) != steps or not losses[-1] < losses[0] - 0.05:
+    if len(losses) != steps or not losses[-1] < losses[0] - fall:
         return False, f"    the loss did not fall: {losses}"
     if processes == 1:
         written = call([exe, "generate", "--init-from", folder / "run" / "model.safetensors",

@@ -73,15 +73,19 @@ WEIGHTED = "weighted_mean(losses, weights, over batch, seq)"
 COUNTED = "weighted_mean(losses, counted(labels), over batch, seq)"
 
 
-def loss(p, tokens, labels, documents, positions, weights):
+def logits(p, tokens, documents, positions):
     x = p["table"][tokens] + p["places"][positions]
     mask = (documents[:, :, None] == documents[:, None]).tril()[:, None]
     for layer in range(2):
         q, k, v = (torch.einsum("bse,ehd->bhsd", x, p[f"layers.{layer}.{name}"]) for name in ("wq", "wk", "wv"))
         a = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         x = x + torch.einsum("bhsd,hde->bse", a, p[f"layers.{layer}.wo"])
-    logits = x @ p["table"].T
-    losses = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
+    return x @ p["table"].T
+
+
+def loss(p, tokens, labels, documents, positions, weights):
+    losses = torch.nn.functional.cross_entropy(logits(p, tokens, documents, positions).flatten(0, 1), labels.flatten(),
+                                               reduction="none")
     return (losses * weights.flatten()).sum() / weights.sum()
 
 

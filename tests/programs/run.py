@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="ten thousand programs instead of 200")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--count", type=int, help="how many programs")
-    parser.add_argument("--pipelines", type=float, default=0.0, help="the share of programs on pipelines")
+    parser.add_argument("--pipelines", type=float, default=0.2, help="the share of programs on pipelines")
     arguments = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
     tally, begun = Tally(), time.perf_counter()

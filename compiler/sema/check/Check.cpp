@@ -303,6 +303,17 @@ static void checkInputs(const CheckedRun &checked, DiagnosticEngine &diags) {
   checkDataSizes(checked, diags);
 }
 
+/// Reports that steps shall compute metrics, of which the model has none.
+static void checkMetrics(const CheckedRun &checked, DiagnosticEngine &diags) {
+  const Option &option = checked.run.options.at("metrics.training");
+  if (option.value.boolean() && checked.train.metrics.empty())
+    diags
+        .report(Code::OptionWithoutEffect, option.loc,
+                "`metrics.training` has no effect: model `" + checked.train.name +
+                    "` declares no metrics")
+        .help("declare one: `metric accuracy = mean(..., over batch, seq)`");
+}
+
 /// Notes a loss that was declared as a value, if there is one.
 static void noteLossValue(Diagnostic &diag, const Model &model) {
   auto isLoss = [](const ValueInfo &value) { return value.name == "loss"; };
@@ -376,6 +387,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
                   checked.train);
   if (isTrain)
     checkInputs(checked, diags);
+  checkMetrics(checked, diags);
   matchOverrides(checked.mesh, {&checked.train}, diags);
   resolvePipeline(checked.run, checked.mesh, checked.train, sources, diags);
   splitAxes(checked.mesh, checked.train);
@@ -395,7 +407,9 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   }
   if (std::vector<Symbol> weights = findWeights(checked.run.model, *unit, library);
       !weights.empty())
-    checked.weights = applyWeights(weights, checked.train, library, diags);
+    if ((checked.merge = elaborateMerges(weights, checked.train, library, diags)))
+      checked.weights =
+          applyWeights(weights, checked.train, mergedParameters(*checked.merge), library, diags);
   if (isTrain && diags.errorReports() == errorsBefore)
     checked.config = configOf(checked.run);
   if (diags.errorReports() != errorsBefore || !specialiseForInference(checked))

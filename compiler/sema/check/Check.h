@@ -5,6 +5,7 @@
 
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/interchange/ApplyWeights.h"
+#include "compiler/sema/interchange/Merges.h"
 #include "compiler/sema/mesh/Mesh.h"
 #include "compiler/sema/runs/Optimizers.h"
 #include "compiler/sema/runs/Schedules.h"
@@ -35,6 +36,7 @@ struct CheckedRun {
   Updates updates; ///< of the parameters of `train`
   std::optional<ScheduleFunction> schedule = {}; ///< of a run
   std::optional<WeightMap> weights = {};         ///< of other software, if the model declares them
+  std::optional<Model> merge = {};               ///< updates before an export; may have no body
   std::optional<std::string> config = {};        ///< config.json of other software, if declared
 };
 

@@ -57,31 +57,30 @@ bool Buffers::mayUpdate(const UpdateStmt &stmt, const Binding &buffer) {
   return true;
 }
 
-/// The new value in the type of the buffer. A mean over many steps changes little in each, so an
-/// update is an island of the type of the buffer if that is wider.
-Value Buffers::nextValue(const UpdateStmt &stmt, const TensorType &type) {
+/// A mean over many steps changes little in each, so an update is an island of the type of the
+/// buffer if that is wider.
+Value Buffers::nextValue(const Expr &expr, const std::string &name, const TensorType &type,
+                         const std::string &what) {
   DType computed = elaboration.recorder.computeType;
   Value value;
   {
     Island island(elaboration.recorder,
                   isFloat(type.dtype) ? wider(computed, type.dtype) : computed);
-    value = eval(*stmt.value, &type.dims);
+    value = eval(expr, &type.dims);
   }
-  Location at = stmt.value->loc;
-  if (!expectTensor(value, at, "the next value of a buffer"))
+  Location at = expr.loc;
+  if (!expectTensor(value, at, ("the next value of a " + what).c_str()))
     return {};
   TensorType given = typeOf(value);
   if (!given.dims.sameDims(type.dims)) {
     report(Code::UpdateDimensions, at,
-           "`" + stmt.name.text + "` has " + print(type.dims) + ", but this has " +
-               print(given.dims))
-        .help("what a buffer lacks must be summed or averaged: `mean(x, over ...)`");
+           "`" + name + "` has " + print(type.dims) + ", but this has " + print(given.dims))
+        .help("what a " + what + " lacks must be summed or averaged: `mean(x, over ...)`");
     return {};
   }
   if (!mayJoin(type.dtype, given.dtype)) {
     report(Code::DTypeMismatch, at,
-           "`" + stmt.name.text + "` is " + spelling(type.dtype) + ", but this is " +
-               spelling(given.dtype));
+           "`" + name + "` is " + spelling(type.dtype) + ", but this is " + spelling(given.dtype));
     return {};
   }
   return Value::ofTensor(elaboration.recorder.converted(value.tensor, type.dtype, at));
@@ -110,7 +109,7 @@ void Buffers::update(const UpdateStmt &stmt) {
   uint32_t index = *elaboration.parameters.indexOf(stmt.name.text);
   model.parameters[index].isUpdated = true;
   std::string outerVariable = std::exchange(context.variable, stmt.name.text);
-  Value next = nextValue(stmt, model.parameters[index].type);
+  Value next = nextValue(*stmt.value, stmt.name.text, model.parameters[index].type, "buffer");
   context.variable = outerVariable;
   if (!next.isTensor())
     return;

@@ -23,9 +23,12 @@ public:
   bool refuseAssignment(const syntax::Name &name, const Binding &binding);
   /// Reports buffers without an update.
   void checkUpdated();
+  /// The value in the type of the buffer or parameter `name`, which `what` describes. Reports other
+  /// dimensions and element types.
+  Value nextValue(const syntax::Expr &value, const std::string &name, const TensorType &type,
+                  const std::string &what);
 
 private:
-  Value nextValue(const syntax::UpdateStmt &stmt, const TensorType &type);
   bool mayUpdate(const syntax::UpdateStmt &stmt, const Binding &buffer);
 };
 

@@ -48,6 +48,19 @@ inline constexpr size_t maxWork = 10'000'000;
 bool elaborate(const Symbol &decl, const Specialisation &spec, const Library &library,
                DiagnosticEngine &diags, Model &model);
 
+/// A value that replaces a parameter, written outside of the model.
+struct Replacement {
+  uint32_t parameter; ///< its index
+  const syntax::Expr *value;
+  const Unit *unit; ///< of the names of functions
+};
+
+/// Elaborates replacements of parameters of `model` into `function`, as their updates. Expressions
+/// name parameters of the same repeats, and of none: `layers.wq`. They also see dimensions and
+/// arguments of the model. Returns false after an error.
+bool elaborateReplacements(const Model &model, const std::vector<Replacement> &replacements,
+                           const Library &library, DiagnosticEngine &diags, Model &function);
+
 /// The maximum number of arguments of an optimizer: parameter, gradient, learning rate, step.
 inline constexpr size_t optimizerArguments = 4;
 

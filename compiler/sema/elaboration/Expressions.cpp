@@ -93,6 +93,8 @@ Value Expressions::name(const NameExpr &expr) {
       return {};
     }
   }
+  if (Binding *binding = context.frame->scope->find(expr.path.text())) // `layers.wq` of a `merge`
+    return binding->value;
   if (std::optional<Value> callee = elaboration.callables.evalCallee(expr))
     return *callee;
   if (expr.path.isSimple() && name.text == "step" && isInModel(context.frame))

@@ -7,9 +7,8 @@ namespace titan::sema {
 
 using namespace syntax;
 
-const Losses::Kind Losses::losses = {
-    "loss", &Model::losses, "convert it with `float(x)`; no gradient passes through integers"};
-const Losses::Kind Losses::metrics = {"metric", &Model::metrics, "convert it with `float(x)`"};
+const Losses::Kind Losses::loss{"loss", &Model::losses};
+const Losses::Kind Losses::metric{"metric", &Model::metrics};
 
 DType Losses::computeType() const {
   return wider(elaboration.recorder.computeType, DType::F32);
@@ -33,7 +32,7 @@ bool Losses::isAllowedHere(const Kind &kind, Location at) {
   return false;
 }
 
-bool Losses::isNumber(const Kind &kind, const Value &value, Location at, const std::string &what) {
+bool Losses::isNumber(const Value &value, Location at, const std::string &what) {
   const TensorType &type = typeOf(value);
   if (!type.dims.empty()) {
     report(Code::LossNotScalar, at, what + " must be one number, but this has " + print(type.dims))
@@ -44,35 +43,47 @@ bool Losses::isNumber(const Kind &kind, const Value &value, Location at, const s
     return true;
   report(Code::LossNotScalar, at,
          what + " must be a floating-point number, but this is " + spelling(type.dtype))
-      .help(kind.conversion);
+      .help("convert it with `float(x)`");
   return false;
 }
 
 bool Losses::isNew(const Kind &kind, const std::string &name, Location at) {
-  const std::vector<Output> &outputs = model.*kind.outputs;
-  auto other = std::find_if(outputs.begin(), outputs.end(),
+  const std::vector<Output> &others = model.*kind.list;
+  auto other = std::find_if(others.begin(), others.end(),
                             [&](const Output &one) { return one.name == name; });
-  if (other == outputs.end())
+  if (other == others.end())
     return true;
-  const std::string word = std::string("the model has a ") + kind.word;
   Diagnostic &diag = report(Code::LossTwice, at,
-                            name.empty() ? word + " already" : word + " `" + name + "` already")
+                            std::string("the model has a ") + kind.word +
+                                (name.empty() ? "" : " `" + name + "`") + " already")
                          .note(other->loc, "the other one is here");
   if (name.empty())
     diag.help("give one of them a name, `loss NAME = ...`: their sum is minimised");
   return false;
 }
 
+void Losses::add(const LossStmt &stmt) {
+  add(loss, stmt.name.text, *stmt.value, stmt.loc);
+}
+
+void Losses::add(const AssignStmt &stmt) {
+  add(loss, "", *stmt.value, stmt.loc);
+}
+
+void Losses::add(const MetricStmt &stmt) {
+  add(metric, stmt.name.text, *stmt.value, stmt.loc);
+}
+
 void Losses::add(const Kind &kind, const std::string &name, const Expr &expr, Location at) {
   if (!isAllowedHere(kind, at))
     return;
-  const std::string what = name.empty() ? "the loss" : std::string(kind.word) + " `" + name + "`";
+  const std::string what = name.empty() ? "the loss" : kind.word + (" `" + name + "`");
   std::string outer = std::exchange(context.variable, name.empty() ? "loss" : name);
   Value value = valueOf(expr);
   context.variable = std::move(outer);
   if (expectTensor(value, expr.loc, what.c_str()) && isNew(kind, name, at) &&
-      isNumber(kind, value, expr.loc, what))
-    (model.*kind.outputs).push_back({name, value.tensor, expr.loc});
+      isNumber(value, expr.loc, what))
+    (model.*kind.list).push_back({name, value.tensor, expr.loc});
 }
 
 void Losses::sum() {

@@ -1,6 +1,5 @@
-// The losses, whose sum a run minimises, and the metrics, which it only reports. A model has at
-// most one `loss = ...`, and one `loss NAME = ...` or `metric NAME = ...` for each name. The
-// gradient is that of the sum of the losses; named losses and metrics are reported individually.
+// The numbers that a model reports. A run minimises the sum of the losses: at most one `loss =
+// ...`, and one `loss NAME = ...` for each name. Metrics, `metric NAME = ...`, have no gradient.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_LOSSES_H
 #define TITAN_COMPILER_SEMA_ELABORATION_LOSSES_H
 
@@ -13,10 +12,9 @@ public:
   explicit Losses(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   /// `loss NAME = ...`, or `loss = ...` with the name "".
-  void add(const syntax::LossStmt &stmt) { add(losses, stmt.name.text, *stmt.value, stmt.loc); }
-  void add(const syntax::AssignStmt &stmt) { add(losses, "", *stmt.value, stmt.loc); }
-  /// `metric NAME = ...`.
-  void add(const syntax::MetricStmt &stmt) { add(metrics, stmt.name.text, *stmt.value, stmt.loc); }
+  void add(const syntax::LossStmt &stmt);
+  void add(const syntax::AssignStmt &stmt);
+  void add(const syntax::MetricStmt &stmt);
   /// Sums the losses of the model.
   void sum();
 
@@ -24,18 +22,17 @@ private:
   /// Losses or metrics.
   struct Kind {
     const char *word;
-    std::vector<Output> Model::*outputs;
-    const char *conversion; ///< the remedy for integers
+    std::vector<Output> Model::*list;
   };
-  static const Kind losses, metrics;
+  static const Kind loss, metric;
 
   void add(const Kind &kind, const std::string &name, const syntax::Expr &expr, Location at);
   Value valueOf(const syntax::Expr &expr);
   bool isAllowedHere(const Kind &kind, Location at);
-  bool isNumber(const Kind &kind, const Value &value, Location at, const std::string &what);
+  bool isNumber(const Value &value, Location at, const std::string &what);
   bool isNew(const Kind &kind, const std::string &name, Location at);
-  /// The element type of losses: at least f32, because a narrow type would lose digits of a mean
-  /// over many values.
+  /// The element type of losses and metrics: at least f32, because a narrow type would lose digits
+  /// of a mean over many values.
   DType computeType() const;
 };
 

@@ -5,6 +5,8 @@
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/syntax/ForeignNames.h"
 
+#include <algorithm>
+
 namespace titan::sema {
 
 using namespace syntax;
@@ -95,6 +97,11 @@ bool Reports::member(const Path &path) {
   if (binding->value.isError())
     return true; // reported already
   const std::string &base = path.segments[0].text, &member = path.last().text;
+  std::vector<std::string> names;
+  context.frame->scope->collect(names, false);
+  if (std::any_of(names.begin(), names.end(),
+                  [&](const std::string &name) { return name.starts_with(base + "."); }))
+    return false; // parameters have such names in a `merge`
   Diagnostic &diag =
       report(Code::UnknownName, path.loc,
              "`" + base + "` is " + binding->value.describe() + " and has no `" + member + "`");

@@ -181,9 +181,10 @@ static LayoutReader::Splits splitsOf(const std::vector<Symbol> &declarations) {
   return splits;
 }
 
-/// The layouts of all parameters with an entry; warns of the others.
+/// The layouts of all parameters with an entry. Warns of the others, unless they are merged.
 static std::vector<Layout> readLayouts(const std::vector<Symbol> &declarations, const Model &model,
-                                       const MapSizes &sizes, DiagnosticEngine &diags) {
+                                       const std::set<std::string> &merged, const MapSizes &sizes,
+                                       DiagnosticEngine &diags) {
   Entries entries = entriesOf(declarations);
   LayoutReader reader(model, sizes, splitsOf(declarations), diags);
   std::vector<Layout> layouts;
@@ -203,16 +204,17 @@ static std::vector<Layout> readLayouts(const std::vector<Symbol> &declarations, 
   for (const auto &[name, all] : entries)
     idle.push_back(name);
   for (const Parameter *parameter : missing)
-    if (!parameter->isOptional)
+    if (parameter->initFrom != "optional" && !merged.count(parameter->name))
       reportMissing(*parameter, *declarations.front().decl->as<WeightsDecl>(), idle, diags);
   return layouts;
 }
 
 std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, const Model &model,
-                                      const Library &library, DiagnosticEngine &diags) {
+                                      const std::set<std::string> &merged, const Library &library,
+                                      DiagnosticEngine &diags) {
   const size_t errorsBefore = diags.errorReports();
   const MapSizes sizes(model, library, *declarations.front().unit, diags);
-  const std::vector<Layout> layouts = readLayouts(declarations, model, sizes, diags);
+  const std::vector<Layout> layouts = readLayouts(declarations, model, merged, sizes, diags);
   std::map<std::string, StoredTensor> tensors;
   for (const Layout &layout : layouts)
     tensors[layout.tensor].add(layout);
@@ -223,6 +225,10 @@ std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, c
   WeightMap map = readLists(declarations);
   for (const Layout &layout : layouts)
     map.parameters.push_back(tensors[layout.tensor].locate(layout));
+  for (const std::string &name : merged)
+    if (std::none_of(map.parameters.begin(), map.parameters.end(),
+                     [&](const StoredParameter &each) { return each.parameter == name; }))
+      map.merged.push_back(name);
   return map;
 }
 

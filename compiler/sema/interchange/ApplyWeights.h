@@ -7,13 +7,15 @@
 #include "compiler/sema/program/Program.h"
 
 #include <optional>
+#include <set>
 
 namespace titan::sema {
 
 /// Applies the declarations to the model. Reports entries that do not describe their parameter, and
-/// warns of parameters without an entry. Empty after an error.
+/// warns of parameters without an entry that are not `merged`. Empty after an error.
 std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, const Model &model,
-                                      const Library &library, DiagnosticEngine &diags);
+                                      const std::set<std::string> &merged, const Library &library,
+                                      DiagnosticEngine &diags);
 
 } // namespace titan::sema
 

@@ -4,6 +4,7 @@
 #include "compiler/sema/modules/Suggest.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace titan::sema {
@@ -55,13 +56,27 @@ private:
     for (const Name &name : names) {
       bool isIndex = line.entry->index && line.entry->index->text == name.text;
       if (isIndex || name.text == lengthName ||
-          std::count(arguments.begin(), arguments.end(), name.text))
+          std::count(arguments.begin(), arguments.end(), name.text) ||
+          !unknown.insert(name.text).second)
         continue;
-      Diagnostic &diag = diags.report(Code::UnknownModelArgument, name.loc,
-                                      "model `" + nameOf(*map.model.decl).text +
-                                          "` has no argument `" + name.text + "`");
-      suggestName(diag, name.loc, name.text, arguments, "its arguments are ");
+      reportUnknown(line, name, arguments);
     }
+  }
+
+  /// Sections belong to other models, too, so the error is where this model uses them.
+  void reportUnknown(const ConfigLine &line, const Name &name,
+                     const std::vector<std::string> &arguments) {
+    const bool isShared = line.unit != map.decl.unit;
+    const Location at = isShared ? map.decl.decl->as<ConfigDecl>()->model->loc : name.loc;
+    Diagnostic &diag =
+        diags.report(Code::UnknownModelArgument, at,
+                     "model `" + nameOf(*map.model.decl).text + "` has no argument `" + name.text +
+                         "`" + (isShared ? ", which its configuration needs" : ""));
+    if (isShared)
+      diag.note(name.loc, "a key is computed from the argument here")
+          .note(nameOf(*map.model.decl).loc, "the model is declared here");
+    else
+      suggestName(diag, at, name.text, arguments, "its arguments are ");
   }
 
   /// A default reads keys of the same object, or of one around it.
@@ -85,24 +100,26 @@ private:
 
   /// Solves with unknown values: each round, equations give their last argument without a value.
   void checkSolvable() {
-    std::set<std::string> unknown;
+    std::set<std::string> unsolved;
     for (const ConfigLine &line : map.equations)
       for (const Name &name : map.arguments(line))
-        unknown.insert(name.text);
-    const std::set<std::string> read = unknown;
+        unsolved.insert(name.text);
+    const std::set<std::string> read = unsolved;
     for (bool changed = true; std::exchange(changed, false);)
       for (const ConfigLine &line : map.equations)
         if (!line.entry->index && !map.readsLength(line))
-          if (std::optional<std::string> name = solvedName(*line.entry->value, unknown))
-            changed |= unknown.erase(*name) != 0;
+          if (std::optional<std::string> name = solvedName(*line.entry->value, unsolved))
+            changed |= unsolved.erase(*name) != 0;
     for (const ConfigLine &line : map.equations)
       for (const Name &name : map.arguments(line))
-        if (unknown.erase(name.text))
+        if (unsolved.erase(name.text))
           diags
               .report(Code::UnsolvableConfig, name.loc,
                       "no equation can be solved for `" + name.text + "`")
               .help("an equation gives one argument: `key = " + name.text +
                     "`, or with others that further equations give");
+    if (!unknown.empty()) // a misspelt argument would be reported again as one that nothing gives
+      return;
     for (const Formal &formal : map.formals())
       if (!formal.defaultValue && !read.count(formal.name.text) &&
           !map.subject.arguments.count(formal.name.text))
@@ -116,6 +133,7 @@ private:
   const ConfigMap &map;
   DiagnosticEngine &diags;
   std::map<std::pair<size_t, std::string>, Location> keys; ///< by object
+  std::set<std::string> unknown;                           ///< names that are no arguments
 };
 
 } // namespace

@@ -133,7 +133,7 @@ struct Parameter {
   std::vector<Initialiser> initialisers; ///< one, or one per iteration in row-major order
   bool frozen = false;                   ///< no gradient, no update
   bool isBuffer = false;                 ///< no gradient; the model defines its update
-  bool isOptional = false;               ///< weights to start from may lack it
+  std::string initFrom = "required";     ///< of weights to start from; or "optional", "partial"
   bool isUpdated = false;                ///< a buffer, in some iteration
   Location loc;
 };
@@ -165,8 +165,8 @@ struct Model {
   Region body; ///< no arguments, no yields
   std::vector<Output> outputs;
   std::vector<Output> losses;  ///< in source order; at most one has no name
-  std::vector<Output> metrics; ///< what a training step reports beside its losses
   std::optional<ValueId> loss; ///< the sum of the losses, which a run minimises
+  std::vector<Output> metrics; ///< in source order
   Location loc;
 
   /// Elements of all parameters, or of all buffers, every iteration counted.

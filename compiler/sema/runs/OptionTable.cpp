@@ -16,6 +16,11 @@ OptionSpec number(const char *path, double initial, Fixed fixed, double least, d
   return {path, OptionType::Float, Value::ofFloat(initial), fixed, doc, least, most, {}};
 }
 
+/// Off unless it is set.
+OptionSpec flag(const char *path, const char *doc) {
+  return {path, OptionType::Bool, Value::ofBool(false), Fixed::Compile, doc, 0, 0, {}};
+}
+
 OptionSpec choice(const char *path, Fixed fixed, std::vector<std::string> choices,
                   const char *doc) {
   return {path, OptionType::Choice, Value::ofWord(choices[0]), fixed, doc, 0, 0, choices};
@@ -125,6 +130,7 @@ std::vector<OptionSpec> metricsOptions() {
       number("metrics.peak_tflops", 0, Fixed::Launch, 0, unbounded,
              "peak TFLOP/s of the device of one process, the denominator of `mfu`; 0: the "
              "published peak, where it is known"),
+      flag("metrics.training", "compute the model's metrics in training steps, too"),
   };
 }
 
@@ -284,9 +290,10 @@ const std::vector<OptionSpec> &ruleOptions() {
        0,
        {}},
       {"frozen", OptionType::Bool, Value::ofBool(false), Fixed::Compile, "not trained", 0, 0, {}},
-      choice(
-          "init_from", Fixed::Compile, {"required", "optional"},
-          "whether weights to start from must have them; if not, they keep their initial values"),
+      choice("init_from", Fixed::Compile, {"required", "optional", "partial"},
+             "whether weights to start from must have all their elements; the others keep their "
+             "initial "
+             "values: of parameters that are `optional`, at the ends of dimensions if `partial`"),
   };
   return table;
 }

@@ -146,7 +146,7 @@ void readRule(const Setting &setting, const Library &library, const Unit &unit, 
     if (spec->type == OptionType::Bool)
       rule.frozen = value.boolean();
     else
-      rule.isOptional = value.isWord("optional");
+      rule.initFrom = value.text;
   }
   run.rules.push_back(std::move(rule));
 }
@@ -193,7 +193,7 @@ void applyRules(const Run &run, Model &model, DiagnosticEngine &diags) {
       if (rule.init)
         parameter.initialisers = {*rule.init};
       parameter.frozen = rule.frozen.value_or(parameter.frozen);
-      parameter.isOptional = rule.isOptional.value_or(parameter.isOptional);
+      parameter.initFrom = rule.initFrom.value_or(parameter.initFrom);
     }
     if (!matched)
       reportUnmatched(rule.pattern, rule.loc, model, diags);

@@ -26,7 +26,7 @@ struct ParameterRule {
   std::string pattern;
   std::optional<Initialiser> init;
   std::optional<bool> frozen;
-  std::optional<bool> isOptional; ///< `init_from = optional`
+  std::optional<std::string> initFrom;
   Location loc;
 };
 

@@ -4,7 +4,7 @@
 #include "compiler/sema/runs/ParameterRules.h"
 #include "compiler/sema/runs/Resolver.h"
 
-#include "base/data/Mixture.h"
+#include "base/data/DataPaths.h"
 #include "base/settings/UnknownSetting.h"
 
 #include <algorithm>
@@ -100,6 +100,24 @@ void Resolver::unknown(const std::string &path, Location at) {
                                     : helpForUnknown(path, paths));
 }
 
+/// Reports several data sets in a form that no program reads.
+static void checkDataPaths(const std::string &path, const std::string &text, Location at,
+                           DiagnosticEngine &diags) {
+  const bool trains = path == "data.path";
+  if (!trains && path != "eval.data.path")
+    return;
+  auto [paths, problem] = parseDataPaths(text);
+  if (problem.empty() && trains && !paths[0].name.empty())
+    problem = "`" + paths[0].name + "=` names a set to evaluate on";
+  if (problem.empty() && !trains && paths.size() > 1 && paths[0].name.empty())
+    problem = "an evaluation reads every sample once, and mixes no sets";
+  if (problem.empty())
+    return;
+  diags.report(Code::OptionValue, at, "`" + path + "` names several data sets, but " + problem)
+      .help(trains ? "write weights and paths in turn: \"0.7 web 0.3 code\""
+                   : "write names and paths: \"web=valid/web code=valid/code\"");
+}
+
 void Resolver::set(const std::string &written, Location pathLoc, const Expr &expr) {
   const std::string &path = currentPath(written);
   if (path != written)
@@ -137,9 +155,11 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
   Value value = evaluateFor(*spec, expr);
   resetOtherPolicy(path);
   Value checked = checkOption(*spec, value, expr.loc, diags);
-  if (isPath(*spec, checked))
+  if (isPath(*spec, checked)) {
+    checkDataPaths(path, checked.text, expr.loc, diags);
     checked.text = mapPaths(checked.text,
                             [&](const std::string &one) { return relativeToFile(one, expr.loc); });
+  }
   run.options[path] = {checked, expr.loc};
 }
 

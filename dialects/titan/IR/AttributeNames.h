@@ -53,6 +53,11 @@ inline constexpr llvm::StringLiteral kOperand = "titan.operand";
 // of a setting: the number, or the index of the word among its choices.
 inline constexpr llvm::StringLiteral kSchedule = "titan.schedule";
 
+// On the scalar function of an output of evaluations: the output, and the source of each argument,
+// an output of @eval, of which the argument is the mean over batches.
+inline constexpr llvm::StringLiteral kEvaluates = "titan.evaluates";
+inline constexpr llvm::StringLiteral kBatchValues = "titan.batch_values";
+
 // On arguments of program functions.
 inline constexpr llvm::StringLiteral kInput = "titan.input";
 /// On an integer input that an array gives: the interpreter draws its values from [0, N).
@@ -63,7 +68,7 @@ inline constexpr llvm::StringLiteral kRateScale = "titan.lr_scale";
 /// On trained parameters of @train, until the gradient phase: the optimizer that updates it.
 inline constexpr llvm::StringLiteral kUpdatedBy = "titan.updated_by";
 inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
-inline constexpr llvm::StringLiteral kOptional = "titan.optional";
+inline constexpr llvm::StringLiteral kInitFrom = "titan.init_from";
 /// A parameter that is not trained; @train returns its next value (docs/rationale/buffers.md).
 inline constexpr llvm::StringLiteral kBuffer = "titan.buffer";
 inline constexpr llvm::StringLiteral kState = "titan.state";

@@ -61,6 +61,11 @@ constexpr Kind kFragmentKind{"a #dist.fragment", isOf<dist::FragmentAttr>};
 constexpr Kind kSymbolsKind{"an array of symbols", isArrayOf<FlatSymbolRefAttr>};
 constexpr Kind kAnyKind{"any attribute", [](Attribute) { return true; }};
 
+constexpr Kind kInitFromKind{"\"optional\" or \"partial\"", [](Attribute attribute) {
+                               auto text = dyn_cast<StringAttr>(attribute);
+                               return text && (text == "optional" || text == "partial");
+                             }};
+
 struct Rule {
   llvm::StringLiteral name;
   unsigned holders;
@@ -92,6 +97,8 @@ constexpr Rule kRules[] = {
     {attr::kLossChunks, OnFunction, kIntegerKind},
     {attr::kUncached, OnFunction, kStringKind},
     {attr::kSchedule, OnScalarFunction, kStringsKind},
+    {attr::kEvaluates, OnScalarFunction, kStringKind},
+    {attr::kBatchValues, OnScalarFunction, kStringsKind},
     {attr::kTransient, OnFunction, kArrayKind},
     {attr::kEvents, OnFunction, kIntegerKind},
 
@@ -103,7 +110,7 @@ constexpr Rule kRules[] = {
     {attr::kUpdatedBy, OnArgument, kSymbolKind},
     {attr::kOperand, OnArgument, kStringKind},
     {attr::kFrozen, OnArgument, kUnitKind},
-    {attr::kOptional, OnArgument, kUnitKind},
+    {attr::kInitFrom, OnArgument, kInitFromKind},
     {attr::kBuffer, OnArgument, kUnitKind},
     {attr::kState, OnArgument, kStringKind},
     {attr::kScalar, OnArgument, kStringKind},

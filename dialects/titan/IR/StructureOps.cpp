@@ -44,16 +44,20 @@ SmallVector<Operation *> ScalarFunctionOp::getSteps() {
 }
 
 /// (C3)
-static LogicalResult verifySchedule(ScalarFunctionOp function, ArrayAttr sources) {
+static LogicalResult verifySources(ScalarFunctionOp function, StringRef attribute) {
+  auto sources = function->getAttrOfType<ArrayAttr>(attribute);
+  if (!sources)
+    return success();
   auto isF64 = [](Type type) { return cast<NamedTensorType>(type).getElementType().isF64(); };
   Block &body = function.getBody().front();
   TypeRange results = function.getYield().getOperandTypes();
   if (sources.size() != body.getNumArguments())
     return function.emitOpError("(C3) has ") << body.getNumArguments() << " arguments, but `"
-                                             << attr::kSchedule << "` lists " << sources.size();
+                                             << attribute << "` lists " << sources.size();
   if (results.size() != 1 || !llvm::all_of(results, isF64) ||
       !llvm::all_of(body.getArgumentTypes(), isF64))
-    return function.emitOpError("(C3) a schedule has f64 arguments and one f64 result");
+    return function.emitOpError("(C3) with `")
+           << attribute << "`, expected f64 arguments and one f64 result";
   return success();
 }
 
@@ -73,6 +77,6 @@ LogicalResult ScalarFunctionOp::verify() {
     if (!isNumber(op->getResult(0).getType()))
       return emitOpError("(C1) '") << op->getName() << "' gives " << op->getResult(0).getType();
   }
-  auto sources = (*this)->getAttrOfType<ArrayAttr>(attr::kSchedule);
-  return sources ? verifySchedule(*this, sources) : success();
+  return success(succeeded(verifySources(*this, attr::kSchedule)) &&
+                 succeeded(verifySources(*this, attr::kBatchValues)));
 }

@@ -173,7 +173,8 @@ def Titan_ScalarFunctionOp : Titan_Op<"scalar_function", [IsolatedFromAbove, Sym
     Constraints:
     - (C1) arguments and all results of operations have rank 0.
     - (C2) every operation is elementwise, has one result, and does not depend on an index.
-    - (C3) with `titan.schedule`, which lists the source of each argument: arguments and the one result are f64.
+    - (C3) with `titan.schedule` or `titan.batch_values`, which list the source of each argument: arguments and the
+      one result are f64.
 
     Example:
     ```mlir

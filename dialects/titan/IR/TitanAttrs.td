@@ -91,14 +91,18 @@ def Titan_WeightMapAttr : Titan_Attr<"WeightMap", "weight_map"> {
   let description = [{
     `#titan.weight_map<"hf", [#titan.stored_parameter<...>, ...], copies = {"b" = "a"}, unused = ["*.inv_freq"]>`.
     A tensor of `copies` may exist and then equals the other one. `unused` lists glob patterns of tensors
-    that the model does not need.
+    that the model does not need. `merged = ["layers.a"]`, if present, lists parameters without a tensor,
+    which the program `merge` merges into others.
 
     Constraints:
-    - (C1) `parameters` contains stored parameters, `copies` and `unused` contain strings.
+    - (C1) `parameters` contains stored parameters, `copies`, `unused` and `merged` contain strings.
   }];
   let parameters = (ins "::mlir::StringAttr":$format, "::mlir::ArrayAttr":$parameters,
-                        "::mlir::DictionaryAttr":$copies, "::mlir::ArrayAttr":$unused);
-  let assemblyFormat = "`<` $format `,` $parameters `,` `copies` `=` $copies `,` `unused` `=` $unused `>`";
+                        "::mlir::DictionaryAttr":$copies, "::mlir::ArrayAttr":$unused,
+                        OptionalParameter<"::mlir::ArrayAttr">:$merged);
+  let assemblyFormat = [{
+    `<` $format `,` $parameters `,` `copies` `=` $copies `,` `unused` `=` $unused (`,` `merged` `=` $merged^)? `>`
+  }];
   let genVerifyDecl = 1;
 }
 

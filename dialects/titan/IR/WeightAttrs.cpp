@@ -28,12 +28,15 @@ LogicalResult StoredParameterAttr::verify(function_ref<InFlightDiagnostic()> emi
 }
 
 LogicalResult WeightMapAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr,
-                                    ArrayAttr parameters, DictionaryAttr copies, ArrayAttr unused) {
+                                    ArrayAttr parameters, DictionaryAttr copies, ArrayAttr unused,
+                                    ArrayAttr merged) {
   bool areStrings = llvm::all_of(unused, llvm::IsaPred<StringAttr>) &&
+                    (!merged || llvm::all_of(merged, llvm::IsaPred<StringAttr>)) &&
                     llvm::all_of(copies, [](NamedAttribute copy) {
                       return mlir::isa<StringAttr>(copy.getValue());
                     });
   if (!llvm::all_of(parameters, llvm::IsaPred<StoredParameterAttr>) || !areStrings)
-    return emitError() << "(C1) expected stored parameters, and copies and unused as strings";
+    return emitError()
+           << "(C1) expected stored parameters, and copies, unused and merged as strings";
   return success();
 }

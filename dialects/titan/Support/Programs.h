@@ -38,7 +38,7 @@ bool isTrained(mlir::func::FuncOp function, unsigned index);
 std::string getLossOutput(llvm::StringRef name);
 bool isLossOutput(llvm::StringRef output);
 
-/// The name of the output for the metric `name`, a number that a step reports.
+/// The name of the output for the metric `name`.
 std::string getMetricOutput(llvm::StringRef name);
 bool isMetricOutput(llvm::StringRef output);
 

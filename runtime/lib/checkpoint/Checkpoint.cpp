@@ -3,8 +3,8 @@
 #include "Verify.h"
 #include "rundir/Archive.h"
 #include "rundir/PreviousRun.h"
-#include "state/MappedFiles.h"
 #include "state/TensorFiles.h"
+#include "state/WeightFiles.h"
 
 #include "base/Error.h"
 #include "base/files/DurableFile.h"
@@ -146,66 +146,76 @@ void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifes
   executor.barrier("finishing a checkpoint");
 }
 
-static std::vector<std::string> notesOf(const MappedWeights &weights, const std::string &path) {
-  std::vector<std::string> notes{
-      fmt::format("read {} from '{}'", counted(weights.countTensors(), "tensor"), path)};
-  for (const std::string &name : weights.fresh())
-    notes.push_back("note: " + name + " has no weights there and keeps its initial values");
-  if (!weights.unused().empty())
-    notes.push_back(fmt::format("note: not needed: {}", fmt::join(weights.unused(), ", ")));
-  return notes;
+/// Whether parameters may keep initial values, or a part of them.
+static bool needsInitialValues(const Program &program) {
+  return !program.weights.merged.empty() ||
+         std::any_of(program.tensors.begin(), program.tensors.end(),
+                     [](const Tensor &tensor) { return tensor.initFrom != InitFrom::Required; });
 }
 
-/// Reads weights of the program's own names or of other software.
-static std::vector<std::string> readWeights(Executor &executor, const WeightStore &store) {
-  const WeightMap &map = executor.program().weights;
-  if (map.format.empty() || hasOwnNames(executor, store)) {
-    constexpr Role parameters[] = {Role::Parameter};
-    loadTensors(executor, store, parameters);
-    return {};
-  }
-  MappedWeights weights(map, store);
-  loadMapped(executor, weights);
-  return notesOf(weights, store.path());
-}
+namespace {
 
-static bool hasOptional(const Program &program) {
-  return std::any_of(program.tensors.begin(), program.tensors.end(),
-                     [](const Tensor &tensor) { return tensor.isOptional; });
-}
-
-LoadedWeights loadWeights(Executor &executor, const std::string &path, uint64_t seed) {
-  std::optional<WeightStore> store;
-  LoadedWeights loaded;
-  std::vector<Manifest::File> files;
+/// The files of one source, and what is known of them.
+struct OpenSource {
   std::string directory;
-  executor.world().runCollectively([&] {
-    directory = store.emplace(path).directory();
-    if (isCheckpoint(directory)) {
-      const Manifest manifest = readManifest(directory);
-      files = manifest.files;
-      loaded.step = manifest.step;
-    } else if (isWeightsOfRun(path))
-      if (auto weights = readWeightsOfStatus((fs::path(directory) / "status.json").string()))
-        files = {{"model.safetensors", Content::Parameters, weights->bytes, weights->crc}};
-  });
-  std::erase_if(files,
+  std::vector<Manifest::File> files; ///< with a checksum
+  std::optional<int64_t> step;       ///< of a checkpoint
+};
+
+OpenSource describeSource(const WeightStore &store) {
+  OpenSource source{store.directory(), {}, {}};
+  if (isCheckpoint(source.directory)) {
+    const Manifest manifest = readManifest(source.directory);
+    source.files = manifest.files;
+    source.step = manifest.step;
+  } else if (isWeightsOfRun(store.path()))
+    if (auto weights = readWeightsOfStatus((fs::path(source.directory) / "status.json").string()))
+      source.files = {{"model.safetensors", Content::Parameters, weights->bytes, weights->crc}};
+  std::erase_if(source.files,
                 [](const Manifest::File &file) { return file.content != Content::Parameters; });
-  const std::string problem = files.empty() ? "" : damageOf(executor, directory, files);
-  if (hasOptional(executor.program()))
+  return source;
+}
+
+} // namespace
+
+LoadedWeights loadWeights(Executor &executor, const std::vector<WeightSource> &sources,
+                          uint64_t seed) {
+  std::vector<WeightStore> stores;
+  std::vector<OpenSource> opened;
+  LoadedWeights loaded{{}, sources, {}};
+  executor.world().runCollectively([&] {
+    for (const WeightSource &source : sources) {
+      opened.push_back(describeSource(stores.emplace_back(source.path)));
+      if (!loaded.step && source.prefix.empty())
+        loaded.step = opened.back().step;
+    }
+  });
+  std::string problem;
+  for (const OpenSource &source : opened)
+    if (problem.empty() && !source.files.empty())
+      problem = damageOf(executor, source.directory, source.files);
+  if (needsInitialValues(executor.program()))
     initializeParameters(executor, seed);
   executor.world().runCollectively([&] {
     if (!problem.empty())
       throw UserError(problem);
-    loaded.notes = readWeights(executor, *store);
+    loaded.rows = loadStartingWeights(executor, sources, stores);
   });
   return loaded;
 }
 
-void printNotes(Executor &executor, const LoadedWeights &loaded) {
+void printSummary(Executor &executor, const LoadedWeights &loaded) {
   if (executor.isFirst())
-    for (const std::string &note : loaded.notes)
+    for (const std::string &note : summarise(loaded.rows, loaded.sources))
       std::fprintf(stderr, "%s\n", note.c_str());
+}
+
+void loadTrainedWeights(Executor &executor, const Options &options, const Settings &settings) {
+  const LoadedWeights loaded =
+      loadWeights(executor, options.initFrom, static_cast<uint64_t>(settings.integer("seed", 0)));
+  printSummary(executor, loaded);
+  executor.writeScalar("step",
+                       static_cast<double>(loaded.step.value_or(settings.integer("steps", 100))));
 }
 
 std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDirectory,

@@ -2,9 +2,12 @@
 // number of ranks can resume.
 #pragma once
 
+#include "settings/Options.h"
+#include "settings/Settings.h"
 #include "state/Executor.h"
 
 #include "manifest/Manifest.h"
+#include "weights/WeightTable.h"
 
 #include <optional>
 #include <string>
@@ -25,17 +28,23 @@ std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDir
 
 /// What was loaded.
 struct LoadedWeights {
-  std::optional<int64_t> step; ///< of a checkpoint
-  /// Sentences about weights of other software: what was read, and what was not.
-  std::vector<std::string> notes;
+  /// That of the first source for the whole program that is a checkpoint.
+  std::optional<int64_t> step;
+  std::vector<WeightSource> sources;
+  std::vector<WeightRow> rows; ///< of all parameters, and of all tensors of the sources
 };
 
-/// Loads parameters from a file or directory, possibly of a run or checkpoint, and refuses damaged
+/// Loads parameters from files or directories, possibly of runs or checkpoints, and refuses damaged
 /// ones. Weights without the program's own names are those of other software. Optional parameters
 /// without weights get their initial values, by `seed`. Collective.
-LoadedWeights loadWeights(Executor &executor, const std::string &path, uint64_t seed);
+LoadedWeights loadWeights(Executor &executor, const std::vector<WeightSource> &sources,
+                          uint64_t seed);
 
-/// On the first rank, to standard error.
-void printNotes(Executor &executor, const LoadedWeights &loaded);
+/// On the first rank, to standard error: summarise() of weights/WeightTable.h.
+void printSummary(Executor &executor, const LoadedWeights &loaded);
+
+/// Loads --init-from for a command that trains nothing, prints the notes to standard error, and
+/// sets the step: that of the weights, else the last one of the run. Collective.
+void loadTrainedWeights(Executor &executor, const Options &options, const Settings &settings);
 
 } // namespace titan::rt

@@ -1,8 +1,8 @@
 #include "Export.h"
 
 #include "Checkpoint.h"
-#include "state/MappedFiles.h"
 #include "state/TensorFiles.h"
+#include "state/WeightFiles.h"
 #include "weights/TokenizerFiles.h"
 
 #include "base/Error.h"
@@ -54,10 +54,11 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
     if (options.initFrom.empty())
       throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
   });
-  const uint64_t seed = static_cast<uint64_t>(settings.integer("seed", 0));
-  printNotes(executor, loadWeights(executor, options.initFrom, seed));
+  loadTrainedWeights(executor, options, settings);
   if (options.dryRun)
     return 0;
+  if (executor.hasFunction("merge"))
+    executor.run("merge");
   constexpr Role parameters[] = {Role::Parameter};
   fs::path directory(options.exportDirectory);
   executor.world().runCollectively([&] {
@@ -74,7 +75,7 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
                         configOf(executor.program(), settings), Sync::Content);
     writeFileAtomically((directory / "program.titan").string(), executor.program().source,
                         Sync::Content);
-    copyTokenizer(options.tokenizer.empty() ? options.initFrom : options.tokenizer,
+    copyTokenizer(options.tokenizer.empty() ? tokenizerOf(options.initFrom) : options.tokenizer,
                   directory.string());
     syncDirectory(directory);
     std::printf("wrote %s of weights to %s\n", counted(std::ssize(shards), "file").c_str(),

@@ -23,13 +23,27 @@ void addRunOptions(CLI::App &app, Options &o) {
       ->take_all()
       ->expected(1);
   app.add_option("--data", o.data, "the data to train on, instead of data.path")->type_name("PATH");
+  app.add_option("--eval-data", o.evalData,
+                 "the data to evaluate on, instead of eval.data.path; several sets have names "
+                 "(repeatable)")
+      ->type_name("[NAME=]PATH")
+      ->take_all()
+      ->expected(1);
   app.add_option("--tokenizer", o.tokenizer,
                  "of texts, prompts and data: a directory, a file (tokenizer.json, SentencePiece, "
                  "tiktoken), or `bytes`; default: that of --init-from")
       ->type_name("DIR|FILE");
-  app.add_option("--init-from", o.initFrom,
-                 "start from these weights: model.safetensors or a directory that has it")
-      ->type_name("DIR|FILE");
+  app.add_option_function<std::vector<std::string>>(
+         "--init-from",
+         [&o](const std::vector<std::string> &texts) {
+           for (const std::string &text : texts)
+             o.initFrom.push_back(parseWeightSource(text));
+         },
+         "start from these weights: model.safetensors or a directory that has it (repeatable: each "
+         "parameter from one of them); PREFIX= names the part of the program that they are for")
+      ->type_name("[PREFIX=]DIR|FILE")
+      ->take_all()
+      ->expected(1);
   app.add_option("--resume", o.resume,
                  "auto: the latest checkpoint of --out, if there is one; none; or a checkpoint")
       ->type_name("auto|none|DIR");
@@ -65,7 +79,8 @@ void addCommands(CLI::App &app, Options &o) {
     return sub;
   };
   command("train", "train the model (the default command)", Command::Train);
-  command("eval", "loss on a data set", Command::Eval);
+  CLI::App *eval = command("eval", "losses and metrics on data sets", Command::Eval);
+  eval->add_flag("--json", o.json, "write one JSON object a line for each set");
   CLI::App *generate = command("generate", "write text with trained weights", Command::Generate);
   generate
       ->add_option("--prompt", o.prompt,
@@ -120,9 +135,22 @@ const std::vector<Use> &uses() {
       {"--save-initial", {Command::Train}},
       {"--save-gradients", {Command::Train}},
       {"--data", {Command::Train, Command::Eval}},
+      {"--eval-data", {Command::Train, Command::Eval}},
       {"--seed", {Command::Train, Command::Generate}},
   };
   return table;
+}
+
+/// Several sets become one text (base/data/DataPaths.h).
+void checkEvaluationData(const std::vector<std::string> &sets) {
+  if (sets.size() < 2)
+    return;
+  for (const std::string &set : sets) {
+    if (set.find('=') == std::string::npos)
+      throw UsageError("--eval-data '" + set + "': each of several sets has a name, NAME=PATH");
+    if (set.find_first_of(" \t\n") != std::string::npos)
+      throw UsageError("--eval-data '" + set + "': a path of several sets has no spaces");
+  }
 }
 
 void refuseSampling(const Sampling &sampling) {
@@ -144,6 +172,7 @@ void refuseUseless(const CLI::App &app, const Options &options) {
                      (*use.instead ? std::string("; ") + use.instead : ""));
   }
   refuseSampling(options.sampling);
+  checkEvaluationData(options.evalData);
   if (!options.prompt.empty() && !options.prompts.empty())
     throw UsageError("--prompt and --prompts exclude one another");
   const bool isNamed = options.resume != "auto" && options.resume != "none";

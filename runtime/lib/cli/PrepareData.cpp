@@ -5,7 +5,7 @@
 #include "weights/TokenizerFiles.h"
 
 #include "base/Error.h"
-#include "base/data/Mixture.h"
+#include "base/data/DataPaths.h"
 #include "base/data/TokenIndex.h"
 #include "files/Checksum.h"
 
@@ -49,7 +49,7 @@ std::string absolute(const std::string &path) {
 std::string findTokenizer(const Options &options, const std::string &texts) {
   if (!options.tokenizer.empty())
     return options.tokenizer == "bytes" ? "bytes" : absolute(options.tokenizer);
-  if (const std::string own = tokenizerBeside(options.initFrom); !own.empty())
+  if (const std::string own = tokenizerOf(options.initFrom); !own.empty())
     return absolute(own);
   throw UserError(
       fmt::format("'{}' has no tokens, and no tokenizer is named that makes them of "

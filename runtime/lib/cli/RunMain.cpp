@@ -54,6 +54,9 @@ std::vector<SettingText> settingsOf(const Options &options) {
     texts.push_back(readPair(std::string(options.command == Command::Eval ? "eval." : "") +
                                  "data.path=\"" + options.data + "\"",
                              "--data"));
+  if (!options.evalData.empty())
+    texts.push_back(readPair(fmt::format("eval.data.path=\"{}\"", fmt::join(options.evalData, " ")),
+                             "--eval-data"));
   return texts;
 }
 
@@ -70,6 +73,10 @@ void applySettings(Settings &settings, const Options &options) {
     settings.set(text);
   }
   settings.check();
+  if (options.command == Command::Train && !options.evalData.empty() &&
+      settings.integer("eval.every", 0) == 0)
+    throw UsageError("--eval-data has no effect on a run that never evaluates: pass --set "
+                     "eval.every=STEPS, too");
 }
 
 /// The entry points of a command.
@@ -85,7 +92,7 @@ std::vector<std::string> functionsOf(const Options &options, const Program &prog
       return {"prefill", "decode"};
     return {"logits"};
   case Command::Export:
-    return {};
+    return {"merge"};
   }
   return {};
 }

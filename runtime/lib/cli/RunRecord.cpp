@@ -4,7 +4,7 @@
 #include "settings/SettingText.h"
 
 #include "base/data/DType.h"
-#include "base/data/Mixture.h"
+#include "base/data/DataPaths.h"
 #include "base/data/TokenIndex.h"
 #include "files/Checksum.h"
 #include "files/FileDigest.h"
@@ -89,24 +89,24 @@ void addIndexed(RankRecord &record, const std::string &name, const std::string &
     record.add(fmt::format("{} (*{})", name, ending), digestOf(tokenFilePrefix(file) + ending));
 }
 
-/// Digests of data files: a text, or the files of indexed tokens, for each part of a mixture.
+/// Digests of data files: a text, or the files of indexed tokens, for each of several sets.
 void addData(RankRecord &record, const Settings &settings) {
   for (const auto &[path, file] : settings.all()) {
     if (!namesFile(path) || file.empty())
       continue;
     const std::string format = path.substr(0, path.rfind('.')) + ".format";
     const bool isIndexed = settings.text(format, "text") == "indexed";
-    const std::vector<WeightedPath> components = parseMixture(file);
-    for (size_t i = 0; i < components.size(); ++i) {
+    const std::vector<DataPath> sets = parseDataPaths(file).paths;
+    for (size_t i = 0; i < sets.size(); ++i) {
       std::string name = path;
-      if (components.size() > 1) {
+      if (sets.size() > 1) {
         name += fmt::format(" {}", i + 1);
-        record.add(name + ", weight", fmt::format("{}", components[i].weight));
+        record.add(name + ", weight", fmt::format("{}", sets[i].weight));
       }
       if (isIndexed)
-        addIndexed(record, name, components[i].path);
+        addIndexed(record, name, sets[i].path);
       else
-        record.add(name, digestOf(components[i].path));
+        record.add(name, digestOf(sets[i].path));
     }
   }
 }
@@ -127,8 +127,9 @@ RankRecord recordOf(const Program &program, const Settings &settings, const Opti
   addSettings(record, settings);
   addOptions(record, program, options);
   addData(record, settings);
-  if (!options.initFrom.empty())
-    record.add("--init-from", digestOf(options.initFrom));
+  for (const WeightSource &source : options.initFrom)
+    record.add(source.prefix.empty() ? "--init-from" : "--init-from " + source.prefix,
+               digestOf(source.path));
   addVariables(record);
   return record;
 }

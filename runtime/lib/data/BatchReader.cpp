@@ -53,7 +53,7 @@ BatchReader::Target BatchReader::makeTarget(const Tensor &tensor, size_t input) 
   const ShardLayout layout = executor.layoutOf(tensor.info);
   Target target{
       input, perSample, executor.dataOf(tensor), layout.localElements(), sizeOf(tensor.info.dtype),
-      {},    {}};
+      {}};
   // A run of the tensor may span several samples.
   layout.forEachRun([&](const ShardRun &run) {
     for (int64_t done = 0; done < run.count;) {
@@ -63,21 +63,30 @@ BatchReader::Target BatchReader::makeTarget(const Tensor &tensor, size_t input) 
       done += count;
     }
   });
-  if (!executor.device().isHost())
-    target.copy.resize(static_cast<size_t>(target.elements * target.bytes));
   return target;
 }
 
-void BatchReader::load(const DataSource &data, int64_t firstSample) {
-  for (Target &target : targets) {
-    const bool direct = target.copy.empty();
-    std::byte *out = direct ? target.memory : target.copy.data();
+Batch BatchReader::makeBatch() const {
+  Batch batch;
+  for (const Target &target : targets)
+    batch.emplace_back(static_cast<size_t>(target.elements * target.bytes));
+  return batch;
+}
+
+void BatchReader::read(const DataSource &data, int64_t firstSample, Batch &batch) const {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const Target &target = targets[i];
     for (const ShardRun &run : target.runs)
       data.read(firstSample + run.global / target.perSample, target.input,
-                run.global % target.perSample, run.count, out + run.local * target.bytes);
-    if (!direct)
-      executor.device().upload(target.memory, out, target.elements * target.bytes);
+                run.global % target.perSample, run.count,
+                batch[i].data() + run.local * target.bytes);
   }
+}
+
+void BatchReader::load(const Batch &batch) {
+  for (size_t i = 0; i < targets.size(); ++i)
+    executor.device().upload(targets[i].memory, batch[i].data(),
+                             static_cast<int64_t>(batch[i].size()));
 }
 
 } // namespace titan::rt

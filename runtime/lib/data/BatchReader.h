@@ -1,9 +1,11 @@
-// Copies data samples into the inputs of a program function: this rank's shards of them. The shards
-// are computed once, so a step only copies.
+// Reads data samples as inputs of a program function: this rank's shards of them. The shards are
+// computed once, so a step only copies. Reading changes no memory of the program, so another thread
+// may read the next batch while the program runs (BackgroundReader.h).
 #pragma once
 
 #include "state/Executor.h"
 
+#include "BackgroundReader.h"
 #include "DataSource.h"
 
 #include <string>
@@ -18,19 +20,22 @@ class BatchReader {
 public:
   BatchReader(Executor &executor, const std::string &function);
 
-  /// Fills the inputs with the global batch that starts at this sample. `data` was opened for
-  /// `inputsOf` the function.
-  void load(const DataSource &data, int64_t firstSample);
+  /// Memory for a batch.
+  Batch makeBatch() const;
+  /// Reads the global batch that starts at this sample. `data` was opened for `inputsOf` the
+  /// function.
+  void read(const DataSource &data, int64_t firstSample, Batch &batch) const;
+  /// Copies a batch into the inputs.
+  void load(const Batch &batch);
 
 private:
   struct Target {
-    size_t input;                ///< its number in `inputsOf`
-    int64_t perSample;           ///< elements of a sample
-    std::byte *memory;           ///< on the device
-    int64_t elements;            ///< of this rank's shard
-    int64_t bytes;               ///< of an element
-    std::vector<ShardRun> runs;  ///< `global` counts elements of the batch; each is within a sample
-    std::vector<std::byte> copy; ///< only if the host cannot access the device memory
+    size_t input;               ///< its number in `inputsOf`
+    int64_t perSample;          ///< elements of a sample
+    std::byte *memory;          ///< on the device
+    int64_t elements;           ///< of this rank's shard
+    int64_t bytes;              ///< of an element
+    std::vector<ShardRun> runs; ///< `global` counts elements of the batch; each is within a sample
   };
   Target makeTarget(const Tensor &tensor, size_t input) const;
 

@@ -5,7 +5,7 @@
 #include "TokenSamples.h"
 
 #include "base/Error.h"
-#include "base/data/Mixture.h"
+#include "base/data/DataPaths.h"
 #include "base/data/TokenIndex.h"
 
 #include <algorithm>
@@ -125,6 +125,31 @@ std::unique_ptr<SampleSet> openSamples(const Program &program, const DataSetting
   return openTokenSamples(program, data, inputs);
 }
 
+/// The settings of one of several sets.
+DataSettings at(const std::string &path, DataSettings data) {
+  data.path = path;
+  return data;
+}
+
+bool exists(const std::string &path) {
+  return fs::exists(path) || fs::exists(tokenFilePrefix(path) + ".idx");
+}
+
+constexpr const char *rightForm = "a mixture is weights and paths in turn, \"0.7 web 0.3 code\", "
+                                  "and evaluation sets are names and "
+                                  "paths, \"web=valid/web code=valid/code\"";
+
+std::vector<DataPath> pathsOf(const DataSettings &data) {
+  const auto [paths, mistake] = parseDataPaths(data.path);
+  if (!mistake.empty())
+    throw UserError(
+        fmt::format("'{}' names several data sets, but {}: {}", data.path, mistake, rightForm));
+  if (paths.size() == 1 && !exists(data.path) && resemblesMixture(data.path))
+    throw UserError(fmt::format("there is no file '{}', and as a mixture it is incomplete: {}",
+                                data.path, rightForm));
+  return paths;
+}
+
 } // namespace
 
 DataSettings trainingData(const Settings &settings) {
@@ -137,35 +162,42 @@ DataSettings evaluationData(const Settings &settings) {
           settings.text("eval.data.packing", "none") == "documents"};
 }
 
-DataSource openData(const Program &program, const std::string &function, const DataSettings &data,
-                    uint64_t seed, bool shuffle) {
-  const std::vector<InputSpec> inputs = inputsOf(program, function);
-  const std::vector<WeightedPath> paths = parseMixture(data.path);
-  if (paths.empty())
-    throw UserError(fmt::format("'{}' begins as a mixture, but is no list of weights and paths in "
-                                "turn, such as \"0.7 web 0.3 code\"",
-                                data.path));
-  if (paths.size() > 1 && !shuffle)
-    throw UserError(
-        fmt::format("'{}' is a mixture, but an evaluation reads every sample once: name "
-                    "one data set",
-                    data.path));
+DataSource openTrainingData(const Program &program, const DataSettings &data, uint64_t seed) {
+  const std::vector<InputSpec> inputs = inputsOf(program, "train");
   std::vector<DataSource::Component> components;
-  for (const auto &[weight, path] : paths) {
-    DataSettings one = data;
-    one.path = path;
-    components.push_back({weight, path, openSamples(program, one, inputs)});
+  for (const DataPath &set : pathsOf(data)) {
+    if (!set.name.empty())
+      throw UserError(fmt::format("'{}' names an evaluation set, and these are data to train on; "
+                                  "'./{}={}' is a file of this name",
+                                  data.path, set.name, set.path));
+    components.push_back({set.weight, set.path, openSamples(program, at(set.path, data), inputs)});
   }
-  return DataSource(std::move(components), seed, shuffle);
+  return DataSource(std::move(components), seed);
 }
 
-std::vector<std::string> unreadWeights(const Program &program, const std::string &function,
-                                       const DataSettings &data) {
+std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data) {
+  const std::vector<InputSpec> inputs = inputsOf(program, "eval");
+  const std::vector<DataPath> paths = pathsOf(data);
+  if (paths.size() > 1 && paths[0].name.empty())
+    throw UserError(
+        fmt::format("'{}' is a mixture, but an evaluation reads every sample once: name "
+                    "the sets, as in \"web={} code={}\"",
+                    data.path, paths[0].path, paths[1].path));
+  std::vector<EvaluationSet> sets;
+  for (const DataPath &set : paths) {
+    std::vector<DataSource::Component> one;
+    one.push_back({1, set.path, openSamples(program, at(set.path, data), inputs)});
+    sets.push_back({set.name, set.path, DataSource(std::move(one), 0, /*shuffle=*/false)});
+  }
+  return sets;
+}
+
+std::vector<std::string> unreadWeights(const Program &program, const DataSettings &data) {
   std::vector<std::string> unread;
-  if (data.format != "indexed" || reads(inputsOf(program, function), Feed::Weights))
+  if (data.format != "indexed" || reads(inputsOf(program, "train"), Feed::Weights))
     return unread;
-  for (const WeightedPath &component : parseMixture(data.path))
-    if (std::string file = weightsFile(tokenFilePrefix(component.path)); fs::exists(file))
+  for (const DataPath &set : parseDataPaths(data.path).paths)
+    if (std::string file = weightsFile(tokenFilePrefix(set.path)); fs::exists(file))
       unread.push_back(std::move(file));
   return unread;
 }

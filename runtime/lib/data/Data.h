@@ -21,15 +21,22 @@ struct DataSettings {
 DataSettings trainingData(const Settings &settings);
 DataSettings evaluationData(const Settings &settings);
 
-/// Samples with the inputs of a function of the program: of arrays (ArraySamples), or of tokens in
-/// samples of the program's sequence length (TokenSamples, PackedSamples). Refuses tokens outside
-/// of the model's vocabulary: most when the file is opened, all before use. `shuffle` false keeps
-/// the file order and refuses mixtures.
-DataSource openData(const Program &program, const std::string &function, const DataSettings &data,
-                    uint64_t seed, bool shuffle);
+/// The data to train on: samples with the inputs of `@train`, of arrays (ArraySamples), or of
+/// tokens in samples of the program's sequence length (TokenSamples, PackedSamples), in an order by
+/// `seed`. Refuses tokens outside of the model's vocabulary: most when the file is opened, all
+/// before use.
+DataSource openTrainingData(const Program &program, const DataSettings &data, uint64_t seed);
 
-/// The files of weights of these data that no input of the function reads.
-std::vector<std::string> unreadWeights(const Program &program, const std::string &function,
-                                       const DataSettings &data);
+struct EvaluationSet {
+  std::string name; ///< empty: the only one
+  std::string path;
+  DataSource data; ///< in the order of the file
+};
+
+/// The sets to evaluate on, with the inputs of `@eval`, opened and checked likewise.
+std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data);
+
+/// The files of weights of the data to train on that no input of the program reads.
+std::vector<std::string> unreadWeights(const Program &program, const DataSettings &data);
 
 } // namespace titan::rt

@@ -178,15 +178,9 @@ private:
 int generate(Executor &executor, const Options &options, const Settings &settings) {
   Generation generation(executor, options, settings);
   generation.prepare();
-  const LoadedWeights loaded =
-      loadWeights(executor, options.initFrom, static_cast<uint64_t>(settings.integer("seed", 0)));
-  printNotes(executor, loaded);
-  if (options.dryRun)
-    return 0;
-  // Weights without a step are those of the last one.
-  executor.writeScalar("step",
-                       static_cast<double>(loaded.step.value_or(settings.integer("steps", 100))));
-  generation.run();
+  loadTrainedWeights(executor, options, settings);
+  if (!options.dryRun)
+    generation.run();
   return 0;
 }
 

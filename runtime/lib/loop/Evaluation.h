@@ -1,6 +1,7 @@
-// The loss on held-out data. The data set is read in file order, in batches of the training size,
-// without a last partial batch. So the loss depends only on weights, data and batch size, on any
-// mesh up to the order of sums.
+// Losses and metrics on held-out data. A set is read in file order, in batches of the training
+// size, without a last partial batch. All numbers are those of the batches together: sums are
+// averaged over batches, and quotients of sums are computed at the end (EvaluationOutputs.h). So
+// they depend only on weights and data, on any mesh up to the order of sums.
 #pragma once
 
 #include "data/BatchReader.h"
@@ -12,41 +13,45 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace titan::rt {
 
+/// Of one set.
 struct EvaluationResult {
-  double loss = 0;
-  NamedNumbers losses; ///< named losses only
-  /// From the unnamed loss, or the only loss; none if all of several losses are named.
-  std::optional<double> perplexity;
+  EvaluationNumbers numbers;
   int64_t tokens = 0;
   double seconds = 0;
 };
 
 class Evaluation {
 public:
-  /// The data set is eval.data.path.
+  /// The data sets are those of eval.data.path.
   Evaluation(Executor &executor, const Settings &settings);
 
   /// Steps between evaluations of a run; 0: never.
   int64_t every() const { return interval; }
-  /// Calls `isStopped` after every batch, with equal answers on all ranks; returns nothing if
-  /// stopped.
-  std::optional<EvaluationResult> run(const std::function<bool()> &isStopped);
+  /// On each set in turn. Calls `isStopped` after every batch but the last, with equal answers on
+  /// all ranks; returns nothing if stopped.
+  std::optional<std::vector<EvaluationResult>> run(const std::function<bool()> &isStopped);
 
 private:
+  int64_t batchesOf(const EvaluationSet &set) const;
+  std::optional<EvaluationResult> run(const EvaluationSet &set,
+                                      const std::function<bool()> &isStopped);
+
   Executor &executor;
   int64_t interval;
-  DataSource data;
-  int64_t batches;
+  int64_t mostBatches; // of a set; 0: all
+  std::vector<EvaluationSet> sets;
   BatchReader reader;
+  Batch memory;
 };
 
 /// Whether the program was compiled with an entry point for evaluation.
 bool canEvaluate(Executor &executor);
 
-/// `EXE eval`: prints loss and perplexity of --init-from's weights.
+/// `EXE eval`: prints losses, perplexity and metrics of --init-from's weights.
 int evaluate(Executor &executor, const Options &options, const Settings &settings);
 
 } // namespace titan::rt

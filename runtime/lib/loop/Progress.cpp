@@ -35,8 +35,8 @@ MetricsRow Progress::row(int64_t step, double rate, double secondsSinceRow) {
   MetricsRow row;
   row.step = step;
   row.loss = withoutSign(executor.readScalar("loss", "train"));
-  row.losses = executor.readNamed("loss.", "train");
-  row.metrics = executor.readNamed("metric.", "train");
+  row.losses = executor.readOutputs("loss.", "train");
+  row.metrics = executor.readOutputs("metric.", "train");
   row.maxLoss = executor.readMaxUnreduced("local_loss", "train");
   row.gradNorm = withoutSign(executor.readScalar("grad_norm", "train"));
   row.lr = rate;

@@ -28,7 +28,7 @@ void addMemory(Scalars &scalars, const std::string &section, Device &device) {
   }
 }
 
-void addNamed(Scalars &scalars, const std::string &section, const NamedNumbers &numbers) {
+void addNumbers(Scalars &scalars, const std::string &section, const NamedNumbers &numbers) {
   for (const auto &[name, value] : numbers)
     scalars.push_back({section + name, value});
 }
@@ -61,8 +61,8 @@ void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, do
                      {"time_metrics/data_loading(%)", 100 * dataSeconds / seconds},
                      {"n_tokens_seen", static_cast<double>(row.tokens)},
                      {"lr", row.lr}};
-  addNamed(scalars, "loss_metrics/losses/", row.losses);
-  addNamed(scalars, "metrics/", row.metrics);
+  addNumbers(scalars, "loss_metrics/losses/", row.losses);
+  addNumbers(scalars, "metrics/", row.metrics);
   addMemory(scalars, "", executor.device());
   if (row.mfu)
     scalars.push_back({"mfu(%)", *row.mfu});
@@ -83,13 +83,19 @@ void Reporter::evaluation(int64_t step, const EvaluationResult &result) {
   if (!executor.isFirst())
     return;
   double tokensPerSecond = static_cast<double>(result.tokens) / result.seconds;
-  Scalars scalars = {
-      {"validation_metrics/loss", result.loss},
-      {"validation_metrics/throughput(tps)", tokensPerSecond / executor.world().size()}};
-  addNamed(scalars, "validation_metrics/losses/", result.losses);
-  addMemory(scalars, "validation_metrics/", executor.device());
+  const EvaluationNumbers &numbers = result.numbers;
+  const std::string section =
+      "validation_metrics/" + (numbers.set.empty() ? "" : numbers.set + "/");
+  Scalars scalars = {{section + "loss", numbers.loss},
+                     {section + "throughput(tps)", tokensPerSecond / executor.world().size()}};
+  if (numbers.perplexity)
+    scalars.push_back({section + "perplexity", *numbers.perplexity});
+  addNumbers(scalars, section + "losses/", numbers.losses);
+  addNumbers(scalars, section + "metrics/", numbers.metrics);
+  addMemory(scalars, section, executor.device());
   events->append(step, scalars);
-  say("step {}  evaluation: loss {:.4f} on {} tokens", step, result.loss, result.tokens);
+  say("step {}  evaluation{}: loss {:.4f} on {} tokens", step,
+      numbers.set.empty() ? "" : " " + numbers.set, numbers.loss, result.tokens);
 }
 
 void Reporter::status(RunStatus status) {

@@ -10,6 +10,7 @@
 #include "StopSignal.h"
 #include "checkpoint/Checkpoint.h"
 #include "checkpoint/Verify.h"
+#include "data/BackgroundReader.h"
 #include "data/BatchReader.h"
 #include "data/Data.h"
 #include "rundir/Archive.h"
@@ -91,9 +92,9 @@ private:
     executor.world().runCollectively([&] {
       if (from.path.empty())
         throw UserError("there are no data to train on: pass --data FILE");
-      data.emplace(openData(executor.program(), "train", from, seed(), /*shuffle=*/true));
+      data.emplace(openTrainingData(executor.program(), from, seed()));
     });
-    for (const std::string &file : unreadWeights(executor.program(), "train", from))
+    for (const std::string &file : unreadWeights(executor.program(), from))
       report.warn("the model has no input `weights`, so all labels count, also those that '{}' "
                   "leaves out",
                   file);
@@ -118,13 +119,16 @@ private:
     if (executor.isFirst()) {
       explainBeginning();
       if (std::error_code absent; saved < 0) // before the settings beside them change
-        fs::remove(directory.file("metrics.jsonl"), absent);
+        for (const char *name : {"metrics.jsonl", "weights.tsv"})
+          fs::remove(directory.file(name), absent);
+      if (!weightRows.empty())
+        writeFileAtomically(directory.file("weights.tsv"), toText(weightRows), Sync::Content);
       writeFileAtomically(directory.file("config.toml"), settings.toToml(), Sync::Content);
       writeFileAtomically(directory.file("program.titan"), executor.program().source,
                           Sync::Content);
     }
     if (executor.isFirst())
-      copyTokenizer(options.tokenizer.empty() ? options.initFrom : options.tokenizer,
+      copyTokenizer(options.tokenizer.empty() ? tokenizerOf(options.initFrom) : options.tokenizer,
                     directory.path());
     if (!options.saveInitial.empty())
       save(options.saveInitial, Role::Parameter);
@@ -145,8 +149,9 @@ private:
         report.say("note: the checkpoint's weights are taken, not those of --init-from");
       continueFrom(*found);
     } else if (!options.initFrom.empty()) {
-      for (const std::string &note : loadWeights(executor, options.initFrom, seed()).notes)
-        report.say("{}", note);
+      const LoadedWeights loaded = loadWeights(executor, options.initFrom, seed());
+      printSummary(executor, loaded);
+      weightRows = loaded.rows;
     } else {
       initializeParameters(executor, seed());
     }
@@ -192,6 +197,8 @@ private:
 
   int loop() {
     firstStep = step;
+    ahead.emplace(reader.makeBatch(), reader.makeBatch(),
+                  [this](int64_t first, Batch &batch) { reader.read(*data, first, batch); });
     progress.begin(step);
     enterStopPhase(StopPhase::Running);
     if (int stop = agreeOnStop(executor); stop && step < last)
@@ -261,9 +268,14 @@ private:
     return all;
   }
 
+  /// The first sample of the step after this one, if there is such a step.
+  std::optional<int64_t> nextSample() const {
+    return step + 1 < last ? std::optional(sample + executor.program().batch) : std::nullopt;
+  }
+
   void oneStep() {
     const Progress::Clock::time_point begin = Progress::Clock::now();
-    profiler.during("data", [&] { reader.load(*data, sample); });
+    profiler.during("data", [&] { reader.load(ahead->take(sample, nextSample())); });
     progress.addDataSeconds(secondsSince(begin));
     sample += executor.program().batch;
     ++step;
@@ -334,12 +346,12 @@ private:
     // Before an evaluation overwrites the step's outputs.
     MetricsRow row = progress.row(step, rate, seconds);
     const bool ends = check.endsRun(step);
-    std::optional<EvaluationResult> result;
+    std::optional<std::vector<EvaluationResult>> results;
     if (evaluates && !stop && !ends)
-      result = evaluation->run([&] { return (stop = agreeOnStop(executor)) != 0; });
-    if (result) {
-      row.evalLoss = result->loss;
-      row.evalLosses = result->losses;
+      results = evaluation->run([&] { return (stop = agreeOnStop(executor)) != 0; });
+    if (results) {
+      for (const EvaluationResult &result : *results)
+        row.evaluations.push_back(result.numbers);
       row.time = progress.seconds();
     } else if (evaluates && stop && step == last) {
       report.say("note: the last evaluation is left out, since {} came", signalName(stop));
@@ -349,8 +361,9 @@ private:
           [&] { report.row(row, progress.secondsLeft(step), seconds, progress.dataSeconds()); });
     if (!check.isFinite(step))
       check.handleNonFinite(step, report);
-    if (result)
-      report.evaluation(step, *result);
+    if (results)
+      for (const EvaluationResult &result : *results)
+        report.evaluation(step, result);
     progress.endRow(step);
   }
 
@@ -372,8 +385,10 @@ private:
   BatchReader reader;
   Profiler profiler;
   FiniteCheck check;
+  std::vector<WeightRow> weightRows; // of --init-from
   std::optional<DataSource> data;
   std::optional<Evaluation> evaluation;
+  std::optional<BackgroundReader> ahead; // of `reader` and `data`
 
   int64_t step = 0, firstStep = 0; // completed; completed before this process started
   int64_t saved = -1;              // the step of the latest checkpoint

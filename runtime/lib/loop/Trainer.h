@@ -1,6 +1,7 @@
 // The training loop: read data, run the step, report metrics, until the last step or a signal. It
 // owns the run's directory:
 //   metrics.jsonl  status.json  config.toml  program.titan  model.safetensors  checkpoints/step-N/
+//   weights.tsv (where the values of parameters and the tensors of --init-from went)
 #pragma once
 
 #include "settings/Options.h"

@@ -21,11 +21,32 @@ std::string number(double value, int digits) {
 }
 
 /// `, "key": {"name": value, ...}`; empty without numbers.
-std::string entry(const char *key, const NamedNumbers &numbers, int digits) {
+std::string entry(const std::string &key, const NamedNumbers &numbers, int digits) {
   std::string all;
   for (const auto &[name, value] : numbers)
     all += fmt::format(R"({}"{}": {})", all.empty() ? "" : ", ", name, number(value, digits));
   return all.empty() ? "" : fmt::format(R"(, "{}": {{{}}})", key, all);
+}
+
+/// `"loss": 2.5`, and what else there is; each key has the prefix.
+std::string entries(const std::string &prefix, const EvaluationNumbers &evaluation, int digits) {
+  return fmt::format(R"("{}loss": {}{}{})", prefix, number(evaluation.loss, digits),
+                     entry(prefix + "losses", evaluation.losses, digits),
+                     entry(prefix + "metrics", evaluation.metrics, digits));
+}
+
+/// The entries of evaluations, after others.
+std::string entries(const std::vector<EvaluationNumbers> &evaluations, int digits) {
+  if (evaluations.empty())
+    return "";
+  if (evaluations[0].set.empty())
+    return ", " + entries("eval_", evaluations[0], digits);
+  std::string all;
+  for (const EvaluationNumbers &one : evaluations)
+    all += fmt::format(
+        R"({}"{}": {{{}{}}})", all.empty() ? "" : ", ", one.set, entries("", one, digits),
+        one.perplexity ? R"(, "perplexity": )" + number(*one.perplexity, digits) : "");
+  return fmt::format(R"(, "eval_sets": {{{}}})", all);
 }
 
 } // namespace
@@ -33,15 +54,14 @@ std::string entry(const char *key, const NamedNumbers &numbers, int digits) {
 std::string toJson(const MetricsRow &row, int digits) {
   return fmt::format(
       R"({{"step": {}, "loss": {}{}{}{}, "grad_norm": {}, "lr": {}, "tokens": {}, )"
-      R"("tokens_per_second": {}, "tflops": {}{}, "memory_bytes": {}, "time": {}{}{}}})",
+      R"("tokens_per_second": {}, "tflops": {}{}, "memory_bytes": {}, "time": {}{}}})",
       row.step, number(row.loss, digits),
       row.maxLoss ? R"(, "max_loss": )" + number(*row.maxLoss, digits) : "",
       entry("losses", row.losses, digits), entry("metrics", row.metrics, digits),
       number(row.gradNorm, digits), number(row.lr, digits), row.tokens,
       number(row.tokensPerSecond, 6), number(row.tflops, 6),
       row.mfu ? R"(, "mfu": )" + number(*row.mfu, 6) : "", row.memoryBytes, number(row.time, 9),
-      row.evalLoss ? R"(, "eval_loss": )" + number(*row.evalLoss, digits) : "",
-      entry("eval_losses", row.evalLosses, digits));
+      entries(row.evaluations, digits));
 }
 
 std::string toLine(const MetricsRow &row, int64_t steps, double secondsLeft, bool color) {

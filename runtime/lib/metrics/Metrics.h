@@ -10,8 +10,10 @@
 // formula: neither recomputation nor masks change the count. It is omitted if the peak is unknown,
 // as on CPUs unless configured. `eval_loss` is present after an evaluation. `losses` and
 // `eval_losses` contain the losses that the model names; `loss` and `eval_loss` are the sums of all
-// losses. `metrics` contains the metrics of the model. `max_loss` is the largest mean over a rank's
-// share of the batch, if the batch is sharded.
+// losses. `eval_metrics` contains the metrics, and `metrics` those of the step, if it computes
+// them. If evaluation sets have names, `eval_sets` has an object for each instead, with the keys
+// loss, losses, metrics and perplexity. `max_loss` is the largest mean over a rank's share of the
+// batch, if the batch is sharded.
 //
 // Errors: UserError if a file cannot be written.
 #pragma once
@@ -25,8 +27,18 @@
 
 namespace titan::rt {
 
-/// The losses or metrics that a model names, in its order.
+/// Losses or metrics by the names that the model gives them.
 using NamedNumbers = std::vector<std::pair<std::string, double>>;
+
+/// What an evaluation reports of a data set.
+struct EvaluationNumbers {
+  std::string set = {}; ///< its name; empty: the only one
+  double loss = 0;
+  NamedNumbers losses = {}; ///< named losses only
+  NamedNumbers metrics = {};
+  /// From the unnamed loss, or the only loss; none if all of several losses are named.
+  std::optional<double> perplexity = {};
+};
 
 struct MetricsRow {
   int64_t step = 0; ///< from 1
@@ -38,10 +50,10 @@ struct MetricsRow {
   double tflops = 0; ///< executed, total over ranks
   int64_t memoryBytes = 0;
   double time = 0;
-  std::optional<double> evalLoss = {}; ///< after an evaluation at this step
-  double modelTflops = 0;              ///< like tflops, by TorchTitan's formula
-  std::optional<double> mfu = {};      ///< per cent; if the devices' peak is known
-  NamedNumbers losses = {}, evalLosses = {}, metrics = {};
+  std::vector<EvaluationNumbers> evaluations = {}; ///< at this step, of each set
+  double modelTflops = 0;                          ///< like tflops, by TorchTitan's formula
+  std::optional<double> mfu = {};                  ///< per cent; if the devices' peak is known
+  NamedNumbers losses = {}, metrics = {};
   std::optional<double> maxLoss = {}; ///< the largest of all ranks, if the batch is sharded
 };
 

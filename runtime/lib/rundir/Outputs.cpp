@@ -38,8 +38,8 @@ void checkRunDirectory(const std::string &directory) {
     throw UserError(
         fmt::format("cannot make the run's directory '{}': '{}' is {}", directory, there.string(),
                     fs::is_directory(there, ignored) ? "not to be written to" : "no directory"));
-  for (const char *name :
-       {"config.toml", "program.titan", "metrics.jsonl", "status.json", "model.safetensors"})
+  for (const char *name : {"config.toml", "program.titan", "metrics.jsonl", "status.json",
+                           "weights.tsv", "model.safetensors"})
     checkTarget((fs::path(directory) / name).string());
 }
 

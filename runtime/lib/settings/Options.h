@@ -1,6 +1,8 @@
 // Parsed command line options. cli/ fills them in.
 #pragma once
 
+#include "base/weights/WeightSource.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,8 +26,9 @@ struct Options {
   std::string configFile;
   std::vector<std::string> sets; ///< PATH=VALUE each
   std::string data;
+  std::vector<std::string> evalData; ///< NAME=PATH each, or one PATH
   std::string tokenizer; ///< of data and prompts: a path or `bytes`; empty: that of `initFrom`
-  std::string initFrom;
+  std::vector<WeightSource> initFrom;
   std::string resume = "auto"; ///< auto, none, or a checkpoint's directory
   std::string out;             ///< empty: runs/RUN
   std::optional<int64_t> steps;
@@ -40,7 +43,7 @@ struct Options {
 
   std::string prompt;
   std::string prompts;             ///< a file of prompts; empty: `prompt` alone
-  bool json = false;               ///< write a JSON object per prompt
+  bool json = false;               ///< write a JSON object per prompt or evaluation set
   std::vector<std::string> stops;  ///< texts before which a continuation ends
   std::vector<int64_t> stopTokens; ///< likewise
   bool chat = false; ///< a prompt is a user's message in the tokenizer's chat template

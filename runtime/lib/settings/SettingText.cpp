@@ -1,7 +1,7 @@
 #include "SettingText.h"
 
 #include "base/Error.h"
-#include "base/data/Mixture.h"
+#include "base/data/DataPaths.h"
 #include "base/settings/Toml.h"
 #include "base/text/ReadNumber.h"
 

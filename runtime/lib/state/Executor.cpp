@@ -256,13 +256,13 @@ double Executor::readScalar(const std::string &name, const std::string &function
   }
 }
 
-NamedNumbers Executor::readNamed(std::string_view prefix, const std::string &function) const {
-  NamedNumbers numbers;
+NamedNumbers Executor::readOutputs(const std::string &prefix, const std::string &function) const {
+  NamedNumbers outputs;
   for (const Tensor &tensor : info.tensors)
     if (tensor.role == Role::Output && tensor.function == pipelines.outputsOf(function) &&
-        tensor.name.starts_with(prefix))
-      numbers.push_back({tensor.name.substr(prefix.size()), readScalar(tensor.name, function)});
-  return numbers;
+        tensor.name.starts_with(prefix) && tensor.info.dims.empty())
+      outputs.push_back({tensor.name.substr(prefix.size()), readScalar(tensor.name, function)});
+  return outputs;
 }
 
 std::optional<double> Executor::readMaxUnreduced(const std::string &name,

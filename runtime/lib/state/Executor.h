@@ -81,10 +81,9 @@ public:
 
   /// A rank-0 tensor as a number; NaN if there is none of this name.
   double readScalar(const std::string &name, const std::string &function) const;
-  /// The outputs of a function whose names begin with `prefix`, by the rest of their names.
-  /// "loss.": the named losses; for evaluation also the unnamed one, as "", if there are named
-  /// ones. "metric.": the metrics of training.
-  NamedNumbers readNamed(std::string_view prefix, const std::string &function) const;
+  /// The outputs of a function that are numbers and whose names begin with `prefix`, by the rest of
+  /// their names.
+  NamedNumbers readOutputs(const std::string &prefix, const std::string &function) const;
   /// The maximum over ranks of an unreduced mean: this rank's term times the number of terms. Empty
   /// if the output is not unreduced. Collective.
   std::optional<double> readMaxUnreduced(const std::string &name, const std::string &function);

@@ -50,6 +50,17 @@ std::vector<int64_t> shapeOf(const TensorInfo &info) {
   return shape;
 }
 
+std::vector<ShardRun> segmentsOf(Executor &executor, const FileTensor &fileTensor, int64_t length) {
+  std::vector<ShardRun> segments;
+  executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
+    for (int64_t at = 0; at < run.count; at += segments.back().count) {
+      const int64_t left = length - (run.global + at) % length;
+      segments.push_back({run.local + at, run.global + at, std::min(left, run.count - at)});
+    }
+  });
+  return segments;
+}
+
 int64_t bytesOf(const TensorInfo &info) {
   int64_t bytes = sizeOf(info.dtype);
   for (int64_t size : shapeOf(info))

@@ -27,6 +27,10 @@ std::vector<FileTensor> fileTensorsOf(Executor &executor, std::span<const Role> 
 std::vector<int64_t> shapeOf(const TensorInfo &info);
 int64_t bytesOf(const TensorInfo &info);
 
+/// The elements of this rank's shard in segments for threads, each of consecutive elements between
+/// two multiples of `length` in the tensor.
+std::vector<ShardRun> segmentsOf(Executor &executor, const FileTensor &fileTensor, int64_t length);
+
 /// Calls `read` for each run of this rank's shard, if it has one.
 template <typename Read>
 void readShard(Executor &executor, const FileTensor &fileTensor, const Read &read) {

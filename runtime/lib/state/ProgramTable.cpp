@@ -42,7 +42,7 @@ Tensor fromRow(const TensorRow &row) {
   if (row.scale.size() > 0)
     tensor.scale = row.scale;
   tensor.cut = row.cut;
-  tensor.isOptional = row.isOptional;
+  tensor.initFrom = row.initFrom;
   return tensor;
 }
 
@@ -75,6 +75,7 @@ void setWeights(Program &program, const WeightMapRow &row) {
   for (const CopyRow &copy : row.copies)
     map.copies.emplace_back(copy.tensor, copy.original);
   map.unused.assign(row.unused.begin(), row.unused.end());
+  map.merged.assign(row.merged.begin(), row.merged.end());
 }
 
 } // namespace titan::rt

@@ -70,11 +70,7 @@ void initializeParameters(Executor &executor, uint64_t seed) {
   for (const FileTensor &fileTensor : fileTensorsOf(executor, roles)) {
     if (!fileTensor.data)
       continue;
-    std::vector<ShardRun> work;
-    executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
-      for (int64_t at = 0; at < run.count; at += longest)
-        work.push_back({run.local + at, run.global + at, std::min(longest, run.count - at)});
-    });
+    const std::vector<ShardRun> work = segmentsOf(executor, fileTensor, longest);
     HostView host(executor.device(), fileTensor.data, fileTensor.bytes,
                   HostView::Access::ReadWrite);
     std::byte *data = host.data();
@@ -88,9 +84,6 @@ void initializeParameters(Executor &executor, uint64_t seed) {
 
 void loadTensors(Executor &executor, const WeightStore &store, std::span<const Role> roles) {
   std::vector<FileTensor> fileTensors = fileTensorsOf(executor, roles);
-  std::erase_if(fileTensors, [&](const FileTensor &fileTensor) {
-    return fileTensor.tensor->isOptional && !store.find(fileTensor.name);
-  });
   std::map<std::string, std::vector<int64_t>> shapes;
   for (const FileTensor &fileTensor : fileTensors)
     shapes[fileTensor.name] = shapeOf(fileTensor.info);

@@ -24,8 +24,7 @@ void makeDirectory(const std::string &path, const char *what);
 /// mesh.
 void initializeParameters(Executor &executor, uint64_t seed);
 
-/// Reads all tensors of these roles. Other tensors or shapes in the store are refused by name. An
-/// optional parameter that the store lacks keeps its values.
+/// Reads all tensors of these roles. Other tensors or shapes in the store are refused by name.
 /// Other floating-point types are converted.
 void loadTensors(Executor &executor, const WeightStore &store, std::span<const Role> roles);
 

@@ -32,6 +32,14 @@ std::string tokenizerBeside(const std::string &path) {
   return "";
 }
 
+std::string tokenizerOf(std::span<const WeightSource> sources) {
+  for (const bool isWhole : {true, false})
+    for (const WeightSource &source : sources)
+      if (source.prefix.empty() == isWhole && !tokenizerBeside(source.path).empty())
+        return source.path;
+  return "";
+}
+
 void copyTokenizer(const std::string &from, const std::string &to) {
   const fs::path folder = isFile(from) ? fs::path(from).parent_path() : fs::path(from);
   if (tokenizerBeside(folder.string()).empty())

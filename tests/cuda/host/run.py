@@ -33,7 +33,7 @@ MORE = [("gpt2", "odd", "float64"), ("gpt2", "odd", "bfloat16"), ("cloze", "pari
     ("families", run, dtype) for run in
     ("gemma2", "mixtral", "llama3_1", "qwen3_yarn", "deepseek", "tide", "gpt_oss")
     for dtype in ("float32", "bfloat16")] + [
-    (file, "parity", "float32") for file in ("balanced", "relay", "strata", "towers", "vaswani")]
+    (file, "parity", "float32") for file in ("balanced", "mixtral_capacity", "relay", "strata", "towers", "vaswani")]
 
 
 def built(file: str, run: str, dtype: str) -> Path:

@@ -98,6 +98,62 @@ class ProgramTest(ProgramCase):
         self.assertIn("holds 1 samples", self.run_exe("eval", "--data", other, "--init-from", plain,
                                                       status=1)[1])
 
+    def test_evaluation_sets(self):
+        """Each of several sets has its numbers, as alone: in a run's rows, in the table and as JSON."""
+        other = self.folder / "other"
+        other.write_bytes(b"It was the best of times, it was the worst of times. " * 20)
+        sets = ["--eval-data", f"web={self.text}", "--eval-data", f"old-times={other}"]
+        for ranks in (1, 2):
+            run, said = self.train(f"run{ranks}", *sets, "--set", "eval.every=20", ranks=ranks)
+            rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+            evaluated = {row["step"]: row["eval_sets"] for row in rows if "eval_sets" in row}
+            self.assertEqual(list(evaluated), [20, 40])
+            self.assertFalse(any("eval_loss" in row for row in rows))
+            self.assertIn("step 40  evaluation old-times: loss ", said)
+            out, _ = self.run_exe("eval", *sets, "--init-from", run, "--json", ranks=ranks)
+            found = [json.loads(line) for line in out.splitlines()]
+            self.assertEqual([one["set"] for one in found], ["web", "old-times"])
+            for one, path in zip(found, (self.text, other)):
+                for key in ("loss", "perplexity", "losses"):
+                    self.assertEqual(one[key], evaluated[40][one["set"]][key])
+                alone, _ = self.run_exe("eval", "--data", path, "--init-from", run, "--json", ranks=ranks)
+                alone = json.loads(alone)
+                self.assertEqual({**one, "seconds": 0}, {"set": one["set"], **alone, "seconds": 0})
+        out, _ = self.run_exe("eval", *sets, "--init-from", run)
+        self.assertEqual([line.split()[0] for line in out.splitlines()], ["set", "web", "old-times"])
+        text = (run / "config.toml").read_text()
+        self.assertIn(f'eval.data.path = "web={self.text} old-times={other}"', text)
+
+    def test_wrong_evaluation_sets(self):
+        """The message names the mistake and the right form, before any step."""
+        run, _ = self.train("run", "--steps", 1)
+        for sets, words, status in (
+                (["a=x", "a=x"], "two sets are called `a`", 1),
+                (["a=", "b=x"], "`a` has no path", 1),
+                (["a.b=x"], "the name `a.b` has other characters than letters, digits, `_` and `-`", 1),
+                (["a=x", "x"], "each of several sets has a name, NAME=PATH", 2),
+                (["a=x y", "b=x"], "a path of several sets has no spaces", 2),
+                ([f"a={self.text}", "b=absent"], "cannot open 'absent'|'absent'.*No such file", 1),
+                (["1 x 2 y"], "is a mixture, but an evaluation reads every sample once: name the sets, "
+                              "as in \"web=x code=y\"", 1)):
+            arguments = [word for one in sets for word in ("--eval-data", one)]
+            said = self.run_exe("eval", *arguments, "--init-from", run, status=status)[1]
+            self.assertRegex(said.replace("\n", " "), words if "|" in words else re.escape(words))
+        said = self.run_exe("--data", f"web={self.text}", status=1)[1]
+        self.assertIn("names an evaluation set, and these are data to train on", said)
+        said = self.run_exe("--data", self.text, "--eval-data", self.text, status=2)[1]
+        self.assertIn("--eval-data has no effect on a run that never evaluates", said)
+        said = self.run_exe("generate", "--eval-data", "x", "--init-from", run, status=2)[1]
+        self.assertIn("--eval-data has no effect on `generate`", said)
+
+    def test_incomplete_mixtures(self):
+        """What no file is and no mixture, but resembles one, is answered with the right form."""
+        for data, words in ((f"0.7 {self.text} 0.3", "as a mixture it is incomplete: a mixture is weights "
+                             "and paths in turn"),
+                            (f"0.7 {self.text} 0.3 {self.text} 1", "the weight `1` has no path"),
+                            (f"0.7 {self.text} {self.text} 1", f"`{self.text}` is no weight")):
+            self.assertIn(words, self.run_exe("--data", data, status=1)[1])
+
     def test_export(self):
         """Exported weights are a directory of safetensors that can be read back."""
         run, _ = self.train("run")

@@ -158,6 +158,17 @@ static LogicalResult checkSizes(func::FuncOp function, const BatchDependence &de
   return failure(result.wasInterrupted());
 }
 
+/// Moves an operation on data and its operands out of all repeats.
+static void hoist(Operation *op, Block &block) {
+  Operation *outermost = block.findAncestorOpInBlock(*op);
+  if (outermost == op)
+    return;
+  for (Value operand : op->getOperands())
+    if (Operation *producer = operand.getDefiningOp())
+      hoist(producer, block);
+  op->moveBefore(outermost);
+}
+
 /// How many microbatches, and of which dimension: `titan.accumulate = {dim = "batch", microbatches
 /// = 4}`.
 static LogicalResult accumulate(func::FuncOp function) {
@@ -179,6 +190,11 @@ static LogicalResult accumulate(func::FuncOp function) {
   }
   FailureOr<BatchDependence> dependence =
       BatchDependence::analyze(function, dim, microbatches.getInt());
+  if (succeeded(dependence) && !dependence->getDataSumsInRepeats().empty()) {
+    for (Operation *sum : dependence->getDataSumsInRepeats())
+      hoist(sum, function.getBody().front());
+    dependence = BatchDependence::analyze(function, dim, microbatches.getInt());
+  }
   // Parting a repeat makes the one around it differ.
   while (succeeded(dependence) && !dependence->getToDistribute().empty()) {
     if (failed(distributeRepeat(dependence->getToDistribute().front(), *dependence)))

@@ -99,6 +99,16 @@ LogicalResult BatchDependence::followSliced(Operation *op) {
   return success();
 }
 
+/// A sum over inputs, such as the number of valid tokens, is computed before the loop.
+void BatchDependence::computeBeforeLoop(Operation *op) {
+  for (Value result : op->getResults())
+    if (data.contains(result) && get(result).kind == Dependence::Accumulated) {
+      set(result, {});
+      if (op->getParentOfType<RepeatOp>())
+        dataSumsInRepeats.insert(op);
+    }
+}
+
 LogicalResult BatchDependence::follow(Operation *op) {
   if (auto repeat = dyn_cast<RepeatOp>(op))
     return followRepeat(repeat);
@@ -107,10 +117,7 @@ LogicalResult BatchDependence::follow(Operation *op) {
   if (hasKind(op, Dependence::Sliced)) {
     if (failed(followSliced(op)))
       return failure();
-    // A sum over inputs, such as the number of valid tokens, is computed before the loop.
-    for (Value result : op->getResults())
-      if (data.contains(result) && get(result).kind == Dependence::Accumulated)
-        set(result, {});
+    computeBeforeLoop(op);
   } else if (hasKind(op, Dependence::AfterAccumulation)) {
     setResults(op, {Dependence::AfterAccumulation});
   } else if (hasKind(op, Dependence::Accumulated)) {

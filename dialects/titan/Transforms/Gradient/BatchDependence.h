@@ -27,6 +27,11 @@ public:
 
   Dependence get(mlir::Value value) const { return dependences.lookup(value); }
   llvm::ArrayRef<RepeatOp> getToDistribute() const { return toDistribute.getArrayRef(); }
+  /// Operations in repeats that sum inputs over the dimension. They belong before the repeat: the
+  /// loop over microbatches encloses the repeat, but needs the sums over the whole batch.
+  llvm::ArrayRef<mlir::Operation *> getDataSumsInRepeats() const {
+    return dataSumsInRepeats.getArrayRef();
+  }
   /// Operations of the function's block that run once per microbatch.
   bool isInLoop(mlir::Operation *op) const { return inLoop.contains(op); }
 
@@ -42,6 +47,7 @@ private:
   mlir::LogicalResult followBody(const RepeatVariant &body, bool &changed);
   mlir::LogicalResult followStackedOutput(RepeatOp repeat, mlir::OpResult stack);
   mlir::LogicalResult followSliced(mlir::Operation *op);
+  void computeBeforeLoop(mlir::Operation *op);
   bool isLinearInSums(mlir::Operation *op) const;
   bool mayCreatePerMicrobatch(mlir::Operation *op) const;
   mlir::LogicalResult followInvariant(mlir::Operation *op);
@@ -55,6 +61,7 @@ private:
   llvm::DenseSet<mlir::Value> data; ///< computed from inputs only
   llvm::DenseSet<mlir::Operation *> inLoop;
   llvm::SetVector<RepeatOp> toDistribute;
+  llvm::SetVector<mlir::Operation *> dataSumsInRepeats;
 };
 
 } // namespace titan::ir

@@ -1,6 +1,7 @@
 //===- Liveness.cpp - The linear order of a function's events -------------===//
 
 #include "dialects/titan/Transforms/Memory/Liveness.h"
+#include "dialects/titan/Support/Views.h"
 
 using namespace mlir;
 using namespace titan;
@@ -48,7 +49,10 @@ int64_t Liveness::getUse(OpOperand &use) const {
 
 int64_t Liveness::getLastUse(Value value) const {
   int64_t last = getDefinition(value);
-  for (OpOperand &use : value.getUses())
+  for (OpOperand &use : value.getUses()) {
     last = std::max(last, getUse(use));
+    if (isView(use.getOwner()))
+      last = std::max(last, getLastUse(use.getOwner()->getResult(0)));
+  }
   return last;
 }

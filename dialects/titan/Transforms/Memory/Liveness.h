@@ -25,7 +25,7 @@ public:
   int64_t getNumEvents() const { return next; }
   /// The event that defines `value`: the event of its operation, or the first event of its block.
   int64_t getDefinition(mlir::Value value) const;
-  /// The last event that reads `value`, or its definition if no operation reads it.
+  /// The last event that reads `value` or a view of it, or its definition if no operation reads it.
   int64_t getLastUse(mlir::Value value) const;
 
 private:

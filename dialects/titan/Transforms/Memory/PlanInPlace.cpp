@@ -8,6 +8,7 @@
 
 #include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Support/RowSchedule.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
 using namespace mlir;
@@ -47,7 +48,7 @@ void Planner::preferInPlace(OpResult result, AllocRefAttr ref) {
         producer && mayWriteOver(op, operand) && producer->getBlock() == op->getBlock() &&
         !isa<dist::DistDialect>(producer->getDialect()) &&
         hasSameLayout(typeOf(operand), typeOf(result)) &&
-        liveness.getLastUse(operand) == liveness.getStart(op))
+        liveness.getLastUse(getRoot(operand)) == liveness.getStart(op))
       return prefer(operand, ref, /*onlyIfFree=*/true);
 }
 

@@ -17,8 +17,8 @@ def TitanVerifyModelPhase : Pass<"titan-verify-model-phase", "::mlir::ModuleOp">
       programs share its memory.
     In a program `"train"`:
     - (M4) one result is the loss: `titan.output = "loss"`, floating-point, without dimensions. The
-      other results are named losses, `"loss.NAME"`, metrics, `"metric.NAME"`, of the same kind, and
-      exactly one next value (`titan.updates`) of each buffer (`titan.buffer`);
+      other results are named losses, `"loss.NAME"`, metrics, `"metric.NAME"`, and exactly one next value (`titan.updates`) of
+      each buffer (`titan.buffer`);
     - (M5) `titan.updated_by` of each trained parameter names the function that updates it.
     In the module:
     - (M6) no type has a sharding.
@@ -101,6 +101,41 @@ def TitanAddDecode : Pass<"titan-add-decode", "::mlir::ModuleOp"> {
   let options = [
     Option<"prefill", "prefill", "int64_t", /*default=*/"64", "Most positions of @prefill">
   ];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+}
+
+def TitanSplitEvaluation : Pass<"titan-split-evaluation", "::mlir::ModuleOp"> {
+  let summary = "Separates what an evaluation computes for each batch from what it computes once";
+  let description = [{
+    An evaluation averages the outputs of its batches. For a quotient, such as a mean over labels that count, the
+    average of quotients is not the quotient of all batches together. An output of @eval becomes a
+    `titan.scalar_function` with `titan.evaluates`, if operations on numbers compute it that do not commute with
+    an average. @eval returns the arguments of the function instead, as outputs `batch.N` or, where an
+    output has this value, by its name; `titan.batch_values` lists them. The runtime applies the
+    function once, in f64, to their averages over all batches.
+
+    Sums, differences and constant factors commute with an average, so most losses stay as they are. A number of
+    a batch that is no sum over its samples, such as a maximum, is averaged.
+
+    Input:
+    ```mlir
+    %loss = titan.div %sum, %count : (!titan.tensor<f32[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[]>
+    return %loss : ...        // titan.output = "loss"
+    ```
+
+    Output:
+    ```mlir
+    titan.scalar_function @evaluation.loss attributes {titan.evaluates = "loss", titan.batch_values = ["batch.0", "batch.1"]} {
+    ^bb0(%sum: !titan.tensor<f64[]>, %count: !titan.tensor<f64[]>):
+      %loss = titan.div %sum, %count : ...
+      titan.yield %loss : !titan.tensor<f64[]>
+    }
+    ...
+    return %sum, %count : ... // titan.output = "batch.0", titan.output = "batch.1"
+    ```
+
+    The pass works on the module, because it adds symbols.
+  }];
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 

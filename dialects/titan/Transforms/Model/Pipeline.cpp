@@ -20,6 +20,7 @@ void titan::ir::buildModelPhase(OpPassManager &manager, const RunSettings & /*se
   manager.addNestedPass<func::FuncOp>(createTitanGroupContractions());
   // Copies of @logits as it is then.
   manager.addPass(createTitanAddDecode());
+  manager.addPass(createTitanSplitEvaluation());
   // Before the later phases add the backward pass and recomputation.
   manager.addPass(createTitanCountModelFlops());
   manager.addPass(createTitanVerifyModelPhase());

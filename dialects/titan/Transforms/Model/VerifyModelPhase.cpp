@@ -78,28 +78,31 @@ static LogicalResult verifyArguments(func::FuncOp function, Parameters &paramete
 }
 
 /// (M4) One result that is no next value of a buffer.
-static LogicalResult verifyReport(func::FuncOp function, unsigned index, llvm::StringSet<> &names) {
+static LogicalResult verifyReported(func::FuncOp function, unsigned index,
+                                    llvm::StringSet<> &names) {
   auto role = function.getResultAttrOfType<StringAttr>(index, attr::kOutput);
   if (!role || (!isLossOutput(role.getValue()) && !isMetricOutput(role.getValue())))
-    return function.emitOpError("(M4) has a result that is neither a loss, a metric nor the next "
-                                "value of a buffer: ")
+    return function.emitOpError(
+               "(M4) has a result that is neither a loss nor a metric nor the next "
+               "value of a buffer: ")
            << index;
   if (!names.insert(role.getValue()).second)
     return function.emitOpError("(M4) has two results ") << attr::kOutput << " = " << role;
   auto type = dyn_cast<NamedTensorType>(function.getResultTypes()[index]);
   if (!type || !type.getDims().empty() || !isa<FloatType>(type.getElementType()))
-    return function.emitOpError("(M4) has a loss or metric of type ")
-           << function.getResultTypes()[index] << ", expected a floating-point scalar";
+    return function.emitOpError("(M4) has the output ")
+           << role << " of type " << function.getResultTypes()[index]
+           << ", expected a floating-point scalar";
   return success();
 }
 
 /// (M4) and (M5).
 static LogicalResult verifyTraining(func::FuncOp function) {
-  llvm::StringSet<> reports;
+  llvm::StringSet<> losses;
   for (unsigned r = 0; r < function.getNumResults(); ++r)
-    if (!function.getResultAttr(r, attr::kUpdates) && failed(verifyReport(function, r, reports)))
+    if (!function.getResultAttr(r, attr::kUpdates) && failed(verifyReported(function, r, losses)))
       return failure();
-  if (!reports.contains("loss"))
+  if (!losses.contains("loss"))
     return function.emitOpError("(M4) has no result ") << attr::kOutput << " = \"loss\"";
   auto isBuffer = [&](unsigned i) { return bool(function.getArgAttr(i, attr::kBuffer)); };
   if (failed(verifyUpdates(function, "M4", isBuffer)))

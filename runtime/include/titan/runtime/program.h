@@ -87,13 +87,20 @@ struct Allocation {
 /// What a tensor that the runtime knows is for.
 enum class Role : uint8_t { Parameter, State, Cache, Input, Scalar, Output, Gradient };
 
+/// What weights to start from may lack; initial values stay there.
+enum class InitFrom : uint8_t {
+  Required, // nothing
+  Optional, // the parameter
+  Partial,  // the last elements of its dimensions
+};
+
 struct Tensor {
   Role role;
   /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Cache: "layers.k"; Input: "tokens";
-  /// Scalar: "lr", "step"; Output: "loss", "loss.NAME" for a named loss, "metric.NAME" for a
-  /// metric, "grad_norm", "local_loss" (the unreduced loss), "logits"; Gradient: the parameter's
-  /// name. A stacked tensor (its first dimension is a repeat) is stored in files and initialised
-  /// per layer: "layers.3.wq".
+  /// Scalar: "lr", "step"; Output: "loss", "loss.NAME" for a named loss, "metric.NAME",
+  /// "grad_norm", "local_loss" (the unreduced loss), "logits"; Gradient: the parameter's name. A
+  /// stacked tensor (its first dimension is a repeat) is stored in files and initialised per layer:
+  /// "layers.3.wq".
   std::string name;
   TensorInfo info;
   int allocation; // index into Program::persistent or Function::transient
@@ -111,7 +118,7 @@ struct Tensor {
   Init init = Init::Constant;
   std::vector<double> scale = {0}; // one, or one per layer
   double cut = 0;                  // truncation in standard deviations; 0: none
-  bool isOptional = false;         // weights of other software may lack the parameter
+  InitFrom initFrom = InitFrom::Required;
 };
 
 class Collectives;
@@ -182,6 +189,15 @@ struct Schedule {
   double (*factor)(const double *arguments) = nullptr;
 };
 
+/// An output of an evaluation that is no mean over its batches, such as a quotient of sums: a
+/// function of the means of other outputs.
+struct EvaluatedOutput {
+  std::string name; ///< "loss", "metric.accuracy"
+  /// The outputs of "eval" whose means are the arguments of `value`.
+  std::vector<std::string> sources;
+  double (*value)(const double *arguments);
+};
+
 /// A route of messages: from each rank to the rank `offset` positions later along the axes
 /// (indices, outer to inner), if there is one.
 struct MessageRoute {
@@ -206,9 +222,10 @@ struct Program {
   std::vector<Setting> settings;
   WeightMap weights; ///< of other software
   Schedule schedule;
-  DType dtype = DType::F32;              // of parameters
-  int64_t batch = 0, seq = 0, vocab = 0; // global sizes of a training step's data
-  int64_t parameters = 0;                // exact count
+  std::vector<EvaluatedOutput> evaluated; ///< all other outputs of "eval" are averaged
+  DType dtype = DType::F32;               // of parameters
+  int64_t batch = 0, seq = 0, vocab = 0;  // global sizes of a training step's data
+  int64_t parameters = 0;                 // exact count
   std::string uncached; // why no function computes positions from caches; empty: one does, or none
                         // computes logits
   double flopsPerToken = 0;      // executed, forward and backward

@@ -41,7 +41,7 @@ struct TensorRow {
   Init init = Init::Constant;
   List<double> scale = {}; // none: 0
   double cut = 0;
-  bool isOptional = false;
+  InitFrom initFrom = InitFrom::Required;
 };
 
 struct AllocationRow {
@@ -95,6 +95,7 @@ struct WeightMapRow {
   List<StoredParameterRow> parameters;
   List<CopyRow> copies;
   List<const char *> unused;
+  List<const char *> merged = {};
 };
 
 void setPersistent(Program &, List<AllocationRow>);

@@ -131,5 +131,5 @@ module attributes {titan.weights = #titan.weight_map<"hf", [#titan.stored_parame
 
 // -----
 
-// expected-error@+1 {{(C1) expected stored parameters, and copies and unused as strings}}
+// expected-error@+1 {{(C1) expected stored parameters, and copies, unused and merged as strings}}
 module attributes {titan.weights = #titan.weight_map<"hf", ["w"], copies = {}, unused = []>} {}

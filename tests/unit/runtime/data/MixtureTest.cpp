@@ -1,4 +1,3 @@
-#include "base/data/Mixture.h"
 #include "data/DataSource.h"
 
 #include <gtest/gtest.h>
@@ -11,31 +10,6 @@ using namespace titan;
 using namespace titan::rt;
 
 namespace {
-
-std::string print(const std::string &text) {
-  std::string all;
-  for (const auto &[weight, path] : parseMixture(text))
-    all += "(" + std::to_string(weight) + " " + path + ")";
-  return all;
-}
-
-TEST(Mixture, IsWeightsAndPathsInTurn) {
-  EXPECT_EQ(print("web"), "(1.000000 web)");
-  EXPECT_EQ(print("0.7 web 0.3 code"), "(0.700000 web)(0.300000 code)");
-  EXPECT_EQ(print("  2 a\t1e1 b  "), "(2.000000 a)(10.000000 b)");
-  EXPECT_EQ(print("2024 data"), "(1.000000 2024 data)") << "a path with a space";
-  EXPECT_EQ(print("my web 0.3 code"), "(1.000000 my web 0.3 code)");
-  for (const char *wrong :
-       {"0.7 web 0.3 code 0.1", "0.7 web code 0.3", "1 a 0 b", "1 a -1 b", "1 a inf b", "1 a 1x b"})
-    EXPECT_EQ(print(wrong), "") << wrong;
-}
-
-TEST(Mixture, MapsPathsAlone) {
-  auto inFolder = [](const std::string &path) { return "in/" + path; };
-  EXPECT_EQ(mapPaths("my web", inFolder), "in/my web");
-  EXPECT_EQ(mapPaths("0.70 web 0.3 code", inFolder), "0.70 in/web 0.3 in/code");
-  EXPECT_EQ(mapPaths("0.7 web 0.3 code 1", inFolder), "0.7 web 0.3 code 1");
-}
 
 // Each set's samples are numbered in order, without gaps; at every point each has its fraction.
 TEST(MixtureOrder, DividesByWeight) {

@@ -56,19 +56,32 @@ TEST_F(Metrics, RowsAsJson) {
   EXPECT_NE(toJson(fast, 9).find(R"("loss": 0.333333333, "max_loss": 0.5, )"), std::string::npos);
 }
 
-// Named losses and metrics follow the total loss, losses of an evaluation follow its loss.
+// Named losses follow the total loss, those of an evaluation follow its loss.
 TEST_F(Metrics, LossesWithNames) {
   MetricsRow several = row(1);
   several.losses = {{"balance", 1.0 / 3}, {"z", NAN}};
-  several.metrics = {{"dropped", 115}};
-  several.evalLoss = 2;
-  several.evalLosses = {{"balance", 0.25}, {"z", 1}};
+  several.evaluations = {{"", 2, {{"balance", 0.25}, {"z", 1}}}};
   std::string text = toJson(several, 9);
   EXPECT_NE(text.find(R"("loss": 0.333333333, "losses": {"balance": 0.333333333, "z": null}, )"
-                      R"("metrics": {"dropped": 115}, "grad_norm")"),
+                      R"("grad_norm")"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find(R"("eval_loss": 2, "eval_losses": {"balance": 0.25, "z": 1}})"),
+            std::string::npos)
+      << text;
+}
+
+// Sets with names have an object each, in place of the keys of the only set.
+TEST_F(Metrics, EvaluationSetsWithNames) {
+  MetricsRow named = row(1);
+  named.metrics = {{"accuracy", 0.75}};
+  named.evaluations = {{"web", 2, {}, {{"accuracy", 0.25}}, 7.5}, {"code", 3, {{"z", 1}}}};
+  std::string text = toJson(named, 9);
+  EXPECT_NE(text.find(R"("loss": 0.333333333, "metrics": {"accuracy": 0.75}, "grad_norm")"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"("eval_sets": {"web": {"loss": 2, "metrics": {"accuracy": 0.25}, )"
+                      R"("perplexity": 7.5}, "code": {"loss": 3, "losses": {"z": 1}}}})"),
             std::string::npos)
       << text;
 }

@@ -214,8 +214,17 @@ titan.scalar_function @schedule attributes {titan.schedule = ["step", "steps"]} 
 // -----
 
 !x = !titan.tensor<f32[]>
-// expected-error @below {{(C3) a schedule has f64 arguments and one f64 result}}
+// expected-error @below {{(C3) with `titan.schedule`, expected f64 arguments and one f64 result}}
 titan.scalar_function @schedule attributes {titan.schedule = ["step"]} {
+^bb0(%x: !x):
+  titan.yield %x : !x
+}
+
+// -----
+
+!x = !titan.tensor<f64[]>
+// expected-error @below {{(C3) has 1 arguments, but `titan.batch_values` lists 0}}
+titan.scalar_function @rate attributes {titan.evaluates = "metric.rate", titan.batch_values = []} {
 ^bb0(%x: !x):
   titan.yield %x : !x
 }

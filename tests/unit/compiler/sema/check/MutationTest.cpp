@@ -32,6 +32,7 @@ struct Mutant {
   std::string text, what;
   Kind kind;
   uint32_t line; ///< the first that changed
+  uint32_t last; ///< the last that changed: a swap can reach over empty lines
 };
 
 bool isName(std::string_view text) {
@@ -65,25 +66,26 @@ Mutant mutate(const std::string &text, const std::vector<Token> &tokens, Kind ki
   auto line = static_cast<uint32_t>(1 + std::count(before.begin(), before.end(), '\n'));
   switch (kind) {
   case Delete:
-    return {before + after, self(at), kind, line};
+    return {before + after, self(at), kind, line, line};
   case Double:
-    return {before + self(at) + " " + self(at) + after, self(at), kind, line};
+    return {before + self(at) + " " + self(at) + after, self(at), kind, line, line};
   case Swap: {
     std::string between = text.substr(token.end(), next.offset - token.end());
     return {before + self(at + 1) + between + self(at) + text.substr(next.end()),
-            self(at) + " and " + self(at + 1), kind, line};
+            self(at) + " and " + self(at + 1), kind, line,
+            line + static_cast<uint32_t>(std::count(between.begin(), between.end(), '\n'))};
   }
   case Rename:
     break;
   }
   std::string other = misspelt(self(at), random);
-  return {before + other + after, self(at) + " to " + other, kind, line};
+  return {before + other + after, self(at) + " to " + other, kind, line, line};
 }
 
-/// Whether the first error or one of its notes is at the line, or the one that a swap reached.
-bool pointsAt(const Diagnostic &diagnostic, FileId file, uint32_t line) {
+/// Whether the error or one of its notes is at the mutated lines, or beside them.
+bool pointsAt(const Diagnostic &diagnostic, FileId file, const Mutant &mutant) {
   auto isNear = [&](const Location &at) {
-    return at.file == file && at.line + 1 >= line && at.line <= line + 1;
+    return at.file == file && at.line + 1 >= mutant.line && at.line <= mutant.last + 1;
   };
   bool near = isNear(diagnostic.location);
   for (const Note &note : diagnostic.notes)
@@ -128,7 +130,7 @@ protected:
       return;
     auto isError = [](const Diagnostic &diag) { return diag.severity == Severity::Error; };
     const Diagnostic &first = *std::find_if(diags.all().begin(), diags.all().end(), isError);
-    bool far = !pointsAt(first, FileId{0}, mutant.line);
+    bool far = !pointsAt(first, FileId{0}, mutant);
     row.far += far;
     if (far || errors > 2)
       show(file, mutant, errors, diags);

@@ -141,3 +141,31 @@ func.func @train(%x: !x {titan.input = "x"}, %kept: !b {titan.param = "kept", ti
   %loss = titan.reduce sum %y : !x -> !s
   return %loss, %next : !s, !b
 }
+
+// -----
+
+!x = !titan.tensor<f32[batch = 8]>
+!s = !titan.tensor<f32[]>
+
+// A sum over inputs that layers need, and its operands, are computed before the loop, too.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[WHOLE:.*]] = titan.merge %{{.*}} dim "batch"
+// CHECK: %[[SQUARE:.*]] = titan.mul %[[WHOLE]], %[[WHOLE]]
+// CHECK: %[[COUNT:.*]] = titan.reduce sum %[[SQUARE]]
+// CHECK: titan.repeat <microbatches = 4>
+// CHECK: titan.repeat <layers = 3>
+// CHECK-NOT: titan.reduce
+// CHECK: titan.div %{{.*}}, %[[COUNT]]
+func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 4}} {
+  %start = titan.mul %x, %w : (!x, !s) -> !x
+  %y = titan.repeat <layers = 3> iter_args(%start) scanned() : (!x) -> !x {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
+    %square = titan.mul %x, %x : (!x, !x) -> !x
+    %count = titan.reduce sum %square : !x -> !s
+    %d = titan.div %c, %count : (!x, !s) -> !x
+    titan.yield %d : !x
+  }
+  %loss = titan.reduce sum %y : !x -> !s
+  return %loss : !s
+}

@@ -109,3 +109,19 @@ func.func @updates(%w: !hidden {titan.param = "w"})
   %new = titan.exp %w : !hidden -> !hidden
   return %new, %new : !hidden, !hidden
 }
+
+// A result that is computed in its own allocation overwrites no operand with a view that is read later.
+// CHECK-LABEL: func.func @views_of_operand
+// CHECK: titan.neg {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[A:.*]]>]
+// CHECK: titan.rename {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[A]]>]
+// CHECK-NOT: titan.exp {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[A]]>]
+// CHECK: titan.exp
+func.func @views_of_operand(%w: !hidden {titan.param = "w"})
+    -> (!hidden {titan.output = "y"}, !titan.tensor<f32[seq = 8, out = 4]> {titan.output = "z"})
+    attributes {titan.program = "views_of_operand"} {
+  %a = titan.neg %w : !hidden -> !hidden
+  %v = titan.rename %a : !hidden -> !titan.tensor<f32[seq = 8, out = 4]>
+  %y = titan.exp %a : !hidden -> !hidden
+  %z = titan.exp %v : !titan.tensor<f32[seq = 8, out = 4]> -> !titan.tensor<f32[seq = 8, out = 4]>
+  return %y, %z : !hidden, !titan.tensor<f32[seq = 8, out = 4]>
+}

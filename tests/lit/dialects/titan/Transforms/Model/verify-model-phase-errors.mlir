@@ -93,7 +93,7 @@ func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.i
 !s = !titan.tensor<f32[]>
 
 // (M4) A result that is no loss.
-// expected-error @below {{(M4) has a result that is neither a loss, a metric nor the next value of a buffer: 0}}
+// expected-error @below {{(M4) has a result that is neither a loss nor a metric nor the next value of a buffer: 0}}
 func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> !s
     attributes {titan.program = "train"} {
   return %w : !s
@@ -180,7 +180,7 @@ func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.i
 !t = !titan.tensor<f32[seq = 2]>
 
 // (M4) A loss per token is no scalar.
-// expected-error @below {{(M4) has a loss or metric of type '!titan.tensor<f32[seq = 2]>', expected a floating-point scalar}}
+// expected-error @below {{(M4) has the output "loss" of type '!titan.tensor<f32[seq = 2]>', expected a floating-point scalar}}
 func.func @train(%w: !t {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> (!t {titan.output = "loss"})
     attributes {titan.program = "train"} {
   return %w : !t

@@ -1,4 +1,4 @@
-#include "MappedFiles.h"
+#include "WeightFiles.h"
 
 #include "FileTensors.h"
 
@@ -38,6 +38,10 @@ struct TargetTensor {
   }
 };
 
+bool isMerged(const WeightMap &map, const std::string &parameter) {
+  return std::find(map.merged.begin(), map.merged.end(), parameter) != map.merged.end();
+}
+
 /// In the order of the parameters.
 std::vector<TargetTensor> targetsOf(const WeightMap &map,
                                     const std::vector<FileTensor> &fileTensors) {
@@ -48,6 +52,8 @@ std::vector<TargetTensor> targetsOf(const WeightMap &map,
   std::map<std::string, size_t> byName;
   for (const FileTensor &fileTensor : fileTensors) {
     const auto found = byParameter.find(fileTensor.tensor->name);
+    if (isMerged(map, fileTensor.tensor->name))
+      continue;
     if (found == byParameter.end())
       throw UserError(fmt::format("the weights \"{}\" of the program have no entry for {}",
                                   map.format, fileTensor.tensor->name));
@@ -129,27 +135,51 @@ void writeTargets(Executor &executor, const std::string &path,
   executor.barrier("writing a file of weights");
 }
 
-} // namespace
-
-bool hasOwnNames(Executor &executor, const WeightStore &store) {
-  const std::vector<FileTensor> fileTensors = fileTensorsOf(executor, parameterRole);
-  return std::any_of(fileTensors.begin(), fileTensors.end(),
-                     [&](const FileTensor &each) { return store.find(each.name); });
+/// Segments of complete rows, which a transposing reader visits in blocks.
+int64_t lengthOfSegments(const TensorInfo &info) {
+  constexpr int64_t enough = 1 << 16; // elements, to balance threads
+  int64_t row = 1;
+  for (size_t d = 1; d < info.dims.size(); ++d)
+    row *= info.dims[d].size - info.dims[d].padding;
+  return row * std::max<int64_t>(1, enough / row);
 }
 
-void loadMapped(Executor &executor, MappedWeights &weights) {
+/// Reads this rank's shard of weights number `index`, by all threads.
+void readSegments(Executor &executor, const FileTensor &fileTensor, const StartingWeights &weights,
+                  size_t index) {
+  if (!fileTensor.data)
+    return;
+  const TensorInfo &info = fileTensor.info;
+  const std::vector<ShardRun> segments = segmentsOf(executor, fileTensor, lengthOfSegments(info));
+  HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::ReadWrite);
+  std::byte *data = host.data();
+#pragma omp parallel for schedule(dynamic)
+  for (size_t i = 0; i < segments.size(); ++i)
+    weights.readRange(index, segments[i].global, segments[i].count,
+                      data + segments[i].local * sizeOf(info.dtype));
+}
+
+} // namespace
+
+std::vector<WeightRow> loadStartingWeights(Executor &executor,
+                                           std::span<const WeightSource> sources,
+                                           std::span<const WeightStore> stores) {
   const std::vector<FileTensor> fileTensors = fileTensorsOf(executor, parameterRole);
   std::vector<NeededWeights> needed;
   for (const FileTensor &each : fileTensors)
-    needed.push_back({each.tensor->name, each.iterations, each.tensor->isOptional});
-  weights.check(needed);
+    needed.push_back({each.name, each.tensor->name, each.iterations, shapeOf(each.info),
+                      each.info.dtype,
+                      each.tensor->initFrom == InitFrom::Optional ||
+                          isMerged(executor.program().weights, each.tensor->name),
+                      each.tensor->initFrom == InitFrom::Partial});
+  StartingWeights weights(executor.program().weights, sources, stores);
+  weights.match(needed);
   for (size_t i = 0; i < fileTensors.size(); ++i) {
-    if (weights.has(needed[i]))
-      readShard(executor, fileTensors[i], [&](const ShardRun &run, DType type, std::byte *out) {
-        weights.readRange(needed[i], run.global, run.count, type, out);
-      });
+    if (weights.has(i))
+      readSegments(executor, fileTensors[i], weights, i);
     weights.release();
   }
+  return weights.rows();
 }
 
 std::vector<Shard> saveMapped(Executor &executor, const std::string &directory,

@@ -1,0 +1,40 @@
+// The data sets that a setting names (`data.path`, `eval.data.path`). Its text is
+//   - one path,
+//   - a mixture: weights and paths in turn, as after Megatron-LM's --data-path,
+//     "0.7 web 0.3 code", or
+//   - evaluation sets: names and paths, "web=valid/web code=valid/code".
+// Paths of mixtures and of several evaluation sets have no spaces. A path before whose first `=` is
+// a
+// `/`, such as "./a=b", is no named set.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace titan {
+
+struct DataPath {
+  std::string path;
+  double weight = 1;     ///< positive and finite; 1 outside of mixtures
+  std::string name = {}; ///< of an evaluation set; empty: none
+};
+
+struct DataPaths {
+  std::vector<DataPath> paths; ///< at least one; empty after a mistake
+  std::string mistake = {};    ///< a clause for a message: "`code` is no weight"
+};
+
+/// A text is a mixture if it has four words or more and the first is a weight; it then has an even
+/// number of words, and each odd one is a weight. A text names evaluation sets if its first word
+/// does; then all words do, and the names differ.
+DataPaths parseDataPaths(const std::string &text);
+
+/// Whether a text that names no file was probably meant as a mixture: its first word is a number.
+bool resemblesMixture(const std::string &text);
+
+/// The text with each path replaced; one with a mistake stays as it is.
+std::string mapPaths(const std::string &text,
+                     const std::function<std::string(const std::string &)> &map);
+
+} // namespace titan

@@ -1,0 +1,22 @@
+// Parameters that files of other software contain merged into others: adapters in their base.
+#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_MERGES_H
+#define TITAN_COMPILER_SEMA_INTERCHANGE_MERGES_H
+
+#include "compiler/sema/elaboration/Elaborator.h"
+
+#include <set>
+
+namespace titan::sema {
+
+/// Elaborates the `merge` entries of `weights` declarations (findWeights): a program that updates
+/// parameters of `model` to what is written for them. Without a body if there are no entries.
+/// Nothing after an error.
+std::optional<Model> elaborateMerges(const std::vector<Symbol> &declarations, const Model &model,
+                                     const Library &library, DiagnosticEngine &diags);
+
+/// The parameters that the program reads and does not update.
+std::set<std::string> mergedParameters(const Model &merge);
+
+} // namespace titan::sema
+
+#endif

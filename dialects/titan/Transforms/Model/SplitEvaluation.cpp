@@ -1,0 +1,157 @@
+//===- SplitEvaluation.cpp - The pass --titan-split-evaluation ------------===//
+
+#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Transforms/Model/Passes.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANSPLITEVALUATION
+#include "dialects/titan/Transforms/Model/Passes.h.inc"
+} // namespace titan::ir
+
+using namespace mlir;
+using namespace titan::ir;
+
+static bool isNumber(Value value) {
+  return typeOf(value).getRank() == 0;
+}
+
+static bool isBool(Value value) {
+  return typeOf(value).getElementType().isInteger(1);
+}
+
+static bool isInteger(Value value) {
+  return isa<IntegerType>(typeOf(value).getElementType()) && !isBool(value);
+}
+
+/// Whether the operation only gives its operand a sharding or takes its gradient.
+static bool isIdentity(Operation *op) {
+  return isa<ShardingConstraintOp, StopGradientOp>(op);
+}
+
+/// Whether a scalar function can contain the operation, and compute in f64 what it computes.
+static bool isScalarStep(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isNumber(value))
+    return false;
+  if (isIdentity(op) || isa<ConstantOp>(op))
+    return true;
+  if (!op->hasTrait<Elementwise>() || isa<PositionalOpInterface, RandomOp, ApplyOp>(op) ||
+      isInteger(value)) // f64 does not divide as integers do
+    return false;
+  return llvm::all_of(op->getOperands(), [](Value operand) {
+    return isNumber(operand) && (!isBool(operand) || isScalarStep(operand));
+  });
+}
+
+/// Whether the mean of the result over batches follows from the means of the operands.
+static bool isAffineStep(Operation *op) {
+  auto isConstant = [](Value value) { return bool(value.getDefiningOp<ConstantOp>()); };
+  if (isa<MulOp>(op))
+    return llvm::any_of(op->getOperands(), isConstant);
+  if (isa<DivOp>(op))
+    return isConstant(op->getOperand(1));
+  return isIdentity(op) || isa<ConstantOp, CastOp, CopyOp, NegOp, AddOp, SubOp>(op);
+}
+
+/// Whether the mean over batches is the value of all batches together, as far as operations on
+/// numbers decide.
+static bool isAffine(Value value) {
+  return !isScalarStep(value) || (isAffineStep(value.getDefiningOp()) &&
+                                  llvm::all_of(value.getDefiningOp()->getOperands(), isAffine));
+}
+
+namespace {
+/// Outputs of an evaluation that become functions of other outputs.
+class EvaluationSplit {
+public:
+  explicit EvaluationSplit(func::FuncOp evaluation)
+      : evaluation(evaluation), terminator(evaluation.getBody().front().getTerminator()),
+        f64(NamedTensorType::get(Float64Type::get(evaluation.getContext()), {})) {}
+
+  void run() {
+    BitVector moved(evaluation.getNumResults());
+    for (unsigned i = 0; i < evaluation.getNumResults(); ++i)
+      if (evaluation.getResultAttr(i, attr::kOutput) && !isAffine(terminator->getOperand(i)))
+        moved.set(i);
+    for (unsigned i = 0; i < moved.size(); ++i)
+      if (!moved[i])
+        if (auto name = evaluation.getResultAttrOfType<StringAttr>(i, attr::kOutput))
+          names.try_emplace(terminator->getOperand(i), name);
+    for (unsigned i : moved.set_bits())
+      move(i);
+    evaluation.eraseResults(moved);
+    terminator->eraseOperands(moved);
+    for (auto [value, name] : added)
+      appendResult(evaluation, value, {{StringAttr::get(name.getContext(), attr::kOutput), name}});
+  }
+
+private:
+  /// Adds the function of output `index` in front of the program.
+  void move(unsigned index) {
+    auto output = evaluation.getResultAttrOfType<StringAttr>(index, attr::kOutput);
+    OpBuilder builder(evaluation);
+    auto function = builder.create<ScalarFunctionOp>(terminator->getOperand(index).getLoc(),
+                                                     ("evaluation." + output.getValue()).str());
+    Block &body = function.getBody().emplaceBlock();
+    builder.setInsertionPointToEnd(&body);
+    IRMapping mapping;
+    sources.clear();
+    Value result = build(terminator->getOperand(index), body, builder, mapping);
+    builder.create<YieldOp>(function.getLoc(), result);
+    function->setAttr(attr::kEvaluates, output);
+    function->setAttr(attr::kBatchValues, builder.getArrayAttr(sources));
+  }
+
+  Value build(Value value, Block &body, OpBuilder &builder, IRMapping &mapping) {
+    if (Value known = mapping.lookupOrNull(value))
+      return known;
+    Value made = isScalarStep(value) ? copy(value.getDefiningOp(), body, builder, mapping)
+                                     : body.addArgument(f64, value.getLoc());
+    if (!isScalarStep(value))
+      sources.push_back(nameOf(value));
+    mapping.map(value, made);
+    return made;
+  }
+
+  /// The operation in f64.
+  Value copy(Operation *op, Block &body, OpBuilder &builder, IRMapping &mapping) {
+    if (auto constant = dyn_cast<ConstantOp>(op); constant && !isBool(constant.getResult()))
+      return builder.create<ConstantOp>(op->getLoc(), f64, constant.getNumber());
+    for (Value operand : op->getOperands())
+      build(operand, body, builder, mapping);
+    if (isIdentity(op) || (isa<CastOp>(op) && !isBool(op->getOperand(0))))
+      return mapping.lookup(op->getOperand(0));
+    Value result = builder.clone(*op, mapping)->getResult(0);
+    if (!isBool(result))
+      result.setType(f64);
+    return result;
+  }
+
+  /// The output of the evaluation with this value.
+  StringAttr nameOf(Value value) {
+    auto [known, isNew] = names.try_emplace(value);
+    if (isNew) {
+      known->second = StringAttr::get(value.getContext(), "batch." + Twine(added.size()));
+      added.emplace_back(value, known->second);
+    }
+    return known->second;
+  }
+
+  func::FuncOp evaluation;
+  Operation *terminator;
+  NamedTensorType f64;
+  DenseMap<Value, StringAttr> names; ///< of the outputs of each batch
+  SmallVector<std::pair<Value, StringAttr>> added;
+  SmallVector<Attribute> sources; ///< of the arguments of the function that is built
+};
+
+struct SplitEvaluation : titan::ir::impl::TitanSplitEvaluationBase<SplitEvaluation> {
+  void runOnOperation() override {
+    if (auto evaluation = getOperation().lookupSymbol<func::FuncOp>("eval"))
+      EvaluationSplit(evaluation).run();
+  }
+};
+} // namespace

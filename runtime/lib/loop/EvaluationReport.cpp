@@ -1,0 +1,106 @@
+#include "EvaluationReport.h"
+
+#include "metrics/Metrics.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace titan::rt {
+
+namespace {
+
+std::string number(double value, int digits) {
+  return fmt::format("{:.{}g}", value, digits);
+}
+
+/// " (balance 0.01, z 0.002)"; empty without named losses.
+std::string listOf(const NamedNumbers &losses, int digits) {
+  std::string all;
+  for (const auto &[name, value] : losses)
+    all += (all.empty() ? "" : ", ") + name + " " + number(value, digits);
+  return all.empty() ? "" : " (" + all + ")";
+}
+
+std::string toLine(const EvaluationResult &result, int digits) {
+  const EvaluationNumbers &numbers = result.numbers;
+  std::string line = "loss " + number(numbers.loss, digits) + listOf(numbers.losses, digits);
+  if (numbers.perplexity)
+    line += "  perplexity " + number(*numbers.perplexity, digits);
+  for (const auto &[name, value] : numbers.metrics)
+    line += "  " + name + " " + number(value, digits);
+  return line + fmt::format("  {} tokens in {}\n", result.tokens, formatDuration(result.seconds));
+}
+
+using Row = std::vector<std::string>;
+
+Row titles(const EvaluationNumbers &numbers) {
+  Row row{"set", "loss"};
+  for (const auto &[name, value] : numbers.losses)
+    row.push_back("loss " + name);
+  if (numbers.perplexity)
+    row.push_back("perplexity");
+  for (const auto &[name, value] : numbers.metrics)
+    row.push_back(name);
+  row.insert(row.end(), {"tokens", "time"});
+  return row;
+}
+
+Row rowOf(const EvaluationResult &result, int digits) {
+  const EvaluationNumbers &numbers = result.numbers;
+  Row row{numbers.set, number(numbers.loss, digits)};
+  for (const auto &[name, value] : numbers.losses)
+    row.push_back(number(value, digits));
+  if (numbers.perplexity)
+    row.push_back(number(*numbers.perplexity, digits));
+  for (const auto &[name, value] : numbers.metrics)
+    row.push_back(number(value, digits));
+  row.insert(row.end(), {std::to_string(result.tokens), formatDuration(result.seconds)});
+  return row;
+}
+
+/// Columns are aligned; the last one has no blanks behind it.
+std::string aligned(const std::vector<Row> &rows) {
+  std::vector<size_t> widths(rows[0].size());
+  for (const Row &row : rows)
+    for (size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const Row &row : rows)
+    for (size_t i = 0; i < row.size(); ++i)
+      text += i + 1 < row.size() ? fmt::format("{:<{}}  ", row[i], widths[i]) : row[i] + "\n";
+  return text;
+}
+
+} // namespace
+
+std::string toText(const std::vector<EvaluationResult> &results, int digits) {
+  if (results[0].numbers.set.empty())
+    return toLine(results[0], digits);
+  std::vector<Row> rows{titles(results[0].numbers)};
+  for (const EvaluationResult &result : results)
+    rows.push_back(rowOf(result, digits));
+  return aligned(rows);
+}
+
+std::string toJson(const EvaluationResult &result) {
+  const EvaluationNumbers &numbers = result.numbers;
+  nlohmann::ordered_json json;
+  auto addAll = [&](const char *key, const NamedNumbers &all) {
+    for (const auto &[name, value] : all)
+      json[key][name] = value;
+  };
+  if (!numbers.set.empty())
+    json["set"] = numbers.set;
+  json["loss"] = numbers.loss;
+  if (numbers.perplexity)
+    json["perplexity"] = *numbers.perplexity;
+  addAll("losses", numbers.losses);
+  addAll("metrics", numbers.metrics);
+  json["tokens"] = result.tokens;
+  json["seconds"] = result.seconds;
+  return json.dump();
+}
+
+} // namespace titan::rt

@@ -1,0 +1,22 @@
+// Parameters in files that also other software reads or writes: their names and layouts are the
+// program's own, or those of its weight map.
+#pragma once
+
+#include "Executor.h"
+
+#include "weights/StartingWeights.h"
+
+namespace titan::rt {
+
+/// Reads the parameters; each rank reads its shards only. Optional parameters without weights keep
+/// their values. Returns the account of all parameters and tensors.
+std::vector<WeightRow> loadStartingWeights(Executor &executor,
+                                           std::span<const WeightSource> sources,
+                                           std::span<const WeightStore> stores);
+
+/// Writes the parameters as DIRECTORY/STEM-00001-of-0000N.safetensors in the names and layouts of
+/// the weight map. The files do not depend on the mesh. Collective.
+std::vector<Shard> saveMapped(Executor &executor, const std::string &directory,
+                              const std::string &stem, int64_t shardBytes);
+
+} // namespace titan::rt

@@ -1,0 +1,279 @@
+#include "StartingWeights.h"
+
+#include "base/Error.h"
+#include "base/text/Glob.h"
+#include "base/weights/ShorterTensor.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace titan::rt {
+
+using Outcome = WeightRow::Outcome;
+
+/// A tensor with the parameter's own layout.
+static StoredParameter ownLayout(const NeededWeights &needed) {
+  StoredParameter stored{needed.parameter, needed.name, needed.shape, 0, needed.shape, {}};
+  stored.strides.resize(needed.shape.size());
+  int64_t stride = 1;
+  for (size_t d = needed.shape.size(); d-- > 0; stride *= needed.shape[d])
+    stored.strides[d] = stride;
+  return stored;
+}
+
+StartingWeights::StartingWeights(const WeightMap &map, std::span<const WeightSource> sources,
+                                 std::span<const WeightStore> stores)
+    : map(map), sources(sources), stores(stores) {}
+
+std::string StartingWeights::describe(const SourceTensor &given) const {
+  return fmt::format("'{}' of '{}'", given.name, sources[given.source].text());
+}
+
+std::string StartingWeights::describeSources() const {
+  std::vector<std::string> texts;
+  for (const WeightSource &source : sources)
+    texts.push_back(source.text());
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+void StartingWeights::nameTensors() {
+  tensors.clear();
+  for (size_t s = 0; s < stores.size(); ++s)
+    for (const std::string &name : stores[s].names()) {
+      const SourceTensor given{s, name};
+      const auto [other, isNew] = tensors.emplace(sources[s].prefix + name, given);
+      if (!isNew)
+        throw UserError(fmt::format("two sources have the tensor '{}': {} and {}", other->first,
+                                    describe(other->second), describe(given)));
+    }
+}
+
+/// Refuses prefixes of no parameter and of no tensor of the map.
+void StartingWeights::checkPrefixes(std::span<const NeededWeights> needed) const {
+  for (const WeightSource &source : sources) {
+    auto begins = [&](const std::string &name) { return name.starts_with(source.prefix); };
+    const bool isKnown =
+        std::any_of(needed.begin(), needed.end(),
+                    [&](const NeededWeights &each) { return begins(each.name); }) ||
+        std::any_of(map.parameters.begin(), map.parameters.end(),
+                    [&](const StoredParameter &each) { return begins(each.tensor); });
+    if (isKnown)
+      continue;
+    std::vector<std::string> known;
+    for (const NeededWeights &each : needed)
+      if (const size_t dot = each.name.find('.'); dot != std::string::npos)
+        known.push_back(each.name.substr(0, dot));
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    throw UserError(fmt::format(
+        "--init-from {}: no parameter's name begins with '{}'; {}; a path with `=` is written ./{}",
+        source.text(), source.prefix,
+        known.empty() ? "the program has no names with a prefix"
+                      : "names begin with " + listSome(known),
+        source.text()));
+  }
+}
+
+void StartingWeights::findOwnSources(std::span<const NeededWeights> needed) {
+  isOwn.assign(sources.size(), map.format.empty());
+  for (const NeededWeights &each : needed)
+    if (const auto found = tensors.find(each.name); found != tensors.end())
+      isOwn[found->second.source] = true;
+}
+
+const StoredParameter *StartingWeights::entryOf(const std::string &parameter) const {
+  const auto entry =
+      std::find_if(map.parameters.begin(), map.parameters.end(),
+                   [&](const StoredParameter &each) { return each.parameter == parameter; });
+  return entry == map.parameters.end() ? nullptr : &*entry;
+}
+
+/// The tensor, if its source is of the program's own names, or of those of the map.
+std::optional<StartingWeights::SourceTensor> StartingWeights::find(const std::string &name,
+                                                                   bool inOwn) const {
+  const auto found = tensors.find(name);
+  if (found == tensors.end() || isOwn[found->second.source] != inOwn)
+    return std::nullopt;
+  return found->second;
+}
+
+StartingWeights::Match StartingWeights::matchOwn(const NeededWeights &needed) const {
+  const std::optional<SourceTensor> given = find(needed.name, /*inOwn=*/true);
+  return given ? Match{ownLayout(needed), {*given}} : Match{};
+}
+
+/// `absent` receives the tensors that other tensors of the parameter lack.
+StartingWeights::Match StartingWeights::matchMapped(const NeededWeights &needed,
+                                                    std::vector<std::string> &absent) const {
+  const StoredParameter *entry = entryOf(needed.parameter);
+  if (!entry)
+    return {};
+  Match match{*entry, {}};
+  for (int64_t tensor = 0; tensor < StridedLayout(*entry).countTensors(); ++tensor) {
+    const std::string name = nameOfTensor(*entry, needed.iterations, tensor);
+    if (std::optional<SourceTensor> given = find(name, /*inOwn=*/false))
+      match.tensors.push_back(*given);
+    else
+      absent.push_back(name);
+  }
+  return match;
+}
+
+/// Adapts the layout to the shape of the stored tensors.
+void StartingWeights::fitShape(const NeededWeights &needed, Match &match) const {
+  const StoredParameter whole = match.stored;
+  match.sizes = whole.sizes;
+  match.type = needed.type;
+  for (const SourceTensor &given : match.tensors) {
+    const StoredTensor &tensor = *stores[given.source].find(given.name);
+    stores[given.source].open(given.name, needed.type); // refuses numbers of another kind
+    const bool isFirst = &given == match.tensors.data();
+    if (tensor.shape == match.stored.shape)
+      continue;
+    const std::optional<StoredParameter> shorter = shorten(whole, tensor.shape);
+    if (needed.isPartial && shorter && isFirst)
+      match.stored = *shorter;
+    else
+      throw UserError(fmt::format(
+          "{}: the tensor '{}' has shape [{}], the program needs [{}] for {}{}",
+          sources[given.source].text(), given.name, fmt::join(tensor.shape, ", "),
+          fmt::join(match.stored.shape, ", "), needed.parameter,
+          shorter && !needed.isPartial
+              ? fmt::format("; the file can say that the rest keeps its initial values: parameters "
+                            "\"{}\" {{ init_from = partial }}",
+                            needed.parameter)
+              : ""));
+  }
+}
+
+void StartingWeights::addRows(const NeededWeights &needed, const Match &match) {
+  if (match.tensors.empty())
+    table.push_back({Outcome::Fresh, needed.name, "", "", "optional, and in no source"});
+  const std::string reason =
+      match.isPartial() ? fmt::format("stored as [{}]", fmt::join(match.stored.shape, ", ")) : "";
+  for (const SourceTensor &given : match.tensors)
+    table.push_back({match.isPartial() ? Outcome::Partial : Outcome::Loaded, needed.name,
+                     given.name, sources[given.source].text(), reason});
+}
+
+/// Notes that required weights, or `absent` ones beside others of the parameter, are in no source.
+void StartingWeights::noteMissing(const NeededWeights &needed,
+                                  const std::vector<std::string> &absent) {
+  const bool areOwn = std::find(isOwn.begin(), isOwn.end(), false) == isOwn.end();
+  if (areOwn)
+    missing.push_back(needed.name);
+  else if (absent.empty())
+    unmapped.push_back(needed.parameter);
+  else
+    missing.insert(missing.end(), absent.begin(), absent.end());
+}
+
+void StartingWeights::matchOne(const NeededWeights &needed) {
+  std::vector<std::string> absent;
+  Match own = matchOwn(needed), match = matchMapped(needed, absent);
+  if (!own.tensors.empty() && !match.tensors.empty())
+    throw UserError(fmt::format("two sources have {}: {} and {}", needed.name,
+                                describe(own.tensors[0]), describe(match.tensors[0])));
+  if (!own.tensors.empty())
+    match = std::move(own);
+  else if (match.tensors.empty() ? !needed.isOptional : !absent.empty())
+    noteMissing(needed, absent);
+  fitShape(needed, match);
+  addRows(needed, match);
+  for (const SourceTensor &given : match.tensors)
+    used.insert(sources[given.source].prefix + given.name);
+  match.layout.emplace(match.stored);
+  matched.push_back(std::move(match));
+}
+
+void StartingWeights::match(std::span<const NeededWeights> needed) {
+  matched.clear();
+  table.clear();
+  used.clear();
+  missing.clear();
+  unmapped.clear();
+  nameTensors();
+  checkPrefixes(needed);
+  findOwnSources(needed);
+  for (const NeededWeights &each : needed)
+    matchOne(each);
+  if (!unmapped.empty())
+    throw UserError(fmt::format("{}: the weights \"{}\" of the program have no entry for {}; the "
+                                "file can say that they keep their initial values: parameters "
+                                "\"NAME\" {{ init_from = optional }}",
+                                describeSources(), map.format, listSome(unmapped)));
+  if (!missing.empty())
+    throw UserError(fmt::format("{}: there is no tensor {}, which the program needs",
+                                describeSources(), listSome(missing)));
+  matchRest();
+}
+
+void StartingWeights::checkCopy(const std::string &copy, const std::string &original) const {
+  const SourceTensor &given = tensors.at(copy);
+  const StoredTensor *to = stores[given.source].find(given.name), *from = nullptr;
+  if (const auto found = tensors.find(original); found != tensors.end())
+    from = stores[found->second.source].find(found->second.name);
+  if (from && to->dtype == from->dtype && to->shape == from->shape &&
+      std::equal(to->bytes.begin(), to->bytes.end(), from->bytes.begin(), from->bytes.end()))
+    return;
+  throw UserError(fmt::format("{}: '{}' differs from '{}', and the program has one parameter for "
+                              "both",
+                              describeSources(), copy, original));
+}
+
+/// Accounts for tensors that no parameter reads.
+void StartingWeights::matchRest() {
+  std::vector<std::string> unknown;
+  for (const auto &[name, given] : tensors) {
+    if (used.count(name))
+      continue;
+    const std::string source = sources[given.source].text();
+    const auto copy = std::find_if(map.copies.begin(), map.copies.end(),
+                                   [&](const auto &each) { return each.first == name; });
+    const auto pattern = std::find_if(map.unused.begin(), map.unused.end(),
+                                      [&](const auto &each) { return matchesGlob(each, name); });
+    if (copy != map.copies.end()) {
+      checkCopy(name, copy->second);
+      table.push_back(
+          {Outcome::Ignored, "", given.name, source, "equal to \"" + copy->second + "\""});
+    } else if (pattern != map.unused.end()) {
+      table.push_back({Outcome::Ignored, "", given.name, source, "unused \"" + *pattern + "\""});
+    } else {
+      unknown.push_back(name);
+    }
+  }
+  if (!unknown.empty())
+    throw UserError(fmt::format(
+        "{}: the program has no parameter for {}{}", describeSources(), listSome(unknown),
+        map.format.empty() ? ""
+                           : fmt::format("; `unused \"PATTERN\"` in its weights \"{}\" "
+                                         "leaves tensors out",
+                                         map.format)));
+}
+
+void StartingWeights::readRange(size_t index, int64_t first, int64_t count, void *out) const {
+  const Match &match = matched[index];
+  // A parameter of several stored tensors reads few of them in a row.
+  int64_t number = -1;
+  StridedSource source;
+  forEachCommonRun(match.sizes, match.stored.sizes, first, count, [&](const CommonRun &common) {
+    match.layout->forEachRun(common.stored, common.count, [&](const StridedRun &run) {
+      if (run.tensor != number) {
+        number = run.tensor;
+        const SourceTensor &given = match.tensors[static_cast<size_t>(number)];
+        source = stores[given.source].open(given.name, match.type);
+      }
+      const int64_t element = common.element + run.element - common.stored;
+      source.read(run.stored, run.storedStride, run.count, element - first, run.elementStride, out);
+    });
+  });
+}
+
+void StartingWeights::release() const {
+  for (const WeightStore &store : stores)
+    store.release();
+}
+
+} // namespace titan::rt

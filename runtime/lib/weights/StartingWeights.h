@@ -1,0 +1,90 @@
+// Weights to start from: the tensors of one source or several, as the parameters of a program.
+#pragma once
+
+#include "WeightStore.h"
+#include "WeightTable.h"
+#include "base/weights/StridedLayout.h"
+
+#include <map>
+#include <optional>
+#include <set>
+
+namespace titan::rt {
+
+/// One iteration of a parameter, as a program needs it.
+struct NeededWeights {
+  std::string name;                ///< layers.3.wq
+  std::string parameter;           ///< layers.wq
+  std::vector<int64_t> iterations; ///< {3}
+  std::vector<int64_t> shape;      ///< in files with the program's own names
+  DType type = DType::F32;
+  bool isOptional = false; ///< keeps its initial values where the files lack it
+  bool isPartial = false;  ///< keeps its last ones where dimensions are shorter in the files
+};
+
+/// A source is of the program's own names if it has one of them. The tensors of other sources have
+/// the names and layouts of the program's weight map. In both, the prefix of a source precedes the
+/// names that it gives its tensors.
+class StartingWeights {
+public:
+  /// `map` and `stores`, one for each source, must outlive this.
+  StartingWeights(const WeightMap &map, std::span<const WeightSource> sources,
+                  std::span<const WeightStore> stores);
+
+  /// Errors, by name, unless each of these weights starts from tensors of one source, in their
+  /// shapes, and each tensor is one of these weights, a copy equal to its original, or unused.
+  /// Calls of the other functions refer to the last `match` by the index of the weights.
+  void match(std::span<const NeededWeights> needed);
+  /// Whether a source has these weights.
+  bool has(size_t index) const { return !matched[index].tensors.empty(); }
+  /// Reads elements [first, first + count), row-major, into out, as the needed type. Elements that
+  /// the source lacks stay. Several threads may call this.
+  void readRange(size_t index, int64_t first, int64_t count, void *out) const;
+  const std::vector<WeightRow> &rows() const { return table; }
+  /// Lets go of what was read of the files.
+  void release() const;
+
+private:
+  /// A tensor of a source.
+  struct SourceTensor {
+    size_t source;
+    std::string name; ///< within the source
+  };
+  struct Match {
+    StoredParameter stored;            ///< as the files have it
+    std::vector<SourceTensor> tensors; ///< by the number of the stored tensor; none: fresh
+    std::vector<int64_t> sizes = {};   ///< of `stored` in the program
+    DType type = DType::F32;
+    std::optional<StridedLayout> layout = {};
+
+    bool isPartial() const { return sizes != stored.sizes; }
+  };
+
+  void nameTensors();
+  void checkPrefixes(std::span<const NeededWeights> needed) const;
+  void findOwnSources(std::span<const NeededWeights> needed);
+  const StoredParameter *entryOf(const std::string &parameter) const;
+  std::optional<SourceTensor> find(const std::string &name, bool inOwn) const;
+  Match matchOwn(const NeededWeights &needed) const;
+  Match matchMapped(const NeededWeights &needed, std::vector<std::string> &absent) const;
+  void noteMissing(const NeededWeights &needed, const std::vector<std::string> &absent);
+  void matchOne(const NeededWeights &needed);
+  void fitShape(const NeededWeights &needed, Match &match) const;
+  void addRows(const NeededWeights &needed, const Match &match);
+  void checkCopy(const std::string &copy, const std::string &original) const;
+  void matchRest();
+  std::string describe(const SourceTensor &given) const;
+  std::string describeSources() const;
+
+  const WeightMap &map;
+  std::span<const WeightSource> sources;
+  std::span<const WeightStore> stores;
+  std::map<std::string, SourceTensor> tensors; ///< by the name with the prefix
+  std::vector<bool> isOwn;                     ///< of each source
+  std::vector<Match> matched;
+  std::set<std::string> used; ///< names with the prefix
+  std::vector<WeightRow> table;
+  std::vector<std::string> missing, unmapped;
+};
+
+} // namespace titan::rt

@@ -1,0 +1,218 @@
+#include "weights/StartingWeights.h"
+
+#include "base/Error.h"
+
+#include <filesystem>
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace titan;
+using namespace titan::rt;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+class StartingWeightsTest : public testing::Test {
+protected:
+  void SetUp() override {
+    folder = std::filesystem::path(testing::TempDir()) /
+             testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directories(folder);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  /// A file whose tensors have 2 x 3 elements: begin, begin + 1, ...
+  std::string file(const std::string &name, const std::vector<std::string> &tensors,
+                   double begin = 0, std::vector<int64_t> shape = {2, 3}) {
+    std::vector<TensorSpec> specs;
+    for (const std::string &tensor : tensors)
+      specs.push_back({tensor, DType::F64, shape});
+    const std::string path = folder / name;
+    SafetensorsWriter writer(path, specs);
+    std::vector<double> values(6);
+    for (size_t i = 0; i < tensors.size(); ++i, begin += 6) {
+      std::iota(values.begin(), values.end(), begin);
+      writer.write(i, 0, std::as_bytes(std::span(values)));
+    }
+    writer.finish();
+    return path;
+  }
+
+  /// `texts` as after --init-from. The parameters are `needed`.
+  void match(const std::vector<std::string> &texts) {
+    sources.clear();
+    stores.clear();
+    for (const std::string &text : texts) {
+      sources.push_back(parseWeightSource(text));
+      stores.emplace_back(sources.back().path);
+    }
+    weights.emplace(map, sources, stores);
+    weights->match(needed);
+  }
+
+  std::string complaint(const std::vector<std::string> &texts) {
+    try {
+      match(texts);
+    } catch (const UserError &error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  std::vector<double> read(size_t index) {
+    std::vector<double> values(6);
+    weights->readRange(index, 0, 6, values.data());
+    return values;
+  }
+
+  /// outcome parameter tensor, for each row.
+  std::string rows() {
+    std::string all;
+    for (const WeightRow &row : weights->rows())
+      all += std::to_string(static_cast<int>(row.outcome)) + " " + row.parameter + " " +
+             row.tensor + "\n";
+    return all;
+  }
+
+  std::filesystem::path folder;
+  WeightMap map;
+  std::vector<NeededWeights> needed = {{"teacher.w", "teacher.w", {}, {2, 3}, DType::F64},
+                                       {"w", "w", {}, {2, 3}, DType::F64}};
+  std::vector<WeightSource> sources;
+  std::vector<WeightStore> stores;
+  std::optional<StartingWeights> weights;
+};
+
+TEST_F(StartingWeightsTest, ReadsAPrefixOnlyBeforeAnEqualsSign) {
+  EXPECT_EQ(parseWeightSource("a/b").prefix, "");
+  EXPECT_EQ(parseWeightSource("a.b=c=d").prefix, "a.b.");
+  EXPECT_EQ(parseWeightSource("a.b=c=d").path, "c=d");
+  EXPECT_EQ(parseWeightSource("./lr=1").path, "./lr=1");
+  EXPECT_EQ(parseWeightSource("runs/lr=1").path, "runs/lr=1");
+  EXPECT_EQ(parseWeightSource("teacher=x").text(), "teacher=x");
+}
+
+// The prefix precedes the names of a source, and a second source has the rest.
+TEST_F(StartingWeightsTest, ReadsSourcesWithPrefixes) {
+  match({"teacher=" + file("a", {"w"}, 10), file("b", {"w"}, 20)});
+  EXPECT_THAT(read(0), ElementsAre(10, 11, 12, 13, 14, 15));
+  EXPECT_THAT(read(1), ElementsAre(20, 21, 22, 23, 24, 25));
+  EXPECT_EQ(rows(), "0 teacher.w w\n0 w w\n");
+}
+
+// Own names in one source, names of the map in another.
+TEST_F(StartingWeightsTest, ReadsOwnNamesBesideThoseOfTheMap) {
+  map = {"hf", {{"teacher.w", "teacher.w.weight", {3, 2}, 0, {2, 3}, {1, 2}}}, {}, {}};
+  match({"teacher=" + file("a", {"w.weight"}, 0, {3, 2}), file("b", {"w"}, 20)});
+  EXPECT_THAT(read(0), ElementsAre(0, 2, 4, 1, 3, 5));
+  EXPECT_THAT(read(1), ElementsAre(20, 21, 22, 23, 24, 25));
+}
+
+TEST_F(StartingWeightsTest, RefusesTensorsOfTwoSources) {
+  const std::string both = file("a", {"teacher.w", "w"}), one = file("b", {"w"});
+  EXPECT_EQ(complaint({both, one}),
+            "two sources have the tensor 'w': 'w' of '" + both + "' and 'w' of '" + one + "'");
+  EXPECT_EQ(complaint({both, "teacher=" + one}),
+            "two sources have the tensor 'teacher.w': 'teacher.w' of '" + both +
+                "' and 'w' of 'teacher=" + one + "'");
+  map = {"hf", {{"w", "w.weight", {2, 3}, 0, {2, 3}, {3, 1}}}, {}, {}};
+  const std::string mapped = file("c", {"w.weight"});
+  EXPECT_EQ(complaint({both, mapped}),
+            "two sources have w: 'w' of '" + both + "' and 'w.weight' of '" + mapped + "'");
+}
+
+TEST_F(StartingWeightsTest, RefusesUnknownPrefixes) {
+  const std::string path = file("a", {"w"});
+  EXPECT_THAT(complaint({"teachr=" + path}),
+              HasSubstr("no parameter's name begins with 'teachr.'; names begin with 'teacher'; a "
+                        "path with `=` is written ./teachr="));
+}
+
+TEST_F(StartingWeightsTest, RefusesMissingAndUnknownTensors) {
+  EXPECT_THAT(complaint({file("a", {"teacher.w"})}), HasSubstr("there is no tensor 'w', which"));
+  EXPECT_THAT(complaint({file("b", {"teacher.w", "w", "v"})}),
+              HasSubstr("b: the program has no parameter for 'v'"));
+  EXPECT_THAT(complaint({file("c", {"teacher.w", "w"}, 0, {3, 2})}),
+              HasSubstr("has shape [3, 2], the program needs [2, 3] for teacher.w"));
+  map = {"hf", {{"w", "w.weight", {2, 3}, 0, {2, 3}, {3, 1}}}, {}, {}};
+  EXPECT_THAT(complaint({file("d", {"w.weight"})}), HasSubstr("have no entry for 'teacher.w'"));
+}
+
+// Each parameter and each tensor has a row.
+TEST_F(StartingWeightsTest, AccountsForAll) {
+  map = {"hf",
+         {{"w", "w.weight", {2, 3}, 0, {2, 3}, {3, 1}}},
+         {{"tied.weight", "w.weight"}},
+         {"*.inv_freq"}};
+  needed[0].isOptional = true;
+  const std::string path = file("a", {"w.weight", "x.inv_freq"});
+  match({path});
+  EXPECT_FALSE(weights->has(0));
+  EXPECT_TRUE(weights->has(1));
+  EXPECT_EQ(toText(weights->rows()), "outcome\tparameter\ttensor\tsource\treason\n"
+                                     "fresh\tteacher.w\t\t\toptional, and in no source\n"
+                                     "loaded\tw\tw.weight\t" +
+                                         path +
+                                         "\t\n"
+                                         "ignored\t\tx.inv_freq\t" +
+                                         path + "\tunused \"*.inv_freq\"\n");
+  EXPECT_THAT(summarise(weights->rows(), sources),
+              ElementsAre("read 1 tensor from '" + path + "'",
+                          "note: not needed of '" + path + "': 'x.inv_freq'",
+                          "note: 1 parameter without weights to start from, with initial values: "
+                          "'teacher.w'"));
+}
+
+// A copy that equals its original is left out, another is refused.
+TEST_F(StartingWeightsTest, ComparesCopies) {
+  map = {"hf", {{"w", "w.weight", {2, 3}, 0, {2, 3}, {3, 1}}}, {{"tied.weight", "w.weight"}}, {}};
+  needed.erase(needed.begin());
+  EXPECT_THAT(complaint({file("a", {"tied.weight", "w.weight"})}),
+              HasSubstr("'tied.weight' differs from 'w.weight'"));
+}
+
+// Some tensors of an optional parameter are no reason to leave the others out.
+TEST_F(StartingWeightsTest, RefusesIncompleteParameters) {
+  map = {"hf", {{"w", "w.{0}", {3}, 0, {2, 3}, {0, 1}}}, {}, {}};
+  needed = {{"w", "w", {}, {2, 3}, DType::F64, /*isOptional=*/true}};
+  const std::string path = folder / "a";
+  SafetensorsWriter writer(path, {{"w.0", DType::F64, {3}}});
+  const std::vector<double> values(3);
+  writer.write(0, 0, std::as_bytes(std::span(values)));
+  writer.finish();
+  EXPECT_THAT(complaint({path}), HasSubstr("there is no tensor 'w.1'"));
+}
+
+// Rows beyond the stored ones stay as they are.
+TEST_F(StartingWeightsTest, ReadsShorterTensors) {
+  map = {"hf", {{"w", "w.weight", {4, 2}, 0, {2, 4}, {1, 2}}}, {}, {}};
+  needed = {{"w", "w", {}, {2, 4}, DType::F64, false, /*isPartial=*/true}};
+  const std::string path = file("a", {"w.weight"}, 0, {3, 2});
+  match({path});
+  std::vector<double> values(8, -1);
+  weights->readRange(0, 0, 8, values.data());
+  EXPECT_THAT(values, ElementsAre(0, 2, 4, -1, 1, 3, 5, -1));
+  std::vector<double> some(4, -1);
+  weights->readRange(0, 2, 4, some.data());
+  EXPECT_THAT(some, ElementsAre(4, -1, 1, 3));
+  EXPECT_THAT(summarise(weights->rows(), sources),
+              ElementsAre("read 1 tensor from '" + path + "'",
+                          "note: 1 parameter longer than stored, with initial values at the end: "
+                          "'w'"));
+}
+
+TEST_F(StartingWeightsTest, RefusesShorterTensorsElsewhere) {
+  needed = {{"w", "w", {}, {4, 3}}};
+  EXPECT_THAT(complaint({file("a", {"w"})}),
+              HasSubstr("has shape [2, 3], the program needs [4, 3] for w; the file can say that "
+                        "the rest keeps its initial values: parameters \"w\" { init_from = partial "
+                        "}"));
+  needed = {{"w", "w", {}, {1, 3}, DType::F64, false, /*isPartial=*/true}};
+  EXPECT_THAT(complaint({file("b", {"w"})}),
+              HasSubstr("b: the tensor 'w' has shape [2, 3], the program needs [1, 3] for w"));
+}
+
+} // namespace
