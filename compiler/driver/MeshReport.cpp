@@ -182,9 +182,10 @@ static std::string printGroups(const AxisReport &axis, int64_t ranks) {
   return "ranks " + llvm::join(words, " | ");
 }
 
-/// ", ring attention"; empty for the default.
+/// ", ring attention"; empty for the default and for a choice, which has a line of its own.
 static std::string describe(sema::AttentionMethod method) {
   switch (method) {
+  case sema::AttentionMethod::Auto:
   case sema::AttentionMethod::Gather:
     return "";
   case sema::AttentionMethod::Ring:
@@ -214,6 +215,10 @@ void printMesh(llvm::raw_ostream &out, const sema::Mesh &mesh, const std::vector
     table.add(std::move(cells));
   }
   table.print(out);
+  for (const AxisReport &axis : axes)
+    if (!axis.attention.empty())
+      out << "  attention over " << axis.name << " by " << axis.attention << ", of "
+          << axis.attentionTimes << '\n';
   if (mesh.nodes)
     out << "  on " << mesh.nodes->count << " nodes of " << mesh.nodes->ranksPerNode << " ranks\n";
 }
@@ -241,6 +246,10 @@ llvm::json::Object meshJson(const sema::Mesh &mesh, const std::vector<AxisReport
       entry["groups"] = std::move(groups);
     if (axis.crossesNodes)
       entry["crosses_nodes"] = *axis.crossesNodes;
+    if (!axis.attention.empty()) {
+      entry["attention"] = axis.attention;
+      entry["attention_times"] = axis.attentionTimes;
+    }
     list.push_back(std::move(entry));
   }
   llvm::json::Object out{{"axes", std::move(list)}};

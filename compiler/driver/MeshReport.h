@@ -19,6 +19,8 @@ struct AxisReport {
   int64_t stride = 1;
   int64_t bytesSent = 0; ///< by a rank in a step; a collective over several axes counts for each
   std::optional<bool> crossesNodes; ///< absent: the map names no nodes
+  /// The method of attention that the compiler chose, and the times of all methods; empty: none.
+  std::string attention = {}, attentionTimes = {};
 };
 
 /// The ranks of group `number` of an axis.

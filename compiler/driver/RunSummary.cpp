@@ -39,6 +39,17 @@ std::vector<dist::CollectiveUse> reportStepCollectives(mlir::ModuleOp module,
   return collectives;
 }
 
+/// The methods of attention that the shard phase chose.
+static void addChosenAttention(mlir::ModuleOp module, std::vector<AxisReport> &mesh) {
+  for (auto rules : module.getOps<dist::AxisRulesOp>())
+    if (auto times = rules->getAttrOfType<mlir::StringAttr>(dist::kAttentionTimesAttr))
+      for (AxisReport &axis : mesh)
+        if (axis.name == rules.getAxis()) {
+          axis.attention = dist::stringifyAttentionMethod(rules.getAttention()).str();
+          axis.attentionTimes = times.str();
+        }
+}
+
 std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema::CheckedRun &run,
                                          int64_t processes, int64_t threads) {
   if (!processes && run.mesh.nodes)
@@ -94,6 +105,7 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
                        plan::reportAttentionBalance(execution.function, degrees));
   summary.collectives = reportStepCollectives(*module, degrees);
   summary.mesh = reportMesh(run.mesh, degrees, summary.collectives);
+  addChosenAttention(*module, summary.mesh);
   warnOfNodes(run.mesh, degrees, summary.collectives, instance.diags);
   summary.lines = plan::reportLines(step, degrees);
   return summary;

@@ -54,6 +54,8 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
       return dist::AttentionMethod::Ring;
     case sema::AttentionMethod::AllToAll:
       return dist::AttentionMethod::AllToAll;
+    case sema::AttentionMethod::Auto:
+      return dist::AttentionMethod::Auto;
     }
     llvm_unreachable("every method is handled");
   };

@@ -147,7 +147,7 @@ def rows() -> list[Row]:
         axes = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
         narrow = "precision { params = f32, compute = bf16, reduce = bf16 }"
         found.append(Row(model, axes, 4, (narrow,), is_shown=True))
-    found += overridden() + pipelined() + mirrored() + replicated() + stored() + prefetched() + offloaded() + rings() + by_heads() + routed()
+    found += overridden() + pipelined() + mirrored() + replicated() + stored() + prefetched() + offloaded() + rings() + by_heads() + chosen() + routed()
     for model, policy in itertools.product(SIZES, POLICIES):
         for tp in (1, 2):
             axes = tuple(axes_of(model, 1, 2, tp, True, STORES[-1]))
@@ -340,6 +340,12 @@ def rings() -> list[Row]:
         Row("llama3", (cp(4),), 4, is_odd=True),
     ]
     return found
+
+
+def chosen() -> list[Row]:
+    """Attention by the method that the compiler chooses: of two ranks a ring, of eight a gather."""
+    return [Row(model, (f"cp = {degree} splits seq {{ attention = auto }}",), degree)
+            for model in SIZES for degree in (2, 8)]
 
 
 def by_heads() -> list[Row]:

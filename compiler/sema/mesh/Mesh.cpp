@@ -177,7 +177,7 @@ private:
   }
 
   void setAttention(const Expr &expr, Axis &axis) {
-    static const std::vector<std::string> methods{"gather", "ring", "all_to_all"};
+    static const std::vector<std::string> methods{"gather", "ring", "all_to_all", "auto"};
     auto *name = expr.as<NameExpr>();
     const std::string text = name ? name->path.text() : "";
     axis.attentionLoc = expr.loc;
@@ -186,7 +186,8 @@ private:
       axis.attention = static_cast<AttentionMethod>(method - methods.begin());
     else
       suggestName(diags.report(Code::BadAttention, expr.loc,
-                               "attention over an axis is `gather`, `ring` or `all_to_all`"),
+                               "attention over an axis is `gather`, `ring`, `all_to_all` or "
+                               "`auto`"),
                   expr.loc, text, methods);
   }
 
@@ -394,8 +395,7 @@ private:
     if (axis.attention != AttentionMethod::Gather)
       diags
           .report(Code::BadAttention, axis.attentionLoc,
-                  "attention by ring or all_to_all needs a known degree of axis `" + axis.name +
-                      "`")
+                  "attention other than `gather` needs a known degree of axis `" + axis.name + "`")
           .note(axis.degreeLoc, "it is `auto`")
           .help("write a number for `auto`, or `attention = gather`");
     for (const Axis &other : mesh.axes)

@@ -8,7 +8,7 @@
 namespace titan::sema {
 
 /// How an axis that splits positions computes attention.
-enum class AttentionMethod { Gather, Ring, AllToAll };
+enum class AttentionMethod { Gather, Ring, AllToAll, Auto };
 
 struct Axis {
   std::string name;

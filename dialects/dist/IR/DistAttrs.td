@@ -15,7 +15,7 @@ def Dist_ReductionKind : I32EnumAttr<"ReductionKind", "how partial values combin
 
 def Dist_AttentionMethod : I32EnumAttr<"AttentionMethod", "how an axis that shards positions computes attention", [
     I32EnumAttrCase<"Gather", 0, "gather">, I32EnumAttrCase<"Ring", 1, "ring">,
-    I32EnumAttrCase<"AllToAll", 2, "all_to_all">]> {
+    I32EnumAttrCase<"AllToAll", 2, "all_to_all">, I32EnumAttrCase<"Auto", 3, "auto">]> {
   let cppNamespace = "::titan::dist";
 }
 

@@ -1,6 +1,7 @@
 //===- DistFolders.cpp - Folders of reshards and local conversions --------===//
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/IR/Titan.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -30,6 +31,36 @@ struct SkipReshard : OpRewritePattern<ReshardOp> {
 
 void ReshardOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<SkipReshard>(context);
+}
+
+namespace {
+
+/// A gather of what each rank took of a value that all have, perhaps under other names.
+struct SkipGather : OpRewritePattern<AllGatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AllGatherOp gather, PatternRewriter &rewriter) const override {
+    if (gather.getInputs().size() != 1 || gather.getChannel())
+      return failure();
+    auto rename = gather.getInputs()[0].getDefiningOp<titan::ir::RenameOp>();
+    Value input = rename ? rename.getInput() : gather.getInputs()[0];
+    auto slice = input.getDefiningOp<LocalSliceOp>();
+    auto result = cast<titan::ir::NamedTensorType>(gather->getResult(0).getType());
+    if (!slice || slice.getAxes() != gather.getAxes() ||
+        slice.getInput().getType().getSharding() != result.getSharding())
+      return failure();
+    if (rename)
+      rewriter.replaceOpWithNewOp<titan::ir::RenameOp>(gather, result, slice.getInput());
+    else
+      rewriter.replaceOp(gather, slice.getInput());
+    return success();
+  }
+};
+
+} // namespace
+
+void AllGatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<SkipGather>(context);
 }
 
 /// Each rank takes its shard of what it gave to the gather.

@@ -19,6 +19,8 @@ namespace titan::dist {
 
 /// On axis rules: an array of dictionaries that replace the rules for some tensors.
 inline constexpr llvm::StringLiteral kOverridesAttr = "dist.overrides";
+/// On axis rules whose method of attention was `auto`: the times of all methods, as text.
+inline constexpr llvm::StringLiteral kAttentionTimesAttr = "dist.attention_times";
 /// In tests, on an all-reduce or reduce-scatter: the interpreter omits the reduction of all values,
 /// or of the value with this number. The comparison of programs must detect that.
 inline constexpr llvm::StringLiteral kDroppedAttr = "dist.dropped";

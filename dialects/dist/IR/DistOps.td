@@ -45,7 +45,8 @@ def Dist_AxisRulesOp : Dist_Op<"axis_rules"> {
     `attention` is the method of attention whose positions the axis shards. Each rank has its queries and
     - `gather`, the default: gathers all keys and values;
     - `ring`: passes keys and values around the ranks, one shard at a time;
-    - `all_to_all`: moves the axis to another dimension, usually the heads, and back.
+    - `all_to_all`: moves the axis to another dimension, usually the heads, and back;
+    - `auto`: one of these, which `--dist-choose-attention` chooses by time.
 
     `dist.overrides` replaces `shards`, `stores` or both for the tensors in `names`. With
     `of = "parameters"` an entry applies to parameters, their gradients and their optimizer state. With
@@ -197,6 +198,7 @@ def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
 
     Example: `%y = dist.all_gather %x over ["tp"] : T -> T`
   }];
+  let hasCanonicalizer = 1;
 }
 
 def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {

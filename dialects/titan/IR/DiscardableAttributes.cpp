@@ -137,6 +137,7 @@ constexpr Rule kRules[] = {
     {attr::kStackOverlaps, OnRepeat, kArrayKind},
 
     {dist::kOverridesAttr, OnAxisRules, kArrayKind},
+    {dist::kAttentionTimesAttr, OnAxisRules, kStringKind},
     {dist::kDroppedAttr, OnOperation, kAnyKind},
     {dist::kFragmentAttr, OnFunction, kFragmentKind},
     {dist::kFragmentsAttr, OnFunction, kSymbolsKind},

@@ -11,8 +11,10 @@ static void append(std::vector<std::string> &list, ArrayAttr names) {
     list.push_back(name.str());
 }
 
+/// An open choice is that of the default, until it is made.
 static AttentionSplit getAttentionSplit(AttentionMethod method) {
   switch (method) {
+  case AttentionMethod::Auto:
   case AttentionMethod::Gather:
     return AttentionSplit::Queries;
   case AttentionMethod::Ring:

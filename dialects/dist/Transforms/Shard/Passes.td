@@ -5,6 +5,29 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DistChooseAttention : Pass<"dist-choose-attention", "::mlir::ModuleOp"> {
+  let summary = "chooses the method of attention of axes with `attention auto`";
+  let description = [{
+    For each axis with `attention auto`, the pass adds up the times of every method for all attentions of
+    the training programs whose positions the axis shards (`Analysis/AttentionTime.h`), each counted once
+    however often a repeat runs it, and takes the least. All-to-all is no candidate in head-tail order, or if the degree does not divide the heads that
+    the axis rules of the other axes leave to a rank. `dist.attention_times` keeps the times for reports.
+
+    ```mlir
+    dist.axis_rules "cp" shards ["seq"] fallback [] stores [] attention auto  // cp = 8
+    // becomes
+    dist.axis_rules "cp" shards ["seq"] fallback [] stores [] attention ring
+        {dist.attention_times = "gather: 2.310 ms; ring: 1.125 ms; all_to_all: 8 does not divide the 6 heads of a rank"}
+    ```
+
+    The pass works on the module: it changes axis rules.
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+  let statistics = [
+    Statistic<"chosenMethods", "chosen methods", "Axes whose method of attention was open">
+  ];
+}
+
 def DistPadDimensions : Pass<"dist-pad-dimensions", "::mlir::ModuleOp"> {
   let summary = "pads dimensions to a multiple of their degrees";
   let description = [{

@@ -20,6 +20,8 @@ static dist::ReshardPolicy getReshardPolicy(const RunSettings &settings) {
 }
 
 void dist::buildShardPhase(OpPassManager &passes, const RunSettings &settings) {
+  // On the sizes of the model: padding depends on the chosen dimensions.
+  passes.addPass(createDistChooseAttention());
   // Padding precedes all questions of divisibility.
   passes.addPass(createDistPadDimensions());
   // The only pass in which names of dimensions decide.

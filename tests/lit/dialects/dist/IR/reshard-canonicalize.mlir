@@ -49,3 +49,35 @@ func.func @other_axis(%x: !shard) -> !tp {
   %1 = dist.local_slice %0 over ["tp"] : !whole -> !tp
   return %1 : !tp
 }
+
+!keys = !titan.tensor<f32[keys = 8], <[{}]>>
+!keys_of_tp = !titan.tensor<f32[keys = 8], <[{tp}]>>
+
+// What all ranks took of a value is the value, also under another name.
+// CHECK-LABEL: func.func @sliced(
+// CHECK-SAME: %[[X:[^:]*]]: {{.*}})
+// CHECK-NEXT: %[[K:.*]] = titan.rename %[[X]]
+// CHECK-NEXT: return %[[X]], %[[K]]
+func.func @sliced(%x: !whole) -> (!whole, !keys) {
+  %0 = dist.local_slice %x over ["tp"] : !whole -> !tp
+  %1 = dist.all_gather %0 over ["tp"] : !tp -> !whole
+  %2 = titan.rename %0 : !tp -> !keys_of_tp
+  %3 = dist.all_gather %2 over ["tp"] : !keys_of_tp -> !keys
+  return %1, %3 : !whole, !keys
+}
+
+!grid = !titan.tensor<f32[seq = 8, embed = 8], <[{shard}, {}]>>
+!grid_tp = !titan.tensor<f32[seq = 8, embed = 8], <[{shard, tp}, {}]>>
+
+// Not a gather of another axis, nor one in flight.
+// CHECK-LABEL: func.func @sliced_otherwise
+// CHECK: dist.all_gather {{.*}} over ["shard", "tp"]
+// CHECK: dist.all_gather {{.*}} start 0
+func.func @sliced_otherwise(%x: !grid, %y: !whole) -> (!titan.tensor<f32[seq = 8, embed = 8], <[{}, {}]>>, !whole) {
+  %0 = dist.local_slice %x over ["tp"] : !grid -> !grid_tp
+  %1 = dist.all_gather %0 over ["shard", "tp"] : !grid_tp -> !titan.tensor<f32[seq = 8, embed = 8], <[{}, {}]>>
+  %2 = dist.local_slice %y over ["tp"] : !whole -> !tp
+  %3 = dist.all_gather %2 over ["tp"] start 0 : !tp -> !whole
+  %4 = dist.wait 0 %3 reading %2 : (!whole, !tp) -> !whole
+  return %1, %4 : !titan.tensor<f32[seq = 8, embed = 8], <[{}, {}]>>, !whole
+}
