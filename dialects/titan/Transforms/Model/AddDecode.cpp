@@ -52,8 +52,6 @@ struct AddDecode : titan::ir::impl::TitanAddDecodeBase<AddDecode> {
     const int64_t positions = logits ? countPositions(logits) : 0;
     if (positions <= 1 || getOperation().lookupSymbol("decode")) // it may have run already
       return;
-    if (!getOperation().getOps<dist::PipelineOp>().empty())
-      return refuse(logits, "the stages of a pipeline compute whole texts");
     // What the losses alone need may sum over positions.
     dropUnusedIterArgs(logits.getBody());
     PositionChunks::Obstacle obstacle;
