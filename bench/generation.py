@@ -4,7 +4,8 @@
 
 Continues prompts of growing length with the Llama of bench/programs and random weights, and prints a
 Markdown table: the tokens per second of the prompt, and the milliseconds of a further token, each the best
-of some rounds. Without caches, every token computes all positions, so one length is enough.
+of some rounds. Without caches, every token computes all positions, so one length is enough. A second table
+has the tokens per second of all continuations when 1 or more prompts are continued at once.
 """
 
 import argparse
@@ -16,13 +17,14 @@ from pathlib import Path
 from cases import ROOT
 
 PROGRAM = ROOT / "bench" / "programs" / "llama_134m.titan"
+TOGETHER = (1, 2, 4, 8, 16)
 LENGTHS = (16, 128, 256, 512, 960, 1984)
 
 
-def build(titanc: Path, folder: Path, arguments) -> Path:
-    exe = folder / "llama"
+def build(titanc: Path, folder: Path, arguments, batch: int = 1) -> Path:
+    exe = folder / f"llama{batch}"
     subprocess.run([titanc, "build", PROGRAM, "-o", exe, "--set", f"data.seq={arguments.seq}", "--set", "data.batch=1",
-                    "--set", f"precision.compute={arguments.dtype}"], check=True)
+                    "--set", f"precision.compute={arguments.dtype}", "--set", f"generate.batch={batch}"], check=True)
     return exe
 
 
@@ -33,6 +35,15 @@ def initial_weights(exe: Path, folder: Path) -> Path:
     subprocess.run([exe, "--data", text, "--steps", "1", "--out", folder / "run", "--save-initial", path],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return path
+
+
+def measure_together(exe: Path, weights: Path, folder: Path, prompts: int, tokens: int) -> float:
+    """Tokens per second of the continuations of as many prompts as the program continues at once."""
+    path = folder / f"{prompts}.txt"
+    path.write_text("".join(f"{chr(97 + i)} prompt of a few words\n" for i in range(max(2, prompts))))
+    result = subprocess.run([exe, "generate", "--init-from", weights, "--prompts", path, "--max-tokens", str(tokens)],
+                            check=True, capture_output=True, text=True, errors="replace")
+    return float(re.findall(r"([\d.]+) tokens/s", result.stderr)[1])
 
 
 def measure(exe: Path, weights: Path, length: int, tokens: int, *options: str) -> tuple[float, float]:
@@ -61,7 +72,12 @@ def main() -> None:
             speeds, times = zip(*(measure(exe, weights, length, arguments.tokens) for _ in range(arguments.rounds)))
             print(f"| {length} | {max(speeds):.0f} | {min(times):.1f} |", flush=True)
         _, whole = measure(exe, weights, LENGTHS[0], 3, "--no-kv-cache")
-        print(f"\nwithout caches: {whole:.0f} ms a token")
+        print(f"\nwithout caches: {whole:.0f} ms a token\n\n| prompts at once | tokens/s |\n|---|---|")
+        exes = [build(arguments.build / "bin" / "titanc", folder, arguments, batch) for batch in TOGETHER]
+        speeds = [[measure_together(exe, weights, folder, batch, arguments.tokens)
+                   for batch, exe in zip(TOGETHER, exes)] for _ in range(arguments.rounds)]
+        for batch, of_batch in zip(TOGETHER, zip(*speeds)):
+            print(f"| {batch} | {max(of_batch):.1f} |")
 
 
 if __name__ == "__main__":

@@ -84,6 +84,7 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   line("optimizer state, on the host", report.optimizerOnHost);
   line("total, in training", report.getTraining());
   line("caches, in generation", report.caches);
+  line("caches of a batch of prompts", report.batchCaches);
   out << "and about " << grouped(report.libraries) << " for loaded libraries\n";
   if (!summary.uncached.empty())
     out << "\ngeneration recomputes the whole text for every token: " << summary.uncached << '\n';
@@ -127,6 +128,7 @@ llvm::json::Object memoryJson(const RunSummary &summary) {
                             {"transient", report.getTransient()},
                             {"products", report.gemmPacking},
                             {"caches", report.caches},
+                            {"batch_caches", report.batchCaches},
                             {"uncached", summary.uncached},
                             {"libraries", report.libraries},
                             {"programs", std::move(programs)},

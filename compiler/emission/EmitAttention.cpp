@@ -50,7 +50,7 @@ public:
   Operation *op;
   std::string along;
   Access q, k, v, y, lse;
-  std::optional<Access> documents;
+  std::optional<Access> documents, start;
 
 private:
   template <typename Op> void addMask(Op op) {
@@ -64,15 +64,16 @@ private:
     scale = getLiteral(op.getScale().convertToDouble());
     if constexpr (std::is_same_v<Op, AttentionOp>)
       if (Value first = op.getStart())
-        start = emitter.getPointer(first);
+        start = emitter.getAccess(first);
   }
   std::string at(const Access &access) const;
+  std::string getStartStrides() const;
   std::string getStrides(StringRef field, const Access &access, const SizeExpr &positions,
                          const SizeExpr &groups, const Index &last) const;
 
   SizeExpr queries, keys;
   Index head, valueHead;
-  std::string queryShard, keyShard, start, mask, scale;
+  std::string queryShard, keyShard, mask, scale;
   SmallVector<Loop> around;
   std::optional<Loop> outer, kvHead, group;
 };
@@ -100,6 +101,8 @@ LogicalResult AttentionCall::arrange(Value query) {
   SmallVector<const Access *> all{&q, &k, &v, &y, &lse};
   if (documents)
     all.push_back(&*documents);
+  if (start)
+    all.push_back(&*start);
   around = makeLoops(shared, all);
   if (around.size() > 1 || (around.size() == 1 && !isFirstBefore))
     kvHead = around.pop_back_val();
@@ -149,6 +152,17 @@ std::string AttentionCall::getStrides(StringRef field, const Access &access,
   return isUsual ? "" : (", ." + field + " = {" + list + "}").str();
 }
 
+/// Nothing for one start for all.
+std::string AttentionCall::getStartStrides() const {
+  if (start->strides.empty())
+    return "";
+  auto along = [&](const std::optional<Loop> &loop) {
+    auto stride = loop ? start->strides.find(loop->getKey().str()) : start->strides.end();
+    return stride == start->strides.end() ? "0" : stride->second.str();
+  };
+  return ", .ofStart = {.outer = " + along(outer) + ", .kvHead = " + along(kvHead) + "}";
+}
+
 void AttentionCall::emit(StringRef function, ArrayRef<const Access *> tensors) {
   auto sizeOf = [](const std::optional<Loop> &loop) { return loop ? loop->size.str() : "1"; };
   SizeExpr groups = group ? group->size : SizeExpr(), one;
@@ -159,8 +173,8 @@ void AttentionCall::emit(StringRef function, ArrayRef<const Access *> tensors) {
     rest += ", .documents = " + at(*documents);
   if (!keyShard.empty())
     rest += ", .keyShard = " + keyShard;
-  if (!start.empty())
-    rest += ", .start = " + start;
+  if (start)
+    rest += ", .start = " + at(*start);
   if (!emitter.isCuda())
     rest += ", .scratch = " + emitter.getScratch(op, 0, Float64Type::get(op->getContext()));
   rest += getStrides("q", q, queries, groups, head) + getStrides("k", k, keys, one, head) +
@@ -169,6 +183,8 @@ void AttentionCall::emit(StringRef function, ArrayRef<const Access *> tensors) {
           getStrides("lse", lse, queries, groups, {"", one});
   if (documents)
     rest += getStrides("ofDocuments", *documents, keys, one, {"", one});
+  if (start)
+    rest += getStartStrides();
   openLoops(out, around);
   std::string arguments;
   for (const Access *tensor : tensors)

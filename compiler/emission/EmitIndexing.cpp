@@ -28,7 +28,7 @@ private:
   Writer &out;
   RotaryOp op;
   Access from, to;
-  Loop along;
+  SmallVector<Loop> positions; ///< the dimensions on which the position depends
   SmallVector<Loop> others;
   std::string half, element, number; ///< element in memory, number in a register
   std::string position;              ///< of the element
@@ -38,10 +38,17 @@ private:
 
 } // namespace
 
+/// The start of a chunk where the loops are.
+static std::string getStart(FunctionEmitter &emitter, Value start, ArrayRef<Loop> at) {
+  std::string scalar = emitter.getInlineScalar(start);
+  return scalar.empty() ? getElement(emitter.getAccess(start), at) : scalar;
+}
+
 Rotation::Rotation(FunctionEmitter &emitter, RotaryOp op)
     : out(emitter.out()), op(op), from(emitter.getAccess(op.getInput())),
       to(emitter.getAccess(op.getResult())), stride(from.strides.lookup(op.getDim())) {
   SmallVector<Index> space;
+  Loop along;
   for (Index &dim : emitter.getSpace(op.getInput())) {
     if (dim.key == op.getAlong())
       along = {{dim.key}, dim.size, emitter.names().pick(dim.key + "_at")};
@@ -50,18 +57,19 @@ Rotation::Rotation(FunctionEmitter &emitter, RotaryOp op)
     else
       space.push_back(dim);
   }
-  others = makeLoops(space, {&from, &to});
+  const Access start = op.getStart() ? emitter.getAccess(op.getStart()) : Access();
+  others = makeLoops(space, {&from, &to, &start});
   nameLoops(others);
+  auto isOfStart = [&](const Loop &loop) { return start.strides.count(loop.getKey()); };
+  llvm::copy_if(others, std::back_inserter(positions), isOfStart);
+  llvm::erase_if(others, isOfStart);
   NamedTensorType type = op.getType();
   element = getElementType(type.getElementType());
   number = getRegisterType(type.getElementType());
   position = emitter.getGlobalIndex(type, type.indexOf(op.getAlongAttr()), along.variable);
-  if (Value start = op.getStart()) {
-    std::string first = emitter.getInlineScalar(start);
-    if (first.empty())
-      first = getElement(emitter.getAccess(start), {});
-    position += " + " + first;
-  }
+  if (Value first = op.getStart())
+    position += " + " + getStart(emitter, first, positions);
+  positions.push_back(along);
   if (op.getFrequencies())
     frequencies = emitter.names().pick("frequencies");
 }
@@ -104,12 +112,12 @@ void Rotation::emitPair(StringRef cosine, StringRef sine) {
 
 void Rotation::emitForThreads(const SizeExpr &count) {
   emitFrequencies();
-  emitParallel(out, 1, count);
-  openLoops(out, along);
+  emitParallel(out, static_cast<int>(positions.size()), count);
+  openLoops(out, positions);
   out.line(number + " cosines[" + half + "], sines[" + half + "];");
   out.line("tm::rotation(" + getAngle() + ", " + half + ", cosines, sines);");
   openLoops(out, others);
-  SmallVector<Loop> at{along};
+  SmallVector<Loop> at = positions;
   llvm::append_range(at, others);
   emitPointers(at);
   out.line("#pragma omp simd");
@@ -117,12 +125,12 @@ void Rotation::emitForThreads(const SizeExpr &count) {
   emitPair("cosines[p]", "sines[p]");
   out.close();
   closeLoops(out, others);
-  closeLoops(out, along);
+  closeLoops(out, positions);
 }
 
 void Rotation::emitForDevice() {
   SmallVector<Loop> at = others;
-  at.push_back(along);
+  llvm::append_range(at, positions);
   SmallVector<Loop> all = at;
   all.push_back({{"pair"}, SizeExpr(SizeFactor{"(" + half + ")", 0}), "p"});
   openKernel(out, all);
@@ -150,9 +158,7 @@ LogicalResult emission::emitInsertSlice(FunctionEmitter &emitter, InsertSliceOp 
   NamedTensorType type = op.getResult().getType();
   const int64_t at = type.indexOf(op.getDimAttr());
   const Access from = emitter.getAccess(op.getInput()), to = emitter.getAccess(op.getResult());
-  std::string start = emitter.getInlineScalar(op.getStart());
-  if (start.empty())
-    start = getElement(emitter.getAccess(op.getStart()), {});
+  const Access starts = emitter.getAccess(op.getStart());
   SmallVector<Index> space;
   Loop along;
   for (const Index &dim : emitter.getSpace(op.getInput()))
@@ -160,10 +166,11 @@ LogicalResult emission::emitInsertSlice(FunctionEmitter &emitter, InsertSliceOp 
       along = {{dim.key}, dim.size, emitter.names().pick(dim.key + "_at")};
     else
       space.push_back(dim);
-  SmallVector<Loop> others = makeLoops(space, {&from, &to}), all{along};
+  SmallVector<Loop> others = makeLoops(space, {&from, &to, &starts}), all{along};
   nameLoops(others);
   llvm::append_range(all, others);
-  const std::string local = emitter.getLocalIndex(type, at, start + " + " + along.variable);
+  const std::string start = getStart(emitter, op.getStart(), others),
+                    local = emitter.getLocalIndex(type, at, start + " + " + along.variable);
   const SizeExpr size = emitter.sizes().getDims(type)[at].size;
   if (emitter.isCuda()) {
     openKernel(out, all);

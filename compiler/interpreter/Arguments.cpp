@@ -44,6 +44,17 @@ Role interpreter::getResultRole(func::FuncOp function, unsigned index) {
   return {"value", std::to_string(index)};
 }
 
+std::vector<int64_t> interpreter::getChunkStarts(func::FuncOp function, int64_t step) {
+  if (ir::findArgument(function, attr::kScalar, ir::kPositionScalar))
+    return {(step - 1) * ir::countPositions(function)};
+  std::vector<int64_t> starts;
+  if (auto slots = ir::findArgument(function, attr::kScalar, ir::kSlotPositionsScalar))
+    for (int64_t slot :
+         llvm::seq(cast<NamedTensorType>(function.getArgumentTypes()[*slots]).getNumElements()))
+      starts.push_back(std::max<int64_t>(0, step - 1 - slot));
+  return starts;
+}
+
 static HostTensor makeZeros(NamedTensorType type) {
   HostTensor tensor;
   tensor.shape = type.getShape();
@@ -168,14 +179,6 @@ FailureOr<HostTensor> generateInput(func::FuncOp function, unsigned index, Named
   return generateTokens(function, type, name, settings, step);
 }
 
-/// The first position of the chunk that a program of generation computes at `step`; none for
-/// others.
-std::optional<int64_t> findStart(func::FuncOp function, int64_t step) {
-  if (!ir::findArgument(function, attr::kScalar, ir::kPositionScalar))
-    return std::nullopt;
-  return (step - 1) * ir::countPositions(function);
-}
-
 /// The positions from `start` on of an input of all positions before them, too.
 FailureOr<HostTensor> generateChunk(func::FuncOp function, unsigned index, NamedTensorType type,
                                     StringRef name, const Settings &settings, int64_t start) {
@@ -193,6 +196,25 @@ FailureOr<HostTensor> generateChunk(func::FuncOp function, unsigned index, Named
   for (size_t row = 0; row < chunk.data.size() / size; ++row)
     std::copy_n(whole->data.begin() + row * columns + start, size, chunk.data.begin() + row * size);
   return chunk;
+}
+
+/// Each slot has the text of the first sample, at a position of its own.
+FailureOr<HostTensor> generateSlots(func::FuncOp function, unsigned index, NamedTensorType type,
+                                    StringRef name, const Settings &settings,
+                                    ArrayRef<int64_t> starts) {
+  if (type.getDims().front().getName() != ir::kSlotDim)
+    return function.emitError("input \"") << name << "\" has no slots as its first dimension";
+  SmallVector<ir::DimAttr> dims(type.getDims());
+  dims.front() = ir::DimAttr::get(type.getContext(), dims.front().getName(), 1);
+  auto one = NamedTensorType::get(type.getElementType(), dims);
+  HostTensor all{type.getShape(), {}};
+  for (int64_t start : starts) {
+    auto row = generateChunk(function, index, one, name, settings, start);
+    if (failed(row))
+      return failure();
+    llvm::append_range(all.data, row->data);
+  }
+  return all;
 }
 
 FailureOr<HostTensor> readLiteral(func::FuncOp function, NamedTensorType type, Attribute literal) {
@@ -259,9 +281,11 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
     return initialize(type, layers, init, settings.seed);
   if (role.kind == "state" || role.kind == "cache")
     return makeZeros(type);
-  const std::optional<int64_t> start = findStart(function, step);
-  if (role.kind == "input" && start)
-    return generateChunk(function, index, type, role.name, settings, *start);
+  const std::vector<int64_t> starts = getChunkStarts(function, step);
+  if (role.kind == "input" && starts.size() == 1)
+    return generateChunk(function, index, type, role.name, settings, starts.front());
+  if (role.kind == "input" && !starts.empty())
+    return generateSlots(function, index, type, role.name, settings, starts);
   if (role.kind == "input")
     return generateInput(function, index, type, role.name, settings, step);
   if (role.kind == "scalar" && type.getRank() == 0) {
@@ -272,11 +296,15 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
         return failure();
       return HostTensor{{}, {*rate}};
     }
-    if (role.name == ir::kPositionScalar && start)
-      return HostTensor{{}, {double(*start)}};
+    if (role.name == ir::kPositionScalar)
+      return HostTensor{{}, {double(starts.front())}};
+    if (role.name == ir::kSlotScalar)
+      return HostTensor{{}, {0.0}};
     if (role.name == "step" || role.name == "seed")
       return HostTensor{{}, {double(role.name == "step" ? step : int64_t(settings.seed))}};
   }
+  if (role.kind == "scalar" && role.name == ir::kSlotPositionsScalar)
+    return HostTensor{type.getShape(), {starts.begin(), starts.end()}};
   return function.emitError("argument ")
          << index << " (" << role.str()
          << ") has no value: expected titan.init, titan.value, a role, "

@@ -19,6 +19,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace titan::interpreter {
 
@@ -42,6 +43,10 @@ struct Role {
 };
 Role getArgumentRole(mlir::func::FuncOp function, unsigned index);
 Role getResultRole(mlir::func::FuncOp function, unsigned index);
+
+/// The first positions of the chunks that a program of generation computes at `step` (from 1): one,
+/// or one per slot, of which each is a position behind the one before. Empty for other programs.
+std::vector<int64_t> getChunkStarts(mlir::func::FuncOp function, int64_t step);
 
 /// The global value of argument `index` at `step` (from 1). For parameters and states: the initial
 /// value.

@@ -12,36 +12,69 @@ using namespace titan::interpreter;
 using ir::HostTensor;
 using ir::NamedTensorType;
 
-/// Copies `chunk` to the positions from `start` on of a tensor of type `type`.
-static void insert(const HostTensor &chunk, int64_t start, NamedTensorType type,
-                   HostTensor &whole) {
-  const int64_t at = type.indexOf(StringAttr::get(type.getContext(), ir::kPositionDim));
+static int64_t findDim(NamedTensorType type, StringRef name) {
+  return type.indexOf(StringAttr::get(type.getContext(), name));
+}
+
+/// The positions of one text in an output of a program.
+static HostTensor getText(const Result &output, int64_t slot) {
+  const int64_t at = std::max<int64_t>(0, findDim(output.type, ir::kSlotDim));
+  HostTensor text{output.global.shape, {}};
+  int64_t outer = 1, inner = 1;
+  for (auto [i, size] : llvm::enumerate(text.shape))
+    if (static_cast<int64_t>(i) != at)
+      (static_cast<int64_t>(i) < at ? outer : inner) *= size;
+  for (int64_t o = 0; o < outer; ++o) {
+    auto from = output.global.data.begin() + (o * text.shape[at] + slot) * inner;
+    text.data.insert(text.data.end(), from, from + inner);
+  }
+  text.shape[at] = 1;
+  return text;
+}
+
+/// Copies the positions from `start` on of a tensor of type `type`.
+static HostTensor slice(const HostTensor &whole, int64_t start, int64_t count,
+                        NamedTensorType type) {
+  const int64_t at = findDim(type, ir::kPositionDim);
   int64_t outer = 1, inner = 1;
   for (int64_t i = 0; i < type.getRank(); ++i)
     if (i != at)
       (i < at ? outer : inner) *= type.getShape()[i];
-  const int64_t run = chunk.shape[at] * inner;
-  for (int64_t o = 0; o < outer; ++o)
-    std::copy_n(chunk.data.begin() + o * run, run,
-                whole.data.begin() + (o * type.getShape()[at] + start) * inner);
+  HostTensor chunk{whole.shape, {}};
+  chunk.shape[at] = count;
+  for (int64_t o = 0; o < outer; ++o) {
+    auto from = whole.data.begin() + (o * type.getShape()[at] + start) * inner;
+    chunk.data.insert(chunk.data.end(), from, from + count * inner);
+  }
+  return chunk;
 }
 
-/// The outputs of all positions, put together from chunks. `whole`: the types of the outputs.
-static FailureOr<std::vector<HostTensor>> runChunks(Session &session, ArrayRef<Result> whole) {
-  std::vector<HostTensor> outputs;
-  for (const Result &result : whole)
-    outputs.push_back({result.global.shape, std::vector<double>(result.global.data.size(), NAN)});
-  const int64_t size = ir::countPositions(session.getFunction());
+/// The greatest deviation of the chunks of all positions, and of all slots, from `whole`, the
+/// outputs at all positions.
+static FailureOr<double> compareChunks(Session &session, ArrayRef<Result> whole) {
+  func::FuncOp function = session.getFunction();
+  const int64_t size = ir::countPositions(function);
   const NamedTensorType type = whole.front().type;
-  const int64_t positions =
-      type.getShape()[type.indexOf(StringAttr::get(type.getContext(), ir::kPositionDim))];
-  for (int64_t start = 0; start < positions; start += size) {
+  const int64_t positions = type.getShape()[findDim(type, ir::kPositionDim)];
+  double greatest = 0;
+  for (int64_t step = 1; step <= positions / size; ++step) {
     if (failed(session.step()))
       return failure();
-    for (auto [result, output] : llvm::zip_equal(whole, outputs))
-      insert(session.find(result.role)->global, start, result.type, output);
+    for (auto [slot, start] : llvm::enumerate(getChunkStarts(function, step)))
+      for (const Result &result : whole) {
+        const double deviation =
+            getDeviation(getText(*session.find(result.role), static_cast<int64_t>(slot)),
+                         slice(result.global, start, size, result.type));
+        greatest = deviation <= greatest ? greatest : deviation; // also if it is NaN
+      }
   }
-  return outputs;
+  return greatest;
+}
+
+/// ` of each of 8 texts`, if there are slots.
+static std::string describeSlots(func::FuncOp function) {
+  const size_t slots = getChunkStarts(function, 1).size();
+  return slots > 1 ? " of each of " + std::to_string(slots) + " texts" : "";
 }
 
 LogicalResult interpreter::checkDecode(ModuleOp module, int64_t autoDegree,
@@ -51,26 +84,23 @@ LogicalResult interpreter::checkDecode(ModuleOp module, int64_t autoDegree,
   if (failed(whole) || failed(whole->step()))
     return failure();
   bool hasProgram = false, agree = true;
-  for (StringRef program : {"prefill", "decode"}) {
+  for (StringRef program :
+       {StringRef("prefill"), StringRef("decode"), StringRef(ir::kBatchProgram)}) {
     if (!module.lookupSymbol(program))
       continue;
     hasProgram = true;
     auto chunks = Session::create(module, program, autoDegree, settings);
     if (failed(chunks))
       return failure();
-    auto outputs = runChunks(*chunks, whole->getResults());
-    if (failed(outputs))
+    FailureOr<double> greatest = compareChunks(*chunks, whole->getResults());
+    if (failed(greatest))
       return failure();
-    double greatest = 0;
-    for (auto [output, result] : llvm::zip_equal(*outputs, whole->getResults())) {
-      const double deviation = getDeviation(output, result.global);
-      greatest = deviation <= greatest ? greatest : deviation; // also if it is NaN
-    }
-    const bool agrees = greatest <= tolerance;
+    const bool agrees = *greatest <= tolerance;
     agree &= agrees;
     stream << program << ": " << (agrees ? "agrees" : "DIFFERENT") << ", "
-           << ir::countPositions(chunks->getFunction()) << " positions at once, greatest deviation "
-           << format(greatest) << '\n';
+           << ir::countPositions(chunks->getFunction()) << " positions at once"
+           << describeSlots(chunks->getFunction()) << ", greatest deviation " << format(*greatest)
+           << '\n';
   }
   if (!hasProgram)
     return module.emitError("the module has no program of generation to compare with @logits");

@@ -151,8 +151,8 @@ PersistentKind getPersistentKind(func::FuncOp function, unsigned argument) {
   if (has(ir::attr::kState))
     return &MemoryReport::optimizer;
   auto scalar = function.getArgAttrOfType<StringAttr>(argument, ir::attr::kScalar);
-  if (has(ir::attr::kCache) || (scalar && scalar == ir::kPositionScalar))
-    return &MemoryReport::caches;
+  if (has(ir::attr::kCache) || (scalar && ir::isGenerationScalar(scalar)))
+    return ir::isOfSlots(function, argument) ? &MemoryReport::batchCaches : &MemoryReport::caches;
   if (has(ir::attr::kStash))
     return &MemoryReport::stashes;
   if (has(ir::attr::kInput))
@@ -183,14 +183,17 @@ bool isOfTraining(StringRef function) {
   return program == "train" || program == "eval";
 }
 
-/// The table of the pipelines of a training run.
+/// The table of the pipelines of a training run. Caches count as stored: each rank has those of its
+/// stages, though training does not run the functions that use them.
 pipeline::Table getPipelineTable(ModuleOp module,
                                  const llvm::DenseMap<int64_t, PersistentKind> &kinds) {
   auto allocations = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
   pipeline::Table table{memory::getPipelines(module), std::vector<bool>(allocations.size()), {}};
+  const PersistentKind stored[] = {&MemoryReport::parameters, &MemoryReport::buffers,
+                                   &MemoryReport::optimizer, &MemoryReport::caches,
+                                   &MemoryReport::batchCaches};
   for (auto [number, kind] : kinds)
-    table.isStored[number] = kind == &MemoryReport::parameters || kind == &MemoryReport::buffers ||
-                             kind == &MemoryReport::optimizer;
+    table.isStored[number] = llvm::is_contained(stored, kind);
   for (auto function : module.getOps<func::FuncOp>())
     if (auto name = function->getAttrOfType<StringAttr>(ir::attr::kProgram);
         name && isOfTraining(name))

@@ -62,11 +62,12 @@ struct MemoryReport {
   int64_t parameters = 0;
   int64_t buffers = 0;
   int64_t optimizer = 0;
-  int64_t scalars = 0;    ///< learning rate, step
-  int64_t caches = 0;     ///< of generation alone, with its position
-  int64_t stashes = 0;    ///< of a pipeline: values that exist once per microbatch, in all slots
-  int64_t stepValues = 0; ///< of a pipeline: sums over microbatches, values of a step
-  int64_t inputs = 0;     ///< of a pipeline: the inputs of all microbatches
+  int64_t scalars = 0;     ///< learning rate, step
+  int64_t caches = 0;      ///< of generation alone, with its position
+  int64_t batchCaches = 0; ///< likewise, for several prompts at once
+  int64_t stashes = 0;     ///< of a pipeline: values that exist once per microbatch, in all slots
+  int64_t stepValues = 0;  ///< of a pipeline: sums over microbatches, values of a step
+  int64_t inputs = 0;      ///< of a pipeline: the inputs of all microbatches
   int64_t parametersOnHost = 0; ///< with buffers, in memory of the host (`offload`)
   int64_t optimizerOnHost = 0;
   int64_t gemmPacking = 0; ///< pack buffers of matrix products on CPUs, outside the arena

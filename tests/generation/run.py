@@ -1,12 +1,13 @@
-"""Greedy text of the model families: with caches and without, on one process and with tp 2, against
+"""Greedy text of the model families: with caches and without, on one process, with tp 2 and in stages, against
 PyTorch.
 
     run.py [--all] [-v] [NAME...]
 
 Programs compute in float64 from random weights, so that rounding decides between no two tokens. A prompt
 is shorter than a chunk of the prompt's program, one is longer, and their continuations exceed the longest
-text of the program. The reference is the model of tests/parity/models, which computes the whole text for
-every token. The sample without --all has one family of each kind of attention.
+text of the program. Programs continue several prompts at once. The reference is the model of
+tests/parity/models, which computes the whole text for every token. The sample without --all has one family
+of each kind of attention.
 """
 
 import importlib
@@ -29,9 +30,14 @@ from titan import (ROOT, TITANC, TORCHRUN, Report, call, environment_of, precisi
 
 OUT = ROOT / "out" / "generation"
 SOURCE = TESTS / "parity" / "programs" / "families.titan"
+STAGED = TESTS / "generation" / "staged.titan"
 WIDE = TESTS / "generation" / "wide.titan"
 SEQ, TOKENS = 96, 50  # chunks of prompts have 48 positions
 PROMPTS = ["I", "In the beginning God created the heaven and the earth. And the earth"]
+MANY = ["And", "In the beginning", *PROMPTS, "the earth was without form, and void; and darkness was upon the face",
+        "the", "God said, Let there be light", "the deep", "In the beginning God", "I", "waters"]
+ONE_BY_ONE = "generate.batch=1"
+STAGED_FAMILIES, STAGED_TP = ["llama2", "gemma2", "mixtral"], ["llama2", "gemma2"]
 SAMPLE = ["llama2", "gemma2", "deepseek"]
 FAMILIES = ["llama2", "llama3_1", "mistral", "qwen3", "qwen3_yarn", "phi", "mixtral", "deepseek", "gemma2",
             "gpt_oss"]
@@ -50,20 +56,21 @@ def source_of(family: str) -> Path:
     return WIDE if family == "wide" else SOURCE
 
 
-def program_of(family: str, run: str, settings: list[str] = ()) -> Path:
-    exe = OUT / family / run
+def program_of(family: str, run: str, settings: list[str] = (), exe: Path | None = None,
+               dtype: str = "float64", source: Path | None = None) -> Path:
+    exe = exe or OUT / family / run
     with turn_to_make(exe):
         if not exe.exists():
-            call([TITANC, "build", source_of(family), "--train", run, "-o", exe, *precision("float64"),
+            call([TITANC, "build", source or source_of(family), "--train", run, "-o", exe, *precision(dtype),
                   "--set", f"data.seq={SEQ}", *settings])
     return exe
 
 
-def generate(exe: Path, family: str, *options: str, processes: int = 1) -> list[dict]:
+def generate(exe: Path, family: str, *options: str, processes: int = 1, texts: list[str] = PROMPTS) -> list[dict]:
     """The objects that `generate --json` writes."""
-    prompts = OUT / family / "prompts.jsonl"
+    prompts = OUT / family / f"prompts{len(texts)}.jsonl"
     with turn_to_make(prompts):
-        prompts.write_text("".join(json.dumps({"prompt": text}) + "\n" for text in PROMPTS))
+        prompts.write_text("".join(json.dumps({"prompt": text}) + "\n" for text in texts))
     command = [exe, "generate", "--init-from", weights_of(family), "--prompts", prompts, "--json",
                "--max-tokens", TOKENS, *options]
     if processes > 1:
@@ -96,6 +103,54 @@ def on_two(family: str, *options: str):
     exe = program_of(family, f"{family}_mesh", ["--set", "parallel.shard=1"])
     divided = generate(exe, family, *options, processes=2)
     return expect(tokens_of(divided), cached_tokens(family), "on one process")
+
+
+def one_by_one(family: str) -> Path:
+    """The program without a batch of prompts."""
+    exe = OUT / family / f"{family}_alone"
+    return program_of(family, family, ["--set", ONE_BY_ONE], exe)
+
+
+def together(family: str, *options: str):
+    """More prompts than slots, of different lengths, some of which end early or exceed the longest text: the same
+    tokens as one after another."""
+    written = [generate(exe, family, "--stop-token", "32", *options, texts=MANY)
+               for exe in (one_by_one(family), program_of(family, family))]
+    lengths = {len(one["tokens"]) for one in written[0]}
+    return written[0] == written[1] and len(lengths) > 1, "\n".join(f"    {texts}" for texts in written)
+
+
+def together_on_two(family: str):
+    exe = program_of(family, f"{family}_mesh", ["--set", "parallel.shard=1"])
+    divided = generate(exe, family, processes=2, texts=MANY)
+    return expect(tokens_of(divided), tokens_of(generate(one_by_one(family), family, texts=MANY)), "one by one")
+
+
+def on_stages(family: str, run: str, processes: int):
+    """Caches by stage: the tokens of one process, also of several prompts together, and those without caches."""
+    exe = program_of(family, run, exe=OUT / family / f"{run}_staged", source=STAGED)
+    expected = tokens_of(generate(one_by_one(family), family, texts=MANY))
+    for options in ((), ("--no-kv-cache",)):
+        good, details = expect(tokens_of(generate(exe, family, *options, processes=processes, texts=MANY)), expected,
+                               "on one process")
+        if not good:
+            return good, details
+    return expect(tokens_of(generate(exe, family, processes=processes)), cached_tokens(family), "on one process")
+
+
+def on_data_ranks():
+    """Ranks that share the data of training compute the same texts."""
+    exe = program_of("llama2", "llama2_mesh", ["--set", "parallel.tp=1"], OUT / "llama2" / "llama2_data")
+    divided = generate(exe, "llama2", processes=2, texts=MANY)
+    return expect(tokens_of(divided), tokens_of(generate(one_by_one("llama2"), "llama2", texts=MANY)), "one by one")
+
+
+def in_any_company():
+    """In f32 too, a continuation in a batch depends on no other prompt."""
+    exe = program_of("llama2", "llama2", [], OUT / "llama2" / "llama2_f32", "float32")
+    all_of_them = generate(exe, "llama2", texts=MANY)
+    some = generate(exe, "llama2", texts=MANY[:3])
+    return expect(tokens_of(some), tokens_of(all_of_them)[:3], "among others")
 
 
 def in_pytorch(family: str):
@@ -185,9 +240,19 @@ def cases(everything: bool):
         yield f"{family} without caches", partial(without_caches, family)
         yield f"{family} in PyTorch", partial(in_pytorch, family)
         yield f"{family} on tp 2", partial(on_two, family)
+        yield f"{family} together", partial(together, family)
         if everything:
+            yield f"{family} together on tp 2", partial(together_on_two, family)
             yield f"{family} on tp 2 without caches", partial(on_two, family, "--no-kv-cache")
     yield "without a program for positions", falls_back
+    yield "together on tp 2", partial(together_on_two, "gemma2")
+    yield "sampling together", partial(together, "llama2", "--temperature", "1.5", "--seed", "5")
+    yield "ranks of data", on_data_ranks
+    for family in STAGED_FAMILIES:
+        yield f"{family} on stages", partial(on_stages, family, family, 2)
+    for family in STAGED_TP if everything else STAGED_TP[:1]:
+        yield f"{family} on stages and tp", partial(on_stages, family, f"{family}_tp", 4)
+    yield "in any company", in_any_company
     yield "sampling", sampling
     yield "stops", stops
     yield "tokenizer", tokenizer

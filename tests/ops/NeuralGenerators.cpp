@@ -14,13 +14,14 @@ static void addFlag(Draw &draw, Case &result, StringRef name) {
 
 static Case drawRotary(Draw &draw) {
   DimAttr along = draw.dim(), dim = draw.dim(2 * draw.number(1, 3));
-  Tensor input = draw.real(draw.reorder(unite({along, dim}, draw.dims(0, 1))));
+  Dims others = draw.dims(0, 2);
+  Tensor input = draw.real(draw.reorder(unite({along, dim}, others)));
   Builder &b = draw.builder;
   Case result{{input},
               {input.type},
               {b.getNamedAttr("along", along.getName()), b.getNamedAttr("dim", dim.getName())}};
   if (draw.chance(0.3))
-    result.operands.push_back(draw.integer({}, 0, 50));
+    result.operands.push_back(draw.integer(draw.reorder(draw.someOf(others)), 0, 50));
   if (draw.chance(0.6)) {
     Attribute theta = b.getF64FloatAttr(draw.chance() ? 1e4 : 100);
     result.attributes.push_back(b.getNamedAttr("theta", theta));
@@ -40,12 +41,13 @@ namespace {
 /// Dimensions of queries, keys and values: common ones and those of the queries only; and a mask.
 struct Heads {
   DimAttr along, head, valueHead;
+  Dims shared;                               ///< of queries and keys, besides positions and head
   Dims keys, values, queries, results, rows; ///< rows: queries without head
   std::vector<NamedAttribute> attributes;
   std::optional<Tensor> documents;
 
   explicit Heads(Draw &draw) : along(draw.dim(draw.number(1, 4))), head(draw.dim(2)) {
-    Dims shared = draw.dims(0, 1);
+    shared = draw.dims(0, 2);
     valueHead = draw.chance() ? head : draw.dim(draw.number(1, 3));
     keys = draw.reorder(unite({along, head}, shared));
     values = draw.reorder(unite({along, valueHead}, shared));
@@ -92,7 +94,8 @@ static Case drawAttention(Draw &draw) {
   if (heads.documents)
     result.operands.push_back(*heads.documents);
   if (isChunk)
-    result.operands.push_back(draw.integer({}, 0, keys - queries));
+    result.operands.push_back(
+        draw.integer(draw.reorder(draw.someOf(heads.shared)), 0, keys - queries));
   result.isDifferentiable = !isChunk;
   // No step of a ring, which is a part of an attention.
   result.attributes.push_back(draw.builder.getNamedAttr(

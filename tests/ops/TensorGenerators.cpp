@@ -169,7 +169,10 @@ static Case drawInsertSlice(Draw &draw) {
   const auto at = static_cast<size_t>(draw.number(0, static_cast<int64_t>(whole.size()) - 1));
   const int64_t size = draw.number(1, whole[at].getSize());
   slice[at] = DimAttr::get(draw.builder.getContext(), whole[at].getName(), size);
-  Case result{{draw.real(slice), draw.real(whole), draw.integer({}, 0, whole[at].getSize() - size)},
+  Dims others = whole;
+  others.erase(others.begin() + at);
+  Tensor start = draw.integer(draw.reorder(draw.someOf(others)), 0, whole[at].getSize() - size);
+  Case result{{draw.real(slice), draw.real(whole), start},
               {draw.type(whole)},
               {named(draw, "dim", whole[at])}};
   result.isDifferentiable = false; // only generation uses it

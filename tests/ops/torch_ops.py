@@ -146,8 +146,9 @@ def pad(attributes, results, x):
 
 def insert_slice(attributes, results, x, into, start):
     dim = attributes["dim"]
-    return torch.slice_scatter(into.data, x.to(into.dims), into.dims.index(dim), int(start.data),
-                               int(start.data) + x.data.shape[x.dims.index(dim)])
+    at, slices = into.dims.index(dim), x.to(into.dims)
+    places = torch.arange(slices.shape[at]).reshape([-1 if d == dim else 1 for d in into.dims])
+    return into.data.scatter(at, (start.to(into.dims) + places).expand_as(slices), slices)
 
 
 def rotary(attributes, results, x, start=None):
@@ -159,8 +160,8 @@ def rotary(attributes, results, x, start=None):
     positions, n = data.shape[-2], data.shape[-1] // 2
     frequencies = (torch.tensor(attributes["frequencies"]) if "frequencies" in attributes
                    else attributes["theta"] ** (-torch.arange(n, dtype=torch.float64) / n))
-    first = 0 if start is None else start.data
-    angles = (first + torch.arange(positions, dtype=torch.float64))[:, None] * frequencies
+    first = 0 if start is None else start.to(dims)[..., None]
+    angles = (first + torch.arange(positions, dtype=torch.float64))[..., None] * frequencies
     angles = -angles if attributes.get("inverse") else angles
     pairs = (n, 2) if attributes.get("interleaved") else (2, n)
     split = data.unflatten(-1, pairs)
@@ -173,7 +174,7 @@ def rotary(attributes, results, x, start=None):
 class Scores:
     """The scores of attention and its gradient by rows, masked."""
 
-    def __init__(self, attributes, q, k, v, documents, start=0):
+    def __init__(self, attributes, q, k, v, documents, start=None):
         along, head = attributes["along"], attributes["head"]
         self.outer = [d for d in q.dims if d not in (along, head)]
         self.rows, self.order = self.outer + [along], self.outer + [along, head]
@@ -185,8 +186,9 @@ class Scores:
         if cap:
             scores = cap * (scores / cap).tanh()
             self.slope = self.scale * (1 - (scores / cap) ** 2)
-        i, j = start + torch.arange(scores.shape[-2]), torch.arange(scores.shape[-1])
-        apart = i[:, None] - j[None, :]
+        first = 0 if start is None else start.to(self.outer)[..., None]
+        i, j = first + torch.arange(scores.shape[-2]), torch.arange(scores.shape[-1])
+        apart = i[..., None] - j
         seen = torch.ones_like(apart, dtype=torch.bool)
         if attributes.get("causal"):
             seen = seen & (apart >= 0)
@@ -194,14 +196,16 @@ class Scores:
             seen = seen & (apart.abs() < attributes["window"])
         if documents:
             ids = documents.to(self.rows)
-            seen = seen & (ids[..., i].unsqueeze(-1) == ids.unsqueeze(-2))
+            outer = torch.broadcast_shapes(ids.shape[:-1], i.shape[:-1])
+            ids, i = (x.expand(*outer, x.shape[-1]) for x in (ids, i))
+            seen = seen & (ids.gather(-1, i).unsqueeze(-1) == ids.unsqueeze(-2))
         self.scores = scores.masked_fill(~seen, -math.inf)
 
 
 def attention(attributes, results, q, k, v, *rest):
-    """Without dimensions, an operand after `v` is the position of the first query."""
-    documents = next((x for x in rest if x.dims), None)
-    start = next((int(x.data) for x in rest if not x.dims), 0)
+    """An operand after `v` without a dimension of positions is the position of the first query."""
+    documents = next((x for x in rest if attributes["along"] in x.dims), None)
+    start = next((x for x in rest if attributes["along"] not in x.dims), None)
     s = Scores(attributes, q, k, v, documents, start)
     result = Named(s.scores.softmax(-1) @ s.v, s.of_values).to(results[0][0])
     return result, Named(s.scores.logsumexp(-1), s.rows).to(results[1][0])

@@ -100,6 +100,20 @@ def holds_back_broken_bytes(out: Path) -> None:
     service.end()
 
 
+def writes_texts_in_turns(out: Path) -> None:
+    """Texts with numbers do not disturb one another."""
+    service = Service("bytes")
+    for number, before in ((1, b"a"), (2, b"b")):
+        service.ask(begin=list(before), text=number)
+    fragments = [service.ask(token=token, text=number)["text"]
+                 for number, token in ((1, 0xc3), (2, 0xc3), (1, 0xa9), (2, 0xa4))]
+    expect(fragments == ["", "", "é", "ä"], f"{fragments}")
+    service.ask(finish=True, text=1)
+    expect("no text has begun" in service.ask(token=65, text=1).get("error", ""), "a text that has ended")
+    expect(service.ask(token=65, text=2) == {"text": "A"}, "the other text")
+    service.end()
+
+
 def refuses_what_is_no_tokenizer(out: Path) -> None:
     out.mkdir(parents=True)
     service = Service(out)
@@ -108,4 +122,4 @@ def refuses_what_is_no_tokenizer(out: Path) -> None:
 
 
 CASES = [serves_tokenizer_json, serves_sentencepiece, serves_ranks, serves_chats, holds_back_broken_bytes,
-         refuses_what_is_no_tokenizer]
+         writes_texts_in_turns, refuses_what_is_no_tokenizer]

@@ -246,6 +246,13 @@ std::vector<OptionSpec> pipelineOptions() {
   return {schedule, microbatches, layers};
 }
 
+std::vector<OptionSpec> generationOptions() {
+  return {
+      integer("generate.batch", Value::ofInt(8), Fixed::Compile, 1,
+              "prompts that `generate --prompts` continues at once; 1: one after another"),
+  };
+}
+
 std::vector<OptionSpec> lengthOptions() {
   return {
       integer("steps", Value::ofInt(100), Fixed::Launch, 1, "steps to train"),
@@ -256,9 +263,10 @@ std::vector<OptionSpec> lengthOptions() {
 
 std::vector<OptionSpec> joined() {
   std::vector<OptionSpec> all;
-  for (auto section : {dataOptions, evaluationOptions, checkpointOptions, metricsOptions,
-                       precisionOptions, shardingOptions, optimizerOptions, scheduleOptions,
-                       stepOptions, recomputeOptions, pipelineOptions, lengthOptions})
+  for (auto section :
+       {dataOptions, evaluationOptions, checkpointOptions, metricsOptions, precisionOptions,
+        shardingOptions, optimizerOptions, scheduleOptions, stepOptions, recomputeOptions,
+        pipelineOptions, generationOptions, lengthOptions})
     for (OptionSpec &spec : section())
       all.push_back(std::move(spec));
   return all;

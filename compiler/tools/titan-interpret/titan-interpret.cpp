@@ -28,9 +28,10 @@ static cl::opt<double>
                        "(default 1e-12) and --check-gradients (default 1e-6)"));
 static cl::opt<bool> gradients("check-gradients", cl::cat(category),
                                cl::desc("compare gradients with differences of the loss, in f64"));
-static cl::opt<bool> decode("check-decode", cl::cat(category),
-                            cl::desc("compare @prefill and @decode, chunk by chunk, with @logits, "
-                                     "in f64"));
+static cl::opt<bool>
+    decode("check-decode", cl::cat(category),
+           cl::desc("compare @prefill, @decode and @decode_batch, chunk by chunk, with @logits, "
+                    "in f64"));
 static cl::opt<bool> float64("float64", cl::cat(category),
                              cl::desc("make every floating-point tensor f64"));
 static cl::opt<bool> gather("gather", cl::cat(category), cl::desc("print results whole"));

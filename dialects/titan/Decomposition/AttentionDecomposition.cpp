@@ -95,7 +95,10 @@ private:
     Value whole = toKeys(documents), positions = getQueryPositions();
     StringAttr keys = StringAttr::get(op.getContext(), op.getAlong() + ".keys");
     SmallVector<DimAttr> dims(typeOf(documents).getDims());
-    dims[typeOf(documents).indexOf(op.getAlongAttr())] = typeOf(positions).getDims().front();
+    dims.erase(dims.begin() + typeOf(documents).indexOf(op.getAlongAttr()));
+    for (DimAttr dim : typeOf(positions).getDims())
+      if (!typeOf(documents).hasDim(dim.getName()) || dim.getName() == op.getAlongAttr())
+        dims.push_back(dim);
     return b.create<GatherOp>(NamedTensorType::get(typeOf(documents).getElementType(), dims), whole,
                               positions, keys);
   }

@@ -39,14 +39,19 @@ public:
   /// their addition.
   template <typename Visit> void walk(Visit visit) const;
 
-  /// True if query i of this rank attends to key j, given the documents of the outer point.
-  bool isVisible(int64_t i, int64_t j, const double *documents) const {
-    int64_t query = positions[Queries].toGlobal(i), key = positions[Keys].toGlobal(j);
+  /// What the mask of an outer point depends on.
+  struct Mask {
+    const double *documents; ///< null: none
+    int64_t start;           ///< of the chunk of queries
+  };
+  /// True if query i of this rank attends to key j.
+  bool isVisible(int64_t i, int64_t j, const Mask &mask) const {
+    int64_t query = mask.start + positions[Queries].toGlobal(i), key = positions[Keys].toGlobal(j);
     auto document = [&](int64_t position) {
-      return documents[positions[Documents].toLocal(position) * documentStride];
+      return mask.documents[positions[Documents].toLocal(position) * documentStride];
     };
     return (!causal || query >= key) && (!window || std::abs(query - key) < *window) &&
-           (!documents || document(query) == document(key));
+           (!mask.documents || document(query) == document(key));
   }
   /// The score from a product of query and key, and the derivative of the score.
   double getScore(double product) const {
@@ -136,11 +141,6 @@ template <typename Visit> void AttentionWalk::walk(Visit visit) const {
   }
 }
 
-/// The position of the first query, the last operand.
-int64_t getStart(AttentionOp op, ArrayRef<const HostTensor *> operands) {
-  return op.getStart() ? static_cast<int64_t>(operands.back()->data[0]) : 0;
-}
-
 /// The step of a ring; null if the operation is none.
 template <typename Op> const double *getRingStep(Op op, ArrayRef<const HostTensor *> operands) {
   if (!op.getRingStep())
@@ -174,29 +174,33 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
         failed(w.add(attention.getLse(), results[1], Walk::Queries)) ||
         (attention.getDocuments() &&
          failed(w.add(attention.getDocuments(), *operands[3], Walk::Documents))) ||
+        (attention.getStart() &&
+         failed(w.add(attention.getStart(), *operands.back(), Walk::Queries))) ||
         failed(w.setKeyPositions(attention, *operands[1], getRingStep(attention, operands))))
       return failure();
-    w.positions[Walk::Queries].start += getStart(attention, operands);
     std::fill(results[0].data.begin(), results[0].data.end(), 0.0);
     w.walk([&](const std::vector<int64_t> &at) {
+      const Walk::Mask mask{
+          attention.getDocuments() ? operands[3]->data.data() + at[5] : nullptr,
+          attention.getStart() ? static_cast<int64_t>(operands.back()->data[at.back()]) : 0};
       for (int64_t i = 0; i < w.counts[Walk::Queries]; ++i)
-        attend(w, i, operands, results, at);
+        attend(w, i, mask, operands, results, at);
     });
     return success();
   }
 
   /// One query against all visible keys.
-  static void attend(const AttentionWalk &w, int64_t i, ArrayRef<const HostTensor *> operands,
-                     MutableArrayRef<HostTensor> results, const std::vector<int64_t> &at) {
+  static void attend(const AttentionWalk &w, int64_t i, const AttentionWalk::Mask &mask,
+                     ArrayRef<const HostTensor *> operands, MutableArrayRef<HostTensor> results,
+                     const std::vector<int64_t> &at) {
     const auto &q = w.tensors[0], &k = w.tensors[1], &v = w.tensors[2], &y = w.tensors[3],
                &lse = w.tensors[4];
     const double *query = operands[0]->data.data() + at[0] + i * q.position;
-    const double *documents = at.size() > 5 ? operands[3]->data.data() + at[5] : nullptr;
     double greatest = -std::numeric_limits<double>::infinity(), sum = 0;
     int64_t keys = w.counts[AttentionWalk::Keys];
     std::vector<double> scores(keys, greatest);
     for (int64_t j = 0; j < keys; ++j)
-      if (w.isVisible(i, j, documents)) {
+      if (w.isVisible(i, j, mask)) {
         const double *key = operands[1]->data.data() + at[1] + j * k.position;
         scores[j] = w.getScore(dot(query, q.head, key, k.head, q.size));
         greatest = std::max(greatest, scores[j]);
@@ -210,7 +214,7 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
     results[1].data[at[4] + i * lse.position] = greatest + std::log(sum);
     double *out = results[0].data.data() + at[3] + i * y.position;
     for (int64_t j = 0; j < keys; ++j)
-      if (w.isVisible(i, j, documents))
+      if (w.isVisible(i, j, mask))
         addScaled(std::exp(scores[j] - greatest) / sum,
                   operands[2]->data.data() + at[2] + j * v.position, v.head, out, y.head, v.size);
   }
@@ -271,7 +275,7 @@ struct AttentionGradModel
     const double *documents = grad.getDocuments() ? row(documentsAt, 0) : nullptr;
     double lse = *row(5, i);
     for (int64_t j = 0; j < w.counts[AttentionWalk::Keys]; ++j) {
-      if (!w.isVisible(i, j, documents))
+      if (!w.isVisible(i, j, {documents, 0}))
         continue;
       double score = w.getScore(dot(row(1, i), stride(1), row(2, j), stride(2), head));
       double p = std::exp(score - lse);

@@ -95,30 +95,28 @@ struct InsertSliceModel : EvaluableOpInterface::ExternalModel<InsertSliceModel, 
     auto insert = cast<InsertSliceOp>(op);
     NamedTensorType type = insert.getResult().getType();
     const int64_t at = type.indexOf(insert.getDimAttr());
-    const auto start = static_cast<int64_t>(operands[2]->data[0]);
     const HostTensor &slice = *operands[0], &whole = results[0];
     if (failed(checkWhole(op, insert.getInput(), slice, insert.getDimAttr())))
       return failure();
-    if (start < 0 || start + slice.shape[at] > type.getDims()[at].getSize())
-      return op->emitOpError("inserts ")
-             << slice.shape[at] << " elements at " << start << ", beyond dimension "
-             << insert.getDimAttr() << " of size " << type.getDims()[at].getSize();
-    int64_t outer = 1, inner = 1;
-    for (auto [i, sizes] : llvm::enumerate(llvm::zip_equal(slice.shape, whole.shape))) {
-      auto [one, other] = sizes;
-      if (static_cast<int64_t>(i) == at)
-        continue;
-      if (one != other)
+    for (auto [i, sizes] : llvm::enumerate(llvm::zip_equal(slice.shape, whole.shape)))
+      if (auto [one, other] = sizes; static_cast<int64_t>(i) != at && one != other)
         return op->emitOpError("has different shards of dimension ") << type.getDims()[i].getName();
-      (static_cast<int64_t>(i) < at ? outer : inner) *= one;
-    }
+    for (const double start : operands[2]->data)
+      if (start < 0 || start + slice.shape[at] > type.getDims()[at].getSize())
+        return op->emitOpError("inserts ")
+               << slice.shape[at] << " elements at " << static_cast<int64_t>(start)
+               << ", beyond dimension " << insert.getDimAttr() << " of size "
+               << type.getDims()[at].getSize();
+    const ChunkStarts starts(insert.getStart(), operands[2], insert.getInput(), slice);
     const DimShard shard = getLocalDims(type, whole, shards)[at].shard;
     results[0].data = operands[1]->data;
-    for (int64_t o = 0; o < outer; ++o)
-      for (int64_t i = 0; i < slice.shape[at]; ++i)
-        if (const int64_t to = shard.toLocal(start + i); to >= 0)
-          std::copy_n(slice.data.begin() + (o * slice.shape[at] + i) * inner, inner,
-                      results[0].data.begin() + (o * whole.shape[at] + to) * inner);
+    const int64_t inner = getStride(slice, at), run = slice.shape[at] * inner;
+    for (int64_t from = 0, end = slice.data.size(); from < end; ++from) {
+      const int64_t to = shard.toLocal(starts.at(from) + from / inner % slice.shape[at]);
+      if (to >= 0)
+        results[0].data[(from / run * whole.shape[at] + to) * inner + from % inner] =
+            slice.data[from];
+    }
     return success();
   }
 };

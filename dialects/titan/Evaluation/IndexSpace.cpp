@@ -2,6 +2,8 @@
 
 #include "dialects/titan/Evaluation/IndexSpace.h"
 
+#include "dialects/titan/IR/TypeOf.h"
+
 using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
@@ -22,6 +24,13 @@ std::vector<LocalDim> ir::getLocalDims(NamedTensorType type, const HostTensor &t
   return dims;
 }
 
+int64_t ir::getStride(const HostTensor &tensor, int64_t dim) {
+  int64_t stride = 1;
+  for (size_t i = dim + 1; i < tensor.shape.size(); ++i)
+    stride *= tensor.shape[i];
+  return stride;
+}
+
 /// `[0, 2)`, or `[0, 2) with [6, 8)`.
 static std::string print(const DimShard &shard) {
   std::string text;
@@ -31,6 +40,27 @@ static std::string print(const DimShard &shard) {
         (k ? " with [" : "[") + std::to_string(start) + ", " + std::to_string(start + length) + ")";
   }
   return text;
+}
+
+ChunkStarts::ChunkStarts(Value starts, const HostTensor *given, Value value,
+                         const HostTensor &tensor)
+    : given(starts ? given : nullptr) {
+  if (!starts)
+    return;
+  const NamedTensorType type = typeOf(starts), whole = typeOf(value);
+  for (auto [i, dim] : llvm::enumerate(type.getDims())) {
+    const int64_t at = whole.indexOf(dim.getName());
+    dims.push_back({getStride(tensor, at), tensor.shape[at], getStride(*given, i)});
+  }
+}
+
+int64_t ChunkStarts::at(int64_t element) const {
+  if (!given)
+    return 0;
+  int64_t index = 0;
+  for (const Dim &dim : dims)
+    index += element / dim.stride % dim.size * dim.inStarts;
+  return static_cast<int64_t>(given->data[index]);
 }
 
 LogicalResult IndexSpace::join(Value value, const HostTensor &tensor) {

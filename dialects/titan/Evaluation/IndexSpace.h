@@ -27,9 +27,30 @@ struct LocalDim {
 std::vector<LocalDim> getLocalDims(NamedTensorType type, const HostTensor &tensor,
                                    const RankShards &shards);
 
+/// Elements between neighbours along dimension number `dim` of a row-major tensor.
+int64_t getStride(const HostTensor &tensor, int64_t dim);
+
 /// Emits an error at `op` unless dimension `dim` of `value` is unsharded.
 mlir::LogicalResult checkWhole(mlir::Operation *op, mlir::Value value, const HostTensor &tensor,
                                mlir::StringAttr dim);
+
+/// The first index of the chunk to which an element of a tensor belongs
+/// (dialects/titan/IR/Starts.h).
+class ChunkStarts {
+public:
+  /// `starts`: the value, or null for chunks that begin at 0. `tensor` has the type of `value`.
+  ChunkStarts(mlir::Value starts, const HostTensor *given, mlir::Value value,
+              const HostTensor &tensor);
+  /// The start for element number `element` of the tensor.
+  int64_t at(int64_t element) const;
+
+private:
+  struct Dim {
+    int64_t stride, size, inStarts; ///< stride in the tensor, local size, stride in the starts
+  };
+  const HostTensor *given;
+  std::vector<Dim> dims;
+};
 
 class IndexSpace {
 public:

@@ -9,13 +9,6 @@ using namespace titan::ir;
 
 namespace {
 
-int64_t getStrideOf(Value value, const HostTensor &tensor, StringAttr dim) {
-  int64_t at = cast<NamedTensorType>(value.getType()).indexOf(dim), stride = 1;
-  for (size_t i = at + 1; i < tensor.shape.size(); ++i)
-    stride *= tensor.shape[i];
-  return stride;
-}
-
 /// Rotation of pairs: Su et al., arXiv 2104.09864, section 3.4.2.
 struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
@@ -28,13 +21,10 @@ struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> 
     NamedTensorType type = rotary.getInput().getType();
     int64_t alongAt = type.indexOf(rotary.getAlongAttr()),
             dimAt = type.indexOf(rotary.getDimAttr());
-    int64_t alongStride = getStrideOf(rotary.getInput(), input, rotary.getAlongAttr());
-    int64_t dimStride = getStrideOf(rotary.getInput(), input, rotary.getDimAttr());
+    int64_t alongStride = getStride(input, alongAt), dimStride = getStride(input, dimAt);
     int64_t size = input.shape[dimAt], pairs = size / 2;
     DimShard shard = shards.getShard(type, alongAt);
-    int64_t start = 0;
-    if (rotary.getStart())
-      start += static_cast<int64_t>(operands[1]->data[0]);
+    const ChunkStarts starts(rotary.getStart(), operands.back(), rotary.getInput(), input);
     double sign = rotary.getInverse() ? -1 : 1;
     SmallVector<double> radians = rotary.getRadians();
     for (size_t at = 0; at < input.data.size(); ++at) {
@@ -44,7 +34,7 @@ struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> 
         continue;
       int64_t pair = rotary.getInterleaved() ? element / 2 : element;
       size_t other = at + (rotary.getInterleaved() ? 1 : pairs) * dimStride;
-      int64_t position = start + shard.toGlobal(at / alongStride % input.shape[alongAt]);
+      int64_t position = starts.at(at) + shard.toGlobal(at / alongStride % input.shape[alongAt]);
       double angle = position * radians[pair];
       double c = std::cos(angle), s = sign * std::sin(angle);
       results[0].data[at] = input.data[at] * c - input.data[other] * s;

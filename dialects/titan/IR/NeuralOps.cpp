@@ -1,6 +1,7 @@
 //===- NeuralOps.cpp - Constraints of the composites ----------------------===//
 
 #include "dialects/titan/IR/ElementTypes.h"
+#include "dialects/titan/IR/Starts.h"
 
 #include <cmath>
 
@@ -26,8 +27,11 @@ LogicalResult RotaryOp::verify() {
   int64_t size = input.getDims()[input.indexOf(getDimAttr())].getSize();
   if (size % 2 != 0)
     return emitOpError("(C2) dimension ") << getDimAttr() << " has the odd size " << size;
-  if (getStart() && !isIndex(getStart()))
-    return emitOpError("(C4) the start must be an i64 of rank 0, got ") << getStart().getType();
+  if (Value start = getStart();
+      start && !isStart(typeOf(start), input, {getAlongAttr(), getDimAttr()}))
+    return emitOpError(
+               "(C4) the start must be an i64, one or one per index of other dimensions, got ")
+           << start.getType();
   auto listed = static_cast<int64_t>(getFrequencies().value_or(ArrayRef<double>()).size());
   if (getTheta() ? listed != 0 : listed != size / 2)
     return emitOpError("(C3) expected either theta or ")
@@ -159,8 +163,10 @@ LogicalResult AttentionOp::verify() {
   if (failed(verifyOperands(*this)) || failed(verifyElementTypes(*this)) ||
       failed(verifyRing(*this)))
     return failure();
-  if (Value start = getStart(); start && !isIndex(start))
-    return emitOpError("(C10) the first position must be an i64 of rank 0, got ")
+  if (Value start = getStart();
+      start && !isStart(typeOf(start), typeOf(getKey()), {getAlongAttr(), getHeadAttr()}))
+    return emitOpError("(C10) the first position must be an i64, one or one per index of other "
+                       "dimensions of k, got ")
            << start.getType();
   NamedTensorType q = getQuery().getType();
   if (getResult().getType().getDims() != ArrayRef(replaceHead(q, getHeadAttr(), getValueHead())) ||

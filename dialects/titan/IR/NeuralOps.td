@@ -12,7 +12,8 @@ def Titan_RotaryOp : Titan_Op<"rotary", [Pure, Titan_InPlace]> {
     (Su et al., arXiv 2104.09864, section 3.4.2), or by position times `frequencies[i]`: models with an
     extended context lower some frequencies. `interleaved` pairs elements (2i, 2i+1), otherwise (i, i+n).
     `inverse` rotates back; it is the transpose and therefore the gradient. The position is the global
-    index along `along` plus `start`, the first position of a chunk of a longer dimension.
+    index along `along` plus `start`, the first position of a chunk of a longer dimension, or the first
+    positions of several chunks.
 
     Decomposition (`--titan-decompose`): split `dim` into pairs, multiply by cosines and sines, merge.
 
@@ -20,7 +21,7 @@ def Titan_RotaryOp : Titan_Op<"rotary", [Pure, Titan_InPlace]> {
     - (C1) operand and result are equal up to sharding and have the dimensions `along` and `dim`.
     - (C2) the size of `dim` is even.
     - (C3) it has either `theta`, or `frequencies` with n numbers.
-    - (C4) `start` is an i64 of rank 0.
+    - (C4) `start` is an i64 of rank 0, or with dimensions of the operand other than `along` and `dim`.
 
     Example: `%r = titan.rotary %q along "seq" dim "head" {theta = 5.0e+05, interleaved} : T -> T`
   }];
@@ -54,7 +55,8 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure, AttrSizedOperandSegments]> 
     Every query attends at least to its own position, if k has it.
 
     `from %p`: query i has the position p + i; keys count from 0. The queries are a chunk of a longer
-    dimension, and k and v may be longer than q.
+    dimension, and k and v may be longer than q. `p` may have dimensions that q and k share, such as the texts
+    of a batch: then each has a start of its own.
 
     Decomposition (`--titan-decompose`): rename `along` of k and v, contract, select, reduce, exp, contract.
     The positions of q may be sharded. Those of k and v are whole, except in a step of a ring.
@@ -77,7 +79,7 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure, AttrSizedOperandSegments]> 
       that is wider.
     - (C9) the step of a ring is an i64 of rank 0. Its axes are those that shard the positions of k and v,
       and they shard the positions of q.
-    - (C10) the first position is an i64 of rank 0.
+    - (C10) the first position is an i64 of rank 0, or with dimensions of k other than `along` and `head`.
 
     Example: `%y, %lse = titan.attention %q, %k, %v documents %ids along "seq" head "head"
     {scale = 0.25, causal, window = 4096 : i64, soft_cap = 5.0e+01} : ...`

@@ -2,6 +2,7 @@
 
 #include "base/kernels/SumBlocks.h"
 #include "dialects/titan/IR/ElementTypes.h"
+#include "dialects/titan/IR/Starts.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -294,7 +295,9 @@ LogicalResult InsertSliceOp::verify() {
                    : slice.getDims()[i] == whole.getDims()[i];
   if (!fits)
     return emitOpError("(C2) ") << slice << " is no range of " << getDimAttr() << " of " << whole;
-  if (start.getRank() != 0 || !start.getElementType().isInteger(64))
-    return emitOpError("(C3) the start must be an i64 of rank 0, got ") << start;
+  if (!isStart(start, whole, getDimAttr()))
+    return emitOpError(
+               "(C3) the start must be an i64, one or one per index of other dimensions, got ")
+           << start;
   return success();
 }

@@ -329,13 +329,15 @@ def Titan_InsertSliceOp : Titan_Op<"insert_slice", [Pure, Titan_Exact]> {
   let description = [{
     `into`, but its elements start <= i < start + n of dimension `dim` are those of the operand, where n is
     the operand's size of `dim`. The result may overwrite `into`. A rank that has a shard of `dim` replaces
-    what it has of the range.
+    what it has of the range. `start` may have other dimensions: then each index of these has a range of its
+    own.
 
     Constraints:
     - (C1) `into` and the result are equal up to sharding and have the dimension `dim`.
     - (C2) the operand has their element type, and their dimensions except for the size of `dim`, which is
       at most theirs.
-    - (C3) `start` is an i64 of rank 0. The range is within the dimension at run time.
+    - (C3) `start` is an i64 of rank 0, or with other dimensions of the result. The range is within the
+      dimension at run time.
 
     Example: `%y = titan.insert_slice %x into %cache dim "seq" from %p : (!titan.tensor<f32[seq = 1]>,
     !titan.tensor<f32[seq = 8]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 8]>`

@@ -57,8 +57,9 @@ def Titan_PositionalOpInterface : Titan_OpInterface<"PositionalOpInterface"> {
   }];
   let methods = [InterfaceMethod<[{
     The operation already has the types of a chunk of `whole`, the dimension of the result with its
-    size before the cut. Returns the result with indices that start at `start`, an i64 of rank 0 that
-    is defined before the operation. `builder` inserts after the operation.
+    size before the cut. Returns the result with indices that start at `start`, an i64 that is defined
+    before the operation. If `start` has dimensions (dialects/titan/IR/Starts.h), the result has these, too.
+    `builder` inserts after the operation.
   }], "::mlir::Value", "startAt", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$start,
                                        "::titan::ir::DimAttr":$whole)>];
 }
@@ -75,8 +76,9 @@ def Titan_CausalOpInterface : Titan_OpInterface<"CausalOpInterface"> {
       ones, too.
     }], "::llvm::SmallVector<unsigned>", "getCausalOperands", (ins "::mlir::StringAttr":$dim)>,
     InterfaceMethod<[{
-      The operation has the types of a chunk that begins at position `start`, an i64 of rank 0, but the
-      operands of `getCausalOperands` are whole. Makes it compute that chunk.
+      The operation has the types of a chunk that begins at position `start`, an i64 of rank 0 or with
+      dimensions of the result (dialects/titan/IR/Starts.h), but the operands of `getCausalOperands` are
+      whole. Makes it compute that chunk.
     }], "void", "setStart", (ins "::mlir::Value":$start)>];
 }
 

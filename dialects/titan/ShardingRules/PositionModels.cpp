@@ -11,7 +11,7 @@ namespace {
 
 struct IotaModel : PositionalOpInterface::ExternalModel<IotaModel, IotaOp> {
   Value startAt(Operation *op, OpBuilder &builder, Value start, DimAttr) const {
-    return TensorBuilder(builder, op->getLoc()).add(op->getResult(0), start);
+    return TensorBuilder(builder, op->getLoc()).addStart(op->getResult(0), start);
   }
 };
 

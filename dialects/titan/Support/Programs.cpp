@@ -1,6 +1,7 @@
 //===- Programs.cpp - Arguments and results of program functions ----------===//
 
 #include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/IR/TypeOf.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -26,6 +27,17 @@ int64_t titan::ir::countPositions(func::FuncOp function) {
       return type.getDims()[type.indexOf(dim)].getSize();
   }
   return 0;
+}
+
+bool titan::ir::isGenerationScalar(StringRef name) {
+  return name == kPositionScalar || name == kSlotPositionsScalar || name == kSlotScalar;
+}
+
+bool titan::ir::isOfSlots(func::FuncOp function, unsigned argument) {
+  auto name = function.getArgAttrOfType<StringAttr>(argument, attr::kScalar);
+  return (name && name == kSlotScalar) ||
+         typeOf(function.getArgument(argument))
+             .hasDim(StringAttr::get(function.getContext(), kSlotDim));
 }
 
 bool titan::ir::isTrained(func::FuncOp function, unsigned index) {

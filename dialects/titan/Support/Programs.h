@@ -20,11 +20,26 @@ bool isTrainProgram(mlir::func::FuncOp function);
 /// The train programs of a module.
 llvm::SmallVector<mlir::func::FuncOp> getTrainPrograms(mlir::ModuleOp module);
 
-/// The dimension of the positions of a sample.
+/// The dimensions of samples, and of the positions of a sample.
+inline constexpr llvm::StringLiteral kSampleDim = "batch";
 inline constexpr llvm::StringLiteral kPositionDim = "seq";
 
 /// The scalar of a program of generation: the position of the first row of its chunk.
 inline constexpr llvm::StringLiteral kPositionScalar = "position";
+
+/// The program that computes one position of each of several texts, and the one that gives a text a
+/// slot of its caches. No axis shards the slots: their dimension has a name of its own.
+inline constexpr llvm::StringLiteral kBatchProgram = "decode_batch";
+inline constexpr llvm::StringLiteral kAdmitProgram = "admit";
+inline constexpr llvm::StringLiteral kSlotDim = "batch.slots";
+/// The position of the text in each slot; the slot of the admitted text.
+inline constexpr llvm::StringLiteral kSlotPositionsScalar = "slot_positions";
+inline constexpr llvm::StringLiteral kSlotScalar = "slot";
+
+/// Whether the scalar of this name is one of programs of generation.
+bool isGenerationScalar(llvm::StringRef name);
+/// Whether an argument of a program of generation belongs to the slots.
+bool isOfSlots(mlir::func::FuncOp function, unsigned argument);
 
 /// The size of `kPositionDim` in the inputs of a program; 0 if none has it.
 int64_t countPositions(mlir::func::FuncOp function);

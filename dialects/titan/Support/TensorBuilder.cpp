@@ -93,6 +93,13 @@ Value TensorBuilder::fitTo(Value value, NamedTensorType type, bool roundBeforeRe
   return create<ExpandOp>(type, value);
 }
 
+Value TensorBuilder::addStart(Value indices, Value start) {
+  SmallVector<DimAttr> dims(typeOf(start).getDims());
+  llvm::append_range(dims, typeOf(indices).getDims());
+  return create<AddOp>(NamedTensorType::get(typeOf(indices).getElementType(), dims), indices,
+                       start);
+}
+
 Value TensorBuilder::sliceAt(Value value, DimAttr range, Value start) {
   NamedTensorType type = typeOf(value);
   const int64_t at = type.indexOf(range.getName());
@@ -103,6 +110,7 @@ Value TensorBuilder::sliceAt(Value value, DimAttr range, Value start) {
                            whole[at].getSize(), range.getName());
   Value renamed = create<RenameOp>(NamedTensorType::get(type.getElementType(), whole), value);
   Value positions = create<IotaOp>(NamedTensorType::get(typeOf(start).getElementType(), range));
+  sliced.insert(sliced.begin(), typeOf(start).getDims().begin(), typeOf(start).getDims().end());
   return create<GatherOp>(NamedTensorType::get(type.getElementType(), sliced), renamed,
-                          add(positions, start), whole[at].getName());
+                          addStart(positions, start), whole[at].getName());
 }

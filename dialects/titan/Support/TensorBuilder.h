@@ -45,8 +45,11 @@ public:
   /// types, and expands along dimensions that the value lacks.
   mlir::Value fitTo(mlir::Value value, NamedTensorType type, bool roundBeforeReduce = false);
 
-  /// The elements from `start`, an i64 of rank 0, on: `value` with `range` in place of the
-  /// dimension of that name.
+  /// The indices of a chunk that begins at `start`. Starts with dimensions give the result these
+  /// first, as models have samples before positions.
+  mlir::Value addStart(mlir::Value indices, mlir::Value start);
+  /// The elements from `start` on: `value` with `range` in place of the dimension of that name.
+  /// `start` is an i64 of rank 0, or has dimensions: then the result has them first.
   mlir::Value sliceAt(mlir::Value value, DimAttr range, mlir::Value start);
 
   /// Creates any other operation at the current location.

@@ -38,7 +38,7 @@ template <typename E, typename Products> class BackwardHead {
 
 public:
   BackwardHead(const AttentionShape &shape, const BackwardTensors<E> &all)
-      : s(shape), all(all), mask(shape, nullptr), products(shape, cut()) {}
+      : s(shape), all(all), mask(shape, 0, 0), products(shape, cut()) {}
 
   /// The gradients of these queries (`Queries`) or of these blocks of keys (`Keys`). With both full
   /// ranges, all gradients.
@@ -75,7 +75,7 @@ private:
     loaded = pair;
     outer = pair / s.kvHeads;
     kvHead = pair % s.kvHeads;
-    mask = AttentionMask(s, s.documents ? s.documents + startOf(s.ofDocuments) : nullptr);
+    mask = AttentionMask(s, outer, kvHead);
     products.loadKeys(all.k + startOf(s.k), all.v + startOf(s.v));
     for (int64_t g = 0; g < s.group; ++g) {
       products.loadQueries(g, all.q + startOf(s.q) + g * s.q.group,

@@ -34,7 +34,7 @@ template <typename E, typename Products> class ForwardHead {
 
 public:
   ForwardHead(const AttentionShape &shape, const ForwardTensors<E> &all)
-      : s(shape), all(all), mask(shape, nullptr), products(shape, cut()) {}
+      : s(shape), all(all), mask(shape, 0, 0), products(shape, cut()) {}
 
   /// Computes the queries of these blocks of lanes.
   void run(int64_t pair, IndexRange blocks) {
@@ -63,7 +63,7 @@ private:
     outer = pair / s.kvHeads;
     kvHead = pair % s.kvHeads;
     auto start = [&](const AttentionStrides &at) { return outer * at.outer + kvHead * at.kvHead; };
-    mask = AttentionMask(s, s.documents ? s.documents + start(s.ofDocuments) : nullptr);
+    mask = AttentionMask(s, outer, kvHead);
     // Panels start at multiples of `lanes`.
     const IndexRange seen = mask.keysOf({0, s.queries});
     products.load(all.k + start(s.k), all.v + start(s.v),

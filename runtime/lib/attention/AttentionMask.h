@@ -18,9 +18,12 @@ struct IndexRange {
 /// The mask of one (outer, kv head) pair.
 class AttentionMask {
 public:
-  AttentionMask(const AttentionShape &shape, const int64_t *documents)
-      : shape(&shape), ofQueries(queryPositions(shape)), ofKeys(keyPositions(shape)),
-        documents(documents), stride(shape.ofDocuments.position) {}
+  AttentionMask(const AttentionShape &shape, int64_t outer, int64_t kvHead)
+      : shape(&shape), ofQueries(queryPositions(shape, outer, kvHead)), ofKeys(keyPositions(shape)),
+        documents(shape.documents), stride(shape.ofDocuments.position) {
+    if (documents)
+      documents += outer * shape.ofDocuments.outer + kvHead * shape.ofDocuments.kvHead;
+  }
 
   /// Keys that any of these queries may attend to, ignoring documents.
   IndexRange keysOf(IndexRange queries) const {

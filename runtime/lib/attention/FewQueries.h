@@ -48,7 +48,7 @@ private:
     auto startOfKeys = [&](const AttentionStrides &at) {
       return outer * at.outer + kvHead * at.kvHead;
     };
-    const AttentionMask mask(s, s.documents ? s.documents + startOfKeys(s.ofDocuments) : nullptr);
+    const AttentionMask mask(s, outer, kvHead);
     const attention_scratch::Sizes sizes = scratchSizes<T>(s);
     Scratch scratch(s.scratch, attention_scratch::forwardBytes(sizes));
     T *sums = scratch.take<T>(s.valueHead), *scores = scratch.take<T>(kKeys);

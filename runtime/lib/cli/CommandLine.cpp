@@ -96,8 +96,9 @@ void addCommands(CLI::App &app, Options &o) {
   cli::addNumber<double>(*generate, "--top-p", 0, o.sampling.topP,
                          "sample from the smallest set of tokens with this total probability");
   generate
-      ->add_option("--prompts", o.prompts,
-                   "prompts to continue, one a line; of a .jsonl file the fields `prompt`")
+      ->add_option(
+          "--prompts", o.prompts,
+          "prompts to continue, several at once, one a line; of a .jsonl file the fields `prompt`")
       ->type_name("FILE");
   generate->add_flag("--json", o.json,
                      "write one JSON object a line: prompt, text, tokens, finish");

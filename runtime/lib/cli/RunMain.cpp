@@ -81,16 +81,21 @@ void applySettings(Settings &settings, const Options &options) {
 
 /// The entry points of a command.
 std::vector<std::string> functionsOf(const Options &options, const Program &program) {
-  auto isDecode = [](const Function &function) { return function.name == "decode"; };
+  auto isDecode = [](const std::string &name) { return name == "decode"; };
+  const bool hasCaches =
+      !options.noKvCache && (std::ranges::any_of(program.functions, isDecode, &Function::name) ||
+                             std::ranges::any_of(program.pipelines, isDecode, &Pipeline::program));
   switch (options.command) {
   case Command::Train:
     return {"train", "eval"};
   case Command::Eval:
     return {"eval"};
   case Command::Generate:
-    if (!options.noKvCache && std::ranges::any_of(program.functions, isDecode))
+    if (!hasCaches)
+      return {"logits"};
+    if (options.prompts.empty())
       return {"prefill", "decode"};
-    return {"logits"};
+    return {"prefill", "decode", "decode_batch", "admit"};
   case Command::Export:
     return {"merge"};
   }
@@ -101,9 +106,10 @@ std::vector<std::string> functionsOf(const Options &options, const Program &prog
 bool uses(const Options &options, const Tensor &tensor) {
   if (tensor.role == Role::State)
     return options.command == Command::Train;
-  if (tensor.role == Role::Cache || (tensor.role == Role::Scalar && tensor.name == kPosition))
-    return options.command == Command::Generate && !options.noKvCache;
-  return true;
+  if (!isOfGeneration(tensor))
+    return true;
+  return options.command == Command::Generate && !options.noKvCache &&
+         (!isOfSlots(tensor) || !options.prompts.empty());
 }
 
 /// The program without functions and tensors that the command does not use and that would take

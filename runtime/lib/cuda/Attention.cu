@@ -52,8 +52,11 @@ __device__ Accumulated<E> dot(const E *a, int64_t aStride, const E *b, int64_t b
 struct Span {
   int64_t begin, end;
 };
-__device__ Span keysOf(int64_t query, const AttentionShape &s) {
-  const int64_t position = queryPositions(s).toGlobal(query);
+__device__ DimShard queryPositions(const Row &row, const AttentionShape &s) {
+  return queryPositions(s, row.outer, row.kvHead);
+}
+__device__ Span keysOf(const Row &query, const AttentionShape &s) {
+  const int64_t position = queryPositions(query, s).toGlobal(query.position);
   const DimShard positions = keyPositions(s);
   Span span{0, s.keys};
   if (s.window)
@@ -62,9 +65,9 @@ __device__ Span keysOf(int64_t query, const AttentionShape &s) {
     span.end = positions.lowerBound(position + (s.causal ? 1 : s.window));
   return span;
 }
-__device__ Span queriesOf(int64_t key, const AttentionShape &s) {
-  const DimShard positions = queryPositions(s);
-  const int64_t position = keyPositions(s).toGlobal(key);
+__device__ Span queriesOf(const Row &key, const AttentionShape &s) {
+  const DimShard positions = queryPositions(key, s);
+  const int64_t position = keyPositions(s).toGlobal(key.position);
   Span span{0, s.queries};
   if (s.causal || s.window)
     span.begin = positions.lowerBound(s.causal ? position : position - s.window + 1);
@@ -74,7 +77,7 @@ __device__ Span queriesOf(int64_t key, const AttentionShape &s) {
 }
 __device__ bool inOneDocument(const Row &row, int64_t query, int64_t key, const AttentionShape &s) {
   return !s.documents ||
-         s.documents[offsetAt(row, queryPositions(s).toGlobal(query), s.ofDocuments)] ==
+         s.documents[offsetAt(row, queryPositions(row, s).toGlobal(query), s.ofDocuments)] ==
              s.documents[offsetAt(row, keyPositions(s).toGlobal(key), s.ofDocuments)];
 }
 
@@ -152,7 +155,7 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
   Row row = rowOf(index, s, s.queries, s.group), keyRow = row;
   keyRow.g = 0;
   const E *query = q + offsetOf(row, s.q);
-  const Span seen = keysOf(row.position, s);
+  const Span seen = keysOf(row, s);
   T top = lowest<T>(), slope;
   tm::Sum<T> total;
   for (int64_t j = seen.begin + threadIdx.x; j < seen.end; j += warpSize32) {
@@ -217,7 +220,7 @@ __global__ void queryGradientKernel(AttentionShape s, Cotangents<E> c, E *dq) {
     return;
   Row row = rowOf(index, s, s.queries, s.group), keyRow = row;
   keyRow.g = 0;
-  const Span seen = keysOf(row.position, s);
+  const Span seen = keysOf(row, s);
   for (int64_t first = 0; first < s.head; first += atOnce) {
     Spread<T> sum{first};
     for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
@@ -243,7 +246,7 @@ __global__ void keyGradientKernel(AttentionShape s, Cotangents<E> c, E *dk, E *d
   if (index >= s.outer * s.keys * s.kvHeads)
     return;
   const Row keyRow = rowOf(index, s, s.keys, 1);
-  const Span seeing = queriesOf(keyRow.position, s);
+  const Span seeing = queriesOf(keyRow, s);
   for (int64_t first = 0; first < s.head || first < s.valueHead; first += atOnce) {
     Spread<T> keySum{first}, valueSum{first};
     for (int64_t g = 0; g < s.group; ++g)

@@ -1,6 +1,7 @@
 #include "Generate.h"
 
 #include "Continuation.h"
+#include "OrderedTexts.h"
 #include "Prompts.h"
 #include "Sampling.h"
 #include "TextModel.h"
@@ -29,9 +30,30 @@ struct Speed {
   int64_t tokens = 0;
   std::chrono::duration<double> time{0};
 
+  template <class Work> void measure(size_t count, Work work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    tokens += static_cast<int64_t>(count);
+    time += std::chrono::steady_clock::now() - start;
+  }
+
   std::string describe() const {
     return fmt::format("{}, {:.2f} tokens/s", counted(tokens, "token"),
                        time.count() > 0 ? static_cast<double>(tokens) / time.count() : 0.0);
+  }
+};
+
+/// A text that has a slot.
+struct RunningText {
+  size_t index; ///< of its prompt
+  std::vector<int64_t> tokens;
+  Continuation written;
+  RandomStream random;
+  bool hasEnded = false; ///< by a stop, not by its length
+
+  /// Tokens after the prompt.
+  int64_t count(const std::vector<std::vector<int64_t>> &prompts) const {
+    return static_cast<int64_t>(tokens.size() - prompts[index].size());
   }
 };
 
@@ -56,11 +78,18 @@ public:
     tokens.resize(static_cast<size_t>(count[0]));
     for (std::vector<int64_t> &prompt : tokens)
       broadcast(prompt);
+    if (tokens.size() > 1 && BatchModel::isIn(executor))
+      batch.emplace(executor, *model);
   }
 
   void run() {
-    for (size_t i = 0; i < tokens.size(); ++i)
-      proceed(i);
+    std::vector<std::optional<RunningText>> slots(batch ? batch->slots() : 1);
+    for (size_t next = 0; next < tokens.size() || std::ranges::any_of(slots, isBusy);) {
+      for (size_t slot = 0; slot < slots.size(); ++slot)
+        while (!slots[slot] && next < tokens.size())
+          start(slots[slot], slot, next++);
+      proceed(slots);
+    }
     if (!executor.isFirst())
       return;
     const std::string &why = executor.program().uncached;
@@ -96,69 +125,102 @@ private:
                                             DType::I64, 0, {"sharing the tokens of prompts", ""});
   }
 
-  /// Continues prompt number `index`.
-  void proceed(size_t index) {
+  static bool isBusy(const std::optional<RunningText> &slot) { return slot.has_value(); }
+
+  /// Computes a prompt and its first token. The text gets the slot, unless it has already ended.
+  void start(std::optional<RunningText> &text, size_t slot, size_t index) {
     // Random numbers depend on the seed and the number of the prompt, not on other prompts.
-    const RandomStream random(static_cast<uint64_t>(settings.integer("seed", 0)), "generate",
-                              index ? std::to_string(index) : "");
-    std::vector<int64_t> text = tokens[index];
-    const size_t begin = text.size();
-    Continuation written(options.stops);
+    text = RunningText{index, tokens[index], Continuation(options.stops),
+                       RandomStream(static_cast<uint64_t>(settings.integer("seed", 0)), "generate",
+                                    index ? std::to_string(index) : "")};
     if (tokenizer) {
-      tokenizer->begin(text);
-      show(prompts[index]);
+      tokenizer->begin(static_cast<int64_t>(index), text->tokens);
+      show(index, prompts[index]);
     }
-    bool hasEnded = false;
-    while (!hasEnded && static_cast<int64_t>(text.size() - begin) < options.maxTokens) {
-      const std::vector<double> logits = measure(text, begin);
-      const int64_t token = chooseToken(logits, options.sampling, random.uniform(text.size() + 1));
-      hasEnded = std::find(ends.begin(), ends.end(), token) != ends.end();
-      if (hasEnded)
-        break;
-      text.push_back(token);
-      if (tokenizer)
-        show(written.add(tokenizer->next(token)));
-      if (!options.stops.empty())
-        hasEnded = executor.broadcastFromFirst(written.isStopped());
-    }
-    if (!tokenizer)
+    if (options.maxTokens == 0)
+      return finish(text);
+    std::vector<double> logits;
+    prompt.measure(tokens[index].size(), [&] {
+      logits = model->next(text->tokens);
+      if (batch)
+        batch->admit(static_cast<int64_t>(slot));
+    });
+    add(text, logits);
+  }
+
+  /// Adds a token to each running text.
+  void proceed(std::vector<std::optional<RunningText>> &slots) {
+    std::vector<std::span<const int64_t>> texts(slots.size());
+    for (size_t slot = 0; slot < slots.size(); ++slot)
+      if (slots[slot])
+        texts[slot] = slots[slot]->tokens;
+    const auto busy = static_cast<size_t>(std::ranges::count_if(slots, isBusy));
+    if (busy == 0)
       return;
-    if (!written.isStopped()) {
-      show(written.add(tokenizer->finish()));
-      show(written.finish());
+    std::vector<std::vector<double>> logits(1);
+    continuation.measure(busy, [&] {
+      if (batch)
+        logits = batch->next(texts);
+      else
+        logits.front() = model->next(texts.front());
+    });
+    for (size_t slot = 0; slot < slots.size(); ++slot)
+      if (slots[slot])
+        add(slots[slot], logits[slot]);
+  }
+
+  /// Chooses the next token. A text that ends leaves its slot.
+  void add(std::optional<RunningText> &text, const std::vector<double> &logits) {
+    const int64_t token =
+        chooseToken(logits, options.sampling, text->random.uniform(text->tokens.size() + 1));
+    text->hasEnded = std::find(ends.begin(), ends.end(), token) != ends.end();
+    if (text->hasEnded)
+      return finish(text);
+    text->tokens.push_back(token);
+    if (tokenizer)
+      show(text->index,
+           text->written.add(tokenizer->next(static_cast<int64_t>(text->index), token)));
+    if (!options.stops.empty())
+      text->hasEnded = executor.broadcastFromFirst(text->written.isStopped());
+    if (text->hasEnded || text->count(tokens) >= options.maxTokens)
+      finish(text);
+  }
+
+  void finish(std::optional<RunningText> &text) {
+    if (tokenizer) {
+      if (!text->written.isStopped()) {
+        show(text->index, text->written.add(tokenizer->finish(static_cast<int64_t>(text->index))));
+        show(text->index, text->written.finish());
+      }
+      end(*text);
     }
-    text.erase(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin));
-    finish(index, written.text(), text, hasEnded || written.isStopped());
+    text.reset();
   }
 
-  /// The logits after the text. The first ones of a text take the time of its prompt.
-  std::vector<double> measure(const std::vector<int64_t> &text, size_t begin) {
-    const auto start = std::chrono::steady_clock::now();
-    std::vector<double> logits = model->next(text);
-    Speed &speed = text.size() == begin ? prompt : continuation;
-    speed.tokens += text.size() == begin ? static_cast<int64_t>(begin) : 1;
-    speed.time += std::chrono::steady_clock::now() - start;
-    return logits;
+  /// Writes a fragment of plain text.
+  void show(size_t index, const std::string &fragment) {
+    if (!options.json)
+      write(output.add(index, fragment));
   }
 
-  /// Writes a fragment of plain text at once.
-  void show(const std::string &fragment) {
-    if (options.json)
-      return;
-    std::fwrite(fragment.data(), 1, fragment.size(), stdout);
-    flushOutput();
-  }
-
-  void finish(size_t index, const std::string &text, const std::vector<int64_t> &added,
-              bool hasEnded) {
+  /// Writes a line for JSON, or the end of a plain text.
+  void end(const RunningText &text) {
     std::string line;
-    if (options.json)
-      line = nlohmann::json({{"prompt", prompts[index]},
-                             {"text", text},
-                             {"tokens", added},
-                             {"finish", hasEnded ? "stop" : "length"}})
+    if (options.json) {
+      const std::vector<int64_t> added(text.tokens.end() - text.count(tokens), text.tokens.end());
+      line = nlohmann::json(
+                 {{"prompt", prompts[text.index]},
+                  {"text", text.written.text()},
+                  {"tokens", added},
+                  {"finish", text.hasEnded || text.written.isStopped() ? "stop" : "length"}})
                  .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    std::fprintf(stdout, "%s\n", line.c_str());
+    }
+    write(output.add(text.index, line + "\n"));
+    write(output.end(text.index));
+  }
+
+  static void write(const std::string &text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
     flushOutput();
   }
 
@@ -166,10 +228,12 @@ private:
   const Options &options;
   const Settings &settings;
   std::optional<TextModel> model;
+  std::optional<BatchModel> batch;          // if there are several prompts
   std::unique_ptr<Tokenizer> tokenizer;     // on rank 0
   std::vector<std::string> prompts;         // on rank 0
   std::vector<std::vector<int64_t>> tokens; // of each prompt
   std::vector<int64_t> ends;
+  OrderedTexts output;
   Speed prompt, continuation;
 };
 

@@ -5,54 +5,14 @@
 // them. Without these programs, `logits` computes all positions for every token.
 #pragma once
 
-#include "state/Executor.h"
+#include "LogitsProgram.h"
 
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace titan::rt {
-
-/// The scalar with the first of the positions that a program computes.
-constexpr const char *kPosition = "position";
-
-/// A program that computes the logits of consecutive positions.
-class LogitsProgram {
-public:
-  /// Throws UserError if the program has no such function, or one that is not of a text.
-  LogitsProgram(Executor &executor, const std::string &function);
-
-  /// The positions that one run computes.
-  int64_t positions() const { return length; }
-  int64_t vocabulary() const { return columns.size; }
-  /// Computes the positions from `start` on of the first `positions()` tokens or fewer; the rest is
-  /// padding.
-  void run(std::span<const int64_t> tokens, int64_t start) const;
-  /// The logits at the position with this index in the last run, the same on every rank.
-  /// Collective.
-  std::vector<double> collect(int64_t index) const;
-
-private:
-  /// A dimension of the logits: its size, and its stride in the global tensor.
-  struct Axis {
-    int64_t size = 1, stride = 1;
-    int64_t at(int64_t element) const { return element / stride % size; }
-  };
-
-  const Tensor *input(const char *name) const;
-  void checkInputs() const;
-  void findAxes();
-  template <class Number> void load(const Tensor &input, Number at) const;
-  double valueAt(const std::byte *data, int64_t index) const;
-
-  Executor *executor;
-  std::string function;
-  const Tensor *tokens, *logits;
-  Axis rows, columns;
-  int64_t length = 0;
-};
 
 class TextModel {
 public:
@@ -64,6 +24,7 @@ public:
   /// after its last tokens: every position then changes with each token. Collective.
   std::vector<double> next(std::span<const int64_t> text);
 
+  int64_t longest() const { return length; }
   int64_t vocabulary() const { return token.vocabulary(); }
   bool hasCaches() const { return cached.has_value(); }
 
@@ -74,6 +35,34 @@ private:
   std::optional<LogitsProgram> prefill;
   LogitsProgram token;                        ///< `decode`; without caches `logits`
   std::optional<std::vector<int64_t>> cached; ///< the tokens whose positions are in the caches
+};
+
+/// Several texts at once. The model of one text computes the prompts, whose caches are then copied:
+/// a prompt of many tokens has the speed of a batch by itself.
+class BatchModel {
+public:
+  /// Whether the program has the functions, and the command uses them.
+  static bool isIn(const Executor &executor);
+  BatchModel(Executor &executor, TextModel &one);
+
+  int64_t slots() const { return program.slots(); }
+  /// Gives the text of which `one` computed the last logits a slot.
+  void admit(int64_t slot);
+  /// Logits of the token after the text in each slot; none for an empty text, of an idle slot. The
+  /// last token of a text is the one that was not there at `admit` or the last call. Texts beyond
+  /// the compiled length are computed one by one. Collective.
+  std::vector<std::vector<double>> next(std::span<const std::span<const int64_t>> texts);
+
+private:
+  static constexpr const char *kDecodeBatch = "decode_batch", *kAdmit = "admit";
+
+  bool fits(std::span<const int64_t> text) const {
+    return static_cast<int64_t>(text.size()) <= one.longest();
+  }
+
+  Executor &executor;
+  TextModel &one;
+  LogitsProgram program;
 };
 
 } // namespace titan::rt

@@ -30,7 +30,7 @@ public:
       throw UserError("generate needs at least one byte to go on from: pass --prompt TEXT");
     return tokens;
   }
-  std::string next(int64_t token) override {
+  std::string next(int64_t /*text*/, int64_t token) override {
     return token < 256 ? std::string(1, static_cast<char>(token)) : "\uFFFD"; // not a byte
   }
 
@@ -53,7 +53,7 @@ public:
     return tokens;
   }
   bool writesText() const override { return false; }
-  std::string next(int64_t token) override { return fmt::format(" {}", token); }
+  std::string next(int64_t /*text*/, int64_t token) override { return fmt::format(" {}", token); }
 
 private:
   int64_t read(const std::string &word) const {
@@ -95,13 +95,17 @@ public:
   }
   std::vector<int64_t> ends() const override { return greeting.at("ends"); }
 
-  void begin(const std::vector<int64_t> &prompt) override { ask({{"begin", prompt}}); }
-  std::string next(int64_t token) override {
+  void begin(int64_t text, const std::vector<int64_t> &prompt) override {
+    ask({{"begin", prompt}, {"text", text}});
+  }
+  std::string next(int64_t text, int64_t token) override {
     if (token >= greeting.at("vocabulary").get<int64_t>()) // the model's vocabulary is padded
       return "";
-    return ask({{"token", token}}).at("text");
+    return ask({{"token", token}, {"text", text}}).at("text");
   }
-  std::string finish() override { return ask({{"finish", true}}).at("text"); }
+  std::string finish(int64_t text) override {
+    return ask({{"finish", true}, {"text", text}}).at("text");
+  }
 
 private:
   nlohmann::json ask(const nlohmann::json &request) {

@@ -22,12 +22,13 @@ public:
   /// Whether `next` writes the text of tokens, not their numbers.
   virtual bool writesText() const { return true; }
 
-  /// Begins to write what follows these tokens.
-  virtual void begin(const std::vector<int64_t> & /*prompt*/) {}
+  /// Begins to write what follows these tokens. Several texts may be written at the same time:
+  /// `text` is a number of the caller's.
+  virtual void begin(int64_t /*text*/, const std::vector<int64_t> & /*prompt*/) {}
   /// What can be shown after one more token, and after the last one. A character is shown when all
   /// its bytes are there.
-  virtual std::string next(int64_t token) = 0;
-  virtual std::string finish() { return ""; }
+  virtual std::string next(int64_t text, int64_t token) = 0;
+  virtual std::string finish(int64_t /*text*/) { return ""; }
 };
 
 /// The tokenizer that the options name, else that of a directory of weights, else bytes, or numbers

@@ -33,3 +33,28 @@ func.func @decode(%x: !row {titan.input = "x"} loc("x"), %k: !all {titan.cache =
       : (!row, !all, !all, !i) -> (!row, !titan.tensor<f32[seq = 1], <[{}]>>) loc("y")
   return %y, %ks, %hs : !row, !all, !half
 }
+
+!text = !titan.tensor<f32[texts = 3, seq = 1, heads = 2, head = 4], <[{}, {}, {}, {}]>>
+!texts = !titan.tensor<f32[texts = 3, seq = 8, heads = 2, head = 4], <[{}, {}, {}, {}]>>
+!starts = !titan.tensor<i64[texts = 3], <[{}]>>
+
+// Each text is at a position of its own. Rotations by one position are computed once, for all heads.
+// CHECK-LABEL: namespace decode_batch_ {
+// CHECK: for (int64_t i = 0; i < texts_; ++i)
+// CHECK: tm::rotation(seq_at_ + starts_[i], 100.0,
+// CHECK: for (int64_t j = 0; j < heads_; ++j)
+// CHECK: const int64_t to = starts_[i] + seq_at
+// CHECK: attention(ctx,
+// CHECK: .start = starts_, {{.*}}.ofStart = {.outer = 1, .kvHead = 0}
+// CUDA-LABEL: namespace decode_batch_ {
+// CUDA: tm::rotationAt({{.*}} + starts_[i], 100.0,
+// CUDA: .ofStart = {.outer = 1, .kvHead = 0}
+func.func @decode_batch(%x: !text {titan.input = "x"} loc("x"), %k: !texts {titan.cache = "ks"} loc("k"),
+                        %p: !starts {titan.scalar = "starts"} loc("starts"))
+    -> (!text {titan.output = "y"}, !texts {titan.updates = 1 : i64}) attributes {titan.program = "decode_batch"} {
+  %q = titan.rotary %x along "seq" dim "head" from %p : !starts {theta = 100.0} : !text -> !text loc("q")
+  %ks = titan.insert_slice %x into %k dim "seq" from %p : (!text, !texts, !starts) -> !texts loc("ks")
+  %y, %lse = titan.attention %q, %ks, %ks from %p along "seq" head "head" {causal, scale = 0.5}
+      : (!text, !texts, !texts, !starts) -> (!text, !titan.tensor<f32[texts = 3, seq = 1, heads = 2], <[{}, {}, {}]>>) loc("y")
+  return %y, %ks : !text, !texts
+}

@@ -3,8 +3,8 @@
 One JSON object a line on standard input, one answer a line on standard output. The first line is the service's:
 {"vocabulary": N, "ends": [...]}, or {"error": "..."}. Requests: {"encode": TEXT} and {"chat": TEXT} give {"tokens":
 [...]}; {"begin": [TOKENS]} starts a text, {"token": N} continues it and gives {"text": ...}, what can be shown now, and
-{"finish": true} the rest of it. A text that cannot be encoded gives {"error": "..."}. The end of the input ends the
-service.
+{"finish": true} the rest of it. Several texts at a time have numbers: these three requests take {"text": N} too, by
+default 0. A text that cannot be encoded gives {"error": "..."}. The end of the input ends the service.
 """
 
 import json
@@ -46,7 +46,7 @@ class Service:
         file = tokenizer_file(argument, parse_special=True)
         self.tokenizer, self.configuration = file.open(), file.configuration()
         self.own_ends = self.tokenizer.default_ends()
-        self.text = RunningText(self.tokenizer, [])
+        self.texts = {}
         self.template = None
 
     def greeting(self) -> dict:
@@ -67,13 +67,20 @@ class Service:
             case {"chat": str(text)}:
                 return {"tokens": self.encode(self.in_template(text))}
             case {"begin": list(tokens)}:
-                self.text = RunningText(self.tokenizer, tokens)
+                self.texts[request.get("text", 0)] = RunningText(self.tokenizer, tokens)
                 return {}
             case {"token": int(token)}:
-                return {"text": self.text.add(token)}
+                return {"text": self.running(request).add(token)}
             case {"finish": True}:
-                return {"text": self.text.take(whole=True)}
+                text = self.running(request).take(whole=True)
+                del self.texts[request.get("text", 0)]
+                return {"text": text}
         raise UserError(f"no request: {request}")
+
+    def running(self, request: dict) -> RunningText:
+        if text := self.texts.get(request.get("text", 0)):
+            return text
+        raise UserError(f"no text has begun: {request}")
 
     def encode(self, text: str) -> list[int]:
         return self.tokenizer.encode([text])[0].tolist()

@@ -35,7 +35,7 @@ static LogicalResult verifyHomes(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>()) {
     auto fragment = function->getAttrOfType<FragmentAttr>(kFragmentAttr);
     for (unsigned i = 0; fragment && i < function.getNumArguments(); ++i)
-      for (StringRef role : {ir::attr::kParam, ir::attr::kState}) {
+      for (StringRef role : {ir::attr::kParam, ir::attr::kState, ir::attr::kCache}) {
         auto name = function.getArgAttrOfType<StringAttr>(i, role);
         if (!name)
           continue;

@@ -89,7 +89,8 @@ LogicalResult FragmentBuilder::requireArgument(Fragment &fragment, BlockArgument
            << "needs the whole batch of `" << input.getValue()
            << "` in every microbatch, so the step cannot be split into microbatches of a pipeline";
   }
-  bool isStored = attributes.get(ir::attr::kParam) || attributes.get(ir::attr::kState);
+  bool isStored = attributes.get(ir::attr::kParam) || attributes.get(ir::attr::kState) ||
+                  attributes.get(ir::attr::kCache);
   if (!isStored || plan.getHome(argument) == fragment.key.stage) {
     addArgument(fragment, argument, attributes);
     return success();

@@ -215,7 +215,8 @@ void FragmentPlan::assignParameters() {
     unsigned index = argument.getArgNumber();
     if (auto stage = program.getArgAttrOfType<IntegerAttr>(index, ir::attr::kStage))
       homes[argument] = stage.getInt();
-    else if (program.getArgAttr(index, ir::attr::kParam))
+    else if (program.getArgAttr(index, ir::attr::kParam) ||
+             program.getArgAttr(index, ir::attr::kCache))
       homes[argument] = findFirstStage(argument).value_or(0);
   }
   for (BlockArgument argument : program.getArguments()) {

@@ -40,7 +40,7 @@ public:
   /// The fragment of an operation of the program's or the loop's block. None: each fragment that
   /// reads a result has its own copy.
   std::optional<FragmentKey> get(mlir::Operation *op) const;
-  /// The stage that stores a parameter or state of the program.
+  /// The stage that stores a parameter, state or cache of the program.
   int64_t getHome(mlir::BlockArgument argument) const { return homes.lookup(argument); }
   /// The stage that computes the sum over microbatches of iteration argument `index`.
   int64_t getSumStage(unsigned index) const;

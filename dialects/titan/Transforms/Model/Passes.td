@@ -78,6 +78,11 @@ def TitanAddDecode : Pass<"titan-add-decode", "::mlir::ModuleOp"> {
     a cache: an argument `titan.cache`, into which the program inserts the rows of its chunk, and which it
     returns (`titan.updates`). A cache in a repeat is scanned and stacked.
 
+    With the option `slots` above 1, @decode_batch computes one position of each of several texts, whose
+    dimension `batch.slots` replaces the samples. The text in a slot is at the position that
+    `titan.scalar = "slot_positions"` has for the slot. @admit copies the caches of @decode to a slot of those of
+    @decode_batch. Both are absent if samples depend on one another or on their number.
+
     @logits loses iteration arguments and operations on which its results do not depend.
 
     If an operation relates positions otherwise, no program is added, and `titan.uncached` on @logits says
@@ -99,7 +104,8 @@ def TitanAddDecode : Pass<"titan-add-decode", "::mlir::ModuleOp"> {
     The pass works on the module, because it adds functions.
   }];
   let options = [
-    Option<"prefill", "prefill", "int64_t", /*default=*/"64", "Most positions of @prefill">
+    Option<"prefill", "prefill", "int64_t", /*default=*/"64", "Most positions of @prefill">,
+    Option<"slots", "slots", "int64_t", /*default=*/"1", "Texts of @decode_batch; 1: no such program">
   ];
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }

@@ -1,6 +1,7 @@
 //===- Pipeline.cpp - The model phase -------------------------------------===//
 
 #include "dialects/titan/Cost/Cost.h"
+#include "dialects/titan/Support/RunSettings.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -12,14 +13,16 @@ namespace {
 #include "dialects/titan/Transforms/Model/Passes.h.inc"
 } // namespace
 
-void titan::ir::buildModelPhase(OpPassManager &manager, const RunSettings & /*settings*/) {
+void titan::ir::buildModelPhase(OpPassManager &manager, const RunSettings &settings) {
   // Before checks, which hide the range of an index.
   manager.addNestedPass<func::FuncOp>(createTitanFoldSelects());
   manager.addNestedPass<func::FuncOp>(createTitanCheckIndices());
   // On indices that are already checked, and before gradients, which would scatter whole elements.
   manager.addNestedPass<func::FuncOp>(createTitanGroupContractions());
   // Copies of @logits as it is then.
-  manager.addPass(createTitanAddDecode());
+  TitanAddDecodeOptions decode;
+  decode.slots = settings.getInteger("generate.batch", decode.slots);
+  manager.addPass(createTitanAddDecode(decode));
   manager.addPass(createTitanSplitEvaluation());
   // Before the later phases add the backward pass and recomputation.
   manager.addPass(createTitanCountModelFlops());

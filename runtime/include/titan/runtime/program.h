@@ -270,16 +270,17 @@ struct AttentionShape {
   DimShard queryShard = {};           // positions of this rank's queries; length 0: all
   const int64_t *documents = nullptr; // [outer, positions, kvHeads]; null: none
   DimShard keyShard = {};             // positions of k and v, in a step of a ring; length 0: all
-  const int64_t *start = nullptr;     // added to the positions of queries; null: nothing
-  void *scratch = nullptr;            // one block per thread (attention_scratch.h)
+  const int64_t *start = nullptr; // [outer, kvHeads], added to the positions of queries; null: 0
+  void *scratch = nullptr;        // one block per thread (attention_scratch.h)
   /// Default: the dimensions in the order above, row-major.
   AttentionStrides q = {}, k = {}, v = {}, out = {}, lse = {}, ofDocuments = {};
+  AttentionStrides ofStart = {}; // default: one start for all
 };
-/// The positions of the queries and keys of a call.
-TITAN_LAYOUT DimShard queryPositions(const AttentionShape &shape) {
+/// The positions of the queries and keys of an (outer, kv head) pair.
+TITAN_LAYOUT DimShard queryPositions(const AttentionShape &shape, int64_t outer, int64_t kvHead) {
   DimShard shard = shape.queryShard.length ? shape.queryShard : DimShard::whole(shape.queries);
   if (shape.start)
-    shard.start += *shape.start;
+    shard.start += shape.start[outer * shape.ofStart.outer + kvHead * shape.ofStart.kvHead];
   return shard;
 }
 TITAN_LAYOUT DimShard keyPositions(const AttentionShape &shape) {

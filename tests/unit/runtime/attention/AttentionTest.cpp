@@ -59,8 +59,8 @@ DimShard headTail(int64_t rank) {
   return shardOf(240, {{4, rank, ShardOrder::HeadTail}});
 }
 
-bool isVisible(const AttentionShape &s, int64_t o, int64_t query, int64_t key) {
-  int64_t position = queryPositions(s).toGlobal(query);
+bool isVisible(const AttentionShape &s, int64_t o, int64_t h, int64_t query, int64_t key) {
+  int64_t position = queryPositions(s, o, h).toGlobal(query);
   auto document = [&](int64_t i) { return s.documents[o * s.keys + i]; };
   return (!s.causal || key <= position) && (!s.window || std::abs(position - key) < s.window) &&
          (!s.documents || document(position) == document(key));
@@ -79,7 +79,7 @@ template <typename T> void reference(const AttentionShape &s, Case<T> &c) {
           std::vector<T> score(s.keys, -INFINITY), slope(s.keys), p(s.keys), dp(s.keys);
           T top = -INFINITY, total = 0, mean = -c.lseCotangent[row];
           for (int64_t j = 0; j < s.keys; ++j) {
-            if (!isVisible(s, o, i, j))
+            if (!isVisible(s, o, h, i, j))
               continue;
             T product = 0;
             for (int64_t d = 0; d < s.head; ++d)
@@ -212,6 +212,20 @@ INSTANTIATE_TEST_SUITE_P(
         AttentionShape{1, 1, 240, 1, 2, 24, 8, 0.3, true, 70, 1.5, {239, 1}, someDocuments()},
         AttentionShape{2, 3, 240, 1, 1, 5, 5, 0.3, true, 0, 0.7, {64, 3}, someDocuments()},
         AttentionShape{1, 2, 240, 1, 1, 16, 16, 0.3, false, 30, 0, {100, 2}}));
+
+/// A chunk of each of three texts of a batch with two heads; starts by text or by text and head.
+AttentionShape atStarts(int64_t queries, AttentionStrides strides) {
+  static const int64_t starts[] = {0, 130, 36, 17, 90, 3};
+  AttentionShape shape{3, queries, 140, 2, 2, 16, 16, 0.3, true};
+  shape.start = starts, shape.ofStart = strides;
+  return shape;
+}
+
+// Each text of a batch has queries at positions of its own, and so may each head.
+INSTANTIATE_TEST_SUITE_P(Starts, Attention,
+                         testing::Values(atStarts(1, {.outer = 1}), atStarts(9, {.outer = 1}),
+                                         atStarts(1, {.outer = 2, .kvHead = 1}),
+                                         atStarts(9, {.outer = 2, .kvHead = 1}), atStarts(2, {})));
 
 /// Transposes `rows` rows of `size` elements.
 std::vector<double> transposed(const std::vector<double> &from, int64_t size) {

@@ -153,7 +153,7 @@ func.func @f(%q: !q) {
 !x = !titan.tensor<f32[seq = 4, head = 2]>
 
 func.func @starts_at_no_number(%x: !x, %start: !titan.tensor<f32[]>) {
-  // expected-error @below {{(C4) the start must be an i64 of rank 0}}
+  // expected-error @below {{(C4) the start must be an i64, one or one per index of other dimensions}}
   %0 = titan.rotary %x along "seq" dim "head" from %start : !titan.tensor<f32[]> {theta = 100.0} : !x -> !x
   return
 }
@@ -185,7 +185,7 @@ func.func @all_keys(%q: !q, %k: !k, %lse: !lse, %step: !titan.tensor<i64[]>) {
 !q = !titan.tensor<f32[seq = 8, head = 4]>
 !lse = !titan.tensor<f32[seq = 8]>
 func.func @no_position(%q: !q, %start: !titan.tensor<i64[seq = 8]>) {
-  // expected-error @+1 {{(C10) the first position must be an i64 of rank 0, got}}
+  // expected-error @+1 {{(C10) the first position must be an i64, one or one per index of other dimensions of k, got}}
   %y, %lse = titan.attention %q, %q, %q from %start along "seq" head "head" {scale = 0.5} : (!q, !q, !q, !titan.tensor<i64[seq = 8]>) -> (!q, !lse)
   return
 }

@@ -56,12 +56,20 @@ func.func @step(%q: !qs, %step: !titan.tensor<i64[]>, %ids: !titan.tensor<i64[se
   return
 }
 
-// A chunk of queries, from a position on, and all keys.
+// A chunk of queries, from a position on, or from one per head, and all keys.
 // CHECK-LABEL: func.func @chunk
-func.func @chunk(%q: !titan.tensor<f32[seq = 2, kv_heads = 2, head = 4]>, %k: !k, %p: !titan.tensor<i64[]>) {
+func.func @chunk(%q: !titan.tensor<f32[seq = 2, kv_heads = 2, head = 4]>, %k: !k, %p: !titan.tensor<i64[]>,
+                 %each: !titan.tensor<i64[kv_heads = 2]>) {
   // CHECK: titan.attention %{{.*}}, %{{.*}}, %{{.*}} from %{{.*}} along "seq" head "head" {causal, scale = 5.000000e-01 : f64}
   %y, %lse = titan.attention %q, %k, %k from %p along "seq" head "head" {scale = 0.5, causal}
       : (!titan.tensor<f32[seq = 2, kv_heads = 2, head = 4]>, !k, !k, !titan.tensor<i64[]>)
+      -> (!titan.tensor<f32[seq = 2, kv_heads = 2, head = 4]>, !titan.tensor<f32[seq = 2, kv_heads = 2]>)
+  // CHECK: titan.rotary %{{.*}} along "seq" dim "head" from %{{.*}} : !titan.tensor<i64[kv_heads = 2]>
+  %r = titan.rotary %q along "seq" dim "head" from %each : !titan.tensor<i64[kv_heads = 2]> {theta = 100.0}
+      : !titan.tensor<f32[seq = 2, kv_heads = 2, head = 4]> -> !titan.tensor<f32[seq = 2, kv_heads = 2, head = 4]>
+  // CHECK: titan.attention {{.*}}!titan.tensor<i64[kv_heads = 2]>
+  %z, %lse2 = titan.attention %r, %k, %k from %each along "seq" head "head" {scale = 0.5, causal}
+      : (!titan.tensor<f32[seq = 2, kv_heads = 2, head = 4]>, !k, !k, !titan.tensor<i64[kv_heads = 2]>)
       -> (!titan.tensor<f32[seq = 2, kv_heads = 2, head = 4]>, !titan.tensor<f32[seq = 2, kv_heads = 2]>)
   return
 }

@@ -277,7 +277,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 2]>, %into: !titan.tensor<f32[seq = 8]>
 
 // A range starts at an integer.
 func.func @f(%x: !titan.tensor<f32[seq = 2]>, %into: !titan.tensor<f32[seq = 8]>, %p: !titan.tensor<f32[]>) {
-  // expected-error @+1 {{(C3) the start must be an i64 of rank 0}}
+  // expected-error @+1 {{(C3) the start must be an i64, one or one per index of other dimensions}}
   %0 = titan.insert_slice %x into %into dim "seq" from %p : (!titan.tensor<f32[seq = 2]>, !titan.tensor<f32[seq = 8]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[seq = 8]>
   return
 }

@@ -68,10 +68,13 @@ func.func @dimensions(%x: !x) -> !x {
 
 // A range of a tensor is replaced.
 // CHECK-LABEL: func.func @insert_slice
-func.func @insert_slice(%x: !titan.tensor<f32[seq = 2, embed = 4]>, %into: !x, %p: !titan.tensor<i64[]>) -> !x {
+func.func @insert_slice(%x: !titan.tensor<f32[seq = 2, embed = 4]>, %into: !x, %p: !titan.tensor<i64[]>,
+                        %each: !titan.tensor<i64[embed = 4]>) -> !x {
   // CHECK: titan.insert_slice %{{.*}} into %{{.*}} dim "seq" from %{{.*}} : (
   %0 = titan.insert_slice %x into %into dim "seq" from %p : (!titan.tensor<f32[seq = 2, embed = 4]>, !x, !titan.tensor<i64[]>) -> !x
-  return %0 : !x
+  // CHECK: titan.insert_slice {{.*}}!titan.tensor<i64[embed = 4]>
+  %1 = titan.insert_slice %x into %0 dim "seq" from %each : (!titan.tensor<f32[seq = 2, embed = 4]>, !x, !titan.tensor<i64[embed = 4]>) -> !x
+  return %1 : !x
 }
 
 // A bounds check of indices.

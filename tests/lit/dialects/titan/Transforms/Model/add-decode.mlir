@@ -1,4 +1,5 @@
-// RUN: titan-opt %s --split-input-file --titan-add-decode="prefill=4" | FileCheck %s
+// RUN: titan-opt %s --split-input-file --titan-add-decode="prefill=4" | FileCheck %s --implicit-check-not=@decode_batch
+// RUN: titan-opt %s --split-input-file --titan-add-decode="prefill=4 slots=3" | FileCheck %s --check-prefix=BATCH
 
 !t = !titan.tensor<i64[batch = 1, seq = 8]>
 !x = !titan.tensor<f32[batch = 1, seq = 8, head = 4]>
@@ -15,7 +16,7 @@
 // CHECK: func.func @decode
 // CHECK-SAME: (%[[T:.*]]: !titan.tensor<i64[batch = 1, seq = 1]> {titan.input = "tokens"}
 // CHECK-SAME: %[[P:[^ ]*]]: !titan.tensor<i64[]> {titan.scalar = "position"}
-// CHECK-SAME: %[[C:[^ ]*]]: !titan.tensor<f32[layers = 3, batch = 1, seq = 8, head = 4]> {titan.cache = "layers.k"}
+// CHECK-SAME: %[[C:[^ ]*]]: !titan.tensor<f32[layers = 3, batch = 1, seq = 8, head = 4]> {titan.cache = "layers.k", titan.stacked}
 // CHECK-SAME: titan.output = "logits"
 // CHECK-SAME: titan.updates = 5 : i64
 // CHECK-SAME: titan.program = "decode"
@@ -33,6 +34,26 @@
 // CHECK: %[[A:.*]]:2 = titan.attention %[[Q]], %[[KS]], %[[KS]] from %[[P]] along "seq" head "head" {causal
 // CHECK: titan.yield %[[A]]#0, %[[KS]]
 // CHECK: return %[[Y]]#0, %[[Y]]#1
+//
+// With slots, each text has a position of its own, and rows of learned positions have the dimension of slots.
+// @admit copies the caches of one text.
+// BATCH: func.func @decode_batch
+// BATCH-SAME: (%[[T:.*]]: !titan.tensor<i64[batch.slots = 3, seq = 1]> {titan.input = "tokens"}
+// BATCH-SAME: %[[P:[^ ]*]]: !titan.tensor<i64[batch.slots = 3]> {titan.scalar = "slot_positions"}
+// BATCH-SAME: %[[C:[^ ]*]]: !titan.tensor<f32[layers = 3, batch.slots = 3, seq = 8, head = 4]> {titan.cache = "slots.layers.k", titan.stacked = {iterations, segments = array<i64: 1>}}
+// BATCH: %[[AT:.*]] = titan.add %{{.*}}, %[[P]] : {{.*}} -> !titan.tensor<i64[batch.slots = 3, seq = 1]>
+// BATCH: titan.gather %{{.*}} along "seq.whole" at %[[AT]] : {{.*}} -> !titan.tensor<f32[batch.slots = 3, seq = 1, head = 4]>
+// BATCH: titan.rotary %{{.*}} along "seq" dim "head" from %[[P]] : !titan.tensor<i64[batch.slots = 3]>
+// BATCH: %[[KS:.*]] = titan.insert_slice %{{.*}} into %{{.*}} dim "seq" from %[[P]]
+// BATCH: titan.attention %{{.*}}, %[[KS]], %[[KS]] from %[[P]] along "seq"
+// BATCH: func.func @admit(%[[S:[^ ]*]]: !titan.tensor<i64[]> {titan.scalar = "slot"}
+// BATCH-SAME: %[[ONE:[^ ]*]]: {{.*}} {titan.cache = "layers.k", titan.stacked}
+// BATCH-SAME: %[[ALL:[^ ]*]]: {{.*}} {titan.cache = "slots.layers.k"
+// BATCH-SAME: titan.updates = 2 : i64
+// BATCH: titan.repeat <layers = 3> iter_args() scanned(%[[ONE]], %[[ALL]])
+// BATCH-NEXT: ^bb0(%{{.*}}, %[[TEXT:[^ ]*]]: !titan.tensor<f32[batch = 1, seq = 8, head = 4]>, %[[TEXTS:[^ ]*]]: {{.*}}):
+// BATCH-NEXT: %[[R:.*]] = titan.rename %[[TEXT]] : {{.*}} -> <f32[batch.slots = 1, seq = 8, head = 4]>
+// BATCH-NEXT: titan.insert_slice %[[R]] into %[[TEXTS]] dim "batch.slots" from %[[S]]
 func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[vocab = 16, head = 4]> {titan.param = "table"},
                   %p: !titan.tensor<f32[seq = 8, head = 4]> {titan.param = "positions"}, %w: !w {titan.param = "layers.w", titan.stacked})
     -> (!x {titan.output = "logits"}) attributes {titan.program = "logits"} {
@@ -125,6 +146,75 @@ func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logit
 func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
   %s = titan.split %t dim "seq" : !t -> !s loc(unknown)
   %x = titan.merge %s dim "seq" : !s -> !t
+  return %x : !t
+}
+
+// -----
+
+!t = !titan.tensor<i64[batch = 1, seq = 8]>
+!x = !titan.tensor<f32[batch = 1, seq = 8]>
+
+// Dimensions that only positions have get the slots, through any operation that treats them row by row.
+// CHECK: func.func @logits
+// BATCH: titan.cast {{.*}} -> <f32[batch.slots = 3, seq = 1]>
+// BATCH: titan.sin {{.*}} -> <f32[batch.slots = 3, seq = 1]>
+func.func @logits(%t: !t {titan.input = "tokens"}) -> (!x {titan.output = "logits"}) attributes {titan.program = "logits"} {
+  %i = titan.iota : !titan.tensor<i64[seq = 8]>
+  %f = titan.cast %i : !titan.tensor<i64[seq = 8]> -> !titan.tensor<f32[seq = 8]>
+  %s = titan.sin %f : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>
+  %x = titan.cast %t : !t -> !x
+  %y = titan.add %x, %s : (!x, !titan.tensor<f32[seq = 8]>) -> !x
+  return %y : !x
+}
+
+// -----
+
+!t = !titan.tensor<i64[batch = 1, seq = 8]>
+
+// The number of a sample is no part of a text, so there are no slots.
+// CHECK: func.func @logits
+// BATCH: func.func @decode
+// BATCH-NOT: @decode_batch
+// BATCH-NOT: @admit
+func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
+  %i = titan.iota : !titan.tensor<i64[batch = 1]>
+  %x = titan.add %t, %i : (!t, !titan.tensor<i64[batch = 1]>) -> !t
+  return %x : !t
+}
+
+// -----
+
+!t = !titan.tensor<i64[batch = 1, seq = 8]>
+!r = !titan.tensor<i64[seq = 8]>
+
+// Samples that depend on one another have no slots, either.
+// CHECK: func.func @logits
+// BATCH: func.func @decode
+// BATCH-NOT: @decode_batch
+// BATCH-NOT: @admit
+func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
+  %s = titan.reduce sum %t : !t -> !r
+  %x = titan.add %t, %s : (!t, !r) -> !t
+  return %x : !t
+}
+
+// -----
+
+!t = !titan.tensor<i64[batch = 1, seq = 8]>
+!r = !titan.tensor<i64[seq = 8]>
+
+// Positions that go through the iterations of a repeat have no slots.
+// CHECK: func.func @logits
+// BATCH: func.func @decode
+// BATCH-NOT: @decode_batch
+func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
+  %i = titan.iota : !r
+  %r = titan.repeat <layers = 3> iter_args(%i) scanned() : (!r) -> !r {
+  ^bb0(%l: !titan.tensor<i64[]>, %h: !r):
+    %d = titan.add %h, %h : (!r, !r) -> !r
+    titan.yield %d : !r
+  }
+  %x = titan.add %t, %r : (!t, !r) -> !t
   return %x : !t
 }
 

@@ -1,0 +1,28 @@
+//===- Starts.h - The first index of a chunk of a dimension -----*- C++ -*-===//
+//
+// A positional operation may compute a chunk of a longer dimension. Its start is one index, or one
+// per index of other dimensions: each text of a batch has a position of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_IR_STARTS_H
+#define TITAN_DIALECTS_TITAN_IR_STARTS_H
+
+#include "dialects/titan/IR/TypeOf.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace titan::ir {
+
+/// Whether `start` is an i64 of rank 0, or with dimensions of `whole` other than `except`.
+inline bool isStart(NamedTensorType start, NamedTensorType whole,
+                    llvm::ArrayRef<mlir::StringAttr> except) {
+  return start.getElementType().isInteger(64) && llvm::all_of(start.getDims(), [&](DimAttr dim) {
+           const int64_t at = whole.indexOf(dim.getName());
+           return at >= 0 && whole.getDims()[at].getSize() == dim.getSize() &&
+                  !llvm::is_contained(except, dim.getName());
+         });
+}
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_IR_STARTS_H

@@ -1,0 +1,35 @@
+//===- ChunkProgram.h - Programs of generation ------------------*- C++ -*-===//
+//
+// Copies of @logits for some positions, which read earlier ones from caches
+// (docs/rationale/generation.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_CHUNKPROGRAM_H
+#define TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_CHUNKPROGRAM_H
+
+#include "dialects/titan/Transforms/Model/PositionChunks.h"
+
+namespace titan::ir {
+
+/// What a program of generation computes at once.
+struct ChunkShape {
+  llvm::StringRef program;
+  int64_t positions; ///< consecutive positions of a text
+  /// Texts, each at a position of its own; 0: one text, and the dimension of samples stays.
+  int64_t slots = 0;
+};
+
+/// A copy of `logits` for a chunk of positions. `samples` is the analysis of the dimension of
+/// samples, needed for slots: null if these depend on one another. Returns null if an operation
+/// cannot start at several positions at once.
+mlir::func::FuncOp buildChunkProgram(mlir::func::FuncOp logits, const PositionChunks &chunks,
+                                     const PositionChunks *samples, const ChunkShape &shape);
+
+/// @admit: copies the caches of the one text of `decode` into the slot `titan.scalar = "slot"` of
+/// the caches of `batch`, a program of the same model with slots.
+mlir::func::FuncOp buildAdmitProgram(mlir::func::FuncOp decode, mlir::func::FuncOp batch);
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_CHUNKPROGRAM_H
