@@ -147,7 +147,7 @@ LogicalResult emission::emitCpp(ModuleOp module, ModuleOp degreeOne, llvm::raw_o
     out.line("} // namespace " + alone);
     out.blank();
   }
-  table.emitSchedule(scope);
+  table.emitSchedules(scope);
   out.line("} // namespace");
   out.blank();
   table.emit(alone, llvm::utohexstr(llvm::xxh3_64bits(out.str()), /*LowerCase=*/true));

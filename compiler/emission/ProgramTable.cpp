@@ -9,6 +9,7 @@
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/Kernels/ScalarText.h"
 #include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/Turns.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "dialects/titan/Transforms/Memory/PipelineTable.h"
@@ -222,24 +223,28 @@ void ProgramTable::emitWeights() {
   out.close(", {" + copies + "}, {" + unused + "}});");
 }
 
-void ProgramTable::emitSchedule(NameScope &scope) {
-  for (auto function : module.getOps<ScalarFunctionOp>())
-    if (function->hasAttr(attr::kSchedule))
-      schedule = function;
-  if (!schedule)
-    return;
-  scheduleName = scope.pick("schedule");
-  out.line("/// The factor of the learning rate. Runs on the host, once a step.");
-  emitHostFunction(schedule, scheduleName, out);
+void ProgramTable::emitSchedules(NameScope &scope) {
+  for (auto function : module.getOps<ScalarFunctionOp>()) {
+    if (!function->hasAttr(attr::kSchedule))
+      continue;
+    schedules.emplace_back(function, scope.pick("schedule"));
+    out.line("/// The factor of the learning rate. Runs on the host, once a step.");
+    emitHostFunction(function, schedules.back().second, out);
+  }
 }
 
-void ProgramTable::emitScheduleRow() {
-  if (!schedule)
-    return;
-  std::string sources;
-  for (auto source : schedule->getAttrOfType<ArrayAttr>(attr::kSchedule).getAsRange<StringAttr>())
-    sources += (sources.empty() ? "" : ", ") + quote(source.getValue());
-  out.line("p.schedule = {{" + sources + "}, " + scheduleName + "};");
+void ProgramTable::emitScheduleRows() {
+  for (auto [function, name] : schedules) {
+    std::string sources;
+    for (auto source : function->getAttrOfType<ArrayAttr>(attr::kSchedule).getAsRange<StringAttr>())
+      sources += (sources.empty() ? "" : ", ") + quote(source.getValue());
+    const std::string schedule = "{{" + sources + "}, " + name + "}";
+    if (function == schedules.front().first)
+      out.line("p.schedule = " + schedule + ";");
+    else
+      out.line("p.groupSchedules.push_back({" +
+               quote(getRateScalar(FlatSymbolRefAttr::get(function))) + ", " + schedule + "});");
+  }
 }
 
 void ProgramTable::emitPersistent() {
@@ -279,7 +284,10 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
     auto name = attributes.getAs<StringAttr>(attribute);
     if (attribute == attr::kInput && function->hasAttr(dist::kFragmentAttr))
       continue; // emitInputs describes the whole
-    if (!name || !described.insert({owner, ref}).second)
+    if (!name)
+      continue;
+    bool isNamedLoss = attribute == attr::kOutput && name.getValue().starts_with(getLossOutput(""));
+    if (!described.insert({owner, ref, isNamedLoss ? name.getValue() : StringRef()}).second)
       continue;
     out.line("{.role = Role::" + role + ", .name = " + quote(name) + ",");
     auto unpadded = attributes.getAs<DenseI64ArrayAttr>(attr::kUnpadded);
@@ -369,6 +377,24 @@ void ProgramTable::emitPipelines() {
   }
 }
 
+static std::string getPeriods(const std::vector<Period> &periods) {
+  std::string list;
+  for (const Period &period : periods)
+    list += (list.empty() ? "{" : ", {") + std::to_string(period.every) + ", " +
+            std::to_string(period.offset) + "}";
+  return "{" + list + "}";
+}
+
+void ProgramTable::emitTurn(func::FuncOp function) {
+  auto attribute = function->getAttrOfType<TurnAttr>(attr::kTurn);
+  if (!attribute)
+    return;
+  const Turn turn = getTurn(attribute);
+  auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
+  out.line("addTurn(p, {" + quote(program.getValue()) + ", " + getPeriods(turn.due) + ", " +
+           getPeriods(turn.idle) + "});");
+}
+
 void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
   auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
   auto events = function->getAttrOfType<IntegerAttr>(memory::kEvents);
@@ -428,6 +454,8 @@ void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
   emitRoutes(functions);
   for (auto [function, name] : llvm::zip_equal(functions, namespaces))
     emitFunction(function, name);
+  for (func::FuncOp function : functions)
+    emitTurn(function);
   emitPipelines();
   out.close();
   out.blank();
@@ -460,7 +488,7 @@ void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
   emitChoice(degreeOne);
   emitSettings();
   emitWeights();
-  emitScheduleRow();
+  emitScheduleRows();
   if (parameterType)
     out.line("p.dtype = " + getDType(parameterType) + ";");
   if (auto sizes = module->getAttrOfType<DictionaryAttr>(ir::attr::kSizes))

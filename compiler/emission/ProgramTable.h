@@ -24,8 +24,8 @@ public:
   /// `describe`: allocations, tensors and functions. `namespaces`: that of each function, in order.
   void emitDescription(llvm::ArrayRef<mlir::func::FuncOp> functions,
                        llvm::ArrayRef<std::string> namespaces);
-  /// The function of the schedule, if the run has one.
-  void emitSchedule(NameScope &scope);
+  /// The functions of the schedules, if the run has some.
+  void emitSchedules(NameScope &scope);
   /// The rest. `degreeOne`: the namespace for degree 1 of the `auto` axis, or empty. `checksum`
   /// covers all earlier text.
   void emit(llvm::StringRef degreeOne, llvm::StringRef checksum);
@@ -35,8 +35,8 @@ private:
   void emitChoice(llvm::StringRef degreeOne);
   void emitSettings();
   void emitWeights();
-  /// The arguments of the schedule, and its function.
-  void emitScheduleRow();
+  /// The arguments of the schedules, and their functions.
+  void emitScheduleRows();
   void emitPersistent();
   void emitTensors(mlir::func::FuncOp function);
   /// The inputs of a program that is cut into fragments.
@@ -49,6 +49,8 @@ private:
   /// The routes of all messages, which the runtime connects at the start.
   void emitRoutes(llvm::ArrayRef<mlir::func::FuncOp> functions);
   void emitFunction(mlir::func::FuncOp function, llvm::StringRef name);
+  /// The steps in which a turn runs; nothing for other functions.
+  void emitTurn(mlir::func::FuncOp function);
   std::string getAllocation(ir::AllocationAttr allocation);
   /// `unpadded`: the sizes without padding, or null.
   std::string getInfo(ir::NamedTensorType type, mlir::DenseI64ArrayAttr unpadded);
@@ -59,10 +61,11 @@ private:
   mlir::ModuleOp module;
   dist::MeshOp mesh;
   Writer &out;
-  /// Allocations that already have a tensor; shared ones have no function.
-  llvm::DenseSet<std::pair<mlir::Operation *, ir::AllocRefAttr>> described;
-  ir::ScalarFunctionOp schedule; ///< null: none
-  std::string scheduleName;      ///< of its function
+  /// Allocations that already have a tensor; shared ones have no function. A named loss is a tensor
+  /// of its own, also where it is the only loss and so equals the sum.
+  llvm::DenseSet<std::tuple<mlir::Operation *, ir::AllocRefAttr, llvm::StringRef>> described;
+  /// The schedules with the names of their emitted functions; the first is that of the run.
+  llvm::SmallVector<std::pair<ir::ScalarFunctionOp, std::string>> schedules;
   int64_t parameters = 0;
   mlir::Type parameterType; ///< the element type of the first parameter; null without one
 };

@@ -272,6 +272,13 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
         return failure();
       return HostTensor{{}, {*rate}};
     }
+    if (StringRef schedule = role.name; schedule.consume_front(ir::getRateScalar({}) + ".")) {
+      FailureOr<double> rate =
+          getLearningRate(function->getParentOfType<ModuleOp>(), step, schedule);
+      if (failed(rate))
+        return failure();
+      return HostTensor{{}, {*rate}};
+    }
     if (role.name == ir::kPositionScalar && start)
       return HostTensor{{}, {double(*start)}};
     if (role.name == "step" || role.name == "seed")

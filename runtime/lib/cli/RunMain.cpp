@@ -19,6 +19,7 @@
 #include "launch/Orphans.h"
 #include "loop/Evaluation.h"
 #include "loop/StopSignal.h"
+#include "loop/TrainStep.h"
 #include "loop/Trainer.h"
 #include "settings/SettingText.h"
 #include "settings/Settings.h"
@@ -76,8 +77,11 @@ void applySettings(Settings &settings, const Options &options) {
 std::vector<std::string> functionsOf(const Options &options, const Program &program) {
   auto isDecode = [](const Function &function) { return function.name == "decode"; };
   switch (options.command) {
-  case Command::Train:
-    return {"train", "eval"};
+  case Command::Train: {
+    std::vector<std::string> functions = trainFunctions(program);
+    functions.emplace_back("eval");
+    return functions;
+  }
   case Command::Eval:
     return {"eval"};
   case Command::Generate:

@@ -39,11 +39,16 @@ std::vector<InputSpec> inputsOf(const Program &program, const std::string &funct
   return specs;
 }
 
-BatchReader::BatchReader(Executor &executor, const std::string &function) : executor(executor) {
-  const std::vector<const Tensor *> inputs = inputTensors(executor.program(), function);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (executor.has(*inputs[i]))
-      targets.push_back(makeTarget(*inputs[i], i));
+BatchReader::BatchReader(Executor &executor, const std::string &function,
+                         const std::vector<InputSpec> &opened)
+    : executor(executor) {
+  for (const Tensor *tensor : inputTensors(executor.program(), function)) {
+    if (!executor.has(*tensor))
+      continue;
+    auto input = std::find_if(opened.begin(), opened.end(),
+                              [&](const InputSpec &spec) { return spec.name == tensor->name; });
+    targets.push_back(makeTarget(*tensor, static_cast<size_t>(input - opened.begin())));
+  }
 }
 
 BatchReader::Target BatchReader::makeTarget(const Tensor &tensor, size_t input) const {

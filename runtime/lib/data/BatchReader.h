@@ -16,15 +16,16 @@ std::vector<InputSpec> inputsOf(const Program &program, const std::string &funct
 
 class BatchReader {
 public:
-  BatchReader(Executor &executor, const std::string &function);
+  /// `data` has the inputs `opened`, those of the function among them.
+  BatchReader(Executor &executor, const std::string &function,
+              const std::vector<InputSpec> &opened);
 
-  /// Fills the inputs with the global batch that starts at this sample. `data` was opened for
-  /// `inputsOf` the function.
+  /// Fills the inputs with the global batch that starts at this sample.
   void load(const DataSource &data, int64_t firstSample);
 
 private:
   struct Target {
-    size_t input;                ///< its number in `inputsOf`
+    size_t input;                ///< its number among the opened ones
     int64_t perSample;           ///< elements of a sample
     std::byte *memory;           ///< on the device
     int64_t elements;            ///< of this rank's shard

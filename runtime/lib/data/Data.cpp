@@ -137,9 +137,8 @@ DataSettings evaluationData(const Settings &settings) {
           settings.text("eval.data.packing", "none") == "documents"};
 }
 
-DataSource openData(const Program &program, const std::string &function, const DataSettings &data,
-                    uint64_t seed, bool shuffle) {
-  const std::vector<InputSpec> inputs = inputsOf(program, function);
+DataSource openData(const Program &program, const std::vector<InputSpec> &inputs,
+                    const DataSettings &data, uint64_t seed, bool shuffle) {
   const std::vector<WeightedPath> paths = parseMixture(data.path);
   if (paths.empty())
     throw UserError(fmt::format("'{}' begins as a mixture, but is no list of weights and paths in "
@@ -159,10 +158,10 @@ DataSource openData(const Program &program, const std::string &function, const D
   return DataSource(std::move(components), seed, shuffle);
 }
 
-std::vector<std::string> unreadWeights(const Program &program, const std::string &function,
+std::vector<std::string> unreadWeights(const std::vector<InputSpec> &inputs,
                                        const DataSettings &data) {
   std::vector<std::string> unread;
-  if (data.format != "indexed" || reads(inputsOf(program, function), Feed::Weights))
+  if (data.format != "indexed" || reads(inputs, Feed::Weights))
     return unread;
   for (const WeightedPath &component : parseMixture(data.path))
     if (std::string file = weightsFile(tokenFilePrefix(component.path)); fs::exists(file))

@@ -21,15 +21,15 @@ struct DataSettings {
 DataSettings trainingData(const Settings &settings);
 DataSettings evaluationData(const Settings &settings);
 
-/// Samples with the inputs of a function of the program: of arrays (ArraySamples), or of tokens in
-/// samples of the program's sequence length (TokenSamples, PackedSamples). Refuses tokens outside
-/// of the model's vocabulary: most when the file is opened, all before use. `shuffle` false keeps
-/// the file order and refuses mixtures.
-DataSource openData(const Program &program, const std::string &function, const DataSettings &data,
-                    uint64_t seed, bool shuffle);
+/// Samples with these inputs of the program: of arrays (ArraySamples), or of tokens in samples of
+/// the program's sequence length (TokenSamples, PackedSamples). Refuses tokens outside of the
+/// model's vocabulary: most when the file is opened, all before use. `shuffle` false keeps the file
+/// order and refuses mixtures.
+DataSource openData(const Program &program, const std::vector<InputSpec> &inputs,
+                    const DataSettings &data, uint64_t seed, bool shuffle);
 
-/// The files of weights of these data that no input of the function reads.
-std::vector<std::string> unreadWeights(const Program &program, const std::string &function,
+/// The files of weights of these data that no input reads.
+std::vector<std::string> unreadWeights(const std::vector<InputSpec> &inputs,
                                        const DataSettings &data);
 
 } // namespace titan::rt

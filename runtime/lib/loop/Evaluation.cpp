@@ -39,8 +39,8 @@ DataSource openSet(Executor &executor, const Settings &settings) {
   std::optional<DataSource> set;
   executor.world().runCollectively([&] {
     const std::string path = pathOf(settings);
-    set.emplace(openData(executor.program(), function, evaluationData(settings), 0,
-                         /*shuffle=*/false));
+    set.emplace(openData(executor.program(), inputsOf(executor.program(), function),
+                         evaluationData(settings), 0, /*shuffle=*/false));
     countBatches(executor.program(), *set, path, 0);
   });
   return std::move(*set);
@@ -84,7 +84,7 @@ Evaluation::Evaluation(Executor &executor, const Settings &settings)
       data(openSet(executor, settings)),
       batches(countBatches(executor.program(), data, pathOf(settings),
                            settings.integer("eval.batches", 0))),
-      reader(executor, function) {
+      reader(executor, function, inputsOf(executor.program(), function)) {
   executor.prepare(function); // in a training run, before its first step
 }
 

@@ -62,6 +62,8 @@ void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, do
                      {"n_tokens_seen", static_cast<double>(row.tokens)},
                      {"lr", row.lr}};
   addLosses(scalars, "loss_metrics/", row.losses);
+  for (const auto &[name, norm] : row.gradNorms)
+    scalars.push_back({"grad_norms/" + name, norm});
   addMemory(scalars, "", executor.device());
   if (row.mfu)
     scalars.push_back({"mfu(%)", *row.mfu});

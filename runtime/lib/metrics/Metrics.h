@@ -10,7 +10,9 @@
 // formula: neither recomputation nor masks change the count. It is omitted if the peak is unknown,
 // as on CPUs unless configured. `eval_loss` is present after an evaluation. `losses` and
 // `eval_losses` contain the losses that the model names; `loss` and `eval_loss` are the sums of all
-// losses. `max_loss` is the largest mean over a rank's share of the batch, if the batch is sharded.
+// losses. `grad_norms` contains the norm of each turn, where groups of parameters have their own
+// losses or periods; `losses` then contains the losses of the turns of the step. `max_loss` is the
+// largest mean over a rank's share of the batch, if the batch is sharded.
 //
 // Errors: UserError if a file cannot be written.
 #pragma once
@@ -41,6 +43,7 @@ struct MetricsRow {
   double modelTflops = 0;              ///< like tflops, by TorchTitan's formula
   std::optional<double> mfu = {};      ///< per cent; if the devices' peak is known
   NamedLosses losses = {}, evalLosses = {};
+  NamedLosses gradNorms = {};         ///< of each turn of the step, by the name of its losses
   std::optional<double> maxLoss = {}; ///< the largest of all ranks, if the batch is sharded
 };
 
