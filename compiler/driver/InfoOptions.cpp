@@ -86,8 +86,14 @@ void addPathsOf(const sema::CheckedRun &run, std::vector<Path> &paths) {
   if (run.train.parameters.empty())
     return;
   std::string pattern = ".\"" + run.train.parameters.back().name + "\".";
-  for (const sema::OptionSpec &spec : sema::groupOptions())
-    paths.push_back(pathOf("optimizer.group" + pattern, spec));
+  for (sema::OptionSpec spec : sema::groupOptions()) {
+    if (spec.type == sema::OptionType::Words) // names of losses
+      for (const sema::Output &loss : run.train.losses)
+        if (!loss.name.empty())
+          spec.samples.push_back(loss.name);
+    if (spec.type != sema::OptionType::Words || !spec.samples.empty())
+      paths.push_back(pathOf("optimizer.group" + pattern, spec));
+  }
   const std::string section = "optimizer.";
   for (sema::OptionSpec spec : run.run.optimizer.options) {
     spec.path = spec.path.substr(section.size());

@@ -9,6 +9,7 @@
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/Kernels/ScalarText.h"
 #include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/Turns.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "dialects/titan/Transforms/Memory/PipelineTable.h"
@@ -235,8 +236,8 @@ void ProgramTable::emitHostFunctions(NameScope &scope) {
   };
   for (auto function : module.getOps<ScalarFunctionOp>()) {
     if (function->hasAttr(attr::kSchedule))
-      schedule = emitOne(function, "schedule",
-                         "The factor of the learning rate. Runs on the host, once a step.");
+      schedules.push_back(emitOne(
+          function, "schedule", "The factor of the learning rate. Runs on the host, once a step."));
     if (auto output = function->getAttrOfType<StringAttr>(attr::kEvaluates))
       evaluated.push_back(emitOne(function, "evaluation",
                                   "`" + output.str() +
@@ -251,10 +252,15 @@ static std::string getSources(ScalarFunctionOp function, StringRef attribute) {
   return "{" + sources + "}";
 }
 
-void ProgramTable::emitScheduleRow() {
-  if (schedule)
-    out.line("p.schedule = {" + getSources(schedule->function, attr::kSchedule) + ", " +
-             schedule->name + "};");
+void ProgramTable::emitScheduleRows() {
+  for (auto &[function, name] : schedules) {
+    const std::string schedule = "{" + getSources(function, attr::kSchedule) + ", " + name + "}";
+    if (function == schedules.front().function)
+      out.line("p.schedule = " + schedule + ";");
+    else
+      out.line("p.groupSchedules.push_back({" +
+               quote(getRateScalar(FlatSymbolRefAttr::get(function))) + ", " + schedule + "});");
+  }
 }
 
 void ProgramTable::emitEvaluatedRows() {
@@ -304,7 +310,10 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
     auto name = attributes.getAs<StringAttr>(attribute);
     if (attribute == attr::kInput && function->hasAttr(dist::kFragmentAttr))
       continue; // emitInputs describes the whole
-    if (!name || !described.insert({owner, ref}).second)
+    if (!name)
+      continue;
+    bool isNamedLoss = attribute == attr::kOutput && name.getValue().starts_with(getLossOutput(""));
+    if (!described.insert({owner, ref, isNamedLoss ? name.getValue() : StringRef()}).second)
       continue;
     out.line("{.role = Role::" + role + ", .name = " + quote(name) + ",");
     auto unpadded = attributes.getAs<DenseI64ArrayAttr>(attr::kUnpadded);
@@ -395,6 +404,24 @@ void ProgramTable::emitPipelines() {
   }
 }
 
+static std::string getPeriods(const std::vector<Period> &periods) {
+  std::string list;
+  for (const Period &period : periods)
+    list += (list.empty() ? "{" : ", {") + std::to_string(period.every) + ", " +
+            std::to_string(period.offset) + "}";
+  return "{" + list + "}";
+}
+
+void ProgramTable::emitTurn(func::FuncOp function) {
+  auto attribute = function->getAttrOfType<TurnAttr>(attr::kTurn);
+  if (!attribute)
+    return;
+  const Turn turn = getTurn(attribute);
+  auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
+  out.line("addTurn(p, {" + quote(program.getValue()) + ", " + getPeriods(turn.due) + ", " +
+           getPeriods(turn.idle) + "});");
+}
+
 void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
   auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
   auto events = function->getAttrOfType<IntegerAttr>(memory::kEvents);
@@ -454,6 +481,8 @@ void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
   emitRoutes(functions);
   for (auto [function, name] : llvm::zip_equal(functions, namespaces))
     emitFunction(function, name);
+  for (func::FuncOp function : functions)
+    emitTurn(function);
   emitPipelines();
   out.close();
   out.blank();
@@ -486,7 +515,7 @@ void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
   emitChoice(degreeOne);
   emitSettings();
   emitWeights();
-  emitScheduleRow();
+  emitScheduleRows();
   emitEvaluatedRows();
   if (parameterType)
     out.line("p.dtype = " + getDType(parameterType) + ";");

@@ -24,7 +24,7 @@ public:
   /// `describe`: allocations, tensors and functions. `namespaces`: that of each function, in order.
   void emitDescription(llvm::ArrayRef<mlir::func::FuncOp> functions,
                        llvm::ArrayRef<std::string> namespaces);
-  /// The functions that the host evaluates: of the schedule, and of outputs of evaluations.
+  /// The functions that the host evaluates: of schedules, and of outputs of evaluations.
   void emitHostFunctions(NameScope &scope);
   /// The rest. `degreeOne`: the namespace for degree 1 of the `auto` axis, or empty. `checksum`
   /// covers all earlier text.
@@ -35,8 +35,8 @@ private:
   void emitChoice(llvm::StringRef degreeOne);
   void emitSettings();
   void emitWeights();
-  /// The arguments of the schedule, and its function.
-  void emitScheduleRow();
+  /// The arguments of the schedules, and their functions.
+  void emitScheduleRows();
   /// The outputs of evaluations that are functions, with their arguments.
   void emitEvaluatedRows();
   void emitPersistent();
@@ -51,6 +51,8 @@ private:
   /// The routes of all messages, which the runtime connects at the start.
   void emitRoutes(llvm::ArrayRef<mlir::func::FuncOp> functions);
   void emitFunction(mlir::func::FuncOp function, llvm::StringRef name);
+  /// The steps in which a turn runs; nothing for other functions.
+  void emitTurn(mlir::func::FuncOp function);
   std::string getAllocation(ir::AllocationAttr allocation);
   /// `unpadded`: the sizes without padding, or null.
   std::string getInfo(ir::NamedTensorType type, mlir::DenseI64ArrayAttr unpadded);
@@ -61,13 +63,14 @@ private:
   mlir::ModuleOp module;
   dist::MeshOp mesh;
   Writer &out;
-  /// Allocations that already have a tensor; shared ones have no function.
-  llvm::DenseSet<std::pair<mlir::Operation *, ir::AllocRefAttr>> described;
+  /// Allocations that already have a tensor; shared ones have no function. A named loss is a tensor
+  /// of its own, also where it is the only loss and so equals the sum.
+  llvm::DenseSet<std::tuple<mlir::Operation *, ir::AllocRefAttr, llvm::StringRef>> described;
   struct HostFunction {
     ir::ScalarFunctionOp function;
     std::string name; ///< in the emitted source
   };
-  std::optional<HostFunction> schedule;
+  std::vector<HostFunction> schedules; ///< the first is that of the run
   std::vector<HostFunction> evaluated;
   int64_t parameters = 0;
   mlir::Type parameterType; ///< the element type of the first parameter; null without one

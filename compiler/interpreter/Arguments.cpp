@@ -296,6 +296,13 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
         return failure();
       return HostTensor{{}, {*rate}};
     }
+    if (StringRef schedule = role.name; schedule.consume_front(ir::getRateScalar({}) + ".")) {
+      FailureOr<double> rate =
+          getLearningRate(function->getParentOfType<ModuleOp>(), step, schedule);
+      if (failed(rate))
+        return failure();
+      return HostTensor{{}, {*rate}};
+    }
     if (role.name == ir::kPositionScalar)
       return HostTensor{{}, {double(starts.front())}};
     if (role.name == ir::kSlotScalar)

@@ -38,22 +38,21 @@ LogicalResult load(MLIRContext &context, const std::string &file, bool float64, 
   return success();
 }
 
-/// Results by name for --dump. Stacked tensors are written slot by slot, as weight files store
-/// them.
-std::map<std::string, ir::HostTensor> collect(Session &session) {
-  std::map<std::string, ir::HostTensor> tensors;
-  func::FuncOp function = session.getFunction();
-  for (auto [i, result] : llvm::enumerate(session.getResults())) {
+/// Adds the results by name for --dump, in the place of earlier ones. Stacked tensors are written
+/// slot by slot, as weight files store them.
+void collect(const Session &session, std::map<std::string, ir::HostTensor> &tensors) {
+  for (const Result &result : session.getResults()) {
+    func::FuncOp function = result.function;
     std::string prefix = result.role.kind + ".";
-    if (!function.getResultAttr(i, ir::attr::kStacked)) {
+    Attribute stacked = function.getResultAttr(result.index, ir::attr::kStacked);
+    if (!stacked) {
       tensors[prefix + result.role.name] = result.global;
       continue;
     }
-    auto updated = function.getResultAttrOfType<IntegerAttr>(i, ir::attr::kUpdates);
-    bool isState = updated && getArgumentRole(function, updated.getInt()).kind == "state";
-    ir::Stack stack = ir::getStack(function.getResultAttr(i, ir::attr::kStacked),
-                                   cast<ir::NamedTensorType>(function.getResultTypes()[i]));
-    SmallVector<std::string> layers = ir::getSlotNames(result.role.name, stack, isState);
+    ir::Stack stack =
+        ir::getStack(stacked, cast<ir::NamedTensorType>(function.getResultTypes()[result.index]));
+    SmallVector<std::string> layers =
+        ir::getSlotNames(result.role.name, stack, /*isState=*/result.role.kind == "state");
     size_t size = result.global.data.size() / layers.size();
     for (auto [layer, name] : llvm::enumerate(layers)) {
       ir::HostTensor slotTensor;
@@ -64,7 +63,6 @@ std::map<std::string, ir::HostTensor> collect(Session &session) {
       tensors[prefix + name] = std::move(slotTensor);
     }
   }
-  return tensors;
 }
 
 LogicalResult report(const Comparison &comparison, double tolerance, raw_ostream &stream) {
@@ -81,6 +79,7 @@ LogicalResult report(const Comparison &comparison, double tolerance, raw_ostream
 }
 
 LogicalResult runSteps(Session &session, const DriverOptions &options, raw_ostream &stream) {
+  std::map<std::string, ir::HostTensor> dumped; // of the latest turns
   for (int64_t step = 1; step <= options.steps; ++step) {
     if (failed(session.step()))
       return failure();
@@ -89,8 +88,10 @@ LogicalResult runSteps(Session &session, const DriverOptions &options, raw_ostre
     printResults(session, options.gather, stream);
     if (options.local)
       printLocalResults(session, stream);
+    if (!options.dump.empty())
+      collect(session, dumped);
   }
-  return options.dump.empty() ? success() : writeTensors(options.dump, collect(session));
+  return options.dump.empty() ? success() : writeTensors(options.dump, dumped);
 }
 
 LogicalResult compareSteps(Session &one, Session &other, const DriverOptions &options,

@@ -29,9 +29,10 @@ static std::optional<double> getNumber(SettingAttr setting) {
   return static_cast<double>(llvm::find(choices, value) - choices.begin());
 }
 
-static ScalarFunctionOp findSchedule(ModuleOp module) {
+/// The schedule of this name; without a name, the first one.
+static ScalarFunctionOp findSchedule(ModuleOp module, StringRef name) {
   for (auto function : module.getOps<ScalarFunctionOp>())
-    if (function->hasAttr(attr::kSchedule))
+    if (function->hasAttr(attr::kSchedule) && (name.empty() || function.getSymName() == name))
       return function;
   return {};
 }
@@ -55,9 +56,11 @@ static FailureOr<double> evaluate(ModuleOp module, ScalarFunctionOp schedule, in
   return values.lookup(schedule.getYield().getValues().front());
 }
 
-FailureOr<double> interpreter::getLearningRate(ModuleOp module, int64_t step) {
+FailureOr<double> interpreter::getLearningRate(ModuleOp module, int64_t step, StringRef name) {
   const double peak = getNumber(findSetting(module, "optimizer.lr")).value_or(1e-3);
-  ScalarFunctionOp schedule = findSchedule(module);
+  ScalarFunctionOp schedule = findSchedule(module, name);
+  if (!schedule && !name.empty())
+    return module.emitError("the module has no schedule @") << name;
   if (!schedule)
     return peak;
   FailureOr<double> factor = evaluate(module, schedule, step);

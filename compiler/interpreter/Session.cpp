@@ -5,6 +5,7 @@
 #include "compiler/interpreter/Fragments.h"
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Padding.h"
+#include "dialects/titan/Support/Turns.h"
 
 using namespace mlir;
 using namespace titan;
@@ -58,8 +59,36 @@ static bool isMapped(func::FuncOp function) {
              .wasInterrupted();
 }
 
+/// The turns of the program `name`; none if it is a function.
+static SmallVector<func::FuncOp> findTurnPrograms(ModuleOp module, StringRef name) {
+  SmallVector<func::FuncOp> turns;
+  if (name.empty() || module.lookupSymbol(name))
+    return turns;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(ir::attr::kTurn) && function.getName().starts_with((name + ".").str()))
+      turns.push_back(function);
+  return turns;
+}
+
+FailureOr<Session> Session::createTurns(ModuleOp module, ArrayRef<func::FuncOp> functions,
+                                        int64_t autoDegree, const Settings &settings) {
+  std::vector<Session> turns;
+  for (func::FuncOp function : functions) {
+    auto turn = create(module, function.getName(), autoDegree, settings);
+    if (failed(turn))
+      return failure();
+    turns.push_back(std::move(*turn));
+  }
+  Session session({functions.begin(), functions.end()},
+                  std::make_unique<RankMesh>(*turns.front().mesh), settings);
+  session.turns = std::move(turns);
+  return session;
+}
+
 FailureOr<Session> Session::create(ModuleOp module, StringRef programs, int64_t autoDegree,
                                    Settings settings) {
+  if (SmallVector<func::FuncOp> turns = findTurnPrograms(module, programs); !turns.empty())
+    return createTurns(module, turns, autoDegree, settings);
   auto functions = findFunctions(module, programs);
   if (failed(functions))
     return failure();
@@ -139,7 +168,56 @@ static std::string getFamily(func::FuncOp function, unsigned index) {
   return kind == "state" ? StringRef(role.name).split('.').first.str() : kind;
 }
 
+/// Gives the other turns the new value of an argument that `turn` has updated.
+LogicalResult Session::passOnUpdate(Session &turn, unsigned argument) {
+  const Role role = getArgumentRole(turn.getFunction(), argument);
+  for (Session &other : turns)
+    for (unsigned i = 0; i < other.getFunction().getNumArguments(); ++i) {
+      if (&other == &turn || !(getArgumentRole(other.getFunction(), i) == role))
+        continue;
+      FailureOr<HostTensor> value = turn.getArgument(argument);
+      if (failed(value))
+        return failure();
+      other.setArgument(i, *value);
+    }
+  return success();
+}
+
+/// The name of an output begins with that of its turn.
+LogicalResult Session::runTurn(Session &turn, bool keep) {
+  turn.nextStep = nextStep;
+  if (failed(turn.step(keep)))
+    return failure();
+  locals.resize(turn.locals.size());
+  for (auto [rank, values] : llvm::enumerate(turn.locals))
+    llvm::append_range(locals[rank], values);
+  for (Result result : turn.results) {
+    if (result.role.kind == "output")
+      result.role.name = (turn.getFunction().getName() + "." + result.role.name).str();
+    auto updated =
+        result.function.getResultAttrOfType<IntegerAttr>(result.index, ir::attr::kUpdates);
+    if (updated && keep && failed(passOnUpdate(turn, updated.getInt())))
+      return failure();
+    results.push_back(std::move(result));
+  }
+  return success();
+}
+
+LogicalResult Session::stepTurns(bool keep) {
+  results.clear();
+  locals.clear();
+  for (Session &turn : turns) {
+    auto steps = turn.getFunction()->getAttrOfType<ir::TurnAttr>(ir::attr::kTurn);
+    if (ir::getTurn(steps).runsIn(nextStep) && failed(runTurn(turn, keep)))
+      return failure();
+  }
+  nextStep += keep;
+  return success();
+}
+
 LogicalResult Session::step(bool keep) {
+  if (!turns.empty())
+    return stepTurns(keep);
   if (failed(makeArguments(/*everyStep=*/true)))
     return failure();
   FailureOr<RankTensors> run = isFragmented(getFunction())
@@ -166,7 +244,7 @@ LogicalResult Session::step(bool keep) {
       if (failed(global))
         return failure();
     }
-    results.push_back({role, getFamily(function, i), type, std::move(*global)});
+    results.push_back({role, getFamily(function, i), type, std::move(*global), function, i});
   }
   nextStep += keep;
   return success();

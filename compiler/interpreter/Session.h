@@ -4,6 +4,9 @@
 // results as global values by role. Comparisons use global values, so the programs may have
 // different meshes.
 //
+// A program that was split into turns has a session for each turn. A step runs those that are due,
+// one after the other; each update reaches the arguments of all turns.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TITAN_COMPILER_INTERPRETER_SESSION_H
@@ -22,13 +25,16 @@ struct Result {
   std::string family;
   ir::NamedTensorType type;
   ir::HostTensor global;
+  /// The function that returns it, and the index among its results.
+  mlir::func::FuncOp function;
+  unsigned index;
 };
 
 class Session {
 public:
   /// Runs `programs`: names separated by commas; rank r runs number r mod n; empty: the first
   /// function. All must have the same arguments and results. A program without shardings runs on
-  /// one rank.
+  /// one rank. "train" also names the turns of a train program.
   static mlir::FailureOr<Session> create(mlir::ModuleOp module, llvm::StringRef programs,
                                          int64_t autoDegree, Settings settings);
 
@@ -52,11 +58,18 @@ private:
           Settings settings)
       : functions(std::move(functions)), mesh(std::move(mesh)), settings(std::move(settings)) {}
 
+  static mlir::FailureOr<Session> createTurns(mlir::ModuleOp module,
+                                              llvm::ArrayRef<mlir::func::FuncOp> turns,
+                                              int64_t autoDegree, const Settings &settings);
+  mlir::LogicalResult stepTurns(bool keep);
+  mlir::LogicalResult runTurn(Session &turn, bool keep);
+  mlir::LogicalResult passOnUpdate(Session &turn, unsigned argument);
   mlir::LogicalResult makeArguments(bool everyStep);
   mlir::FailureOr<ir::HostTensor> assembleAt(ir::NamedTensorType type, const RankTensors &tensors,
                                              unsigned index, const std::string &name);
 
   std::vector<mlir::func::FuncOp> functions;
+  std::vector<Session> turns; ///< of `functions`, if the program is split; then without arguments
   std::unique_ptr<RankMesh> mesh;
   Settings settings;
   int64_t nextStep = 1;

@@ -22,9 +22,9 @@ class ProgramLowering {
 public:
   ProgramLowering(const sema::CheckedRun &run, const sema::Model &model,
                   const SourceManager &sources, OpBuilder &builder,
-                  ArrayRef<Attribute> optimizers = {})
+                  ArrayRef<Attribute> optimizers = {}, ArrayRef<Attribute> schedules = {})
       : run(run), model(model), translation(model, sources, builder.getContext()), builder(builder),
-        optimizers(optimizers) {}
+        optimizers(optimizers), schedules(schedules) {}
 
   func::FuncOp lower(StringRef name, ArrayRef<sema::Output> outputs) {
     std::vector<sema::ValueId> roots;
@@ -95,8 +95,12 @@ private:
         set(ir::attr::kBuffer, builder.getUnitAttr());
       else
         addGroupAttributes(run.run, parameter, builder, role);
-      if (name == "train" && run.updates.functionOf[i])
+      if (name == "train" && run.updates.functionOf[i]) {
         set(ir::attr::kUpdatedBy, optimizers[*run.updates.functionOf[i]]);
+        if (std::optional<size_t> schedule = run.groupSchedules.functionOf[i])
+          set(ir::attr::kScheduledBy, schedules[*schedule]);
+        addTurnAttributes(run.run, model, parameter, builder, role);
+      }
       if (!parameter.repeats.empty())
         set(ir::attr::kStacked,
             ir::getStackedAttr(builder, parameter.iterations, parameter.repeatSegments));
@@ -155,7 +159,7 @@ private:
   const sema::Model &model;
   Translation translation;
   OpBuilder &builder;
-  ArrayRef<Attribute> optimizers;
+  ArrayRef<Attribute> optimizers, schedules; ///< symbols
 };
 
 /// Appends the metrics of the model.
@@ -207,7 +211,8 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
     lowerSchedule(*run.schedule, sources, builder);
   if (run.train.loss) {
     SmallVector<Attribute> optimizers = lowerOptimizers(run.updates, sources, builder);
-    ProgramLowering program(run, run.train, sources, builder, optimizers);
+    SmallVector<Attribute> schedules = lowerGroupSchedules(run.groupSchedules, sources, builder);
+    ProgramLowering program(run, run.train, sources, builder, optimizers, schedules);
     func::FuncOp train = program.lower("train", trainOutputs(run));
     addStepAttributes(run.run, builder, train);
     // The stages of a pipeline process microbatches, even if there is one only.

@@ -1,6 +1,7 @@
 #include "compiler/lowering/RunAttributes.h"
 #include "compiler/sema/program/Fingerprint.h"
 #include "compiler/sema/runs/ParameterRules.h"
+#include "compiler/sema/runs/Turns.h"
 
 #include "base/data/Feed.h"
 #include "dialects/dist/IR/DistOps.h"
@@ -332,6 +333,19 @@ void addGroupAttributes(const sema::Run &run, const sema::Parameter &parameter, 
   if (scale && scale->number() != 1)
     role.push_back(
         builder.getNamedAttr(ir::attr::kRateScale, builder.getF64FloatAttr(scale->number())));
+}
+
+void addTurnAttributes(const sema::Run &run, const sema::Model &model,
+                       const sema::Parameter &parameter, OpBuilder &builder,
+                       SmallVectorImpl<NamedAttribute> &role) {
+  const std::vector<std::string> losses = sema::lossesOf(run, model, parameter);
+  if (!losses.empty())
+    role.push_back(builder.getNamedAttr(
+        ir::attr::kLosses,
+        builder.getStrArrayAttr(SmallVector<StringRef>(losses.begin(), losses.end()))));
+  if (const Period period = sema::periodOf(run, parameter); period != Period())
+    role.push_back(builder.getNamedAttr(
+        ir::attr::kPeriod, ir::PeriodAttr::get(builder.getContext(), period.every, period.offset)));
 }
 
 } // namespace titan::lowering

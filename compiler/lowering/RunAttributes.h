@@ -31,6 +31,10 @@ ir::PrecisionAttr precisionAttribute(const sema::Run &run, const Translation &tr
 void addGroupAttributes(const sema::Run &run, const sema::Parameter &parameter,
                         mlir::OpBuilder &builder,
                         llvm::SmallVectorImpl<mlir::NamedAttribute> &role);
+/// The losses and the period of a trained parameter, where groups state them.
+void addTurnAttributes(const sema::Run &run, const sema::Model &model,
+                       const sema::Parameter &parameter, mlir::OpBuilder &builder,
+                       llvm::SmallVectorImpl<mlir::NamedAttribute> &role);
 
 } // namespace titan::lowering
 

@@ -1,4 +1,4 @@
-// Lowers the schedule of a run to a scalar function with `titan.schedule`.
+// Lowers the schedules of a run to scalar functions with `titan.schedule`.
 #ifndef TITAN_COMPILER_LOWERING_SCHEDULELOWERING_H
 #define TITAN_COMPILER_LOWERING_SCHEDULELOWERING_H
 
@@ -12,6 +12,10 @@ namespace titan::lowering {
 /// `titan.schedule` lists the source of each argument.
 void lowerSchedule(const sema::ScheduleFunction &schedule, const SourceManager &sources,
                    mlir::OpBuilder &builder);
+/// Adds the schedules of groups, `@schedule.group.NAME`. Returns their symbols.
+llvm::SmallVector<mlir::Attribute> lowerGroupSchedules(const sema::GroupSchedules &schedules,
+                                                       const SourceManager &sources,
+                                                       mlir::OpBuilder &builder);
 
 } // namespace titan::lowering
 

@@ -1,9 +1,12 @@
 #include "compiler/plan/ShardingReport.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/IR/TensorAttributes.h"
+#include "dialects/titan/Support/Programs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSet.h"
+
+#include <algorithm>
 
 using namespace mlir;
 
@@ -33,13 +36,13 @@ static TensorLayout getLayout(StringRef name, Value value) {
   return layout;
 }
 
-static func::FuncOp findProgram(ModuleOp module) {
-  func::FuncOp first;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if (!first || function.getName() == "train")
-      first = function;
-  }
-  return first;
+/// The train programs; without any, the first function.
+static SmallVector<func::FuncOp> findPrograms(ModuleOp module) {
+  SmallVector<func::FuncOp> programs = ir::getTrainPrograms(module);
+  auto all = module.getOps<func::FuncOp>();
+  if (programs.empty() && !all.empty())
+    programs.push_back(*all.begin());
+  return programs;
 }
 
 static std::vector<TensorLayout> getLayouts(func::FuncOp function) {
@@ -63,20 +66,34 @@ static std::vector<TensorLayout> getLayouts(func::FuncOp function) {
   return layouts;
 }
 
+/// Adds the layouts of tensors that `layouts` lacks; parameters precede other values.
+static void merge(std::vector<TensorLayout> added, std::vector<TensorLayout> &layouts) {
+  llvm::StringSet<> known;
+  for (const TensorLayout &layout : layouts)
+    known.insert(layout.name);
+  for (TensorLayout &layout : added)
+    if (!known.count(layout.name))
+      layouts.push_back(std::move(layout));
+  std::stable_partition(layouts.begin(), layouts.end(),
+                        [](const TensorLayout &layout) { return layout.isParameter; });
+}
+
 ShardingReport reportSharding(ModuleOp beforeSharding) {
   OwningOpRef<ModuleOp> module = beforeSharding.clone();
   PassManager passes(module->getContext());
   passes.addPass(dist::createDistPadDimensions()); // padding changes the local sizes
   passes.addPass(dist::createDistAssignShardings());
-  func::FuncOp function;
-  if (succeeded(passes.run(*module)))
-    function = findProgram(*module);
-  if (!function)
+  if (failed(passes.run(*module)))
     return {};
-  ShardingReport report{getLayouts(function), {}};
-  if (FailureOr<dist::MeshView> mesh = dist::MeshView::get(*module); succeeded(mesh))
+  ShardingReport report;
+  FailureOr<dist::MeshView> mesh = dist::MeshView::get(*module);
+  for (func::FuncOp function : findPrograms(*module)) {
+    merge(getLayouts(function), report.layouts);
+    if (failed(mesh))
+      continue;
     if (auto conflicts = dist::reportConflicts(function, *mesh); succeeded(conflicts))
-      report.conflicts = std::move(*conflicts);
+      llvm::append_range(report.conflicts, *conflicts);
+  }
   return report;
 }
 

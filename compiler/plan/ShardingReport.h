@@ -29,7 +29,7 @@ struct ShardingReport {
   std::vector<dist::ConflictUse> conflicts;
 };
 
-/// Of the training program, or of the first program if there is none.
+/// Of the train programs, or of the first program if there is none.
 ShardingReport reportSharding(mlir::ModuleOp beforeSharding);
 
 } // namespace titan::plan

@@ -8,6 +8,7 @@
 #include "compiler/sema/program/Reachability.h"
 #include "compiler/sema/runs/Config.h"
 #include "compiler/sema/runs/ParameterRules.h"
+#include "compiler/sema/runs/Turns.h"
 
 #include <algorithm>
 
@@ -200,10 +201,17 @@ bool Checker::specialiseForInference(CheckedRun &checked) {
   return false;
 }
 
-void Checker::warnUnused(const Model &model) {
-  Reachability needed(model, {*model.loss});
+void Checker::warnUnused(const CheckedRun &checked) {
+  const Model &model = checked.train;
+  std::map<std::vector<std::string>, Reachability> needed; // by names of losses
+  auto isNeeded = [&](uint32_t i) {
+    std::vector<std::string> losses = lossesOf(checked.run, model, model.parameters[i]);
+    const std::vector<ValueId> roots = valuesOf(model, losses);
+    return needed.try_emplace(std::move(losses), model, roots).first->second.parameters.count(i) >
+           0;
+  };
   for (uint32_t i = 0; i < model.parameters.size(); ++i)
-    if (!needed.parameters.count(i) && !model.parameters[i].isBuffer) // that may be a result itself
+    if (!model.parameters[i].isBuffer && !isNeeded(i)) // a buffer may be a result itself
       diags.report(Code::UnusedParameter, model.parameters[i].loc,
                    "the loss does not depend on parameter `" + model.parameters[i].name + "`");
 }
@@ -395,14 +403,17 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   checkShardingOptions(checked.run, checked.mesh, diags);
   checkGroups(checked.run, checked.train, diags);
   checkGroupOptions(checked.run, checked.train, diags);
+  if (checked.train.loss)
+    checkTurns(checked.run, checked.train, checked.mesh.pipeline.has_value(), diags);
   if (isTrain)
     checkRecompute(checked, diags);
   if (checked.train.loss)
     checked.updates = elaborateOptimizers(checked.run, checked.train, library, diags);
   if (isTrain)
     checked.schedule = elaborateSchedule(checked.run, library, diags);
+  checked.groupSchedules = elaborateGroupSchedules(checked.run, checked.train, library, diags);
   if (isTrain && checked.train.loss) {
-    warnUnused(checked.train);
+    warnUnused(checked);
     checkTrains(checked);
   }
   if (std::vector<Symbol> weights = findWeights(checked.run.model, *unit, library);

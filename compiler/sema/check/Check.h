@@ -35,6 +35,7 @@ struct CheckedRun {
   Model logits;    ///< the outputs for inference, at batch 1, as far as they exist there
   Updates updates; ///< of the parameters of `train`
   std::optional<ScheduleFunction> schedule = {}; ///< of a run
+  GroupSchedules groupSchedules = {};            ///< of the parameters of `train`
   std::optional<WeightMap> weights = {};         ///< of other software, if the model declares them
   std::optional<Model> merge = {};               ///< updates before an export; may have no body
   std::optional<std::string> config = {};        ///< config.json of other software, if declared
@@ -70,7 +71,7 @@ private:
   bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments,
                       DiagnosticEngine &diags);
   bool specialiseForInference(CheckedRun &checked);
-  void warnUnused(const Model &model);
+  void warnUnused(const CheckedRun &checked);
   void checkTrains(const CheckedRun &checked);
   bool isComplete(const Symbol &model, std::set<std::string> given, unsigned depth) const;
   std::vector<Symbol> declared(bool trains) const;

@@ -15,10 +15,12 @@ struct Argument {
   Location loc;
 };
 
-/// An option whose value is known at launch.
+/// An option of a schedule.
 struct LaunchOption {
   Value value;                    ///< in the file
   std::vector<std::string> words; ///< that it may be; empty: it is no word
+  bool isFixed = false;           ///< a launch cannot change the value
+  bool operator==(const LaunchOption &) const = default;
 };
 /// The options of a schedule by name.
 using ScheduleRequest = std::map<std::string, LaunchOption>;

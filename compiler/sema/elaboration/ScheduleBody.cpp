@@ -7,9 +7,22 @@ namespace titan::sema {
 
 using namespace syntax;
 
-/// Adds an input for the value that the option has at launch.
+/// The value of an option as a number; of a word its index.
+static Value numberOf(const LaunchOption &option) {
+  if (option.value.isNumber())
+    return option.value;
+  if (option.words.empty())
+    return Value::ofInt(option.value.boolean());
+  auto word = std::find(option.words.begin(), option.words.end(), option.value.text);
+  return Value::ofInt(word - option.words.begin());
+}
+
+/// Adds an input for the value that the option has at launch, or the constant that it is.
 Value Statements::launchOption(const Name &name, const LaunchOption &option) {
-  const Value number = addInput(name, {DType::F64, {}});
+  const TensorType type{DType::F64, {}};
+  const Value number = option.isFixed
+                           ? elaboration.tensors.constantLike(numberOf(option), type, name.loc)
+                           : addInput(name, type);
   if (!option.words.empty())
     return Value::ofChoice(number.tensor, option.words);
   if (option.value.kind == Value::Kind::Bool)

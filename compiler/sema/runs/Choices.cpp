@@ -10,9 +10,10 @@ using namespace syntax;
 
 const ChoiceKind optimizerChoice{Namespace::Optimizers, "optimizer", &Run::optimizer};
 
+const ChoiceKind scheduleChoice{Namespace::Schedules, "schedule", &Run::schedule};
+
 const std::vector<ChoiceKind> &choiceKinds() {
-  static const std::vector<ChoiceKind> kinds = {optimizerChoice,
-                                                {Namespace::Schedules, "schedule", &Run::schedule}};
+  static const std::vector<ChoiceKind> kinds = {optimizerChoice, scheduleChoice};
   return kinds;
 }
 

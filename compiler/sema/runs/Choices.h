@@ -17,7 +17,7 @@ struct ChoiceKind {
 };
 
 const std::vector<ChoiceKind> &choiceKinds();
-extern const ChoiceKind optimizerChoice;
+extern const ChoiceKind optimizerChoice, scheduleChoice;
 /// The kind whose section or name `path` is (`optimizer`, `optimizer.name`); null: none.
 const ChoiceKind *choiceAt(const std::string &path);
 

@@ -45,8 +45,8 @@ private:
 
   /// Names that every schedule, or every optimizer or group of parameters, has already.
   bool isReserved(const Name &name) {
-    static const std::set<std::string> ofOptimizers = {"group", "lr", "lr_scale", "name",
-                                                       "optimizer"};
+    static const std::set<std::string> ofOptimizers = {
+        "every", "group", "loss", "lr", "lr_scale", "name", "offset", "optimizer", "schedule"};
     if (isSchedule ? name.text != "name" : !ofOptimizers.count(name.text))
       return false;
     diags

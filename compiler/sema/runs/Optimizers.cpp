@@ -24,8 +24,9 @@ void dropForeignGroupOptions(Run &run) {
   for (Group &group : run.groups)
     std::erase_if(group.values,
                   [&](const auto &entry) { return !findGroupOption(run, group, entry.first); });
-  std::erase_if(run.groups,
-                [](const Group &group) { return group.values.empty() && !group.optimizer; });
+  std::erase_if(run.groups, [](const Group &group) {
+    return group.values.empty() && !group.optimizer && !group.schedule;
+  });
 }
 
 std::optional<OptionSpec> findGroupOption(const Run &run, const Group &group,
@@ -49,6 +50,7 @@ std::optional<OptionSpec> findGroupOption(const Run &run, const Group &group,
 std::vector<std::string> groupOptionNames(const Run &run, const Group &group) {
   std::vector<std::string> known = namesOf(groupOptions());
   known.emplace_back("optimizer");
+  known.emplace_back("schedule");
   for (const OptionSpec &spec : group.optimizer ? group.optimizerOptions : run.optimizer.options)
     known.push_back(group.optimizer ? spec.path : spec.path.substr(section.size()));
   return known;

@@ -283,6 +283,10 @@ const std::vector<OptionSpec> &groupOptions() {
   static const std::vector<OptionSpec> table = {
       // A factor, because the rate itself may change at launch.
       number("lr_scale", 1, Fixed::Compile, 0, unbounded, "factor of the learning rate"),
+      list("loss", OptionType::Words, {},
+           "the named losses whose sum the parameters minimise; none: the sum of all losses"),
+      integer("every", Value::ofInt(1), Fixed::Compile, 1, "steps between two updates"),
+      integer("offset", Value::ofInt(0), Fixed::Compile, 0, "steps before the first update"),
   };
   return table;
 }

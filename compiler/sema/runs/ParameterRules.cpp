@@ -4,6 +4,7 @@
 #include "compiler/sema/program/ElementTypes.h"
 #include "compiler/sema/runs/Choices.h"
 #include "compiler/sema/runs/DeclaredOptions.h"
+#include "compiler/sema/runs/EvalNames.h"
 #include "compiler/sema/runs/Optimizers.h"
 
 #include <cmath>
@@ -70,13 +71,50 @@ struct GroupReader {
       if (isOptimizer(*entry))
         readOptimizer(*entry);
     for (const Setting *entry : entries)
-      if (!isOptimizer(*entry))
+      if (isSchedule(*entry))
+        readSchedule(*entry);
+      else if (!isOptimizer(*entry))
         readEntry(*entry);
   }
 
 private:
   static bool isOptimizer(const Setting &entry) {
     return entry.path.text() == "optimizer" && entry.value;
+  }
+
+  static bool isSchedule(const Setting &entry) {
+    return entry.path.text() == "schedule" && entry.value;
+  }
+
+  void readSchedule(const Setting &entry) {
+    std::optional<Path> path = chosenName(*entry.value);
+    if (!path)
+      return reportNoName(scheduleChoice, *entry.value, diags);
+    GroupSchedule schedule{findChoice(scheduleChoice, *path, unit, run, library, diags), {}, {}};
+    if (!schedule.symbol)
+      return;
+    schedule.options = optionsOf(schedule.symbol, library, diags);
+    for (const OptionSpec &spec : schedule.options)
+      schedule.values[spec.path] = spec.initial;
+    if (entry.block)
+      for (const Setting &inner : *entry.block)
+        readScheduleOption(inner, schedule);
+    group.schedule = std::move(schedule);
+  }
+
+  void readScheduleOption(const Setting &entry, GroupSchedule &schedule) {
+    const OptionSpec *spec = findEntry(entry, schedule.options, "the schedule has", diags);
+    if (!spec)
+      return;
+    Value value = spec->type == OptionType::Choice ? evalNames(*entry.value, evaluator())
+                                                   : evaluator()(*entry.value);
+    value = checkOption(*spec, value, entry.value->loc, diags);
+    if (!value.isError())
+      schedule.values[spec->path] = value;
+  }
+
+  std::function<Value(const Expr &)> evaluator() const {
+    return [this](const Expr &expr) { return evalConstant(expr, library, unit, diags); };
   }
 
   void readOptimizer(const Setting &entry) {
@@ -97,7 +135,8 @@ private:
     std::optional<OptionSpec> spec = findGroupOption(run, group, name);
     if (!spec || !entry.value)
       return reportUnknown(entry, name);
-    Value value = evalConstant(*entry.value, library, unit, diags);
+    Value value = spec->type == OptionType::Words ? evalNames(*entry.value, evaluator())
+                                                  : evaluator()(*entry.value);
     value = checkOption(*spec, value, entry.value->loc, diags);
     if (!value.isError())
       group.values[name] = {value, entry.value->loc, entry.path.loc};

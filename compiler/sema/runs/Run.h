@@ -11,6 +11,13 @@
 
 namespace titan::sema {
 
+/// The schedule of a group with the values of its options.
+struct GroupSchedule {
+  Symbol symbol;
+  std::vector<OptionSpec> options;
+  std::map<std::string, Value> values; ///< of all options
+};
+
 /// `group "*norm" { weight_decay = 0, lr_scale = 0.5 }`: for each option, the last matching group
 /// that sets it wins.
 struct Group {
@@ -19,6 +26,7 @@ struct Group {
   Location loc;
   Symbol optimizer = {};                         ///< of its parameters; none: the run's
   std::vector<OptionSpec> optimizerOptions = {}; ///< its options
+  std::optional<GroupSchedule> schedule = {};    ///< none: the run's
 };
 
 /// `parameters "layers.w*" { init = normal(0.01), frozen = true }`: later rules win.

@@ -1,4 +1,4 @@
-// The schedule of a run's learning rate.
+// The schedules of a run's learning rate: that of the run, and those of groups of parameters.
 #ifndef TITAN_COMPILER_SEMA_SCHEDULES_H
 #define TITAN_COMPILER_SEMA_SCHEDULES_H
 
@@ -17,6 +17,18 @@ struct ScheduleFunction {
 /// Elaborates the schedule of the run. Empty after an error, or if the run has none.
 std::optional<ScheduleFunction> elaborateSchedule(const Run &run, const Library &library,
                                                   DiagnosticEngine &diags);
+
+/// The schedules of groups.
+struct GroupSchedules {
+  std::vector<ScheduleFunction> functions;
+  /// For each parameter of the model the index of its function; empty: it has the run's schedule.
+  std::vector<std::optional<size_t>> functionOf;
+};
+
+/// Elaborates the schedules of the groups that match a parameter, once for equal options. A launch
+/// cannot change the options.
+GroupSchedules elaborateGroupSchedules(const Run &run, const Model &model, const Library &library,
+                                       DiagnosticEngine &diags);
 
 } // namespace titan::sema
 

@@ -1,5 +1,6 @@
 // Resolves one setting: its option and its value.
 #include "compiler/sema/runs/Choices.h"
+#include "compiler/sema/runs/EvalNames.h"
 #include "compiler/sema/runs/Optimizers.h"
 #include "compiler/sema/runs/ParameterRules.h"
 #include "compiler/sema/runs/Resolver.h"
@@ -224,27 +225,10 @@ Value Resolver::evaluateFor(const OptionSpec &spec, const Expr &expr) {
     return {};
   }
   if (spec.type == OptionType::Choice || spec.type == OptionType::Words)
-    return evaluateNames(expr);
+    return evalNames(expr, [&](const Expr &other) { return evaluate(other); });
   auto *name = expr.as<NameExpr>();
   bool isWord = name && name->path.isSimple() && !library.lookup(*unit, name->path);
   return isWord ? Value::ofWord(name->path.text()) : evaluate(expr);
-}
-
-/// A name evaluates to itself, alone and in a list.
-Value Resolver::evaluateNames(const Expr &expr) {
-  if (auto *name = expr.as<NameExpr>())
-    return Value::ofWord(name->path.text());
-  const std::vector<ExprPtr> *elements = nullptr;
-  if (auto *tuple = expr.as<TupleExpr>())
-    elements = &tuple->elements;
-  if (auto *list = expr.as<ListExpr>())
-    elements = &list->elements;
-  if (!elements)
-    return evaluate(expr);
-  std::vector<Value> words;
-  for (const ExprPtr &element : *elements)
-    words.push_back(evaluateNames(*element));
-  return Value::ofList(std::move(words));
 }
 
 /// `recompute = none` overrides all recomputation settings of the base run, and vice versa.

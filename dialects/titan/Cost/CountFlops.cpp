@@ -1,6 +1,8 @@
 //===- CountFlops.cpp - The pass --titan-count-flops ----------------------===//
 
 #include "dialects/titan/Cost/Cost.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/Turns.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -35,11 +37,15 @@ void ir::noteCount(ModuleOp module, StringRef attribute,
   for (StringRef dim : {"batch", "seq"})
     if (auto size = sizes.getAs<IntegerAttr>(dim))
       tokens *= static_cast<double>(size.getInt());
-  for (auto function : module.getOps<func::FuncOp>())
-    if (auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
-        program && program == "train")
-      module->setAttr(attribute,
-                      Builder(module.getContext()).getF64FloatAttr(count(function, tokens)));
+  SmallVector<func::FuncOp> programs = getTrainPrograms(module);
+  if (programs.empty())
+    return;
+  double mean = 0;
+  for (func::FuncOp function : programs) {
+    auto turn = function->getAttrOfType<TurnAttr>(attr::kTurn);
+    mean += (turn ? fractionOfSteps(getTurn(turn)) : 1) * count(function, tokens);
+  }
+  module->setAttr(attribute, Builder(module.getContext()).getF64FloatAttr(mean));
 }
 
 namespace {

@@ -43,6 +43,8 @@ inline constexpr llvm::StringLiteral kLossChunks = "titan.loss_chunks";
 
 /// On @logits: why no program computes the logits of new positions from caches.
 inline constexpr llvm::StringLiteral kUncached = "titan.uncached";
+/// On a train program that is one of several: the steps in which it runs (TurnAttr).
+inline constexpr llvm::StringLiteral kTurn = "titan.turn";
 
 // On functions of optimizers and their arguments.
 inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
@@ -50,7 +52,8 @@ inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
 inline constexpr llvm::StringLiteral kOperand = "titan.operand";
 
 // On the scalar function of a schedule: the source of each argument. `step`, `steps`, or the path
-// of a setting: the number, or the index of the word among its choices.
+// of a setting: the number, or the index of the word among its choices. The first one of the module
+// is that of the run.
 inline constexpr llvm::StringLiteral kSchedule = "titan.schedule";
 
 // On the scalar function of an output of evaluations: the output, and the source of each argument,
@@ -67,6 +70,14 @@ inline constexpr llvm::StringLiteral kInit = "titan.init";
 inline constexpr llvm::StringLiteral kRateScale = "titan.lr_scale";
 /// On trained parameters of @train, until the gradient phase: the optimizer that updates it.
 inline constexpr llvm::StringLiteral kUpdatedBy = "titan.updated_by";
+/// On trained parameters of @train, until the gradient phase: the schedule of its learning rate.
+/// Absent: that of the run.
+inline constexpr llvm::StringLiteral kScheduledBy = "titan.scheduled_by";
+/// On a trained parameter of @train, until --titan-split-turns: the names of the losses whose sum
+/// it minimises. Absent: the sum of all losses.
+inline constexpr llvm::StringLiteral kLosses = "titan.losses";
+/// On a trained parameter of a train program: the steps that update it (PeriodAttr). Absent: all.
+inline constexpr llvm::StringLiteral kPeriod = "titan.period";
 inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
 inline constexpr llvm::StringLiteral kInitFrom = "titan.init_from";
 /// A parameter that is not trained; @train returns its next value (docs/rationale/buffers.md).

@@ -59,6 +59,8 @@ constexpr Kind kStackedKind{"a unit attribute, an array or a dictionary",
 constexpr Kind kGradKindKind{"\"wgrad\" or \"dgrad\"", isGradKind};
 constexpr Kind kFragmentKind{"a #dist.fragment", isOf<dist::FragmentAttr>};
 constexpr Kind kSymbolsKind{"an array of symbols", isArrayOf<FlatSymbolRefAttr>};
+constexpr Kind kPeriodKind{"a #titan.period", isOf<PeriodAttr>};
+constexpr Kind kTurnKind{"a #titan.turn", isOf<TurnAttr>};
 constexpr Kind kAnyKind{"any attribute", [](Attribute) { return true; }};
 
 constexpr Kind kInitFromKind{"\"optional\" or \"partial\"", [](Attribute attribute) {
@@ -96,6 +98,7 @@ constexpr Rule kRules[] = {
     {attr::kAccumulate, OnFunction, kDictionaryKind},
     {attr::kLossChunks, OnFunction, kIntegerKind},
     {attr::kUncached, OnFunction, kStringKind},
+    {attr::kTurn, OnFunction, kTurnKind},
     {attr::kSchedule, OnScalarFunction, kStringsKind},
     {attr::kEvaluates, OnScalarFunction, kStringKind},
     {attr::kBatchValues, OnScalarFunction, kStringsKind},
@@ -108,6 +111,9 @@ constexpr Rule kRules[] = {
     {attr::kInit, OnArgument, kInitKind},
     {attr::kRateScale, OnArgument, kFloatKind},
     {attr::kUpdatedBy, OnArgument, kSymbolKind},
+    {attr::kScheduledBy, OnArgument, kSymbolKind},
+    {attr::kLosses, OnArgument, kStringsKind},
+    {attr::kPeriod, OnArgument, kPeriodKind},
     {attr::kOperand, OnArgument, kStringKind},
     {attr::kFrozen, OnArgument, kUnitKind},
     {attr::kInitFrom, OnArgument, kInitFromKind},

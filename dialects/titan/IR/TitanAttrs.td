@@ -172,4 +172,31 @@ def Titan_AllocationAttr : Titan_Attr<"Allocation", "allocation"> {
   }];
 }
 
+def Titan_PeriodAttr : Titan_Attr<"Period", "period"> {
+  let summary = "the steps in which a parameter is updated";
+  let description = [{
+    `#titan.period<every = 2, offset = 1>`: step `offset` + 1, and every `every`-th step from there on.
+
+    Constraints:
+    - (C1) `every` is at least 1, `offset` at least 0.
+  }];
+  let parameters = (ins "int64_t":$every, "int64_t":$offset);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Titan_TurnAttr : Titan_Attr<"Turn", "turn"> {
+  let summary = "the steps in which a train program runs";
+  let description = [{
+    `#titan.turn<due = [#titan.period<every = 2, offset = 1>], idle = []>`: the steps in which all periods of
+    `due` are due and none of `idle` is.
+
+    Constraints:
+    - (C1) `due` and `idle` contain periods, `due` at least one.
+  }];
+  let parameters = (ins "::mlir::ArrayAttr":$due, "::mlir::ArrayAttr":$idle);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif // TITAN_TITAN_ATTRS_TD

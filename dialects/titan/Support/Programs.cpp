@@ -8,7 +8,8 @@ using namespace titan::ir;
 
 bool titan::ir::isTrainProgram(func::FuncOp function) {
   auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
-  return program && program.getValue() == "train" && !function.isExternal();
+  return program && (program.getValue() == "train" || function->hasAttr(attr::kTurn)) &&
+         !function.isExternal();
 }
 
 SmallVector<func::FuncOp> titan::ir::getTrainPrograms(ModuleOp module) {
@@ -17,6 +18,10 @@ SmallVector<func::FuncOp> titan::ir::getTrainPrograms(ModuleOp module) {
     if (isTrainProgram(function))
       programs.push_back(function);
   return programs;
+}
+
+std::string titan::ir::getRateScalar(FlatSymbolRefAttr schedule) {
+  return schedule ? ("lr." + schedule.getValue()).str() : "lr";
 }
 
 int64_t titan::ir::countPositions(func::FuncOp function) {

@@ -14,7 +14,8 @@
 
 namespace titan::ir {
 
-/// Whether the function has a body and `titan.program = "train"`.
+/// Whether the function has a body and `titan.program = "train"`, or is a turn of it
+/// (`titan.turn`).
 bool isTrainProgram(mlir::func::FuncOp function);
 
 /// The train programs of a module.
@@ -40,6 +41,9 @@ inline constexpr llvm::StringLiteral kSlotScalar = "slot";
 bool isGenerationScalar(llvm::StringRef name);
 /// Whether an argument of a program of generation belongs to the slots.
 bool isOfSlots(mlir::func::FuncOp function, unsigned argument);
+
+/// The scalar with the learning rate of a schedule: "lr" of the run's (null), "lr.NAME" of another.
+std::string getRateScalar(mlir::FlatSymbolRefAttr schedule);
 
 /// The size of `kPositionDim` in the inputs of a program; 0 if none has it.
 int64_t countPositions(mlir::func::FuncOp function);

@@ -19,6 +19,7 @@
 #include "launch/Orphans.h"
 #include "loop/Evaluation.h"
 #include "loop/StopSignal.h"
+#include "loop/TrainStep.h"
 #include "loop/Trainer.h"
 #include "settings/SettingText.h"
 #include "settings/Settings.h"
@@ -86,8 +87,11 @@ std::vector<std::string> functionsOf(const Options &options, const Program &prog
       !options.noKvCache && (std::ranges::any_of(program.functions, isDecode, &Function::name) ||
                              std::ranges::any_of(program.pipelines, isDecode, &Pipeline::program));
   switch (options.command) {
-  case Command::Train:
-    return {"train", "eval"};
+  case Command::Train: {
+    std::vector<std::string> functions = trainFunctions(program);
+    functions.emplace_back("eval");
+    return functions;
+  }
   case Command::Eval:
     return {"eval"};
   case Command::Generate:

@@ -39,11 +39,16 @@ std::vector<InputSpec> inputsOf(const Program &program, const std::string &funct
   return specs;
 }
 
-BatchReader::BatchReader(Executor &executor, const std::string &function) : executor(executor) {
-  const std::vector<const Tensor *> inputs = inputTensors(executor.program(), function);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (executor.has(*inputs[i]))
-      targets.push_back(makeTarget(*inputs[i], i));
+BatchReader::BatchReader(Executor &executor, const std::string &function,
+                         const std::vector<InputSpec> &opened)
+    : executor(executor) {
+  for (const Tensor *tensor : inputTensors(executor.program(), function)) {
+    if (!executor.has(*tensor))
+      continue;
+    auto input = std::find_if(opened.begin(), opened.end(),
+                              [&](const InputSpec &spec) { return spec.name == tensor->name; });
+    targets.push_back(makeTarget(*tensor, static_cast<size_t>(input - opened.begin())));
+  }
 }
 
 BatchReader::Target BatchReader::makeTarget(const Tensor &tensor, size_t input) const {
@@ -73,7 +78,8 @@ Batch BatchReader::makeBatch() const {
   return batch;
 }
 
-void BatchReader::read(const DataSource &data, int64_t firstSample, Batch &batch) const {
+void BatchReader::read(const DataSource &data, int64_t firstSample,
+                       std::span<std::vector<std::byte>> batch) const {
   for (size_t i = 0; i < targets.size(); ++i) {
     const Target &target = targets[i];
     for (const ShardRun &run : target.runs)
@@ -83,7 +89,7 @@ void BatchReader::read(const DataSource &data, int64_t firstSample, Batch &batch
   }
 }
 
-void BatchReader::load(const Batch &batch) {
+void BatchReader::load(std::span<const std::vector<std::byte>> batch) {
   for (size_t i = 0; i < targets.size(); ++i)
     executor.device().upload(targets[i].memory, batch[i].data(),
                              static_cast<int64_t>(batch[i].size()));

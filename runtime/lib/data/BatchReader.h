@@ -8,6 +8,7 @@
 #include "BackgroundReader.h"
 #include "DataSource.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,19 +19,23 @@ std::vector<InputSpec> inputsOf(const Program &program, const std::string &funct
 
 class BatchReader {
 public:
-  BatchReader(Executor &executor, const std::string &function);
+  /// `data` has the inputs `opened`, those of the function among them.
+  BatchReader(Executor &executor, const std::string &function,
+              const std::vector<InputSpec> &opened);
 
   /// Memory for a batch.
   Batch makeBatch() const;
-  /// Reads the global batch that starts at this sample. `data` was opened for `inputsOf` the
-  /// function.
-  void read(const DataSource &data, int64_t firstSample, Batch &batch) const;
+  /// Reads the global batch that starts at this sample.
+  void read(const DataSource &data, int64_t firstSample,
+            std::span<std::vector<std::byte>> batch) const;
   /// Copies a batch into the inputs.
-  void load(const Batch &batch);
+  void load(std::span<const std::vector<std::byte>> batch);
+  /// The number of inputs that this rank has.
+  size_t countInputs() const { return targets.size(); }
 
 private:
   struct Target {
-    size_t input;               ///< its number in `inputsOf`
+    size_t input;               ///< its number among the opened ones
     int64_t perSample;          ///< elements of a sample
     std::byte *memory;          ///< on the device
     int64_t elements;           ///< of this rank's shard

@@ -162,8 +162,8 @@ DataSettings evaluationData(const Settings &settings) {
           settings.text("eval.data.packing", "none") == "documents"};
 }
 
-DataSource openTrainingData(const Program &program, const DataSettings &data, uint64_t seed) {
-  const std::vector<InputSpec> inputs = inputsOf(program, "train");
+DataSource openTrainingData(const Program &program, const std::vector<InputSpec> &inputs,
+                            const DataSettings &data, uint64_t seed) {
   std::vector<DataSource::Component> components;
   for (const DataPath &set : pathsOf(data)) {
     if (!set.name.empty())
@@ -192,9 +192,10 @@ std::vector<EvaluationSet> openEvaluationSets(const Program &program, const Data
   return sets;
 }
 
-std::vector<std::string> unreadWeights(const Program &program, const DataSettings &data) {
+std::vector<std::string> unreadWeights(const std::vector<InputSpec> &inputs,
+                                       const DataSettings &data) {
   std::vector<std::string> unread;
-  if (data.format != "indexed" || reads(inputsOf(program, "train"), Feed::Weights))
+  if (data.format != "indexed" || reads(inputs, Feed::Weights))
     return unread;
   for (const DataPath &set : parseDataPaths(data.path).paths)
     if (std::string file = weightsFile(tokenFilePrefix(set.path)); fs::exists(file))

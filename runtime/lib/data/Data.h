@@ -21,11 +21,12 @@ struct DataSettings {
 DataSettings trainingData(const Settings &settings);
 DataSettings evaluationData(const Settings &settings);
 
-/// The data to train on: samples with the inputs of `@train`, of arrays (ArraySamples), or of
+/// The data to train on: samples with these inputs of the program, of arrays (ArraySamples), or of
 /// tokens in samples of the program's sequence length (TokenSamples, PackedSamples), in an order by
 /// `seed`. Refuses tokens outside of the model's vocabulary: most when the file is opened, all
 /// before use.
-DataSource openTrainingData(const Program &program, const DataSettings &data, uint64_t seed);
+DataSource openTrainingData(const Program &program, const std::vector<InputSpec> &inputs,
+                            const DataSettings &data, uint64_t seed);
 
 struct EvaluationSet {
   std::string name; ///< empty: the only one
@@ -36,7 +37,8 @@ struct EvaluationSet {
 /// The sets to evaluate on, with the inputs of `@eval`, opened and checked likewise.
 std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data);
 
-/// The files of weights of the data to train on that no input of the program reads.
-std::vector<std::string> unreadWeights(const Program &program, const DataSettings &data);
+/// The files of weights of the data to train on that no input reads.
+std::vector<std::string> unreadWeights(const std::vector<InputSpec> &inputs,
+                                       const DataSettings &data);
 
 } // namespace titan::rt

@@ -27,39 +27,26 @@ OnNonFinite policyOf(const Settings &settings) {
 
 } // namespace
 
-FiniteCheck::FiniteCheck(Executor &executor, const Settings &settings, std::string runDirectory)
-    : executor(executor), policy(policyOf(settings)), runDirectory(std::move(runDirectory)),
-      loss(find("loss")), norm(find("grad_norm")) {}
+FiniteCheck::FiniteCheck(Executor &executor, const TrainStep &trainStep, const Settings &settings,
+                         std::string runDirectory)
+    : executor(executor), trainStep(trainStep), policy(policyOf(settings)),
+      runDirectory(std::move(runDirectory)) {}
 
 void FiniteCheck::begin(int64_t step, bool isFinite) {
   checkedStep = step;
   finite = isFinite;
 }
 
-FiniteCheck::Scalar FiniteCheck::find(const char *name) const {
-  const Tensor *tensor = executor.find(Role::Output, name, "train");
-  return {tensor, tensor ? executor.dataOf(*tensor) : nullptr};
-}
-
-double FiniteCheck::read(const Scalar &scalar) const {
-  if (!scalar.tensor)
-    return 0;
-  if (!executor.device().isHost())
-    return executor.readScalar(scalar.tensor->name, "train");
-  return scalar.tensor->info.dtype == DType::F64 ? *reinterpret_cast<const double *>(scalar.data)
-                                                 : *reinterpret_cast<const float *>(scalar.data);
-}
-
 bool FiniteCheck::readsFinite() const {
-  return std::isfinite(read(loss)) && std::isfinite(read(norm));
+  return std::isfinite(trainStep.loss()) && std::isfinite(trainStep.norm());
 }
 
 std::string FiniteCheck::describe() const {
   auto number = [](double value) {
     return std::isnan(value) ? std::string("nan") : fmt::format("{:.6g}", value);
   };
-  return fmt::format("the loss is {} and the gradient's norm {}", number(read(loss)),
-                     number(read(norm)));
+  return fmt::format("the loss is {} and the gradient's norm {}", number(trainStep.loss()),
+                     number(trainStep.norm()));
 }
 
 void FiniteCheck::setResult(int64_t step, bool isFinite) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Reporter.h"
+#include "TrainStep.h"
 #include "settings/Settings.h"
 #include "state/Executor.h"
 
@@ -17,7 +18,8 @@ enum class OnNonFinite {
 
 class FiniteCheck {
 public:
-  FiniteCheck(Executor &executor, const Settings &settings, std::string runDirectory);
+  FiniteCheck(Executor &executor, const TrainStep &trainStep, const Settings &settings,
+              std::string runDirectory);
 
   /// The run starts after this step.
   void begin(int64_t step, bool isFinite);
@@ -39,21 +41,15 @@ public:
   void handleNonFinite(int64_t step, Reporter &report);
 
 private:
-  struct Scalar {
-    const Tensor *tensor;
-    const std::byte *data;
-  };
-  Scalar find(const char *name) const;
-  double read(const Scalar &scalar) const;
   /// Of a run whose latest step is not finite.
   bool mayNotGoOn() const;
   std::string describe() const;
   std::string describeGood() const;
 
   Executor &executor;
+  const TrainStep &trainStep;
   const OnNonFinite policy;
   const std::string runDirectory;
-  const Scalar loss, norm;
 
   int64_t checkedStep = 0; // the step of `finite`
   bool finite = true;      // that step

@@ -22,8 +22,9 @@ std::optional<double> peakTflopsOf(Executor &executor, const Settings &settings)
 
 } // namespace
 
-Progress::Progress(Executor &executor, const Settings &settings, int64_t last)
-    : executor(executor), last(last), peakTflops(peakTflopsOf(executor, settings)) {}
+Progress::Progress(Executor &executor, TrainStep &trainStep, const Settings &settings, int64_t last)
+    : executor(executor), trainStep(trainStep), last(last),
+      peakTflops(peakTflopsOf(executor, settings)) {}
 
 void Progress::begin(int64_t step) {
   beginning = rowTime = Clock::now();
@@ -34,11 +35,12 @@ MetricsRow Progress::row(int64_t step, double rate, double secondsSinceRow) {
   const Program &program = executor.program();
   MetricsRow row;
   row.step = step;
-  row.loss = withoutSign(executor.readScalar("loss", "train"));
-  row.losses = executor.readOutputs("loss.", "train");
-  row.metrics = executor.readOutputs("metric.", "train");
-  row.maxLoss = executor.readMaxUnreduced("local_loss", "train");
-  row.gradNorm = withoutSign(executor.readScalar("grad_norm", "train"));
+  row.loss = withoutSign(trainStep.loss());
+  row.losses = trainStep.losses();
+  row.metrics = trainStep.metrics();
+  row.maxLoss = trainStep.maxLoss();
+  row.gradNorm = withoutSign(trainStep.norm());
+  row.gradNorms = trainStep.norms();
   row.lr = rate;
   row.tokens = step * program.batch * program.seq;
   row.tokensPerSecond =

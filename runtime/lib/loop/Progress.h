@@ -1,6 +1,7 @@
 // Progress and speed of a run: metrics rows from the outputs and times of steps.
 #pragma once
 
+#include "TrainStep.h"
 #include "settings/Settings.h"
 #include "state/Executor.h"
 
@@ -20,7 +21,7 @@ public:
   using Clock = std::chrono::steady_clock;
 
   /// `last` is the final step.
-  Progress(Executor &executor, const Settings &settings, int64_t last);
+  Progress(Executor &executor, TrainStep &trainStep, const Settings &settings, int64_t last);
 
   /// Starts the clocks before step `step` + 1.
   void begin(int64_t step);
@@ -40,6 +41,7 @@ public:
 
 private:
   Executor &executor;
+  TrainStep &trainStep;
   int64_t last, firstStep = 0, rowStep = 0;
   std::optional<double> peakTflops; // of one rank's device
   Clock::time_point beginning, rowTime;

@@ -63,6 +63,7 @@ void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, do
                      {"lr", row.lr}};
   addNumbers(scalars, "loss_metrics/losses/", row.losses);
   addNumbers(scalars, "metrics/", row.metrics);
+  addNumbers(scalars, "grad_norms/", row.gradNorms);
   addMemory(scalars, "", executor.device());
   if (row.mfu)
     scalars.push_back({"mfu(%)", *row.mfu});

@@ -8,10 +8,10 @@
 #include "Reporter.h"
 #include "Requests.h"
 #include "StopSignal.h"
+#include "TrainStep.h"
 #include "checkpoint/Checkpoint.h"
 #include "checkpoint/Verify.h"
 #include "data/BackgroundReader.h"
-#include "data/BatchReader.h"
 #include "data/Data.h"
 #include "rundir/Archive.h"
 #include "rundir/Outputs.h"
@@ -40,13 +40,17 @@ class Trainer {
 public:
   Trainer(Executor &executor, const Options &options, const Settings &settings)
       : executor(executor), options(options), settings(settings),
-        learningRate(executor.program(), settings), steps(settings.integer("steps", 100)),
+        learningRate(executor.program().schedule, settings), steps(settings.integer("steps", 100)),
         directory(executor, runDirectory(executor.program(), options)),
         last(std::min(options.stopAt.value_or(steps), steps)),
-        saveEvery(settings.integer("checkpoint.every", 0)), progress(executor, settings, last),
-        report(executor, directory.path(), last, steps), reader(executor, "train"),
+        saveEvery(settings.integer("checkpoint.every", 0)), trainStep(executor),
+        progress(executor, trainStep, settings, last),
+        report(executor, directory.path(), last, steps),
         profiler(executor, directory.path(), options.profile),
-        check(executor, settings, directory.path()) {}
+        check(executor, trainStep, settings, directory.path()) {
+    for (const GroupSchedule &group : executor.program().groupSchedules)
+      groupRates.emplace_back(group.scalar, LearningRate(group.schedule, settings));
+  }
 
   int run() {
     openSets();
@@ -70,7 +74,7 @@ public:
     beginFiles();
     report.status({.step = step});
     try {
-      executor.prepare("train");
+      trainStep.prepare();
       return loop();
     } catch (const NotFinite &error) {
       report.status({"nonfinite", step, ExitNotFinite, error.what()});
@@ -92,9 +96,9 @@ private:
     executor.world().runCollectively([&] {
       if (from.path.empty())
         throw UserError("there are no data to train on: pass --data FILE");
-      data.emplace(openTrainingData(executor.program(), from, seed()));
+      data.emplace(openTrainingData(executor.program(), trainStep.inputs(), from, seed()));
     });
-    for (const std::string &file : unreadWeights(executor.program(), from))
+    for (const std::string &file : unreadWeights(trainStep.inputs(), from))
       report.warn("the model has no input `weights`, so all labels count, also those that '{}' "
                   "leaves out",
                   file);
@@ -197,8 +201,8 @@ private:
 
   int loop() {
     firstStep = step;
-    ahead.emplace(reader.makeBatch(), reader.makeBatch(),
-                  [this](int64_t first, Batch &batch) { reader.read(*data, first, batch); });
+    ahead.emplace(trainStep.makeBatch(), trainStep.makeBatch(),
+                  [this](int64_t first, Batch &batch) { trainStep.read(*data, first, batch); });
     progress.begin(step);
     enterStopPhase(StopPhase::Running);
     if (int stop = agreeOnStop(executor); stop && step < last)
@@ -273,24 +277,41 @@ private:
     return step + 1 < last ? std::optional(sample + executor.program().batch) : std::nullopt;
   }
 
-  void oneStep() {
+  /// Does this with inputs, and counts its time as that of data.
+  template <typename Work> void timeData(Work work) {
     const Progress::Clock::time_point begin = Progress::Clock::now();
-    profiler.during("data", [&] { reader.load(ahead->take(sample, nextSample())); });
+    profiler.during("data", work);
     progress.addDataSeconds(secondsSince(begin));
-    sample += executor.program().batch;
+  }
+
+  void oneStep() {
+    const Batch *batch = nullptr;
+    timeData([&] { batch = &ahead->take(sample, nextSample()); });
     ++step;
     rate = learningRate.at(step, steps);
     executor.writeScalar("lr", rate);
+    for (auto &[scalar, groupRate] : groupRates)
+      executor.writeScalar(scalar, groupRate.at(step, steps));
     executor.writeScalar("step", static_cast<double>(step));
     executor.writeScalar("seed", static_cast<double>(settings.integer("seed", 0)));
-    const bool savesGradients = step == firstStep + 1 && !options.saveGradients.empty();
-    if (savesGradients)
+    if (step == firstStep + 1 && !options.saveGradients.empty())
       executor.keepGradients(true);
-    profiler.during("step", [&] { executor.run("train"); });
-    if (savesGradients) {
-      save(options.saveGradients, Role::Gradient);
-      executor.keepGradients(false);
+    trainStep.begin(step);
+    while (trainStep.isLeft()) {
+      timeData([&] { trainStep.load(*batch); });
+      profiler.during("step", [&] { trainStep.run(); });
     }
+    sample += executor.program().batch;
+    saveGradients();
+  }
+
+  /// Those of each turn's latest step, as soon as all have run.
+  void saveGradients() {
+    if (options.saveGradients.empty() || savedGradients || !trainStep.hasRunAll())
+      return;
+    save(options.saveGradients, Role::Gradient);
+    executor.keepGradients(false);
+    savedGradients = true;
   }
 
   void saveRun() {
@@ -376,24 +397,26 @@ private:
   const Options &options;
   const Settings &settings;
   LearningRate learningRate;
-  int64_t steps; // of the schedule
+  std::vector<std::pair<std::string, LearningRate>> groupRates; // by their scalars
+  int64_t steps;                                                // of the schedule
   RunDirectory directory;
   int64_t last;      // the final step
   int64_t saveEvery; // steps between checkpoints; 0: only when stopped
+  TrainStep trainStep;
   Progress progress;
   Reporter report;
-  BatchReader reader;
   Profiler profiler;
   FiniteCheck check;
   std::vector<WeightRow> weightRows; // of --init-from
   std::optional<DataSource> data;
   std::optional<Evaluation> evaluation;
-  std::optional<BackgroundReader> ahead; // of `reader` and `data`
+  std::optional<BackgroundReader> ahead; // of `trainStep` and `data`
 
   int64_t step = 0, firstStep = 0; // completed; completed before this process started
   int64_t saved = -1;              // the step of the latest checkpoint
   int64_t sample = 0;              // the first that was not trained on
   double rate = 0;
+  bool savedGradients = false;
 };
 
 } // namespace

@@ -53,13 +53,13 @@ std::string entries(const std::vector<EvaluationNumbers> &evaluations, int digit
 
 std::string toJson(const MetricsRow &row, int digits) {
   return fmt::format(
-      R"({{"step": {}, "loss": {}{}{}{}, "grad_norm": {}, "lr": {}, "tokens": {}, )"
+      R"({{"step": {}, "loss": {}{}{}{}, "grad_norm": {}{}, "lr": {}, "tokens": {}, )"
       R"("tokens_per_second": {}, "tflops": {}{}, "memory_bytes": {}, "time": {}{}}})",
       row.step, number(row.loss, digits),
       row.maxLoss ? R"(, "max_loss": )" + number(*row.maxLoss, digits) : "",
       entry("losses", row.losses, digits), entry("metrics", row.metrics, digits),
-      number(row.gradNorm, digits), number(row.lr, digits), row.tokens,
-      number(row.tokensPerSecond, 6), number(row.tflops, 6),
+      number(row.gradNorm, digits), entry("grad_norms", row.gradNorms, digits),
+      number(row.lr, digits), row.tokens, number(row.tokensPerSecond, 6), number(row.tflops, 6),
       row.mfu ? R"(, "mfu": )" + number(*row.mfu, 6) : "", row.memoryBytes, number(row.time, 9),
       entries(row.evaluations, digits));
 }

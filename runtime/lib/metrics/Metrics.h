@@ -12,8 +12,10 @@
 // `eval_losses` contain the losses that the model names; `loss` and `eval_loss` are the sums of all
 // losses. `eval_metrics` contains the metrics, and `metrics` those of the step, if it computes
 // them. If evaluation sets have names, `eval_sets` has an object for each instead, with the keys
-// loss, losses, metrics and perplexity. `max_loss` is the largest mean over a rank's share of the
-// batch, if the batch is sharded.
+// loss, losses, metrics and perplexity. `grad_norms` contains the norm of each turn, where groups
+// of parameters have their own losses or periods; `losses` then contains the losses of the turns of
+// the step. `max_loss` is the largest mean over a rank's share of the batch, if the batch is
+// sharded.
 //
 // Errors: UserError if a file cannot be written.
 #pragma once
@@ -54,6 +56,7 @@ struct MetricsRow {
   double modelTflops = 0;                          ///< like tflops, by TorchTitan's formula
   std::optional<double> mfu = {};                  ///< per cent; if the devices' peak is known
   NamedNumbers losses = {}, metrics = {};
+  NamedNumbers gradNorms = {};        ///< of each turn of the step, by the name of its losses
   std::optional<double> maxLoss = {}; ///< the largest of all ranks, if the batch is sharded
 };
 

@@ -10,8 +10,8 @@ bool isSetting(const std::string &source) {
 
 } // namespace
 
-LearningRate::LearningRate(const Program &program, const Settings &settings)
-    : schedule(program.schedule), peakRate(settings.number("optimizer.lr", 1e-3)) {
+LearningRate::LearningRate(Schedule given, const Settings &settings)
+    : schedule(std::move(given)), peakRate(settings.number("optimizer.lr", 1e-3)) {
   for (const std::string &source : schedule.sources)
     arguments.push_back(isSetting(source) ? settings.argument(source) : 0);
 }

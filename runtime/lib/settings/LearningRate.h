@@ -1,5 +1,5 @@
-// The learning rate of each step: `optimizer.lr` times the program's schedule with the settings of
-// the launch.
+// The learning rate of each step: `optimizer.lr` times a schedule of the program with the settings
+// of the launch.
 #pragma once
 
 #include "Settings.h"
@@ -8,7 +8,7 @@ namespace titan::rt {
 
 class LearningRate {
 public:
-  LearningRate(const Program &program, const Settings &settings);
+  LearningRate(Schedule schedule, const Settings &settings);
 
   /// In a step (from 1) of a run of `steps` steps. Allocates nothing.
   double at(int64_t step, int64_t steps);

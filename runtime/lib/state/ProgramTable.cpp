@@ -66,6 +66,10 @@ void addPipeline(Program &program, const PipelineRow &row) {
                                fromRows(row.fragments), row.stashes, row.inputs});
 }
 
+void addTurn(Program &program, const TurnRow &row) {
+  program.turns.push_back({row.function, {row.due, row.idle}});
+}
+
 void setWeights(Program &program, const WeightMapRow &row) {
   WeightMap &map = program.weights;
   map.format = row.format;

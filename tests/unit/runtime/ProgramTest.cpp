@@ -91,18 +91,18 @@ TEST(LearningRateTest, ArgumentsOfTheSchedule) {
                       {"schedule.decay", "cosine", false, oneOf({"linear", "cosine"})}};
   program.schedule = {{"schedule.decay", "steps", "schedule.to", "step"},
                       [](const double *x) { return 1000 * x[0] + 100 * x[1] + x[2] + 10 * x[3]; }};
-  EXPECT_EQ(LearningRate(program, Settings(program)).at(3, 20), 0.5 * 3030.25);
+  EXPECT_EQ(LearningRate(program.schedule, Settings(program)).at(3, 20), 0.5 * 3030.25);
   Settings changed(program);
   changed.set(readPair("schedule.decay=linear", "--set"));
   changed.set(readPair("schedule.to=1", "--set"));
-  EXPECT_EQ(LearningRate(program, changed).at(3, 20), 0.5 * 2031);
+  EXPECT_EQ(LearningRate(program.schedule, changed).at(3, 20), 0.5 * 2031);
 }
 
 // A program without a schedule keeps its learning rate.
 TEST(LearningRateTest, WithoutSchedule) {
   Program program;
   program.settings = {{"optimizer.lr", "0.5", false, numberFrom(0)}};
-  EXPECT_EQ(LearningRate(program, Settings(program)).at(3, 20), 0.5);
+  EXPECT_EQ(LearningRate(program.schedule, Settings(program)).at(3, 20), 0.5);
 }
 
 // Greedy selection takes the first largest logit; sampling follows the probabilities.

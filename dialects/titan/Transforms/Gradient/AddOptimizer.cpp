@@ -5,6 +5,7 @@
 #include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"
+#include "dialects/titan/Support/Turns.h"
 #include "dialects/titan/Transforms/Gradient/OptimizerFunction.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 
@@ -45,6 +46,7 @@ private:
   Value markNonFinite(Value scale, Value norm);
   void keepBuffers(Value scale);
   Value getRate(unsigned parameter);
+  Value getUpdateNumber(unsigned parameter);
   void update(const Trained &one, Value scale);
   void insertOutputs(Value norm);
 
@@ -137,7 +139,7 @@ void OptimizerBuilder::addArguments() {
   for (Trained &one : trained)
     for (const OptimizerFunction::State &state : one.optimizer.getStates())
       one.states.push_back(addState(one, state));
-  lr = addScalar("lr");
+  lr = addScalar(getRateScalar({}));
   step = addScalar("step");
 }
 
@@ -195,21 +197,41 @@ void OptimizerBuilder::keepBuffers(Value scale) {
   }
 }
 
-/// The learning rate of the schedule, times the factor of the parameter.
+/// The learning rate of the parameter's schedule, times the factor of the parameter.
 Value OptimizerBuilder::getRate(unsigned parameter) {
+  auto schedule = function.getArgAttrOfType<FlatSymbolRefAttr>(parameter, attr::kScheduledBy);
+  Value rate = schedule ? addScalar(getRateScalar(schedule)) : lr;
   auto factor = function.getArgAttrOfType<FloatAttr>(parameter, attr::kRateScale);
   if (!factor)
-    return lr;
+    return rate;
   auto name = function.getArgAttrOfType<StringAttr>(parameter, attr::kParam);
   math.setLoc(NameLoc::get(ops.getStringAttr("lr_" + name.getValue()), function.getLoc()));
-  return math.mul(lr, math.constant(factor.getValueAsDouble(), lr));
+  return math.mul(rate, math.constant(factor.getValueAsDouble(), rate));
+}
+
+/// The number of the parameter's updates, this one included. The program runs in the steps of its
+/// period alone, so the division is exact.
+Value OptimizerBuilder::getUpdateNumber(unsigned parameter) {
+  const titan::Period period = getPeriod(function, parameter);
+  if (period == titan::Period())
+    return step;
+  auto number = [&](int64_t value) { return math.constant(static_cast<double>(value), step); };
+  math.setLoc(NameLoc::get(ops.getStringAttr("updates"), function.getLoc()));
+  Value since = math.sub(step, number(period.offset + 1));
+  return math.add(math.div(since, number(period.every)), number(1));
 }
 
 void OptimizerBuilder::update(const Trained &one, Value scale) {
   BlockArgument parameter = function.getArgument(one.parameter);
   auto name = function.getArgAttrOfType<StringAttr>(one.parameter, attr::kParam);
-  OptimizerFunction::Operands operands{
-      parameter, one.gradient, getRate(one.parameter), step, scale, skipsNonFinite, clipValue, {}};
+  OptimizerFunction::Operands operands{parameter,
+                                       one.gradient,
+                                       getRate(one.parameter),
+                                       getUpdateNumber(one.parameter),
+                                       scale,
+                                       skipsNonFinite,
+                                       clipValue,
+                                       {}};
   SmallVector<unsigned> replaced{one.parameter};
   llvm::append_range(replaced, one.states);
   for (unsigned state : one.states)
@@ -253,7 +275,8 @@ LogicalResult OptimizerBuilder::run() {
   insertOutputs(norm);
   for (const Trained &one : trained) {
     update(one, scale);
-    function.removeArgAttr(one.parameter, attr::kUpdatedBy);
+    for (StringRef name : {attr::kUpdatedBy, attr::kScheduledBy, attr::kPeriod})
+      function.removeArgAttr(one.parameter, name);
   }
   return success();
 }

@@ -50,6 +50,47 @@ def TitanMarkRecomputed : Pass<"titan-mark-recomputed", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
+def TitanSplitTurns : Pass<"titan-split-turns", "::mlir::ModuleOp"> {
+  let summary = "Makes a train program for each loss and each set of parameters that a step updates together";
+  let description = [{
+    A trained parameter may state the losses that it minimises (`titan.losses`: their sum; absent: the sum of
+    all) and the steps that update it (`titan.period`; absent: all). If one does, a function for each turn
+    replaces the train program. A turn has the losses of its parameters, and the parameters of that loss that
+    are due in the same steps. `titan.turn` says in which steps it runs. In a turn
+
+    - the output `loss` is the sum of its losses; outputs of other losses are erased;
+    - all other parameters are frozen, so differentiation computes none of their gradients;
+    - inputs and parameters that the losses do not need are erased.
+
+    Turns are in the order of their first loss among the results, the sum of all losses first; those of one
+    loss in the order of the first step that runs them. The program of a turn is `train.` and its losses.
+
+    Input:
+    ```mlir
+    func.func @train(%x: T {titan.input = "x"},
+                     %g: T {titan.param = "g", titan.losses = ["fool"],
+                            titan.period = #titan.period<every = 2, offset = 1>},
+                     %d: T {titan.param = "d", titan.losses = ["tell"],
+                            titan.period = #titan.period<every = 2, offset = 0>})
+        -> (S {titan.output = "loss"}, S {titan.output = "loss.tell"}, S {titan.output = "loss.fool"})
+        attributes {titan.program = "train"} { ... }
+    ```
+
+    Output:
+    ```mlir
+    func.func @train.tell(%x: T {titan.input = "x"}, %g: T {titan.frozen, titan.param = "g"},
+                          %d: T {titan.param = "d", titan.period = #titan.period<every = 2, offset = 0>})
+        -> (S {titan.output = "loss"}, S {titan.output = "loss.tell"})
+        attributes {titan.program = "train.tell",
+                    titan.turn = #titan.turn<due = [#titan.period<every = 2, offset = 0>], idle = []>} { ... }
+    func.func @train.fool(...) attributes {...} { ... }
+    ```
+
+    The pass works on the module, because it replaces functions.
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+}
+
 def TitanBalanceStages : Pass<"titan-balance-stages", "::mlir::ModuleOp"> {
   let summary = "Distributes layers over stages by their costs";
   let description = [{

@@ -29,6 +29,8 @@ static std::unique_ptr<Pass> createMarkRecomputed(const titan::RunSettings &sett
 }
 
 void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &settings) {
+  // First: each turn is differentiated, chunked and accumulated by itself.
+  manager.addPass(createTitanSplitTurns());
   // Before differentiation, so that the gradients are divided too.
   manager.addNestedPass<func::FuncOp>(createTitanDivideTables());
   // Early: differentiation reads the marks when it chooses residuals.

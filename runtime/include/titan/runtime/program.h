@@ -18,6 +18,7 @@
 #include "base/layout/DimShard.h"
 #include "base/pipeline/Table.h"
 #include "base/settings/SettingRule.h"
+#include "base/turns/Turns.h"
 #include "base/weights/WeightMap.h"
 
 #include "titan/runtime/alignment.h"
@@ -35,6 +36,7 @@ using titan::anyText, titan::idle, titan::integerFrom, titan::numberFrom, titan:
     titan::oneOf;
 using titan::DimShard, titan::DType, titan::SettingRule, titan::shardOf, titan::ShardOrder,
     titan::StoredParameter, titan::WeightMap, titan::arena::StackOverlap;
+using titan::Period, titan::Turn;
 using titan::pipeline::Fragment, titan::pipeline::FragmentKind, titan::pipeline::Pipeline;
 
 /// A mesh axis, outer to inner. Degree 0 is `auto`: the number of processes divided by the other
@@ -97,10 +99,10 @@ enum class InitFrom : uint8_t {
 struct Tensor {
   Role role;
   /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Cache: "layers.k"; Input: "tokens";
-  /// Scalar: "lr", "step"; Output: "loss", "loss.NAME" for a named loss, "metric.NAME",
-  /// "grad_norm", "local_loss" (the unreduced loss), "logits"; Gradient: the parameter's name. A
-  /// stacked tensor (its first dimension is a repeat) is stored in files and initialised per layer:
-  /// "layers.3.wq".
+  /// Scalar: "lr", "lr.NAME" of a group's schedule, "step"; Output: "loss", "loss.NAME" for a named
+  /// loss, "metric.NAME", "grad_norm", "local_loss" (the unreduced loss), "logits"; Gradient: the
+  /// parameter's name. A stacked tensor (its first dimension is a repeat) is stored in files and
+  /// initialised per layer: "layers.3.wq".
   std::string name;
   TensorInfo info;
   int allocation; // index into Program::persistent or Function::transient
@@ -164,13 +166,19 @@ void trace(Context &, const char *location, const char *action);
 /// Throws: names the index, the dimension and the source line.
 [[noreturn]] void failAtIndex(const BadIndex &);
 
-/// An entry point: "train" (one step), "logits" (inference).
+/// An entry point: "train" (one step), "train.critic" (a turn of a step), "logits" (inference).
 struct Function {
   std::string name;
   std::vector<Allocation> transient;
   int64_t events = 0; // length of the linear order
   void (*run)(Context &);
   std::vector<StackOverlap> stackOverlaps = {}; // of indices into `transient`
+};
+
+/// A function that is one of several that train, and the steps in which it runs.
+struct ProgramTurn {
+  std::string function;
+  Turn when;
 };
 
 /// A launch-time setting with its value in the file: "optimizer.lr" = "0.0008".
@@ -198,6 +206,12 @@ struct EvaluatedOutput {
   double (*value)(const double *arguments);
 };
 
+/// The schedule of a group of parameters, whose learning rate is the scalar `scalar`.
+struct GroupSchedule {
+  std::string scalar;
+  Schedule schedule;
+};
+
 /// A route of messages: from each rank to the rank `offset` positions later along the axes
 /// (indices, outer to inner), if there is one.
 struct MessageRoute {
@@ -219,9 +233,13 @@ struct Program {
   std::vector<MessageRoute> routes; ///< of all messages of all functions
   std::vector<Function> functions;
   std::vector<Pipeline> pipelines; // of the programs that are cut into fragments
+  /// The functions of training steps, in the order in which a step runs them. None: "train" runs in
+  /// every step.
+  std::vector<ProgramTurn> turns;
   std::vector<Setting> settings;
   WeightMap weights; ///< of other software
   Schedule schedule;
+  std::vector<GroupSchedule> groupSchedules;
   std::vector<EvaluatedOutput> evaluated; ///< all other outputs of "eval" are averaged
   DType dtype = DType::F32;               // of parameters
   int64_t batch = 0, seq = 0, vocab = 0;  // global sizes of a training step's data

@@ -79,6 +79,11 @@ struct PipelineRow {
   List<int> stashes, inputs;
 };
 
+struct TurnRow {
+  const char *function;
+  List<Period> due, idle;
+};
+
 struct StoredParameterRow {
   const char *parameter, *tensor;
   List<int64_t> shape;
@@ -102,6 +107,7 @@ void setPersistent(Program &, List<AllocationRow>);
 void setTensors(Program &, List<TensorRow>);
 void addFunction(Program &, const FunctionRow &);
 void addPipeline(Program &, const PipelineRow &);
+void addTurn(Program &, const TurnRow &);
 void setWeights(Program &, const WeightMapRow &);
 
 } // namespace titan::rt

@@ -86,6 +86,16 @@ TEST_F(Metrics, EvaluationSetsWithNames) {
       << text;
 }
 
+// Norms of turns follow the norm of the step.
+TEST_F(Metrics, NormsOfTurns) {
+  MetricsRow turns = row(1);
+  turns.gradNorm = 5;
+  turns.gradNorms = {{"critic", 3}, {"generator", 4}};
+  EXPECT_NE(
+      toJson(turns, 9).find(R"("grad_norm": 5, "grad_norms": {"critic": 3, "generator": 4}, "lr")"),
+      std::string::npos);
+}
+
 // Peaks are those of data sheets: for full devices only, not for slices or other variants, and for
 // bf16 only.
 TEST(PublishedPeak, KnowsWhatIsPublished) {

@@ -209,3 +209,41 @@ func.func @train(%a: !t {titan.param = "a", titan.updated_by = @descent}, %count
   %next = titan.add %count, %count : (!i, !i) -> !i
   return %loss, %a, %next : !s, !t, !i
 }
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// In a turn, the step of an optimizer is the number of the parameter's updates. A schedule of a group has a
+// learning rate of its own.
+// CHECK-LABEL: func.func @train.fool
+// CHECK-SAME: (%[[A:[^:]*]]: !titan.tensor<f32[]> {titan.param = "a"}
+// CHECK-SAME: %[[B:[^:]*]]: !titan.tensor<f32[]> {titan.param = "b"}
+// CHECK-SAME: %[[LR:[^:]*]]: !titan.tensor<f32[]> {titan.scalar = "lr"}
+// CHECK-SAME: %[[STEP:[^:]*]]: !titan.tensor<f32[]> {titan.scalar = "step"}
+// CHECK-SAME: %[[SLOW:[^:]*]]: !titan.tensor<f32[]> {titan.scalar = "lr.slow"})
+// CHECK: %[[FIRST:.*]] = titan.constant 5.0
+// CHECK: %[[SINCE:.*]] = titan.sub %[[STEP]], %[[FIRST]]
+// CHECK: %[[EVERY:.*]] = titan.constant 3.0
+// CHECK: %[[EARLIER:.*]] = titan.div %[[SINCE]], %[[EVERY]]
+// CHECK: %[[ONE:.*]] = titan.constant 1.0
+// CHECK: %[[NUMBER:.*]] = titan.add %[[EARLIER]], %[[ONE]]
+// CHECK: titan.apply @falling.update(%[[A]], %{{[^,]*}}, %[[SLOW]], %[[NUMBER]])
+// CHECK: titan.apply @falling.update(%[[B]], %{{[^,]*}}, %[[LR]], %[[STEP]])
+func.func private @falling(%p: !s {titan.operand = "parameter"}, %g: !s {titan.operand = "gradient"},
+                           %lr: !s {titan.scalar = "lr"}, %step: !s {titan.scalar = "step"})
+    -> (!s {titan.updates = 0 : i64}) attributes {titan.optimizer} {
+  %rate = titan.div %lr, %step : (!s, !s) -> !s
+  %d = titan.mul %rate, %g : (!s, !s) -> !s
+  %p1 = titan.sub %p, %d : (!s, !s) -> !s
+  return %p1 : !s
+}
+func.func @train.fool(%a: !s {titan.param = "a", titan.updated_by = @falling, titan.scheduled_by = @slow,
+                              titan.period = #titan.period<every = 3, offset = 4>},
+                      %b: !s {titan.param = "b", titan.updated_by = @falling})
+    -> (!s {titan.output = "loss"}, !s {titan.gradient = "a"}, !s {titan.gradient = "b"})
+    attributes {titan.program = "train.fool", titan.turn = #titan.turn<due = [#titan.period<every = 3, offset = 4>,
+                                                                               #titan.period<every = 1, offset = 0>], idle = []>} {
+  %loss = titan.mul %a, %b : (!s, !s) -> !s
+  return %loss, %b, %a : !s, !s, !s
+}

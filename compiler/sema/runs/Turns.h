@@ -1,0 +1,28 @@
+// Groups of parameters with a loss or a period of their own: `group "critic.*" { loss = critic,
+// every = 2 }`. Without a loss, parameters minimise the sum of all losses; without a period, every
+// step updates them.
+#ifndef TITAN_COMPILER_SEMA_TURNS_H
+#define TITAN_COMPILER_SEMA_TURNS_H
+
+#include "base/turns/Turns.h"
+#include "compiler/sema/program/Program.h"
+#include "compiler/sema/runs/Run.h"
+
+namespace titan::sema {
+
+/// The names of the losses that a parameter minimises, in the order of the model; empty: the sum of
+/// all.
+std::vector<std::string> lossesOf(const Run &run, const Model &model, const Parameter &parameter);
+/// The values of these losses; the sum of all, if there are none.
+std::vector<ValueId> valuesOf(const Model &model, const std::vector<std::string> &losses);
+/// The steps that update a parameter.
+Period periodOf(const Run &run, const Parameter &parameter);
+
+/// Reports groups with losses that the model does not name or that do not depend on them,
+/// parameters for which no group chooses a loss, and steps that would update nothing. With
+/// `hasPipeline`, reports losses and periods of groups at all.
+void checkTurns(const Run &run, const Model &model, bool hasPipeline, DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif
