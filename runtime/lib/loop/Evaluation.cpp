@@ -44,7 +44,8 @@ bool canEvaluate(Executor &executor) {
 Evaluation::Evaluation(Executor &executor, const Settings &settings)
     : executor(executor), interval(settings.integer("eval.every", 0)),
       mostBatches(settings.integer("eval.batches", 0)), sets(openSets(executor, settings)),
-      reader(executor, function, inputsOf(executor.program(), function)), memory(reader.makeBatch()) {
+      reader(executor, function, inputsOf(executor.program(), function)),
+      memory(reader.makeBatch()) {
   executor.prepare(function); // in a training run, before its first step
 }
 
