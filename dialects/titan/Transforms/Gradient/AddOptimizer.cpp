@@ -218,7 +218,8 @@ Value OptimizerBuilder::getUpdateNumber(unsigned parameter) {
   auto number = [&](int64_t value) { return math.constant(static_cast<double>(value), step); };
   math.setLoc(NameLoc::get(ops.getStringAttr("updates"), function.getLoc()));
   Value since = math.sub(step, number(period.offset + 1));
-  return math.add(math.div(since, number(period.every)), number(1));
+  Value earlier = math.div(since, number(period.every));
+  return math.add(earlier, number(1));
 }
 
 void OptimizerBuilder::update(const Trained &one, Value scale) {
