@@ -114,7 +114,9 @@ def one_by_one(family: str) -> Path:
 def together(family: str, *options: str):
     """More prompts than slots, of different lengths, some of which end early or exceed the longest text: the same
     tokens as one after another."""
-    written = [generate(exe, family, "--stop-token", "32", *options, texts=MANY)
+    whole = tokens_of(generate(one_by_one(family), family, *options, texts=MANY))
+    some = next(token for text in whole for token in text if any(token not in other for other in whole))
+    written = [generate(exe, family, "--stop-token", str(some), *options, texts=MANY)
                for exe in (one_by_one(family), program_of(family, family))]
     lengths = {len(one["tokens"]) for one in written[0]}
     return written[0] == written[1] and len(lengths) > 1, "\n".join(f"    {texts}" for texts in written)
