@@ -277,7 +277,7 @@ private:
     return step + 1 < last ? std::optional(sample + executor.program().batch) : std::nullopt;
   }
 
-  /// Does this with inputs, and counts its time as that of data.
+  /// Counts the time of `work` as that of data.
   template <typename Work> void timeData(Work work) {
     const Progress::Clock::time_point begin = Progress::Clock::now();
     profiler.during("data", work);
@@ -286,7 +286,12 @@ private:
 
   void oneStep() {
     const Batch *batch = nullptr;
-    timeData([&] { batch = &ahead->take(sample, nextSample()); });
+    timeData([&] {
+      batch = &ahead->take(sample, nextSample());
+      trainStep.begin(step + 1);
+      if (trainStep.isLeft())
+        trainStep.load(*batch);
+    });
     ++step;
     rate = learningRate.at(step, steps);
     executor.writeScalar("lr", rate);
@@ -296,10 +301,10 @@ private:
     executor.writeScalar("seed", static_cast<double>(settings.integer("seed", 0)));
     if (step == firstStep + 1 && !options.saveGradients.empty())
       executor.keepGradients(true);
-    trainStep.begin(step);
     while (trainStep.isLeft()) {
-      timeData([&] { trainStep.load(*batch); });
       profiler.during("step", [&] { trainStep.run(); });
+      if (trainStep.isLeft()) // another turn
+        timeData([&] { trainStep.load(*batch); });
     }
     sample += executor.program().batch;
     saveGradients();
