@@ -6,6 +6,9 @@
 
 #include "cuda_runtime_api.h"
 
+#include <array>
+#include <utility>
+
 namespace titan::rt {
 
 Program emittedProgram(const int64_t *degree) asm("emittedProgram");
@@ -13,7 +16,7 @@ Program emittedProgram(const int64_t *degree) asm("emittedProgram");
 namespace {
 
 using Run = void (*)(Context &);
-constexpr size_t most = 3;
+constexpr size_t most = 16; // functions of a program
 Run functions[most];
 cudaGraphExec_t graphs[most];
 
@@ -41,11 +44,17 @@ template <size_t i> void launch(Context &ctx) {
   check(cudaGraphLaunch(graphs[i], static_cast<cudaStream_t>(ctx.stream)));
 }
 
+template <size_t... i> constexpr std::array<Run, most> launchesOf(std::index_sequence<i...>) {
+  return {launch<i>...};
+}
+
 } // namespace
 
 Program program(const int64_t *degree) {
   Program result = emittedProgram(degree);
-  constexpr Run launched[most] = {launch<0>, launch<1>, launch<2>};
+  if (result.functions.size() > most)
+    throw Fault("the program has more functions than this interposer");
+  constexpr std::array<Run, most> launched = launchesOf(std::make_index_sequence<most>());
   for (size_t i = 0; i < result.functions.size(); ++i) {
     functions[i] = result.functions.at(i).run;
     result.functions[i].run = launched[i];
