@@ -31,21 +31,6 @@ static bool isIdentity(Operation *op) {
   return isa<ShardingConstraintOp, StopGradientOp>(op);
 }
 
-/// Whether a scalar function can contain the operation, and compute in f64 what it computes.
-static bool isScalarStep(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || !isNumber(value))
-    return false;
-  if (isIdentity(op) || isa<ConstantOp>(op))
-    return true;
-  if (!op->hasTrait<Elementwise>() || isa<PositionalOpInterface, RandomOp, ApplyOp>(op) ||
-      isInteger(value)) // f64 does not divide as integers do
-    return false;
-  return llvm::all_of(op->getOperands(), [](Value operand) {
-    return isNumber(operand) && (!isBool(operand) || isScalarStep(operand));
-  });
-}
-
 /// Whether the mean of the result over batches follows from the means of the operands.
 static bool isAffineStep(Operation *op) {
   auto isConstant = [](Value value) { return bool(value.getDefiningOp<ConstantOp>()); };
@@ -56,14 +41,51 @@ static bool isAffineStep(Operation *op) {
   return isIdentity(op) || isa<ConstantOp, CastOp, CopyOp, NegOp, AddOp, SubOp>(op);
 }
 
-/// Whether the mean over batches is the value of all batches together, as far as operations on
-/// numbers decide.
-static bool isAffine(Value value) {
-  return !isScalarStep(value) || (isAffineStep(value.getDefiningOp()) &&
-                                  llvm::all_of(value.getDefiningOp()->getOperands(), isAffine));
-}
-
 namespace {
+/// Properties of the numbers of an evaluation. Each value is analysed once: values may share
+/// operands often enough that the number of paths between them is exponential.
+class NumberAnalysis {
+public:
+  /// Whether a scalar function can contain the operation, and compute in f64 what it computes.
+  bool isScalarStep(Value value) {
+    return lookup(scalarSteps, value, [&] { return findScalarStep(value); });
+  }
+
+  /// Whether the mean over batches is the value of all batches together, as far as operations on
+  /// numbers decide.
+  bool isAffine(Value value) {
+    return lookup(affine, value, [&] {
+      return !isScalarStep(value) ||
+             (isAffineStep(value.getDefiningOp()) &&
+              llvm::all_of(value.getDefiningOp()->getOperands(),
+                           [&](Value operand) { return isAffine(operand); }));
+    });
+  }
+
+private:
+  static bool lookup(DenseMap<Value, bool> &known, Value value, function_ref<bool()> find) {
+    if (auto entry = known.find(value); entry != known.end())
+      return entry->second;
+    return known[value] = find();
+  }
+
+  bool findScalarStep(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !isNumber(value))
+      return false;
+    if (isIdentity(op) || isa<ConstantOp>(op))
+      return true;
+    if (!op->hasTrait<Elementwise>() || isa<PositionalOpInterface, RandomOp, ApplyOp>(op) ||
+        isInteger(value)) // f64 does not divide as integers do
+      return false;
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      return isNumber(operand) && (!isBool(operand) || isScalarStep(operand));
+    });
+  }
+
+  DenseMap<Value, bool> scalarSteps, affine;
+};
+
 /// Outputs of an evaluation that become functions of other outputs.
 class EvaluationSplit {
 public:
@@ -74,7 +96,8 @@ public:
   void run() {
     BitVector moved(evaluation.getNumResults());
     for (unsigned i = 0; i < evaluation.getNumResults(); ++i)
-      if (evaluation.getResultAttr(i, attr::kOutput) && !isAffine(terminator->getOperand(i)))
+      if (evaluation.getResultAttr(i, attr::kOutput) &&
+          !numbers.isAffine(terminator->getOperand(i)))
         moved.set(i);
     for (unsigned i = 0; i < moved.size(); ++i)
       if (!moved[i])
@@ -108,9 +131,10 @@ private:
   Value build(Value value, Block &body, OpBuilder &builder, IRMapping &mapping) {
     if (Value known = mapping.lookupOrNull(value))
       return known;
-    Value made = isScalarStep(value) ? copy(value.getDefiningOp(), body, builder, mapping)
-                                     : body.addArgument(f64, value.getLoc());
-    if (!isScalarStep(value))
+    bool isStep = numbers.isScalarStep(value);
+    Value made = isStep ? copy(value.getDefiningOp(), body, builder, mapping)
+                        : body.addArgument(f64, value.getLoc());
+    if (!isStep)
       sources.push_back(nameOf(value));
     mapping.map(value, made);
     return made;
@@ -143,6 +167,7 @@ private:
   func::FuncOp evaluation;
   Operation *terminator;
   NamedTensorType f64;
+  NumberAnalysis numbers;
   DenseMap<Value, StringAttr> names; ///< of the outputs of each batch
   SmallVector<std::pair<Value, StringAttr>> added;
   SmallVector<Attribute> sources; ///< of the arguments of the function that is built
