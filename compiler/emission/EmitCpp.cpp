@@ -147,10 +147,11 @@ LogicalResult emission::emitCpp(ModuleOp module, ModuleOp degreeOne, llvm::raw_o
     out.line("} // namespace " + alone);
     out.blank();
   }
-  table.emitHostFunctions(scope);
+  HostFunctions hostFunctions(module, scope, out);
   out.line("} // namespace");
   out.blank();
-  table.emit(alone, llvm::utohexstr(llvm::xxh3_64bits(out.str()), /*LowerCase=*/true));
+  table.emit(hostFunctions, alone,
+             llvm::utohexstr(llvm::xxh3_64bits(out.str()), /*LowerCase=*/true));
   stream << out.str();
   return success();
 }

@@ -3,7 +3,6 @@
 #include "compiler/emission/ProgramTable.h"
 
 #include "compiler/emission/FunctionEmitter.h"
-#include "compiler/emission/ScalarSteps.h"
 #include "dialects/dist/Analysis/DividedDims.h"
 #include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/titan/IR/Stacked.h"
@@ -225,52 +224,6 @@ void ProgramTable::emitWeights() {
       merged += quote(name) + ", ";
   out.close(", {" + copies + "}, {" + unused + "}" + (merged.empty() ? "" : ", {" + merged + "}") +
             "});");
-}
-
-void ProgramTable::emitHostFunctions(NameScope &scope) {
-  auto emitOne = [&](ScalarFunctionOp function, StringRef name, const std::string &comment) {
-    HostFunction host{function, scope.pick(name)};
-    out.line("/// " + comment);
-    emitHostFunction(function, host.name, out);
-    return host;
-  };
-  for (auto function : module.getOps<ScalarFunctionOp>()) {
-    if (function->hasAttr(attr::kSchedule))
-      schedules.push_back(emitOne(
-          function, "schedule", "The factor of the learning rate. Runs on the host, once a step."));
-    if (auto output = function->getAttrOfType<StringAttr>(attr::kEvaluates))
-      evaluated.push_back(emitOne(function, "evaluation",
-                                  "`" + output.str() +
-                                      "` of an evaluation. Runs on the host, once an evaluation."));
-  }
-}
-
-static std::string getSources(ScalarFunctionOp function, StringRef attribute) {
-  std::string sources;
-  for (auto source : function->getAttrOfType<ArrayAttr>(attribute).getAsRange<StringAttr>())
-    sources += (sources.empty() ? "" : ", ") + quote(source.getValue());
-  return "{" + sources + "}";
-}
-
-void ProgramTable::emitScheduleRows() {
-  for (auto &[function, name] : schedules) {
-    const std::string schedule = "{" + getSources(function, attr::kSchedule) + ", " + name + "}";
-    if (function == schedules.front().function)
-      out.line("p.schedule = " + schedule + ";");
-    else
-      out.line("p.groupSchedules.push_back({" +
-               quote(getRateScalar(FlatSymbolRefAttr::get(function))) + ", " + schedule + "});");
-  }
-}
-
-void ProgramTable::emitEvaluatedRows() {
-  if (evaluated.empty())
-    return;
-  out.open("p.evaluated =");
-  for (auto &[function, name] : evaluated)
-    out.line("{" + quote(function->getAttrOfType<StringAttr>(attr::kEvaluates)) + ", " +
-             getSources(function, attr::kBatchValues) + ", " + name + "},");
-  out.close(";");
 }
 
 void ProgramTable::emitPersistent() {
@@ -498,7 +451,8 @@ void ProgramTable::emitChoice(StringRef degreeOne) {
   out.line("  describe(p, degree);");
 }
 
-void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
+void ProgramTable::emit(const HostFunctions &hostFunctions, StringRef degreeOne,
+                        StringRef checksum) {
   emitMesh();
   out.open("Program titan::rt::program(const int64_t *degree)");
   out.line("Program p;");
@@ -515,8 +469,7 @@ void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
   emitChoice(degreeOne);
   emitSettings();
   emitWeights();
-  emitScheduleRows();
-  emitEvaluatedRows();
+  hostFunctions.emitRows(out);
   if (parameterType)
     out.line("p.dtype = " + getDType(parameterType) + ";");
   if (auto sizes = module->getAttrOfType<DictionaryAttr>(ir::attr::kSizes))

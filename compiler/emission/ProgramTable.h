@@ -10,7 +10,7 @@
 #ifndef TITAN_COMPILER_EMISSION_PROGRAMTABLE_H
 #define TITAN_COMPILER_EMISSION_PROGRAMTABLE_H
 
-#include "compiler/emission/Names.h"
+#include "compiler/emission/HostFunctions.h"
 #include "compiler/emission/Writer.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,21 +24,16 @@ public:
   /// `describe`: allocations, tensors and functions. `namespaces`: that of each function, in order.
   void emitDescription(llvm::ArrayRef<mlir::func::FuncOp> functions,
                        llvm::ArrayRef<std::string> namespaces);
-  /// The functions that the host evaluates: of schedules, and of outputs of evaluations.
-  void emitHostFunctions(NameScope &scope);
   /// The rest. `degreeOne`: the namespace for degree 1 of the `auto` axis, or empty. `checksum`
   /// covers all earlier text.
-  void emit(llvm::StringRef degreeOne, llvm::StringRef checksum);
+  void emit(const HostFunctions &hostFunctions, llvm::StringRef degreeOne,
+            llvm::StringRef checksum);
 
 private:
   void emitMesh();
   void emitChoice(llvm::StringRef degreeOne);
   void emitSettings();
   void emitWeights();
-  /// The arguments of the schedules, and their functions.
-  void emitScheduleRows();
-  /// The outputs of evaluations that are functions, with their arguments.
-  void emitEvaluatedRows();
   void emitPersistent();
   void emitTensors(mlir::func::FuncOp function);
   /// The inputs of a program that is cut into fragments.
@@ -66,12 +61,6 @@ private:
   /// Allocations that already have a tensor; shared ones have no function. A named loss is a tensor
   /// of its own, also where it is the only loss and so equals the sum.
   llvm::DenseSet<std::tuple<mlir::Operation *, ir::AllocRefAttr, llvm::StringRef>> described;
-  struct HostFunction {
-    ir::ScalarFunctionOp function;
-    std::string name; ///< in the emitted source
-  };
-  std::vector<HostFunction> schedules; ///< the first is that of the run
-  std::vector<HostFunction> evaluated;
   int64_t parameters = 0;
   mlir::Type parameterType; ///< the element type of the first parameter; null without one
 };
