@@ -154,6 +154,12 @@ void checkEvaluationData(const std::vector<std::string> &sets) {
   }
 }
 
+void checkWeightSources(const std::vector<WeightSource> &sources) {
+  for (const WeightSource &source : sources)
+    if (source.path.empty())
+      throw UsageError("--init-from '" + source.text() + "' names no file or directory");
+}
+
 void refuseSampling(const Sampling &sampling) {
   if (!(sampling.topP > 0 && sampling.topP <= 1))
     throw UsageError("--top-p takes a probability above 0 and up to 1");
@@ -173,6 +179,7 @@ void refuseUseless(const CLI::App &app, const Options &options) {
                      (*use.instead ? std::string("; ") + use.instead : ""));
   }
   refuseSampling(options.sampling);
+  checkWeightSources(options.initFrom);
   checkEvaluationData(options.evalData);
   if (!options.prompt.empty() && !options.prompts.empty())
     throw UsageError("--prompt and --prompts exclude one another");

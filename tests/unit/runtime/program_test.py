@@ -143,6 +143,8 @@ class ProgramTest(ProgramCase):
         self.assertIn("names an evaluation set, and these are data to train on", said)
         said = self.run_exe("--data", self.text, "--eval-data", self.text, status=2)[1]
         self.assertIn("--eval-data has no effect on a run that never evaluates", said)
+        said = self.run_exe("--data", self.text, "--init-from", "teacher=", status=2)[1]
+        self.assertIn("--init-from 'teacher=' names no file or directory", said)
         said = self.run_exe("generate", "--eval-data", "x", "--init-from", run, status=2)[1]
         self.assertIn("--eval-data has no effect on `generate`", said)
 
