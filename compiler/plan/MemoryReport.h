@@ -29,7 +29,7 @@ struct ProgramMemory {
 
 /// Code and libraries of a training CPU program: without LibTorch, and with it. A program loads
 /// LibTorch for its BLAS or for collectives.
-constexpr int64_t kLibraries = 7'000'000;
+constexpr int64_t kLibraries = 7'800'000;
 constexpr int64_t kLibrariesWithLibTorch = 78'000'000;
 /// Pack buffers. MKL: per thread for large matrices, and for bf16. AMX kernels: per thread for
 /// bf16, in total for f32. Vector kernels, at most: in total, per thread, and for sums before their
