@@ -12,6 +12,7 @@ The weights are those of tiny models that `transformers` initialises, in float64
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
@@ -28,7 +29,8 @@ except ImportError:
 from compare import RULES, Result, compare_metric, compare_tensors, read_metric  # noqa: E402
 from float64 import in_float64  # noqa: E402
 from sample_order import batches  # noqa: E402
-from titan import BUILD, ROOT, TITANC, TORCHRUN, Failed, Launch, Report, build, call, environment_of, read_arguments  # noqa: E402
+from titan import (BUILD, ROOT, TITANC, TORCHRUN, Failed, Launch, Report, build, call, environment_of,  # noqa: E402
+                   read_arguments, turn_to_make)
 from tiny import FAMILIES  # noqa: E402
 from training import Recipe, cross_entropy, train  # noqa: E402
 
@@ -58,16 +60,17 @@ MESHES = {"run": 1, "meshed": 4}
 def weights(name: str, seed: int) -> Path:
     """A directory with a Llama of random weights."""
     folder = OUT / name
-    if folder.exists():
+    with turn_to_make(folder):
+        if folder.exists():
+            return folder
+        config = FAMILIES["llama"].config
+        config._attn_implementation = "eager"
+        torch.manual_seed(seed)
+        transformers.LlamaForCausalLM  # imports its code, which in_float64 changes
+        with in_float64():
+            model = transformers.LlamaForCausalLM(config)
+        model.save_pretrained(folder, max_shard_size="40KB")
         return folder
-    config = FAMILIES["llama"].config
-    config._attn_implementation = "eager"
-    torch.manual_seed(seed)
-    transformers.LlamaForCausalLM  # imports its code, which in_float64 changes
-    with in_float64():
-        model = transformers.LlamaForCausalLM(config)
-    model.save_pretrained(folder, max_shard_size="40KB")
-    return folder
 
 
 def load(folder: Path):
@@ -86,17 +89,23 @@ def logits_of(model, parameters, tokens):
 def text() -> Path:
     """A page of this repository."""
     path = OUT / "text.txt"
-    if not path.exists():
-        path.write_bytes((ROOT / "docs" / "language.md").read_bytes()[:4000])
+    with turn_to_make(path):
+        if not path.exists():
+            path.write_bytes((ROOT / "docs" / "language.md").read_bytes()[:4000])
     return path
 
 
-def make(name: str, program: str, model: str, more: str = "") -> dict[str, Path]:
-    """The program's executables, by run."""
-    source = OUT / name / "program.titan"
-    source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text(program + RUNS.format(model=model, more=more, batch=BATCH, seq=SEQ, seed=SEED, steps=STEPS))
-    return {run: build(source, run, "float64", source.parent / run) for run in MESHES}
+def make(run: str, name: str, program: str, model: str, more: str = "") -> Path:
+    """The executable of the run."""
+    source, exe = OUT / name / "program.titan", OUT / name / run
+    with turn_to_make(source):
+        if not source.exists():
+            source.write_text(program + RUNS.format(model=model, more=more, batch=BATCH, seq=SEQ, seed=SEED,
+                                                    steps=STEPS))
+    with turn_to_make(exe):
+        if not exe.exists():
+            build(source, run, "float64", exe)
+    return exe
 
 
 def launch(exe: Path, run: str, out: Path, sources, steps: int = STEPS) -> Path:
@@ -163,19 +172,35 @@ class Adapted:
         return logits_of(self.model, merged(self.base, parameters), tokens)
 
 
-def adapted_program() -> dict[str, Path]:
+def adapted_program(run: str) -> Path:
     """What `titanc import --with` writes, with a run of the test."""
     source = OUT / "imported.titan"
-    source.unlink(missing_ok=True)
-    call([TITANC, "import", weights("base", 3), "--with", ROOT / "examples" / "llama_lora.titan", "-o", source])
+    with turn_to_make(source):
+        if not source.exists():
+            call([TITANC, "import", weights("base", 3), "--with", ROOT / "examples" / "llama_lora.titan", "-o", source])
     written = source.read_text()
-    return make("lora", written[:written.index("train ")].replace('import "', f'import "{OUT}/'), "Base",
+    return make(run, "lora", written[:written.index("train ")].replace('import "', f'import "{OUT}/'), "Base",
                 'parameters "*" { frozen = true }\n  parameters "*.lora_*" { frozen = false }')
+
+
+def trained_adapters(run: str) -> Path:
+    out = OUT / "lora" / f"trained-{run}"
+    with turn_to_make(out):
+        return out if out.exists() else launch(adapted_program(run), run, out, [weights("base", 3)])
+
+
+def exported_adapters(run: str) -> Path:
+    """The merged export of what one process trained."""
+    out = OUT / "lora" / f"exported-{run}"
+    with turn_to_make(out):
+        if not out.exists():
+            export(adapted_program(run), run, trained_adapters("run"), out)
+    return out
 
 
 def adapters(run: str, exe: Path):
     folder = weights("base", 3)
-    out = launch(exe, run, OUT / "lora" / f"trained-{run}", [folder])
+    out = trained_adapters(run)
     initial = load_file(out / "initial.safetensors")
     module = Adapted(folder)
     rows, _, final = train(module, {n: t for n, t in initial.items() if "lora" in n}, samples(), Recipe(steps=STEPS))
@@ -188,13 +213,13 @@ def adapters(run: str, exe: Path):
 
 
 def merged_export(run: str, exe: Path):
-    folder, trained = weights("base", 3), OUT / "lora" / "trained-run"
-    written = export(exe, run, trained, OUT / "lora" / f"exported-{run}")
+    folder, trained = weights("base", 3), trained_adapters("run")
+    written = tensors_of(exported_adapters(run))
     ours, base = load_file(trained / "model.safetensors"), tensors_of(folder)
     expected, result = merged(base, ours), Result()
     compare_tensors("tensors", written, expected, (1e-14, 0), result)
     changed = [n for n in equal(written, base) if "q_proj" not in n and "v_proj" not in n]
-    one = tensors_of(OUT / "lora" / "exported-run")
+    one = tensors_of(exported_adapters("run"))
     compare_tensors("tensors of one process", written, one, (1e-14, 0), result)
     different = [n for n in equal(written, one) if "q_proj" not in n and "v_proj" not in n]
     # transformers reads the export; the next loss of the run is that of the same model.
@@ -213,8 +238,8 @@ def merged_export(run: str, exe: Path):
 
 # Sources
 
-def sources_program() -> dict[str, Path]:
-    return make("sources", (Path(__file__).with_name("distilled.titan")).read_text(), "Distilled",
+def sources_program(run: str) -> Path:
+    return make(run, "sources", (Path(__file__).with_name("distilled.titan")).read_text(), "Distilled",
                 'parameters "teacher.*" { frozen = true }')
 
 
@@ -236,7 +261,7 @@ def sources(run: str, exe: Path):
             f"    rows complete: {complete}, different: {different}, exported otherwise: {equal(written, expected)}")
 
 
-def refusals(exe: Path):
+def refusals(run: str, exe: Path):
     """Sources that do not fit, each with its message."""
     teacher, student = weights("teacher", 4), weights("base", 3)
     wrong = []
@@ -244,7 +269,7 @@ def refusals(exe: Path):
                            ([student, teacher], "two sources have the tensor"),
                            ([student], "there is no tensor 'teacher.")):
         try:
-            launch(exe, "run", OUT / "sources" / "refused", given, steps=1)
+            launch(exe, run, OUT / "sources" / "refused", given, steps=1)
             wrong.append(f"accepted {given}")
         except Failed as error:
             if message not in str(error):
@@ -257,8 +282,8 @@ def refusals(exe: Path):
 LONGER = 272
 
 
-def longer_program() -> dict[str, Path]:
-    return make("longer", f"import models.llama\nmodel Longer = Llama {{ {SIZES}, vocab = {LONGER} }}\n", "Longer",
+def longer_program(run: str) -> Path:
+    return make(run, "longer", f"import models.llama\nmodel Longer = Llama {{ {SIZES}, vocab = {LONGER} }}\n", "Longer",
                 'parameters "table" { init_from = partial }\n  parameters "unembed" { init_from = partial }')
 
 
@@ -305,8 +330,20 @@ def real_text(run: str, exe: Path):
     return result.passed(), result.table()
 
 
-def continued_program() -> dict[str, Path]:
-    return make("continued", f"import models.llama\nmodel Base = Llama {{ {SIZES}, vocab = 256 }}\n", "Base")
+def continued_program(run: str) -> Path:
+    return make(run, "continued", f"import models.llama\nmodel Base = Llama {{ {SIZES}, vocab = 256 }}\n", "Base")
+
+
+CHECKS = (("adapters", adapted_program, adapters),
+          ("merged export", adapted_program, merged_export),
+          ("sources", sources_program, sources),
+          ("sources that do not fit", sources_program, refusals),
+          ("longer vocabulary", longer_program, longer),
+          ("real text", continued_program, real_text))
+
+
+def checked(program, check, run: str):
+    return check(run, program(run))
 
 
 def main() -> None:
@@ -314,19 +351,8 @@ def main() -> None:
     torch.set_num_threads(1)
     OUT.mkdir(parents=True, exist_ok=True)
     report = Report()
-    for program, checks in ((adapted_program, {"adapters": adapters, "merged export": merged_export}),
-                            (sources_program, {"sources": sources}),
-                            (longer_program, {"longer vocabulary": longer}),
-                            (continued_program, {"real text": real_text})):
-        names = [f"{name}, {run}" for name in checks for run in MESHES]
-        if not any(all(part in name for part in arguments.names) for name in names):
-            continue
-        executables = program()
-        for name, check in checks.items():
-            for run in MESHES:
-                report.case(f"{name}, {run}", lambda check=check, run=run: check(run, executables[run]))
-        if program is sources_program:
-            report.case("sources that do not fit", lambda: refusals(executables["run"]))
+    report.cases([(f"{name}, {run}", partial(checked, program, check, run)) for name, program, check in CHECKS
+                  for run in MESHES if name != "sources that do not fit" or run == "run"], arguments.names)
     report.end()
 
 
