@@ -34,6 +34,8 @@ from titan import (BUILD, ROOT, TITANC, TORCHRUN, Failed, Launch, Report, build,
 from tiny import FAMILIES  # noqa: E402
 from training import Recipe, cross_entropy, train  # noqa: E402
 
+transformers.LlamaForCausalLM  # imports its code, which in_float64 changes
+
 OUT = BUILD / "tests" / "starting"
 BATCH, SEQ, STEPS, SEED = 4, 16, 5, 7
 SIZES = "layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40"
@@ -66,7 +68,6 @@ def weights(name: str, seed: int) -> Path:
         config = FAMILIES["llama"].config
         config._attn_implementation = "eager"
         torch.manual_seed(seed)
-        transformers.LlamaForCausalLM  # imports its code, which in_float64 changes
         with in_float64():
             model = transformers.LlamaForCausalLM(config)
         model.save_pretrained(folder, max_shard_size="40KB")
