@@ -25,7 +25,7 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "parity"), str(TESTS / "prepare")]
 import makers  # noqa: E402
 from families import random_weights  # noqa: E402
-from titan import (ROOT, TITANC, TORCHRUN, Report, call, environment_of, precision,  # noqa: E402
+from titan import (ROOT, TITANC, Report, by_torchrun, call, environment_of, on_ranks, precision,  # noqa: E402
                    read_arguments, turn_to_make)
 
 OUT = ROOT / "out" / "generation"
@@ -73,10 +73,8 @@ def generate(exe: Path, family: str, *options: str, processes: int = 1, texts: l
         prompts.write_text("".join(json.dumps({"prompt": text}) + "\n" for text in texts))
     command = [exe, "generate", "--init-from", weights_of(family), "--prompts", prompts, "--json",
                "--max-tokens", TOKENS, *options]
-    if processes > 1:
-        command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", processes, *command]
     return [json.loads(line) for line in
-            call(command, env=environment_of({}), timeout=300).splitlines()]
+            call(on_ranks(processes, command), env=environment_of({}), timeout=300).splitlines()]
 
 
 def tokens_of(written: list[dict]) -> list[list[int]]:
@@ -225,8 +223,8 @@ def tokenizer():
 def lost_tokenizer():
     """A tokenizer that cannot start, or that ends, is an error at once, on two processes, too."""
     exe = program_of("wide", "wide_mesh")
-    command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", "2", exe, "generate", "--init-from",
-               weights_of("wide"), "--prompt", "a", "--tokenizer", tokenizer_of()]
+    command = by_torchrun(2, [exe, "generate", "--init-from", weights_of("wide"), "--prompt", "a", "--tokenizer",
+                              tokenizer_of()])
     said = []
     for tool, words in (("/no/such/tool", "cannot start /no/such/tool"), ("/bin/true", "/bin/true has ended")):
         result = subprocess.run(command, capture_output=True, text=True, timeout=100,

@@ -26,7 +26,7 @@ except ImportError:
 import makers  # noqa: E402
 import torch  # noqa: E402
 from texts import corpus  # noqa: E402
-from titan import BUILD, TITANC, TORCHRUN, Report, call, environment_of, precision, read_arguments  # noqa: E402
+from titan import BUILD, TITANC, Report, by_torchrun, call, environment_of, precision, read_arguments  # noqa: E402
 
 OUT = BUILD / "tests" / "commands"
 MODEL, DATA, RUN, EXPORT = OUT / "Small-Llama", OUT / "my.jsonl", OUT / "run", OUT / "export"
@@ -67,8 +67,8 @@ def run_commands():
     source = OUT / "llama.titan"
     timed(TITANC, "import", MODEL, "-o", source)
     timed(TITANC, "build", source, "-o", PROGRAM, "--set", "data.seq=64", "--set", "data.batch=4", *precision("float32"))
-    timed(TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", 2, PROGRAM, "--data", DATA, "--init-from", MODEL,
-          "--steps", 20, "--out", RUN, "--set", "optimizer.lr=3e-3")
+    timed(*by_torchrun(2, [PROGRAM, "--data", DATA, "--init-from", MODEL, "--steps", 20, "--out", RUN, "--set",
+                           "optimizer.lr=3e-3"]))
     text = timed(PROGRAM, "generate", "--init-from", RUN, "--prompt", PROMPT, "--max-tokens", TOKENS)
     timed(PROGRAM, "export", "--init-from", RUN, "--hf", EXPORT)
     rows = [json.loads(line) for line in (RUN / "metrics.jsonl").read_text().splitlines()]

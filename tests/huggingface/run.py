@@ -31,7 +31,7 @@ from compare import RULES, Result, compare_metric, compare_tensors, read_metric 
 from tiny import FAMILIES  # noqa: E402
 from float64 import in_float64  # noqa: E402
 from sample_order import batches  # noqa: E402
-from titan import (BUILD, TORCHRUN, Launch, Report, build, call, environment_of, read_arguments,  # noqa: E402
+from titan import (BUILD, Launch, Report, build, call, environment_of, on_ranks, read_arguments,  # noqa: E402
                    turn_to_make, write_text)
 from training import Recipe, train  # noqa: E402
 
@@ -92,9 +92,7 @@ def tensors_of(folder: Path) -> dict[str, torch.Tensor]:
 
 def export(exe: Path, weights: Path, out: Path, processes: int = 1) -> dict[str, torch.Tensor]:
     command = [exe, "export", "--init-from", weights, "--hf", out]
-    if processes > 1:
-        command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", processes, *command]
-    call(command, env=environment_of({}), timeout=300)
+    call(on_ranks(processes, command), env=environment_of({}), timeout=300)
     return tensors_of(out)
 
 

@@ -29,8 +29,8 @@ except ImportError:
 from compare import RULES, Result, compare_metric, compare_tensors, read_metric  # noqa: E402
 from float64 import in_float64  # noqa: E402
 from sample_order import batches  # noqa: E402
-from titan import (BUILD, ROOT, TITANC, TORCHRUN, Failed, Launch, Report, build, call, environment_of,  # noqa: E402
-                   read_arguments, turn_to_make)
+from titan import (BUILD, ROOT, TITANC, Failed, Launch, Report, build, call, environment_of,  # noqa: E402
+                   on_ranks, read_arguments, turn_to_make)
 from tiny import FAMILIES  # noqa: E402
 from training import Recipe, cross_entropy, train  # noqa: E402
 
@@ -116,9 +116,7 @@ def launch(exe: Path, run: str, out: Path, sources, steps: int = STEPS) -> Path:
 
 def export(exe: Path, run: str, source: Path, out: Path) -> dict[str, torch.Tensor]:
     command = [exe, "export", "--init-from", source, "--hf", out]
-    if MESHES[run] > 1:
-        command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", MESHES[run], *command]
-    call(command, env=environment_of({}), timeout=300)
+    call(on_ranks(MESHES[run], command), env=environment_of({}), timeout=300)
     return tensors_of(out)
 
 

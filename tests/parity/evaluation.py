@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import load_file
 
 from run import OUT as PARITY
-from titan import TORCHRUN, Launch, Report, build, call, environment_of, read_arguments, turn_to_make
+from titan import Launch, Report, build, call, environment_of, on_ranks, read_arguments, turn_to_make
 from weighted import BATCH, PROGRAM, VOCAB, WEIGHTED, draw_documents, logits, windows, write_indexed
 
 OUT = PARITY.parent / "evaluation"
@@ -89,9 +89,7 @@ def differences(found: dict[str, dict], batches: int = 0) -> list[str]:
 
 def evaluated(exe: Path, processes: int, batches: int) -> dict[str, dict]:
     command = [exe, "eval", "--init-from", trained(), "--json", "--set", f"eval.batches={batches}"]
-    if processes > 1:
-        command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", processes, *command]
-    said = call(command, env=environment_of({}), timeout=300)
+    said = call(on_ranks(processes, command), env=environment_of({}), timeout=300)
     return {found["set"]: flat(found) for found in map(json.loads, said.splitlines())}
 
 

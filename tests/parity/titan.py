@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,6 +54,18 @@ def build(program: Path, train: str, dtype: str, exe: Path, settings: list[str] 
     return exe
 
 
+def on_ranks(processes: int, command: list) -> list:
+    """The command on that many processes of this machine."""
+    if processes == 1:
+        return command
+    return [sys.executable, Path(__file__).with_name("ranks.py"), processes, *command]
+
+
+def by_torchrun(processes: int, command: list) -> list:
+    """The same, as users start it; --standalone picks a free port."""
+    return [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", processes, *command]
+
+
 def environment_of(variables: dict[str, str]) -> dict[str, str]:
     """This process's environment with these variables, and one thread per process."""
     return {**os.environ, "TITAN_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **variables}
@@ -68,6 +81,7 @@ class Launch:
     processes: int = 1
     timeout: float = 300.0
     environment: dict[str, str] = field(default_factory=dict)
+    start: Callable[[int, list], list] = on_ranks
 
     def run(self, exe: Path, data: Path, out: Path, extra: list[str] = ()) -> Path:
         out.mkdir(parents=True, exist_ok=True)
@@ -77,10 +91,7 @@ class Launch:
                    "--save-initial", out / "initial.safetensors",
                    "--save-gradients", out / "gradients.safetensors", *extra]
         environment = environment_of(self.environment)
-        if self.processes > 1:
-            # --standalone picks a free port, so that concurrent runs do not conflict.
-            command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node",
-                       self.processes, *command]
+        command = self.start(self.processes, command)
         call(command, env=environment, timeout=self.timeout)
         return out
 

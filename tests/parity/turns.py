@@ -27,7 +27,7 @@ from reference import write_run
 from sample_order import permutation
 from schedules import torchtitan
 from table import FLOAT64
-from titan import TITANC, TORCHRUN, Launch, Report, build, call, environment_of, read_arguments, turn_to_make
+from titan import TITANC, Launch, Report, build, call, environment_of, on_ranks, read_arguments, turn_to_make
 
 OUT = INTERPRET.parent / "turns"
 SAMPLES, BATCH, SEED, LR, CLIP = 23, 4, 7, 1e-2, 0.5
@@ -363,8 +363,8 @@ def check_resumed():
     """Eight steps on one process, the rest on two."""
     out, data = folder_of("compiled", "resumed"), write_data()
     Launch(LONG, SEED).run(compiled("one"), data, out, ["--stop-at", "8"])
-    call([TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", 2, compiled("shard2"), "--data", data,
-          "--steps", LONG, "--seed", SEED, "--out", out, "--log-every", 1], env=environment_of({}))
+    call(on_ranks(2, [compiled("shard2"), "--data", data, "--steps", LONG, "--seed", SEED, "--out", out,
+                      "--log-every", 1]), env=environment_of({}))
     result = compare(out, one(), "float64")
     return result.passed(), result.table()
 

@@ -23,7 +23,7 @@ from compare import compare
 from reference import write_run
 from run import OUT as PARITY
 from sample_order import permutation
-from titan import TORCHRUN, Launch, Report, build, call, environment_of, read_arguments, turn_to_make
+from titan import Launch, Report, build, call, environment_of, on_ranks, read_arguments, turn_to_make
 from training import Recipe, train
 
 OUT = PARITY.parent / "weighted"
@@ -271,8 +271,8 @@ def resumed(name: str):
     whole, out = run(name, "run", 1), OUT / f"{name.split()[0]}-resumed"
     exe, data = make(name, "run")
     Launch(STEPS, SEED, 2).run(exe, data, out, ["--stop-at", STEPS // 2])
-    call([TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", 4, exe, "--data", data, "--steps", STEPS,
-          "--seed", SEED, "--out", out, "--log-every", 1], env=environment_of({}), timeout=300)
+    call(on_ranks(4, [exe, "--data", data, "--steps", STEPS, "--seed", SEED, "--out", out, "--log-every", 1]),
+         env=environment_of({}), timeout=300)
     result = compare(out, whole, "float64")
     return result.passed(), result.table()
 

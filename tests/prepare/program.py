@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prepared import PACKAGE, expect, prepare
 from texts import corpus
-from titan import TITANC, TORCHRUN, call, environment_of
+from titan import TITANC, call, environment_of, on_ranks
 
 COMMAND_FILE = PACKAGE / "titan-prepare"
 
@@ -73,11 +73,9 @@ class Trained:
         """The losses, and what was said."""
         run = self.out / f"run-{len(list(self.out.glob('run-*')))}"
         command = [self.exe, "--out", run, "--log-every", 1, *options]
-        if processes > 1:
-            command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", processes, *command]
         variables = {"TITAN_PREPARE": str(tool), "XDG_CACHE_HOME": str(self.out / "cache"),
                      "TITAN_PYTHON": sys.executable}
-        done = subprocess.run([str(word) for word in command], cwd=self.out, env=environment_of(variables), text=True,
+        done = subprocess.run([str(word) for word in on_ranks(processes, command)], cwd=self.out, env=environment_of(variables), text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
         expect(done.returncode == status, f"status {done.returncode} instead of {status}:\n{done.stdout}")
         rows = run / "metrics.jsonl"

@@ -59,8 +59,8 @@ from compare import bitwise_equal, compare
 from documents import try_documents
 from skipped import try_skipped, write_marked
 from values import try_counts, try_index
-from titan import (BUILD, CORES, ROOT, TORCHRUN, Failed, Launch, Report, build, call,
-                   environment_of, require_titanc, write_text)
+from titan import (BUILD, CORES, ROOT, Failed, Launch, Report, build, call, environment_of,
+                   on_ranks, require_titanc, write_text)
 
 OUT = ROOT / "out" / "runs"
 PROGRAM = ROOT / "tests/parity/programs/llama3.titan"
@@ -198,9 +198,8 @@ def try_transports(exe: Path, text: Path):
     files = {}
     for transport in ("shared", "gloo"):
         out = OUT / f"transport-{transport}"
-        call([TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", 2, exe, "--data", text,
-              "--out", out, "--steps", EVERY, "--log-every", 1, "--set",
-              f"checkpoint.every={EVERY}"], env=environment_of({"TITAN_COMM": transport}))
+        call(on_ranks(2, [exe, "--data", text, "--out", out, "--steps", EVERY, "--log-every", 1, "--set",
+                          f"checkpoint.every={EVERY}"]), env=environment_of({"TITAN_COMM": transport}))
         files[transport] = sorted((out / f"checkpoints/step-{EVERY}").glob("*.safetensors"))
     good = all(one.read_bytes() == other.read_bytes()
                for one, other in zip(files["shared"], files["gloo"], strict=True))
@@ -242,12 +241,10 @@ def try_files(name: str, one: Path, two: Path, text: Path):
         result.faults.append(f"initial parameters: {name} is not bitwise the same")
     said = []
     for exe, processes in ((one, 1), (two, 2)):
-        launcher = [] if processes == 1 else [TORCHRUN, "--standalone", "--no-python",
-                                              "--nproc-per-node", processes]
         start = ["--init-from", runs[0] / "model.safetensors"]
         exported = OUT / f"{name}-hf-{processes}"
-        call([*launcher, exe, "export", "--hf", exported, *start], env=environment_of({}))
-        generate = [*launcher, exe, "generate", "--prompt", "ab", "--max-tokens", 8, *start]
+        call(on_ranks(processes, [exe, "export", "--hf", exported, *start]), env=environment_of({}))
+        generate = on_ranks(processes, [exe, "generate", "--prompt", "ab", "--max-tokens", 8, *start])
         written = subprocess.run([str(word) for word in generate], env=environment_of({}),
                                  stdout=subprocess.PIPE, check=True).stdout  # any bytes
         said.append((written, sorted(exported.glob("*.safetensors"))))
