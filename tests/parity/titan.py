@@ -54,16 +54,16 @@ def build(program: Path, train: str, dtype: str, exe: Path, settings: list[str] 
     return exe
 
 
-def on_ranks(processes: int, command: list) -> list:
+def on_ranks(processes: int, command: list) -> list[str]:
     """The command on that many processes of this machine."""
-    if processes == 1:
-        return command
-    return [sys.executable, Path(__file__).with_name("ranks.py"), processes, *command]
+    launcher = [sys.executable, Path(__file__).with_name("ranks.py"), processes] if processes > 1 else []
+    return [str(word) for word in (*launcher, *command)]
 
 
-def by_torchrun(processes: int, command: list) -> list:
+def by_torchrun(processes: int, command: list) -> list[str]:
     """The same, as users start it; --standalone picks a free port."""
-    return [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", processes, *command]
+    return [str(word) for word in
+            (TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", processes, *command)]
 
 
 def environment_of(variables: dict[str, str]) -> dict[str, str]:
@@ -81,7 +81,7 @@ class Launch:
     processes: int = 1
     timeout: float = 300.0
     environment: dict[str, str] = field(default_factory=dict)
-    start: Callable[[int, list], list] = on_ranks
+    start: Callable[[int, list], list[str]] = on_ranks
 
     def run(self, exe: Path, data: Path, out: Path, extra: list[str] = ()) -> Path:
         out.mkdir(parents=True, exist_ok=True)

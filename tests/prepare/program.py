@@ -75,7 +75,7 @@ class Trained:
         command = [self.exe, "--out", run, "--log-every", 1, *options]
         variables = {"TITAN_PREPARE": str(tool), "XDG_CACHE_HOME": str(self.out / "cache"),
                      "TITAN_PYTHON": sys.executable}
-        done = subprocess.run([str(word) for word in on_ranks(processes, command)], cwd=self.out, env=environment_of(variables), text=True,
+        done = subprocess.run(on_ranks(processes, command), cwd=self.out, env=environment_of(variables), text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
         expect(done.returncode == status, f"status {done.returncode} instead of {status}:\n{done.stdout}")
         rows = run / "metrics.jsonl"

@@ -245,7 +245,7 @@ def try_files(name: str, one: Path, two: Path, text: Path):
         exported = OUT / f"{name}-hf-{processes}"
         call(on_ranks(processes, [exe, "export", "--hf", exported, *start]), env=environment_of({}))
         generate = on_ranks(processes, [exe, "generate", "--prompt", "ab", "--max-tokens", 8, *start])
-        written = subprocess.run([str(word) for word in generate], env=environment_of({}),
+        written = subprocess.run(generate, env=environment_of({}),
                                  stdout=subprocess.PIPE, check=True).stdout  # any bytes
         said.append((written, sorted(exported.glob("*.safetensors"))))
     (text_one, files_one), (text_two, files_two) = said
