@@ -1,5 +1,6 @@
 // The third step of the formatter: breaks long lines after a comma or an operator, at the outermost
-// bracket that leaves the line well filled. Lines without a break position stay long.
+// bracket that leaves the line well filled. A long index of a stored tensor gets lines of its own.
+// Lines without a break position stay long.
 #include "compiler/syntax/FormatItem.h"
 
 #include "TitanLexer.h"
@@ -38,7 +39,9 @@ public:
       : items(items), columns(columns), end(end), begin(first), outermost(columns[first]) {}
 
   bool run() {
-    bool broke = false;
+    bool broke = hangIndex();
+    if (broke)
+      return true; // the lines inside the brackets are broken in the next round
     while (endOf(end - 1) > maxWidth) {
       size_t at = choose();
       if (at == 0)
@@ -50,6 +53,21 @@ public:
   }
 
 private:
+  /// The index of a stored tensor, `"name"[...]`, gets lines of its own if the entry is long: names
+  /// are long, and an index that is aligned behind one has no room. Returns whether it does so.
+  bool hangIndex() {
+    if (items[begin].inside != Bracket::Equations || endOf(end - 1) <= maxWidth)
+      return false;
+    for (size_t i = begin + 1; i + 1 < end; ++i) {
+      const Token &token = items[i].token;
+      if (!token.is(Lex::LBRACKET) || !items[i - 1].token.is(Lex::STRING) || token.partner >= end)
+        continue;
+      items[i + 1].breakBefore = items[token.partner].breakBefore = true;
+      return true;
+    }
+    return false;
+  }
+
   size_t columnOf(size_t i) const { return columns[i] + added - removed; }
   size_t endOf(size_t i) const { return columnOf(i) + items[i].text.size(); }
 

@@ -156,6 +156,19 @@ TEST(Format, LongLines) {
                "fn f(x) = g(" + whole + ", model = 1)\n");
 }
 
+// A long index of a stored tensor has lines of its own; a short one stays.
+TEST(Format, StoredTensors) {
+  std::string name(60, 'n');
+  expectFormat("weights \"hf\" for M {\n  a.wq = \"" + name +
+                   "\"[(heads, plain of plain + value), rank]\n"
+                   "  b = \"" +
+                   name + "\"[x, y]\n}\n",
+               "weights \"hf\" for M {\n  a.wq = \"" + name +
+                   "\"[\n    (heads, plain of plain + value), rank\n  ]\n"
+                   "  b    = \"" +
+                   name + "\"[x, y]\n}\n");
+}
+
 // A file with mistakes is not touched.
 TEST(Format, RefusesMistakes) {
   EXPECT_EQ(formatted("fn f(x = 1\n"), "<errors>");
