@@ -25,7 +25,8 @@ from interpret import BIN, OUT as INTERPRET, kind_of
 from reference import write_run
 from table import FLOAT64, SIZES, TENSOR
 from run import PROGRAMS
-from titan import TITANC, Report, call, read_arguments, turn_to_make
+from float64_cases import run_in_float64
+from titan import TITANC, call, turn_to_make
 from training import clip, loss_of
 
 OUT = INTERPRET.parent / "optimizers"
@@ -304,16 +305,5 @@ def cases(everything: bool):
                 yield f"{name} on {mesh}", partial(check, name, mesh)
 
 
-def main() -> None:
-    arguments = read_arguments(
-        __doc__, OUT, lambda parser: parser.add_argument("--all", action="store_true",
-                                                         help="every case on every mesh"))
-    torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
-    report = Report()
-    report.cases(cases(arguments.all or bool(arguments.names)), arguments.names)
-    report.end()
-
-
 if __name__ == "__main__":
-    main()
+    run_in_float64(__doc__, OUT, cases)

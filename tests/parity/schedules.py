@@ -20,10 +20,11 @@ from safetensors.torch import save_file
 
 from compare import compare
 from interpret import BIN, OUT as INTERPRET
-from optimizers import LR, MESHES, SHARD, STEPS, interpret
+from optimizers import BOTH, LR, MESHES, SHARD, STEPS, interpret
 from reference import write_run
 from table import FLOAT64
-from titan import TITANC, Report, call, read_arguments, turn_to_make, write_text
+from float64_cases import run_in_float64
+from titan import TITANC, call, turn_to_make, write_text
 
 OUT = INTERPRET.parent / "schedules"
 
@@ -288,22 +289,13 @@ train run = Annealed on map {{
     return result.passed(), result.table()
 
 
-def cases():
+def cases(everything: bool):
     for name in CASES:
         yield name, partial(check_rates, name)
     yield "at launch", check_launches
-    for mesh in MESHES:
+    for mesh in MESHES if everything else ("one", BOTH):
         yield f"annealed on {mesh}", partial(check_annealed, mesh)
 
 
-def main() -> None:
-    arguments = read_arguments(__doc__, OUT)
-    torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
-    report = Report()
-    report.cases(cases(), arguments.names)
-    report.end()
-
-
 if __name__ == "__main__":
-    main()
+    run_in_float64(__doc__, OUT, cases)

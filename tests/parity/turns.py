@@ -27,7 +27,8 @@ from reference import write_run
 from sample_order import permutation
 from schedules import torchtitan
 from table import FLOAT64
-from titan import TITANC, Launch, Report, build, call, environment_of, on_ranks, read_arguments, turn_to_make
+from float64_cases import run_in_float64
+from titan import TITANC, Launch, build, call, environment_of, on_ranks, turn_to_make
 
 OUT = INTERPRET.parent / "turns"
 SAMPLES, BATCH, SEED, LR, CLIP = 23, 4, 7, 1e-2, 0.5
@@ -381,16 +382,5 @@ def cases(everything: bool):
     yield "resumed on another mesh", check_resumed
 
 
-def main() -> None:
-    arguments = read_arguments(
-        __doc__, OUT, lambda parser: parser.add_argument("--all", action="store_true",
-                                                         help="every case on every mesh"))
-    torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
-    report = Report()
-    report.cases(cases(arguments.all or bool(arguments.names)), arguments.names)
-    report.end()
-
-
 if __name__ == "__main__":
-    main()
+    run_in_float64(__doc__, OUT, cases)
