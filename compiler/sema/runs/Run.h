@@ -47,6 +47,12 @@ struct Chosen {
   std::vector<std::string> names; ///< of all declarations of the kind that the file sees
 };
 
+/// The dimensions along which the data of a run are cut: one element for each sample, one for each
+/// position of a sample.
+struct DataDims {
+  std::string samples = "batch", positions = "seq";
+};
+
 /// A run before its model is specialised.
 struct Run {
   std::string name;
@@ -57,6 +63,7 @@ struct Run {
   std::map<std::string, Option> modelArguments; ///< `model.layers = 2`
   std::map<std::string, Option> degrees;        ///< `parallel.tp = 2`
   std::map<std::string, Option> dataSizes;      ///< of dimensions of arrays: `data.height = 28`
+  DataDims dims;
   Chosen optimizer;                             ///< that of the parameters of no group
   Chosen schedule;                              ///< of the learning rate
   std::vector<Group> groups;
