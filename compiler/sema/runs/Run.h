@@ -5,6 +5,7 @@
 #define TITAN_COMPILER_SEMA_RUN_H
 
 #include "compiler/sema/modules/Library.h"
+#include "compiler/sema/program/DataDims.h"
 #include "compiler/sema/runs/Options.h"
 
 #include <map>
@@ -47,25 +48,20 @@ struct Chosen {
   std::vector<std::string> names; ///< of all declarations of the kind that the file sees
 };
 
-/// The dimensions along which the data of a run are cut: one element for each sample, one for each
-/// position of a sample.
-struct DataDims {
-  std::string samples = "batch", positions = "seq";
-};
-
 /// A run before its model is specialised.
 struct Run {
   std::string name;
   Symbol model; ///< a model or an alias of one
   Location modelLoc;
-  Symbol parallel;                              ///< none: the default map
-  std::map<std::string, Option> options;        ///< every option of the table
-  std::map<std::string, Option> modelArguments; ///< `model.layers = 2`
-  std::map<std::string, Option> degrees;        ///< `parallel.tp = 2`
-  std::map<std::string, Option> dataSizes;      ///< of dimensions of arrays: `data.height = 28`
-  DataDims dims;
-  Chosen optimizer;                             ///< that of the parameters of no group
-  Chosen schedule;                              ///< of the learning rate
+  Symbol parallel;                                ///< none: the default map
+  std::map<std::string, Option> options;          ///< every option of the table
+  std::map<std::string, Option> modelArguments;   ///< `model.layers = 2`
+  std::map<std::string, Option> degrees;          ///< `parallel.tp = 2`
+  std::map<std::string, Option> dataSizes;        ///< of dimensions of arrays: `data.height = 28`
+  std::map<std::string, std::string> dimDefaults; ///< of `data.samples` and `data.positions`
+  DataDims dims;                                  ///< set by resolveDataDims()
+  Chosen optimizer;                               ///< that of the parameters of no group
+  Chosen schedule;                                ///< of the learning rate
   std::vector<Group> groups;
   std::vector<ParameterRule> rules;
   Location loc;
