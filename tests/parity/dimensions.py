@@ -72,10 +72,9 @@ train run = Small {
   schedule  = { warmup = 2 }
   clip      = 1.0
 }
-train sharded     = run on two with { accumulate = 2 }
-train chunked     = run with { loss_chunks = 4 }
-train positions   = run on context with {}
-train staged      = run on stages with { pipeline { schedule = gpipe, microbatches = 4 } }
+train sharded   = run on two with { accumulate = 2 }
+train positions = run on context with { loss_chunks = 4 }
+train staged    = run on stages with { pipeline { schedule = gpipe, microbatches = 4 } }
 """
 
 IMAGES = """
@@ -130,7 +129,7 @@ class Twins:
 TWINS = {
     "text": Twins(TEXT, TEXT_RUNS, {"batch": "sentence", "seq": "position"},
                   "default data { samples = sentence, positions = position }\n", "", "text.txt",
-                  {"run": 1, "sharded": 2, "chunked": 1, "positions": 2, "staged": 2}),
+                  {"run": 1, "sharded": 2, "positions": 2, "staged": 2}),
     # The names that the standard library chooses are those of other dimensions here.
     "images": Twins(IMAGES, IMAGE_RUNS, {"batch": "picture", "embed": "batch", "classes": "seq"}, "",
                     "samples = picture, ", "images", {"run": 1, "sharded": 2}),
