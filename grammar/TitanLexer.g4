@@ -2,7 +2,7 @@
 // decides which of them end a statement. Words with a meaning in one context (`auto`, `causal`,
 // `params`, `group`) are not keywords, so they may name dimensions and settings.
 // `buffer`, `update`, `loss`, `metric`, `optimizer`, `schedule`, `state` and `option` are keywords only before a name,
-// `default` only before `optimizer` and `schedule`; `weights` only before a string; likewise the words of `config` declarations, some of which
+// `default` only before `optimizer`, `schedule` and `data`, `data` only between `default` and a brace; `weights` only before a string; likewise the words of `config` declarations, some of which
 // follow an operand (lex()). Elsewhere they are names.
 // The input consists of bytes; text outside ASCII occurs only in comments and strings.
 lexer grammar TitanLexer;
@@ -24,6 +24,7 @@ FOR: 'for';
 OPTIONAL: 'optional';
 UNLESS: 'unless';
 IGNORE: 'ignore';
+DATA: 'data';
 DIMS: 'dims';
 PARAM: 'param';
 BUFFER: 'buffer';

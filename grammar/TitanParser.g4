@@ -27,6 +27,7 @@ declaration
       | fnDecl
       | optimizerDecl
       | scheduleDecl
+      | dataDecl
       | parallelDecl
       | trainDecl
       | configDecl
@@ -49,6 +50,7 @@ fnDecl: FN signature (ASSIGN expr | body);
 
 optimizerDecl: DEFAULT? OPTIMIZER newName formals body;
 scheduleDecl: DEFAULT? SCHEDULE newName formals body;
+dataDecl: DEFAULT DATA settings;
 
 formals: LPAREN (formal (COMMA formal)* COMMA?)? RPAREN;
 formal: (OVER | ALONG) newDim | typedName (ASSIGN expr)?;

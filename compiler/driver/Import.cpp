@@ -6,6 +6,7 @@
 #include "compiler/driver/Paths.h"
 #include "compiler/sema/interchange/ConfigDemands.h"
 #include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/runs/DataDims.h"
 #include "compiler/syntax/Format.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -170,9 +171,10 @@ private:
     spec.arguments = map.subject.arguments;
     for (const auto &[name, argument] : arguments)
       spec.arguments[name] = argument;
-    spec.dataDims["batch"] = {sema::Value::ofInt(1), {}};
+    spec.dataDims = sema::defaultDataDims(*map.subject.base.unit, library);
+    spec.sizes[spec.dataDims.samples] = {sema::Value::ofInt(1), {}};
     for (int64_t length = longest; length > 0; length /= 2) {
-      spec.dataDims["seq"] = {sema::Value::ofInt(length), {}};
+      spec.sizes[spec.dataDims.positions] = {sema::Value::ofInt(length), {}};
       DiagnosticEngine trial(sources);
       sema::Model model;
       if (sema::elaborate(map.subject.base, spec, library, trial, model))

@@ -44,7 +44,7 @@ int64_t autoDegree(CompilerInstance &instance, const sema::CheckedRun &run, int6
     if (axis.degree == 0)
       axis.degree = degree;
   size_t errors = instance.diags.errorCount();
-  sema::checkMesh(mesh, run.train, run.run["accumulate"].integer, instance.diags);
+  sema::checkMesh(mesh, run.train, run.run, instance.diags);
   return instance.diags.errorCount() == errors ? degree : 0;
 }
 

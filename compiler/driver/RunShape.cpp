@@ -21,11 +21,13 @@ void addExtent(RunShape &shape, int64_t size, int64_t least) {
 }
 
 /// The sizes of a microbatch.
-void addDims(const Model &model, int64_t microbatches, RunShape &shape) {
+void addDims(const Model &model, const sema::Run &run, RunShape &shape) {
+  const int64_t microbatches = run["accumulate"].integer;
   for (DimId id = 0; id < model.dims.size(); ++id) {
     auto has = [&](const sema::Parameter &one) { return one.type.dims.contains(id); };
     const bool isOfParameter = std::any_of(model.parameters.begin(), model.parameters.end(), has);
-    const int64_t size = model.dims[id].size / (model.dims[id].name == "batch" ? microbatches : 1);
+    const int64_t size =
+        model.dims[id].size / (model.dims[id].name == run.dims.samples ? microbatches : 1);
     addExtent(shape, size, isOfParameter ? leastOfParameters : leastOfOthers);
     const DimId origin = model.dims[id].origin;
     if (origin != id && model.dims[id].size < model.dims[origin].size)
@@ -60,7 +62,7 @@ RunShape getRunShape(const CheckedRun &run) {
         std::minmax_element(pipeline->layersPerStage.begin(), pipeline->layersPerStage.end());
     shape.isUneven = *least != *most;
   }
-  addDims(run.train, run.run["accumulate"].integer, shape);
+  addDims(run.train, run.run, shape);
   addWindows(run.train, run.train.body, shape);
   return shape;
 }

@@ -473,9 +473,12 @@ void ProgramTable::emit(const HostFunctions &hostFunctions, StringRef degreeOne,
   if (parameterType)
     out.line("p.dtype = " + getDType(parameterType) + ";");
   if (auto sizes = module->getAttrOfType<DictionaryAttr>(ir::attr::kSizes))
-    for (StringRef field : {"batch", "seq", "vocab"})
-      if (auto size = sizes.getAs<IntegerAttr>(field))
-        out.line("p." + field + " = " + std::to_string(size.getInt()) + ";");
+    for (StringRef role : {"samples", "positions", "vocab"}) // fields of Program
+      if (auto size = sizes.getAs<IntegerAttr>(role))
+        out.line("p." + role + " = " + std::to_string(size.getInt()) + ";");
+  if (auto dims = DataDimsAttr::lookup(module))
+    out.line("p.dims = {" + quote(dims.getSamples()) + ", " +
+             quote(dims.getPositions() ? dims.getPositions().getValue() : "") + "};");
   if (auto logits = module.lookupSymbol<func::FuncOp>("logits"))
     if (auto reason = logits->getAttrOfType<StringAttr>(attr::kUncached))
       out.line("p.uncached = " + quote(reason) + ";");

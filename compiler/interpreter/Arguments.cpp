@@ -182,8 +182,9 @@ FailureOr<HostTensor> generateInput(func::FuncOp function, unsigned index, Named
 /// The positions from `start` on of an input of all positions before them, too.
 FailureOr<HostTensor> generateChunk(func::FuncOp function, unsigned index, NamedTensorType type,
                                     StringRef name, const Settings &settings, int64_t start) {
-  const int64_t at = type.indexOf(StringAttr::get(type.getContext(), ir::kPositionDim));
-  if (at != type.getRank() - 1)
+  const auto names = ir::DataDimsAttr::lookup(function);
+  const int64_t at = names && names.getPositions() ? type.indexOf(names.getPositions()) : -1;
+  if (at < 0 || at != type.getRank() - 1)
     return function.emitError("input \"") << name << "\" has no positions as its last dimension";
   SmallVector<ir::DimAttr> dims(type.getDims());
   const int64_t size = dims[at].getSize(), columns = start + size;

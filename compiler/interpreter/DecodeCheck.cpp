@@ -12,13 +12,10 @@ using namespace titan::interpreter;
 using ir::HostTensor;
 using ir::NamedTensorType;
 
-static int64_t findDim(NamedTensorType type, StringRef name) {
-  return type.indexOf(StringAttr::get(type.getContext(), name));
-}
-
 /// The positions of one text in an output of a program.
 static HostTensor getText(const Result &output, int64_t slot) {
-  const int64_t at = std::max<int64_t>(0, findDim(output.type, ir::kSlotDim));
+  auto slots = StringAttr::get(output.type.getContext(), ir::kSlotDim);
+  const int64_t at = std::max<int64_t>(0, output.type.indexOf(slots));
   HostTensor text{output.global.shape, {}};
   int64_t outer = 1, inner = 1;
   for (auto [i, size] : llvm::enumerate(text.shape))
@@ -32,10 +29,9 @@ static HostTensor getText(const Result &output, int64_t slot) {
   return text;
 }
 
-/// Copies the positions from `start` on of a tensor of type `type`.
-static HostTensor slice(const HostTensor &whole, int64_t start, int64_t count,
-                        NamedTensorType type) {
-  const int64_t at = findDim(type, ir::kPositionDim);
+/// Copies `count` elements from `start` on along dimension `at` of a tensor of type `type`.
+static HostTensor slice(const HostTensor &whole, int64_t start, int64_t count, NamedTensorType type,
+                        int64_t at) {
   int64_t outer = 1, inner = 1;
   for (int64_t i = 0; i < type.getRank(); ++i)
     if (i != at)
@@ -54,8 +50,9 @@ static HostTensor slice(const HostTensor &whole, int64_t start, int64_t count,
 static FailureOr<double> compareChunks(Session &session, ArrayRef<Result> whole) {
   func::FuncOp function = session.getFunction();
   const int64_t size = ir::countPositions(function);
+  const StringAttr dim = ir::DataDimsAttr::lookup(function).getPositions();
   const NamedTensorType type = whole.front().type;
-  const int64_t positions = type.getShape()[findDim(type, ir::kPositionDim)];
+  const int64_t positions = type.getShape()[type.indexOf(dim)];
   double greatest = 0;
   for (int64_t step = 1; step <= positions / size; ++step) {
     if (failed(session.step()))
@@ -64,7 +61,7 @@ static FailureOr<double> compareChunks(Session &session, ArrayRef<Result> whole)
       for (const Result &result : whole) {
         const double deviation =
             getDeviation(getText(*session.find(result.role), static_cast<int64_t>(slot)),
-                         slice(result.global, start, size, result.type));
+                         slice(result.global, start, size, result.type, result.type.indexOf(dim)));
         greatest = deviation <= greatest ? greatest : deviation; // also if it is NaN
       }
   }
@@ -80,6 +77,8 @@ static std::string describeSlots(func::FuncOp function) {
 LogicalResult interpreter::checkDecode(ModuleOp module, int64_t autoDegree,
                                        const Settings &settings, double tolerance,
                                        raw_ostream &stream) {
+  if (auto dims = ir::DataDimsAttr::lookup(module); !dims || !dims.getPositions())
+    return module.emitError("expected `titan.data_dims` with the dimension of positions");
   auto whole = Session::create(module, "logits", autoDegree, settings);
   if (failed(whole) || failed(whole->step()))
     return failure();

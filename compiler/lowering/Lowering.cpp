@@ -220,7 +220,7 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
       train->setAttr(
           ir::attr::kAccumulate,
           builder.getDictionaryAttr(
-              {builder.getNamedAttr("dim", builder.getStringAttr("batch")),
+              {builder.getNamedAttr("dim", builder.getStringAttr(run.run.dims.samples)),
                builder.getNamedAttr("microbatches", builder.getI64IntegerAttr(microbatches))}));
     if (int64_t chunks = run.run["loss_chunks"].integer)
       train->setAttr(ir::attr::kLossChunks, builder.getI64IntegerAttr(chunks));

@@ -162,20 +162,26 @@ std::optional<int64_t> drawnBelow(const sema::CheckedRun &run, const sema::Input
   return IndexBound(run.train, isThis).sizeOr(zeroOrOne);
 }
 
-/// `titan.sizes`: the size of a step's data. A program checks the indices that arrays give itself,
-/// so only tokens have a vocabulary.
+/// `titan.sizes`: the sizes of a step's data by their roles. A program checks the indices that
+/// arrays give itself, so only tokens have a vocabulary.
 DictionaryAttr sizesOf(const sema::CheckedRun &run, Builder &builder) {
   SmallVector<NamedAttribute> sizes;
   auto add = [&](StringRef name, int64_t value) {
     sizes.push_back(builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
   };
-  add("batch", run.run["data.batch"].integer);
-  add("seq", run.run["data.seq"].integer);
+  add("samples", run.run["data.batch"].integer);
+  add("positions", run.run["data.seq"].integer);
   // Text consists of bytes, other data of 32-bit ids.
   const int64_t tokens = run.run["data.format"].isWord("text") ? 256 : INT32_MAX;
   if (!run.run.readsArrays())
     add("vocab", IndexBound(run.train, hasTokens).sizeOr(tokens));
   return builder.getDictionaryAttr(sizes);
+}
+
+ir::DataDimsAttr dataDimsOf(const sema::DataDims &dims, Builder &builder) {
+  return ir::DataDimsAttr::get(builder.getContext(), builder.getStringAttr(dims.samples),
+                               dims.positions.empty() ? StringAttr()
+                                                      : builder.getStringAttr(dims.positions));
 }
 
 /// Replaces control characters in a file name.
@@ -294,6 +300,7 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   module->setAttr(ir::attr::kFingerprint, builder.getStringAttr(sema::fingerprintOf(run.train)));
   module->setAttr(ir::attr::kSource, builder.getStringAttr(wholeText(sources)));
   module->setAttr(ir::attr::kSizes, sizesOf(run, builder));
+  module->setAttr(ir::attr::kDataDims, dataDimsOf(run.run.dims, builder));
   if (run.weights)
     module->setAttr(ir::attr::kWeights, lowerWeights(*run.weights, builder));
   if (run.config)

@@ -12,7 +12,8 @@ namespace titan::lowering {
 /// Creates `dist.mesh` and one `dist.axis_rules` per axis at the builder's insertion point.
 void addMesh(const sema::CheckedRun &run, mlir::OpBuilder &builder, const Translation &translation);
 
-/// Sets titan.run, titan.run_name, titan.model, titan.fingerprint, titan.source and titan.sizes.
+/// Sets titan.run, titan.run_name, titan.model, titan.fingerprint, titan.source, titan.sizes and
+/// titan.data_dims.
 void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
                       mlir::ModuleOp module);
 

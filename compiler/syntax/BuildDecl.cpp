@@ -23,6 +23,8 @@ DeclPtr Builder::buildDecl(P::DeclarationContext &context) {
     return buildChosen<OptimizerDecl>(*decl);
   if (P::ScheduleDeclContext *decl = context.scheduleDecl())
     return buildChosen<ScheduleDecl>(*decl);
+  if (P::DataDeclContext *decl = context.dataDecl())
+    return buildData(*decl);
   if (P::ParallelDeclContext *decl = context.parallelDecl())
     return buildParallel(*decl);
   if (P::WeightsDeclContext *decl = context.weightsDecl())
@@ -110,6 +112,13 @@ template <typename Made, typename Context> DeclPtr Builder::buildChosen(Context 
   made->formals = buildFormals(*context.formals());
   made->body = buildBody(*context.body());
   made->isDefault = context.DEFAULT() != nullptr;
+  return made;
+}
+
+DeclPtr Builder::buildData(P::DataDeclContext &context) {
+  auto made = std::make_unique<DataDecl>(at(context));
+  made->name = {context.DATA()->getText(), at(*context.DATA())};
+  made->settings = buildSettings(*context.settings());
   return made;
 }
 

@@ -84,6 +84,7 @@ private:
   DeclPtr buildBlock(P::BlockDeclContext &context);
   DeclPtr buildFn(P::FnDeclContext &context);
   template <typename Made, typename Context> DeclPtr buildChosen(Context &context);
+  DeclPtr buildData(P::DataDeclContext &context);
   DeclPtr buildParallel(P::ParallelDeclContext &context);
   /// Extends `all` over the text that it reads.
   AxisUse buildUse(P::SplitsContext *splits, P::StoresContext *stores, Location &all);

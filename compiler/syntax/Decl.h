@@ -14,6 +14,7 @@ enum class DeclKind {
   Fn,
   Optimizer,
   Schedule,
+  Data,
   Parallel,
   Train,
   Weights,
@@ -117,6 +118,14 @@ struct ScheduleDecl : DeclOf<DeclKind::Schedule> {
   std::vector<Formal> formals;
   Body body;
   bool isDefault = false;
+};
+
+/// `default data { samples = image, positions = row }`: the dimensions along which the data of the
+/// file's models are cut, for runs that name no others.
+struct DataDecl : DeclOf<DeclKind::Data> {
+  using DeclOf::DeclOf;
+  Name name; // `data`
+  std::vector<Setting> settings;
 };
 
 /// The lists of an axis: `splits kv_heads, ffn, else seq stores params, grads`. Each may be absent;

@@ -284,6 +284,9 @@ void Dumper::decl(const Decl &decl) {
     chosen(*d, "Optimizer ");
   } else if (const auto *d = decl.as<ScheduleDecl>()) {
     chosen(*d, "Schedule ");
+  } else if (const auto *d = decl.as<DataDecl>()) {
+    line("Data default") << '\n';
+    nested([&] { settings(d->settings); });
   } else if (const auto *d = decl.as<ParallelDecl>()) {
     line("Parallel ") << d->name.text << '\n';
     nested([&] {

@@ -84,8 +84,10 @@ void dropSemicolons(Items &items) {
   items = std::move(remaining);
 }
 
-/// The content of braces, from their context.
-Bracket braceKind(Bracket outside, bool atTop, const Token &entry, bool hasAssign) {
+/// The content of braces, from their context: the first token of the entry, and the last one before
+/// the braces.
+Bracket braceKind(Bracket outside, bool atTop, const Token &entry, const Token &previous,
+                  bool hasAssign) {
   if (outside == Bracket::Equations)
     return Bracket::Equations;
   if (!atTop && outside != Bracket::Body)
@@ -95,7 +97,7 @@ Bracket braceKind(Bracket outside, bool atTop, const Token &entry, bool hasAssig
   if (entry.isOneOf(Lex::CONFIG, Lex::WEIGHTS))
     return Bracket::Equations;
   bool settings = entry.isOneOf(Lex::TRAIN, Lex::PARAM, Lex::BUFFER, Lex::OPTION) ||
-                  (entry.is(Lex::MODEL) && hasAssign);
+                  (entry.is(Lex::MODEL) && hasAssign) || previous.is(Lex::DATA);
   return settings ? Bracket::Settings : Bracket::Body;
 }
 
@@ -142,7 +144,8 @@ void classify(Items &items) {
     if (isOpener(item)) {
       Bracket kind = Bracket::Paren;
       if (item.token.is(Lex::LBRACE))
-        kind = braceKind(item.inside, open.size() == 1, open.back().entry, open.back().hasAssign);
+        kind = braceKind(item.inside, open.size() == 1, open.back().entry, previous,
+                         open.back().hasAssign);
       open.push_back({i, kind, Token(), false});
     }
     followsDot = previous.is(Lex::DOT);

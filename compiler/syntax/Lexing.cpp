@@ -33,11 +33,14 @@ bool isOperandEnd(const Token &t) {
 
 /// These words begin a statement or a declaration where a name follows on the same line, as nothing
 /// else does; anywhere else they are names. `weights` precedes a string, `default` such a word, or
-/// like `for` and `unless` follows an operand.
+/// like `for` and `unless` follows an operand; `data` stands between `default` and a brace.
 bool isNameAfterAll(const Token &previous, const Token &word, const Token &next) {
   switch (word.type) {
   case TitanLexer::DEFAULT:
-    return !next.isOneOf(TitanLexer::OPTIMIZER, TitanLexer::SCHEDULE) && !isOperandEnd(previous);
+    return !next.isOneOf(TitanLexer::OPTIMIZER, TitanLexer::SCHEDULE, TitanLexer::DATA) &&
+           !isOperandEnd(previous);
+  case TitanLexer::DATA:
+    return !previous.is(TitanLexer::DEFAULT) || !next.is(TitanLexer::LBRACE);
   case TitanLexer::WEIGHTS:
     return !next.is(TitanLexer::STRING);
   case TitanLexer::FOR:

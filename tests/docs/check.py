@@ -68,7 +68,8 @@ def option_table(tools):
     rows = ["| option | takes | default | changes | meaning |", "|---|---|---|---|---|"]
     entry = re.compile(r"^(\S+): (.*?)(?:, default (.*))?, fixed at (compile|launch) time\n +(.*)$", re.M)
     for path, kind, default, fixed, meaning in entry.findall(text):
-        shown = f"`{default}`" if default and default != '""' else "none" if default else "must be set"
+        without = "of the file" if kind in ("name", "dimension") else "must be set"  # by a `default` declaration
+        shown = f"`{default}`" if default and default != '""' else "none" if default else without
         when = "by rebuilding" if fixed == "compile" else "at launch too"
         rows.append(f"| `{path}` | {kind} | {shown} | {when} | {meaning[0].upper()}{meaning[1:]} |")
     return "\n".join(rows) + "\n"

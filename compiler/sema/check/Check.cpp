@@ -7,6 +7,7 @@
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/program/Reachability.h"
 #include "compiler/sema/runs/Config.h"
+#include "compiler/sema/runs/DataDims.h"
 #include "compiler/sema/runs/ParameterRules.h"
 #include "compiler/sema/runs/Turns.h"
 
@@ -152,14 +153,15 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
     const Option &option = checked.run.options.at(path);
     return Argument{option.value, option.loc};
   };
+  const DataDims &dims = spec.dataDims = checked.run.dims;
   spec.readsTokens = !checked.run.readsArrays();
-  spec.dataDims["batch"] = dim("data.batch");
+  spec.sizes[dims.samples] = dim("data.batch");
   if (spec.readsTokens || checked.run.options.at("data.seq").loc.isValid())
-    spec.dataDims["seq"] = dim("data.seq");
+    spec.sizes[dims.positions] = dim("data.seq");
   for (const auto &[name, option] : checked.run.dataSizes)
-    spec.dataDims[name] = {option.value, option.loc};
+    spec.sizes[name] = {option.value, option.loc};
   if (batch) {
-    spec.dataDims["batch"].value = Value::ofInt(batch);
+    spec.sizes[dims.samples].value = Value::ofInt(batch);
     spec.tolerant = true;
   }
   auto dtype = [&](const char *path) { return *floatCalled(checked.run[path].print()); };
@@ -247,7 +249,7 @@ static std::string listDims(const Model &model, const Input &input) {
   return dims;
 }
 
-/// Tokens give inputs by name, with the dimensions `batch` and `seq`.
+/// Tokens give inputs by name, with the dimensions of samples and positions.
 static void checkTokenInput(const CheckedRun &checked, const Input &input,
                             DiagnosticEngine &diags) {
   if (!findFeed(input.name)) {
@@ -260,9 +262,10 @@ static void checkTokenInput(const CheckedRun &checked, const Input &input,
   const std::string dims = listDims(checked.train, input);
   const bool isWeight = findFeed(input.name) == Feed::Weights;
   const bool hasType = isWeight ? isFloat(input.type.dtype) : input.type.dtype == DType::I64;
-  if (hasType && dims == "batch, seq")
+  const std::string given = checked.run.dims.list();
+  if (hasType && dims == given)
     return;
-  const std::string type = isWeight ? "f32[batch, seq]" : "int[batch, seq]";
+  const std::string type = (isWeight ? "f32[" : "int[") + given + "]";
   diags
       .report(Code::UnfedInput, input.loc,
               "data give `" + input.name + "` as " + type + ", not " + spelling(input.type.dtype) +
@@ -276,12 +279,12 @@ static void checkArrayInput(const CheckedRun &checked, const Input &input,
                             DiagnosticEngine &diags) {
   const Model &model = checked.train;
   const DimSet &dims = input.type.dims;
-  if (dims.empty() || model.dims[dims[0]].name != "batch")
+  const std::string &samples = checked.run.dims.samples;
+  if (dims.empty() || model.dims[dims[0]].name != samples)
     diags
         .report(Code::UnfedInput, input.loc,
-                "an array gives `" + input.name +
-                    "` for each sample, so its first dimension is `batch`, not [" +
-                    listDims(model, input) + "]")
+                "an array gives `" + input.name + "` for each sample, so its first dimension is `" +
+                    samples + "`, not [" + listDims(model, input) + "]")
         .note(checked.run.modelLoc, "for this run");
 }
 
@@ -319,15 +322,15 @@ static void checkMetrics(const CheckedRun &checked, DiagnosticEngine &diags) {
         .report(Code::OptionWithoutEffect, option.loc,
                 "`metrics.training` has no effect: model `" + checked.train.name +
                     "` declares no metrics")
-        .help("declare one: `metric accuracy = mean(..., over batch, seq)`");
+        .help("declare one: `metric accuracy = mean(..., over " + checked.run.dims.list() + ")`");
 }
 
 /// Notes a loss that was declared as a value, if there is one.
-static void noteLossValue(Diagnostic &diag, const Model &model) {
+static void noteLossValue(Diagnostic &diag, const Model &model, const DataDims &dims) {
   auto isLoss = [](const ValueInfo &value) { return value.name == "loss"; };
   auto found = std::find_if(model.values.begin(), model.values.end(), isLoss);
   if (found == model.values.end())
-    diag.help("add `loss = mean(..., over batch, seq)`");
+    diag.help("add `loss = mean(..., over " + dims.list() + ")`");
   else
     diag.note(found->loc, "this `loss` is a value as any other")
         .help("to minimise it write `loss = ...`, without `let`");
@@ -375,7 +378,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   bool isTrain = symbol.decl->is<TrainDecl>();
   std::optional<Run> run = isTrain ? resolveRun(symbol, overrides, library, diags)
                                    : defaultRun(symbol, overrides, library, diags);
-  if (!run)
+  if (!run || !resolveDataDims(*run, isTrain, library, diags))
     return std::nullopt;
   CheckedRun checked;
   checked.run = std::move(*run);
@@ -392,14 +395,14 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
                       .report(Code::ModelWithoutLoss, checked.run.modelLoc,
                               "model `" + checked.train.name + "` has no loss to minimise")
                       .note(checked.train.loc, "declared here"),
-                  checked.train);
+                  checked.train, checked.run.dims);
   if (isTrain)
     checkInputs(checked, diags);
   checkMetrics(checked, diags);
   matchOverrides(checked.mesh, {&checked.train}, diags);
   resolvePipeline(checked.run, checked.mesh, checked.train, sources, diags);
   splitAxes(checked.mesh, checked.train);
-  checkMesh(checked.mesh, checked.train, checked.run["accumulate"].integer, diags);
+  checkMesh(checked.mesh, checked.train, checked.run, diags);
   checkShardingOptions(checked.run, checked.mesh, diags);
   checkGroups(checked.run, checked.train, diags);
   checkGroupOptions(checked.run, checked.train, diags);

@@ -14,7 +14,7 @@ public:
   explicit Opening(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   void define(const std::vector<Formal> &formals) {
-    for (const auto &[name, argument] : spec.dataDims)
+    for (const auto &[name, argument] : spec.sizes)
       context.frame->scope->define(
           name, {argument.value, {}, true, argument.loc, "dimension of the data"});
     for (const Formal &formal : formals) {

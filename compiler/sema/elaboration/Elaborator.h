@@ -5,6 +5,7 @@
 #define TITAN_COMPILER_SEMA_ELABORATOR_H
 
 #include "compiler/sema/modules/Library.h"
+#include "compiler/sema/program/DataDims.h"
 #include "compiler/sema/program/Value.h"
 
 namespace titan::sema {
@@ -28,7 +29,8 @@ using ScheduleRequest = std::map<std::string, LaunchOption>;
 /// What a run fixes for a model: arguments, dimensions of the data, and element types.
 struct Specialisation {
   std::map<std::string, Argument> arguments;
-  std::map<std::string, Argument> dataDims; ///< batch, seq, and those of arrays
+  std::map<std::string, Argument> sizes; ///< of samples, positions, and dimensions of arrays
+  DataDims dataDims;                     ///< which of them are samples and positions
   /// Whether the data are tokens. Then `documents` and `positions` are less than the length of a
   /// sample.
   bool readsTokens = true;

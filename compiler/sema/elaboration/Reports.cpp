@@ -147,7 +147,8 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
   if (isInside)
     diag.fix(path.loc, path.last().text);
   else if (isFed && context.frame->decl && context.frame->decl->is<ModelDecl>())
-    diag.help("what a run's data give is declared: `input " + name.text + ": int[batch, seq]`");
+    diag.help("what a run's data give is declared: `input " + name.text + ": int[" +
+              spec.dataDims.list() + "]`");
   else if (!isSuggested)
     suggest(diag, path, [&] {
       std::vector<std::string> candidates = library.names(*context.frame->unit);
@@ -178,6 +179,29 @@ static std::string abbreviated(const std::string &name, const std::vector<std::s
   return "";
 }
 
+/// The role of a dimension by its place in an input of a model, if the place gives it one: samples
+/// are first, positions of tokens second.
+static const char *roleInInput(const ModelDecl &model, const Name &name, bool readsTokens) {
+  for (const StmtPtr &stmt : model.body.stmts)
+    if (auto *input = stmt->as<InputStmt>(); input && input->type.dims)
+      for (const DimRef &ref : input->type.dims->dims)
+        if (ref.dim.loc == name.loc) {
+          const auto at = &ref - input->type.dims->dims.data();
+          return at == 0 ? "samples" : at == 1 && readsTokens ? "positions" : nullptr;
+        }
+  return nullptr;
+}
+
+/// How the dimension gets a size.
+void Reports::helpToDeclare(Diagnostic &diag, const ModelDecl &decl, const Name &name) {
+  std::string help =
+      "declare its size before: `dims " + name.text + " = 16`, or as an argument of the model";
+  if (const char *role = roleInInput(decl, name, spec.readsTokens))
+    help += std::string("; if ") + role + " lie along it, `data { " + role + " = " + name.text +
+            " }` in the run says so";
+  diag.help(std::move(help));
+}
+
 void Reports::unknownDim(const Name &name) {
   Diagnostic &diag =
       report(Code::UnknownDimension, name.loc, "no dimension is named `" + name.text + "` here");
@@ -189,11 +213,9 @@ void Reports::unknownDim(const Name &name) {
     diag.fix(name.loc, longer);
   else
     suggest(diag, Path{{name}, name.loc}, [&] { return known; });
-  if (diag.remedy.empty() && !diag.fixIt && context.frame->decl &&
-      context.frame->decl->is<ModelDecl>())
-    diag.help("declare its size before: `dims " + name.text +
-              " = 16`, or as an argument of the "
-              "model");
+  if (auto *decl = context.frame->decl ? context.frame->decl->as<ModelDecl>() : nullptr;
+      decl && diag.remedy.empty() && !diag.fixIt)
+    helpToDeclare(diag, *decl, name);
   if (Binding *outer = findDimInCallers(name.text, context.frame)) {
     diag.note(outer->loc, "the model has a dimension of this name");
     diag.help("a block sees the dimensions that it declares: add `dims " + name.text + "`");

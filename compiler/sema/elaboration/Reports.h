@@ -32,6 +32,7 @@ public:
 
 private:
   void suggestFunction(Diagnostic &diag, const syntax::Path &path, const Binding &binding);
+  void helpToDeclare(Diagnostic &diag, const syntax::ModelDecl &decl, const syntax::Name &name);
 };
 
 } // namespace titan::sema

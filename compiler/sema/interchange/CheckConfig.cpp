@@ -55,7 +55,7 @@ private:
     std::vector<std::string> arguments = texts(map.formals());
     for (const Name &name : names) {
       bool isIndex = line.entry->index && line.entry->index->text == name.text;
-      if (isIndex || name.text == lengthName ||
+      if (isIndex || name.text == map.lengthName ||
           std::count(arguments.begin(), arguments.end(), name.text) ||
           !unknown.insert(name.text).second)
         continue;

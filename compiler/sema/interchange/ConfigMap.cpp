@@ -1,6 +1,7 @@
 #include "compiler/sema/interchange/ConfigMap.h"
 #include "compiler/sema/interchange/Names.h"
 #include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/runs/DataDims.h"
 
 #include <algorithm>
 
@@ -32,7 +33,7 @@ std::vector<Name> ConfigMap::arguments(const ConfigLine &equation) const {
 bool ConfigMap::readsLength(const ConfigLine &equation) const {
   std::vector<Name> read = namesIn(*equation.entry->value);
   return std::any_of(read.begin(), read.end(),
-                     [](const Name &name) { return name.text == lengthName; });
+                     [&](const Name &name) { return name.text == lengthName; });
 }
 
 bool ConfigMap::isWithin(size_t inner, size_t outer) const {
@@ -59,6 +60,7 @@ public:
     if (!subject)
       return std::nullopt;
     map.subject = std::move(*subject);
+    map.lengthName = defaultDataDims(*map.subject.base.unit, library).positions;
     map.objects.emplace_back();
     addSection(symbol);
     return isGood ? std::optional(std::move(map)) : std::nullopt;

@@ -23,15 +23,14 @@ struct ConfigLine {
   size_t object = 0;
 };
 
-/// In an expression beside arguments of the model: the tokens of a sample. An import takes a key of
-/// such an equation as the length for which the model is made.
-inline constexpr std::string_view lengthName = "seq";
-
 struct ConfigMap {
   std::string architecture;
   Symbol decl;
   Symbol model;           ///< as the declaration names it
   SpecifiedModel subject; ///< the same, with the arguments that it has by its name
+  /// In an expression beside arguments of the model: the positions of a sample. An import takes a
+  /// key of such an equation as the length for which the model is made.
+  std::string lengthName;
   std::vector<ConfigObject> objects;
   std::vector<ConfigLine> equations, ignored;
 

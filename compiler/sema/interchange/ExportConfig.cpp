@@ -22,7 +22,7 @@ public:
         if (auto value = values.find(name.text); value != values.end())
           imported.insert(*value);
     addDefaults(map.subject, imported, library, sources);
-    values[std::string(lengthName)] = length;
+    values[map.lengthName] = length;
   }
 
   std::optional<std::string> run() {

@@ -44,7 +44,7 @@ public:
   Mesh buildDefault() {
     Axis shard;
     shard.name = "shard";
-    shard.splits = {"batch"};
+    shard.splits = {run.dims.samples};
     shard.stores = storable;
     shard.splitLocs = {Location()};
     setDegree(nullptr, shard);
@@ -413,7 +413,7 @@ private:
         !axis.stores.empty())
       return;
     diags.report(Code::UselessAxis, axis.loc, "axis `" + axis.name + "` splits and stores nothing")
-        .help("add `splits batch`, or remove it");
+        .help("add `splits " + run.dims.samples + "`, or remove it");
   }
 
   const Run &run;

@@ -96,8 +96,9 @@ std::optional<Mesh> resolveMesh(const Run &run, const Library &library, Diagnost
 /// group` on two key heads becomes `tp.kv_heads = 2` and `tp.group = 4`.
 void splitAxes(Mesh &mesh, const Model &model);
 
-/// Checks the map against a model: names, divisibility (of a microbatch for `batch`), the layers.
-void checkMesh(const Mesh &mesh, const Model &model, int64_t microbatches, DiagnosticEngine &diags);
+/// Checks the map against the model of a run: names, divisibility (of the samples of a microbatch),
+/// the layers.
+void checkMesh(const Mesh &mesh, const Model &model, const Run &run, DiagnosticEngine &diags);
 /// Checks that each name in an unused map is a dimension of one of the models.
 void checkNames(const Mesh &mesh, const std::vector<const Model *> &models,
                 DiagnosticEngine &diags);

@@ -11,8 +11,9 @@ namespace {
 
 class MeshChecker {
 public:
-  MeshChecker(const Mesh &mesh, const Model &model, int64_t microbatches, DiagnosticEngine &diags)
-      : mesh(mesh), model(model), microbatches(microbatches), diags(diags) {}
+  MeshChecker(const Mesh &mesh, const Model &model, const Run &run, DiagnosticEngine &diags)
+      : mesh(mesh), model(model), microbatches(run["accumulate"].integer),
+        samples(run.dims.samples), diags(diags) {}
 
   void run() {
     for (const Parameter &parameter : model.parameters)
@@ -96,7 +97,7 @@ private:
   /// The size within a microbatch.
   int64_t sizeOf(DimId id) const {
     const Dim &dim = model.dims[id];
-    return dim.name == "batch" ? dim.size / microbatches : dim.size;
+    return dim.name == samples ? dim.size / microbatches : dim.size;
   }
 
   void checkConstraints(const Region &region) {
@@ -182,6 +183,7 @@ private:
   const Mesh &mesh;
   const Model &model;
   int64_t microbatches;
+  const std::string &samples; ///< the dimension that microbatches cut
   DiagnosticEngine &diags;
   std::set<std::string> layers;
   std::set<std::pair<std::string, DimId>> reported;
@@ -211,9 +213,8 @@ void checkNames(const Mesh &mesh, const std::vector<const Model *> &models,
   }
 }
 
-void checkMesh(const Mesh &mesh, const Model &model, int64_t microbatches,
-               DiagnosticEngine &diags) {
-  MeshChecker(mesh, model, microbatches, diags).run();
+void checkMesh(const Mesh &mesh, const Model &model, const Run &run, DiagnosticEngine &diags) {
+  MeshChecker(mesh, model, run, diags).run();
 }
 
 void checkShardingOptions(const Run &run, const Mesh &mesh, DiagnosticEngine &diags) {

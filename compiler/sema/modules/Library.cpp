@@ -43,6 +43,8 @@ const Name &nameOf(const Decl &decl) {
     return train->name;
   if (auto *config = decl.as<ConfigDecl>())
     return config->name;
+  if (auto *data = decl.as<DataDecl>())
+    return data->name;
   return none;
 }
 
@@ -61,6 +63,8 @@ const char *kindOf(const Decl &decl) {
     return "optimizer";
   case DeclKind::Schedule:
     return "schedule";
+  case DeclKind::Data:
+    return "data section";
   case DeclKind::Parallel:
     return "parallel map";
   case DeclKind::Weights:
@@ -79,6 +83,7 @@ Namespace namespaceOf(const Decl &decl) {
          : decl.is<OptimizerDecl>() ? Namespace::Optimizers
          : decl.is<ScheduleDecl>()  ? Namespace::Schedules
          : decl.is<ConfigDecl>()    ? Namespace::Configs
+         : decl.is<DataDecl>()      ? Namespace::Data
                                     : Namespace::Code;
 }
 
@@ -139,6 +144,11 @@ void Library::declare(Unit &unit) {
   for (const DeclPtr &decl : unit.module->decls) {
     if (decl->is<ImportDecl>() || decl->is<WeightsDecl>())
       continue; // these have no names of their own
+    if (auto *data = decl->as<DataDecl>()) {
+      checkData(*data);
+      declareDefault(unit, *decl);
+      continue;
+    }
     const Name &name = nameOf(*decl);
     auto [entry, fresh] =
         unit.declared.try_emplace({namespaceOf(*decl), name.text}, Symbol{decl.get(), &unit});
@@ -169,6 +179,52 @@ Symbol Library::defaultOf(const Unit &unit, Namespace ns) const {
   return {};
 }
 
+/// The dimension that a setting of `default data` names; null if it names none.
+static const Name *dimIn(const Setting &setting) {
+  auto *value = setting.value && !setting.block ? setting.value->as<NameExpr>() : nullptr;
+  return value && value->path.isSimple() ? &value->path.last() : nullptr;
+}
+
+const Name *Library::dataDim(const Unit &unit, std::string_view role) const {
+  auto find = [&](const Unit &file) -> const Name * {
+    auto data = file.defaults.find(Namespace::Data);
+    if (data == file.defaults.end())
+      return nullptr;
+    for (const Setting &setting : data->second.decl->as<DataDecl>()->settings)
+      if (setting.path.text() == role)
+        return dimIn(setting);
+    return nullptr;
+  };
+  if (const Name *own = find(unit))
+    return own;
+  for (const auto &[path, file] : units)
+    if (const Name *name = file->isPrelude ? find(*file) : nullptr)
+      return name;
+  return nullptr;
+}
+
+/// `default data` says which dimensions have the two roles. All else belongs to runs.
+void Library::checkData(const DataDecl &decl) {
+  std::map<std::string, Location> known;
+  for (const Setting &setting : decl.settings) {
+    const std::string role = setting.path.text();
+    auto [entry, fresh] = known.try_emplace(role, setting.path.loc);
+    if (!fresh)
+      diags.report(Code::OptionTwice, setting.path.loc, "`" + role + "` is set twice")
+          .note(entry->second, "it was set here");
+    else if (role != "samples" && role != "positions")
+      suggestName(diags.report(Code::UnknownOption, setting.path.loc,
+                               "`default data` has no option `" + role + "`"),
+                  setting.path.loc, role, {"samples", "positions"},
+                  "other settings of data belong to a run; it has ");
+    else if (!dimIn(setting))
+      diags
+          .report(Code::OptionType, setting.value ? setting.value->loc : setting.loc,
+                  "`" + role + "` takes the name of a dimension")
+          .help("write the name alone: `" + role + " = image`");
+  }
+}
+
 void Library::checkFormals(const Decl &decl) {
   const std::vector<Formal> *formals = formalsOf(decl);
   if (!formals)
@@ -187,7 +243,7 @@ void Library::checkFormals(const Decl &decl) {
 /// Adds the declarations that need no import. A standard library without a prelude is legal, so the
 /// compiler works on a single file.
 void Library::addPrelude(Unit &unit) {
-  for (const char *name : {"prelude.titan", "optimizers.titan", "schedules.titan"})
+  for (const char *name : {"prelude.titan", "optimizers.titan", "schedules.titan", "data.titan"})
     addPrelude(unit, name);
 }
 

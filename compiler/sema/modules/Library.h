@@ -27,8 +27,8 @@ struct Symbol {
 
 /// The context of a name selects its namespace, so models (with blocks and functions), maps,
 /// runs, optimizers, schedules and configurations may have equal names: `train tp2 = base on tp2
-/// with {}`.
-enum class Namespace { Code, Maps, Runs, Optimizers, Schedules, Configs };
+/// with {}`. Data are declared without a name.
+enum class Namespace { Code, Maps, Runs, Optimizers, Schedules, Configs, Data };
 Namespace namespaceOf(const syntax::Decl &decl);
 
 /// Declarations by namespace and name.
@@ -47,7 +47,7 @@ struct Unit {
   bool isPrelude = false;
   std::unique_ptr<syntax::Module> module;
   Names declared;
-  std::map<Namespace, Symbol> defaults;     ///< its `default optimizer` and `default schedule`
+  std::map<Namespace, Symbol> defaults;     ///< its `default optimizer`, `default schedule`, ...
   Names imported;                           ///< by bare name
   std::map<std::string, Import> namespaces; ///< `norm` of `norm.rms_norm`
   /// Bare names that several imports declare. Their use needs the qualified name.
@@ -77,6 +77,9 @@ public:
   /// The optimizer or schedule of a run in `unit` that names none: the default of the file, else of
   /// the standard library.
   Symbol defaultOf(const Unit &unit, Namespace ns) const;
+  /// The dimension of a role (`samples`, `positions`) in the data of models of `unit`: by `default
+  /// data` of the file, else of the standard library. Null: none names it.
+  const syntax::Name *dataDim(const Unit &unit, std::string_view role) const;
   /// Resolves a path as if private names (`_name`) were visible.
   Symbol lookupPrivate(const Unit &unit, const syntax::Path &path) const;
   /// The qualified names of a bare name that several imports declare.
@@ -107,6 +110,7 @@ private:
   void declare(Unit &unit);
   void declareDefault(Unit &unit, const syntax::Decl &decl);
   void checkFormals(const syntax::Decl &decl);
+  void checkData(const syntax::DataDecl &decl);
   void addPrelude(Unit &unit);
   void addPrelude(Unit &unit, const char *name);
   void bind(Unit &unit, const Unit &from);

@@ -60,6 +60,12 @@ OptionSpec declaration(const char *path, const char *doc) {
   return {path, OptionType::Declaration, Value::ofWord(""), Fixed::Compile, doc, 0, 0, {}};
 }
 
+/// The name of a dimension of inputs; without one, the default of the model's file or of the
+/// standard library.
+OptionSpec dimension(const char *path, const char *doc) {
+  return {path, OptionType::Dimension, Value::ofWord(""), Fixed::Compile, doc, 0, 0, {}};
+}
+
 OptionSpec tokens() {
   OptionSpec spec = integer("data.tokens", Value::ofInt(0), Fixed::Compile, 0,
                             "tokens in a step, in microbatches of `data.batch` samples; 0: a step "
@@ -97,6 +103,11 @@ std::vector<OptionSpec> dataOptions() {
       integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, over all processes"),
       sequence(),
       tokens(),
+      dimension("data.samples",
+                "the dimension of inputs along which samples lie; its size is `data.batch`"),
+      dimension("data.positions",
+                "the dimension of inputs along which the positions of a sample lie; its size is "
+                "`data.seq`"),
   };
 }
 

@@ -26,6 +26,7 @@ SettingRule typeRule(const OptionSpec &spec) {
     return oneOf(spec.choices);
   case OptionType::Pair:
   case OptionType::Words:
+  case OptionType::Dimension:
   case OptionType::Declaration:
     break;
   case OptionType::Bool:
@@ -202,6 +203,8 @@ const char *spelling(OptionType type) {
     return "number or distribution";
   case OptionType::Declaration:
     return "name";
+  case OptionType::Dimension:
+    return "dimension";
   case OptionType::Choice:
     break;
   }
@@ -230,6 +233,7 @@ std::vector<std::string> samplesOf(const OptionSpec &spec) {
   case OptionType::Initialiser:
     return {"0.5", "normal(0.5)"};
   case OptionType::Declaration: // those that are visible
+  case OptionType::Dimension:   // that of the model's file
   case OptionType::Words:
   case OptionType::Choice:
     break;
@@ -269,6 +273,11 @@ Value checkOption(const OptionSpec &spec, const Value &value, Location at,
     return value;
   case OptionType::Declaration: // was found by its name
     return value;
+  case OptionType::Dimension: // resolveDataDims() looks for it in the model
+    if ((value.kind != Value::Kind::Word && value.kind != Value::Kind::String) ||
+        value.text.empty())
+      return refuse(Code::OptionType, spec, "the name of a dimension", value, at, diags);
+    return Value::ofWord(value.text);
   case OptionType::String:
   case OptionType::Integer:
   case OptionType::Float:

@@ -25,6 +25,7 @@ enum class OptionType {
   Integers,
   Declaration, ///< the name of an optimizer or of a schedule
   Words,
+  Dimension, ///< the name of a dimension of inputs
   Bool,
   Initialiser, ///< a number or a distribution; no value but a part of a model
 };

@@ -1,6 +1,8 @@
 // Follows the derivation chain of a run.
 #include "compiler/sema/runs/Resolver.h"
 #include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/runs/DataDims.h"
+#include "compiler/sema/runs/SpecifiedModel.h"
 
 namespace titan::sema {
 
@@ -118,6 +120,10 @@ bool Resolver::isOptional(const OptionSpec &spec) const {
 
 void Resolver::fillDefaults(bool demandAll) {
   run.options.try_emplace("data.format", Option{findOption("data.format")->initial, {}});
+  if (Symbol base = baseOf(run.model, library)) {
+    const DataDims dims = defaultDataDims(*base.unit, library);
+    run.dimDefaults = {{"data.samples", dims.samples}, {"data.positions", dims.positions}};
+  }
   checkDataSizes();
   std::vector<const OptionSpec *> missing;
   const std::vector<OptionSpec> all = run.allOptions();

@@ -73,6 +73,10 @@ std::vector<OptionSpec> Run::allOptions() const {
   const std::vector<OptionSpec> &table = optionTable();
   for (size_t i = 0; i < table.size(); ++i) {
     OptionSpec &spec = all.emplace_back(table[i]);
+    if (auto dim = dimDefaults.find(spec.path); dim != dimDefaults.end()) {
+      spec.initial = Value::ofWord(dim->second);
+      spec.samples = {dim->second};
+    }
     const ChoiceKind *kind = choiceAt(sectionOf(spec.path));
     if (!kind)
       continue;

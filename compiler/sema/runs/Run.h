@@ -5,6 +5,7 @@
 #define TITAN_COMPILER_SEMA_RUN_H
 
 #include "compiler/sema/modules/Library.h"
+#include "compiler/sema/program/DataDims.h"
 #include "compiler/sema/runs/Options.h"
 
 #include <map>
@@ -52,13 +53,15 @@ struct Run {
   std::string name;
   Symbol model; ///< a model or an alias of one
   Location modelLoc;
-  Symbol parallel;                              ///< none: the default map
-  std::map<std::string, Option> options;        ///< every option of the table
-  std::map<std::string, Option> modelArguments; ///< `model.layers = 2`
-  std::map<std::string, Option> degrees;        ///< `parallel.tp = 2`
-  std::map<std::string, Option> dataSizes;      ///< of dimensions of arrays: `data.height = 28`
-  Chosen optimizer;                             ///< that of the parameters of no group
-  Chosen schedule;                              ///< of the learning rate
+  Symbol parallel;                                ///< none: the default map
+  std::map<std::string, Option> options;          ///< every option of the table
+  std::map<std::string, Option> modelArguments;   ///< `model.layers = 2`
+  std::map<std::string, Option> degrees;          ///< `parallel.tp = 2`
+  std::map<std::string, Option> dataSizes;        ///< of dimensions of arrays: `data.height = 28`
+  std::map<std::string, std::string> dimDefaults; ///< of `data.samples` and `data.positions`
+  DataDims dims;                                  ///< set by resolveDataDims()
+  Chosen optimizer;                               ///< that of the parameters of no group
+  Chosen schedule;                                ///< of the learning rate
   std::vector<Group> groups;
   std::vector<ParameterRule> rules;
   Location loc;

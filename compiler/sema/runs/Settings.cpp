@@ -144,7 +144,8 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
   for (const ChoiceKind &kind : choiceKinds())
     if (!spec)
       spec = findOption((run.*kind.chosen).options, path);
-  if (!spec && under("data.") && path.find('.', 5) == std::string::npos)
+  const bool isName = expr.as<NameExpr>(); // which no size is
+  if (!spec && under("data.") && path.find('.', 5) == std::string::npos && !isName)
     return setDataSize(path, pathLoc, expr);
   if (!spec)
     return unknown(path, pathLoc);
@@ -173,7 +174,7 @@ void Resolver::setDataSize(const std::string &path, Location pathLoc, const Expr
                                    pathLoc};
 }
 
-/// Only arrays have other dimensions than `batch` and `seq`.
+/// Only arrays have other dimensions than those of samples and positions.
 void Resolver::checkDataSizes() {
   if (const Option &format = run.options["data.format"];
       format.value.isWord("arrays") || format.value.isError())
@@ -224,7 +225,8 @@ Value Resolver::evaluateFor(const OptionSpec &spec, const Expr &expr) {
         .help("write its settings in braces: `" + name + " { ... }`");
     return {};
   }
-  if (spec.type == OptionType::Choice || spec.type == OptionType::Words)
+  if (spec.type == OptionType::Choice || spec.type == OptionType::Words ||
+      spec.type == OptionType::Dimension)
     return evalNames(expr, [&](const Expr &other) { return evaluate(other); });
   auto *name = expr.as<NameExpr>();
   bool isWord = name && name->path.isSimple() && !library.lookup(*unit, name->path);

@@ -43,6 +43,16 @@ static bool collect(const Symbol &model, const Library &library, DiagnosticEngin
   return true;
 }
 
+Symbol baseOf(Symbol model, const Library &library) {
+  constexpr unsigned deepest = 64; // chain of models that derive from one another
+  for (unsigned depth = 0; isModel(model) && depth < deepest; ++depth) {
+    if (model.decl->is<ModelDecl>())
+      return model;
+    model = library.lookup(*model.unit, model.decl->as<ModelAliasDecl>()->base);
+  }
+  return {};
+}
+
 std::optional<SpecifiedModel> specifyModel(const Symbol &model, const Library &library,
                                            DiagnosticEngine &diags) {
   SpecifiedModel found;

@@ -14,6 +14,9 @@ struct SpecifiedModel {
   std::map<std::string, Argument> arguments;
 };
 
+/// The model with a body that `model` is or derives from; none if a name is wrong.
+Symbol baseOf(Symbol model, const Library &library);
+
 /// Follows a model to the one with a body, and collects the arguments on the way; of several for
 /// one parameter, that of the most derived model. Nothing after an error, which is reported.
 std::optional<SpecifiedModel> specifyModel(const Symbol &model, const Library &library,

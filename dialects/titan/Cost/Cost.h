@@ -34,8 +34,8 @@ double countFlops(mlir::Region &region, const dist::Degrees &degrees);
 double countModelFlopsPerToken(mlir::func::FuncOp train, double tokens);
 
 /// Sets `attribute` on `module` to the count of the program "train", given the tokens of a step,
-/// batch x seq of `titan.sizes`; of turns to their mean over the steps. Does not change a module
-/// without sizes.
+/// samples x positions of `titan.sizes`; of turns to their mean over the steps. Does not change a
+/// module without sizes.
 void noteCount(mlir::ModuleOp module, llvm::StringRef attribute,
                llvm::function_ref<double(mlir::func::FuncOp train, double tokens)> count);
 

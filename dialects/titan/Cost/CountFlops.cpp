@@ -34,8 +34,8 @@ void ir::noteCount(ModuleOp module, StringRef attribute,
   if (!sizes)
     return;
   double tokens = 1;
-  for (StringRef dim : {"batch", "seq"})
-    if (auto size = sizes.getAs<IntegerAttr>(dim))
+  for (StringRef role : {"samples", "positions"})
+    if (auto size = sizes.getAs<IntegerAttr>(role))
       tokens *= static_cast<double>(size.getInt());
   SmallVector<func::FuncOp> programs = getTrainPrograms(module);
   if (programs.empty())

@@ -13,7 +13,7 @@ def TitanCountFlops : Pass<"titan-count-flops", "::mlir::ModuleOp"> {
 
     Input:
     ```mlir
-    module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64, vocab = 256 : i64}} {
+    module attributes {titan.sizes = {samples = 4 : i64, positions = 8 : i64, vocab = 256 : i64}} {
       func.func @train ...
     ```
 
@@ -33,7 +33,7 @@ def TitanCountModelFlops : Pass<"titan-count-model-flops", "::mlir::ModuleOp"> {
 
     Input:
     ```mlir
-    module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64, vocab = 256 : i64}} {
+    module attributes {titan.sizes = {samples = 4 : i64, positions = 8 : i64, vocab = 256 : i64}} {
       func.func @train ...
     ```
 

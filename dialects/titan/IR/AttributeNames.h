@@ -19,8 +19,10 @@ inline constexpr llvm::StringLiteral kModel = "titan.model";
 inline constexpr llvm::StringLiteral kFingerprint = "titan.fingerprint";
 inline constexpr llvm::StringLiteral kSource = "titan.source";
 inline constexpr llvm::StringLiteral kConfig = "titan.config";
-/// The sizes of the data: `{batch, seq, vocab}`.
+/// The sizes of a step's data by their roles: `{samples, positions, vocab}`.
 inline constexpr llvm::StringLiteral kSizes = "titan.sizes";
+/// The dimensions that have the roles `samples` and `positions` (DataDimsAttr).
+inline constexpr llvm::StringLiteral kDataDims = "titan.data_dims";
 inline constexpr llvm::StringLiteral kWeights = "titan.weights";
 inline constexpr llvm::StringLiteral kFlopsPerToken = "titan.flops_per_token";
 inline constexpr llvm::StringLiteral kModelFlopsPerToken = "titan.model_flops_per_token";

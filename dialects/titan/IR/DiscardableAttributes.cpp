@@ -50,6 +50,7 @@ constexpr Kind kInitKind{"a #titan.init", isOf<InitAttr>};
 constexpr Kind kDictionaryKind{"a dictionary", isOf<DictionaryAttr>};
 constexpr Kind kSettingsKind{"a dictionary of #titan.setting", isDictionaryOf<SettingAttr>};
 constexpr Kind kSizesKind{"a dictionary of integers", isDictionaryOf<IntegerAttr>};
+constexpr Kind kDataDimsKind{"a #titan.data_dims", isOf<DataDimsAttr>};
 constexpr Kind kWeightsKind{"a #titan.weight_map", isOf<WeightMapAttr>};
 constexpr Kind kPrecisionKind{"a #titan.precision", isOf<PrecisionAttr>};
 constexpr Kind kArrayKind{"an array", isOf<ArrayAttr>};
@@ -84,6 +85,7 @@ constexpr Rule kRules[] = {
     {attr::kSource, OnModule, kStringKind},
     {attr::kConfig, OnModule, kStringKind},
     {attr::kSizes, OnModule, kSizesKind},
+    {attr::kDataDims, OnModule, kDataDimsKind},
     {attr::kWeights, OnModule, kWeightsKind},
     {attr::kFlopsPerToken, OnModule, kFloatKind},
     {attr::kModelFlopsPerToken, OnModule, kFloatKind},

@@ -199,4 +199,24 @@ def Titan_TurnAttr : Titan_Attr<"Turn", "turn"> {
   let genVerifyDecl = 1;
 }
 
+def Titan_DataDimsAttr : Titan_Attr<"DataDims", "data_dims"> {
+  let summary = "the dimensions along which the data of a run are cut";
+  let description = [{
+    `#titan.data_dims<samples = "batch", positions = "seq">`: the names of two dimensions of inputs. A batch has
+    one element per sample along `samples`, a sample one per position along `positions`. Microbatches are
+    slices along `samples`; programs of generation compute chunks along `positions`. Without `positions`,
+    samples have none, as images.
+
+    Constraints:
+    - (C1) the names are not empty, and differ.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$samples, OptionalParameter<"::mlir::StringAttr">:$positions);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// That of the module that contains `op` (`titan.data_dims`); null if the module does not say.
+    static DataDimsAttr lookup(::mlir::Operation *op);
+  }];
+}
+
 #endif // TITAN_TITAN_ATTRS_TD

@@ -25,11 +25,13 @@ std::string titan::ir::getRateScalar(FlatSymbolRefAttr schedule) {
 }
 
 int64_t titan::ir::countPositions(func::FuncOp function) {
-  auto dim = StringAttr::get(function.getContext(), kPositionDim);
+  auto dims = DataDimsAttr::lookup(function);
+  if (!dims || !dims.getPositions())
+    return 0;
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto type = cast<NamedTensorType>(function.getArgumentTypes()[i]);
-    if (function.getArgAttr(i, attr::kInput) && type.hasDim(dim))
-      return type.getDims()[type.indexOf(dim)].getSize();
+    if (function.getArgAttr(i, attr::kInput) && type.hasDim(dims.getPositions()))
+      return type.getDims()[type.indexOf(dims.getPositions())].getSize();
   }
   return 0;
 }

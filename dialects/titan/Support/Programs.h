@@ -21,10 +21,6 @@ bool isTrainProgram(mlir::func::FuncOp function);
 /// The train programs of a module.
 llvm::SmallVector<mlir::func::FuncOp> getTrainPrograms(mlir::ModuleOp module);
 
-/// The dimensions of samples, and of the positions of a sample.
-inline constexpr llvm::StringLiteral kSampleDim = "batch";
-inline constexpr llvm::StringLiteral kPositionDim = "seq";
-
 /// The scalar of a program of generation: the position of the first row of its chunk.
 inline constexpr llvm::StringLiteral kPositionScalar = "position";
 
@@ -45,7 +41,8 @@ bool isOfSlots(mlir::func::FuncOp function, unsigned argument);
 /// The scalar with the learning rate of a schedule: "lr" of the run's (null), "lr.NAME" of another.
 std::string getRateScalar(mlir::FlatSymbolRefAttr schedule);
 
-/// The size of `kPositionDim` in the inputs of a program; 0 if none has it.
+/// The size of the dimension of positions (`titan.data_dims`) in the inputs of a program; 0 if none
+/// has it.
 int64_t countPositions(mlir::func::FuncOp function);
 
 /// Whether argument `index` is a trained parameter: a parameter that is neither frozen nor a

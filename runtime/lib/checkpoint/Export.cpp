@@ -33,7 +33,7 @@ nlohmann::ordered_json ownConfig(const Program &program) {
   return {{"model_type", "titan"},
           {"architectures", {program.name}},
           {"vocab_size", program.vocab},
-          {"max_position_embeddings", program.seq},
+          {"max_position_embeddings", program.positions},
           {"num_parameters", program.parameters}};
 }
 

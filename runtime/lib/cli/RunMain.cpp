@@ -154,19 +154,19 @@ std::string describeNodes(const Mesh &mesh, const LaunchInfo &launch) {
 void describePlan(Executor &executor, const LaunchInfo &launch, const Settings &settings) {
   const Program &program = executor.program();
   const Arena &arena = executor.arena();
-  std::printf("%s",
-              fmt::format("{}: {} parameters in {}, on {} ({})\n"
-                          "{}each step: {} x {} tokens\n"
-                          "memory of this rank: {} from step to step, {} in all{}\n\n{}",
-                          program.name, program.parameters, nameOf(program.dtype),
-                          counted(executor.world().size(), "rank"), executor.mesh().describe(),
-                          describeNodes(executor.mesh(), launch), program.batch, program.seq,
-                          formatBytes(arena.persistentBytes()), formatBytes(arena.bytes()),
-                          arena.hostBytes()
-                              ? ", and " + formatBytes(arena.hostBytes()) + " on the host"
-                              : std::string(),
-                          settings.toToml())
-                  .c_str());
+  std::printf("%s", fmt::format("{}: {} parameters in {}, on {} ({})\n"
+                                "{}each step: {} x {} tokens\n"
+                                "memory of this rank: {} from step to step, {} in all{}\n\n{}",
+                                program.name, program.parameters, nameOf(program.dtype),
+                                counted(executor.world().size(), "rank"),
+                                executor.mesh().describe(), describeNodes(executor.mesh(), launch),
+                                program.samples, program.positions,
+                                formatBytes(arena.persistentBytes()), formatBytes(arena.bytes()),
+                                arena.hostBytes()
+                                    ? ", and " + formatBytes(arena.hostBytes()) + " on the host"
+                                    : std::string(),
+                                settings.toToml())
+                        .c_str());
 }
 
 /// torchrun shows the content of this file, and passes it to schedulers.

@@ -16,16 +16,16 @@ std::vector<const Tensor *> inputTensors(const Program &program, const std::stri
   return inputs;
 }
 
-/// The samples are numbered by `batch` and, if the step has microbatches, by the dimension before
+/// The samples are numbered by their dimension and, if the step has microbatches, by the one before
 /// it. Inputs have no padding.
-InputSpec specOf(const Tensor &tensor) {
+InputSpec specOf(const Program &program, const Tensor &tensor) {
   const std::vector<Dim> &dims = tensor.info.dims;
-  auto batch =
-      std::find_if(dims.begin(), dims.end(), [](const Dim &dim) { return dim.name == "batch"; });
-  if (batch == dims.end())
+  auto samples = std::find_if(dims.begin(), dims.end(),
+                              [&](const Dim &dim) { return dim.name == program.dims.samples; });
+  if (samples == dims.end())
     throw Fault("the input '" + tensor.name + "' of the program has no samples");
   InputSpec spec{tensor.name, tensor.info.dtype, {}};
-  for (auto dim = batch + 1; dim != dims.end(); ++dim)
+  for (auto dim = samples + 1; dim != dims.end(); ++dim)
     spec.shape.push_back(dim->size);
   return spec;
 }
@@ -35,7 +35,7 @@ InputSpec specOf(const Tensor &tensor) {
 std::vector<InputSpec> inputsOf(const Program &program, const std::string &function) {
   std::vector<InputSpec> specs;
   for (const Tensor *tensor : inputTensors(program, function))
-    specs.push_back(specOf(*tensor));
+    specs.push_back(specOf(program, *tensor));
   return specs;
 }
 
@@ -53,7 +53,7 @@ BatchReader::BatchReader(Executor &executor, const std::string &function,
 
 BatchReader::Target BatchReader::makeTarget(const Tensor &tensor, size_t input) const {
   int64_t perSample = 1;
-  for (int64_t size : specOf(tensor).shape)
+  for (int64_t size : specOf(executor.program(), tensor).shape)
     perSample *= size;
   const ShardLayout layout = executor.layoutOf(tensor.info);
   Target target{

@@ -104,9 +104,9 @@ std::unique_ptr<SampleSet> openTokenSamples(const Program &program, const DataSe
     weights = LabelWeights(tokenFilePrefix(data.path), stream->size());
   if (data.packsDocuments)
     return std::make_unique<PackedSamples>(std::move(stream), std::move(weights), data.path,
-                                           program.seq, inputs);
+                                           program.positions, inputs);
   return std::make_unique<TokenSamples>(std::move(stream), std::move(weights), data.path,
-                                        program.seq, inputs);
+                                        program.positions, inputs);
 }
 
 std::unique_ptr<SampleSet> openSamples(const Program &program, const DataSettings &data,

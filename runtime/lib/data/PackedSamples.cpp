@@ -18,8 +18,8 @@ PackedSamples::PackedSamples(std::unique_ptr<TokenStream> tokens, LabelWeights l
       inputs(tokenInputs(specs, sequence, path)) {
   if (std::none_of(inputs.begin(), inputs.end(),
                    [](TokenInput input) { return input.feed == Feed::Weights; }))
-    throw UserError("packed samples have unused slots, whose losses must not count: declare `input "
-                    "weights[batch, seq]`, and use it in the loss");
+    throw UserError("packed samples have unused slots, whose losses must not count: declare an "
+                    "input `weights` with the dimensions of `tokens`, and use it in the loss");
   findPacks();
   if (packs.empty())
     throw UserError(fmt::format("'{}' holds no document of two tokens or more", path));

@@ -45,16 +45,19 @@ void LogitsProgram::checkInputs() const {
 void LogitsProgram::findAxes() {
   int64_t stride = 1;
   const std::vector<Dim> &dims = logits->info.dims;
-  auto has = [&](const char *name) {
-    return std::count_if(dims.begin(), dims.end(),
-                         [&](const Dim &dim) { return dim.name == name; });
-  };
-  if (dims.size() != 3 || !(has("batch") || has(kSlotDim)) || !has("seq"))
-    refuse("the output logits of its model must have batch, seq and one dimension more");
+  const DataDims &names = executor->program().dims;
+  auto isText = [&](const Dim &dim) { return dim.name == names.samples || dim.name == kSlotDim; };
+  auto isPosition = [&](const Dim &dim) { return dim.name == names.positions; };
+  if (names.positions.empty())
+    refuse("its samples have no positions");
+  if (dims.size() != 3 || std::ranges::none_of(dims, isText) ||
+      std::ranges::none_of(dims, isPosition))
+    refuse(fmt::format("the output logits of its model must have {}, {} and one dimension more",
+                       names.samples, names.positions));
   for (auto dim = dims.rbegin(); dim != dims.rend(); stride *= dim++->size)
-    if (dim->name == std::string("seq"))
+    if (isPosition(*dim))
       rows = {dim->size, stride};
-    else if (dim->name == std::string("batch") || dim->name == std::string(kSlotDim))
+    else if (isText(*dim))
       texts = {dim->size, stride};
     else // the only such dimension
       columns = {dim->size, stride};

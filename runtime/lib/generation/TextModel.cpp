@@ -5,7 +5,7 @@
 namespace titan::rt {
 
 TextModel::TextModel(Executor &executor, bool caches)
-    : length(executor.program().seq),
+    : length(executor.program().positions),
       token(executor, caches && executor.hasFunction("decode") ? "decode" : "logits") {
   if (!caches || !executor.hasFunction("decode"))
     return;

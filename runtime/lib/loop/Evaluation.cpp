@@ -28,9 +28,9 @@ std::vector<EvaluationSet> openSets(Executor &executor, const Settings &settings
     const Program &program = executor.program();
     sets = openEvaluationSets(program, from);
     for (const EvaluationSet &set : sets)
-      if (set.data.samples() < program.batch)
+      if (set.data.samples() < program.samples)
         throw UserError(fmt::format("'{}' holds {} samples; a batch has {}", set.path,
-                                    set.data.samples(), program.batch));
+                                    set.data.samples(), program.samples));
   });
   return sets;
 }
@@ -51,7 +51,7 @@ Evaluation::Evaluation(Executor &executor, const Settings &settings)
 
 /// Full batches that are evaluated.
 int64_t Evaluation::batchesOf(const EvaluationSet &set) const {
-  const int64_t all = set.data.samples() / executor.program().batch;
+  const int64_t all = set.data.samples() / executor.program().samples;
   return mostBatches == 0 ? all : std::min(all, mostBatches);
 }
 
@@ -62,7 +62,7 @@ std::optional<EvaluationResult> Evaluation::run(const EvaluationSet &set,
   EvaluationOutputs outputs(program);
   const int64_t batches = batchesOf(set);
   for (int64_t batch = 0; batch < batches; ++batch) {
-    reader.read(set.data, batch * program.batch, memory);
+    reader.read(set.data, batch * program.samples, memory);
     reader.load(memory);
     executor.run(function);
     outputs.add(executor.readOutputs("", function));
@@ -70,7 +70,7 @@ std::optional<EvaluationResult> Evaluation::run(const EvaluationSet &set,
     if (!isLast && isStopped())
       return std::nullopt;
   }
-  EvaluationResult result{outputs.numbers(), batches * program.batch * program.seq};
+  EvaluationResult result{outputs.numbers(), batches * program.samples * program.positions};
   result.numbers.set = set.name;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;

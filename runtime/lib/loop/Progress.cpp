@@ -42,9 +42,9 @@ MetricsRow Progress::row(int64_t step, double rate, double secondsSinceRow) {
   row.gradNorm = withoutSign(trainStep.norm());
   row.gradNorms = trainStep.norms();
   row.lr = rate;
-  row.tokens = step * program.batch * program.seq;
+  row.tokens = step * program.samples * program.positions;
   row.tokensPerSecond =
-      static_cast<double>((step - rowStep) * program.batch * program.seq) / secondsSinceRow;
+      static_cast<double>((step - rowStep) * program.samples * program.positions) / secondsSinceRow;
   row.tflops = row.tokensPerSecond * program.flopsPerToken * 1e-12;
   row.modelTflops = row.tokensPerSecond * program.modelFlopsPerToken * 1e-12;
   if (peakTflops)

@@ -274,7 +274,7 @@ private:
 
   /// The first sample of the step after this one, if there is such a step.
   std::optional<int64_t> nextSample() const {
-    return step + 1 < last ? std::optional(sample + executor.program().batch) : std::nullopt;
+    return step + 1 < last ? std::optional(sample + executor.program().samples) : std::nullopt;
   }
 
   /// Counts the time of `work` as that of data.
@@ -306,7 +306,7 @@ private:
       if (trainStep.isLeft()) // another turn
         timeData([&] { trainStep.load(*batch); });
     }
-    sample += executor.program().batch;
+    sample += executor.program().samples;
     saveGradients();
   }
 

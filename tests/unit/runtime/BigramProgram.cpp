@@ -304,9 +304,10 @@ Program program(const int64_t *degree) {
       {"data.seq", "32", true}};
   p.schedule = {{"step", "steps", "schedule.warmup", "schedule.decay", "schedule.to"}, schedule};
   p.dtype = DType::F64;
-  p.batch = batch;
-  p.seq = seq;
+  p.samples = batch;
+  p.positions = seq;
   p.vocab = vocab;
+  p.dims = {"batch", "seq"};
   p.parameters = vocab * vocab + layers * vocab;
   p.flopsPerToken = 1000;
   p.modelFlopsPerToken = 800;

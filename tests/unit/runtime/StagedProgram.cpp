@@ -402,9 +402,10 @@ Program program(const int64_t *degree) {
                 {"checkpoint.every", "0", false, integerFrom(0)},
                 {"checkpoint.keep", "0", false, integerFrom(0)}};
   p.dtype = DType::F64;
-  p.batch = batch;
-  p.seq = seq;
+  p.samples = batch;
+  p.positions = seq;
   p.vocab = vocab;
+  p.dims = {"batch", "seq"};
   p.parameters = vocab * width + width + 1;
   p.flopsPerToken = p.modelFlopsPerToken = 100;
   return p;

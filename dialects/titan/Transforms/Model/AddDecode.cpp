@@ -25,9 +25,8 @@ static std::string describe(const PositionChunks::Obstacle &obstacle) {
 }
 
 /// Whether an axis whose degree the launch decides may shard positions. It must divide them all.
-static bool areShardedAtLaunch(ModuleOp module) {
+static bool areShardedAtLaunch(ModuleOp module, StringAttr positions) {
   dist::MeshAxisAttr axis = dist::findAutoAxis(dist::MeshOp::lookup(module));
-  auto positions = StringAttr::get(module.getContext(), kPositionDim);
   return axis && llvm::any_of(module.getOps<dist::AxisRulesOp>(), [&](dist::AxisRulesOp rules) {
            return rules.getAxisAttr() == axis.getName() &&
                   (llvm::is_contained(rules.getShards(), positions) ||
@@ -49,17 +48,20 @@ struct AddDecode : titan::ir::impl::TitanAddDecodeBase<AddDecode> {
 
   void runOnOperation() override {
     auto logits = getOperation().lookupSymbol<func::FuncOp>("logits");
-    const int64_t positions = logits ? countPositions(logits) : 0;
+    const int64_t positions =
+        logits ? countPositions(logits) : 0;                     // 0: the module names no dimension
     if (positions <= 1 || getOperation().lookupSymbol("decode")) // it may have run already
       return;
     // What the losses alone need may sum over positions.
     dropUnusedIterArgs(logits.getBody());
+    const auto dims = DataDimsAttr::lookup(logits);
     PositionChunks::Obstacle obstacle;
-    FailureOr<PositionChunks> chunks = find(logits, kPositionDim, obstacle);
+    FailureOr<PositionChunks> chunks = PositionChunks::find(logits, dims.getPositions(), obstacle);
     if (failed(chunks))
       return refuse(logits, describe(obstacle));
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-    const int64_t most = areShardedAtLaunch(getOperation()) ? positions : prefill;
+    const bool atLaunch = areShardedAtLaunch(getOperation(), dims.getPositions());
+    const int64_t most = atLaunch ? positions : prefill;
     if (const int64_t size = getChunkSize(positions, most); size > 1)
       builder.insert(buildChunkProgram(logits, *chunks, nullptr, {"prefill", size}));
     func::FuncOp decode = buildChunkProgram(logits, *chunks, nullptr, {"decode", 1});
@@ -68,16 +70,12 @@ struct AddDecode : titan::ir::impl::TitanAddDecodeBase<AddDecode> {
       addBatch(logits, *chunks, decode, builder);
   }
 
-  FailureOr<PositionChunks> find(func::FuncOp logits, StringRef dim,
-                                 PositionChunks::Obstacle &obstacle) {
-    return PositionChunks::find(logits, StringAttr::get(&getContext(), dim), obstacle);
-  }
-
   /// The programs for several texts, if these do not depend on one another.
   void addBatch(func::FuncOp logits, const PositionChunks &chunks, func::FuncOp decode,
                 OpBuilder &builder) {
     PositionChunks::Obstacle obstacle;
-    FailureOr<PositionChunks> samples = find(logits, kSampleDim, obstacle);
+    FailureOr<PositionChunks> samples =
+        PositionChunks::find(logits, DataDimsAttr::lookup(logits).getSamples(), obstacle);
     if (failed(samples))
       return;
     func::FuncOp batch = buildChunkProgram(logits, chunks, &*samples, {kBatchProgram, 1, slots});

@@ -74,10 +74,10 @@ private:
 
   /// Whether the slots can replace the samples: no operation depends on the number of a sample.
   bool haveOwnRows() const {
+    const StringAttr dim = DataDimsAttr::lookup(logits).getSamples();
     auto isSample = [&](Value value) {
       const Dependence rows = samples->get(value);
-      return rows.kind == Dependence::Sliced &&
-             typeOf(value).getDims()[rows.dim].getName() == kSampleDim;
+      return rows.kind == Dependence::Sliced && typeOf(value).getDims()[rows.dim].getName() == dim;
     };
     auto depends = [&](Operation *op) -> WalkResult {
       auto isOther = [&](Value value) {

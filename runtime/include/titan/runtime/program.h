@@ -219,6 +219,12 @@ struct MessageRoute {
   int offset;
 };
 
+/// The dimensions along which data are cut: one element for each sample, one for each position of a
+/// sample (empty: samples have none).
+struct DataDims {
+  std::string samples, positions;
+};
+
 struct Program {
   std::string name, source; // source: the flattened .titan text
   std::string model;        // fingerprint of its structure; empty: unknown
@@ -242,8 +248,10 @@ struct Program {
   std::vector<GroupSchedule> groupSchedules;
   std::vector<EvaluatedOutput> evaluated; ///< all other outputs of "eval" are averaged
   DType dtype = DType::F32;               // of parameters
-  int64_t batch = 0, seq = 0, vocab = 0;  // global sizes of a training step's data
-  int64_t parameters = 0;                 // exact count
+  DataDims dims;                          // of inputs and of logits
+  /// Global sizes of a training step's data.
+  int64_t samples = 0, positions = 0, vocab = 0;
+  int64_t parameters = 0; // exact count
   std::string uncached; // why no function computes positions from caches; empty: one does, or none
                         // computes logits
   double flopsPerToken = 0;      // executed, forward and backward

@@ -67,8 +67,23 @@ func.func private @typed() attributes {titan.precision = #titan.precision<comput
 
 // -----
 
-// expected-error@+1 {{attribute `titan.sizes` must be a dictionary of integers, got {batch = "many"}}}
-module attributes {titan.sizes = {batch = "many"}} {}
+// expected-error@+1 {{attribute `titan.sizes` must be a dictionary of integers, got {samples = "many"}}}
+module attributes {titan.sizes = {samples = "many"}} {}
+
+// -----
+
+// expected-error@+1 {{attribute `titan.data_dims` must be a #titan.data_dims, got {samples = "batch"}}}
+module attributes {titan.data_dims = {samples = "batch"}} {}
+
+// -----
+
+// expected-error@+1 {{(C1) expected different names, got "row" and "row"}}
+module attributes {titan.data_dims = #titan.data_dims<samples = "row", positions = "row">} {}
+
+// -----
+
+// expected-error@+1 {{(C1) expected different names, got "" and "row"}}
+module attributes {titan.data_dims = #titan.data_dims<samples = "", positions = "row">} {}
 
 // -----
 

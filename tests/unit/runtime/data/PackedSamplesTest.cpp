@@ -156,7 +156,7 @@ TEST(PackedSamples, RefusesWhatItCannotFill) {
     }
     return "no error";
   };
-  EXPECT_NE(refusal({3}, {{"tokens", DType::I64, {4}}}).find("declare `input weights"),
+  EXPECT_NE(refusal({3}, {{"tokens", DType::I64, {4}}}).find("declare an input `weights`"),
             std::string::npos);
   EXPECT_EQ(refusal({1, 1}, {{"weights", DType::F32, {4}}}),
             "'packs' holds no document of two tokens or more");

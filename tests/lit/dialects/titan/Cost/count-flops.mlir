@@ -5,7 +5,7 @@
 // CHECK: titan.flops_per_token = 1.120000e+02 : f64
 
 !x = !titan.tensor<f32[batch = 4, seq = 8, embed = 4]>
-module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64}} {
+module attributes {titan.sizes = {samples = 4 : i64, positions = 8 : i64}} {
   func.func @train(%x: !x, %w: !titan.tensor<f32[layers = 3, embed = 4, out = 4]>) -> !titan.tensor<f32[]> attributes {titan.program = "train"} {
     %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!x, !titan.tensor<f32[layers = 3, embed = 4, out = 4]>) -> !x {
     ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !titan.tensor<f32[embed = 4, out = 4]>):
@@ -26,7 +26,7 @@ module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64}} {
 // CHECK: titan.flops_per_token = 7.600000e+01 : f64
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
-module attributes {titan.sizes = {seq = 8 : i64}} {
+module attributes {titan.sizes = {positions = 8 : i64}} {
   func.func @train(%q: !q) -> !titan.tensor<f32[]> attributes {titan.program = "train"} {
     %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5, causal} : (!q, !q, !q) -> (!q, !titan.tensor<f32[seq = 8]>)
     %s = titan.reduce sum %y : !q -> !titan.tensor<f32[]>
@@ -40,7 +40,7 @@ module attributes {titan.sizes = {seq = 8 : i64}} {
 // CHECK: titan.flops_per_token = 4.000000e+00 : f64
 
 !x = !titan.tensor<f32[seq = 8, embed = 4]>
-module attributes {titan.sizes = {seq = 8 : i64}} {
+module attributes {titan.sizes = {positions = 8 : i64}} {
   func.func @train(%dx: !x, %tokens: !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]> attributes {titan.program = "train"} {
     %dtable = titan.scatter %dx along "vocab" at %tokens : (!x, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]>
     return %dtable : !titan.tensor<f32[vocab = 16, embed = 4]>
@@ -52,7 +52,7 @@ module attributes {titan.sizes = {seq = 8 : i64}} {
 // A grouped contraction: two products of 4 * 8 for each of 8 tokens, whatever the number of experts.
 // CHECK: titan.flops_per_token = 1.280000e+02 : f64
 
-module attributes {titan.sizes = {seq = 8 : i64}} {
+module attributes {titan.sizes = {positions = 8 : i64}} {
   func.func @train(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[experts = 16, embed = 4, ffn = 8]>, %chosen: !titan.tensor<i64[seq = 8, slot = 2]>)
       -> !titan.tensor<f32[seq = 8, slot = 2, ffn = 8]> attributes {titan.program = "train"} {
     %y = titan.grouped_contract %x, %w along "experts" at %chosen

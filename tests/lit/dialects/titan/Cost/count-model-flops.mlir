@@ -4,7 +4,7 @@
 // keys * (query + result) elements per token: 3 * 2 * 8 * (128 + 128) / 32.
 // CHECK: module attributes {
 // CHECK-SAME: titan.model_flops_per_token = 5.760000e+02 : f64
-module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64, vocab = 16 : i64}} {
+module attributes {titan.sizes = {samples = 4 : i64, positions = 8 : i64, vocab = 16 : i64}} {
   func.func @train(%tokens: !titan.tensor<i64[batch = 4, seq = 8]> {titan.input = "tokens"},
                    %table: !titan.tensor<f32[vocab = 16, embed = 4]> {titan.param = "table"},
                    %w: !titan.tensor<f32[embed = 4, ffn = 8]> {titan.param = "w"})
@@ -28,7 +28,7 @@ module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64, vocab = 16 : i
 
 // Of four experts with 32 parameters each, a token multiplies two: 6 * 2 * 32.
 // CHECK: titan.model_flops_per_token = 3.840000e+02 : f64
-module attributes {titan.sizes = {seq = 8 : i64}} {
+module attributes {titan.sizes = {positions = 8 : i64}} {
   func.func @train(%x: !titan.tensor<f32[seq = 8, embed = 4]> {titan.input = "x"},
                    %chosen: !titan.tensor<i64[seq = 8, slot = 2]> {titan.input = "chosen"},
                    %w: !titan.tensor<f32[layers = 1, experts = 4, embed = 4, ffn = 8]> {titan.param = "layers.w", titan.stacked})

@@ -54,19 +54,21 @@
 // BATCH-NEXT: ^bb0(%{{.*}}, %[[TEXT:[^ ]*]]: !titan.tensor<f32[batch = 1, seq = 8, head = 4]>, %[[TEXTS:[^ ]*]]: {{.*}}):
 // BATCH-NEXT: %[[R:.*]] = titan.rename %[[TEXT]] : {{.*}} -> <f32[batch.slots = 1, seq = 8, head = 4]>
 // BATCH-NEXT: titan.insert_slice %[[R]] into %[[TEXTS]] dim "batch.slots" from %[[S]]
-func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[vocab = 16, head = 4]> {titan.param = "table"},
-                  %p: !titan.tensor<f32[seq = 8, head = 4]> {titan.param = "positions"}, %w: !w {titan.param = "layers.w", titan.stacked})
-    -> (!x {titan.output = "logits"}) attributes {titan.program = "logits"} {
-  %e = titan.gather %table along "vocab" at %t : (!titan.tensor<f32[vocab = 16, head = 4]>, !t) -> !x
-  %x = titan.add %e, %p : (!x, !titan.tensor<f32[seq = 8, head = 4]>) -> !x
-  %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!x, !w) -> !x {
-  ^bb0(%l: !titan.tensor<i64[]>, %h: !x, %wl: !titan.tensor<f32[head = 4]>):
-    %q = titan.rotary %h along "seq" dim "head" {theta = 1.0e4} : !x -> !x
-    %k = titan.mul %h, %wl : (!x, !titan.tensor<f32[head = 4]>) -> !x loc("k")
-    %a, %lse = titan.attention %q, %k, %k along "seq" head "head" {scale = 0.5, causal} : (!x, !x, !x) -> (!x, !lse)
-    titan.yield %a : !x
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
+  func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[vocab = 16, head = 4]> {titan.param = "table"},
+                    %p: !titan.tensor<f32[seq = 8, head = 4]> {titan.param = "positions"}, %w: !w {titan.param = "layers.w", titan.stacked})
+      -> (!x {titan.output = "logits"}) attributes {titan.program = "logits"} {
+    %e = titan.gather %table along "vocab" at %t : (!titan.tensor<f32[vocab = 16, head = 4]>, !t) -> !x
+    %x = titan.add %e, %p : (!x, !titan.tensor<f32[seq = 8, head = 4]>) -> !x
+    %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!x, !w) -> !x {
+    ^bb0(%l: !titan.tensor<i64[]>, %h: !x, %wl: !titan.tensor<f32[head = 4]>):
+      %q = titan.rotary %h along "seq" dim "head" {theta = 1.0e4} : !x -> !x
+      %k = titan.mul %h, %wl : (!x, !titan.tensor<f32[head = 4]>) -> !x loc("k")
+      %a, %lse = titan.attention %q, %k, %k along "seq" head "head" {scale = 0.5, causal} : (!x, !x, !x) -> (!x, !lse)
+      titan.yield %a : !x
+    }
+    return %y : !x
   }
-  return %y : !x
 }
 
 // -----
@@ -80,11 +82,13 @@ func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[voc
 // CHECK: func.func @decode
 // CHECK: %[[I:.*]] = titan.iota : <i64[seq = 1]>
 // CHECK: titan.add %[[I]], %{{.*}}
-func.func @logits(%t: !titan.tensor<i64[batch = 1, seq = 7]> {titan.input = "tokens"})
-    -> (!titan.tensor<i64[batch = 1, seq = 7]> {titan.output = "logits"}) attributes {titan.program = "logits"} {
-  %i = titan.iota : !titan.tensor<i64[seq = 7]>
-  %x = titan.add %t, %i : (!titan.tensor<i64[batch = 1, seq = 7]>, !titan.tensor<i64[seq = 7]>) -> !titan.tensor<i64[batch = 1, seq = 7]>
-  return %x : !titan.tensor<i64[batch = 1, seq = 7]>
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
+  func.func @logits(%t: !titan.tensor<i64[batch = 1, seq = 7]> {titan.input = "tokens"})
+      -> (!titan.tensor<i64[batch = 1, seq = 7]> {titan.output = "logits"}) attributes {titan.program = "logits"} {
+    %i = titan.iota : !titan.tensor<i64[seq = 7]>
+    %x = titan.add %t, %i : (!titan.tensor<i64[batch = 1, seq = 7]>, !titan.tensor<i64[seq = 7]>) -> !titan.tensor<i64[batch = 1, seq = 7]>
+    return %x : !titan.tensor<i64[batch = 1, seq = 7]>
+  }
 }
 
 // -----
@@ -95,11 +99,13 @@ func.func @logits(%t: !titan.tensor<i64[batch = 1, seq = 7]> {titan.input = "tok
 // CHECK: func.func @logits
 // CHECK-SAME: titan.uncached = "model.titan:12: cumulative_sum relates positions to one another"
 // CHECK-NOT: func.func @decode
-func.func @logits(%t: !titan.tensor<i64[batch = 1, seq = 8]> {titan.input = "tokens"}) -> (!x {titan.output = "logits"})
-    attributes {titan.program = "logits"} {
-  %f = titan.cast %t : !titan.tensor<i64[batch = 1, seq = 8]> -> !x
-  %x = titan.cumulative_sum %f along "seq" : !x -> !x loc("model.titan":12:3)
-  return %x : !x
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
+  func.func @logits(%t: !titan.tensor<i64[batch = 1, seq = 8]> {titan.input = "tokens"}) -> (!x {titan.output = "logits"})
+      attributes {titan.program = "logits"} {
+    %f = titan.cast %t : !titan.tensor<i64[batch = 1, seq = 8]> -> !x
+    %x = titan.cumulative_sum %f along "seq" : !x -> !x loc("model.titan":12:3)
+    return %x : !x
+  }
 }
 
 // -----
@@ -110,17 +116,16 @@ func.func @logits(%t: !titan.tensor<i64[batch = 1, seq = 8]> {titan.input = "tok
 // Attention without a causal mask reads later positions.
 // CHECK: func.func @logits
 // CHECK-SAME: titan.uncached = "attention relates positions to one another"
-func.func @logits(%t: !titan.tensor<i64[batch = 1, seq = 8]> {titan.input = "tokens"}, %table: !titan.tensor<f32[vocab = 16, head = 4]> {titan.param = "table"})
-    -> (!x {titan.output = "logits"}) attributes {titan.program = "logits"} {
-  %x = titan.gather %table along "vocab" at %t : (!titan.tensor<f32[vocab = 16, head = 4]>, !titan.tensor<i64[batch = 1, seq = 8]>) -> !x
-  %y, %l = titan.attention %x, %x, %x along "seq" head "head" {scale = 0.5} : (!x, !x, !x) -> (!x, !lse) loc(unknown)
-  return %y : !x
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
+  func.func @logits(%t: !titan.tensor<i64[batch = 1, seq = 8]> {titan.input = "tokens"}, %table: !titan.tensor<f32[vocab = 16, head = 4]> {titan.param = "table"})
+      -> (!x {titan.output = "logits"}) attributes {titan.program = "logits"} {
+    %x = titan.gather %table along "vocab" at %t : (!titan.tensor<f32[vocab = 16, head = 4]>, !titan.tensor<i64[batch = 1, seq = 8]>) -> !x
+    %y, %l = titan.attention %x, %x, %x along "seq" head "head" {scale = 0.5} : (!x, !x, !x) -> (!x, !lse) loc(unknown)
+    return %y : !x
+  }
 }
 
 // -----
-
-dist.mesh @mesh [#dist.axis<tp = auto>]
-dist.axis_rules "tp" shards ["heads"] fallback ["seq"] stores []
 
 !t = !titan.tensor<i64[batch = 1, seq = 8]>
 
@@ -129,9 +134,13 @@ dist.axis_rules "tp" shards ["heads"] fallback ["seq"] stores []
 // CHECK: func.func @prefill
 // CHECK-SAME: seq = 8
 // CHECK: func.func @decode
-func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
-  %x = titan.add %t, %t : (!t, !t) -> !t
-  return %x : !t
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
+  dist.mesh @mesh [#dist.axis<tp = auto>]
+  dist.axis_rules "tp" shards ["heads"] fallback ["seq"] stores []
+  func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
+    %x = titan.add %t, %t : (!t, !t) -> !t
+    return %x : !t
+  }
 }
 
 // -----
@@ -143,10 +152,12 @@ func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logit
 // CHECK: func.func @logits
 // CHECK-SAME: titan.uncached = "split relates positions to one another"
 // CHECK-NOT: func.func @decode
-func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
-  %s = titan.split %t dim "seq" : !t -> !s loc(unknown)
-  %x = titan.merge %s dim "seq" : !s -> !t
-  return %x : !t
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
+  func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
+    %s = titan.split %t dim "seq" : !t -> !s loc(unknown)
+    %x = titan.merge %s dim "seq" : !s -> !t
+    return %x : !t
+  }
 }
 
 // -----
@@ -158,13 +169,15 @@ func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logit
 // CHECK: func.func @logits
 // BATCH: titan.cast {{.*}} -> <f32[batch.slots = 3, seq = 1]>
 // BATCH: titan.sin {{.*}} -> <f32[batch.slots = 3, seq = 1]>
-func.func @logits(%t: !t {titan.input = "tokens"}) -> (!x {titan.output = "logits"}) attributes {titan.program = "logits"} {
-  %i = titan.iota : !titan.tensor<i64[seq = 8]>
-  %f = titan.cast %i : !titan.tensor<i64[seq = 8]> -> !titan.tensor<f32[seq = 8]>
-  %s = titan.sin %f : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>
-  %x = titan.cast %t : !t -> !x
-  %y = titan.add %x, %s : (!x, !titan.tensor<f32[seq = 8]>) -> !x
-  return %y : !x
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
+  func.func @logits(%t: !t {titan.input = "tokens"}) -> (!x {titan.output = "logits"}) attributes {titan.program = "logits"} {
+    %i = titan.iota : !titan.tensor<i64[seq = 8]>
+    %f = titan.cast %i : !titan.tensor<i64[seq = 8]> -> !titan.tensor<f32[seq = 8]>
+    %s = titan.sin %f : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>
+    %x = titan.cast %t : !t -> !x
+    %y = titan.add %x, %s : (!x, !titan.tensor<f32[seq = 8]>) -> !x
+    return %y : !x
+  }
 }
 
 // -----
@@ -176,10 +189,12 @@ func.func @logits(%t: !t {titan.input = "tokens"}) -> (!x {titan.output = "logit
 // BATCH: func.func @decode
 // BATCH-NOT: @decode_batch
 // BATCH-NOT: @admit
-func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
-  %i = titan.iota : !titan.tensor<i64[batch = 1]>
-  %x = titan.add %t, %i : (!t, !titan.tensor<i64[batch = 1]>) -> !t
-  return %x : !t
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
+  func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
+    %i = titan.iota : !titan.tensor<i64[batch = 1]>
+    %x = titan.add %t, %i : (!t, !titan.tensor<i64[batch = 1]>) -> !t
+    return %x : !t
+  }
 }
 
 // -----
@@ -192,10 +207,12 @@ func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logit
 // BATCH: func.func @decode
 // BATCH-NOT: @decode_batch
 // BATCH-NOT: @admit
-func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
-  %s = titan.reduce sum %t : !t -> !r
-  %x = titan.add %t, %s : (!t, !r) -> !t
-  return %x : !t
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
+  func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
+    %s = titan.reduce sum %t : !t -> !r
+    %x = titan.add %t, %s : (!t, !r) -> !t
+    return %x : !t
+  }
 }
 
 // -----
@@ -207,15 +224,17 @@ func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logit
 // CHECK: func.func @logits
 // BATCH: func.func @decode
 // BATCH-NOT: @decode_batch
-func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
-  %i = titan.iota : !r
-  %r = titan.repeat <layers = 3> iter_args(%i) scanned() : (!r) -> !r {
-  ^bb0(%l: !titan.tensor<i64[]>, %h: !r):
-    %d = titan.add %h, %h : (!r, !r) -> !r
-    titan.yield %d : !r
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
+  func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
+    %i = titan.iota : !r
+    %r = titan.repeat <layers = 3> iter_args(%i) scanned() : (!r) -> !r {
+    ^bb0(%l: !titan.tensor<i64[]>, %h: !r):
+      %d = titan.add %h, %h : (!r, !r) -> !r
+      titan.yield %d : !r
+    }
+    %x = titan.add %t, %r : (!t, !r) -> !t
+    return %x : !t
   }
-  %x = titan.add %t, %r : (!t, !r) -> !t
-  return %x : !t
 }
 
 // -----
@@ -225,10 +244,48 @@ func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logit
 // The pass has run already.
 // CHECK: func.func @decode
 // CHECK-NOT: func.func @prefill
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
+  func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
+    %x = titan.add %t, %t : (!t, !t) -> !t
+    return %x : !t
+  }
+  func.func @decode() attributes {titan.program = "decode"} {
+    return
+  }
+}
+
+// -----
+
+!t = !titan.tensor<i64[sentence = 1, place = 8]>
+!x = !titan.tensor<f32[sentence = 1, place = 8, head = 4]>
+!lse = !titan.tensor<f32[sentence = 1, place = 8]>
+
+// The module names the dimensions, so chunks are along `place`, and slots replace `sentence`.
+// CHECK: func.func @prefill
+// CHECK-SAME: !titan.tensor<i64[sentence = 1, place = 4]> {titan.input = "tokens"}
+// CHECK: func.func @decode
+// CHECK-SAME: !titan.tensor<f32[sentence = 1, place = 8, head = 4]> {titan.cache
+// BATCH: func.func @decode_batch
+// BATCH-SAME: !titan.tensor<i64[batch.slots = 3, place = 1]> {titan.input = "tokens"}
+module attributes {titan.data_dims = #titan.data_dims<samples = "sentence", positions = "place">} {
+  func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[vocab = 16, head = 4]> {titan.param = "table"})
+      -> (!x {titan.output = "logits"}) attributes {titan.program = "logits"} {
+    %x = titan.gather %table along "vocab" at %t : (!titan.tensor<f32[vocab = 16, head = 4]>, !t) -> !x
+    %y, %lse = titan.attention %x, %x, %x along "place" head "head" {scale = 0.5, causal} : (!x, !x, !x) -> (!x, !lse)
+    return %y : !x
+  }
+}
+
+// -----
+
+!t = !titan.tensor<i64[batch = 1, seq = 8]>
+
+// No name is special: a module that names no dimension of positions has no chunks of them.
+// CHECK: func.func @logits
+// CHECK-NOT: func.func
+// BATCH: func.func @logits
+// BATCH-NOT: func.func
 func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
   %x = titan.add %t, %t : (!t, !t) -> !t
   return %x : !t
-}
-func.func @decode() attributes {titan.program = "decode"} {
-  return
 }
