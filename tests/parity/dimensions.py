@@ -1,4 +1,4 @@
-"""No name of a dimension is special: models whose samples and positions lie along other dimensions, against the
+"""No name of a dimension is special: models whose samples and positions are along other dimensions, against the
 same models with the names of the standard library, compiled.
 
     dimensions.py [-v] [NAME...]

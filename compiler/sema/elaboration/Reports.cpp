@@ -197,7 +197,7 @@ void Reports::helpToDeclare(Diagnostic &diag, const ModelDecl &decl, const Name 
   std::string help =
       "declare its size before: `dims " + name.text + " = 16`, or as an argument of the model";
   if (const char *role = roleInInput(decl, name, spec.readsTokens))
-    help += std::string("; if ") + role + " lie along it, `data { " + role + " = " + name.text +
+    help += std::string("; if ") + role + " are along it, `data { " + role + " = " + name.text +
             " }` in the run says so";
   diag.help(std::move(help));
 }

@@ -109,7 +109,7 @@ private:
       return;
     diags
         .report(Code::BadDataDimension, size->second.nameLoc,
-                std::string(dim.role) + " lie along `" + dim.name + "`, so `" + dim.sizePath +
+                std::string(dim.role) + " are along `" + dim.name + "`, so `" + dim.sizePath +
                     "` is the size of this dimension")
         .help("write `" + std::string(dim.sizePath) + "`");
     run.dataSizes.erase(size);
@@ -119,7 +119,7 @@ private:
     const RoleDim &last = positions.loc.isValid() ? positions : samples;
     const RoleDim &other = positions.loc.isValid() ? samples : positions;
     Diagnostic &diag =
-        report(last, std::string(", and so do ") + other.role)
+        report(last, std::string(", and so are ") + other.role)
             .help("samples and positions are two dimensions of an input: name another one for one "
                   "of them, `data { " +
                   std::string(other.role) + " = ... }`");
@@ -130,7 +130,7 @@ private:
   Diagnostic &report(const RoleDim &dim, const std::string &fault) {
     Diagnostic &diag =
         diags.report(Code::BadDataDimension, dim.loc.isValid() ? dim.loc : run.modelLoc,
-                     std::string(dim.role) + " lie along `" + dim.name + "`" + fault);
+                     std::string(dim.role) + " are along `" + dim.name + "`" + fault);
     if (!dim.isOfRun)
       diag.note(run.modelLoc, "for this run");
     return diag;
