@@ -1,6 +1,6 @@
 //===- SplitStages.cpp - The pass --titan-split-stages --------------------===//
 //
-// A repeat over the pipelined dimension becomes one repeat per stage. The iteration arguments of a
+// A repeat over a pipelined dimension becomes one repeat per stage. The iteration arguments of a
 // stage are the results of the stage before. The layers of several repeats are counted one after
 // the other: a stage has the end of one repeat and the beginning of the next. What has slots for
 // the layers is divided: arguments and updates of the function become one per stage, other scanned
@@ -103,7 +103,7 @@ StageSplitter::StageSplitter(func::FuncOp function, dist::PipelineOp pipeline)
     : function(function), terminator(function.getBody().front().getTerminator()),
       pipeline(pipeline) {
   for (auto repeat : function.getBody().getOps<RepeatOp>())
-    if (repeat.getDim().getName() == pipeline.getDimAttr() && !repeat.getReverse())
+    if (pipeline.isOver(repeat.getDim().getName()) && !repeat.getReverse())
       repeats.push_back(repeat);
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
     auto target = function.getResultAttrOfType<IntegerAttr>(i, attr::kUpdates);
