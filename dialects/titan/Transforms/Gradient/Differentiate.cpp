@@ -43,13 +43,14 @@ static Value buildZeroGradient(func::FuncOp function, BlockArgument parameter, O
   return TensorBuilder(builder, loc).zeros(getCotangentType(parameter));
 }
 
-static void appendGradient(func::FuncOp function, BlockArgument parameter, Value gradient) {
+static ReturnedValue getReturnedGradient(func::FuncOp function, BlockArgument parameter,
+                                         Value gradient) {
   unsigned index = parameter.getArgNumber();
   Builder builder(function.getContext());
   SmallVector<NamedAttribute> attributes{
       builder.getNamedAttr(attr::kGradient, function.getArgAttr(index, attr::kParam))};
   llvm::append_range(attributes, getSlotAttributes(function, index));
-  appendResult(function, gradient, attributes);
+  return {gradient, attributes};
 }
 
 static LogicalResult differentiate(func::FuncOp function) {
@@ -64,14 +65,16 @@ static LogicalResult differentiate(func::FuncOp function) {
   sweep.accumulate(loss, seed.constant(1, loss));
   if (failed(sweep.run(body)))
     return failure();
+  std::vector<ReturnedValue> gradients;
   for (BlockArgument parameter : function.getArguments()) {
     if (!isTrained(function, parameter.getArgNumber()))
       continue;
     Value gradient = sweep.lookup(parameter);
     if (!gradient)
       gradient = buildZeroGradient(function, parameter, builder);
-    appendGradient(function, parameter, gradient);
+    gradients.push_back(getReturnedGradient(function, parameter, gradient));
   }
+  appendResults(function, gradients);
   return success();
 }
 

@@ -17,6 +17,7 @@
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace titan::ir {
@@ -167,15 +168,23 @@ LogicalResult StageSplitter::splitArgument(RepeatOp repeat, unsigned number) {
   }
   SmallVector<int64_t> iterations = getScannedIterations(repeat, number);
   StageValues values(pipeline.getNumStages());
-  unsigned next = whole.getArgNumber() + 1;
+  const unsigned next = whole.getArgNumber() + 1;
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  SmallVector<int64_t> stages; // with slots
   for (Stage stage : getStages(repeat)) {
     Slots slots = getSlots(iterations, stage);
     if (slots.count == 0)
       continue;
-    function.insertArgument(next, getStageType(repeat, stage, typeOf(whole), slots.count),
-                            getStageAttributes(whole.getArgNumber(), stage, slots), whole.getLoc());
-    values[stage.number] = function.getArgument(next++);
+    types.push_back(getStageType(repeat, stage, typeOf(whole), slots.count));
+    attributes.push_back(getStageAttributes(whole.getArgNumber(), stage, slots));
+    stages.push_back(stage.number);
   }
+  // All at once: every change of the function's type takes time in proportion to its size.
+  function.insertArguments(SmallVector<unsigned>(types.size(), next), types, attributes,
+                           SmallVector<Location>(types.size(), whole.getLoc()));
+  for (auto [i, stage] : llvm::enumerate(stages))
+    values[stage] = function.getArgument(next + i);
   arguments.insert({whole, values});
   return success();
 }
@@ -339,8 +348,10 @@ LogicalResult StageSplitter::splitUpdates() {
 void StageSplitter::eraseWhole() {
   for (RepeatOp repeat : repeats)
     repeat.erase();
+  llvm::BitVector divided(function.getNumArguments());
   for (const auto &[whole, values] : arguments)
-    function.eraseArgument(cast<BlockArgument>(whole).getArgNumber());
+    divided.set(cast<BlockArgument>(whole).getArgNumber());
+  function.eraseArguments(divided);
   Builder builder(function.getContext());
   for (auto [result, target] : llvm::enumerate(updated))
     if (target)
