@@ -6,6 +6,7 @@
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
+#include "dialects/titan/Transforms/Gradient/UnusedIterArgs.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANDIFFERENTIATE
@@ -93,6 +94,8 @@ struct Differentiate : titan::ir::impl::TitanDifferentiateBase<Differentiate> {
     func::FuncOp function = getOperation();
     if (!isTrainProgram(function))
       return removeMarks(function);
+    // What reaches no result needs no residuals, and passes through no stage of a pipeline.
+    dropUnusedIterArgs(function.getBody());
     // Merge equal values before they get separate cotangents and residuals.
     cleanUp(function);
     if (failed(differentiate(function)))
