@@ -67,11 +67,17 @@ private:
     return pipeline.fragments[static_cast<size_t>(call.fragment)].level;
   }
 
+  /// Frozen layers have no backward pass, and a program may have no layers of a stage.
+  bool isBackward(int stage) const {
+    return findFragment(pipeline, FragmentKind::Backward, stage) ||
+           findFragment(pipeline, FragmentKind::Wgrad, stage);
+  }
+
   void append(const schedule::Action &action) {
     for (FragmentKind kind : kindsOf(action.kind))
       if (std::optional<int> fragment = findFragment(pipeline, kind, action.stage))
         calls.push_back({*fragment, action.microbatch});
-      else if (kind == FragmentKind::Forward) // frozen layers have no backward pass
+      else if (kind == FragmentKind::Forward && isBackward(action.stage))
         throw Fault(fmt::format("'{}' has no fragment for the action {}", pipeline.program,
                                 schedule::toText(action)));
   }

@@ -4,6 +4,7 @@
 #include "compiler/driver/RunShape.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace titan::driver {
 namespace {
@@ -29,6 +30,13 @@ struct Setting {
   int64_t before, value, least;
   bool isArgument = false; ///< of the model: perhaps no size
 };
+
+std::string listText(const std::vector<int64_t> &numbers) {
+  std::string text;
+  for (int64_t number : numbers)
+    text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return "[" + text + "]";
+}
 
 /// Replaces what `--set` says of a path.
 void setOption(CommonOptions &options, const std::string &path, const std::string &value) {
@@ -210,9 +218,7 @@ private:
     return fallback;
   }
 
-  bool listsLayers() const {
-    return run.mesh.pipeline && !run.run["pipeline.layers_per_stage"].elements.empty();
-  }
+  bool listsLayers() const { return run.mesh.pipeline && !run.mesh.pipeline->isByCost; }
 
   CommonOptions applied() const {
     CommonOptions result = options;
@@ -242,31 +248,29 @@ private:
       all.push_back({"data.tokens", std::to_string(before), std::to_string(after)});
   }
 
-  /// A listed stage has one layer, or two if it has more than the smallest.
+  /// A stage whose layers the run states has one layer, or two if it has more than the smallest.
+  /// Several repeats, whose layers are not those of one argument, keep their layers.
   void addLayers(std::vector<Change> &all) const {
     const sema::Pipeline &pipeline = *run.mesh.pipeline;
     const std::vector<int64_t> &before = pipeline.layersPerStage;
-    const std::string argument = pipeline.dim;
-    auto isLayers = [&](const sema::Model::Argument &one) { return one.name == argument; };
+    const int64_t sumBefore = std::accumulate(before.begin(), before.end(), int64_t(0));
+    auto isLayers = [&](const sema::Model::Argument &one) {
+      return one.name == pipeline.dim && one.value == std::to_string(sumBefore);
+    };
     if (std::none_of(run.train.arguments.begin(), run.train.arguments.end(), isLayers))
       return;
     const int64_t stages = static_cast<int64_t>(before.size()) * degreeOfPipeline() / wholeDegree();
     const int64_t least = *std::min_element(before.begin(), before.end());
-    int64_t sum = 0, sumBefore = 0;
-    std::string after, listed;
-    for (size_t i = 0; i < before.size(); ++i) {
-      const int64_t layers = before[i] > least ? 2 : 1;
-      sumBefore += before[i];
-      listed += (i ? ", " : "") + std::to_string(before[i]);
-      if (static_cast<int64_t>(i) >= stages)
-        continue;
-      sum += layers;
-      after += (i ? ", " : "") + std::to_string(layers);
-    }
+    std::vector<int64_t> after;
+    for (int64_t i = 0; i < stages; ++i)
+      after.push_back(before[static_cast<size_t>(i)] > least ? 2 : 1);
+    const int64_t sum = std::accumulate(after.begin(), after.end(), int64_t(0));
     if (sum >= sumBefore)
       return;
-    all.push_back({"model." + argument, std::to_string(sumBefore), std::to_string(sum)});
-    all.push_back({"pipeline.layers_per_stage", "[" + listed + "]", "[" + after + "]"});
+    all.push_back({"model." + pipeline.dim, std::to_string(sumBefore), std::to_string(sum)});
+    all.push_back({"pipeline.layers_per_stage", listText(before), listText(after)});
+    if (const sema::Value &cuts = run.run["pipeline.cuts"]; !cuts.elements.empty())
+      all.push_back({"pipeline.cuts", cuts.print(), "[]"});
   }
 
   int64_t wholeDegree() const {

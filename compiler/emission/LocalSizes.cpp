@@ -53,14 +53,13 @@ SizeFactor LocalSizes::declare(StringRef wanted, StringRef definition, int64_t v
 
 SizeFactor LocalSizes::getDegree(ArrayAttr axes) {
   int64_t value = 1;
-  std::string text;
-  for (auto axis : axes.getAsRange<StringAttr>()) {
-    int64_t degree = mesh ? mesh.getDegree(axis) : 1;
-    value *= degree;
-    text += (text.empty() ? "" : " * ") + std::string("ctx.degree[") + getAxisName(axis) + "]";
-  }
+  for (auto axis : axes.getAsRange<StringAttr>())
+    value *= mesh ? mesh.getDegree(axis) : 1;
   if (value)
     return {std::to_string(value), value};
+  std::string text;
+  for (auto axis : axes.getAsRange<StringAttr>())
+    text += (text.empty() ? "" : " * ") + std::string("ctx.degree[") + getAxisName(axis) + "]";
   return {axes.size() == 1 ? text : "(" + text + ")", 0};
 }
 
@@ -76,6 +75,15 @@ std::string LocalSizes::getShardIndex(ArrayAttr axes) {
 }
 
 SizeFactor LocalSizes::getSize(ir::DimAttr dim, ArrayAttr axes) {
+  if (auto found = constantSizes.find({dim, axes}); found != constantSizes.end())
+    return found->second;
+  SizeFactor size = makeSize(dim, axes);
+  if (size.value)
+    constantSizes.insert({{dim, axes}, size});
+  return size;
+}
+
+SizeFactor LocalSizes::makeSize(ir::DimAttr dim, ArrayAttr axes) {
   StringRef name = dim.getName().getValue();
   SizeFactor whole;
   // Two sizes of one name (a batch of another program) are two constants.

@@ -66,11 +66,14 @@ public:
   void reserveNames(NameScope &scope);
 
 private:
+  SizeFactor makeSize(ir::DimAttr dim, mlir::ArrayAttr axes);
   SizeFactor declare(llvm::StringRef wanted, llvm::StringRef definition, int64_t value);
 
   dist::MeshOp mesh;
   NameScope scope;
   llvm::StringMap<SizeFactor> known; ///< by definition
+  /// Those of `getSize` that are constants, which no function has to declare.
+  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, SizeFactor> constantSizes;
   llvm::SmallVector<std::string> constants;
   llvm::MapVector<llvm::StringRef, std::string> variables; ///< name to definition
   llvm::SmallVector<std::string> used;

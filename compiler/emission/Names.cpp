@@ -47,7 +47,8 @@ std::string emission::comment(llvm::StringRef text) {
 
 std::string emission::NameScope::pick(llvm::StringRef name) {
   std::string base = makeIdentifier(name), candidate = base;
-  for (int i = 1; !taken.insert(candidate).second; ++i)
-    candidate = base + std::to_string(i) + "_";
+  int &number = nextNumbers[base];
+  while (!taken.insert(candidate).second)
+    candidate = base + std::to_string(++number) + "_";
   return candidate;
 }

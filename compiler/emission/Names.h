@@ -41,6 +41,7 @@ public:
 
 private:
   llvm::StringSet<> taken;
+  llvm::StringMap<int> nextNumbers; ///< after identifiers that were asked for before
 };
 
 } // namespace titan::emission

@@ -370,8 +370,7 @@ void ProgramTable::emitTurn(func::FuncOp function) {
   if (!attribute)
     return;
   const Turn turn = getTurn(attribute);
-  auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
-  out.line("addTurn(p, {" + quote(program.getValue()) + ", " + getPeriods(turn.due) + ", " +
+  out.line("addTurn(p, {" + quote(function.getName()) + ", " + getPeriods(turn.due) + ", " +
            getPeriods(turn.idle) + "});");
 }
 
@@ -434,7 +433,7 @@ void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
   emitRoutes(functions);
   for (auto [function, name] : llvm::zip_equal(functions, namespaces))
     emitFunction(function, name);
-  for (func::FuncOp function : functions)
+  for (auto function : module.getOps<func::FuncOp>()) // a turn may be a list of fragments
     emitTurn(function);
   emitPipelines();
   out.close();

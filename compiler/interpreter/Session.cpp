@@ -171,9 +171,11 @@ static std::string getFamily(func::FuncOp function, unsigned index) {
 /// Gives the other turns the new value of an argument that `turn` has updated.
 LogicalResult Session::passOnUpdate(Session &turn, unsigned argument) {
   const Role role = getArgumentRole(turn.getFunction(), argument);
+  const Attribute stage = turn.getFunction().getArgAttr(argument, ir::attr::kStage);
   for (Session &other : turns)
     for (unsigned i = 0; i < other.getFunction().getNumArguments(); ++i) {
-      if (&other == &turn || !(getArgumentRole(other.getFunction(), i) == role))
+      if (&other == &turn || !(getArgumentRole(other.getFunction(), i) == role) ||
+          other.getFunction().getArgAttr(i, ir::attr::kStage) != stage)
         continue;
       FailureOr<HostTensor> value = turn.getArgument(argument);
       if (failed(value))

@@ -9,6 +9,7 @@
 #include "dialects/titan/IR/TensorAttributes.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <algorithm>
@@ -18,6 +19,17 @@
 using namespace mlir;
 
 namespace titan::lowering {
+
+/// The dimensions called `name` of the outermost repeats. Blocks may have a dimension of their own
+/// for each call.
+static SmallVector<Attribute> listPipelinedDims(const sema::Model &model, const std::string &name,
+                                                const Translation &translation) {
+  llvm::SetVector<Attribute> dims;
+  for (const sema::Op &op : model.body.ops)
+    if (op.kind == sema::OpKind::Repeat && model.dims[op.dims[0]].name == name)
+      dims.insert(translation.dimName(op.dims[0]));
+  return dims.takeVector();
+}
 
 void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation &translation) {
   if (run.mesh.axes.empty())
@@ -69,9 +81,13 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
       map->setAttr(dist::kOverridesAttr, builder.getArrayAttr(overrides));
   }
   if (const std::optional<sema::Pipeline> &pipeline = run.mesh.pipeline)
-    builder.create<dist::PipelineOp>(translation.loc(pipeline->loc, pipeline->axis), pipeline->axis,
-                                     pipeline->dim, pipeline->layersPerStage, pipeline->isByCost,
-                                     pipeline->schedule, pipeline->microbatches);
+    builder.create<dist::PipelineOp>(
+        translation.loc(pipeline->loc, pipeline->axis), builder.getStringAttr(pipeline->axis),
+        builder.getArrayAttr(listPipelinedDims(run.train, pipeline->dim, translation)),
+        builder.getDenseI64ArrayAttr(pipeline->layersPerStage),
+        pipeline->isByCost ? builder.getUnitAttr() : UnitAttr(),
+        builder.getStringAttr(pipeline->schedule),
+        builder.getI64IntegerAttr(pipeline->microbatches));
 }
 
 namespace {

@@ -28,21 +28,32 @@ static double StageReport::*findCount(dist::FragmentKind kind) {
   }
 }
 
+/// @train or its turns, if they are fragments.
+static SmallVector<func::FuncOp> findTrainPrograms(ModuleOp module) {
+  SmallVector<func::FuncOp> programs;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(dist::kFragmentsAttr) &&
+        (function.getName() == "train" || function->hasAttr(ir::attr::kTurn)))
+      programs.push_back(function);
+  return programs;
+}
+
 std::optional<PipelineReport> reportPipeline(ModuleOp module, const dist::Degrees &degrees) {
-  auto train = module.lookupSymbol<func::FuncOp>("train");
   dist::PipelineOp op = dist::PipelineOp::lookup(module);
-  if (!op || !train || !train->hasAttr(dist::kFragmentsAttr))
+  const SmallVector<func::FuncOp> programs = findTrainPrograms(module);
+  if (!op || programs.empty())
     return std::nullopt;
-  const pipeline::Pipeline pipeline = dist::describePipeline(train, op);
+  const pipeline::Pipeline pipeline = dist::describePipeline(programs.front(), op);
   PipelineReport report{
       pipeline::scheduleOf(pipeline, degrees.lookup(op.getAxis()), pipeline.microbatches), {}};
   for (int64_t layers : op.getLayersPerStage())
     report.stages.push_back({layers});
-  for (func::FuncOp fragment : dist::getFragments(train)) {
-    auto attribute = fragment->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr);
-    if (double StageReport::*count = findCount(attribute.getKind()))
-      report.stages[attribute.getStage()].*count += countFlops(fragment, degrees);
-  }
+  for (func::FuncOp program : programs)
+    for (func::FuncOp fragment : dist::getFragments(program)) {
+      auto attribute = fragment->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr);
+      if (double StageReport::*count = findCount(attribute.getKind()))
+        report.stages[attribute.getStage()].*count += countFlops(fragment, degrees);
+    }
   return report;
 }
 

@@ -194,6 +194,8 @@ def pipelined() -> list[Row]:
         add(model, "gpipe", microbatches=1)
         add(model, "1f1b", microbatches=2, settings=("pipeline.layers_per_stage = [1, 3]",))
         add(model, "zbv", settings=("pipeline.layers_per_stage = [1, 2, 2, 1]",), layers=6)
+        cuts = ", ".join(f'"layers.{layer}"' for layer in (2, 3, 4))
+        add(model, "interleaved_1f1b", shard, 2, settings=(f"pipeline.cuts = [{cuts}]",), layers=6)
         for option in OPTIONS[1:2] + OPTIONS[3:]:
             for schedule in ("1f1b", "zb_h1"):
                 add(model, schedule, shard, 2, settings=(option,))

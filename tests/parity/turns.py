@@ -3,7 +3,7 @@
     turns.py [--all] [-v] [NAME...]
 
 A generator and a critic, each with its loss, its optimizer and its schedule, take turns. Interpreted in float64 after the
-memory phase on one rank, in shards, with tensor parallelism and with both, and compiled for several processes;
+memory phase on one rank, in shards, with tensor parallelism, with both and in pipelines, and compiled for several processes;
 by the rule of compare.py. The reference is a loop as PyTorch's users write it: for each loss, a forward pass, the
 gradients of its parameters, clipping, and the optimizers that are due. A case that agrees with simultaneous
 updates, where it should not, fails. A run that resumes on another mesh ends as the uninterrupted one.
@@ -35,7 +35,9 @@ SAMPLES, BATCH, SEED, LR, CLIP = 23, 4, 7, 1e-2, 0.5
 FEATURES, WIDTH, HIDDEN, INNER, LAYERS = 6, 4, 8, 8, 2
 SHARD = "shard = 2 splits batch stores params, grads, optimizer"
 TP = "tp = 2 splits hidden, inner"
-MESHES = {"one": ([], 1), "shard2": ([SHARD], 2), "tp2": ([TP], 2), "shard2_tp2": ([SHARD, TP], 4)}
+PP = "pp = 2 splits layers"
+MESHES = {"one": ([], 1), "shard2": ([SHARD], 2), "tp2": ([TP], 2), "shard2_tp2": ([SHARD, TP], 4), "pp2": ([PP], 2),
+          "pp2_shard2": ([PP, SHARD], 4)}
 
 MODEL = """
 fn score(x[batch, features], inside[features, inner], bias[inner], outside[inner]) =
@@ -223,6 +225,7 @@ def make_reference(case: Case, weights, batches, out: Path, simultaneous: bool =
 def write_program(case: Case, axes: list[str], folder: Path, steps: int) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     groups = "\n    ".join(group.setting() for group in case.groups)
+    settings = case.settings.replace("accumulate =", "pipeline.microbatches =") if PP in axes else case.settings
     program = folder / "run.titan"
     program.write_text(f"""{MODEL}
 parallel map {{
@@ -236,7 +239,7 @@ train run = Gan on map {{
   }}
   clip = {CLIP}, seed = {SEED}, steps = {steps}
   {FLOAT64}
-  {case.settings}
+  {settings}
 }}
 """)
     return program
@@ -373,11 +376,11 @@ def check_resumed():
 def cases(everything: bool):
     for name, case in CASES.items():
         for mesh in MESHES:
-            if everything or case.everywhere or mesh == "shard2_tp2":
+            if everything or case.everywhere or mesh in ("shard2_tp2", "pp2"):
                 yield f"{name} on {mesh}, interpreted", partial(check_interpreted, name, mesh)
     yield "compiled against PyTorch", check_compiled
     for mesh in MESHES:
-        if mesh != "one" and (everything or mesh == "shard2_tp2"):
+        if mesh != "one" and (everything or mesh in ("shard2_tp2", "pp2_shard2")):
             yield f"compiled on {mesh} against one process", partial(check_processes, mesh)
     yield "resumed on another mesh", check_resumed
 

@@ -8,6 +8,7 @@ differences of the loss approximate its gradient. The optimizer's eps is large e
 rounding errors.
 """
 
+import itertools
 import random
 import re
 import sys
@@ -484,7 +485,8 @@ class Program:
         self.sizes["batch"] = microbatches * chance.choice([1, 2] if microbatches < 4 else [1])
         return {"degree": degree, "stages": stages, "microbatches": microbatches,
                 "schedule": schedule,
-                "layers": layers if chance.random() < 0.5 else [], "position": chance.random()}
+                "layers": layers if chance.random() < 0.5 else [], "position": chance.random(),
+                "named": chance.random() < 0.5}
 
     def fresh(self, prefix: str) -> str:
         self.names[prefix] = self.names.get(prefix, 0) + 1
@@ -629,7 +631,10 @@ class Program:
             layers = self.pipeline["layers"]
             options = [f'schedule = "{self.pipeline["schedule"]}"',
                        f"microbatches = {self.pipeline['microbatches']}"]
-            options += [f"layers_per_stage = {layers}"] if layers else []
+            starts = list(itertools.accumulate(layers))[:-1]
+            cuts = ", ".join(f'"layers.{start}"' for start in starts)
+            if layers:
+                options.append(f"cuts = [{cuts}]" if self.pipeline["named"] else f"layers_per_stage = {layers}")
             microbatches = f"  pipeline {{ {', '.join(options)} }}"
         else:
             microbatches = f"  accumulate = {accumulate}"

@@ -407,7 +407,8 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   checkGroups(checked.run, checked.train, diags);
   checkGroupOptions(checked.run, checked.train, diags);
   if (checked.train.loss)
-    checkTurns(checked.run, checked.train, checked.mesh.pipeline.has_value(), diags);
+    checkTurns(checked.run, checked.train,
+               checked.mesh.pipeline ? checked.mesh.pipeline->dim : std::string(), diags);
   if (isTrain)
     checkRecompute(checked, diags);
   if (checked.train.loss)

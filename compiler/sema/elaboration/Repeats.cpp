@@ -221,6 +221,7 @@ void Repeats::finish(const RepeatStmt &stmt, DimId dim, Variants variants) {
   context.variable.clear();
   op.loc = stmt.loc;
   op.name = iterArgs.empty() ? "repeat" : iterArgs[0];
+  op.path = context.prefix(model.dims).text + model.dims[dim].name;
   for (Iteration &variant : variants.bodies)
     op.body.push_back(std::move(variant.body));
   region.ops.push_back(std::move(op));

@@ -3,29 +3,13 @@
 #include "base/schedule/Generators.h"
 #include "base/text/Counted.h"
 #include "compiler/sema/mesh/PipelineTable.h"
+#include "compiler/sema/mesh/StageLayers.h"
 #include "compiler/sema/modules/Suggest.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace titan::sema {
 namespace {
-
-std::string sumText(const std::vector<int64_t> &numbers) {
-  std::string text;
-  for (int64_t number : numbers)
-    text += (text.empty() ? "" : " + ") + std::to_string(number);
-  return text;
-}
-
-/// Equal numbers of layers; the first stages have one more if the layers do not suffice for all.
-/// The compiler distributes layers by their costs later.
-std::vector<int64_t> balance(int64_t layers, int64_t stages) {
-  std::vector<int64_t> counts(static_cast<size_t>(stages), layers / stages);
-  for (int64_t i = 0; i < layers % stages; ++i)
-    ++counts[static_cast<size_t>(i)];
-  return counts;
-}
 
 class PipelineResolver {
 public:
@@ -163,15 +147,14 @@ private:
                 std::to_string(layers));
       return;
     }
-    std::optional<std::vector<int64_t>> perStage = layersPerStage(layers, stages, dim);
+    std::optional<std::vector<int64_t>> perStage = resolveLayers(run, model, dim, stages, diags);
     resolveMicrobatches(axis, table ? table->microbatches : stages);
     if (!perStage || (table && !agreesOnMicrobatches(*table)) || stages == 1)
       return;
     if (std::string schedule = table ? sourceOf(*table) : nameSchedule(axis); !schedule.empty())
-      mesh.pipeline = Pipeline{axis.name, dim,
-                               *perStage, run["pipeline.layers_per_stage"].elements.empty(),
-                               schedule,  run["accumulate"].integer,
-                               axis.loc};
+      mesh.pipeline = Pipeline{
+          axis.name, dim, *perStage, !statesLayers(run), schedule, run["accumulate"].integer,
+          axis.loc};
   }
 
   /// The algorithm of the schedule; empty after a report.
@@ -210,35 +193,6 @@ private:
           .help(error.remedy);
       return false;
     }
-  }
-
-  std::optional<std::vector<int64_t>> layersPerStage(int64_t layers, int64_t stages,
-                                                     const std::string &dim) {
-    const Option &option = run.options.at("pipeline.layers_per_stage");
-    if (option.value.isError())
-      return std::nullopt;
-    if (option.value.elements.empty())
-      return balance(layers, stages);
-    std::vector<int64_t> counts;
-    for (const Value &element : option.value.elements)
-      counts.push_back(element.integer);
-    std::string what;
-    const int64_t sum = std::accumulate(counts.begin(), counts.end(), int64_t(0));
-    if (static_cast<int64_t>(counts.size()) != stages)
-      what = "`pipeline.layers_per_stage` lists " +
-             counted(static_cast<int64_t>(counts.size()), "stage") + ", but there are " +
-             std::to_string(stages);
-    else if (std::count(counts.begin(), counts.end(), 0))
-      what = "a stage has at least one layer, not 0";
-    else if (sum != layers)
-      what = "`pipeline.layers_per_stage` lists " + counted(sum, "layer") + ", but `" + dim +
-             "` has " + std::to_string(layers);
-    if (what.empty())
-      return counts;
-    diags.report(Code::PipelineStages, option.loc, what)
-        .help("list " + counted(stages, "number") + " with the sum " + std::to_string(layers) +
-              ", as " + sumText(balance(layers, stages)));
-    return std::nullopt;
   }
 
   /// Sets `accumulate`, from which all later phases read the number of microbatches: `fallback`,

@@ -106,6 +106,8 @@ struct Op {
   /// ShardingConstraint: the names of the value in a map (`layers.Layer.h`). Repeat: the same for
   /// the iteration arguments; empty if the initial value has a constraint, whose name applies.
   std::vector<std::string> names;
+  /// Repeat: the start of its parameters' names up to the iteration, `decoder.layers`.
+  std::string path;
 };
 
 /// The initial values of a parameter. `scale` is the value of Constant, the standard deviation of

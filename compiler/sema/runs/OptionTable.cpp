@@ -251,10 +251,15 @@ std::vector<OptionSpec> pipelineOptions() {
   OptionSpec layers =
       list("pipeline.layers_per_stage", OptionType::Integers, {},
            "layers of each stage; none: by cost, so that the slowest stage takes least time");
+  OptionSpec cuts =
+      list("pipeline.cuts", OptionType::Words, {},
+           "first layer of each stage but the first, by name (\"layers.4\"); none: as "
+           "`pipeline.layers_per_stage` says");
   schedule.samples = {"\"1f1b\""};
   microbatches.samples = {"4"};
   layers.samples = {"[3, 3]"};
-  return {schedule, microbatches, layers};
+  cuts.samples = {"[\"layers.3\"]"};
+  return {schedule, microbatches, layers, cuts};
 }
 
 std::vector<OptionSpec> generationOptions() {

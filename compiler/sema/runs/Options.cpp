@@ -166,13 +166,13 @@ Value checkIntegers(const OptionSpec &spec, const Value &value, Location at,
 }
 
 Value checkWords(const OptionSpec &spec, const Value &value, Location at, DiagnosticEngine &diags) {
+  const std::string example = spec.samples.empty() ? "[Attention, FeedForward]" : spec.samples[0];
   std::vector<Value> words = elementsOf(value);
   for (Value &word : words) {
     bool isName = word.kind == Value::Kind::Word || word.kind == Value::Kind::String;
     if (spec.choices.empty())
       word = isName ? Value::ofWord(word.text)
-                    : refuse(Code::OptionType, spec, "names: `[Attention, FeedForward]`", word, at,
-                             diags);
+                    : refuse(Code::OptionType, spec, "names: `" + example + "`", word, at, diags);
     else
       word = checkChoice(spec, word, at, diags);
     if (word.isError())

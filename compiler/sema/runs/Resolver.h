@@ -42,7 +42,7 @@ private:
   void unknown(const std::string &path, Location at);
   bool isModelArgument(const std::string &name) const;
   Value evaluateFor(const OptionSpec &spec, const syntax::Expr &value);
-  void resetOtherPolicy(const std::string &path);
+  void resetReplaced(const std::string &path);
   std::string relativeToFile(const std::string &path, Location loc) const;
   Value evaluate(const syntax::Expr &value);
   Value evaluateArgument(const std::string &name, const syntax::Expr &value);

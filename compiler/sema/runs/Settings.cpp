@@ -155,7 +155,7 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
     return;
   }
   Value value = evaluateFor(*spec, expr);
-  resetOtherPolicy(path);
+  resetReplaced(path);
   Value checked = checkOption(*spec, value, expr.loc, diags);
   if (isPath(*spec, checked)) {
     checkDataPaths(path, checked.text, expr.loc, diags);
@@ -233,18 +233,25 @@ Value Resolver::evaluateFor(const OptionSpec &spec, const Expr &expr) {
   return isWord ? Value::ofWord(name->path.text()) : evaluate(expr);
 }
 
-/// `recompute = none` overrides all recomputation settings of the base run, and vice versa.
-void Resolver::resetOtherPolicy(const std::string &path) {
+/// Whether setting one of two paths replaces what a base run says of the other.
+static bool replaces(const std::string &path, const std::string &other) {
   auto isRecompute = [](const std::string &all) { return all.rfind("recompute", 0) == 0; };
   auto choosesLayers = [](const std::string &all) {
     return all == "recompute.every" || all == "recompute.layers";
   };
-  if (!isRecompute(path))
-    return;
+  auto cutsStages = [](const std::string &all) {
+    return all == "pipeline.layers_per_stage" || all == "pipeline.cuts";
+  };
+  if (isRecompute(path) && isRecompute(other))
+    return path == "recompute" || other == "recompute" ||
+           (choosesLayers(path) && choosesLayers(other));
+  return cutsStages(path) && cutsStages(other);
+}
+
+/// `recompute = none` overrides all recomputation settings of the base run, and vice versa.
+void Resolver::resetReplaced(const std::string &path) {
   for (const OptionSpec &spec : optionTable())
-    if (isRecompute(spec.path) && !setHere.count(spec.path) &&
-        (path == "recompute" || spec.path == "recompute" ||
-         (choosesLayers(path) && choosesLayers(spec.path))))
+    if (!setHere.count(spec.path) && replaces(path, spec.path))
       run.options.erase(spec.path);
 }
 

@@ -33,9 +33,7 @@ public:
   TurnChecker(const Run &run, const Model &model, DiagnosticEngine &diags)
       : run(run), model(model), diags(diags) {}
 
-  void check(bool hasPipeline) {
-    if (hasPipeline)
-      return checkPipeline();
+  void check(const std::string &pipelined) {
     const size_t errorsBefore = diags.errorReports();
     checkNames();
     if (diags.errorReports() != errorsBefore)
@@ -43,6 +41,8 @@ public:
     checkCovered();
     checkEffects();
     checkSteps();
+    if (!pipelined.empty())
+      checkLayers(pipelined);
   }
 
 private:
@@ -52,12 +52,31 @@ private:
     return found == group.values.end() ? nullptr : &found->second;
   }
 
-  void checkPipeline() {
-    for (const Group &group : run.groups)
-      for (const char *name : {"loss", "every", "offset"})
-        if (const Option *option = find(group, name))
-          diags.report(Code::TurnsInPipeline, option->nameLoc,
-                       std::string("a run with a pipeline has no `") + name + "` of a group");
+  /// Whether these losses, or the updates of buffers, need a repeat over `dim`.
+  bool needsLayers(const std::vector<std::string> &losses, const std::string &dim) const {
+    const Reachability needs(model, valuesOf(model, losses), /*updates=*/true);
+    return std::any_of(model.body.ops.begin(), model.body.ops.end(), [&](const Op &op) {
+      return op.kind == OpKind::Repeat && model.dims[op.dims[0]].name == dim && needs.needs(op);
+    });
+  }
+
+  /// A turn runs on the stages of its layers.
+  void checkLayers(const std::string &dim) {
+    for (const Group &group : run.groups) {
+      const Option *option = find(group, "loss");
+      if (!option)
+        continue;
+      std::vector<std::string> losses;
+      for (const Value &name : option->value.elements)
+        losses.push_back(name.text);
+      if (!losses.empty() && !needsLayers(losses, dim))
+        diags
+            .report(Code::TurnWithoutLayers, option->loc,
+                    "the loss of this group depends on no layer of `" + dim +
+                        "`, which a pipeline divides")
+            .help("add a loss that does, as `loss = [" + losses.front() +
+                  ", ...]`, or split other dimensions");
+    }
   }
 
   void checkNames() {
@@ -184,8 +203,9 @@ Period periodOf(const Run &run, const Parameter &parameter) {
   return {every ? every->integer : 1, offset ? offset->integer : 0};
 }
 
-void checkTurns(const Run &run, const Model &model, bool hasPipeline, DiagnosticEngine &diags) {
-  TurnChecker(run, model, diags).check(hasPipeline);
+void checkTurns(const Run &run, const Model &model, const std::string &pipelined,
+                DiagnosticEngine &diags) {
+  TurnChecker(run, model, diags).check(pipelined);
 }
 
 } // namespace titan::sema

@@ -19,9 +19,10 @@ std::vector<ValueId> valuesOf(const Model &model, const std::vector<std::string>
 Period periodOf(const Run &run, const Parameter &parameter);
 
 /// Reports groups with losses that the model does not name or that do not depend on them,
-/// parameters for which no group chooses a loss, and steps that would update nothing. With
-/// `hasPipeline`, reports losses and periods of groups at all.
-void checkTurns(const Run &run, const Model &model, bool hasPipeline, DiagnosticEngine &diags);
+/// parameters for which no group chooses a loss, and steps that would update nothing. If a pipeline
+/// divides the repeats over the dimension `pipelined`, reports losses that need none of them.
+void checkTurns(const Run &run, const Model &model, const std::string &pipelined,
+                DiagnosticEngine &diags);
 
 } // namespace titan::sema
 

@@ -16,6 +16,25 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
 
+/// `"layers", "layers_1"`.
+static ParseResult parseNames(OpAsmParser &parser, ArrayAttr &names) {
+  SmallVector<Attribute> list;
+  auto parseName = [&] {
+    StringAttr name;
+    ParseResult result = parser.parseAttribute(name);
+    list.push_back(name);
+    return result;
+  };
+  if (parser.parseCommaSeparatedList(parseName))
+    return failure();
+  names = parser.getBuilder().getArrayAttr(list);
+  return success();
+}
+
+static void printNames(OpAsmPrinter &printer, Operation * /*op*/, ArrayAttr names) {
+  llvm::interleaveComma(names, printer, [&](Attribute name) { printer << name; });
+}
+
 #define GET_OP_CLASSES
 #include "dialects/dist/IR/DistOps.cpp.inc"
 
@@ -105,6 +124,10 @@ LogicalResult PipelineOp::verify() {
     return emitOpError("(C3) expected at least one microbatch, got ") << getMicrobatches();
   if (lookup(*this) != *this)
     return emitOpError("(C4) the module has two pipelines");
+  llvm::DenseSet<Attribute> dims;
+  for (Attribute dim : getDims())
+    if (!dims.insert(dim).second)
+      return emitOpError("(C6) dimension ") << dim << " occurs twice";
   return isTable ? verifyTable(*this, degree) : success();
 }
 

@@ -65,6 +65,8 @@ bool runsPerMicrobatch(FragmentKind kind);
 /// The fragments of a program in the order of `dist.fragments`; symbols without a function are
 /// skipped.
 llvm::SmallVector<mlir::func::FuncOp> getFragments(mlir::func::FuncOp declaration);
+/// The name of the program to which a fragment belongs: "train.critic" of "train.critic.forward.0".
+llvm::StringRef getProgramName(mlir::func::FuncOp fragment);
 
 /// The pipeline of a program, with its fragments (functions by symbol) in the order of
 /// `dist.fragments`, without allocations. `op` describes the pipelines of the module.

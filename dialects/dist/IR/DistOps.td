@@ -84,7 +84,7 @@ def Dist_AxisRulesOp : Dist_Op<"axis_rules"> {
 def Dist_PipelineOp : Dist_Op<"pipeline"> {
   let summary = "the stages of the model along an axis of the mesh";
   let description = [{
-    The repeats over the dimension `dim`, one after the other, are cut into consecutive stages, and the
+    The repeats over the dimensions `dims`, one after the other, are cut into consecutive stages, and the
     ranks along `axis` execute different stages. `layers_per_stage` contains the iterations of each stage, in order. With
     `by_cost` these numbers are preliminary: `--titan-balance-stages` replaces them.
     `schedule` decides which stages a rank has, and the order in which they process the
@@ -99,16 +99,19 @@ def Dist_PipelineOp : Dist_Op<"pipeline"> {
     - (C4) a module has at most one pipeline.
     - (C5) a table can run (`base/schedule/Verify.h`), and has the ranks, stages and microbatches of
       the pipeline.
+    - (C6) no dimension occurs twice.
 
     Example:
     ```mlir
     dist.pipeline "pp" over "layers" layers_per_stage [3, 3, 2, 2] schedule "1f1b" microbatches 8
     ```
+
+    An encoder and a decoder with numbers of layers of their own have two dimensions: `over "layers", "layers_1"`.
   }];
-  let arguments = (ins StrAttr:$axis, StrAttr:$dim, DenseI64ArrayAttr:$layers_per_stage,
+  let arguments = (ins StrAttr:$axis, StrArrayAttr:$dims, DenseI64ArrayAttr:$layers_per_stage,
                        UnitAttr:$by_cost, StrAttr:$schedule, I64Attr:$microbatches);
   let assemblyFormat = [{
-    $axis `over` $dim `layers_per_stage` $layers_per_stage (`by_cost` $by_cost^)? `schedule` $schedule
+    $axis `over` custom<Names>($dims) `layers_per_stage` $layers_per_stage (`by_cost` $by_cost^)? `schedule` $schedule
     `microbatches` $microbatches attr-dict
   }];
   let hasVerifier = 1;
@@ -116,6 +119,8 @@ def Dist_PipelineOp : Dist_Op<"pipeline"> {
     /// The pipeline of the module around `from`; null if there is one stage.
     static PipelineOp lookup(::mlir::Operation *from);
     int64_t getNumStages() { return getLayersPerStage().size(); }
+    /// Whether repeats over `dim` are cut.
+    bool isOver(::mlir::StringAttr dim) { return ::llvm::is_contained(getDims(), dim); }
     /// The sum of the layers of all stages.
     int64_t getNumLayers();
   }];

@@ -38,6 +38,12 @@ SmallVector<func::FuncOp> dist::getFragments(func::FuncOp declaration) {
   return fragments;
 }
 
+StringRef dist::getProgramName(func::FuncOp fragment) {
+  auto attribute = fragment->getAttrOfType<FragmentAttr>(kFragmentAttr);
+  const std::string kind = ("." + stringifyFragmentKind(attribute.getKind()) + ".").str();
+  return fragment.getName().take_front(fragment.getName().rfind(kind));
+}
+
 static int findAxis(dist::MeshOp mesh, StringRef name) {
   for (auto [number, axis] : llvm::enumerate(mesh.getAxes().getAsRange<dist::MeshAxisAttr>()))
     if (axis.getName() == name)

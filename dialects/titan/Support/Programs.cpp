@@ -106,11 +106,23 @@ SmallVector<NamedAttribute> titan::ir::getSlotAttributes(func::FuncOp function, 
   return attributes;
 }
 
+void titan::ir::appendResults(func::FuncOp function, ArrayRef<ReturnedValue> returned) {
+  SmallVector<Value> values;
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  for (const ReturnedValue &one : returned) {
+    values.push_back(one.value);
+    types.push_back(one.value.getType());
+    attributes.push_back(DictionaryAttr::get(function.getContext(), one.attributes));
+  }
+  const unsigned end = function.getNumResults();
+  function.insertResults(SmallVector<unsigned>(values.size(), end), types, attributes);
+  function.getBody().front().getTerminator()->insertOperands(end, values);
+}
+
 void titan::ir::appendResult(func::FuncOp function, Value value,
                              ArrayRef<NamedAttribute> attributes) {
-  auto dictionary = DictionaryAttr::get(function.getContext(), attributes);
-  function.insertResult(function.getNumResults(), value.getType(), dictionary);
-  function.getBody().front().getTerminator()->insertOperands(function.getNumResults() - 1, value);
+  appendResults(function, ReturnedValue{value, llvm::to_vector(attributes)});
 }
 
 LogicalResult titan::ir::verifyUpdates(func::FuncOp function, StringRef constraint,

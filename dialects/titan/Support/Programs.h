@@ -72,7 +72,16 @@ std::optional<unsigned> findGradient(mlir::func::FuncOp function, unsigned index
 llvm::SmallVector<mlir::NamedAttribute> getSlotAttributes(mlir::func::FuncOp function,
                                                           unsigned index);
 
-/// Appends `value` to the return, and its type and attributes to the function.
+/// A value to return, with the attributes of its result.
+struct ReturnedValue {
+  mlir::Value value;
+  llvm::SmallVector<mlir::NamedAttribute> attributes;
+};
+
+/// Appends values to the return, and their types and attributes to the function. Every change of a
+/// function's type takes time in proportion to all its results, so many values are appended at
+/// once.
+void appendResults(mlir::func::FuncOp function, llvm::ArrayRef<ReturnedValue> returned);
 void appendResult(mlir::func::FuncOp function, mlir::Value value,
                   llvm::ArrayRef<mlir::NamedAttribute> attributes);
 

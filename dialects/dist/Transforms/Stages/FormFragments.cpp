@@ -5,6 +5,7 @@
 #include "dialects/dist/Transforms/Stages/SplitAccumulators.h"
 #include "dialects/titan/Support/PassReport.h"
 
+#include <deque>
 #include <map>
 
 namespace titan::dist {
@@ -50,16 +51,31 @@ static LogicalResult verifyHomes(ModuleOp module) {
   return success();
 }
 
+/// The memory of a pipeline's parameters is on the ranks of their stages, and a turn without layers
+/// has none.
+static LogicalResult verifyTurns(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (PipelineOp::lookup(module) && function->hasAttr(ir::attr::kTurn) && !hasStages(function))
+      return function.emitError("is a turn of @train, but has no layer of the pipeline");
+  return success();
+}
+
 namespace {
 struct FormFragments : titan::dist::impl::DistFormFragmentsBase<FormFragments> {
   void runOnOperation() override {
+    if (failed(verifyTurns(getOperation())))
+      return signalPassFailure();
     SmallVector<func::FuncOp> programs(getOperation().getOps<func::FuncOp>());
     llvm::erase_if(programs, [](func::FuncOp function) { return !hasStages(function); });
+    std::deque<FragmentPlan> plans;
+    Homes homes;
     for (func::FuncOp program : programs) {
       splitAccumulators(program);
-      ir::RepeatOp loop = findMicrobatchLoop(program);
-      FragmentPlan plan(program, loop);
-      FragmentBuilder fragmentBuilder(program, loop, plan);
+      plans.emplace_back(program, findMicrobatchLoop(program)).collectHomes(homes);
+    }
+    for (auto [program, plan] : llvm::zip_equal(programs, plans)) {
+      plan.assignUpdates(homes);
+      FragmentBuilder fragmentBuilder(program, plan.getLoop(), plan);
       if (failed(fragmentBuilder.run()))
         return signalPassFailure();
       SmallVector<func::FuncOp> formed = fragmentBuilder.getFragments();

@@ -19,9 +19,13 @@ DictionaryAttr FragmentBuilder::getRole(StringRef role, StringRef name) {
 
 /// A name for `value` that no other crossing value has.
 std::string FragmentBuilder::pickName(Value value) {
-  std::string name = ir::getSourceName(value), picked = name;
-  for (int64_t number = 2; !names.insert(picked).second; ++number)
-    picked = name + "." + std::to_string(number);
+  const std::string name = ir::getSourceName(value);
+  if (names.try_emplace(name, 1).second)
+    return name;
+  std::string picked;
+  do
+    picked = name + "." + std::to_string(++names[name]);
+  while (!names.try_emplace(picked, 1).second);
   return picked;
 }
 
@@ -33,7 +37,7 @@ std::string FragmentBuilder::getSumName(unsigned index) {
 }
 
 FragmentBuilder::Fragment &FragmentBuilder::getFragment(FragmentKey key) {
-  auto [entry, isNew] = fragments.try_emplace(key, Fragment{key, {}, {}, {}, {}});
+  auto [entry, isNew] = fragments.try_emplace(key, Fragment{key, {}, {}, {}});
   Fragment &fragment = entry->second;
   if (!isNew)
     return fragment;
@@ -49,9 +53,9 @@ FragmentBuilder::Fragment &FragmentBuilder::getFragment(FragmentKey key) {
 }
 
 Value FragmentBuilder::addArgument(Fragment &fragment, Value value, DictionaryAttr attributes) {
-  func::FuncOp function = fragment.function;
-  function.insertArgument(function.getNumArguments(), value.getType(), attributes, value.getLoc());
-  Value argument = function.getArguments().back();
+  Block &body = fragment.function.getBody().front();
+  Value argument = body.addArgument(value.getType(), value.getLoc());
+  fragment.argumentAttributes.push_back(attributes);
   fragment.mapping.map(value, argument);
   return argument;
 }
@@ -230,14 +234,15 @@ LogicalResult FragmentBuilder::addReturned() {
   return success();
 }
 
+/// Gives the function its type: at the end, since each change takes time in proportion to its size.
 void FragmentBuilder::finish(Fragment &fragment) {
   func::FuncOp function = fragment.function;
-  OpBuilder inside = OpBuilder::atBlockEnd(&function.getBody().front());
+  Block &body = function.getBody().front();
+  OpBuilder inside = OpBuilder::atBlockEnd(&body);
   auto returned = inside.create<func::ReturnOp>(program.getLoc(), fragment.results);
-  function.setType(
-      builder.getFunctionType(function.getArgumentTypes(), returned.getOperandTypes()));
-  for (auto [index, attributes] : llvm::enumerate(fragment.resultAttributes))
-    function.setResultAttrs(index, cast<DictionaryAttr>(attributes));
+  function.setType(builder.getFunctionType(body.getArgumentTypes(), returned.getOperandTypes()));
+  function.setAllArgAttrs(fragment.argumentAttributes);
+  function.setAllResultAttrs(fragment.resultAttributes);
   builder.insert(function);
 }
 

@@ -30,7 +30,7 @@ private:
     mlir::func::FuncOp function;
     mlir::IRMapping mapping;
     llvm::SmallVector<mlir::Value> results;
-    llvm::SmallVector<mlir::Attribute> resultAttributes;
+    llvm::SmallVector<mlir::DictionaryAttr> argumentAttributes = {}, resultAttributes = {};
   };
 
   Fragment &getFragment(FragmentKey key);
@@ -59,7 +59,7 @@ private:
   /// The names of exported values, by value: each value has one producer.
   llvm::DenseMap<mlir::Value, mlir::StringAttr> exported;
   std::map<unsigned, std::string> sumNames;
-  llvm::StringSet<> names;
+  llvm::StringMap<int64_t> names; ///< with the last number after each
   size_t numStashed = 0, numStepValues = 0;
 };
 

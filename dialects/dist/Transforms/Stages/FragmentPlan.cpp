@@ -48,7 +48,6 @@ FragmentPlan::FragmentPlan(func::FuncOp program, RepeatOp loop)
   if (loop)
     assignBegin();
   assignParameters();
-  assignUpdates();
 }
 
 int64_t FragmentPlan::getStageOf(int64_t position) const {
@@ -71,6 +70,9 @@ int64_t FragmentPlan::getRepeatPosition(RepeatOp repeat, int64_t stage) const {
 
 /// The positions of all operations that depend on a repeat with a stage.
 void FragmentPlan::assignStaged() {
+  // A program may lack the layers of some stages.
+  if (PipelineOp pipeline = PipelineOp::lookup(program))
+    numStages = pipeline.getNumStages();
   for (auto repeat : body.getOps<RepeatOp>())
     if (std::optional<int64_t> stage = getStage(repeat))
       numStages = std::max(numStages, *stage + 1);
@@ -219,6 +221,28 @@ void FragmentPlan::assignParameters() {
              program.getArgAttr(index, ir::attr::kCache))
       homes[argument] = findFirstStage(argument).value_or(0);
   }
+}
+
+/// The role and the name of a parameter or cache of no stage.
+static std::optional<Homes::key_type> getHomeKey(func::FuncOp program, Value value) {
+  const unsigned index = cast<BlockArgument>(value).getArgNumber();
+  if (!program.getArgAttr(index, ir::attr::kStage))
+    for (StringRef role : {ir::attr::kParam, ir::attr::kCache})
+      if (auto name = program.getArgAttrOfType<StringAttr>(index, role))
+        return {{role.str(), name.str()}};
+  return std::nullopt;
+}
+
+void FragmentPlan::collectHomes(Homes &common) const {
+  for (auto [argument, home] : homes)
+    if (std::optional<Homes::key_type> key = getHomeKey(program, argument)) {
+      auto [entry, isNew] = common.try_emplace(*key, home);
+      entry->second = std::min(entry->second, home);
+    }
+}
+
+/// A state is where its parameter is.
+void FragmentPlan::assignStates() {
   for (BlockArgument argument : program.getArguments()) {
     auto state = program.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ir::attr::kState);
     if (!state || homes.contains(argument))
@@ -285,7 +309,11 @@ FragmentPlan::Owner FragmentPlan::combine(Operation *op) const {
   return result;
 }
 
-void FragmentPlan::assignUpdates() {
+void FragmentPlan::assignUpdates(const Homes &common) {
+  for (auto &[argument, home] : homes)
+    if (std::optional<Homes::key_type> key = getHomeKey(program, argument))
+      home = common.at(*key);
+  assignStates();
   for (Operation *op = loop ? loop->getNextNode() : &top.front(); op != top.getTerminator();
        op = op->getNextNode()) {
     if (isCloneable(op))

@@ -22,6 +22,7 @@
 
 #include "dialects/dist/Transforms/Stages/FragmentKey.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <map>
 #include <optional>
 
 namespace titan::dist {
@@ -32,10 +33,20 @@ bool hasStages(mlir::func::FuncOp program);
 /// The loop over microbatches of a program with stages; null if it has none.
 ir::RepeatOp findMicrobatchLoop(mlir::func::FuncOp program);
 
+/// The stages that store parameters and caches of no stage, by role and name.
+using Homes = std::map<std::pair<std::string, std::string>, int64_t>;
+
 class FragmentPlan {
 public:
   /// `loop`: over the microbatches; null for a program without.
   FragmentPlan(mlir::func::FuncOp program, ir::RepeatOp loop);
+
+  /// Adds the first stage of this program that reads each parameter or cache, if no other program
+  /// has an earlier one.
+  void collectHomes(Homes &common) const;
+  /// Takes the homes that all programs have in common, and assigns what follows the loop.
+  void assignUpdates(const Homes &common);
+  ir::RepeatOp getLoop() const { return loop; }
 
   /// The fragment of an operation of the program's or the loop's block. None: each fragment that
   /// reads a result has its own copy.
@@ -67,7 +78,7 @@ private:
   void assignUnstaged();
   void assignBegin();
   void assignParameters();
-  void assignUpdates();
+  void assignStates();
   bool isSum(mlir::BlockArgument argument) const;
   bool isCloneable(mlir::Operation *op) const;
   FragmentKey getAt(int64_t stage, int64_t level) const;

@@ -8,6 +8,7 @@
 #include "dialects/titan/Support/Turns.h"
 #include "dialects/titan/Transforms/Gradient/OptimizerFunction.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANADDOPTIMIZER
@@ -18,6 +19,19 @@ using namespace mlir;
 using namespace titan::ir;
 
 namespace {
+
+/// Arguments to insert behind those of a function, all at once: every change of its type takes time
+/// in proportion to all its arguments.
+struct NewArguments {
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  SmallVector<Location> locations;
+
+  void insertInto(func::FuncOp function) const {
+    SmallVector<unsigned> indices(types.size(), function.getNumArguments());
+    function.insertArguments(indices, types, attributes, locations);
+  }
+};
 
 /// A parameter with its gradient and optimizer, and the argument indices of parameter and states.
 struct Trained {
@@ -39,8 +53,11 @@ private:
   LogicalResult readSettings();
   LogicalResult collectTrained();
   void addArguments();
+  unsigned addArgument(Type type, ArrayRef<NamedAttribute> attributes, Location loc);
   unsigned addState(const Trained &one, const OptimizerFunction::State &state);
-  Value addScalar(StringRef name);
+  void addScalar(StringRef name);
+  Value getScalar(StringRef name) { return function.getArgument(scalars.at(name)); }
+  Value sumPairwise(SmallVector<Value> sums);
   Value buildNorm();
   Value buildScale(Value norm);
   Value markNonFinite(Value scale, Value norm);
@@ -48,6 +65,7 @@ private:
   Value getRate(unsigned parameter);
   Value getUpdateNumber(unsigned parameter);
   void update(const Trained &one, Value scale);
+  void eraseSettings();
   void insertOutputs(Value norm);
 
   func::FuncOp function;
@@ -58,7 +76,9 @@ private:
   std::vector<Trained> trained;
   /// The type of norm and scalars: wide enough for all gradients, f32 at least.
   NamedTensorType scalarType;
-  Value lr, step;
+  NewArguments arguments;
+  llvm::StringMap<unsigned> scalars; ///< the arguments that the runtime sets, by name
+  std::vector<ReturnedValue> updates;
 };
 
 } // namespace
@@ -83,18 +103,23 @@ LogicalResult OptimizerBuilder::readSettings() {
 
 LogicalResult OptimizerBuilder::collectTrained() {
   Operation *terminator = function.getBody().front().getTerminator();
+  llvm::DenseMap<std::pair<Attribute, Attribute>, Value> gradients; // by name and stage
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (Attribute name = function.getResultAttr(i, attr::kGradient))
+      gradients.insert(
+          {{name, function.getResultAttr(i, attr::kStage)}, terminator->getOperand(i)});
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     if (!isTrained(function, i))
       continue;
     auto name = function.getArgAttrOfType<StringAttr>(i, attr::kParam);
-    std::optional<unsigned> gradient = findGradient(function, i);
+    Value gradient = gradients.lookup({name, function.getArgAttr(i, attr::kStage)});
     if (!gradient)
       return function.emitOpError("returns no gradient of parameter ")
              << name << "; run --titan-differentiate first";
     FailureOr<OptimizerFunction> optimizer = OptimizerFunction::get(function, i);
     if (failed(optimizer))
       return failure();
-    trained.push_back({i, terminator->getOperand(*gradient), *optimizer, {}});
+    trained.push_back({i, gradient, *optimizer, {}});
   }
   if (trained.empty())
     return emitError(function.getLoc(), "there is no parameter to train: each is frozen, or has no "
@@ -106,6 +131,15 @@ LogicalResult OptimizerBuilder::collectTrained() {
   return success();
 }
 
+/// Returns the index that the argument will have.
+unsigned OptimizerBuilder::addArgument(Type type, ArrayRef<NamedAttribute> attributes,
+                                       Location loc) {
+  arguments.types.push_back(type);
+  arguments.attributes.push_back(ops.getDictionaryAttr(attributes));
+  arguments.locations.push_back(loc);
+  return function.getNumArguments() + arguments.types.size() - 1;
+}
+
 unsigned OptimizerBuilder::addState(const Trained &one, const OptimizerFunction::State &state) {
   BlockArgument like = function.getArgument(one.parameter);
   auto name = function.getArgAttrOfType<StringAttr>(one.parameter, attr::kParam);
@@ -115,48 +149,64 @@ unsigned OptimizerBuilder::addState(const Trained &one, const OptimizerFunction:
   Type element = PrecisionAttr::lookup(function).getOptimizer();
   if (!element)
     element = typeOf(like).getElementType();
-  unsigned index = function.getNumArguments();
-  function.insertArgument(index, one.optimizer.getStateType(state, element),
-                          ops.getDictionaryAttr(attributes),
-                          NameLoc::get(stateName, like.getLoc()));
-  return index;
+  return addArgument(one.optimizer.getStateType(state, element), attributes,
+                     NameLoc::get(stateName, like.getLoc()));
 }
 
-/// Returns a scalar argument that the runtime sets; adds it if the program lacks it.
-Value OptimizerBuilder::addScalar(StringRef name) {
-  StringAttr wanted = ops.getStringAttr(name);
-  for (BlockArgument argument : function.getArguments())
-    if (function.getArgAttr(argument.getArgNumber(), attr::kScalar) == wanted)
-      return argument;
-  unsigned index = function.getNumArguments();
-  NamedAttribute attribute = ops.getNamedAttr(attr::kScalar, ops.getStringAttr(name));
-  function.insertArgument(index, scalarType, ops.getDictionaryAttr(attribute),
-                          NameLoc::get(ops.getStringAttr(name), function.getLoc()));
-  return function.getArgument(index);
+/// A scalar argument that the runtime sets, if the program lacks it.
+void OptimizerBuilder::addScalar(StringRef name) {
+  if (scalars.contains(name))
+    return;
+  StringAttr text = ops.getStringAttr(name);
+  scalars[name] = addArgument(scalarType, ops.getNamedAttr(attr::kScalar, text),
+                              NameLoc::get(text, function.getLoc()));
+}
+
+static FlatSymbolRefAttr getSchedule(func::FuncOp function, unsigned parameter) {
+  return function.getArgAttrOfType<FlatSymbolRefAttr>(parameter, attr::kScheduledBy);
 }
 
 void OptimizerBuilder::addArguments() {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto name = function.getArgAttrOfType<StringAttr>(i, attr::kScalar))
+      scalars.try_emplace(name.getValue(), i);
   for (Trained &one : trained)
     for (const OptimizerFunction::State &state : one.optimizer.getStates())
       one.states.push_back(addState(one, state));
-  lr = addScalar(getRateScalar({}));
-  step = addScalar("step");
+  addScalar(getRateScalar({}));
+  addScalar("step");
+  for (const Trained &one : trained)
+    addScalar(getRateScalar(getSchedule(function, one.parameter)));
+  arguments.insertInto(function);
 }
 
-/// The 2-norm of all gradients. Pairwise summation: the error grows with the logarithm of the
-/// number of parameters.
-Value OptimizerBuilder::buildNorm() {
-  math.setLoc(NameLoc::get(ops.getStringAttr("grad_norm"), function.getLoc()));
-  SmallVector<Value> sums;
-  for (const Trained &one : trained)
-    sums.push_back(math.create<ContractOp>(scalarType, one.gradient, one.gradient));
+/// Pairwise summation: the error grows with the logarithm of the number of terms.
+Value OptimizerBuilder::sumPairwise(SmallVector<Value> sums) {
   while (sums.size() > 1) {
     SmallVector<Value> pairs;
     for (size_t i = 0; i < sums.size(); i += 2)
       pairs.push_back(i + 1 < sums.size() ? math.add(sums[i], sums[i + 1]) : sums[i]);
     sums = std::move(pairs);
   }
-  return math.create<SqrtOp>(sums.front());
+  return sums.front();
+}
+
+/// The 2-norm of all gradients. Each stage of a pipeline sums its own terms first: one number moves
+/// from each stage to all others.
+Value OptimizerBuilder::buildNorm() {
+  math.setLoc(NameLoc::get(ops.getStringAttr("grad_norm"), function.getLoc()));
+  SmallVector<Value> sums;
+  llvm::MapVector<Attribute, SmallVector<Value>> ofStages;
+  for (const Trained &one : trained) {
+    Value square = math.create<ContractOp>(scalarType, one.gradient, one.gradient);
+    if (Attribute stage = function.getArgAttr(one.parameter, attr::kStage))
+      ofStages[stage].push_back(square);
+    else
+      sums.push_back(square);
+  }
+  for (auto &[stage, squares] : ofStages)
+    sums.push_back(sumPairwise(std::move(squares)));
+  return math.create<SqrtOp>(sumPairwise(std::move(sums)));
 }
 
 /// min(1, clip / (norm + 1e-6)), as in torch.nn.utils.clip_grad_norm_; null without clipping.
@@ -199,8 +249,7 @@ void OptimizerBuilder::keepBuffers(Value scale) {
 
 /// The learning rate of the parameter's schedule, times the factor of the parameter.
 Value OptimizerBuilder::getRate(unsigned parameter) {
-  auto schedule = function.getArgAttrOfType<FlatSymbolRefAttr>(parameter, attr::kScheduledBy);
-  Value rate = schedule ? addScalar(getRateScalar(schedule)) : lr;
+  Value rate = getScalar(getRateScalar(getSchedule(function, parameter)));
   auto factor = function.getArgAttrOfType<FloatAttr>(parameter, attr::kRateScale);
   if (!factor)
     return rate;
@@ -213,6 +262,7 @@ Value OptimizerBuilder::getRate(unsigned parameter) {
 /// period alone, so the division is exact.
 Value OptimizerBuilder::getUpdateNumber(unsigned parameter) {
   const titan::Period period = getPeriod(function, parameter);
+  Value step = getScalar("step");
   if (period == titan::Period())
     return step;
   auto number = [&](int64_t value) { return math.constant(static_cast<double>(value), step); };
@@ -243,8 +293,21 @@ void OptimizerBuilder::update(const Trained &one, Value scale) {
     SmallVector<NamedAttribute> attributes{
         ops.getNamedAttr(attr::kUpdates, ops.getI64IntegerAttr(index))};
     llvm::append_range(attributes, getSlotAttributes(function, one.parameter));
-    appendResult(function, result, attributes);
+    updates.push_back({result, attributes});
   }
+}
+
+/// Removes what only this pass reads.
+void OptimizerBuilder::eraseSettings() {
+  SmallVector<DictionaryAttr> attributes;
+  function.getAllArgAttrs(attributes);
+  for (const Trained &one : trained) {
+    NamedAttrList rest(attributes[one.parameter]);
+    for (StringRef name : {attr::kUpdatedBy, attr::kScheduledBy, attr::kPeriod})
+      rest.erase(name);
+    attributes[one.parameter] = rest.getDictionary(function.getContext());
+  }
+  function.setAllArgAttrs(attributes);
 }
 
 /// Inserts the norm and the rank's unreduced loss after the loss, before the gradients.
@@ -274,11 +337,10 @@ LogicalResult OptimizerBuilder::run() {
     keepBuffers(scale);
   }
   insertOutputs(norm);
-  for (const Trained &one : trained) {
+  for (const Trained &one : trained)
     update(one, scale);
-    for (StringRef name : {attr::kUpdatedBy, attr::kScheduledBy, attr::kPeriod})
-      function.removeArgAttr(one.parameter, name);
-  }
+  appendResults(function, updates);
+  eraseSettings();
   return success();
 }
 

@@ -24,8 +24,7 @@ namespace {
 /// contractions for each of the forward pass, and what it recomputes.
 class TimeCounter {
 public:
-  TimeCounter(func::FuncOp train, dist::PipelineOp pipeline)
-      : train(train), dim(pipeline.getDimAttr()) {
+  TimeCounter(func::FuncOp train, dist::PipelineOp pipeline) : train(train), pipeline(pipeline) {
     times.layers.resize(pipeline.getNumLayers());
   }
 
@@ -33,7 +32,7 @@ public:
   schedule::LayerTimes run() {
     for (Operation &op : train.getBody().getOps()) {
       auto repeat = dyn_cast<RepeatOp>(op);
-      const bool isPipelined = repeat && repeat.getDim().getName() == dim;
+      const bool isPipelined = repeat && pipeline.isOver(repeat.getDim().getName());
       if (isPipelined)
         addLayers(repeat);
       else
@@ -92,7 +91,7 @@ private:
   }
 
   func::FuncOp train;
-  StringAttr dim;
+  dist::PipelineOp pipeline;
   schedule::LayerTimes times;
   int64_t numCounted = 0; ///< layers
   llvm::DenseMap<Value, int64_t> layerOf;

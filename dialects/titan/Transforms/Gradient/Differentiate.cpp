@@ -6,6 +6,7 @@
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
+#include "dialects/titan/Transforms/Gradient/UnusedIterArgs.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANDIFFERENTIATE
@@ -43,13 +44,14 @@ static Value buildZeroGradient(func::FuncOp function, BlockArgument parameter, O
   return TensorBuilder(builder, loc).zeros(getCotangentType(parameter));
 }
 
-static void appendGradient(func::FuncOp function, BlockArgument parameter, Value gradient) {
+static ReturnedValue getReturnedGradient(func::FuncOp function, BlockArgument parameter,
+                                         Value gradient) {
   unsigned index = parameter.getArgNumber();
   Builder builder(function.getContext());
   SmallVector<NamedAttribute> attributes{
       builder.getNamedAttr(attr::kGradient, function.getArgAttr(index, attr::kParam))};
   llvm::append_range(attributes, getSlotAttributes(function, index));
-  appendResult(function, gradient, attributes);
+  return {gradient, attributes};
 }
 
 static LogicalResult differentiate(func::FuncOp function) {
@@ -64,14 +66,16 @@ static LogicalResult differentiate(func::FuncOp function) {
   sweep.accumulate(loss, seed.constant(1, loss));
   if (failed(sweep.run(body)))
     return failure();
+  std::vector<ReturnedValue> gradients;
   for (BlockArgument parameter : function.getArguments()) {
     if (!isTrained(function, parameter.getArgNumber()))
       continue;
     Value gradient = sweep.lookup(parameter);
     if (!gradient)
       gradient = buildZeroGradient(function, parameter, builder);
-    appendGradient(function, parameter, gradient);
+    gradients.push_back(getReturnedGradient(function, parameter, gradient));
   }
+  appendResults(function, gradients);
   return success();
 }
 
@@ -90,6 +94,8 @@ struct Differentiate : titan::ir::impl::TitanDifferentiateBase<Differentiate> {
     func::FuncOp function = getOperation();
     if (!isTrainProgram(function))
       return removeMarks(function);
+    // What reaches no result needs no residuals, and passes through no stage of a pipeline.
+    dropUnusedIterArgs(function.getBody());
     // Merge equal values before they get separate cotangents and residuals.
     cleanUp(function);
     if (failed(differentiate(function)))

@@ -29,18 +29,19 @@ static std::unique_ptr<Pass> createMarkRecomputed(const titan::RunSettings &sett
 }
 
 void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &settings) {
-  // First: each turn is differentiated, chunked and accumulated by itself.
-  manager.addPass(createTitanSplitTurns());
   // Before differentiation, so that the gradients are divided too.
   manager.addNestedPass<func::FuncOp>(createTitanDivideTables());
   // Early: differentiation reads the marks when it chooses residuals.
   manager.addNestedPass<func::FuncOp>(createMarkRecomputed(settings));
   // After the marks, since what is recomputed costs time.
   manager.addPass(createTitanBalanceStages());
-  OpPassManager &each = manager.nest<func::FuncOp>();
   // After the marks, which count the layers of the whole model. Before differentiation, which then
   // gives each stage a backward pass and gradients of its own.
-  each.addPass(createTitanSplitStages());
+  manager.addNestedPass<func::FuncOp>(createTitanSplitStages());
+  // After the cut: a turn may lack repeats, but its stages are those of the whole model. Before
+  // differentiation: each turn is differentiated, chunked and accumulated by itself.
+  manager.addPass(createTitanSplitTurns());
+  OpPassManager &each = manager.nest<func::FuncOp>();
   each.addPass(createTitanDifferentiate());
   // After differentiation, so that the gradient of the logits is in the same block. Before
   // accumulation, which would hide uses of whole values in a loop. Only tests set

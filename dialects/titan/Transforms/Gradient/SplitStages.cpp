@@ -1,6 +1,6 @@
 //===- SplitStages.cpp - The pass --titan-split-stages --------------------===//
 //
-// A repeat over the pipelined dimension becomes one repeat per stage. The iteration arguments of a
+// A repeat over a pipelined dimension becomes one repeat per stage. The iteration arguments of a
 // stage are the results of the stage before. The layers of several repeats are counted one after
 // the other: a stage has the end of one repeat and the beginning of the next. What has slots for
 // the layers is divided: arguments and updates of the function become one per stage, other scanned
@@ -17,6 +17,7 @@
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace titan::ir {
@@ -103,7 +104,7 @@ StageSplitter::StageSplitter(func::FuncOp function, dist::PipelineOp pipeline)
     : function(function), terminator(function.getBody().front().getTerminator()),
       pipeline(pipeline) {
   for (auto repeat : function.getBody().getOps<RepeatOp>())
-    if (repeat.getDim().getName() == pipeline.getDimAttr() && !repeat.getReverse())
+    if (pipeline.isOver(repeat.getDim().getName()) && !repeat.getReverse())
       repeats.push_back(repeat);
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
     auto target = function.getResultAttrOfType<IntegerAttr>(i, attr::kUpdates);
@@ -167,15 +168,23 @@ LogicalResult StageSplitter::splitArgument(RepeatOp repeat, unsigned number) {
   }
   SmallVector<int64_t> iterations = getScannedIterations(repeat, number);
   StageValues values(pipeline.getNumStages());
-  unsigned next = whole.getArgNumber() + 1;
+  const unsigned next = whole.getArgNumber() + 1;
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  SmallVector<int64_t> stages; // with slots
   for (Stage stage : getStages(repeat)) {
     Slots slots = getSlots(iterations, stage);
     if (slots.count == 0)
       continue;
-    function.insertArgument(next, getStageType(repeat, stage, typeOf(whole), slots.count),
-                            getStageAttributes(whole.getArgNumber(), stage, slots), whole.getLoc());
-    values[stage.number] = function.getArgument(next++);
+    types.push_back(getStageType(repeat, stage, typeOf(whole), slots.count));
+    attributes.push_back(getStageAttributes(whole.getArgNumber(), stage, slots));
+    stages.push_back(stage.number);
   }
+  // All at once: every change of the function's type takes time in proportion to its size.
+  function.insertArguments(SmallVector<unsigned>(types.size(), next), types, attributes,
+                           SmallVector<Location>(types.size(), whole.getLoc()));
+  for (auto [i, stage] : llvm::enumerate(stages))
+    values[stage] = function.getArgument(next + i);
   arguments.insert({whole, values});
   return success();
 }
@@ -339,8 +348,10 @@ LogicalResult StageSplitter::splitUpdates() {
 void StageSplitter::eraseWhole() {
   for (RepeatOp repeat : repeats)
     repeat.erase();
+  llvm::BitVector divided(function.getNumArguments());
   for (const auto &[whole, values] : arguments)
-    function.eraseArgument(cast<BlockArgument>(whole).getArgNumber());
+    divided.set(cast<BlockArgument>(whole).getArgNumber());
+  function.eraseArguments(divided);
   Builder builder(function.getContext());
   for (auto [result, target] : llvm::enumerate(updated))
     if (target)

@@ -97,7 +97,7 @@ static bool isAccessedBySlots(func::FuncOp function, unsigned number) {
 
 /// The program whose fragment `function` is.
 static StringAttr getProgramOfFragment(func::FuncOp function) {
-  return StringAttr::get(function.getContext(), function.getName().split('.').first);
+  return StringAttr::get(function.getContext(), dist::getProgramName(function));
 }
 
 PersistentKey memory::getPersistentKey(func::FuncOp function, unsigned argument) {

@@ -3,9 +3,9 @@
 #include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Transforms/Gradient/UnusedIterArgs.h"
 #include "dialects/titan/Transforms/Model/ChunkProgram.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
-#include "dialects/titan/Transforms/Model/UnusedIterArgs.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANADDDECODE

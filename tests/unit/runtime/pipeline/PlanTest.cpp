@@ -172,6 +172,26 @@ TEST(Plan, NamesAreThoseOfTheTable) {
                                              "last.1"}));
 }
 
+// A stage without layers in this program has no calls for microbatches: values pass it. One with a
+// backward pass has a forward pass.
+TEST(Plan, SkipsStagesWithoutLayers) {
+  Pipeline pipeline{"train.critic", 0, 3, 2, "1f1b", {}, {0, 1}, {}};
+  pipeline.fragments = {{"f0", FragmentKind::Forward, 0, 0, {0}, {}, {0}},
+                        {"f2", FragmentKind::Forward, 2, 0, {0}, {0}, {}},
+                        {"b2", FragmentKind::Backward, 2, 0, {1}, {}, {1}},
+                        {"b0", FragmentKind::Backward, 0, 0, {1}, {1}, {}},
+                        {"u1", FragmentKind::Update, 1, 0, {}, {}, {}}};
+  const auto schedule = schedule::generate(*schedule::findAlgorithm("1f1b"), {3, 1, 2});
+  const auto plans = planAll(pipeline, schedule);
+  std::mt19937 random(4);
+  EXPECT_EQ(simulate(pipeline, plans, random), "");
+  ASSERT_EQ(plans[1].calls.size(), 1U);
+  EXPECT_EQ(plans[1].calls[0].name, "u1");
+  EXPECT_TRUE(plans[1].messages.empty());
+  pipeline.fragments.erase(pipeline.fragments.begin());
+  EXPECT_THROW(planAll(pipeline, schedule), Fault);
+}
+
 // A table whose ranks wait for each other is refused instead of run.
 TEST(Plan, RefusesCycles) {
   Pipeline pipeline{"train", 0, 2, 1, "cyclic", {}, {0, 1}, {}};

@@ -61,3 +61,10 @@ dist.mesh @mesh [#dist.axis<pp = 2>]
 // It has the sizes of the pipeline.
 // expected-error @below {{(C5) the table has 2 ranks, 2 stages and 1 microbatches}}
 dist.pipeline "pp" over "layers" layers_per_stage [2, 1] schedule "0F0,0B0\0A1F0,1B0\0A" microbatches 2
+
+// -----
+
+dist.mesh @mesh [#dist.axis<pp = 2>]
+// Repeats over one dimension are cut once.
+// expected-error @below {{(C6) dimension "layers" occurs twice}}
+dist.pipeline "pp" over "layers", "layers" layers_per_stage [2, 1] schedule "1f1b" microbatches 2

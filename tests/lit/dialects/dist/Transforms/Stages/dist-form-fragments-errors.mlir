@@ -56,3 +56,13 @@ func.func @whole(%x: !titan.tensor<f32[microbatches = 2, batch = 2]> {titan.inpu
   }
   return %y : !titan.tensor<f32[]>
 }
+
+// -----
+
+// A turn has layers of the pipeline.
+dist.mesh @mesh [#dist.axis<pp = 2>]
+dist.pipeline "pp" over "layers" layers_per_stage [1, 1] schedule "1f1b" microbatches 1
+// expected-error@+1 {{is a turn of @train, but has no layer of the pipeline}}
+func.func @train.aside(%x: !titan.tensor<f32[]> {titan.input = "x"}) -> (!titan.tensor<f32[]> {titan.output = "loss"}) attributes {titan.program = "train.aside", titan.turn = #titan.turn<due = [#titan.period<every = 1, offset = 0>], idle = []>} {
+  return %x : !titan.tensor<f32[]>
+}

@@ -247,3 +247,43 @@ func.func @train.fool(%a: !s {titan.param = "a", titan.updated_by = @falling, ti
   %loss = titan.mul %a, %b : (!s, !s) -> !s
   return %loss, %b, %a : !s, !s, !s
 }
+
+// -----
+
+!t = !titan.tensor<f32[seq = 8]>
+!s = !titan.tensor<f32[]>
+
+// In a pipeline, each stage sums the squares of its own gradients before they meet those of others.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[W0:.*]] = titan.contract %[[DW:[^,]*]], %[[DW]]
+// CHECK: %[[W1:.*]] = titan.contract
+// CHECK: %[[V0:.*]] = titan.contract
+// CHECK: %[[V1:.*]] = titan.contract
+// CHECK: %[[HEAD:.*]] = titan.contract
+// CHECK: %[[FIRST:.*]] = titan.add %[[W0]], %[[V0]]
+// CHECK: %[[SECOND:.*]] = titan.add %[[W1]], %[[V1]]
+// CHECK: %[[BOTH:.*]] = titan.add %[[HEAD]], %[[FIRST]]
+// CHECK: %[[ALL:.*]] = titan.add %[[BOTH]], %[[SECOND]]
+// CHECK: titan.sqrt %[[ALL]]
+func.func private @descent(%p: !t {titan.operand = "parameter"}, %g: !t {titan.operand = "gradient"}, %lr: !s {titan.scalar = "lr"})
+    -> (!t {titan.updates = 0 : i64}) attributes {titan.optimizer} {
+  %d = titan.mul %lr, %g : (!s, !t) -> !t
+  %p1 = titan.sub %p, %d : (!t, !t) -> !t
+  return %p1 : !t
+}
+func.func @train(%w0: !t {titan.param = "w", titan.stage = 0 : i64, titan.updated_by = @descent},
+                 %w1: !t {titan.param = "w", titan.stage = 1 : i64, titan.updated_by = @descent},
+                 %v0: !t {titan.param = "v", titan.stage = 0 : i64, titan.updated_by = @descent},
+                 %v1: !t {titan.param = "v", titan.stage = 1 : i64, titan.updated_by = @descent},
+                 %head: !t {titan.param = "head", titan.updated_by = @descent})
+    -> (!s {titan.output = "loss"}, !t {titan.gradient = "w", titan.stage = 0 : i64}, !t {titan.gradient = "w", titan.stage = 1 : i64},
+        !t {titan.gradient = "v", titan.stage = 0 : i64}, !t {titan.gradient = "v", titan.stage = 1 : i64}, !t {titan.gradient = "head"})
+    attributes {titan.program = "train"} {
+  %loss = titan.reduce sum %w0 : !t -> !s
+  %d0 = titan.exp %w0 : !t -> !t
+  %d1 = titan.exp %w1 : !t -> !t
+  %d2 = titan.exp %v0 : !t -> !t
+  %d3 = titan.exp %v1 : !t -> !t
+  %d4 = titan.exp %head : !t -> !t
+  return %loss, %d0, %d1, %d2, %d3, %d4 : !s, !t, !t, !t, !t, !t
+}

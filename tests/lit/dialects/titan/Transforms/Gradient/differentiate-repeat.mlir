@@ -227,3 +227,27 @@ func.func @train(%x: !t {titan.param = "x"}, %p: !t {titan.param = "p"}, %w: !ws
   %loss = titan.add %1, %3 : (!s, !s) -> !s
   return %loss : !s
 }
+
+// -----
+
+!t = !titan.tensor<f64[seq = 3]>
+!s = !titan.tensor<f64[]>
+
+// A repeat does not carry what reaches no result, such as an auxiliary loss of weight 0.
+// CHECK-LABEL: func.func @train
+// CHECK-SAME: (%[[X:[^:]*]]:
+// CHECK: titan.repeat <layers = 2> iter_args(%[[X]]) scanned()
+// CHECK-NOT: titan.reduce max
+// CHECK: return
+func.func @train(%x: !t {titan.param = "x"}, %zero: !s {titan.input = "zero"}) -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train"} {
+  %y:2 = titan.repeat <layers = 2> iter_args(%x, %zero) scanned() : (!t, !s) -> (!t, !s) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %sum: !s):
+    %n = titan.mul %c, %c : (!t, !t) -> !t
+    %most = titan.reduce max %n : !t -> !s
+    %next = titan.add %sum, %most : (!s, !s) -> !s
+    titan.yield %n, %next : !t, !s
+  }
+  %loss = titan.reduce sum %y#0 : !t -> !s
+  return %loss : !s
+}

@@ -112,3 +112,30 @@ func.func @train(%x: !s {titan.input = "x"},
   // CHECK: return %[[B]]#0, %[[A]]#1, %[[B]]#1, %[[B]]#0
   return %y#0, %y#1, %y#0 : !s, !w, !s
 }
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!i = !titan.tensor<i64[]>
+
+// Two repeats over dimensions of their own are one sequence of layers. The second stage has the last layer of the first
+// repeat and the second repeat.
+// CHECK: dist.pipeline "pp" over "layers", "layers_1"
+dist.mesh @mesh [#dist.axis<pp = 2>]
+dist.pipeline "pp" over "layers", "layers_1" layers_per_stage [2, 2] schedule "1f1b" microbatches 2
+func.func @train(%x: !s {titan.input = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  // CHECK: titan.repeat <layers.x2 = 2 of layers> {{.*}}titan.stage = 0
+  // CHECK: titan.repeat <layers.x1 = 1 of layers> {{.*}}titan.stage = 1
+  %y = titan.repeat <layers = 3> iter_args(%x) scanned() : (!s) -> !s {
+  ^bb0(%l: !i, %h: !s):
+    %p = titan.add %h, %h : (!s, !s) -> !s
+    titan.yield %p : !s
+  }
+  // CHECK: titan.repeat <layers_1 = 1> {{.*}}titan.stage = 1
+  %z = titan.repeat <layers_1 = 1> iter_args(%y) scanned() : (!s) -> !s {
+  ^bb0(%l: !i, %h: !s):
+    %p = titan.mul %h, %h : (!s, !s) -> !s
+    titan.yield %p : !s
+  }
+  return %z : !s
+}

@@ -1,6 +1,6 @@
 //===- UnusedIterArgs.cpp - Iteration arguments without effect ------------===//
 
-#include "dialects/titan/Transforms/Model/UnusedIterArgs.h"
+#include "dialects/titan/Transforms/Gradient/UnusedIterArgs.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
 #include "llvm/ADT/BitVector.h"
 

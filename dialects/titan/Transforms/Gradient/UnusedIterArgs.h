@@ -1,11 +1,12 @@
 //===- UnusedIterArgs.h - Iteration arguments without effect ----*- C++ -*-===//
 //
-// The logits need no loss. A repeat of a model may pass one from iteration to iteration.
+// The logits need no loss, and a turn needs no loss of others. A repeat of a model may pass one
+// from iteration to iteration.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_UNUSEDITERARGS_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_UNUSEDITERARGS_H
+#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_UNUSEDITERARGS_H
+#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_UNUSEDITERARGS_H
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -17,4 +18,4 @@ void dropUnusedIterArgs(mlir::Region &region);
 
 } // namespace titan::ir
 
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_UNUSEDITERARGS_H
+#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_UNUSEDITERARGS_H
