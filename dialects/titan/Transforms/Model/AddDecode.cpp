@@ -4,6 +4,7 @@
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Model/ChunkProgram.h"
+#include "dialects/titan/Transforms/Model/NarrowCaches.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
 #include "dialects/titan/Transforms/Model/UnusedIterArgs.h"
 
@@ -54,18 +55,31 @@ struct AddDecode : titan::ir::impl::TitanAddDecodeBase<AddDecode> {
       return;
     // What the losses alone need may sum over positions.
     dropUnusedIterArgs(logits.getBody());
-    PositionChunks::Obstacle obstacle;
-    FailureOr<PositionChunks> chunks = find(logits, kPositionDim, obstacle);
-    if (failed(chunks))
-      return refuse(logits, describe(obstacle));
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+    func::FuncOp source = logits.clone();
+    builder.insert(source);
+    PositionChunks::Obstacle obstacle;
+    FailureOr<PositionChunks> chunks = find(source, kPositionDim, obstacle);
+    if (succeeded(chunks)) {
+      narrowCaches(source, *chunks);
+      chunks = find(source, kPositionDim, obstacle);
+    }
+    if (succeeded(chunks))
+      addPrograms(source, *chunks, builder);
+    else
+      logits->setAttr(attr::kUncached, StringAttr::get(&getContext(), describe(obstacle)));
+    source.erase();
+  }
+
+  void addPrograms(func::FuncOp source, const PositionChunks &chunks, OpBuilder &builder) {
+    const int64_t positions = countPositions(source);
     const int64_t most = areShardedAtLaunch(getOperation()) ? positions : prefill;
     if (const int64_t size = getChunkSize(positions, most); size > 1)
-      builder.insert(buildChunkProgram(logits, *chunks, nullptr, {"prefill", size}));
-    func::FuncOp decode = buildChunkProgram(logits, *chunks, nullptr, {"decode", 1});
+      builder.insert(buildChunkProgram(source, chunks, nullptr, {"prefill", size}));
+    func::FuncOp decode = buildChunkProgram(source, chunks, nullptr, {"decode", 1});
     builder.insert(decode);
     if (slots > 1)
-      addBatch(logits, *chunks, decode, builder);
+      addBatch(source, chunks, decode, builder);
   }
 
   FailureOr<PositionChunks> find(func::FuncOp logits, StringRef dim,
@@ -85,10 +99,6 @@ struct AddDecode : titan::ir::impl::TitanAddDecodeBase<AddDecode> {
       return;
     builder.insert(batch);
     builder.insert(buildAdmitProgram(decode, batch));
-  }
-
-  static void refuse(func::FuncOp logits, StringRef reason) {
-    logits->setAttr(attr::kUncached, StringAttr::get(logits.getContext(), reason));
   }
 };
 } // namespace
