@@ -93,7 +93,7 @@ void WeightStore::readRange(const std::string &name, int64_t first, int64_t coun
   if (first < 0 || count < 0 || first + count > source.countElements())
     throw UserError(fmt::format("{}: the tensor '{}' has no elements {} to {}", root, name, first,
                                 first + count));
-  source.read(first, 1, count, 0, 1, out);
+  source.read(first, count, out);
 }
 
 void WeightStore::release() const {
