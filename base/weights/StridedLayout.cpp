@@ -142,10 +142,8 @@ void StridedLayout::visitColumns(const ElementRows &segment, const VisitBlock &v
         break;
       at = positionOf(segment.first + next);
     }
-    for (int64_t row = 0; row < segment.rows; row += maxCount)
-      visit({begin.tensor, segment.local + row * segment.localPitch + column, segment.localPitch,
-             begin.stored + row, 1, std::span(columns.data(), width),
-             std::min(maxCount, segment.rows - row)});
+    visit({begin.tensor, segment.local + column, segment.localPitch, begin.stored, 1,
+           std::span(columns.data(), width), segment.rows});
     column += static_cast<int64_t>(width);
   }
 }

@@ -29,8 +29,7 @@ struct StridedBlock {
 
 class StridedLayout {
 public:
-  /// The largest block of several columns.
-  static constexpr int64_t maxColumns = 512, maxCount = 32;
+  static constexpr int64_t maxColumns = 512; ///< of a block
 
   explicit StridedLayout(const StoredParameter &stored);
 

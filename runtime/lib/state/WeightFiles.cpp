@@ -78,12 +78,13 @@ void copyBlock(const StridedBlock &block, const std::byte *from, std::byte *stor
     std::memcpy(stored, from, static_cast<size_t>(block.count * size));
     return;
   }
-  for (int64_t column : block.columns) {
-    for (int64_t i = 0; i < block.count; ++i)
-      std::memcpy(stored + (column + i * block.storedStride) * size,
-                  from + i * block.localStride * size, static_cast<size_t>(size));
-    from += size;
-  }
+  constexpr int64_t together = 32; // rows, so that caches hold both sides
+  for (int64_t row = 0; row < block.count; row += together)
+    for (size_t j = 0; j < block.columns.size(); ++j)
+      for (int64_t i = row; i < std::min(block.count, row + together); ++i)
+        std::memcpy(stored + (block.columns[j] + i * block.storedStride) * size,
+                    from + (static_cast<int64_t>(j) + i * block.localStride) * size,
+                    static_cast<size_t>(size));
 }
 
 /// Copies what this rank writes of the tensor to its place in `bytes`.

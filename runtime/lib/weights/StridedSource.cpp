@@ -15,11 +15,12 @@ namespace {
 
 /// Elements that are converted at once, in the first cache.
 constexpr int64_t atOnce = 512;
+constexpr int64_t lineBytes = 64; // of the cache
 
 /// Copies to memory that is not read soon. Stores past the caches do not read the lines first.
 void copyPastCaches(std::byte *to, const std::byte *from, int64_t count) {
 #ifdef __SSE2__
-  constexpr int64_t line = 64, word = sizeof(__m128i);
+  constexpr int64_t line = lineBytes, word = sizeof(__m128i);
   const auto address = reinterpret_cast<uintptr_t>(to);
   const int64_t head = std::min(count, static_cast<int64_t>(-address % line));
   std::memcpy(to, from, static_cast<size_t>(head));
@@ -55,7 +56,11 @@ void StridedSource::convert(const std::byte *from, int64_t count, std::byte *to)
 
 template <typename Word>
 void StridedSource::readAs(const StridedBlock &block, const std::byte *from, std::byte *to) const {
-  constexpr int64_t words = StridedLayout::maxColumns * StridedLayout::maxCount;
+  constexpr int64_t wordsOfLine = lineBytes / sizeof(Word);
+  constexpr int64_t together = std::max<int64_t>(32, wordsOfLine);
+  // Rows a power of two apart would share a few lines of the cache.
+  constexpr int64_t apart = 32;
+  constexpr int64_t words = (StridedLayout::maxColumns + apart) * together;
   alignas(64) std::array<Word, words> rows;
   auto *bytes = reinterpret_cast<const std::byte *>(rows.data());
   const int64_t size = sizeOf(type), width = std::ssize(block.columns);
@@ -70,11 +75,22 @@ void StridedSource::readAs(const StridedBlock &block, const std::byte *from, std
     }
     return;
   }
-  transposeColumns(from, block.columns, block.count, rows.data());
-  if (block.localStride == width)
-    return convert(bytes, block.count * width, to);
-  for (int64_t i = 0; i < block.count; ++i)
-    convert(bytes + i * width * stored->bytes, width, to + i * block.localStride * size);
+  const bool isDense = block.localStride == width;
+  const int64_t pitch = isDense ? width : width + apart;
+  for (int64_t row = 0, some; row < block.count; row += some) {
+    // Up to the end of a line of the file: the next rows read no line again.
+    const std::byte *at = from + row * stored->bytes;
+    const auto first = reinterpret_cast<uintptr_t>(at + block.columns[0] * stored->bytes);
+    some = std::min(block.count - row,
+                    together - static_cast<int64_t>(first % lineBytes / sizeof(Word)));
+    transposeColumns(at, block.columns, some, rows.data(), pitch);
+    std::byte *target = to + row * block.localStride * size;
+    if (isDense)
+      convert(bytes, some * width, target);
+    else
+      for (int64_t i = 0; i < some; ++i)
+        convert(bytes + i * pitch * stored->bytes, width, target + i * block.localStride * size);
+  }
 }
 
 void StridedSource::read(const StridedBlock &block, void *out) const {

@@ -40,29 +40,31 @@ private:
   Vector rows[size];
 };
 
-/// to[i * columns.size() + j] = from[columns[j] + i] for i < count. The words of `from` may be
-/// unaligned.
+/// to[i * pitch + j] = from[columns[j] + i] for i < count. The words of `from` may be unaligned.
 template <typename Word>
 void transposeColumns(const std::byte *from, std::span<const int64_t> columns, int64_t count,
-                      Word *to) {
+                      Word *to, int64_t pitch) {
   constexpr int64_t size = WordBlock<Word>::size;
   const int64_t width = std::ssize(columns);
   auto at = [&](int64_t j, int64_t i) {
     return from + (columns[static_cast<size_t>(j)] + i) * static_cast<int64_t>(sizeof(Word));
   };
   const int64_t fullWidth = width / size * size, fullCount = count / size * size;
-  for (int64_t j = 0; j < fullWidth; j += size)
+  for (int64_t j = 0; j < fullWidth; j += size) {
+    for (int64_t k = 0; k < size; ++k) // for the rows that follow
+      __builtin_prefetch(at(j + k, count));
     for (int64_t i = 0; i < fullCount; i += size) {
       WordBlock<Word> block;
       for (int64_t k = 0; k < size; ++k)
         block.loadRow(k, at(j + k, i));
       block.transpose();
       for (int64_t k = 0; k < size; ++k)
-        block.storeRow(k, to + (i + k) * width + j);
+        block.storeRow(k, to + (i + k) * pitch + j);
     }
+  }
   for (int64_t j = 0; j < width; ++j)
     for (int64_t i = j < fullWidth ? fullCount : 0; i < count; ++i)
-      std::memcpy(to + i * width + j, at(j, i), sizeof(Word));
+      std::memcpy(to + i * pitch + j, at(j, i), sizeof(Word));
 }
 
 } // namespace titan::rt

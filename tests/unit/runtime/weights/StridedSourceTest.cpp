@@ -55,13 +55,13 @@ TEST(StridedSource, ReadsColumns) {
   std::mt19937 random(3);
   for (const Case &what : cases)
     for (int64_t width : {1, 2, 7, 16, 37, 512})
-      for (int64_t count : {1, 5, 16, 32})
+      for (int64_t count : {1, 5, 32, 100})
         for (int64_t apart : {0, 3}) {
           std::vector<int64_t> columns(static_cast<size_t>(width));
           for (int64_t &column : columns)
             column = static_cast<int64_t>(random() % 1000);
           const int64_t pitch = width + apart;
-          expectBlock(what, {0, 5, pitch, 2, 1, columns, count}, 1034, 6 + count * pitch, random);
+          expectBlock(what, {0, 5, pitch, 2, 1, columns, count}, 1102, 6 + count * pitch, random);
         }
 }
 
