@@ -72,13 +72,14 @@ trainBase: path;
 parallelName: path;
 
 // Weights of other software: `weights "hf" for Llama { table = "model.embed_tokens.weight" }`. The words
-// `from`, `copy`, `unused`, `merge` and `split` are names, which the tree builder checks.
+// `from`, `under`, `copy`, `unused`, `merge` and `split` are names, which the tree builder checks.
 
 weightsDecl
     : WEIGHTS STRING FOR modelName (ASSIGN modelName)? LBRACE terminator? weightsEntry* RBRACE
     ;
 weightsEntry
     : ( path ASSIGN STRING storedDims?
+      | path ASSIGN modelName (soleWord STRING)?
       | soleWord STRING (ASSIGN STRING | (COMMA STRING)*)
       | soleWord path ASSIGN expr
       | soleWord dimName AS LPAREN dimsItem (COMMA dimsItem)* COMMA? RPAREN

@@ -1,13 +1,13 @@
 #include "base/weights/StridedLayout.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace titan {
 
-/// Rows of the parameter that a transposing traversal visits together: a line of the cache holds as
-/// many elements of a row.
-constexpr int64_t rowsTogether = 32;
+/// Elements in a segment without columns, and rows in one with columns.
+constexpr int64_t segmentElements = int64_t{1} << 18, segmentRows = 4096;
 
 StridedLayout::StridedLayout(const StoredParameter &stored) : start(stored.start) {
   for (size_t i = stored.sizes.size(); i-- > 0;) {
@@ -54,46 +54,98 @@ std::pair<int64_t, int64_t> StridedLayout::elementsOf(int64_t tensor) const {
   return {tensor * each, (tensor + 1) * each};
 }
 
-/// Visits elements one innermost factor at a time.
-void StridedLayout::visitRow(int64_t first, int64_t count,
-                             const std::function<void(const StridedRun &)> &visit) const {
-  const Factor &inner = factors.back();
-  for (int64_t done = 0; done < count;) {
-    const int64_t element = first + done;
-    int64_t run = std::min(count - done, inner.size - element % inner.size);
-    if (inner.tensorStride) // a tensor for each element
-      run = 1;
-    const Position at = positionOf(element);
-    visit({at.tensor, element, 1, at.stored, inner.stride, run});
-    done += run;
-  }
+/// Whether the rows follow one another in the stored tensor, and so do the elements of a column.
+bool StridedLayout::haveColumns(const ElementRows &rows) const {
+  return columnStep > 0 && rows.pitch == columnStep &&
+         rows.first % columnStep + rows.columns <= columnStep;
 }
 
-/// Visits complete rows of `columnStep` elements, column by column.
-void StridedLayout::visitRows(int64_t first, int64_t rows,
-                              const std::function<void(const StridedRun &)> &visit) const {
-  for (int64_t row = 0; row < rows;) {
-    const int64_t element = first + row * columnStep;
-    const int64_t left = columnSize - element / columnStep % columnSize;
-    const int64_t together = std::min({rows - row, left, rowsTogether});
-    for (int64_t column = 0; column < columnStep; ++column) {
-      const Position at = positionOf(element + column);
-      visit({at.tensor, element + column, columnStep, at.stored, 1, together});
-    }
+void StridedLayout::forEachSegment(const ElementRows &rows, const VisitRows &visit) const {
+  if (haveColumns(rows))
+    return cutColumns(rows, visit);
+  for (int64_t i = 0; i < rows.rows; ++i)
+    cutRow({.first = rows.first + i * rows.pitch,
+            .columns = rows.columns,
+            .local = rows.local + i * rows.localPitch},
+           visit);
+}
+
+/// Separates the range of complete rows of `columnStep` elements.
+void StridedLayout::cutRow(const ElementRows &row, const VisitRows &visit) const {
+  const int64_t first = row.first, last = first + row.columns;
+  auto cut = [&](int64_t from, int64_t to) {
+    for (; from < to; from += segmentElements)
+      visit({.first = from,
+             .columns = std::min(segmentElements, to - from),
+             .local = row.local + from - first});
+  };
+  if (columnStep == 0)
+    return cut(first, last);
+  const int64_t begin = std::min(last, (first + columnStep - 1) / columnStep * columnStep);
+  const int64_t end = std::max(begin, last / columnStep * columnStep);
+  cut(first, begin);
+  if (begin < end)
+    cutColumns({begin, columnStep, (end - begin) / columnStep, columnStep,
+                row.local + begin - first, columnStep},
+               visit);
+  cut(end, last);
+}
+
+/// The rows of a segment are in one period of the factor along which the stored tensor advances.
+void StridedLayout::cutColumns(const ElementRows &rows, const VisitRows &visit) const {
+  for (int64_t row = 0; row < rows.rows;) {
+    const int64_t first = rows.first + row * rows.pitch;
+    const int64_t left = columnSize - first / columnStep % columnSize;
+    const int64_t together = std::min({rows.rows - row, left, segmentRows});
+    const int64_t local = rows.local + row * rows.localPitch;
+    for (int64_t column = 0; column < rows.columns; column += maxColumns)
+      visit({first + column, std::min(maxColumns, rows.columns - column), together, rows.pitch,
+             local + column, rows.localPitch});
     row += together;
   }
 }
 
-void StridedLayout::forEachRun(int64_t first, int64_t count,
-                               const std::function<void(const StridedRun &)> &visit) const {
-  if (columnStep == 0)
-    return visitRow(first, count, visit);
-  const int64_t last = first + count;
-  const int64_t begin = std::min(last, (first + columnStep - 1) / columnStep * columnStep);
-  const int64_t end = std::max(begin, last / columnStep * columnStep);
-  visitRow(first, begin - first, visit);
-  visitRows(begin, (end - begin) / columnStep, visit);
-  visitRow(end, last - end, visit);
+void StridedLayout::forEachBlock(const ElementRows &rows, const VisitBlock &visit) const {
+  forEachSegment(rows, [&](const ElementRows &segment) {
+    if (haveColumns(segment))
+      visitColumns(segment, visit);
+    else
+      visitRow(segment, visit);
+  });
+}
+
+/// Visits the elements of one row one innermost factor at a time.
+void StridedLayout::visitRow(const ElementRows &row, const VisitBlock &visit) const {
+  static constexpr int64_t onlyColumn[] = {0};
+  const Factor &inner = factors.back();
+  for (int64_t done = 0; done < row.columns;) {
+    const int64_t element = row.first + done;
+    int64_t run = std::min(row.columns - done, inner.size - element % inner.size);
+    if (inner.tensorStride) // a tensor for each element
+      run = 1;
+    const Position at = positionOf(element);
+    visit({at.tensor, row.local + done, 1, at.stored, inner.stride, onlyColumn, run});
+    done += run;
+  }
+}
+
+/// Visits a segment with columns, as many at once as are in one stored tensor.
+void StridedLayout::visitColumns(const ElementRows &segment, const VisitBlock &visit) const {
+  std::array<int64_t, maxColumns> columns;
+  for (int64_t column = 0; column < segment.columns;) {
+    const Position begin = positionOf(segment.first + column);
+    size_t width = 0;
+    for (Position at = begin; at.tensor == begin.tensor;) {
+      columns[width++] = at.stored - begin.stored;
+      const auto next = column + static_cast<int64_t>(width);
+      if (next == segment.columns)
+        break;
+      at = positionOf(segment.first + next);
+    }
+    visit({begin.tensor, segment.local + column, segment.localPitch, begin.stored, 1,
+           std::span(columns.data(), width), segment.rows});
+    column += static_cast<int64_t>(width);
+  }
 }
 
 /// The iterations, then the indices of the factors without a stride.

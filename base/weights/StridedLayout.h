@@ -8,17 +8,29 @@
 
 namespace titan {
 
-/// `count` elements: of the parameter from `element` on, `elementStride` apart, and of a stored
-/// tensor from `stored` on, `storedStride` apart. One of the strides is 1.
-struct StridedRun {
+/// Rows of consecutive elements of a parameter: row i begins with element `first + i * pitch` of
+/// the parameter, and with element `local + i * localPitch` of some memory.
+struct ElementRows {
+  int64_t first, columns;
+  int64_t rows = 1, pitch = 0;
+  int64_t local = 0, localPitch = 0;
+};
+
+/// Element i < count of column j is element `local + i * localStride + j` of the memory of the
+/// rows, and element `stored + columns[j] + i * storedStride` of a stored tensor. One of the
+/// strides is 1; several columns have the stored stride 1.
+struct StridedBlock {
   int64_t tensor; ///< the number of the stored tensor: its name indices, row-major
-  int64_t element, elementStride;
+  int64_t local, localStride;
   int64_t stored, storedStride;
+  std::span<const int64_t> columns;
   int64_t count;
 };
 
 class StridedLayout {
 public:
+  static constexpr int64_t maxColumns = 512; ///< of a block
+
   explicit StridedLayout(const StoredParameter &stored);
 
   /// The number of stored tensors that one iteration of the parameter consists of.
@@ -26,10 +38,14 @@ public:
   /// A range of elements that contains all elements of one stored tensor, and no others if the
   /// factors that select the tensor precede the strided ones.
   std::pair<int64_t, int64_t> elementsOf(int64_t tensor) const;
-  /// Visits elements [first, first + count) of the parameter. Runs of a transposed layout are short
-  /// and advance through a few rows of the parameter, so that caches hold both sides.
-  void forEachRun(int64_t first, int64_t count,
-                  const std::function<void(const StridedRun &)> &visit) const;
+  /// Cuts rows into segments for threads. Segments of a transposed layout read few stored rows, but
+  /// complete ones.
+  void forEachSegment(const ElementRows &rows,
+                      const std::function<void(const ElementRows &)> &visit) const;
+  /// Visits all elements of some rows. Where neighbours in the parameter are not neighbours in the
+  /// stored tensor, blocks have several columns if possible.
+  void forEachBlock(const ElementRows &rows,
+                    const std::function<void(const StridedBlock &)> &visit) const;
 
 private:
   /// A factor of the parameter; `tensorStride` counts stored tensors.
@@ -39,11 +55,15 @@ private:
   struct Position {
     int64_t tensor, stored;
   };
+  using VisitRows = std::function<void(const ElementRows &)>;
+  using VisitBlock = std::function<void(const StridedBlock &)>;
+
   Position positionOf(int64_t element) const;
-  void visitRow(int64_t first, int64_t count,
-                const std::function<void(const StridedRun &)> &visit) const;
-  void visitRows(int64_t first, int64_t rows,
-                 const std::function<void(const StridedRun &)> &visit) const;
+  bool haveColumns(const ElementRows &rows) const;
+  void cutRow(const ElementRows &row, const VisitRows &visit) const;
+  void cutColumns(const ElementRows &rows, const VisitRows &visit) const;
+  void visitRow(const ElementRows &row, const VisitBlock &visit) const;
+  void visitColumns(const ElementRows &rows, const VisitBlock &visit) const;
 
   int64_t start;
   std::vector<Factor> factors; ///< row-major, neighbours joined where one stride serves both

@@ -56,7 +56,10 @@ struct ImportOptions {
   std::vector<std::string> modules; ///< --with: files with further declarations
   bool writesFile() const { return !output.empty() && output != "-"; }
 };
-/// Writes a program for a model of other software.
+/// The text of a program for a model of other software; nothing after an error, which is reported.
+/// The configuration is the text of the instance's options, if they have one.
+std::optional<std::string> importModel(CompilerInstance &instance, const ImportOptions &options);
+/// Writes such a program.
 int importCommand(const CommonOptions &common, const ImportOptions &options);
 
 struct CacheOptions {

@@ -36,8 +36,8 @@ std::vector<std::string> libraryFiles() {
 class Importer {
 public:
   Importer(CompilerInstance &instance, const ImportOptions &options)
-      : sources(instance.sources), diags(instance.diags), options(options),
-        library(sources, diags, {standardLibraryDir()}) {}
+      : sources(instance.sources), diags(instance.diags), given(instance.options.text),
+        options(options), library(sources, diags, {standardLibraryDir()}) {}
 
   /// The text of the program; nothing after an error.
   std::optional<std::string> run() {
@@ -70,6 +70,8 @@ public:
 private:
   std::optional<FileId> load() {
     path = options.input;
+    if (given)
+      return sources.addBuffer(path, *given);
     std::error_code error;
     if (stdfs::is_directory(path, error))
       path = join(path, "config.json");
@@ -226,6 +228,7 @@ private:
 
   SourceManager &sources;
   DiagnosticEngine &diags;
+  const std::optional<std::string> &given; ///< the text of the configuration
   const ImportOptions &options;
   sema::Library library;
   std::map<std::string, const sema::Unit *> units;
@@ -235,6 +238,10 @@ private:
 
 } // namespace
 
+std::optional<std::string> importModel(CompilerInstance &instance, const ImportOptions &options) {
+  return Importer(instance, options).run();
+}
+
 int importCommand(const CommonOptions &common, const ImportOptions &options) {
   CompilerInstance instance(common);
   std::error_code error;
@@ -243,7 +250,7 @@ int importCommand(const CommonOptions &common, const ImportOptions &options) {
         .help("it may have changes of yours: remove it, or name another file by `-o`");
     return instance.finish();
   }
-  std::optional<std::string> text = Importer(instance, options).run();
+  std::optional<std::string> text = importModel(instance, options);
   if (!text)
     return instance.finish(1);
   if (!options.writesFile()) {

@@ -26,6 +26,8 @@ DeclPtr Builder::buildWeights(P::WeightsDeclContext &context) {
 }
 
 void Builder::buildEntry(P::WeightsEntryContext &context, WeightsDecl &made) {
+  if (context.modelName())
+    return buildComponent(context, made);
   if (context.soleWord())
     return buildMarked(context, made);
   WeightsDecl::Entry entry{path(*context.path()), quoted(*context.STRING(0)), {}, at(context)};
@@ -35,6 +37,14 @@ void Builder::buildEntry(P::WeightsEntryContext &context, WeightsDecl &made) {
       entry.dims->push_back(buildStoredDim(*dim));
   }
   made.entries.push_back(std::move(entry));
+}
+
+void Builder::buildComponent(P::WeightsEntryContext &context, WeightsDecl &made) {
+  WeightsDecl::Component component{
+      path(*context.path()), path(*context.modelName()->path()), {}, at(context)};
+  if (context.soleWord() && checkWord(*context.soleWord(), "under"))
+    component.tensors = quoted(*context.STRING(0));
+  made.components.push_back(std::move(component));
 }
 
 /// An entry that begins with a word: `split`, `merge`, `copy` or `unused`.

@@ -77,7 +77,7 @@ private:
   StmtPtr buildRepeat(P::RepeatStmtContext &context);
   StmtPtr buildIf(P::IfStmtContext &context);
 
-  // Declarations; null where an erroneous part was skipped.
+  // Declarations; null where an erroneous component was skipped.
   DeclPtr buildDecl(P::DeclarationContext &context);
   DeclPtr buildImport(P::ImportDeclContext &context);
   DeclPtr buildModel(P::ModelDeclContext &context);
@@ -101,6 +101,7 @@ private:
   // Weights of other software.
   DeclPtr buildWeights(P::WeightsDeclContext &context);
   void buildEntry(P::WeightsEntryContext &context, WeightsDecl &made);
+  void buildComponent(P::WeightsEntryContext &context, WeightsDecl &made);
   void buildMarked(P::WeightsEntryContext &context, WeightsDecl &made);
   WeightsDecl::Split buildSplit(P::WeightsEntryContext &context);
   WeightsDecl::Dim buildStoredDim(P::StoredDimContext &context);

@@ -210,6 +210,13 @@ struct WeightsDecl : DeclOf<DeclKind::Weights> {
     std::optional<std::vector<Dim>> dims; // absent: those of the parameter
     Location loc;
   };
+  /// `teacher = Llama under "encoder."`: the parameters of a component have the entries for a
+  /// model; the names of its tensors begin with the text.
+  struct Component {
+    Path parameters, model;
+    std::optional<Name> tensors; // absent: they begin as those of the parameters
+    Location loc;
+  };
   /// `copy "lm_head.weight" = "model.embed_tokens.weight"`: a tensor that equals another.
   struct Copy {
     Name tensor, original;
@@ -232,6 +239,7 @@ struct WeightsDecl : DeclOf<DeclKind::Weights> {
   Path model;
   std::optional<Path> base; // whose declaration this one extends
   std::vector<Entry> entries;
+  std::vector<Component> components;
   std::vector<Copy> copies;
   std::vector<Name> unused; // patterns of tensors that the model does not need
   std::vector<Split> splits;

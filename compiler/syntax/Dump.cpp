@@ -184,6 +184,10 @@ void Dumper::weights(const WeightsDecl &decl) {
     }
     for (const WeightsDecl::Entry &entry : decl.entries)
       weightsEntry(entry);
+    for (const WeightsDecl::Component &component : decl.components)
+      line("Component ") << component.parameters.text() << " = " << component.model.text()
+                         << (component.tensors ? " under \"" + component.tensors->text + '"' : "")
+                         << '\n';
     for (const WeightsDecl::Merge &merge : decl.merges) {
       line("Merge ") << merge.parameter.text() << '\n';
       nested([&] { labelled("value", *merge.value); });

@@ -1,15 +1,17 @@
 // A libFuzzer entry point for the readers of data files. The first byte of an input chooses one:
-// .npy, .safetensors, or the .idx of tokens. A reader accepts the rest or throws UserError; what it
-// accepts can be read whole.
+// .npy, .safetensors, the .idx of tokens, or the index of several .safetensors. A reader accepts
+// the rest or throws UserError; what it accepts can be read whole.
 #include "base/Error.h"
 #include "base/data/TokenIndex.h"
 #include "base/files/NpyFile.h"
 #include "base/files/Safetensors.h"
+#include "runtime/lib/weights/ShardIndex.h"
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -84,6 +86,15 @@ void readIndex(Bytes content) {
   }
 }
 
+/// Each listed file lies in the directory of the index.
+void readShardIndex(Bytes content) {
+  const std::string_view text(reinterpret_cast<const char *>(content.data()), content.size());
+  for (const std::string &name : rt::filesOfShardIndex(text, "input")) {
+    const std::filesystem::path path = std::filesystem::path("directory") / name.c_str();
+    demand(path.lexically_normal() == "directory/" + name, "a file is outside of the directory");
+  }
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -91,15 +102,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   const Bytes content = std::as_bytes(std::span(data + 1, size - 1));
   try {
-    switch (data[0] % 3) {
+    switch (data[0] % 4) {
     case 0:
       readNpy(content);
       break;
     case 1:
       readSafetensors(content);
       break;
-    default:
+    case 2:
       readIndex(content);
+      break;
+    default:
+      readShardIndex(content);
     }
   } catch (const UserError &) {
   }

@@ -10,21 +10,21 @@ printed. With --keep, inputs with new coverage stay in DIR for the next run.
 
 import argparse
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from libfuzzer import dictionary, fuzz
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def dictionary():
+def words():
     """Keywords and signs of the grammar, and the words that the checker knows."""
-    words = set(re.findall(r"^[A-Z_]+: '([^']+)';", (ROOT / "grammar/TitanLexer.g4").read_text(), re.M))
+    found = set(re.findall(r"^[A-Z_]+: '([^']+)';", (ROOT / "grammar/TitanLexer.g4").read_text(), re.M))
     for source in sorted((ROOT / "compiler/sema").rglob("*.cpp")):
-        words.update(re.findall(r'"([a-z][a-z0-9_.]{1,24})"', source.read_text()))
-    escaped = (word.replace("\\", "\\\\").replace('"', '\\"') for word in sorted(words))
-    return "".join(f'"{word}"\n' for word in escaped)
+        found.update(re.findall(r'"([a-z][a-z0-9_.]{1,24})"', source.read_text()))
+    return found
 
 
 def seeds():
@@ -44,26 +44,12 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         scratch = Path(scratch)
-        (scratch / "titan.dict").write_text(dictionary())
+        (scratch / "titan.dict").write_text(dictionary(words()))
         corpus = Path(args.keep).resolve() if args.keep else scratch / "corpus"
-        first = scratch / "seeds"
-        for folder in (corpus, first):
-            folder.mkdir(parents=True, exist_ok=True)
-        for number, text in enumerate(seeds()):
-            (first / f"{number:03}").write_bytes(text)
-        done = subprocess.run(
-            [Path(args.program).resolve(), corpus, first, f"-dict={scratch}/titan.dict",
-             f"-max_total_time={args.seconds}", "-max_len=8192", "-timeout=10", "-rss_limit_mb=1024",
-             "-print_final_stats=1", f"-artifact_prefix={scratch}/finding-"],
-            cwd=scratch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", check=False)
-        executed = re.search(r"number_of_executed_units: *(\d+)", done.stdout)
-        if done.returncode:
-            print(done.stdout[-4000:])
-            for finding in sorted(scratch.glob("finding-*")):
-                print(f"--- {finding.name}\n{finding.read_text(errors='replace')}")
-            return 1
-        print(f"{executed.group(1) if executed else '?'} inputs in {args.seconds} s passed")
-        return 0
+        count, finding = fuzz(Path(args.program), list(seeds()), corpus, scratch, args.seconds, 8192,
+                              f"-dict={scratch}/titan.dict")
+        print(finding or f"{count} inputs in {args.seconds} s passed")
+        return 1 if finding else 0
 
 
 if __name__ == "__main__":

@@ -57,6 +57,9 @@ struct Replacement {
   uint32_t parameter; ///< its index
   const syntax::Expr *value;
   const Unit *unit; ///< of the names of functions
+  /// The component of the model that the expression sees: its names of parameters lack this
+  /// beginning, "teacher.". Empty: the complete model.
+  std::string component = {};
 };
 
 /// Elaborates replacements of parameters of `model` into `function`, as their updates. Expressions

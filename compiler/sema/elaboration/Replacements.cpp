@@ -2,6 +2,7 @@
 #include "compiler/sema/elaboration/Elaboration.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace titan::sema {
@@ -10,14 +11,14 @@ using namespace syntax;
 
 namespace {
 
-/// Replacements of parameters of the same repeats and iterations, in one body: a pipeline has one
-/// repeat over its layers.
+/// Replacements of parameters of the same repeats, iterations and component, in one body: a
+/// pipeline has one repeat over its layers.
 class ReplacementBody : ElaboratorComponent {
 public:
   ReplacementBody(Elaboration &elaboration, const std::vector<Replacement> &replacements)
       : ElaboratorComponent(elaboration), replacements(replacements),
-        loc(replacements[0].value->loc), repeats(firstParameter().repeats),
-        iterations(firstParameter().iterations) {}
+        loc(replacements[0].value->loc), component(replacements[0].component),
+        repeats(firstParameter().repeats), iterations(firstParameter().iterations) {}
 
   void elaborate() {
     defineSizes();
@@ -40,15 +41,22 @@ private:
 
   /// Names of the model that are numbers.
   void defineSizes() {
+    for (DimId dim : dimsOfComponent(model, component))
+      defineSize(dim);
     for (DimId dim = 0; dim < model.dims.size(); ++dim)
-      if (model.dims[dim].size > 0)
-        define(model.dims[dim].name, {Value::ofInt(model.dims[dim].size), {dim}, true, {}, "size"});
+      defineSize(dim);
     for (const Model::Argument &argument : model.arguments)
       if (argument.kind == "integer")
         define(argument.name, {Value::ofInt(std::stoll(argument.value)), {}, true, {}, "argument"});
       else if (argument.kind == "number")
         define(argument.name,
                {Value::ofFloat(std::stod(argument.value)), {}, false, {}, "argument"});
+  }
+
+  void defineSize(DimId dim) {
+    const Dim &of = model.dims[dim];
+    if (of.size > 0)
+      define(of.name, {Value::ofInt(of.size), {dim}, true, {}, "size"});
   }
 
   void define(const std::string &name, Binding binding) {
@@ -61,16 +69,17 @@ private:
       const Parameter &each = model.parameters[i];
       const bool isVisible = inRepeats ? each.repeats == repeats && each.iterations == iterations
                                        : each.repeats.empty();
-      if (!isVisible)
+      if (!isVisible || !each.name.starts_with(component))
         continue;
       context.variable = each.name;
       Op op(OpKind::Parameter);
       op.index = i;
-      define(each.name, {elaboration.recorder.append(std::move(op), each.type, each.loc),
-                         {},
-                         false,
-                         each.loc,
-                         "parameter"});
+      define(each.name.substr(component.size()),
+             {elaboration.recorder.append(std::move(op), each.type, each.loc),
+              {},
+              false,
+              each.loc,
+              "parameter"});
     }
     context.variable.clear();
   }
@@ -142,6 +151,7 @@ private:
 
   const std::vector<Replacement> &replacements;
   Location loc; // of the first one
+  std::string component;
   std::vector<DimId> repeats;
   std::vector<std::vector<int64_t>> iterations;
 };
@@ -158,11 +168,11 @@ bool elaborateReplacements(const Model &model, const std::vector<Replacement> &r
   function.parameters = model.parameters;
   for (Parameter &parameter : function.parameters)
     parameter.isUpdated = false;
-  using Key = std::pair<std::vector<DimId>, std::vector<std::vector<int64_t>>>;
+  using Key = std::tuple<std::vector<DimId>, std::vector<std::vector<int64_t>>, std::string>;
   std::map<Key, std::vector<Replacement>> groups;
   for (const Replacement &each : replacements) {
     const Parameter &parameter = model.parameters[each.parameter];
-    groups[{parameter.repeats, parameter.iterations}].push_back(each);
+    groups[{parameter.repeats, parameter.iterations, each.component}].push_back(each);
   }
   for (const auto &[key, group] : groups) {
     Specialisation spec; // an update is an island of a wider parameter's type

@@ -23,6 +23,7 @@ public:
   /// Reports elements that no parameter has, or several.
   bool check(const MapSizes &sizes, DiagnosticEngine &diags) const {
     const WeightsDecl::Entry &entry = *layouts.front()->entry;
+    const std::string &name = layouts.front()->writtenTensor;
     std::optional<int64_t> all = 1;
     for (int64_t size : shape)
       if (all)
@@ -36,8 +37,8 @@ public:
       return true;
     Diagnostic &diag =
         diags.report(Code::BadStoredDims, entry.loc,
-                     covered == *all ? "parameters share elements of `" + entry.tensor.text + "`"
-                                     : "`" + entry.tensor.text + "` has " + std::to_string(*all) +
+                     covered == *all ? "parameters share elements of `" + name + "`"
+                                     : "`" + name + "` has " + std::to_string(*all) +
                                            " elements, its parameters " + std::to_string(covered));
     for (size_t i = 1; i < layouts.size(); ++i)
       diag.note(layouts[i]->entry->loc, "another parameter of the tensor");
@@ -49,7 +50,7 @@ public:
     std::vector<int64_t> strides(shape.size(), 1);
     for (size_t d = shape.size(); d-- > 1;)
       strides[d - 1] = strides[d] * shape[d];
-    StoredParameter stored{layout.entry->parameter.text(), layout.tensor, shape, 0, {}, {}};
+    StoredParameter stored{layout.parameter, layout.tensor, shape, 0, {}, {}};
     for (size_t d = 0; d < layout.dims.size(); ++d)
       stored.start += (layout.dims[d].from + layout.dims[d].first) * strides[d];
     for (const Factor &factor : layout.factors) {
@@ -109,45 +110,76 @@ private:
   std::vector<int64_t> shape;
 };
 
-using Entries = std::map<std::string, std::vector<const WeightsDecl::Entry *>>;
-
 /// The entries by parameter. The first declaration with entries for a parameter supplies them.
 /// Several entries of one parameter are for its variants.
-Entries entriesOf(const std::vector<Symbol> &declarations) {
-  Entries entries;
-  for (const Symbol &symbol : declarations) {
-    Entries own;
-    for (const WeightsDecl::Entry &entry : symbol.decl->as<WeightsDecl>()->entries)
-      own[entry.parameter.text()].push_back(&entry);
-    entries.merge(own);
+class Entries {
+public:
+  Entries(const AppliedWeights &weights, const Model &model, const Library &library,
+          DiagnosticEngine &diags)
+      : diags(diags) {
+    forEachWeights(weights, model, library, [&](const AppliedWeights &of, const Symbol &symbol) {
+      LayoutReader &reader =
+          readers
+              .try_emplace({of.declarations.front().decl, of.parameters}, model, of, library, diags)
+              .first->second;
+      std::map<std::string, Of> own;
+      for (const WeightsDecl::Entry &entry : symbol.decl->as<WeightsDecl>()->entries) {
+        Of &each = own[of.parameters + entry.parameter.text()];
+        each.reader = &reader;
+        each.entries.push_back(&entry);
+      }
+      byParameter.merge(own);
+    });
   }
-  return entries;
-}
 
-/// The only entry, or the one with the dimensions of the parameter. Reports none, and several.
-const WeightsDecl::Entry *choose(const std::vector<const WeightsDecl::Entry *> &entries,
-                                 const LayoutReader &reader, const Parameter &parameter,
-                                 DiagnosticEngine &diags) {
-  if (entries.size() == 1)
-    return entries.front();
-  const WeightsDecl::Entry *chosen = nullptr;
-  for (const WeightsDecl::Entry *entry : entries) {
-    if (!reader.fits(*entry, parameter))
-      continue;
-    if (chosen) {
-      diags.report(Code::Redeclared, entry->parameter.loc, "this parameter has two entries")
-          .note(chosen->loc, "the first one is here");
-      return nullptr;
-    }
-    chosen = entry;
+  bool has(const Parameter &parameter) const { return byParameter.count(parameter.name); }
+  /// Takes the entry of a parameter out. Nothing after a report.
+  std::optional<Layout> take(const Parameter &parameter) {
+    const Of own = byParameter.extract(parameter.name).mapped();
+    const WeightsDecl::Entry *entry = choose(own, parameter);
+    return entry ? own.reader->read(*entry, parameter) : std::nullopt;
   }
-  if (!chosen)
-    diags
-        .report(Code::BadStoredDims, entries.front()->loc,
-                "no entry has the dimensions of `" + parameter.name + "`")
-        .note(parameter.loc, "declared here");
-  return chosen;
-}
+  /// The names that were not taken: of other variants of the model, or misspelled.
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto &[name, of] : byParameter)
+      all.push_back(name);
+    return all;
+  }
+
+private:
+  struct Of {
+    LayoutReader *reader;
+    std::vector<const WeightsDecl::Entry *> entries;
+  };
+
+  /// The only entry, or the one with the dimensions of the parameter. Reports none, and several.
+  const WeightsDecl::Entry *choose(const Of &own, const Parameter &parameter) const {
+    if (own.entries.size() == 1)
+      return own.entries.front();
+    const WeightsDecl::Entry *chosen = nullptr;
+    for (const WeightsDecl::Entry *entry : own.entries) {
+      if (!own.reader->fits(*entry, parameter))
+        continue;
+      if (chosen) {
+        diags.report(Code::Redeclared, entry->parameter.loc, "this parameter has two entries")
+            .note(chosen->loc, "the first one is here");
+        return nullptr;
+      }
+      chosen = entry;
+    }
+    if (!chosen)
+      diags
+          .report(Code::BadStoredDims, own.entries.front()->loc,
+                  "no entry has the dimensions of `" + parameter.name + "`")
+          .note(parameter.loc, "declared here");
+    return chosen;
+  }
+
+  DiagnosticEngine &diags;
+  std::map<std::pair<const Decl *, std::string>, LayoutReader> readers;
+  std::map<std::string, Of> byParameter;
+};
 
 void reportMissing(const Parameter &parameter, const WeightsDecl &decl,
                    const std::vector<std::string> &idle, DiagnosticEngine &diags) {
@@ -161,51 +193,35 @@ void reportMissing(const Parameter &parameter, const WeightsDecl &decl,
 
 } // namespace
 
-static WeightMap readLists(const std::vector<Symbol> &declarations) {
-  WeightMap map{declarations.front().decl->as<WeightsDecl>()->format.text, {}, {}, {}};
-  for (const Symbol &symbol : declarations) {
+static WeightMap readLists(const AppliedWeights &weights, const Model &model,
+                           const Library &library) {
+  WeightMap map{weights.declarations.front().decl->as<WeightsDecl>()->format.text, {}, {}, {}};
+  forEachWeights(weights, model, library, [&](const AppliedWeights &of, const Symbol &symbol) {
     const WeightsDecl &decl = *symbol.decl->as<WeightsDecl>();
     for (const WeightsDecl::Copy &copy : decl.copies)
-      map.copies.emplace_back(copy.tensor.text, copy.original.text);
+      map.copies.emplace_back(of.tensors + copy.tensor.text, of.tensors + copy.original.text);
     for (const Name &pattern : decl.unused)
-      map.unused.push_back(pattern.text);
-  }
+      map.unused.push_back(of.tensors + pattern.text);
+  });
   return map;
 }
 
-static LayoutReader::Splits splitsOf(const std::vector<Symbol> &declarations) {
-  LayoutReader::Splits splits;
-  for (const Symbol &symbol : declarations)
-    for (const WeightsDecl::Split &split : symbol.decl->as<WeightsDecl>()->splits)
-      splits.push_back(&split);
-  return splits;
-}
-
 /// The layouts of all parameters with an entry. Warns of the others, unless they are merged.
-static std::vector<Layout> readLayouts(const std::vector<Symbol> &declarations, const Model &model,
-                                       const std::set<std::string> &merged, const MapSizes &sizes,
+static std::vector<Layout> readLayouts(const AppliedWeights &weights, const Model &model,
+                                       const std::set<std::string> &merged, const Library &library,
                                        DiagnosticEngine &diags) {
-  Entries entries = entriesOf(declarations);
-  LayoutReader reader(model, sizes, splitsOf(declarations), diags);
+  Entries entries(weights, model, library, diags);
   std::vector<Layout> layouts;
   std::vector<const Parameter *> missing;
-  for (const Parameter &parameter : model.parameters) {
-    const auto own = entries.find(parameter.name);
-    if (own == entries.end()) {
+  for (const Parameter &parameter : model.parameters)
+    if (!entries.has(parameter))
       missing.push_back(&parameter);
-      continue;
-    }
-    const auto all = entries.extract(own).mapped();
-    if (const WeightsDecl::Entry *entry = choose(all, reader, parameter, diags))
-      if (std::optional<Layout> layout = reader.read(*entry, parameter))
-        layouts.push_back(std::move(*layout));
-  }
-  std::vector<std::string> idle; // of other variants of the model, or misspelled
-  for (const auto &[name, all] : entries)
-    idle.push_back(name);
+    else if (std::optional<Layout> layout = entries.take(parameter))
+      layouts.push_back(std::move(*layout));
+  const std::vector<std::string> idle = entries.names();
   for (const Parameter *parameter : missing)
     if (parameter->initFrom != "optional" && !merged.count(parameter->name))
-      reportMissing(*parameter, *declarations.front().decl->as<WeightsDecl>(), idle, diags);
+      reportMissing(*parameter, *weights.declarations.front().decl->as<WeightsDecl>(), idle, diags);
   return layouts;
 }
 
@@ -213,8 +229,9 @@ std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, c
                                       const std::set<std::string> &merged, const Library &library,
                                       DiagnosticEngine &diags) {
   const size_t errorsBefore = diags.errorReports();
-  const MapSizes sizes(model, library, *declarations.front().unit, diags);
-  const std::vector<Layout> layouts = readLayouts(declarations, model, merged, sizes, diags);
+  const AppliedWeights weights{declarations};
+  const MapSizes sizes(model, "", library, *declarations.front().unit, diags);
+  const std::vector<Layout> layouts = readLayouts(weights, model, merged, library, diags);
   std::map<std::string, StoredTensor> tensors;
   for (const Layout &layout : layouts)
     tensors[layout.tensor].add(layout);
@@ -222,7 +239,7 @@ std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, c
     tensor.check(sizes, diags);
   if (diags.errorReports() != errorsBefore)
     return std::nullopt;
-  WeightMap map = readLists(declarations);
+  WeightMap map = readLists(weights, model, library);
   for (const Layout &layout : layouts)
     map.parameters.push_back(tensors[layout.tensor].locate(layout));
   for (const std::string &name : merged)

@@ -3,6 +3,7 @@
 #include "compiler/sema/modules/Suggest.h"
 
 #include <algorithm>
+#include <map>
 
 namespace titan::sema {
 
@@ -37,6 +38,25 @@ void checkModel(const Path &path, const Unit &unit, const Library &library,
 
 } // namespace
 
+static void checkComponents(const WeightsDecl &weights, const Unit &unit, const Library &library,
+                            DiagnosticEngine &diags) {
+  std::map<std::string, Location> seen;
+  for (const WeightsDecl::Component &component : weights.components) {
+    if (auto [first, isNew] = seen.try_emplace(component.parameters.text(), component.loc); !isNew)
+      diags.report(Code::Redeclared, component.parameters.loc, "this component has two maps")
+          .note(first->second, "the first one is here");
+    checkModel(component.model, unit, library, diags);
+    const Symbol model = library.lookup(unit, component.model);
+    if (model && findWeights(model, unit, library).empty())
+      diags
+          .report(Code::WeightsOfUnknown, component.model.loc,
+                  "there are no weights \"" + weights.format.text + "\" for `" +
+                      component.model.text() + "`")
+          .help("declare them, or write the entries of the component here: `" +
+                component.parameters.text() + ".NAME = \"TENSOR\"`");
+  }
+}
+
 void checkWeightNames(const Unit &unit, const Library &library, DiagnosticEngine &diags) {
   for (const DeclPtr &decl : unit.module->decls) {
     auto *weights = decl->as<WeightsDecl>();
@@ -50,6 +70,7 @@ void checkWeightNames(const Unit &unit, const Library &library, DiagnosticEngine
     checkModel(weights->model, unit, library, diags);
     if (weights->base)
       checkModel(*weights->base, unit, library, diags);
+    checkComponents(*weights, unit, library, diags);
   }
 }
 
@@ -63,6 +84,32 @@ std::vector<Symbol> findWeights(const Symbol &model, const Unit &unit, const Lib
     next = base ? findNext(base, *found.back().unit, library, found) : Symbol{};
   }
   return found;
+}
+
+/// Whether the model has parameters whose names begin so.
+static bool hasComponent(const Model &model, const std::string &prefix) {
+  return std::any_of(
+      model.parameters.begin(), model.parameters.end(),
+      [&](const Parameter &parameter) { return parameter.name.starts_with(prefix); });
+}
+
+void forEachWeights(
+    const AppliedWeights &weights, const Model &model, const Library &library,
+    const std::function<void(const AppliedWeights &, const Symbol &declaration)> &visit) {
+  if (!hasComponent(model, weights.parameters)) // of another variant, or the end of a recursion
+    return;
+  for (const Symbol &symbol : weights.declarations) {
+    visit(weights, symbol);
+    for (const WeightsDecl::Component &component : symbol.decl->as<WeightsDecl>()->components) {
+      AppliedWeights inner{
+          {}, weights.parameters + component.parameters.text() + ".", {}, &component};
+      inner.tensors = weights.tensors + (component.tensors ? component.tensors->text
+                                                           : component.parameters.text() + ".");
+      if (const Symbol of = library.lookup(*symbol.unit, component.model))
+        inner.declarations = findWeights(of, *symbol.unit, library);
+      forEachWeights(inner, model, library, visit);
+    }
+  }
 }
 
 } // namespace titan::sema

@@ -3,6 +3,9 @@
 #define TITAN_COMPILER_SEMA_FINDWEIGHTS_H
 
 #include "compiler/sema/modules/Library.h"
+#include "compiler/sema/program/Program.h"
+
+#include <functional>
 
 namespace titan::sema {
 
@@ -12,6 +15,20 @@ void checkWeightNames(const Unit &unit, const Library &library, DiagnosticEngine
 /// The first declaration for `model` (DeclarationsFor.h); behind it the declarations that it
 /// extends. Empty if there is none.
 std::vector<Symbol> findWeights(const Symbol &model, const Unit &unit, const Library &library);
+
+/// The declarations for a model, applied to the complete model or to a component of it.
+struct AppliedWeights {
+  std::vector<Symbol> declarations; ///< findWeights
+  /// They precede the names of parameters and tensors in the declarations: "teacher.".
+  std::string parameters = {}, tensors = {};
+  const syntax::WeightsDecl::Component *component = nullptr; ///< null: the complete model
+};
+
+/// Calls `visit` for each declaration, and behind it for those of its components: of several
+/// entries for a parameter, the first one counts.
+void forEachWeights(
+    const AppliedWeights &weights, const Model &model, const Library &library,
+    const std::function<void(const AppliedWeights &, const Symbol &declaration)> &visit);
 
 } // namespace titan::sema
 

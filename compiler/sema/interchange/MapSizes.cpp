@@ -2,15 +2,21 @@
 
 namespace titan::sema {
 
-MapSizes::MapSizes(const Model &model, const Library &library, const Unit &unit,
-                   DiagnosticEngine &diags)
+MapSizes::MapSizes(const Model &model, const std::string &component, const Library &library,
+                   const Unit &unit, DiagnosticEngine &diags)
     : library(library), unit(unit), diags(diags) {
+  for (DimId dim : dimsOfComponent(model, component))
+    add(model.dims[dim]);
   for (DimId dim = 0; dim < model.dims.size(); ++dim)
-    if (model.dims[dim].size > 0)
-      known.try_emplace(model.dims[dim].name, Value::ofInt(model.dims[dim].size));
+    add(model.dims[dim]);
   for (const Model::Argument &argument : model.arguments)
     if (argument.kind == "integer")
       known.try_emplace(argument.name, Value::ofInt(std::stoll(argument.value)));
+}
+
+void MapSizes::add(const Dim &dim) {
+  if (dim.size > 0)
+    known.try_emplace(dim.name, Value::ofInt(dim.size));
 }
 
 std::optional<int64_t> MapSizes::find(const std::string &name) const {

@@ -1,4 +1,5 @@
-// Sizes in `weights` declarations: expressions over dimensions and arguments of the model.
+// Sizes in `weights` declarations: expressions over dimensions and arguments of the model. In the
+// map of a component, the dimensions of the component's parameters precede others of the same name.
 #ifndef TITAN_COMPILER_SEMA_MAPSIZES_H
 #define TITAN_COMPILER_SEMA_MAPSIZES_H
 
@@ -8,7 +9,10 @@ namespace titan::sema {
 
 class MapSizes {
 public:
-  MapSizes(const Model &model, const Library &library, const Unit &unit, DiagnosticEngine &diags);
+  /// `component`: the beginning of the names of the component's parameters; empty: the complete
+  /// model.
+  MapSizes(const Model &model, const std::string &component, const Library &library,
+           const Unit &unit, DiagnosticEngine &diags);
 
   /// The size of a dimension, or an integer argument of the model.
   std::optional<int64_t> find(const std::string &name) const;
@@ -18,6 +22,8 @@ public:
   std::optional<int64_t> multiply(int64_t a, int64_t b, Location loc) const;
 
 private:
+  void add(const Dim &dim);
+
   const Library &library;
   const Unit &unit;
   DiagnosticEngine &diags;

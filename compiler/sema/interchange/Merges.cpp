@@ -1,4 +1,5 @@
 #include "compiler/sema/interchange/Merges.h"
+#include "compiler/sema/interchange/FindWeights.h"
 #include "compiler/sema/modules/Suggest.h"
 
 #include <algorithm>
@@ -8,15 +9,17 @@ namespace titan::sema {
 using namespace syntax;
 
 /// The index of the parameter; nothing after a report.
-static std::optional<uint32_t> findParameter(const Path &path, const Model &model,
-                                             DiagnosticEngine &diags) {
-  const auto found = std::find_if(model.parameters.begin(), model.parameters.end(),
-                                  [&](const Parameter &each) { return each.name == path.text(); });
+static std::optional<uint32_t> findParameter(const Path &path, const std::string &component,
+                                             const Model &model, DiagnosticEngine &diags) {
+  const auto found =
+      std::find_if(model.parameters.begin(), model.parameters.end(),
+                   [&](const Parameter &each) { return each.name == component + path.text(); });
   if (found != model.parameters.end())
     return static_cast<uint32_t>(found - model.parameters.begin());
   std::vector<std::string> names;
   for (const Parameter &each : model.parameters)
-    names.push_back(each.name);
+    if (each.name.starts_with(component))
+      names.push_back(each.name.substr(component.size()));
   Diagnostic &diag =
       diags.report(Code::BadMerge, path.loc, "`" + path.text() + "` is no parameter of the model");
   if (std::string near = nearestName(path.text(), names); !near.empty())
@@ -29,12 +32,15 @@ std::optional<Model> elaborateMerges(const std::vector<Symbol> &declarations, co
   const size_t errorsBefore = diags.errorReports();
   std::vector<Replacement> replacements;
   std::map<uint32_t, Location> seen; // the first declaration has its own entry
-  for (const Symbol &symbol : declarations)
+  auto collect = [&](const AppliedWeights &of, const Symbol &symbol) {
     for (const WeightsDecl::Merge &merge : symbol.decl->as<WeightsDecl>()->merges) {
-      const std::optional<uint32_t> parameter = findParameter(merge.parameter, model, diags);
+      const std::optional<uint32_t> parameter =
+          findParameter(merge.parameter, of.parameters, model, diags);
       if (parameter && seen.try_emplace(*parameter, merge.loc).second)
-        replacements.push_back({*parameter, merge.value.get(), symbol.unit});
+        replacements.push_back({*parameter, merge.value.get(), symbol.unit, of.parameters});
     }
+  };
+  forEachWeights({declarations}, model, library, collect);
   Model function;
   if (diags.errorReports() != errorsBefore ||
       !elaborateReplacements(model, replacements, library, diags, function))

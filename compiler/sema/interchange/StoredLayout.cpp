@@ -10,9 +10,26 @@ namespace titan::sema {
 
 using namespace syntax;
 
+LayoutReader::LayoutReader(const Model &model, const AppliedWeights &weights,
+                           const Library &library, DiagnosticEngine &diags)
+    : model(model),
+      sizes(model, weights.parameters, library, *weights.declarations.front().unit, diags),
+      tensors(weights.tensors), component(weights.component), diags(diags) {
+  for (const Symbol &symbol : weights.declarations)
+    for (const WeightsDecl::Split &split : symbol.decl->as<WeightsDecl>()->splits)
+      splits.push_back(&split);
+}
+
+Diagnostic &LayoutReader::report(Code code, Location loc, const std::string &message) const {
+  Diagnostic &diag = diags.report(code, loc, message);
+  if (component)
+    diag.note(component->loc, "in the map of this component");
+  return diag;
+}
+
 std::optional<Layout> LayoutReader::read(const WeightsDecl::Entry &entry,
                                          const Parameter &parameter) {
-  Layout layout{&entry, {}, {}, {}};
+  Layout layout{&entry, parameter.name, tensors + entry.tensor.text, {}, {}, {}};
   for (DimId dim : parameter.type.dims)
     if (!addFactors(model.dims[dim], layout.factors))
       return std::nullopt;
@@ -79,9 +96,8 @@ bool LayoutReader::addSplit(const WeightsDecl::Split &split, const Dim &dim,
   if (rest == 1)
     return true;
   factors.resize(first);
-  diags
-      .report(Code::BadStoredDims, split.loc,
-              "the factors do not multiply to `" + dim.name + "` = " + std::to_string(dim.size))
+  report(Code::BadStoredDims, split.loc,
+         "the factors do not multiply to `" + dim.name + "` = " + std::to_string(dim.size))
       .help("give all factors but one a size");
   return false;
 }
@@ -93,8 +109,7 @@ std::optional<int64_t> LayoutReader::offsetOf(const NameIndex &index, const Name
     return number.integer;
   if (std::optional<int64_t> size = sizes.find(index.offset))
     return size;
-  diags.report(Code::BadTensorName, tensor.loc,
-               "the model has no size called `" + index.offset + "`");
+  report(Code::BadTensorName, tensor.loc, "the model has no size called `" + index.offset + "`");
   return std::nullopt;
 }
 
@@ -116,9 +131,9 @@ std::vector<std::string> LayoutReader::numberIndices(const TensorName &name,
 
 bool LayoutReader::readName(const WeightsDecl::Entry &entry, const Parameter &parameter,
                             Layout &layout) {
-  std::optional<TensorName> name = parseTensorName(entry.tensor.text);
+  std::optional<TensorName> name = parseTensorName(layout.writtenTensor);
   if (!name) {
-    diags.report(Code::BadTensorName, entry.tensor.loc, "the braces of this name are wrong")
+    report(Code::BadTensorName, entry.tensor.loc, "the braces of this name are wrong")
         .help("an index is written `{layers}` or `{layers + 1}`");
     return false;
   }
@@ -140,10 +155,9 @@ bool LayoutReader::readName(const WeightsDecl::Entry &entry, const Parameter &pa
 
 bool LayoutReader::reportIndex(const WeightsDecl::Entry &entry, const Parameter &parameter,
                                const NameIndex &index) {
-  diags
-      .report(Code::BadTensorName, entry.tensor.loc,
-              "`" + index.name + "` is neither a repeat nor a dimension of `" +
-                  entry.parameter.text() + "`")
+  report(Code::BadTensorName, entry.tensor.loc,
+         "`" + index.name + "` is neither a repeat nor a dimension of `" + entry.parameter.text() +
+             "`")
       .note(parameter.loc, "declared here");
   return false;
 }
@@ -155,9 +169,8 @@ bool LayoutReader::checkRepeats(const WeightsDecl::Entry &entry, const TensorNam
     if (std::any_of(name.indices.begin(), name.indices.end(),
                     [&](const NameIndex &index) { return index.name == repeat; }))
       continue;
-    diags
-        .report(Code::BadTensorName, entry.tensor.loc,
-                "all iterations of `" + repeat + "` would have one tensor")
+    report(Code::BadTensorName, entry.tensor.loc,
+           "all iterations of `" + repeat + "` would have one tensor")
         .help("write `{" + repeat + "}` in the name");
     return false;
   }
@@ -202,9 +215,9 @@ bool LayoutReader::readDims(const std::vector<WeightsDecl::Dim> &dims, Layout &l
 bool LayoutReader::checkRange(int64_t from, int64_t size, int64_t extent, Location loc) {
   if (from >= 0 && from <= extent - size)
     return true;
-  diags.report(Code::BadStoredDims, loc,
-               std::to_string(size) + " indices from " + std::to_string(from) +
-                   " on are not within " + std::to_string(extent));
+  report(Code::BadStoredDims, loc,
+         std::to_string(size) + " indices from " + std::to_string(from) + " on are not within " +
+             std::to_string(extent));
   return false;
 }
 
@@ -248,9 +261,9 @@ bool LayoutReader::addDim(const WeightsDecl::Factor &written, int d, Layout &lay
     if (factor->name == name || factor + 1 == layout.factors.rend() || (factor + 1)->ofDim != name)
       return true;
   }
-  Diagnostic &diag = diags.report(
-      Code::BadStoredDims, written.loc,
-      "`" + name + "` " + (isKnown ? "occurs twice" : "is no dimension of the parameter"));
+  Diagnostic &diag =
+      report(Code::BadStoredDims, written.loc,
+             "`" + name + "` " + (isKnown ? "occurs twice" : "is no dimension of the parameter"));
   std::vector<std::string> names;
   for (const Factor &each : layout.factors)
     names.push_back(each.name);
@@ -262,9 +275,8 @@ bool LayoutReader::addDim(const WeightsDecl::Factor &written, int d, Layout &lay
 bool LayoutReader::checkFactors(const WeightsDecl::Entry &entry, const Layout &layout) {
   for (const Factor &factor : layout.factors)
     if (!factor.isInName && factor.storedDim < 0) {
-      diags
-          .report(Code::BadStoredDims, entry.loc,
-                  "the stored tensor lacks the dimension `" + factor.name + "`")
+      report(Code::BadStoredDims, entry.loc,
+             "the stored tensor lacks the dimension `" + factor.name + "`")
           .help("name each dimension of the parameter once");
       return false;
     }

@@ -3,6 +3,7 @@
 #ifndef TITAN_COMPILER_SEMA_STOREDLAYOUT_H
 #define TITAN_COMPILER_SEMA_STOREDLAYOUT_H
 
+#include "compiler/sema/interchange/FindWeights.h"
 #include "compiler/sema/interchange/MapSizes.h"
 #include "compiler/sema/interchange/TensorName.h"
 
@@ -26,7 +27,9 @@ struct StoredDim {
 /// An entry applied to its parameter, before the sizes of the stored tensor are known.
 struct Layout {
   const syntax::WeightsDecl::Entry *entry;
-  std::string tensor;
+  std::string parameter;
+  std::string writtenTensor; ///< as the entry and the component name it
+  std::string tensor;        ///< with numbered indices
   std::vector<Factor> factors;
   std::vector<StoredDim> dims;
 
@@ -38,12 +41,11 @@ struct Layout {
   }
 };
 
+/// Reads entries of declarations that are applied to a model or to a component of it.
 class LayoutReader {
 public:
-  using Splits = std::vector<const syntax::WeightsDecl::Split *>;
-
-  LayoutReader(const Model &model, MapSizes sizes, Splits splits, DiagnosticEngine &diags)
-      : model(model), sizes(std::move(sizes)), splits(std::move(splits)), diags(diags) {}
+  LayoutReader(const Model &model, const AppliedWeights &weights, const Library &library,
+               DiagnosticEngine &diags);
 
   /// Whether the brackets of the entry name dimensions of the parameter only.
   bool fits(const syntax::WeightsDecl::Entry &entry, const Parameter &parameter) const;
@@ -51,6 +53,10 @@ public:
   std::optional<Layout> read(const syntax::WeightsDecl::Entry &entry, const Parameter &parameter);
 
 private:
+  using Splits = std::vector<const syntax::WeightsDecl::Split *>;
+
+  /// Reports an error, with a note where the map is that of a component.
+  Diagnostic &report(Code code, Location loc, const std::string &message) const;
   bool addFactors(const Dim &dim, std::vector<Factor> &factors);
   bool addSplit(const syntax::WeightsDecl::Split &split, const Dim &dim,
                 std::vector<Factor> &factors);
@@ -73,6 +79,8 @@ private:
   const Model &model;
   MapSizes sizes;
   Splits splits;
+  std::string tensors; ///< what precedes the names of tensors
+  const syntax::WeightsDecl::Component *component;
   DiagnosticEngine &diags;
 };
 

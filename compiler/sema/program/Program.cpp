@@ -53,4 +53,14 @@ int64_t Model::parameterCount(bool buffers) const {
   return count;
 }
 
+std::vector<DimId> dimsOfComponent(const Model &model, const std::string &component) {
+  std::vector<DimId> dims;
+  for (const Parameter &parameter : model.parameters)
+    if (!component.empty() && parameter.name.starts_with(component)) {
+      dims.insert(dims.end(), parameter.type.dims.begin(), parameter.type.dims.end());
+      dims.insert(dims.end(), parameter.repeats.begin(), parameter.repeats.end());
+    }
+  return dims;
+}
+
 } // namespace titan::sema

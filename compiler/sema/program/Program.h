@@ -177,6 +177,10 @@ struct Model {
   int64_t elements(const Parameter &parameter) const;
 };
 
+/// The dimensions and repeats of the parameters whose names begin with `component`: those of a
+/// component of the model. None if `component` is empty.
+std::vector<DimId> dimsOfComponent(const Model &model, const std::string &component);
+
 } // namespace titan::sema
 
 #endif

@@ -70,14 +70,21 @@ std::vector<TargetTensor> targetsOf(const WeightMap &map,
   return targets;
 }
 
-void copyRun(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
-             int64_t count, int64_t size) {
-  if (fromStride == 1 && toStride == 1) {
-    std::memcpy(to, from, static_cast<size_t>(count * size));
+/// Copies a block of `from`, the memory of its rows, to the stored tensor.
+void copyBlock(const StridedBlock &block, const std::byte *from, std::byte *stored, int64_t size) {
+  from += block.local * size;
+  stored += block.stored * size;
+  if (block.localStride == 1 && block.storedStride == 1) {
+    std::memcpy(stored, from, static_cast<size_t>(block.count * size));
     return;
   }
-  for (int64_t i = 0; i < count; ++i)
-    std::memcpy(to + i * toStride * size, from + i * fromStride * size, static_cast<size_t>(size));
+  constexpr int64_t together = 32; // rows, so that caches hold both sides
+  for (int64_t row = 0; row < block.count; row += together)
+    for (size_t j = 0; j < block.columns.size(); ++j)
+      for (int64_t i = row; i < std::min(block.count, row + together); ++i)
+        std::memcpy(stored + (block.columns[j] + i * block.storedStride) * size,
+                    from + (static_cast<int64_t>(j) + i * block.localStride) * size,
+                    static_cast<size_t>(size));
 }
 
 /// Copies what this rank writes of the tensor to its place in `bytes`.
@@ -94,11 +101,11 @@ void gather(Executor &executor, const Contribution &contribution, std::byte *byt
     const int64_t last = std::min(run.global + run.count, end);
     if (first >= last)
       return;
-    const std::byte *data = host.data() + (run.local - run.global) * size;
-    layout.forEachRun(first, last - first, [&](const StridedRun &segment) {
-      if (segment.tensor == contribution.tensor)
-        copyRun(data + segment.element * size, segment.elementStride, bytes + segment.stored * size,
-                segment.storedStride, segment.count, size);
+    const ElementRows row{
+        .first = first, .columns = last - first, .local = run.local + first - run.global};
+    layout.forEachBlock(row, [&](const StridedBlock &block) {
+      if (block.tensor == contribution.tensor)
+        copyBlock(block, host.data(), bytes, size);
     });
   });
 }
@@ -135,28 +142,24 @@ void writeTargets(Executor &executor, const std::string &path,
   executor.barrier("writing a file of weights");
 }
 
-/// Segments of complete rows, which a transposing reader visits in blocks.
-int64_t lengthOfSegments(const TensorInfo &info) {
-  constexpr int64_t enough = 1 << 16; // elements, to balance threads
-  int64_t row = 1;
-  for (size_t d = 1; d < info.dims.size(); ++d)
-    row *= info.dims[d].size - info.dims[d].padding;
-  return row * std::max<int64_t>(1, enough / row);
-}
-
-/// Reads this rank's shard of weights number `index`, by all threads.
-void readSegments(Executor &executor, const FileTensor &fileTensor, const StartingWeights &weights,
-                  size_t index) {
-  if (!fileTensor.data)
-    return;
-  const TensorInfo &info = fileTensor.info;
-  const std::vector<ShardRun> segments = segmentsOf(executor, fileTensor, lengthOfSegments(info));
-  HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::ReadWrite);
-  std::byte *data = host.data();
-#pragma omp parallel for schedule(dynamic)
-  for (size_t i = 0; i < segments.size(); ++i)
-    weights.readRange(index, segments[i].global, segments[i].count,
-                      data + segments[i].local * sizeOf(info.dtype));
+/// The elements of this rank's shard. Runs of equal length at equal distances are rows.
+std::vector<ElementRows> rowsOf(Executor &executor, const FileTensor &fileTensor) {
+  std::vector<ElementRows> all;
+  executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
+    if (!all.empty() && all.back().columns == run.count) {
+      ElementRows &rows = all.back();
+      const int64_t pitch = run.global - (rows.first + (rows.rows - 1) * rows.pitch);
+      const int64_t localPitch = run.local - (rows.local + (rows.rows - 1) * rows.localPitch);
+      if (rows.rows == 1 || (pitch == rows.pitch && localPitch == rows.localPitch)) {
+        rows.pitch = pitch;
+        rows.localPitch = localPitch;
+        ++rows.rows;
+        return;
+      }
+    }
+    all.push_back({.first = run.global, .columns = run.count, .local = run.local});
+  });
+  return all;
 }
 
 } // namespace
@@ -175,8 +178,11 @@ std::vector<WeightRow> loadStartingWeights(Executor &executor,
   StartingWeights weights(executor.program().weights, sources, stores);
   weights.match(needed);
   for (size_t i = 0; i < fileTensors.size(); ++i) {
-    if (weights.has(i))
-      readSegments(executor, fileTensors[i], weights, i);
+    const FileTensor &each = fileTensors[i];
+    if (weights.has(i) && each.data) {
+      HostView host(executor.device(), each.data, each.bytes, HostView::Access::ReadWrite);
+      weights.read(i, rowsOf(executor, each), host.data());
+    }
     weights.release();
   }
   return weights.rows();

@@ -3,6 +3,7 @@
 #include "base/Error.h"
 #include "base/text/Glob.h"
 #include "base/weights/ShorterTensor.h"
+#include "files/Populate.h"
 
 #include <algorithm>
 
@@ -253,22 +254,58 @@ void StartingWeights::matchRest() {
                                          map.format)));
 }
 
-void StartingWeights::readRange(size_t index, int64_t first, int64_t count, void *out) const {
+/// The elements of the memory of all rows.
+static std::span<std::byte> memoryOf(std::span<const ElementRows> rows, int64_t size,
+                                     std::byte *out) {
+  int64_t begin = INT64_MAX, end = 0;
+  for (const ElementRows &each : rows) {
+    begin = std::min(begin, each.local);
+    end = std::max(end, each.local + (each.rows - 1) * each.localPitch + each.columns);
+  }
+  return rows.empty() ? std::span<std::byte>()
+                      : std::span(out + begin * size, static_cast<size_t>((end - begin) * size));
+}
+
+void StartingWeights::read(size_t index, std::span<const ElementRows> rows, std::byte *out) const {
   const Match &match = matched[index];
+  populate(memoryOf(rows, sizeOf(match.type), out));
+  std::vector<ElementRows> segments;
+  for (const ElementRows &each : rows)
+    if (match.isPartial()) // its rows are not those of the stored tensor
+      segments.push_back(each);
+    else
+      match.layout->forEachSegment(
+          each, [&](const ElementRows &segment) { segments.push_back(segment); });
+#pragma omp parallel for schedule(dynamic)
+  for (size_t i = 0; i < segments.size(); ++i)
+    readSegment(match, segments[i], out);
+}
+
+void StartingWeights::readSegment(const Match &match, const ElementRows &rows,
+                                  std::byte *out) const {
   // A parameter of several stored tensors reads few of them in a row.
   int64_t number = -1;
   StridedSource source;
-  forEachCommonRun(match.sizes, match.stored.sizes, first, count, [&](const CommonRun &common) {
-    match.layout->forEachRun(common.stored, common.count, [&](const StridedRun &run) {
-      if (run.tensor != number) {
-        number = run.tensor;
-        const SourceTensor &given = match.tensors[static_cast<size_t>(number)];
-        source = stores[given.source].open(given.name, match.type);
-      }
-      const int64_t element = common.element + run.element - common.stored;
-      source.read(run.stored, run.storedStride, run.count, element - first, run.elementStride, out);
-    });
-  });
+  auto readBlock = [&](const StridedBlock &block) {
+    if (block.tensor != number) {
+      number = block.tensor;
+      const SourceTensor &given = match.tensors[static_cast<size_t>(number)];
+      source = stores[given.source].open(given.name, match.type);
+    }
+    source.read(block, out);
+  };
+  if (!match.isPartial())
+    return match.layout->forEachBlock(rows, readBlock);
+  for (int64_t i = 0; i < rows.rows; ++i) {
+    const int64_t first = rows.first + i * rows.pitch;
+    const int64_t local = rows.local + i * rows.localPitch - first;
+    forEachCommonRun(
+        match.sizes, match.stored.sizes, first, rows.columns, [&](const CommonRun &common) {
+          match.layout->forEachBlock(
+              {.first = common.stored, .columns = common.count, .local = local + common.element},
+              readBlock);
+        });
+  }
 }
 
 void StartingWeights::release() const {

@@ -37,9 +37,9 @@ public:
   void match(std::span<const NeededWeights> needed);
   /// Whether a source has these weights.
   bool has(size_t index) const { return !matched[index].tensors.empty(); }
-  /// Reads elements [first, first + count), row-major, into out, as the needed type. Elements that
-  /// the source lacks stay. Several threads may call this.
-  void readRange(size_t index, int64_t first, int64_t count, void *out) const;
+  /// Reads rows of these weights to their places in `out`, as the needed type, by all threads.
+  /// Elements that the source lacks stay.
+  void read(size_t index, std::span<const ElementRows> rows, std::byte *out) const;
   const std::vector<WeightRow> &rows() const { return table; }
   /// Lets go of what was read of the files.
   void release() const;
@@ -60,6 +60,7 @@ private:
     bool isPartial() const { return sizes != stored.sizes; }
   };
 
+  void readSegment(const Match &match, const ElementRows &rows, std::byte *out) const;
   void nameTensors();
   void checkPrefixes(std::span<const NeededWeights> needed) const;
   void findOwnSources(std::span<const NeededWeights> needed);

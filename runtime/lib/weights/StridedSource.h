@@ -1,7 +1,8 @@
-// Numbers of a stored tensor, read with strides and converted.
+// Numbers of a stored tensor, read in blocks and converted.
 #pragma once
 
 #include "base/files/Safetensors.h"
+#include "base/weights/StridedLayout.h"
 #include "files/StoredValues.h"
 
 namespace titan::rt {
@@ -13,13 +14,18 @@ public:
   StridedSource(const StoredTensor &tensor, const StoredType &stored, DType type)
       : bytes(tensor.bytes), stored(&stored), type(type) {}
 
-  /// Elements `first + i * stride` for i < count, to `out[at + i * step]`, which has the type
-  /// `type`. One of the strides is 1.
-  void read(int64_t first, int64_t stride, int64_t count, int64_t at, int64_t step,
-            void *out) const;
+  /// Reads a block of this tensor to its place in `out`, which has the type `type`. Large blocks
+  /// are written past the caches.
+  void read(const StridedBlock &block, void *out) const;
+  /// Reads elements [first, first + count) to the beginning of `out`.
+  void read(int64_t first, int64_t count, void *out) const;
   int64_t countElements() const { return static_cast<int64_t>(bytes.size()) / stored->bytes; }
 
 private:
+  void convert(const std::byte *from, int64_t count, std::byte *to) const;
+  template <typename Word>
+  void readAs(const StridedBlock &block, const std::byte *from, std::byte *to) const;
+
   std::span<const std::byte> bytes;
   const StoredType *stored = nullptr;
   DType type = DType::F32;

@@ -1,38 +1,19 @@
 #include "WeightStore.h"
+#include "ShardIndex.h"
 #include "base/Error.h"
 #include "files/ReadFile.h"
 #include "manifest/Manifest.h"
 
 #include <filesystem>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace titan::rt {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The files of an index. Each must be in the same directory, because the index is untrusted.
-std::vector<std::string> filesOfIndex(const fs::path &index) {
-  constexpr size_t longest = size_t{1} << 30;
-  nlohmann::json json = nlohmann::json::parse(readWholeFile(index.string(), longest), nullptr,
-                                              /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
-    throw UserError(index.string() + ": not an index of safetensors files (no weight_map)");
-  std::set<std::string> names;
-  for (const auto &[tensor, file] : json["weight_map"].items()) {
-    if (!file.is_string() ||
-        fs::path(file.get<std::string>()).filename() != file.get<std::string>())
-      throw UserError(index.string() + ": tensor '" + tensor +
-                      "' is not mapped to a file name in this directory");
-    names.insert(file.get<std::string>());
-  }
-  return {names.begin(), names.end()};
-}
 
 std::vector<std::string> filesUnder(const std::string &path) {
   std::error_code ignored;
@@ -51,7 +32,9 @@ std::vector<std::string> filesUnder(const std::string &path) {
     return filesUnder(checkpoints[0]);
   }
   std::vector<std::string> paths;
-  for (const std::string &name : filesOfIndex(index))
+  constexpr size_t longest = size_t{1} << 30;
+  for (const std::string &name :
+       filesOfShardIndex(readWholeFile(index.string(), longest), index.string()))
     paths.push_back((directory / name).string());
   return paths;
 }
@@ -110,7 +93,7 @@ void WeightStore::readRange(const std::string &name, int64_t first, int64_t coun
   if (first < 0 || count < 0 || first + count > source.countElements())
     throw UserError(fmt::format("{}: the tensor '{}' has no elements {} to {}", root, name, first,
                                 first + count));
-  source.read(first, 1, count, 0, 1, out);
+  source.read(first, count, out);
 }
 
 void WeightStore::release() const {

@@ -5,6 +5,7 @@
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Gradient/UnusedIterArgs.h"
 #include "dialects/titan/Transforms/Model/ChunkProgram.h"
+#include "dialects/titan/Transforms/Model/NarrowCaches.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
 
 namespace titan::ir {
@@ -54,20 +55,33 @@ struct AddDecode : titan::ir::impl::TitanAddDecodeBase<AddDecode> {
       return;
     // What the losses alone need may sum over positions.
     dropUnusedIterArgs(logits.getBody());
-    const auto dims = DataDimsAttr::lookup(logits);
-    PositionChunks::Obstacle obstacle;
-    FailureOr<PositionChunks> chunks = PositionChunks::find(logits, dims.getPositions(), obstacle);
-    if (failed(chunks))
-      return refuse(logits, describe(obstacle));
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-    const bool atLaunch = areShardedAtLaunch(getOperation(), dims.getPositions());
-    const int64_t most = atLaunch ? positions : prefill;
+    func::FuncOp source = logits.clone();
+    builder.insert(source);
+    PositionChunks::Obstacle obstacle;
+    const StringAttr dim = DataDimsAttr::lookup(source).getPositions();
+    FailureOr<PositionChunks> chunks = PositionChunks::find(source, dim, obstacle);
+    if (succeeded(chunks)) {
+      narrowCaches(source, *chunks);
+      chunks = PositionChunks::find(source, dim, obstacle);
+    }
+    if (succeeded(chunks))
+      addPrograms(source, *chunks, builder);
+    else
+      logits->setAttr(attr::kUncached, StringAttr::get(&getContext(), describe(obstacle)));
+    source.erase();
+  }
+
+  void addPrograms(func::FuncOp source, const PositionChunks &chunks, OpBuilder &builder) {
+    const int64_t positions = countPositions(source);
+    const StringAttr dim = DataDimsAttr::lookup(source).getPositions();
+    const int64_t most = areShardedAtLaunch(getOperation(), dim) ? positions : prefill;
     if (const int64_t size = getChunkSize(positions, most); size > 1)
-      builder.insert(buildChunkProgram(logits, *chunks, nullptr, {"prefill", size}));
-    func::FuncOp decode = buildChunkProgram(logits, *chunks, nullptr, {"decode", 1});
+      builder.insert(buildChunkProgram(source, chunks, nullptr, {"prefill", size}));
+    func::FuncOp decode = buildChunkProgram(source, chunks, nullptr, {"decode", 1});
     builder.insert(decode);
     if (slots > 1)
-      addBatch(logits, *chunks, decode, builder);
+      addBatch(source, chunks, decode, builder);
   }
 
   /// The programs for several texts, if these do not depend on one another.
@@ -83,10 +97,6 @@ struct AddDecode : titan::ir::impl::TitanAddDecodeBase<AddDecode> {
       return;
     builder.insert(batch);
     builder.insert(buildAdmitProgram(decode, batch));
-  }
-
-  static void refuse(func::FuncOp logits, StringRef reason) {
-    logits->setAttr(attr::kUncached, StringAttr::get(logits.getContext(), reason));
   }
 };
 } // namespace

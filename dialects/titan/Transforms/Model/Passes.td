@@ -78,6 +78,10 @@ def TitanAddDecode : Pass<"titan-add-decode", "::mlir::ModuleOp"> {
     a cache: an argument `titan.cache`, into which the program inserts the rows of its chunk, and which it
     returns (`titan.updates`). A cache in a repeat is scanned and stacked.
 
+    Where keys and values are products of narrower rows and of weights, the weights multiply queries and
+    results of attention instead, and the caches contain the narrower rows: `(q @ up) @ c` for `q @ (c @ up)`.
+    Not if attention would multiply more by a larger factor than its caches are smaller.
+
     With the option `slots` above 1, @decode_batch computes one position of each of several texts, whose
     dimension `batch.slots` replaces the samples. The text in a slot is at the position that
     `titan.scalar = "slot_positions"` has for the slot. @admit copies the caches of @decode to a slot of those of

@@ -27,28 +27,42 @@ std::pair<int64_t, int64_t> locate(const StoredParameter &stored, int64_t elemen
   return {tensor, at};
 }
 
-/// The found of elements [first, first + count), as the layout visits them.
-std::map<int64_t, std::pair<int64_t, int64_t>> visit(const StridedLayout &layout, int64_t first,
-                                                     int64_t count) {
-  std::map<int64_t, std::pair<int64_t, int64_t>> found;
-  layout.forEachRun(first, count, [&](const StridedRun &run) {
-    EXPECT_TRUE(run.elementStride == 1 || run.storedStride == 1);
-    for (int64_t i = 0; i < run.count; ++i) {
-      const bool isNew = found
-                             .try_emplace(run.element + i * run.elementStride, run.tensor,
-                                          run.stored + i * run.storedStride)
-                             .second;
-      EXPECT_TRUE(isNew) << "element " << run.element + i * run.elementStride << " twice";
-    }
+using Found = std::map<int64_t, std::pair<int64_t, int64_t>>;
+
+/// The stored elements by their place in the memory of the rows, as the layout visits them.
+Found visit(const StridedLayout &layout, const ElementRows &rows) {
+  Found found;
+  layout.forEachBlock(rows, [&](const StridedBlock &block) {
+    const int64_t width = std::ssize(block.columns);
+    EXPECT_TRUE(block.localStride == 1 || block.storedStride == 1);
+    EXPECT_TRUE(width == 1 || block.storedStride == 1);
+    EXPECT_LE(width, StridedLayout::maxColumns);
+    for (int64_t i = 0; i < block.count; ++i)
+      for (int64_t j = 0; j < width; ++j) {
+        const int64_t local = block.local + i * block.localStride + j;
+        const int64_t stored =
+            block.stored + block.columns[static_cast<size_t>(j)] + i * block.storedStride;
+        EXPECT_TRUE(found.try_emplace(local, block.tensor, stored).second) << local << " twice";
+      }
   });
   return found;
 }
 
+void expectRows(const StoredParameter &stored, const ElementRows &rows) {
+  const StridedLayout layout(stored);
+  Found expected, segments;
+  for (int64_t i = 0; i < rows.rows; ++i)
+    for (int64_t j = 0; j < rows.columns; ++j)
+      expected[rows.local + i * rows.localPitch + j] =
+          locate(stored, rows.first + i * rows.pitch + j);
+  EXPECT_EQ(visit(layout, rows), expected);
+  layout.forEachSegment(
+      rows, [&](const ElementRows &segment) { segments.merge(visit(layout, segment)); });
+  EXPECT_EQ(segments, expected);
+}
+
 void expectElements(const StoredParameter &stored, int64_t first, int64_t count) {
-  const auto found = visit(StridedLayout(stored), first, count);
-  EXPECT_EQ(static_cast<int64_t>(found.size()), count);
-  for (int64_t element = first; element < first + count; ++element)
-    EXPECT_EQ(found.at(element), locate(stored, element)) << "element " << element;
+  expectRows(stored, {.first = first, .columns = count, .local = 3});
 }
 
 const StoredParameter transposed{"w", "w.weight", {6, 4}, 0, {4, 6}, {1, 4}};
@@ -60,14 +74,33 @@ TEST(StridedLayout, TransposesAMatrix) {
   expectElements(transposed, 7, 0);
 }
 
+TEST(StridedLayout, TransposesColumnsOfARank) {
+  expectRows(transposed, {1, 2, 6, 4, 0, 2});
+  expectRows(transposed, {4 + 2, 2, 3, 4, 5, 7});
+  expectRows(transposed, {1, 2, 3, 8, 0, 2}); // every second row
+  expectRows(transposed, {3, 3, 2, 4, 0, 3}); // across the ends of rows
+}
+
+// Larger than a block, and than a segment, in both directions.
+TEST(StridedLayout, CutsLargeMatrices) {
+  constexpr int64_t in = 4100, out = 515;
+  const StoredParameter stored{"w", "w.weight", {out, in}, 0, {in, out}, {1, in}};
+  int segments = 0, blocks = 0;
+  StridedLayout(stored).forEachSegment({0, in * out}, [&](const ElementRows &) { ++segments; });
+  StridedLayout(stored).forEachBlock({0, in * out}, [&](const StridedBlock &) { ++blocks; });
+  EXPECT_EQ(segments, 4);
+  EXPECT_EQ(blocks, 4);
+  expectElements(stored, 4090 * out + 7, 9 * out);
+}
+
 TEST(StridedLayout, JoinsFactorsThatAreContiguous) {
   const StoredParameter stored{"w", "w.weight", {2, 3, 4}, 0, {2, 3, 4}, {12, 4, 1}};
-  int runs = 0;
-  StridedLayout(stored).forEachRun(0, 24, [&](const StridedRun &run) {
-    EXPECT_EQ(run.count, 24);
-    ++runs;
+  int blocks = 0;
+  StridedLayout(stored).forEachBlock({0, 24}, [&](const StridedBlock &block) {
+    EXPECT_EQ(block.count, 24);
+    ++blocks;
   });
-  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(blocks, 1);
 }
 
 TEST(StridedLayout, ReadsRotaryPairsFromHalves) {
@@ -106,6 +139,11 @@ TEST(StridedLayout, RandomLayouts) {
     }
     const int64_t first = static_cast<int64_t>(random()) % elements;
     expectElements(stored, first, static_cast<int64_t>(random()) % (elements - first + 1));
+    const int64_t pitch = 1 + static_cast<int64_t>(random() % 12);
+    const int64_t columns = 1 + static_cast<int64_t>(random()) % pitch;
+    if (first + columns <= elements)
+      expectRows(stored, {first, columns, 1 + (elements - first - columns) / pitch, pitch, 2,
+                          columns + static_cast<int64_t>(random() % 3)});
   }
 }
 

@@ -1,0 +1,85 @@
+"""Times of reading weights of other software, against copying as many bytes, and against PyTorch.
+
+    weights.py [--type f32|f64|bf16] [--threads N...] [--rounds N] [--build DIR]
+
+Safetensors files in bf16, in the page cache, have matrices [12288, 4096] for one layout of a parameter each: as stored,
+transposed, a third of the rows (fused projections), and rotary pairs from halves. `bench-weights` reads them as a
+program does. A copy reads and writes as many bytes, by the same threads, from the file to the same kind of
+memory. PyTorch loads the tensors, converts them and makes them contiguous in the layout. Prints a Markdown table:
+seconds to fresh memory, which the system first clears, and to memory in use; and the share of the copy rate. Seconds are
+those of all processors, system included, so other work on the machine does not count.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+
+ROOT = Path(__file__).resolve().parents[1]
+SHAPE, HALF = (12288, 4096), 64
+LAYOUTS = {
+    "plain": lambda w: w,
+    "transposed": lambda w: w.t(),
+    "fused": lambda w: w[SHAPE[0] // 3:SHAPE[0] // 3 * 2].t(),
+    "interleaved": lambda w: w.view(-1, 2, HALF, SHAPE[1]).permute(3, 0, 2, 1),
+}
+TYPES = {"f32": torch.float32, "f64": torch.float64, "bf16": torch.bfloat16}
+
+
+def peer(path: Path, layout: str, dtype: torch.dtype) -> float:
+    """Seconds of PyTorch, to memory that it allocates."""
+    start = time.process_time()
+    made = [LAYOUTS[layout](w).to(dtype, memory_format=torch.contiguous_format).contiguous()
+            for w in load_file(path).values()]
+    seconds = time.process_time() - start
+    del made
+    return seconds
+
+
+def ours(build: Path, path: Path, kind: str, threads: int, rounds: int = 2) -> list[float]:
+    done = subprocess.run([build / "bin" / "bench-weights", path, kind, str(rounds)], check=True, capture_output=True, text=True,
+                          env={**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"})
+    return [float(word) for word in done.stdout.split()[1:]]
+
+
+def table(build: Path, files: dict[str, Path], kind: str, threads: int, rounds: int) -> None:
+    torch.set_num_threads(threads)
+    rows, peers = {layout: [] for layout in LAYOUTS}, {layout: [] for layout in LAYOUTS}
+    for _ in range(rounds):  # in turns, since other work may run beside
+        for layout, path in files.items():
+            rows[layout].append(ours(build, path, kind, threads))
+            peers[layout].append(peer(path, layout, TYPES[kind]))
+    print(f"\nbf16 to {kind}, threads: {threads}\n")
+    print("| layout | MB read, written | s fresh | of a copy | s in use | of a copy | PyTorch s | times ours |")
+    print("|---|---|---|---|---|---|---|---|")
+    for layout in LAYOUTS:
+        read, written, fresh, used, copy, copy_used = (min(column) for column in zip(*rows[layout]))
+        theirs = min(peers[layout])
+        print(f"| {layout} | {read / 1e6:.0f}, {written / 1e6:.0f} | {fresh:.3f} | {copy / fresh:.2f} | {used:.3f} "
+              f"| {copy_used / used:.2f} | {theirs:.3f} | {theirs / fresh:.1f} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--type", choices=TYPES, default="f32")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, os.cpu_count()])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--build", type=Path, default=ROOT / "build")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        torch.manual_seed(1)
+        files = {layout: Path(folder) / f"{layout}.safetensors" for layout in LAYOUTS}
+        for layout, path in files.items():
+            save_file({f"{layout}.{i}": torch.randn(SHAPE).bfloat16() for i in range(2)}, path)
+        for threads in arguments.threads:
+            table(arguments.build, files, arguments.type, threads, arguments.rounds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

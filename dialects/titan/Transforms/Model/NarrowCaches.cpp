@@ -1,0 +1,238 @@
+//===- NarrowCaches.cpp - Attention to narrower keys and values -----------===//
+
+#include "dialects/titan/Transforms/Model/NarrowCaches.h"
+#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/TensorBuilder.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+namespace {
+
+/// A term of the scores: the sum over the dimension `head` of query times key.
+struct ScoreTerm {
+  Value query, key;
+  DimAttr head;
+};
+
+/// A tensor as rows times weights, summed over `rank`.
+struct RowProduct {
+  Value rows, weights;
+  DimAttr rank;
+};
+
+Value skipConstraints(Value value) {
+  while (auto constraint = value.getDefiningOp<ShardingConstraintOp>())
+    value = constraint.getInput();
+  return value;
+}
+
+/// The dimensions of `value`, with `to` in place of `from`.
+NamedTensorType replaceDim(Value value, StringAttr from, DimAttr to) {
+  SmallVector<DimAttr> dims(typeOf(value).getDims());
+  dims[typeOf(value).indexOf(from)] = to;
+  return NamedTensorType::get(typeOf(value).getElementType(), dims);
+}
+
+/// `type` with the dimensions of `others` that it lacks at its end, except `omitted`.
+NamedTensorType addDims(NamedTensorType type, ArrayRef<DimAttr> others, StringAttr omitted) {
+  SmallVector<DimAttr> dims(type.getDims());
+  for (DimAttr dim : others)
+    if (!type.hasDim(dim.getName()) && dim.getName() != omitted)
+      dims.push_back(dim);
+  return NamedTensorType::get(type.getElementType(), dims);
+}
+
+class CacheNarrowing {
+public:
+  CacheNarrowing(AttentionOp op, const PositionChunks &chunks)
+      : op(op), chunks(chunks), opBuilder(op), builder(opBuilder, op.getLoc()) {}
+
+  void run() {
+    DimAttr head = typeOf(op.getKey()).getDims()[typeOf(op.getKey()).indexOf(op.getHeadAttr())];
+    SmallVector<ScoreTerm> terms;
+    split({op.getQuery(), op.getKey(), head}, terms);
+    const ScoreTerm scores = join(terms);
+    DimAttr valueHead = op.getValueHead();
+    const std::optional<RowProduct> product = findProduct(op.getValue(), valueHead);
+    Value value = product ? product->rows : op.getValue();
+    DimAttr narrowHead = product ? product->rank : valueHead;
+    if (narrowHead == scores.head || !typeOf(scores.query).hasDim(narrowHead.getName()))
+      replace(scores, value, narrowHead, product);
+  }
+
+private:
+  bool hasRows(Value value) const { return chunks.get(value).kind == Dependence::Sliced; }
+
+  /// Rows and weights of which `value` is the product, if the rows are narrower. The weights alone
+  /// have the dimension `head`.
+  std::optional<RowProduct> findProduct(Value value, DimAttr head) const {
+    auto contract = skipConstraints(value).getDefiningOp<ContractOp>();
+    if (!contract || contract.getInto() || !hasRows(contract.getResult()))
+      return std::nullopt;
+    RowProduct product{contract.getLhs(), contract.getRhs(), {}};
+    if (hasRows(product.weights))
+      std::swap(product.rows, product.weights);
+    const NamedTensorType type = typeOf(contract.getResult()), rows = typeOf(product.rows);
+    for (DimAttr dim : rows.getDims())
+      if (!type.hasDim(dim.getName())) {
+        if (product.rank)
+          return std::nullopt;
+        product.rank = dim;
+      }
+    const bool isProduct = !hasRows(product.weights) && hasRows(product.rows) && product.rank &&
+                           !rows.hasDim(head.getName()) &&
+                           rows.getElementType() == type.getElementType();
+    if (!isProduct || rows.getNumElements() >= type.getNumElements())
+      return std::nullopt;
+    return product;
+  }
+
+  /// Sums of rows are sums of scores; a pad multiplies a range of the query; an expansion repeats
+  /// keys, as attention does; and weights of the key can multiply the query.
+  void split(const ScoreTerm &term, SmallVectorImpl<ScoreTerm> &terms) {
+    Value key = skipConstraints(term.key);
+    StringAttr head = term.head.getName();
+    auto isTerm = [&](Value value) { return hasRows(value) && typeOf(value).hasDim(head); };
+    if (auto add = key.getDefiningOp<AddOp>();
+        add && isTerm(add.getLhs()) && isTerm(add.getRhs())) {
+      split({term.query, add.getLhs(), term.head}, terms);
+      return split({term.query, add.getRhs(), term.head}, terms);
+    }
+    if (auto pad = key.getDefiningOp<PadOp>(); pad && pad.getDimAttr() == head) {
+      DimAttr range = typeOf(pad.getInput()).getDims()[typeOf(key).indexOf(head)];
+      return split({getRange(term, pad.getOffset(), range), pad.getInput(), range}, terms);
+    }
+    if (auto expand = key.getDefiningOp<ExpandOp>(); expand && isTerm(expand.getInput()))
+      return split({term.query, expand.getInput(), term.head}, terms);
+    std::optional<RowProduct> product = findProduct(key, term.head);
+    if (!product || typeOf(term.query).hasDim(product->rank.getName())) {
+      terms.push_back(term);
+      return;
+    }
+    Value query = builder.create<ContractOp>(replaceDim(term.query, head, product->rank),
+                                             term.query, product->weights);
+    split({query, product->rows, product->rank}, terms);
+  }
+
+  /// The elements of the query that a pad of the key multiplies. Reads them from a concatenation.
+  Value getRange(const ScoreTerm &term, int64_t offset, DimAttr range) {
+    if (auto add = skipConstraints(term.query).getDefiningOp<AddOp>()) {
+      Value found;
+      for (Value each : add.getOperands()) {
+        auto pad = each.getDefiningOp<PadOp>();
+        if (!pad || pad.getDimAttr() != term.head.getName())
+          return slice(term, offset, range);
+        const NamedTensorType type = typeOf(pad.getInput());
+        DimAttr dim = type.getDims()[typeOf(each).indexOf(term.head.getName())];
+        const int64_t begin = pad.getOffset(), end = begin + dim.getSize();
+        if (begin == offset && dim == range && !found)
+          found = pad.getInput();
+        else if (begin < offset + range.getSize() && offset < end)
+          return slice(term, offset, range);
+      }
+      if (found)
+        return found;
+    }
+    return slice(term, offset, range);
+  }
+
+  Value slice(const ScoreTerm &term, int64_t offset, DimAttr range) {
+    return builder.create<SliceOp>(replaceDim(term.query, term.head.getName(), range), term.query,
+                                   term.head.getName(), offset);
+  }
+
+  /// One term: the terms' queries and keys behind one another in a longer dimension.
+  ScoreTerm join(ArrayRef<ScoreTerm> terms) {
+    if (terms.size() == 1)
+      return terms[0];
+    int64_t size = 0;
+    for (const ScoreTerm &term : terms)
+      size += term.head.getSize();
+    auto name = StringAttr::get(op.getContext(), op.getHead() + ".narrow");
+    ScoreTerm joined{{}, {}, DimAttr::get(op.getContext(), name, size)};
+    int64_t offset = 0;
+    for (const ScoreTerm &term : terms) {
+      builder.setLoc(op.getQuery().getLoc());
+      append(joined.query, term.query, term.head, joined.head, offset);
+      builder.setLoc(op.getKey().getLoc()); // its name is that of the cache
+      append(joined.key, expandAsOthers(term, terms), term.head, joined.head, offset);
+      offset += term.head.getSize();
+    }
+    builder.setLoc(op.getLoc());
+    return joined;
+  }
+
+  /// The key with all dimensions of the other keys.
+  Value expandAsOthers(const ScoreTerm &term, ArrayRef<ScoreTerm> terms) {
+    NamedTensorType type = typeOf(term.key);
+    for (const ScoreTerm &other : terms)
+      type = addDims(type, typeOf(other.key).getDims(), other.head.getName());
+    return builder.fitTo(term.key, type);
+  }
+
+  void append(Value &joined, Value term, DimAttr head, DimAttr whole, int64_t offset) {
+    Value padded = builder.create<PadOp>(replaceDim(term, head.getName(), whole), term,
+                                         whole.getName(), offset);
+    joined = joined ? builder.add(joined, padded) : padded;
+  }
+
+  /// Builds attention to the narrower rows. The product of the elements that it reads and of those
+  /// that it multiplies, per position, decides: both count alike.
+  void replace(const ScoreTerm &scores, Value value, DimAttr valueHead,
+               const std::optional<RowProduct> &product) {
+    NamedTensorType keyType =
+        addDims(typeOf(scores.key), typeOf(value).getDims(), valueHead.getName());
+    NamedTensorType valueType =
+        addDims(typeOf(value), typeOf(scores.key).getDims(), scores.head.getName());
+    NamedTensorType type = replaceDim(scores.query, scores.head.getName(), valueHead);
+    const double read = keyType.getNumElements() + valueType.getNumElements(),
+                 wideRead = countElements(op.getKey()) + countElements(op.getValue()),
+                 multiplied = countElements(scores.query) + type.getNumElements(),
+                 wideMultiplied = countElements(op.getQuery()) + countElements(op.getResult());
+    if (read >= wideRead || read * multiplied > wideRead * wideMultiplied)
+      return;
+    auto attention = cast<AttentionOp>(opBuilder.clone(*op));
+    attention.getQueryMutable().assign(scores.query);
+    attention.getKeyMutable().assign(builder.fitTo(scores.key, keyType));
+    attention.getValueMutable().assign(builder.fitTo(value, valueType));
+    attention.setHeadAttr(scores.head.getName());
+    attention.getResult().setType(type);
+    attention->moveBefore(op);
+    Value result = attention.getResult();
+    if (product)
+      result = builder.create<ContractOp>(op.getResult().getType(), result, product->weights);
+    op.getResult().replaceAllUsesWith(builder.fitTo(result, typeOf(op.getResult())));
+    op.getLse().replaceAllUsesWith(builder.fitTo(attention.getLse(), typeOf(op.getLse())));
+  }
+
+  static double countElements(Value value) {
+    return static_cast<double>(typeOf(value).getNumElements());
+  }
+
+  AttentionOp op;
+  const PositionChunks &chunks;
+  OpBuilder opBuilder;
+  TensorBuilder builder;
+};
+
+/// Erases what was built in vain, and what computed the wider rows.
+void eraseUnused(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        eraseUnused(inner);
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  }
+}
+
+} // namespace
+
+void titan::ir::narrowCaches(func::FuncOp function, const PositionChunks &chunks) {
+  for (Operation *op : chunks.getCausalOps())
+    if (auto attention = dyn_cast<AttentionOp>(op))
+      CacheNarrowing(attention, chunks).run();
+  eraseUnused(function.getBody().front());
+}

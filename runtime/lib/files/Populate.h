@@ -1,0 +1,14 @@
+// Pages of fresh memory.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace titan::rt {
+
+/// Asks the system for all pages of memory that will be written, by all threads. At their first
+/// use, several threads that write to one page would each wait, and often clear it in vain. Does
+/// nothing where the system cannot: pages then come at their first use.
+void populate(std::span<std::byte> memory);
+
+} // namespace titan::rt

@@ -1,0 +1,48 @@
+// The libFuzzer entry point of `titanc import`. No config.json crashes it: it is refused with an
+// error, or gives a program that the checker accepts.
+#include "compiler/driver/Commands.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+using namespace titan;
+
+namespace {
+
+void demand(bool holds, const DiagnosticEngine &diags, const char *what) {
+  if (holds)
+    return;
+  std::ostringstream out;
+  diags.print(out, ColorMode::Never);
+  std::fprintf(stderr, "fuzz-config: %s\n%s", what, out.str().c_str());
+  std::abort();
+}
+
+void check(const std::string &program) {
+  driver::CommonOptions options;
+  options.file = "imported.titan";
+  options.text = program;
+  driver::CompilerInstance instance(options);
+  instance.checkAll();
+  demand(!instance.diags.hasErrors(), instance.diags, program.c_str());
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  driver::CommonOptions options;
+  options.text = std::string(reinterpret_cast<const char *>(data), size);
+  driver::CompilerInstance instance(options);
+  driver::ImportOptions import;
+  import.input = "small/config.json";
+  std::optional<std::string> program = driver::importModel(instance, import);
+  std::ostringstream out;
+  instance.diags.print(out, ColorMode::Always);
+  instance.diags.printJson(out);
+  demand(program.has_value() != instance.diags.hasErrors(), instance.diags,
+         "refused without an error, or accepted with one");
+  if (program)
+    check(*program);
+  return 0;
+}
