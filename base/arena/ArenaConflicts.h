@@ -1,15 +1,11 @@
-//===- ArenaConflicts.h - Which allocations must be disjoint ----*- C++ -*-===//
+// Which allocations must be disjoint.
 //
 // Two allocations that are live at the same event must be disjoint. Stacks with a stack overlap
 // (StackOverlap.h) may share the bytes of slots that are not live at the same time.
 //
 // Sizes are in bytes. Live ranges are inclusive ranges of events. Allocations of size 0 conflict
 // with nothing.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_BASE_ARENA_ARENACONFLICTS_H
-#define TITAN_BASE_ARENA_ARENACONFLICTS_H
+#pragma once
 
 #include "base/arena/Alignment.h"
 #include "base/arena/OffsetConstraints.h"
@@ -127,5 +123,3 @@ private:
 };
 
 } // namespace titan::arena
-
-#endif // TITAN_BASE_ARENA_ARENACONFLICTS_H

@@ -1,14 +1,10 @@
-//===- ArenaPlacement.h - First-fit placement of allocations ----*- C++ -*-===//
+// First-fit placement of allocations.
 //
 // Places allocations in a given order, each at the lowest offset without a conflict (Pisarchyk and
 // Lee, arXiv 2001.03288). ArenaPlanner.h searches for the order with the smallest arena and tries
 // thousands. All pairwise conflicts are therefore computed once, and a placement stops as soon as
 // it exceeds the best arena.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_BASE_ARENA_ARENAPLACEMENT_H
-#define TITAN_BASE_ARENA_ARENAPLACEMENT_H
+#pragma once
 
 #include "base/arena/ArenaConflicts.h"
 
@@ -101,5 +97,3 @@ private:
 };
 
 } // namespace titan::arena
-
-#endif // TITAN_BASE_ARENA_ARENAPLACEMENT_H

@@ -1,4 +1,4 @@
-//===- ArenaPlanner.h - Offsets for allocations with live ranges ----*- C++ -*-===//
+// Offsets for allocations with live ranges.
 //
 // Packs allocations with known live ranges into one arena. Plain data without MLIR, because the
 // compiler and the runtime plan: the compiler to report the memory of a program, and the runtime at
@@ -12,11 +12,7 @@
 //
 // Sizes are in bytes. Live ranges are inclusive ranges of events. Allocations of size 0 get offset
 // 0.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_BASE_ARENA_ARENAPLANNER_H
-#define TITAN_BASE_ARENA_ARENAPLANNER_H
+#pragma once
 
 #include "base/arena/ArenaPlacement.h"
 
@@ -199,5 +195,3 @@ inline ArenaPlan planArena(const std::vector<ArenaItem> &items,
 }
 
 } // namespace titan::arena
-
-#endif // TITAN_BASE_ARENA_ARENAPLANNER_H

@@ -1,4 +1,4 @@
-//===- StackOverlap.h - Stacks that share memory within a loop ----*- C++ -*-===//
+// Stacks that share memory within a loop.
 //
 // In each iteration, a loop reads a slot of one stack for the last time (consumes it) and writes a
 // slot of another (produces it). The two stacks may overlap: a produced slot may reuse the bytes of
@@ -16,11 +16,7 @@
 // Row sizes may be unknown at compile time. A pair (s, t) is therefore stored as a constraint (p,
 // q) with the distance p * row(lower) - q * row(upper). Constraints that others dominate for all
 // row sizes are dropped. Plain data.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_BASE_ARENA_OFFSETCONSTRAINTS_H
-#define TITAN_BASE_ARENA_OFFSETCONSTRAINTS_H
+#pragma once
 
 #include "base/arena/StackOverlap.h"
 
@@ -116,5 +112,3 @@ inline void findConstraints(const Slots &read, const Slots &written, StackOverla
 }
 
 } // namespace titan::arena
-
-#endif // TITAN_BASE_ARENA_OFFSETCONSTRAINTS_H

@@ -1,4 +1,4 @@
-//===- PersistentLayout.h - Offsets of persistent allocations ----*- C++ -*-===//
+// Offsets of persistent allocations.
 //
 // Persistent allocations are consecutive. Allocations that are stored block by block share a
 // bucket: it contains the first slots of all of them, then the second slots, and so on. The slots
@@ -6,11 +6,7 @@
 // because compiler and runtime must compute the same layout.
 //
 // Sizes are in bytes. Every slot starts at a multiple of the alignment.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_BASE_ARENA_PERSISTENTLAYOUT_H
-#define TITAN_BASE_ARENA_PERSISTENTLAYOUT_H
+#pragma once
 
 #include "base/arena/ArenaConflicts.h"
 
@@ -74,5 +70,3 @@ inline PersistentLayout makePersistentLayout(const std::vector<PersistentItem> &
 }
 
 } // namespace titan::arena
-
-#endif // TITAN_BASE_ARENA_PERSISTENTLAYOUT_H

@@ -1,12 +1,8 @@
-//===- Turns.h - Which parameters a step updates ----------------*- C++ -*-===//
+// Which parameters a step updates.
 //
 // Groups of parameters may have periods: a step updates the groups that are due. The parameters of
 // one loss that are due together are updated by one program function, a turn. Steps count from 1.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_BASE_TURNS_TURNS_H
-#define TITAN_BASE_TURNS_TURNS_H
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -46,5 +42,3 @@ std::optional<int64_t> findIdleStep(const std::vector<Period> &periods);
 double fractionOfSteps(const Turn &turn);
 
 } // namespace titan
-
-#endif // TITAN_BASE_TURNS_TURNS_H

@@ -10,8 +10,7 @@
 //
 // Messages are lower case, without a full stop, with source text in `backquotes`, and say what
 // would be legal.
-#ifndef TITAN_COMPILER_DIAGNOSTICS_DIAGNOSTICS_H
-#define TITAN_COMPILER_DIAGNOSTICS_DIAGNOSTICS_H
+#pragma once
 
 #include "compiler/diagnostics/SourceManager.h"
 
@@ -124,5 +123,3 @@ private:
 std::string getHelp(const SourceManager &sources, const Diagnostic &diagnostic);
 
 } // namespace titan
-
-#endif

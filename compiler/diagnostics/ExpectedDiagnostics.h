@@ -8,8 +8,7 @@
 // line of the comment, or `@+N`, `@-N`, `@N` (a line) or `@*` (anywhere), and optionally `:COLUMN`
 // (`@:COLUMN` for the line of the comment).
 // The form follows clang's `-verify` and MLIR's `-verify-diagnostics`.
-#ifndef TITAN_COMPILER_DIAGNOSTICS_EXPECTEDDIAGNOSTICS_H
-#define TITAN_COMPILER_DIAGNOSTICS_EXPECTEDDIAGNOSTICS_H
+#pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"
 
@@ -21,5 +20,3 @@ namespace titan {
 void verifyExpectedDiagnostics(const DiagnosticEngine &reported, DiagnosticEngine &mismatches);
 
 } // namespace titan
-
-#endif

@@ -5,8 +5,7 @@
 // locations and emitted C++ comments use it unchanged. Lines and columns count from 1; columns and
 // lengths are bytes of UTF-8, as in clang. A length may span line ends; printing underlines only
 // the first line.
-#ifndef TITAN_COMPILER_DIAGNOSTICS_SOURCEMANAGER_H
-#define TITAN_COMPILER_DIAGNOSTICS_SOURCEMANAGER_H
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -67,5 +66,3 @@ private:
 };
 
 } // namespace titan
-
-#endif

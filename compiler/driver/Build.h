@@ -1,7 +1,6 @@
 // Builds an executable from a .titan file: emits source, compiles and links it, and caches the
 // result under the hash of all inputs (Cache.h), so an unchanged program starts at once.
-#ifndef TITAN_COMPILER_DRIVER_BUILD_H
-#define TITAN_COMPILER_DRIVER_BUILD_H
+#pragma once
 
 #include "compiler/driver/CompilerInstance.h"
 #include "compiler/driver/Toolchain.h"
@@ -45,5 +44,3 @@ struct RunOptions {
 int runCommand(const CommonOptions &options, const RunOptions &run);
 
 } // namespace titan::driver
-
-#endif

@@ -8,8 +8,7 @@
 //
 // Executables from the cache must be the user's own: the directory belongs to the user and nobody
 // else may write to it. An executable that does not match its record is ignored.
-#ifndef TITAN_COMPILER_DRIVER_CACHE_H
-#define TITAN_COMPILER_DRIVER_CACHE_H
+#pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"
 
@@ -80,5 +79,3 @@ private:
 std::string findCached(const Cache &cache, llvm::StringRef key, const std::string &name);
 
 } // namespace titan::driver
-
-#endif

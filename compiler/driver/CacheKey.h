@@ -1,6 +1,5 @@
 // The cache key of an executable: a hash of all its inputs.
-#ifndef TITAN_COMPILER_DRIVER_CACHEKEY_H
-#define TITAN_COMPILER_DRIVER_CACHEKEY_H
+#pragma once
 
 #include "compiler/driver/Toolchain.h"
 
@@ -16,5 +15,3 @@ std::string describeProcessor();
 std::string cacheKey(llvm::StringRef source, const Toolchain &toolchain, llvm::StringRef processor);
 
 } // namespace titan::driver
-
-#endif

@@ -1,7 +1,6 @@
 // The commands of titanc, one function each. They print results to stdout and diagnostics to stderr
 // and return the exit status.
-#ifndef TITAN_COMPILER_DRIVER_COMMANDS_H
-#define TITAN_COMPILER_DRIVER_COMMANDS_H
+#pragma once
 
 #include "compiler/driver/CompilerInstance.h"
 #include "compiler/driver/ScheduleOptions.h"
@@ -80,5 +79,3 @@ int explainCommand(const std::string &code);
 int runTitanc(int argc, char **argv);
 
 } // namespace titan::driver
-
-#endif

@@ -1,6 +1,5 @@
 // Lowers a checked run to the IR of a phase, for print, info and build.
-#ifndef TITAN_COMPILER_DRIVER_COMPILE_H
-#define TITAN_COMPILER_DRIVER_COMPILE_H
+#pragma once
 
 #include "compiler/driver/CompilerInstance.h"
 #include "compiler/pipelines/Phases.h"
@@ -42,5 +41,3 @@ mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema
                                           Insertions insertions = Insertions::Run);
 
 } // namespace titan::driver
-
-#endif

@@ -1,7 +1,6 @@
 // One invocation of titanc: options, sources, diagnostics and their output. Commands use an
 // instance and return an exit status: 0; 1 with errors; 2 for wrong usage.
-#ifndef TITAN_COMPILER_DRIVER_COMPILERINSTANCE_H
-#define TITAN_COMPILER_DRIVER_COMPILERINSTANCE_H
+#pragma once
 
 #include "compiler/sema/check/Check.h"
 
@@ -58,5 +57,3 @@ private:
 std::string standardLibraryDir();
 
 } // namespace titan::driver
-
-#endif

@@ -1,7 +1,6 @@
 // `titanc --completion SHELL`: generates a completion script from the description of the command
 // line, so it covers every option.
-#ifndef TITAN_COMPILER_DRIVER_COMPLETION_H
-#define TITAN_COMPILER_DRIVER_COMPLETION_H
+#pragma once
 
 namespace CLI {
 class App;
@@ -15,5 +14,3 @@ enum class Shell { None, Bash, Zsh };
 int printCompletion(const CLI::App &app, Shell shell);
 
 } // namespace titan::driver
-
-#endif

@@ -1,6 +1,5 @@
 // The text of the file that `titanc import` writes.
-#ifndef TITAN_COMPILER_DRIVER_IMPORTTEXT_H
-#define TITAN_COMPILER_DRIVER_IMPORTTEXT_H
+#pragma once
 
 #include "compiler/sema/interchange/ImportConfig.h"
 
@@ -22,5 +21,3 @@ std::string importText(const ImportedModel &model);
 std::string modelNameFor(const std::string &directory);
 
 } // namespace titan::driver
-
-#endif

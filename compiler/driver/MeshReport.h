@@ -1,7 +1,6 @@
 // The mesh of a run with all degrees known: the groups of its axes, what a rank sends along each,
 // and the axes that cross nodes.
-#ifndef TITAN_COMPILER_DRIVER_MESHREPORT_H
-#define TITAN_COMPILER_DRIVER_MESHREPORT_H
+#pragma once
 
 #include "compiler/plan/MemoryReport.h"
 #include "compiler/sema/mesh/Mesh.h"
@@ -48,5 +47,3 @@ llvm::json::Object meshJson(const sema::Mesh &mesh, const std::vector<AxisReport
                             int64_t ranks);
 
 } // namespace titan::driver
-
-#endif

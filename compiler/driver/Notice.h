@@ -1,6 +1,5 @@
 // A line on a terminal that tells what titanc does.
-#ifndef TITAN_COMPILER_DRIVER_NOTICE_H
-#define TITAN_COMPILER_DRIVER_NOTICE_H
+#pragma once
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -25,5 +24,3 @@ private:
 };
 
 } // namespace titan::driver
-
-#endif

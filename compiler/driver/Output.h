@@ -1,6 +1,5 @@
 // Writes output files atomically.
-#ifndef TITAN_COMPILER_DRIVER_OUTPUT_H
-#define TITAN_COMPILER_DRIVER_OUTPUT_H
+#pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"
 
@@ -25,5 +24,3 @@ std::error_code sync(const std::string &path);
 Diagnostic &reportWriteError(DiagnosticEngine &diags, llvm::StringRef file, std::error_code why);
 
 } // namespace titan::driver
-
-#endif

@@ -1,6 +1,5 @@
 // File names.
-#ifndef TITAN_COMPILER_DRIVER_PATHS_H
-#define TITAN_COMPILER_DRIVER_PATHS_H
+#pragma once
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/Twine.h"
@@ -25,5 +24,3 @@ std::error_code createSibling(llvm::StringRef path, llvm::StringRef ending, int 
                               llvm::SmallVectorImpl<char> &name, unsigned mode = 0666);
 
 } // namespace titan::driver
-
-#endif

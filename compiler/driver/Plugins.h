@@ -1,6 +1,5 @@
 // Pass plugins on the command line of titanc.
-#ifndef TITAN_COMPILER_DRIVER_PLUGINS_H
-#define TITAN_COMPILER_DRIVER_PLUGINS_H
+#pragma once
 
 #include "compiler/driver/CompilerInstance.h"
 
@@ -17,5 +16,3 @@ void addPlugins(CLI::App &app, CommonOptions &options);
 bool loadPlugins(const CommonOptions &options);
 
 } // namespace titan::driver
-
-#endif

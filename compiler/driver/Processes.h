@@ -1,6 +1,5 @@
 // The number of processes of a mesh, which is a compile-time constant unless an axis is `auto`.
-#ifndef TITAN_COMPILER_DRIVER_PROCESSES_H
-#define TITAN_COMPILER_DRIVER_PROCESSES_H
+#pragma once
 
 #include "compiler/driver/CompilerInstance.h"
 
@@ -15,5 +14,3 @@ int64_t autoDegree(const sema::Mesh &mesh, int64_t processes, DiagnosticEngine &
 int64_t autoDegree(CompilerInstance &instance, const sema::CheckedRun &run, int64_t processes);
 
 } // namespace titan::driver
-
-#endif

@@ -1,7 +1,6 @@
 // What a run with small sizes must have in common with the run itself, so that it exercises the
 // same passes and rules.
-#ifndef TITAN_COMPILER_DRIVER_RUNSHAPE_H
-#define TITAN_COMPILER_DRIVER_RUNSHAPE_H
+#pragma once
 
 #include "compiler/sema/check/Check.h"
 
@@ -30,5 +29,3 @@ RunShape getRunShape(const sema::CheckedRun &run);
 bool represents(const RunShape &small, const RunShape &whole);
 
 } // namespace titan::driver
-
-#endif

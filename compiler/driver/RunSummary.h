@@ -1,6 +1,5 @@
 // Costs of a run derived from its compiled program: arithmetic, memory and communication.
-#ifndef TITAN_COMPILER_DRIVER_RUNSUMMARY_H
-#define TITAN_COMPILER_DRIVER_RUNSUMMARY_H
+#pragma once
 
 #include "compiler/driver/CompilerInstance.h"
 #include "compiler/driver/MeshReport.h"
@@ -69,5 +68,3 @@ void printLines(llvm::raw_ostream &out, const RunSummary &summary, const SourceM
 llvm::json::Array linesJson(const RunSummary &summary);
 
 } // namespace titan::driver
-
-#endif

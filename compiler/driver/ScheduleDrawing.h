@@ -1,6 +1,5 @@
 // Pictures of a schedule: rows are ranks, time goes to the right. They show computation only.
-#ifndef TITAN_COMPILER_DRIVER_SCHEDULEDRAWING_H
-#define TITAN_COMPILER_DRIVER_SCHEDULEDRAWING_H
+#pragma once
 
 #include "base/schedule/Replay.h"
 
@@ -20,5 +19,3 @@ std::string drawSvg(const schedule::Schedule &schedule, const schedule::Replay &
 double shortestAction(const schedule::Schedule &schedule, const schedule::Replay &times);
 
 } // namespace titan::driver
-
-#endif

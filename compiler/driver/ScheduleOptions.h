@@ -1,6 +1,5 @@
 // What `titanc schedule` is asked for.
-#ifndef TITAN_COMPILER_DRIVER_SCHEDULEOPTIONS_H
-#define TITAN_COMPILER_DRIVER_SCHEDULEOPTIONS_H
+#pragma once
 
 #include "base/schedule/Generators.h"
 #include "base/schedule/Passes.h"
@@ -26,5 +25,3 @@ struct ScheduleOptions {
 };
 
 } // namespace titan::driver
-
-#endif

@@ -1,6 +1,5 @@
 // Schedules in words: bubble, memory and idle time.
-#ifndef TITAN_COMPILER_DRIVER_SCHEDULETEXT_H
-#define TITAN_COMPILER_DRIVER_SCHEDULETEXT_H
+#pragma once
 
 #include "base/schedule/Replay.h"
 
@@ -23,5 +22,3 @@ void printSummary(const std::string &name, const schedule::Schedule &schedule,
                   const std::vector<int64_t> &memory);
 
 } // namespace titan::driver
-
-#endif

@@ -3,8 +3,7 @@
 // Sizes are changed as a user would change them, by settings: degrees of the map, integer arguments
 // of the model, sizes of the batch. The checker decides which sizes fit one another, and RunShape
 // which are representative. Sizes that no setting changes stay as they are.
-#ifndef TITAN_COMPILER_DRIVER_SHRINK_H
-#define TITAN_COMPILER_DRIVER_SHRINK_H
+#pragma once
 
 #include "compiler/driver/CompilerInstance.h"
 
@@ -29,5 +28,3 @@ int64_t chooseAutoDegree(const sema::Mesh &mesh, int64_t processes);
 ShrunkRun shrink(const CommonOptions &options, const sema::CheckedRun &run, int64_t processes);
 
 } // namespace titan::driver
-
-#endif

@@ -1,6 +1,5 @@
 // Text in aligned columns.
-#ifndef TITAN_COMPILER_DRIVER_TEXTTABLE_H
-#define TITAN_COMPILER_DRIVER_TEXTTABLE_H
+#pragma once
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -30,5 +29,3 @@ private:
 };
 
 } // namespace titan::driver
-
-#endif

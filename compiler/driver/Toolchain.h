@@ -1,8 +1,7 @@
 // The commands to compile and link emitted programs. They come from titan-runtime.json, which the
 // build writes beside the libraries of the runtime. titanc therefore works from the build tree and
 // from an installation.
-#ifndef TITAN_COMPILER_DRIVER_TOOLCHAIN_H
-#define TITAN_COMPILER_DRIVER_TOOLCHAIN_H
+#pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/emission/EmitCpp.h"
@@ -40,5 +39,3 @@ int runProgram(const std::vector<std::string> &command, llvm::StringRef errors =
 int execProgram(const std::vector<std::string> &command);
 
 } // namespace titan::driver
-
-#endif

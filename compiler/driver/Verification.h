@@ -1,7 +1,6 @@
 // Whether the parallel program of a run computes what one device computes: both are compiled,
 // interpreted in float64 on virtual devices, and compared step by step.
-#ifndef TITAN_COMPILER_DRIVER_VERIFICATION_H
-#define TITAN_COMPILER_DRIVER_VERIFICATION_H
+#pragma once
 
 #include "compiler/driver/CompilerInstance.h"
 #include "compiler/driver/Shrink.h"
@@ -58,5 +57,3 @@ void printVerificationJson(const sema::CheckedRun &run, const ShrunkRun &shrunk,
                            const Verification &verified, const SourceManager &sources);
 
 } // namespace titan::driver
-
-#endif

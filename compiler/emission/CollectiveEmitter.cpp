@@ -1,4 +1,4 @@
-//===- CollectiveEmitter.cpp - Emission of one collective operand ---------===//
+// Emission of one collective operand.
 
 #include "compiler/emission/CollectiveEmitter.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
@@ -179,7 +179,7 @@ FailureOr<CollectiveOperand> CollectiveEmitter::permute() {
       emitter.getPointer(input), emitter.getPointer(result), {SizeExpr(), SizeExpr(), count}, ""};
 }
 
-//===--- Flat storage ----------------------------------------------------===//
+// Flat storage
 
 void CollectiveEmitter::getRow(SizeExpr &rows, SizeExpr &whole, SizeExpr &shard) {
   NamedTensorType flat = getFlat();

@@ -1,12 +1,8 @@
-//===- CollectiveEmitter.h - Emission of one collective operand -*- C++ -*-===//
+// Emission of one collective operand.
 //
 // Emits the arguments of one operand of a collective or local conversion, and the code around the
 // call: padding of flat storage, and copies.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_EMISSION_COLLECTIVEEMITTER_H
-#define TITAN_COMPILER_EMISSION_COLLECTIVEEMITTER_H
+#pragma once
 
 #include "compiler/emission/FunctionEmitter.h"
 
@@ -84,5 +80,3 @@ private:
 };
 
 } // namespace titan::emission
-
-#endif // TITAN_COMPILER_EMISSION_COLLECTIVEEMITTER_H

@@ -1,11 +1,9 @@
-//===- EmitAttention.cpp - Calls of the runtime's attention ---------------===//
+// Calls of the runtime's attention.
 //
 // The runtime accesses tensors by strides along (outer, position, kv head, group, head). Shared
 // dimensions of queries and keys form outer and kv head; other dimensions of queries form the
 // group. Contiguous dimensions are merged. If more than two common ones remain, the others become
 // loops around the call.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/emission/FunctionEmitter.h"
 #include "dialects/titan/Kernels/ScalarText.h"

@@ -1,4 +1,4 @@
-//===- EmitCollective.cpp - Calls of the runtime's collectives ------------===//
+// Calls of the runtime's collectives.
 
 #include "compiler/emission/CollectiveEmitter.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"

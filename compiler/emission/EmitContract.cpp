@@ -1,4 +1,4 @@
-//===- EmitContract.cpp - Contractions ------------------------------------===//
+// Contractions.
 
 #include "compiler/emission/FunctionEmitter.h"
 

@@ -1,4 +1,4 @@
-//===- EmitCpp.cpp - From planned IR to C++ source ------------------------===//
+// From planned IR to C++ source.
 
 #include "compiler/emission/EmitCpp.h"
 

@@ -1,15 +1,11 @@
-//===- EmitCpp.h - From planned IR to C++ source ----------------*- C++ -*-===//
+// From planned IR to C++ source.
 //
 // The last phase. Converts a module with allocations (`--titan-plan-memory`) to one C++ file that
 // defines the functions declared in runtime/include/titan/runtime/program.h. Emission decides
 // nothing about memory or communication; it chooses names, loops and calls.
 //
 // An operation that cannot be expressed fails with a diagnostic; nothing is omitted silently.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_EMISSION_EMITCPP_H
-#define TITAN_COMPILER_EMISSION_EMITCPP_H
+#pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
@@ -30,5 +26,3 @@ mlir::LogicalResult emitCpp(mlir::ModuleOp module, mlir::ModuleOp degreeOne, llv
 void registerToCpp();
 
 } // namespace titan::emission
-
-#endif // TITAN_COMPILER_EMISSION_EMITCPP_H

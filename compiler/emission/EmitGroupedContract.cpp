@@ -1,4 +1,4 @@
-//===- EmitGroupedContract.cpp - Contractions with selected elements ------===//
+// Contractions with selected elements.
 
 #include "compiler/emission/FunctionEmitter.h"
 

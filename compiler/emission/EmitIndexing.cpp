@@ -1,4 +1,4 @@
-//===- EmitIndexing.cpp - Rotations by position, checks of indices --------===//
+// Rotations by position, checks of indices.
 
 #include "compiler/emission/FunctionEmitter.h"
 

@@ -1,4 +1,4 @@
-//===- EmitOrder.cpp - What depends on order along a dimension ------------===//
+// What depends on order along a dimension.
 
 #include "compiler/emission/FunctionEmitter.h"
 #include "compiler/emission/Sums.h"

@@ -1,9 +1,7 @@
-//===- EmitReduction.cpp - Sums over dimensions ---------------------------===//
+// Sums over dimensions.
 //
 // Separate reductions, and contractions that are not matrix products: sums of products of one or
 // two tensors. Their order never depends on the number of threads, so replicas stay bitwise equal.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/emission/FunctionEmitter.h"
 #include "compiler/emission/Sums.h"

@@ -1,4 +1,4 @@
-//===- EmitRows.cpp - Elementwise operations, alone and fused -------------===//
+// Elementwise operations, alone and fused.
 
 #include "compiler/emission/Rows.h"
 

@@ -1,4 +1,4 @@
-//===- EmitScatter.cpp - Sums into elements selected by an integer tensor -===//
+// Sums into elements selected by an integer tensor.
 
 #include "compiler/emission/FunctionEmitter.h"
 

@@ -1,4 +1,4 @@
-//===- EmitStructure.cpp - Functions, repeats, yields ---------------------===//
+// Functions, repeats, yields.
 
 #include "compiler/emission/FunctionEmitter.h"
 #include "dialects/titan/Support/Views.h"

@@ -1,4 +1,4 @@
-//===- FunctionEmitter.cpp - One emitted function -------------------------===//
+// One emitted function.
 
 #include "compiler/emission/FunctionEmitter.h"
 

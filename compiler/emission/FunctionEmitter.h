@@ -1,13 +1,9 @@
-//===- FunctionEmitter.h - One emitted function -----------------*- C++ -*-===//
+// One emitted function.
 //
 // Emits the body of one C++ function: a program function, or the body of a repeat. A value is a
 // pointer into the arena, declared at its first use and named as in the source. The memory phase
 // determined its offset. The Emit*.cpp files emit the operations, one kind each.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_EMISSION_FUNCTIONEMITTER_H
-#define TITAN_COMPILER_EMISSION_FUNCTIONEMITTER_H
+#pragma once
 
 #include "compiler/emission/EmitCpp.h"
 #include "compiler/emission/Gemm.h"
@@ -47,7 +43,7 @@ public:
   /// Emits the operations of `block` as a function called `name`.
   mlir::LogicalResult emitFunction(llvm::StringRef name, mlir::Block &block);
 
-  //===--- What the emission of operations uses ---------------------------===//
+  // What the emission of operations uses
   Writer &out() { return body; }
   LocalSizes &sizes() { return program.sizes; }
   bool isCuda() const { return program.target == Target::Cuda; }
@@ -136,7 +132,7 @@ std::string getDType(mlir::Type type);
 /// result.
 std::string getScalarType(mlir::Operation *op);
 
-//===--- Operations, by kind ---------------------------------------------===//
+// Operations, by kind
 /// Elementwise operations, reductions along rows, take, put, slice, pad: alone or fused.
 mlir::LogicalResult emitRows(FunctionEmitter &emitter, mlir::Operation *op);
 mlir::LogicalResult emitFused(FunctionEmitter &emitter, ir::FusedOp op);
@@ -195,5 +191,3 @@ void splitIndex(Writer &out, llvm::ArrayRef<Loop> loops, llvm::ArrayRef<Loop> kn
 void nameLoops(llvm::MutableArrayRef<Loop> loops, int first = 0);
 
 } // namespace titan::emission
-
-#endif // TITAN_COMPILER_EMISSION_FUNCTIONEMITTER_H

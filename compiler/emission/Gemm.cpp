@@ -1,4 +1,4 @@
-//===- Gemm.cpp - Contractions as matrix products -------------------------===//
+// Contractions as matrix products.
 
 #include "compiler/emission/Gemm.h"
 

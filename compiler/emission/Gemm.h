@@ -1,15 +1,11 @@
-//===- Gemm.h - Contractions as matrix products -----------------*- C++ -*-===//
+// Contractions as matrix products.
 //
 // Finds the matrix product in an Einstein summation. Every dimension has one class: batch (in both
 // operands and the result), m (left and result), n (right and result), k (both operands, summed).
 // Contiguous dimensions of a class are merged. One remaining dimension of each of m, n and k enters
 // the product, and the others become loops around it. A row-major matrix needs unit stride in one
 // of its two dimensions, transposed or not; the choice tries these. Plain data, without IR.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_EMISSION_GEMM_H
-#define TITAN_COMPILER_EMISSION_GEMM_H
+#pragma once
 
 #include "compiler/emission/Loops.h"
 
@@ -38,5 +34,3 @@ struct GemmPlan {
 GemmPlan planGemm(const GemmOperand &lhs, const GemmOperand &rhs, const GemmOperand &result);
 
 } // namespace titan::emission
-
-#endif // TITAN_COMPILER_EMISSION_GEMM_H

@@ -1,4 +1,4 @@
-//===- HostFunctions.cpp - Functions that the host evaluates --------------===//
+// Functions that the host evaluates.
 
 #include "compiler/emission/HostFunctions.h"
 

@@ -1,12 +1,8 @@
-//===- HostFunctions.h - Functions that the host evaluates ------*- C++ -*-===//
+// Functions that the host evaluates.
 //
 // The schedules of the learning rate, once a step, and the outputs of evaluations that are no means
 // over batches, once an evaluation.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_EMISSION_HOSTFUNCTIONS_H
-#define TITAN_COMPILER_EMISSION_HOSTFUNCTIONS_H
+#pragma once
 
 #include "compiler/emission/Names.h"
 #include "compiler/emission/Writer.h"
@@ -35,5 +31,3 @@ private:
 };
 
 } // namespace titan::emission
-
-#endif // TITAN_COMPILER_EMISSION_HOSTFUNCTIONS_H

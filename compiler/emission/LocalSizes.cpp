@@ -1,4 +1,4 @@
-//===- LocalSizes.cpp - Sizes of local tensors as named constants ---------===//
+// Sizes of local tensors as named constants.
 
 #include "compiler/emission/LocalSizes.h"
 

@@ -1,13 +1,9 @@
-//===- LocalSizes.h - Sizes of local tensors as named constants -*- C++ -*-===//
+// Sizes of local tensors as named constants.
 //
 // Local sizes of tensors in terms of constants in the emitted source: `seq` for an unsharded
 // dimension, `seq_tp` for one that a mesh axis shards. Sizes that depend on an `auto` degree are
 // variables of the function, computed from `ctx.degree`.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_EMISSION_LOCALSIZES_H
-#define TITAN_COMPILER_EMISSION_LOCALSIZES_H
+#pragma once
 
 #include "compiler/emission/Names.h"
 #include "compiler/emission/SizeExpr.h"
@@ -80,5 +76,3 @@ private:
 };
 
 } // namespace titan::emission
-
-#endif // TITAN_COMPILER_EMISSION_LOCALSIZES_H

@@ -1,4 +1,4 @@
-//===- LoopText.cpp - Loops as text ---------------------------------------===//
+// Loops as text.
 
 #include "compiler/emission/FunctionEmitter.h"
 

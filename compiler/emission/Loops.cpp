@@ -1,4 +1,4 @@
-//===- Loops.cpp - Index spaces and what walks them -----------------------===//
+// Index spaces and what walks them.
 
 #include "compiler/emission/Loops.h"
 

@@ -1,13 +1,9 @@
-//===- Loops.h - Index spaces and loops over them ---------------*- C++ -*-===//
+// Index spaces and loops over them.
 //
 // An index space is a list of named dimensions. A tensor is accessed in it by one stride for each
 // of its dimensions. Neighbouring dimensions that are contiguous in every access are merged, so
 // most loop nests become one or two long loops. Plain data, without IR.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_EMISSION_LOOPS_H
-#define TITAN_COMPILER_EMISSION_LOOPS_H
+#pragma once
 
 #include "compiler/emission/SizeExpr.h"
 
@@ -63,5 +59,3 @@ std::string getLoadedAt(const Access &access, const std::string &offset);
 std::string getLoaded(const Access &access, llvm::ArrayRef<Loop> loops);
 
 } // namespace titan::emission
-
-#endif // TITAN_COMPILER_EMISSION_LOOPS_H

@@ -1,4 +1,4 @@
-//===- Names.cpp - Text of others in emitted C++ --------------------------===//
+// Text of others in emitted C++.
 
 #include "compiler/emission/Names.h"
 

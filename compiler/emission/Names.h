@@ -1,4 +1,4 @@
-//===- Names.h - User text in emitted C++ -----------------------*- C++ -*-===//
+// User text in emitted C++.
 //
 // Inserts text that users choose (names, file names, settings) into emitted source: as an
 // identifier, a string literal or a comment.
@@ -6,11 +6,7 @@
 // User identifiers end with an underscore. Nothing else does: no declaration of the emitter, no
 // keyword, macro or function of a header. So `at` belongs to the runtime and `at_` to the user, and
 // no list of reserved names is needed.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_EMISSION_NAMES_H
-#define TITAN_COMPILER_EMISSION_NAMES_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSet.h"
@@ -45,5 +41,3 @@ private:
 };
 
 } // namespace titan::emission
-
-#endif // TITAN_COMPILER_EMISSION_NAMES_H

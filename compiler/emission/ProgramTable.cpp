@@ -1,4 +1,4 @@
-//===- ProgramTable.cpp - The description of a program --------------------===//
+// The description of a program.
 
 #include "compiler/emission/ProgramTable.h"
 

@@ -1,14 +1,10 @@
-//===- ProgramTable.h - The description of a program ------------*- C++ -*-===//
+// The description of a program.
 //
 // Emits `programMesh()` and `program(degree)`, the tables that the runtime needs before it calls
 // the functions. Sizes are expressions of the degrees, since `auto` degrees are fixed at launch.
 // `describe` functions contain the degree-dependent data, one for each compiled variant of the
 // program.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_EMISSION_PROGRAMTABLE_H
-#define TITAN_COMPILER_EMISSION_PROGRAMTABLE_H
+#pragma once
 
 #include "compiler/emission/HostFunctions.h"
 #include "compiler/emission/Writer.h"
@@ -66,5 +62,3 @@ private:
 };
 
 } // namespace titan::emission
-
-#endif // TITAN_COMPILER_EMISSION_PROGRAMTABLE_H

@@ -1,9 +1,7 @@
-//===- RowKernels.cpp - Rows on a device ----------------------------------===//
+// Rows on a device.
 //
 // The nests of Rows.cpp as CUDA kernels. A block of threads computes a row and divides its inner
 // loops. Each thread sums a reduction, and the block combines the sums in a fixed order.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/emission/Rows.h"
 

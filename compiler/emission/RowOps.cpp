@@ -1,4 +1,4 @@
-//===- RowOps.cpp - Statements of a row -----------------------------------===//
+// Statements of a row.
 
 #include "compiler/emission/Rows.h"
 #include "compiler/emission/ScalarSteps.h"
@@ -182,7 +182,7 @@ std::string RowNest::getPad(PadOp op) {
          element + " : " + getType(op.getResult()) + "(0))";
 }
 
-//===--- Reductions below the row ----------------------------------------===//
+// Reductions below the row
 
 static std::string getNeutral(ReduceOp op) {
   std::string type = getType(op.getResult());

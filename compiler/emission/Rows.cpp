@@ -1,4 +1,4 @@
-//===- Rows.cpp - Loop nests of elementwise operations --------------------===//
+// Loop nests of elementwise operations.
 
 #include "compiler/emission/Rows.h"
 #include "dialects/titan/Support/Views.h"

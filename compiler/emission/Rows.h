@@ -1,14 +1,10 @@
-//===- Rows.h - Loop nests of elementwise operations ------------*- C++ -*-===//
+// Loop nests of elementwise operations.
 //
 // Emits operations that are fused row by row (`titan.fused`), or a single one. A parallel outer
 // loop iterates over the dimensions `rows`. Inside, operations over equal inner dimensions share a
 // loop unless one needs the reduction of another. A value for later inner loops is stored in a row
 // buffer on the stack; a value of one loop is an expression.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_EMISSION_ROWS_H
-#define TITAN_COMPILER_EMISSION_ROWS_H
+#pragma once
 
 #include "compiler/emission/FunctionEmitter.h"
 #include "compiler/emission/Sums.h"
@@ -110,5 +106,3 @@ private:
 };
 
 } // namespace titan::emission
-
-#endif // TITAN_COMPILER_EMISSION_ROWS_H

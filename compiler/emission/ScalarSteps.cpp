@@ -1,4 +1,4 @@
-//===- ScalarSteps.cpp - Scalar functions as statements -------------------===//
+// Scalar functions as statements.
 
 #include "compiler/emission/ScalarSteps.h"
 

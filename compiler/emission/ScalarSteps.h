@@ -1,12 +1,8 @@
-//===- ScalarSteps.h - Scalar functions as statements -----------*- C++ -*-===//
+// Scalar functions as statements.
 //
 // The operations of a `titan.scalar_function` as expressions of C++. Each becomes a constant with a
 // name, except constants and short expressions with one use.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_EMISSION_SCALARSTEPS_H
-#define TITAN_COMPILER_EMISSION_SCALARSTEPS_H
+#pragma once
 
 #include "compiler/emission/Writer.h"
 #include "dialects/titan/IR/Titan.h"
@@ -35,5 +31,3 @@ void emitSteps(ir::ScalarFunctionOp function, Expressions &known,
 void emitHostFunction(ir::ScalarFunctionOp function, llvm::StringRef name, Writer &out);
 
 } // namespace titan::emission
-
-#endif // TITAN_COMPILER_EMISSION_SCALARSTEPS_H

@@ -1,4 +1,4 @@
-//===- SizeExpr.cpp - Sizes as products of named factors --------------------===//
+// Sizes as products of named factors.
 
 #include "compiler/emission/SizeExpr.h"
 

@@ -1,13 +1,9 @@
-//===- SizeExpr.h - Sizes as products of named factors ----------*- C++ -*-===//
+// Sizes as products of named factors.
 //
 // A size or stride in emitted code is a product such as `batch_shard * seq * embed`. Named factors
 // make the source resemble the model, and a depth of 6 or 60 changes only one constant. Sizes fixed
 // at launch (`auto` degrees) have a name but no number. Plain data, without IR.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_EMISSION_SIZEEXPR_H
-#define TITAN_COMPILER_EMISSION_SIZEEXPR_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -47,5 +43,3 @@ private:
 std::string scale(llvm::StringRef index, const SizeExpr &extent);
 
 } // namespace titan::emission
-
-#endif // TITAN_COMPILER_EMISSION_SIZEEXPR_H

@@ -1,4 +1,4 @@
-//===- Sums.cpp - Sums in emitted loops -----------------------------------===//
+// Sums in emitted loops.
 
 #include "compiler/emission/Sums.h"
 

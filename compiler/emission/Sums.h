@@ -1,14 +1,10 @@
-//===- Sums.h - Sums in emitted loops ---------------------------*- C++ -*-===//
+// Sums in emitted loops.
 //
 // Long sums in emitted loops are computed in blocks, whose sums are added in double, so the error
 // does not grow with the number of terms (runtime/include/titan/runtime/blocked_sum.h). This file
 // emits the sum of one scalar over an innermost loop. `tm::ColumnSums` sums several columns at
 // once, and `tm::Sum` is the accumulator of one device thread.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_EMISSION_SUMS_H
-#define TITAN_COMPILER_EMISSION_SUMS_H
+#pragma once
 
 #include "compiler/emission/Loops.h"
 #include "compiler/emission/Writer.h"
@@ -39,5 +35,3 @@ void openBlock(Writer &out, const Loop &inner);
 void closeBlocks(Writer &out, const Loop &inner, llvm::ArrayRef<SumNames> sums);
 
 } // namespace titan::emission
-
-#endif // TITAN_COMPILER_EMISSION_SUMS_H

@@ -1,12 +1,8 @@
-//===- Writer.h - Indented lines of source ----------------------*- C++ -*-===//
+// Indented lines of source.
 //
 // Collects emitted source, with two spaces per level. The text is held in memory, because the
 // declarations of a function are known only after its body.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_EMISSION_WRITER_H
-#define TITAN_COMPILER_EMISSION_WRITER_H
+#pragma once
 
 #include "llvm/ADT/Twine.h"
 
@@ -45,5 +41,3 @@ private:
 };
 
 } // namespace titan::emission
-
-#endif // TITAN_COMPILER_EMISSION_WRITER_H

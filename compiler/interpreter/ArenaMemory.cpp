@@ -1,12 +1,10 @@
-//===- ArenaMemory.cpp - Values in a planned arena ------------------------===//
+// Values in a planned arena.
 //
 // One block of bytes: the transient allocations of the function, packed as the runtime packs them,
 // then the persistent allocations. The block starts as NaN. An allocation becomes NaN again after
 // its live range. In a stack overlap, a slot becomes NaN when the iteration that produces it
 // starts, and when the iteration that consumes it ends. Inline values and values inside fused
 // operations have their own tensors.
-//
-//===----------------------------------------------------------------------===//
 
 #include "base/arena/ArenaPlanner.h"
 #include "base/arena/PersistentLayout.h"

@@ -1,4 +1,4 @@
-//===- Arguments.cpp - Initial values of a program's arguments ------------===//
+// Initial values of a program's arguments.
 
 #include "compiler/interpreter/Arguments.h"
 

@@ -1,4 +1,4 @@
-//===- Arguments.h - Initial values of a program's arguments ----*- C++ -*-===//
+// Initial values of a program's arguments.
 //
 // The role of an argument determines its global value. Parameters use the same Philox streams as
 // the runtime, states are zero, inputs come from a file or from the seed, scalars from the options.
@@ -7,11 +7,7 @@
 //
 // Generated tokens depend only on seed, step, sample and position; labels are the tokens shifted by
 // one position. Therefore every mesh gets the same data.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_ARGUMENTS_H
-#define TITAN_COMPILER_INTERPRETER_ARGUMENTS_H
+#pragma once
 
 #include "compiler/interpreter/RankMesh.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -54,5 +50,3 @@ mlir::FailureOr<ir::HostTensor> makeArgument(mlir::func::FuncOp function, unsign
                                              const Settings &settings, int64_t step);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_ARGUMENTS_H

@@ -1,4 +1,4 @@
-//===- Collectives.cpp - Semantics of collectives on shards ---------------===//
+// Semantics of collectives on shards.
 
 #include "compiler/interpreter/Collectives.h"
 

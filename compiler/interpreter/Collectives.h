@@ -1,15 +1,11 @@
-//===- Collectives.h - Semantics of collectives on shards -------*- C++ -*-===//
+// Semantics of collectives on shards.
 //
 // Collectives are defined on global elements, not on bytes. A collective that moves elements gives
 // each rank the elements of its result type, from any rank of the group that holds them. A
 // collective that reduces combines the group's values of each element in the order of the group. It
 // is an error if no rank of the group holds an element; a collective over wrong axes therefore
 // fails. Permutes and messages move shards as they are.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_COLLECTIVES_H
-#define TITAN_COMPILER_INTERPRETER_COLLECTIVES_H
+#pragma once
 
 #include "compiler/interpreter/RankMesh.h"
 #include "compiler/interpreter/Rendezvous.h"
@@ -34,5 +30,3 @@ evaluateConversion(mlir::Operation *op, unsigned i, const RankMesh &mesh,
                    llvm::ArrayRef<int64_t> group, llvm::ArrayRef<const ir::HostTensor *> inputs);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_COLLECTIVES_H

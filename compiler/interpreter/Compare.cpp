@@ -1,4 +1,4 @@
-//===- Compare.cpp - Comparison of two programs' results ------------------===//
+// Comparison of two programs' results.
 
 #include "compiler/interpreter/Compare.h"
 

@@ -1,15 +1,11 @@
-//===- Compare.h - Comparison of two programs' results ----------*- C++ -*-===//
+// Comparison of two programs' results.
 //
 // A pass is correct if the program computes equal results before and after it. Results are compared
 // by role, as global values, in the 2-norm, since reordered sums change bits. A tensor whose slots
 // are in several stages is compared as a whole. A value may consist
 // of rounding errors only, such as the gradient of a bias that cancels. Its deviation is therefore
 // relative to its family, too: all gradients, all parameters, or all moments of one kind.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_COMPARE_H
-#define TITAN_COMPILER_INTERPRETER_COMPARE_H
+#pragma once
 
 #include "compiler/interpreter/Session.h"
 
@@ -37,5 +33,3 @@ struct Comparison {
 Comparison compareResults(const Session &a, const Session &b);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_COMPARE_H

@@ -1,4 +1,4 @@
-//===- DecodeCheck.cpp - Chunks of positions against all of them ----------===//
+// Chunks of positions against all of them.
 
 #include "compiler/interpreter/DecodeCheck.h"
 

@@ -1,12 +1,8 @@
-//===- DecodeCheck.h - Chunks of positions against all of them --*- C++ -*-===//
+// Chunks of positions against all of them.
 //
 // The programs of generation compute the logits of a chunk of positions from caches of earlier
 // ones. Run chunk by chunk, they must give what @logits gives for all positions at once.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_DECODECHECK_H
-#define TITAN_COMPILER_INTERPRETER_DECODECHECK_H
+#pragma once
 
 #include "compiler/interpreter/Session.h"
 
@@ -18,5 +14,3 @@ mlir::LogicalResult checkDecode(mlir::ModuleOp module, int64_t autoDegree, const
                                 double tolerance, llvm::raw_ostream &stream);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_DECODECHECK_H

@@ -1,4 +1,4 @@
-//===- Device.cpp - One virtual rank --------------------------------------===//
+// One virtual rank.
 
 #include "compiler/interpreter/Device.h"
 

@@ -1,14 +1,10 @@
-//===- Device.h - One virtual rank --------------------------------*- C++ -*-===//
+// One virtual rank.
 //
 // A rank with its own program counter: a stack of frames, one for the function and one per
 // enclosing repeat or fused region. A device runs until it calls a collective, waits for one,
 // returns or fails; then the interpreter runs another device. Ranks may run different functions,
 // and waiting is real.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_DEVICE_H
-#define TITAN_COMPILER_INTERPRETER_DEVICE_H
+#pragma once
 
 #include "compiler/interpreter/Flights.h"
 #include "compiler/interpreter/Rendezvous.h"
@@ -93,5 +89,3 @@ private:
 std::string describeLocation(mlir::Location location);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_DEVICE_H

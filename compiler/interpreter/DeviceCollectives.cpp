@@ -1,4 +1,4 @@
-//===- DeviceCollectives.cpp - Collectives of a virtual rank --------------===//
+// Collectives of a virtual rank.
 
 #include "compiler/interpreter/Device.h"
 

@@ -1,4 +1,4 @@
-//===- Driver.cpp - The driver of titan-interpret -------------------------===//
+// The driver of titan-interpret.
 
 #include "compiler/interpreter/Driver.h"
 

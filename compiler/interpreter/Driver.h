@@ -1,12 +1,8 @@
-//===- Driver.h - The driver of titan-interpret -----------------*- C++ -*-===//
+// The driver of titan-interpret.
 //
 // Loads one or two modules and runs, prints, compares or checks them. Separate from the tool's
 // main, so that unit tests and other tools can call it.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_DRIVER_H
-#define TITAN_COMPILER_INTERPRETER_DRIVER_H
+#pragma once
 
 #include "compiler/interpreter/Arguments.h"
 
@@ -32,5 +28,3 @@ mlir::LogicalResult drive(mlir::MLIRContext &context, DriverOptions options,
                           llvm::raw_ostream &stream);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_DRIVER_H

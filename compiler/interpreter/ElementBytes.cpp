@@ -1,4 +1,4 @@
-//===- ElementBytes.cpp - Memory format of elements -----------------------===//
+// Memory format of elements.
 
 #include "compiler/interpreter/ElementBytes.h"
 

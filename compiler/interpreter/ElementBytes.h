@@ -1,12 +1,8 @@
-//===- ElementBytes.h - Memory format of elements ---------------*- C++ -*-===//
+// Memory format of elements.
 //
 // The format of the emitted program: IEEE numbers in native byte order, integers of eight bytes,
 // booleans of one byte.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_ELEMENTBYTES_H
-#define TITAN_COMPILER_INTERPRETER_ELEMENTBYTES_H
+#pragma once
 
 #include "mlir/IR/Types.h"
 
@@ -23,5 +19,3 @@ void storeElements(mlir::Type type, const std::vector<double> &values, std::byte
 void loadElements(mlir::Type type, const std::byte *from, std::vector<double> &values);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_ELEMENTBYTES_H

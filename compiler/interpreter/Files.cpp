@@ -1,4 +1,4 @@
-//===- Files.cpp - Tensors in safetensors files ---------------------------===//
+// Tensors in safetensors files.
 
 #include "compiler/interpreter/Files.h"
 

@@ -1,12 +1,8 @@
-//===- Files.h - Tensors in safetensors files -------------------*- C++ -*-===//
+// Tensors in safetensors files.
 //
 // Inputs and initial values may come from a file in any supported type; results are written as
 // float64. Comparisons with the runtime and PyTorch use these files.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_FILES_H
-#define TITAN_COMPILER_INTERPRETER_FILES_H
+#pragma once
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 
@@ -23,5 +19,3 @@ mlir::LogicalResult writeTensors(const std::string &path,
                                  const std::map<std::string, ir::HostTensor> &tensors);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_FILES_H

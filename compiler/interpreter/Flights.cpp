@@ -1,4 +1,4 @@
-//===- Flights.cpp - Collectives in flight on one rank --------------------===//
+// Collectives in flight on one rank.
 
 #include "compiler/interpreter/Flights.h"
 

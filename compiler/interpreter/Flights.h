@@ -1,13 +1,9 @@
-//===- Flights.h - Collectives in flight on one rank ------------*- C++ -*-===//
+// Collectives in flight on one rank.
 //
 // A collective may read its operands and write its results at any time between its start and its
 // wait. The interpreter therefore keeps the results aside until the wait and poisons the result
 // values with NaN. The wait reports an error if an operand or a poisoned result has changed.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_FLIGHTS_H
-#define TITAN_COMPILER_INTERPRETER_FLIGHTS_H
+#pragma once
 
 #include "compiler/interpreter/Memory.h"
 #include "dialects/dist/IR/DistOps.h"
@@ -40,5 +36,3 @@ private:
 };
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_FLIGHTS_H

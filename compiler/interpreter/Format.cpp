@@ -1,4 +1,4 @@
-//===- Format.cpp - Numbers as text ---------------------------------------===//
+// Numbers as text.
 
 #include "compiler/interpreter/Format.h"
 

@@ -1,11 +1,7 @@
-//===- Format.h - Numbers as text -------------------------------*- C++ -*-===//
+// Numbers as text.
 //
 // Numbers have 17 digits. Two runs print the same text exactly if they computed the same doubles.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_FORMAT_H
-#define TITAN_COMPILER_INTERPRETER_FORMAT_H
+#pragma once
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 
@@ -16,5 +12,3 @@ std::string format(double value);
 std::string format(const ir::HostTensor &tensor);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_FORMAT_H

@@ -1,4 +1,4 @@
-//===- Fragments.cpp - Runs a program that is cut into fragments ----------===//
+// Runs a program that is cut into fragments.
 
 #include "compiler/interpreter/Fragments.h"
 

@@ -1,13 +1,9 @@
-//===- Fragments.h - Runs a program that is cut into fragments --*- C++ -*-===//
+// Runs a program that is cut into fragments.
 //
 // A program with stages is a declaration with a list of fragments (`--dist-form-fragments`). Each
 // rank runs the fragments of its stages in the order of the schedule. A value that crosses ranks
 // is delivered when its fragment has finished; a fragment starts when all its values are there.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_FRAGMENTS_H
-#define TITAN_COMPILER_INTERPRETER_FRAGMENTS_H
+#pragma once
 
 #include "compiler/interpreter/Interpreter.h"
 
@@ -27,5 +23,3 @@ mlir::FailureOr<RankTensors> interpretFragments(mlir::func::FuncOp declaration,
                                                 const RankMesh &mesh, const RankTensors &arguments);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_FRAGMENTS_H

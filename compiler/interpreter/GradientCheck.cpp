@@ -1,4 +1,4 @@
-//===- GradientCheck.cpp - Gradients against finite differences -----------===//
+// Gradients against finite differences.
 
 #include "compiler/interpreter/GradientCheck.h"
 

@@ -1,4 +1,4 @@
-//===- GradientCheck.h - Gradients against finite differences ---*- C++ -*-===//
+// Gradients against finite differences.
 //
 // Evaluates the loss on both sides of each trained parameter, along one pseudo-random direction of
 // length 1 with components in all elements. The slope must equal the gradient's component along it.
@@ -8,11 +8,7 @@
 // because the first step may cross the kink of a maximum. If the slopes on both sides of the
 // parameter differ (a maximum of equal values), every value between them is a gradient. If the loss
 // jumps there (an argmax of equal values), it has no gradient to compare.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_GRADIENTCHECK_H
-#define TITAN_COMPILER_INTERPRETER_GRADIENTCHECK_H
+#pragma once
 
 #include "compiler/interpreter/Session.h"
 
@@ -23,5 +19,3 @@ namespace titan::interpreter {
 mlir::LogicalResult checkGradients(Session &session, double tolerance, llvm::raw_ostream &stream);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_GRADIENTCHECK_H

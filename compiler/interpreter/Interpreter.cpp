@@ -1,4 +1,4 @@
-//===- Interpreter.cpp - Runs a program on virtual ranks ------------------===//
+// Runs a program on virtual ranks.
 
 #include "compiler/interpreter/Interpreter.h"
 

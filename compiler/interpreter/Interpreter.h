@@ -1,12 +1,8 @@
-//===- Interpreter.h - Runs a program on virtual ranks ----------*- C++ -*-===//
+// Runs a program on virtual ranks.
 //
 // Runs each rank until it waits, and executes collectives whose groups are complete. Stops with an
 // error if calls do not match or no rank can proceed.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_INTERPRETER_H
-#define TITAN_COMPILER_INTERPRETER_INTERPRETER_H
+#pragma once
 
 #include "compiler/interpreter/Script.h"
 
@@ -34,5 +30,3 @@ mlir::FailureOr<std::unique_ptr<Device>> makeDevice(mlir::func::FuncOp function,
 mlir::LogicalResult checkTypes(mlir::func::FuncOp function, const RankMesh &mesh);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_INTERPRETER_H

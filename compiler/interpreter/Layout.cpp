@@ -1,4 +1,4 @@
-//===- Layout.cpp - Shards and global values ------------------------------===//
+// Shards and global values.
 
 #include "compiler/interpreter/Layout.h"
 

@@ -1,13 +1,9 @@
-//===- Layout.h - Shards and global values ----------------------*- C++ -*-===//
+// Shards and global values.
 //
 // getGlobalIndices() defines the local-to-global index of every element. Slicing a global value
 // into shards, assembling it, and the semantics of all collectives use this function, so that a
 // sharding has one meaning.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_LAYOUT_H
-#define TITAN_COMPILER_INTERPRETER_LAYOUT_H
+#pragma once
 
 #include "compiler/interpreter/RankMesh.h"
 
@@ -33,5 +29,3 @@ mlir::FailureOr<ir::HostTensor> assemble(ir::NamedTensorType type, const RankMes
                                          llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_LAYOUT_H

@@ -1,4 +1,4 @@
-//===- LearningRate.cpp - The learning rate of a step ---------------------===//
+// The learning rate of a step.
 
 #include "compiler/interpreter/LearningRate.h"
 

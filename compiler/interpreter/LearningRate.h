@@ -1,12 +1,8 @@
-//===- LearningRate.h - The learning rate of a step -------------*- C++ -*-===//
+// The learning rate of a step.
 //
 // `optimizer.lr` of the run (`titan.run`) times a schedule of the module, a scalar function with
 // `titan.schedule`. A module without a run has 1e-3.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_LEARNINGRATE_H
-#define TITAN_COMPILER_INTERPRETER_LEARNINGRATE_H
+#pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -18,5 +14,3 @@ mlir::FailureOr<double> getLearningRate(mlir::ModuleOp module, int64_t step,
                                         llvm::StringRef schedule = {});
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_LEARNINGRATE_H

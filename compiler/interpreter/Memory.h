@@ -1,13 +1,9 @@
-//===- Memory.h - The memory of a virtual rank ------------------*- C++ -*-===//
+// The memory of a virtual rank.
 //
 // Before the memory phase, every value has its own tensor. After it, values share the allocations
 // of an arena. A plan in which two live values share memory then computes wrong numbers, as the
 // emitted program would.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_MEMORY_H
-#define TITAN_COMPILER_INTERPRETER_MEMORY_H
+#pragma once
 
 #include "compiler/interpreter/RankMesh.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -68,5 +64,3 @@ mlir::FailureOr<std::unique_ptr<Memory>> makeArenaMemory(mlir::func::FuncOp func
 bool isPlanned(mlir::func::FuncOp function);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_MEMORY_H

@@ -1,4 +1,4 @@
-//===- OverlappedStacks.cpp - Stacks that share memory within a repeat ----===//
+// Stacks that share memory within a repeat.
 
 #include "compiler/interpreter/OverlappedStacks.h"
 

@@ -1,13 +1,9 @@
-//===- OverlappedStacks.h - Stacks that share memory within a repeat ----*- C++ -*-===//
+// Stacks that share memory within a repeat.
 //
 // The slots of overlapping stacks (titan.stack_overlaps) have their own live ranges. A produced
 // slot is live from the start of the iteration that writes it; a consumed slot is dead after the
 // iteration that reads it.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_OVERLAPPEDSTACKS_H
-#define TITAN_COMPILER_INTERPRETER_OVERLAPPEDSTACKS_H
+#pragma once
 
 #include "compiler/interpreter/Memory.h"
 
@@ -49,5 +45,3 @@ private:
 };
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_OVERLAPPEDSTACKS_H

@@ -1,4 +1,4 @@
-//===- Padding.cpp - Tensors with and without padding ---------------------===//
+// Tensors with and without padding.
 
 #include "compiler/interpreter/Padding.h"
 

@@ -1,12 +1,8 @@
-//===- Padding.h - Tensors with and without padding -------------*- C++ -*-===//
+// Tensors with and without padding.
 //
 // The shard phase pads arguments and results (`titan.unpadded`). Their initial values and
 // comparisons ignore the padding, which must remain zero.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_PADDING_H
-#define TITAN_COMPILER_INTERPRETER_PADDING_H
+#pragma once
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 
@@ -25,5 +21,3 @@ removePadding(const ir::HostTensor &tensor, llvm::ArrayRef<int64_t> shape,
               llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_PADDING_H

@@ -1,4 +1,4 @@
-//===- RankMesh.cpp - Virtual ranks and their coordinates -----------------===//
+// Virtual ranks and their coordinates.
 
 #include "compiler/interpreter/RankMesh.h"
 

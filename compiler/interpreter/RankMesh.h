@@ -1,13 +1,9 @@
-//===- RankMesh.h - Virtual ranks and their coordinates ---------*- C++ -*-===//
+// Virtual ranks and their coordinates.
 //
 // The module's mesh with all degrees known: coordinates, groups, shards. Ranks are numbered
 // row-major, the last axis fastest. A module without a mesh has one rank; an axis that the mesh
 // lacks has degree 1.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_RANKMESH_H
-#define TITAN_COMPILER_INTERPRETER_RANKMESH_H
+#pragma once
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 
@@ -51,5 +47,3 @@ private:
 };
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_RANKMESH_H

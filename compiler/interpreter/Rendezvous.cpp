@@ -1,4 +1,4 @@
-//===- Rendezvous.cpp - Matches the collectives of ranks ------------------===//
+// Matches the collectives of ranks.
 
 #include "compiler/interpreter/Rendezvous.h"
 

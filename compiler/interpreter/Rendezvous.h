@@ -1,4 +1,4 @@
-//===- Rendezvous.h - Matches the collectives of ranks ----------*- C++ -*-===//
+// Matches the collectives of ranks.
 //
 // A collective happens when all ranks of its group have called it, a message when both of its ranks
 // have. A rank may call several before it waits for the first. Those of one group happen in the
@@ -7,11 +7,7 @@
 // computes nonsense. The interpreter compares the calls and detects deadlocks.
 //
 // Plain data: a call is a description, independent of the IR.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_RENDEZVOUS_H
-#define TITAN_COMPILER_INTERPRETER_RENDEZVOUS_H
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -72,5 +68,3 @@ private:
 };
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_RENDEZVOUS_H

@@ -1,4 +1,4 @@
-//===- Report.cpp - Results as text ---------------------------------------===//
+// Results as text.
 
 #include "compiler/interpreter/Report.h"
 

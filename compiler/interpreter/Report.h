@@ -1,11 +1,7 @@
-//===- Report.h - Results as text -------------------------------*- C++ -*-===//
+// Results as text.
 //
 // Prints the results of a run by role, for people and for tests that compare text.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_REPORT_H
-#define TITAN_COMPILER_INTERPRETER_REPORT_H
+#pragma once
 
 #include "compiler/interpreter/Format.h"
 #include "compiler/interpreter/Session.h"
@@ -23,5 +19,3 @@ void printResults(const Session &session, bool gather, llvm::raw_ostream &stream
 void printLocalResults(const Session &session, llvm::raw_ostream &stream);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_REPORT_H

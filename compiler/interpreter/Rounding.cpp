@@ -1,4 +1,4 @@
-//===- Rounding.cpp - Rounding to element types ---------------------------===//
+// Rounding to element types.
 
 #include "compiler/interpreter/Rounding.h"
 

@@ -1,12 +1,8 @@
-//===- Rounding.h - Rounding to element types -------------------*- C++ -*-===//
+// Rounding to element types.
 //
 // Values are doubles. After every operation they are rounded to their element type, to nearest
 // even, like the stores of the emitted program.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_ROUNDING_H
-#define TITAN_COMPILER_INTERPRETER_ROUNDING_H
+#pragma once
 
 #include "mlir/IR/Types.h"
 
@@ -18,5 +14,3 @@ namespace titan::interpreter {
 void roundTo(mlir::Type elementType, std::vector<double> &values);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_ROUNDING_H

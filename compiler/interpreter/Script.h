@@ -1,12 +1,8 @@
-//===- Script.h - The functions that a rank runs ----------------*- C++ -*-===//
+// The functions that a rank runs.
 //
 // A rank runs one function after the other. The interpreter asks a script for the next one whenever
 // a rank has finished, and tries again later while the rank must wait for a value of another rank.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_SCRIPT_H
-#define TITAN_COMPILER_INTERPRETER_SCRIPT_H
+#pragma once
 
 #include "compiler/interpreter/Device.h"
 
@@ -26,5 +22,3 @@ public:
 };
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_SCRIPT_H

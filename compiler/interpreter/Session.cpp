@@ -1,4 +1,4 @@
-//===- Session.cpp - Runs a program step by step --------------------------===//
+// Runs a program step by step.
 
 #include "compiler/interpreter/Session.h"
 

@@ -1,4 +1,4 @@
-//===- Session.h - Runs a program step by step ------------------*- C++ -*-===//
+// Runs a program step by step.
 //
 // Stores the shards of a program's arguments between steps, applies updates, and returns the
 // results as global values by role. Comparisons use global values, so the programs may have
@@ -6,11 +6,7 @@
 //
 // A program that was split into turns has a session for each turn. A step runs those that are due,
 // one after the other; each update reaches the arguments of all turns.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_SESSION_H
-#define TITAN_COMPILER_INTERPRETER_SESSION_H
+#pragma once
 
 #include "compiler/interpreter/Arguments.h"
 #include "compiler/interpreter/Interpreter.h"
@@ -78,5 +74,3 @@ private:
 };
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_SESSION_H

@@ -1,4 +1,4 @@
-//===- StepOrder.cpp - The fragments that a rank runs in a step -----------===//
+// The fragments that a rank runs in a step.
 
 #include "compiler/interpreter/StepOrder.h"
 

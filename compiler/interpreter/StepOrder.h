@@ -1,7 +1,5 @@
-//===- StepOrder.h - The fragments that a rank runs in a step ---*- C++ -*-===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_STEPORDER_H
-#define TITAN_COMPILER_INTERPRETER_STEPORDER_H
+// The fragments that a rank runs in a step.
+#pragma once
 
 #include "base/pipeline/StepOrder.h"
 #include "compiler/interpreter/RankMesh.h"
@@ -39,5 +37,3 @@ private:
 };
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_STEPORDER_H

@@ -1,4 +1,4 @@
-//===- ValueMemory.cpp - One tensor per value -----------------------------===//
+// One tensor per value.
 
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"

@@ -1,4 +1,4 @@
-//===- Widen.cpp - Widens a program to double precision -------------------===//
+// Widens a program to double precision.
 
 #include "compiler/interpreter/Widen.h"
 

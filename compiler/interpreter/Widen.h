@@ -1,12 +1,8 @@
-//===- Widen.h - Widens a program to double precision -----------*- C++ -*-===//
+// Widens a program to double precision.
 //
 // Passes are compared in float64, where reordered sums differ by 1e-15 and wrong programs by far
 // more. In float32 the two might be confused.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_COMPILER_INTERPRETER_WIDEN_H
-#define TITAN_COMPILER_INTERPRETER_WIDEN_H
+#pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -16,5 +12,3 @@ namespace titan::interpreter {
 void widenToFloat64(mlir::ModuleOp module);
 
 } // namespace titan::interpreter
-
-#endif // TITAN_COMPILER_INTERPRETER_WIDEN_H

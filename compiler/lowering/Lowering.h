@@ -4,8 +4,7 @@
 // adds the mesh and its axis rules, and one function per program with the operations that its
 // results need. It marks arguments and results with their roles, and iteration arguments with
 // sharding constraints.
-#ifndef TITAN_COMPILER_LOWERING_LOWERING_H
-#define TITAN_COMPILER_LOWERING_LOWERING_H
+#pragma once
 
 #include "compiler/sema/check/Check.h"
 
@@ -20,5 +19,3 @@ mlir::OwningOpRef<mlir::ModuleOp> lower(const sema::CheckedRun &run, const Sourc
                                         mlir::MLIRContext &context);
 
 } // namespace titan::lowering
-
-#endif

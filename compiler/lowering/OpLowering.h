@@ -1,6 +1,5 @@
 // Lowers the live operations of one function or body, one to one.
-#ifndef TITAN_COMPILER_LOWERING_OPLOWERING_H
-#define TITAN_COMPILER_LOWERING_OPLOWERING_H
+#pragma once
 
 #include "compiler/lowering/Translation.h"
 #include "compiler/sema/program/Reachability.h"
@@ -75,5 +74,3 @@ private:
 };
 
 } // namespace titan::lowering
-
-#endif

@@ -1,6 +1,5 @@
 // Lowers optimizers to private functions; `titan.updated_by` of a parameter names its function.
-#ifndef TITAN_COMPILER_LOWERING_OPTIMIZERLOWERING_H
-#define TITAN_COMPILER_LOWERING_OPTIMIZERLOWERING_H
+#pragma once
 
 #include "compiler/sema/runs/Optimizers.h"
 
@@ -15,5 +14,3 @@ llvm::SmallVector<mlir::Attribute> lowerOptimizers(const sema::Updates &updates,
                                                    mlir::OpBuilder &builder);
 
 } // namespace titan::lowering
-
-#endif

@@ -1,6 +1,5 @@
 // Module attributes: the mesh, the axis rules, the settings of the run.
-#ifndef TITAN_COMPILER_LOWERING_RUNATTRIBUTES_H
-#define TITAN_COMPILER_LOWERING_RUNATTRIBUTES_H
+#pragma once
 
 #include "compiler/lowering/Translation.h"
 #include "compiler/sema/check/Check.h"
@@ -38,5 +37,3 @@ void addTurnAttributes(const sema::Run &run, const sema::Model &model,
                        llvm::SmallVectorImpl<mlir::NamedAttribute> &role);
 
 } // namespace titan::lowering
-
-#endif

@@ -1,6 +1,5 @@
 // Lowers the schedules of a run to scalar functions with `titan.schedule`.
-#ifndef TITAN_COMPILER_LOWERING_SCHEDULELOWERING_H
-#define TITAN_COMPILER_LOWERING_SCHEDULELOWERING_H
+#pragma once
 
 #include "compiler/sema/runs/Schedules.h"
 
@@ -18,5 +17,3 @@ llvm::SmallVector<mlir::Attribute> lowerGroupSchedules(const sema::GroupSchedule
                                                        mlir::OpBuilder &builder);
 
 } // namespace titan::lowering
-
-#endif

@@ -1,7 +1,6 @@
 // Converts dimensions, types and source locations of the semantic analysis to those of the
 // dialects.
-#ifndef TITAN_COMPILER_LOWERING_TRANSLATION_H
-#define TITAN_COMPILER_LOWERING_TRANSLATION_H
+#pragma once
 
 #include "compiler/sema/program/Program.h"
 #include "dialects/titan/IR/Titan.h"
@@ -30,5 +29,3 @@ private:
 };
 
 } // namespace titan::lowering
-
-#endif

@@ -1,4 +1,4 @@
-//===- Passes.td - Phases as passes ---------------------------------------===//
+// Phases as passes.
 
 #ifndef TITAN_PIPELINES_PASSES_TD
 #define TITAN_PIPELINES_PASSES_TD

@@ -1,7 +1,6 @@
 // The phases between lowering and emission, in order. titanc runs this list, --stop-after and
 // --dump-phases refer to its names, and titan-opt prints it.
-#ifndef TITAN_COMPILER_PIPELINES_PHASES_H
-#define TITAN_COMPILER_PIPELINES_PHASES_H
+#pragma once
 
 #include "compiler/pipelines/Plugins.h"
 #include "dialects/titan/Support/RunSettings.h"
@@ -47,5 +46,3 @@ void registerPhasePipelines(std::vector<Insertion> &insertions);
 void printPhases(llvm::raw_ostream &out);
 
 } // namespace titan::pipelines
-
-#endif

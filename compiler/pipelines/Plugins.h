@@ -1,7 +1,6 @@
 // Pass plugins: libraries of --load-pass-plugin, and the positions of their passes
 // (--insert-pass=after:PHASE=PASS). titanc and titan-opt share this code.
-#ifndef TITAN_COMPILER_PIPELINES_PLUGINS_H
-#define TITAN_COMPILER_PIPELINES_PLUGINS_H
+#pragma once
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Error.h"
@@ -28,5 +27,3 @@ mlir::LogicalResult insertAfter(llvm::StringRef phase, std::vector<Insertion> &i
                                 mlir::OpPassManager &manager);
 
 } // namespace titan::pipelines
-
-#endif

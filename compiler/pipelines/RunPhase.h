@@ -1,6 +1,5 @@
 // The pass --titan-run-phase: a phase with the settings of the module's run. See Passes.td.
-#ifndef TITAN_COMPILER_PIPELINES_RUNPHASE_H
-#define TITAN_COMPILER_PIPELINES_RUNPHASE_H
+#pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -12,5 +11,3 @@ namespace titan::pipelines {
 #include "compiler/pipelines/Passes.h.inc"
 
 } // namespace titan::pipelines
-
-#endif

@@ -1,7 +1,6 @@
 // How evenly the ranks that shard the positions of queries share the work of attention. Under a
 // causal mask, later positions attend to more keys.
-#ifndef TITAN_COMPILER_PLAN_ATTENTIONBALANCE_H
-#define TITAN_COMPILER_PLAN_ATTENTIONBALANCE_H
+#pragma once
 
 #include "dialects/dist/Analysis/SourceValue.h"
 #include "dialects/dist/IR/DistOps.h"
@@ -24,5 +23,3 @@ std::vector<AttentionBalance> reportAttentionBalance(mlir::FunctionOpInterface f
                                                      const dist::Degrees &degrees);
 
 } // namespace titan::plan
-
-#endif

@@ -1,7 +1,6 @@
 // The cost of each source line on one rank in one training step: arithmetic and memory traffic.
 // Computed after the memory phase, when fusion is final.
-#ifndef TITAN_COMPILER_PLAN_LINEREPORT_H
-#define TITAN_COMPILER_PLAN_LINEREPORT_H
+#pragma once
 
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -31,5 +30,3 @@ std::vector<LineCost> reportLines(const std::vector<Execution> &functions,
                                   const dist::Degrees &degrees);
 
 } // namespace titan::plan
-
-#endif

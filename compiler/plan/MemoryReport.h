@@ -1,8 +1,7 @@
 // The memory of a rank before anything runs. The arena is exact: the program computes the same plan
 // at start-up (base/arena/ArenaPlanner.h). The memory of libraries is measured; tests/memory
 // compares both with the operating system's figures.
-#ifndef TITAN_COMPILER_PLAN_MEMORYREPORT_H
-#define TITAN_COMPILER_PLAN_MEMORYREPORT_H
+#pragma once
 
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -95,5 +94,3 @@ std::vector<MemoryReport> reportMemory(mlir::ModuleOp module, const dist::Degree
                                        const Processor &processor);
 
 } // namespace titan::plan
-
-#endif

@@ -1,8 +1,7 @@
 // The layout of every tensor with a name: parameters as they are used and as they are stored, and
 // values with a sharding constraint. Also lists the conflicts between axis rules. Computed before
 // the shard phase.
-#ifndef TITAN_COMPILER_PLAN_SHARDINGREPORT_H
-#define TITAN_COMPILER_PLAN_SHARDINGREPORT_H
+#pragma once
 
 #include "dialects/dist/Transforms/Shard/ConflictReport.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -33,5 +32,3 @@ struct ShardingReport {
 ShardingReport reportSharding(mlir::ModuleOp beforeSharding);
 
 } // namespace titan::plan
-
-#endif

@@ -1,6 +1,5 @@
 // The stages of a training pipeline: their arithmetic, and the schedule by which ranks run them.
-#ifndef TITAN_COMPILER_PLAN_STAGEREPORT_H
-#define TITAN_COMPILER_PLAN_STAGEREPORT_H
+#pragma once
 
 #include "base/schedule/Schedule.h"
 #include "dialects/dist/IR/DistOps.h"
@@ -30,5 +29,3 @@ struct PipelineReport {
 std::optional<PipelineReport> reportPipeline(mlir::ModuleOp module, const dist::Degrees &degrees);
 
 } // namespace titan::plan
-
-#endif

@@ -1,7 +1,6 @@
 // The syntax tree of one file, with its parser and printer. Node.h describes the conventions;
 // docs/language.md shows every construct with an example.
-#ifndef TITAN_COMPILER_SYNTAX_AST_H
-#define TITAN_COMPILER_SYNTAX_AST_H
+#pragma once
 
 #include "compiler/syntax/Decl.h"
 
@@ -34,5 +33,3 @@ const char *spelling(BinaryOp op);
 const char *spelling(UnaryOp op);
 
 } // namespace titan::syntax
-
-#endif

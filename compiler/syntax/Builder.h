@@ -3,8 +3,7 @@
 //
 // Entries (statements, settings, axes, declarations) that the parser skipped are omitted. All other
 // parse trees are complete, so their children need no null checks.
-#ifndef TITAN_COMPILER_SYNTAX_BUILDER_H
-#define TITAN_COMPILER_SYNTAX_BUILDER_H
+#pragma once
 
 #include "TitanParser.h"
 #include "compiler/diagnostics/Diagnostics.h"
@@ -123,5 +122,3 @@ std::vector<Name> Builder::names(const std::vector<Context *> &all) const {
 }
 
 } // namespace titan::syntax
-
-#endif

@@ -1,6 +1,5 @@
 // Declarations: the entries of a file.
-#ifndef TITAN_COMPILER_SYNTAX_DECL_H
-#define TITAN_COMPILER_SYNTAX_DECL_H
+#pragma once
 
 #include "compiler/syntax/Stmt.h"
 
@@ -278,5 +277,3 @@ struct ConfigDecl : DeclOf<DeclKind::Config> {
 };
 
 } // namespace titan::syntax
-
-#endif

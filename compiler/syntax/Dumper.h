@@ -1,6 +1,5 @@
 // The implementation of dump(), only for Dump.cpp and DumpExpr.cpp.
-#ifndef TITAN_COMPILER_SYNTAX_DUMPER_H
-#define TITAN_COMPILER_SYNTAX_DUMPER_H
+#pragma once
 
 #include "compiler/syntax/AST.h"
 
@@ -89,5 +88,3 @@ private:
 };
 
 } // namespace titan::syntax::detail
-
-#endif

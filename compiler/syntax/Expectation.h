@@ -4,8 +4,7 @@
 // elements before the token. This code runs the grammar's automaton again over the tokens of the
 // failed statement, as a nondeterministic machine with an explicit call stack. If it would enter a
 // rule with a name ("a dimension name"), the name represents all tokens that can begin the rule.
-#ifndef TITAN_COMPILER_SYNTAX_EXPECTATION_H
-#define TITAN_COMPILER_SYNTAX_EXPECTATION_H
+#pragma once
 
 #include "antlr4-runtime.h"
 
@@ -39,5 +38,3 @@ Expectation expectationAt(const antlr4::atn::ATN &atn, const antlr4::ParserRuleC
                           size_t state);
 
 } // namespace titan::syntax
-
-#endif

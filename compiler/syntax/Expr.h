@@ -4,8 +4,7 @@
 // Precedence, loosest first: `if c then a else b` (`match` ends in its own bracket); `or`; `and`;
 // `not`; comparisons; `+ -`; `* / % @`; unary `-`; `**` (to the right); postfix `f(...)`, `x[...]`,
 // `a.b`. Grouping parentheses create no node.
-#ifndef TITAN_COMPILER_SYNTAX_EXPR_H
-#define TITAN_COMPILER_SYNTAX_EXPR_H
+#pragma once
 
 #include "compiler/syntax/Node.h"
 
@@ -217,5 +216,3 @@ struct ListExpr : ExprOf<ExprKind::List> {
 };
 
 } // namespace titan::syntax
-
-#endif

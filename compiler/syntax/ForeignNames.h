@@ -1,6 +1,5 @@
 // Names of PyTorch, NumPy and JAX with their Titan equivalents.
-#ifndef TITAN_COMPILER_SYNTAX_FOREIGNNAMES_H
-#define TITAN_COMPILER_SYNTAX_FOREIGNNAMES_H
+#pragma once
 
 #include <string>
 
@@ -14,5 +13,3 @@ std::string foreignHelp(const std::string &name, const std::string &value = "x")
 std::string foreignArgumentHelp(const std::string &function, const std::string &argument);
 
 } // namespace titan::syntax
-
-#endif

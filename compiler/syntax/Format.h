@@ -6,8 +6,7 @@
 // previous line. It splits a line at both braces of a block that is already broken between entries.
 // It also splits a line of more than 100 columns after a comma or an operator. format(format(x)) ==
 // format(x), and the syntax tree does not change; tests check both.
-#ifndef TITAN_COMPILER_SYNTAX_FORMAT_H
-#define TITAN_COMPILER_SYNTAX_FORMAT_H
+#pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"
 
@@ -18,5 +17,3 @@ std::optional<std::string> format(const SourceManager &sources, FileId file,
                                   DiagnosticEngine &diags);
 
 } // namespace titan::syntax
-
-#endif

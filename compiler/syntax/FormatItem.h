@@ -1,7 +1,6 @@
 // The data of the formatter: tokens and comments with their layout decisions. Each step of the
 // formatter adds decisions; other code does not use them.
-#ifndef TITAN_COMPILER_SYNTAX_FORMATITEM_H
-#define TITAN_COMPILER_SYNTAX_FORMATITEM_H
+#pragma once
 
 #include "compiler/syntax/Token.h"
 
@@ -47,5 +46,3 @@ bool wrap(Items &items);
 std::string print(const Items &items, std::vector<size_t> *columns = nullptr);
 
 } // namespace titan::syntax
-
-#endif

@@ -5,8 +5,7 @@
 // returns null for another kind. Every node has the location of its whole text, and every name its
 // own location. After a syntax error, any pointer documented as "may be null" can be null, but
 // existing nodes are complete. Only modules without syntax errors are passed on.
-#ifndef TITAN_COMPILER_SYNTAX_NODE_H
-#define TITAN_COMPILER_SYNTAX_NODE_H
+#pragma once
 
 #include "compiler/diagnostics/SourceManager.h"
 
@@ -73,5 +72,3 @@ template <typename Derived> struct CastMixin {
 };
 
 } // namespace titan::syntax
-
-#endif

@@ -11,8 +11,7 @@
 //     end of the file (inserted);
 //   - brackets match: missing ones are inserted and extra ones dropped, with a report;
 //   - nesting and expression length are limited, so no later pass can overflow the stack.
-#ifndef TITAN_COMPILER_SYNTAX_PREPARETOKENS_H
-#define TITAN_COMPILER_SYNTAX_PREPARETOKENS_H
+#pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/syntax/Token.h"
@@ -44,5 +43,3 @@ bool endsStatement(const Token &previous, bool previousFollowsDot, const Token &
                    const Token &afterNext);
 
 } // namespace titan::syntax
-
-#endif

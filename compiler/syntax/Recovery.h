@@ -1,8 +1,7 @@
 // How the generated parser behaves at a mistake: it reports once, in our words, gives up the one
 // statement (setting, axis, declaration) it is in, and goes on behind it. No token is invented or
 // skipped to "repair" a statement: a guess that goes wrong costs the reader more than it saves.
-#ifndef TITAN_COMPILER_SYNTAX_RECOVERY_H
-#define TITAN_COMPILER_SYNTAX_RECOVERY_H
+#pragma once
 
 #include "compiler/syntax/Expectation.h"
 #include "compiler/syntax/PrepareTokens.h"
@@ -45,5 +44,3 @@ private:
 };
 
 } // namespace titan::syntax
-
-#endif

@@ -1,7 +1,6 @@
 // Statements of models, blocks and functions, and settings (`key = value`) of runs, specialisations
 // and axes.
-#ifndef TITAN_COMPILER_SYNTAX_STMT_H
-#define TITAN_COMPILER_SYNTAX_STMT_H
+#pragma once
 
 #include "compiler/syntax/Expr.h"
 
@@ -197,5 +196,3 @@ struct IslandStmt : StmtOf<StmtKind::Island> {
 };
 
 } // namespace titan::syntax
-
-#endif

@@ -1,7 +1,6 @@
 // The tokens of a file as plain data, between the generated lexer and the generated parser. Token
 // preparation and the formatter use these and not the classes of the generator.
-#ifndef TITAN_COMPILER_SYNTAX_TOKEN_H
-#define TITAN_COMPILER_SYNTAX_TOKEN_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -42,5 +41,3 @@ bool isKeyword(uint32_t type);
 std::string_view fixedSpelling(uint32_t type);
 
 } // namespace titan::syntax
-
-#endif

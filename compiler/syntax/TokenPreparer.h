@@ -1,7 +1,6 @@
 // The implementation of prepareTokens(), only for its two files: PrepareTokens.cpp handles line
 // ends and limits, MatchBrackets.cpp matches and repairs brackets.
-#ifndef TITAN_COMPILER_SYNTAX_TOKENPREPARER_H
-#define TITAN_COMPILER_SYNTAX_TOKENPREPARER_H
+#pragma once
 
 #include "TitanLexer.h"
 #include "compiler/syntax/PrepareTokens.h"
@@ -96,5 +95,3 @@ private:
 };
 
 } // namespace titan::syntax::detail
-
-#endif

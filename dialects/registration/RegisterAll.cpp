@@ -1,4 +1,4 @@
-//===- RegisterAll.cpp - Registration with MLIR tools ---------------------===//
+// Registration with MLIR tools.
 
 #include "dialects/registration/RegisterAll.h"
 #include "dialects/dist/IR/DistOps.h"

@@ -1,11 +1,7 @@
-//===- RegisterAll.h - Registration with MLIR tools -------------*- C++ -*-===//
+// Registration with MLIR tools.
 //
 // Registers Titan's dialects, interface models and passes.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_REGISTRATION_REGISTERALL_H
-#define TITAN_DIALECTS_REGISTRATION_REGISTERALL_H
+#pragma once
 
 namespace mlir {
 class DialectRegistry;
@@ -20,5 +16,3 @@ void registerDialects(mlir::DialectRegistry &registry);
 void registerPasses();
 
 } // namespace titan
-
-#endif // TITAN_DIALECTS_REGISTRATION_REGISTERALL_H

@@ -1,4 +1,4 @@
-//===- Plugin.cpp - What tools look for in the library --------------------===//
+// What tools look for in the library.
 
 #include "Softplus.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"

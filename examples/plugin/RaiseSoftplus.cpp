@@ -1,4 +1,4 @@
-//===- RaiseSoftplus.cpp - The pass --raise-softplus ----------------------===//
+// The pass --raise-softplus.
 
 #include "Softplus.h"
 #include "mlir/IR/PatternMatch.h"

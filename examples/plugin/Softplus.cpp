@@ -1,4 +1,4 @@
-//===- Softplus.cpp - What the compiler asks of the operation -------------===//
+// What the compiler asks of the operation.
 
 #include "Softplus.h"
 

@@ -1,4 +1,4 @@
-//===- Softplus.td - A dialect with one operation -------------------------===//
+// A dialect with one operation.
 
 #ifndef SOFTPLUS_TD
 #define SOFTPLUS_TD

@@ -1,9 +1,7 @@
-//===- Faults.cpp - Passes that break programs ----------------------------===//
+// Passes that break programs.
 //
 // A plugin for --load-pass-plugin. Each pass breaks one reduction over ranks of a program after the
 // shard phase, so that tests show which checks find the fault.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Titan.h"

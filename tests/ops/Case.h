@@ -1,12 +1,8 @@
-//===- Case.h - A generated use of an operation -----------------*- C++ -*-===//
+// A generated use of an operation.
 //
 // A case is plain data: operands with values, results, attributes. All checks of an operation start
 // from a case: gradient, shardings, padding, comparison with PyTorch.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_TESTS_OPS_CASE_H
-#define TITAN_TESTS_OPS_CASE_H
+#pragma once
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 
@@ -38,5 +34,3 @@ inline bool isReal(ir::NamedTensorType type) {
 }
 
 } // namespace titan::ops
-
-#endif // TITAN_TESTS_OPS_CASE_H

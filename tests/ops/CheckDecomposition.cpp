@@ -1,4 +1,4 @@
-//===- CheckDecomposition.cpp - Composites against their decompositions ---===//
+// Composites against their decompositions.
 
 #include "compiler/interpreter/Compare.h"
 #include "dialects/titan/Decomposition/Decomposition.h"

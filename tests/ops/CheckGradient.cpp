@@ -1,4 +1,4 @@
-//===- CheckGradient.cpp - Gradients against finite differences -----------===//
+// Gradients against finite differences.
 
 #include "compiler/interpreter/GradientCheck.h"
 #include "compiler/interpreter/Widen.h"

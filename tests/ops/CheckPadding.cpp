@@ -1,4 +1,4 @@
-//===- CheckPadding.cpp - Padded operations against unpadded ones ---------===//
+// Padded operations against unpadded ones.
 
 #include "compiler/interpreter/Compare.h"
 #include "compiler/interpreter/Layout.h"

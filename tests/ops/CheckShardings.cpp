@@ -1,4 +1,4 @@
-//===- CheckShardings.cpp - Sharded operations against whole ones ---------===//
+// Sharded operations against whole ones.
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "mlir/IR/Verifier.h"

@@ -1,11 +1,7 @@
-//===- Checks.h - Checks of every operation ---------------------*- C++ -*-===//
+// Checks of every operation.
 //
 // Each check takes one case, prints an error if it fails, and returns whether it passed.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_TESTS_OPS_CHECKS_H
-#define TITAN_TESTS_OPS_CHECKS_H
+#pragma once
 
 #include "tests/ops/Draw.h"
 #include "llvm/Support/JSON.h"
@@ -41,5 +37,3 @@ bool checkPadding(mlir::MLIRContext *context, const Case &c, Counts &counts);
 std::optional<llvm::json::Value> describe(mlir::MLIRContext *context, const Case &c, Draw &draw);
 
 } // namespace titan::ops
-
-#endif // TITAN_TESTS_OPS_CHECKS_H

@@ -1,4 +1,4 @@
-//===- Draw.cpp - Random dimensions and values ----------------------------===//
+// Random dimensions and values.
 
 #include "tests/ops/Draw.h"
 

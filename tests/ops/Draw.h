@@ -1,13 +1,9 @@
-//===- Draw.h - Random dimensions and values --------------------*- C++ -*-===//
+// Random dimensions and values.
 //
 // A seed determines all values, equally on every machine. Sizes are small, and most are divisible
 // by 2 and 4, so that meshes can shard them; 1 and 3 occur, too. On request one dimension of a case
 // exceeds the thread blocks of devices.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_TESTS_OPS_DRAW_H
-#define TITAN_TESTS_OPS_DRAW_H
+#pragma once
 
 #include "tests/ops/Case.h"
 
@@ -51,5 +47,3 @@ private:
 Dims unite(llvm::ArrayRef<ir::DimAttr> a, llvm::ArrayRef<ir::DimAttr> b);
 
 } // namespace titan::ops
-
-#endif // TITAN_TESTS_OPS_DRAW_H

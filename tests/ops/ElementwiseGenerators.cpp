@@ -1,4 +1,4 @@
-//===- ElementwiseGenerators.cpp - Cases of elementwise operations --------===//
+// Cases of elementwise operations.
 
 #include "tests/ops/Generators.h"
 

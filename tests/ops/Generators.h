@@ -1,12 +1,8 @@
-//===- Generators.h - Generators of cases -----------------------*- C++ -*-===//
+// Generators of cases.
 //
 // One generator per operation. titan-check-ops fails if an operation of the dialect has none. A new
 // operation with a generator has its gradient and all its shardings tested.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_TESTS_OPS_GENERATORS_H
-#define TITAN_TESTS_OPS_GENERATORS_H
+#pragma once
 
 #include "tests/ops/Draw.h"
 
@@ -22,5 +18,3 @@ void addTensorGenerators(Generators &generators);
 void addNeuralGenerators(Generators &generators);
 
 } // namespace titan::ops
-
-#endif // TITAN_TESTS_OPS_GENERATORS_H

@@ -1,4 +1,4 @@
-//===- NeuralGenerators.cpp - Cases of composite operations ---------------===//
+// Cases of composite operations.
 
 #include "tests/ops/Generators.h"
 

@@ -1,4 +1,4 @@
-//===- Programs.cpp - Modules with one operation --------------------------===//
+// Modules with one operation.
 
 #include "tests/ops/Programs.h"
 

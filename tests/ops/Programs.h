@@ -1,11 +1,7 @@
-//===- Programs.h - Modules with one operation ------------------*- C++ -*-===//
+// Modules with one operation.
 //
 // Builds programs from a case, for passes and the interpreter.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_TESTS_OPS_PROGRAMS_H
-#define TITAN_TESTS_OPS_PROGRAMS_H
+#pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -32,5 +28,3 @@ mlir::OwningOpRef<mlir::ModuleOp> makeTraining(mlir::MLIRContext *context, const
                                                llvm::ArrayRef<const Tensor *> weights);
 
 } // namespace titan::ops
-
-#endif // TITAN_TESTS_OPS_PROGRAMS_H

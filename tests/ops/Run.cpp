@@ -1,4 +1,4 @@
-//===- Run.cpp - Interprets a case on the ranks of a mesh -----------------===//
+// Interprets a case on the ranks of a mesh.
 
 #include "tests/ops/Run.h"
 #include "compiler/interpreter/Compare.h"

@@ -1,7 +1,5 @@
-//===- Run.h - Interprets a case on the ranks of a mesh ---------*- C++ -*-===//
-
-#ifndef TITAN_TESTS_OPS_RUN_H
-#define TITAN_TESTS_OPS_RUN_H
+// Interprets a case on the ranks of a mesh.
+#pragma once
 
 #include "compiler/interpreter/RankMesh.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,5 +18,3 @@ mlir::LogicalResult compare(mlir::func::FuncOp function, const std::vector<ir::H
 bool isFinite(const std::vector<ir::HostTensor> &tensors);
 
 } // namespace titan::ops
-
-#endif // TITAN_TESTS_OPS_RUN_H

@@ -1,4 +1,4 @@
-//===- Shardings.cpp - Enumerates the shardings of an operation -----------===//
+// Enumerates the shardings of an operation.
 
 #include "tests/ops/Shardings.h"
 

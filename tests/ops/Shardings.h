@@ -1,13 +1,9 @@
-//===- Shardings.h - Enumerates the shardings of an operation ---*- C++ -*-===//
+// Enumerates the shardings of an operation.
 //
 // On each mesh axis one of these happens: nothing; a factor is sharded; the operands of one linear
 // set are partial sums; all operands have flat storage. The shardings of operands and results are
 // derived here independently of the compiler's own code.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_TESTS_OPS_SHARDINGS_H
-#define TITAN_TESTS_OPS_SHARDINGS_H
+#pragma once
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "tests/ops/Case.h"
@@ -23,5 +19,3 @@ std::vector<OpSharding> enumerateShardings(const Case &c, const dist::ShardingRu
                                            const dist::MeshView &mesh);
 
 } // namespace titan::ops
-
-#endif // TITAN_TESTS_OPS_SHARDINGS_H

@@ -1,4 +1,4 @@
-//===- TensorGenerators.cpp - Cases of contraction, indexing and dimensions -===//
+// Cases of contraction, indexing and dimensions.
 
 #include "tests/ops/Generators.h"
 

@@ -1,7 +1,5 @@
-//===- Weights.h - The loss of a case ---------------------------*- C++ -*-===//
-
-#ifndef TITAN_TESTS_OPS_WEIGHTS_H
-#define TITAN_TESTS_OPS_WEIGHTS_H
+// The loss of a case.
+#pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -32,5 +30,3 @@ mlir::OwningOpRef<mlir::ModuleOp> differentiate(mlir::MLIRContext *context, cons
                                                 std::unique_ptr<mlir::Pass> first = nullptr);
 
 } // namespace titan::ops
-
-#endif // TITAN_TESTS_OPS_WEIGHTS_H

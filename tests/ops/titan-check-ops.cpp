@@ -1,12 +1,10 @@
-//===- titan-check-ops.cpp - Generated tests of every operation -----------===//
+// Generated tests of every operation.
 //
 //   titan-check-ops [--count N] [--seed N] [OP...]    gradients, decompositions, all shardings
 //   titan-check-ops --describe [--count N] [OP...]    cases as JSON, one per line, for PyTorch
 //   titan-check-ops --module [--count N] [OP...]      the same cases as programs of one module
 //
 // Covers all operations that the dialect registers; fails if one has no generator.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/registration/RegisterAll.h"
 #include "tests/ops/Checks.h"

@@ -1,4 +1,4 @@
-//===- CheckProgram.cpp - Checks a program after every phase --------------===//
+// Checks a program after every phase.
 
 #include "tests/programs/CheckProgram.h"
 

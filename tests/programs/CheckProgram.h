@@ -1,13 +1,9 @@
-//===- CheckProgram.h - Checks a program after every phase ------*- C++ -*-===//
+// Checks a program after every phase.
 //
 // Runs one program through the phases and interprets it after each. The loss must be bitwise equal
 // before and after the gradient phase. Later results agree to 1e-12 in float64, since sums are
 // reordered. The gradient must agree with finite differences.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_TESTS_PROGRAMS_CHECKPROGRAM_H
-#define TITAN_TESTS_PROGRAMS_CHECKPROGRAM_H
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -34,5 +30,3 @@ struct Verdict {
 Verdict checkProgram(const std::string &file, const Options &options);
 
 } // namespace titan::programs
-
-#endif // TITAN_TESTS_PROGRAMS_CHECKPROGRAM_H

@@ -1,11 +1,9 @@
-//===- titan-check-programs.cpp - Checks many programs in one process -----===//
+// Checks many programs in one process.
 //
 //   titan-check-programs FILE...
 //
 // Prints one line per program: verdict, file, result. The diagnostics of a failure or refusal
 // follow, indented. Exit status 1 if a program failed.
-//
-//===----------------------------------------------------------------------===//
 
 #include "tests/programs/CheckProgram.h"
 #include "llvm/ADT/StringExtras.h"

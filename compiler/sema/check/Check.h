@@ -1,7 +1,6 @@
 // Semantic analysis in one call. The input is a file with the command-line settings; the output is
 // a checked program. All errors are in the diagnostics.
-#ifndef TITAN_COMPILER_SEMA_CHECK_H
-#define TITAN_COMPILER_SEMA_CHECK_H
+#pragma once
 
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/interchange/ApplyWeights.h"
@@ -91,5 +90,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

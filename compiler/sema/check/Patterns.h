@@ -1,6 +1,5 @@
 // The patterns of a run and of its map, with their matching tensors.
-#ifndef TITAN_COMPILER_SEMA_PATTERNS_H
-#define TITAN_COMPILER_SEMA_PATTERNS_H
+#pragma once
 
 #include "compiler/sema/check/Check.h"
 
@@ -21,5 +20,3 @@ std::vector<PatternUse> listPatterns(const CheckedRun &run);
 void warnMissedNames(const CheckedRun &run, DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

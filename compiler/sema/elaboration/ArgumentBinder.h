@@ -1,6 +1,5 @@
 // Binds the arguments of one call to the formal parameters of a function or block.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_ARGUMENTBINDER_H
-#define TITAN_COMPILER_SEMA_ELABORATION_ARGUMENTBINDER_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -36,5 +35,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // Binary operators on compile-time numbers, lists of numbers, and tensors.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_ARITHMETIC_H
-#define TITAN_COMPILER_SEMA_ELABORATION_ARITHMETIC_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -37,5 +36,3 @@ private:
 Value mapped(const Value &list, const std::function<Value(const Value &)> &each);
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // The names that the statements of a body define or assign to.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_BODYNAMES_H
-#define TITAN_COMPILER_SEMA_ELABORATION_BODYNAMES_H
+#pragma once
 
 #include "compiler/syntax/Stmt.h"
 
@@ -20,5 +19,3 @@ std::vector<syntax::Name> definedNames(const syntax::Stmt &stmt);
 std::vector<syntax::Name> namesAfterAs(const SourceManager &sources, Location text);
 
 } // namespace titan::sema
-
-#endif

@@ -1,7 +1,6 @@
 // Limits of the work and the size of a program. Everything is interpreted, so a short text can
 // request endless work. No program that could train reaches these limits.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_BUDGET_H
-#define TITAN_COMPILER_SEMA_ELABORATION_BUDGET_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -30,5 +29,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

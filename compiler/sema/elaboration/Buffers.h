@@ -4,8 +4,7 @@
 // An update defines the value for the next step. Reads return the value at the beginning of the
 // step. The order of statements, microbatches and recomputation therefore cannot change a read
 // (docs/rationale/buffers.md).
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_BUFFERS_H
-#define TITAN_COMPILER_SEMA_ELABORATION_BUFFERS_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -33,5 +32,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

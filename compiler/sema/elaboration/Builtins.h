@@ -1,7 +1,6 @@
 // The built-in functions. Functions composed of these are in stdlib/. Built-in functions whose
 // calls contain new dimensions, and which therefore are not values, are in Reshaping.h.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_BUILTINS_H
-#define TITAN_COMPILER_SEMA_ELABORATION_BUILTINS_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -48,5 +47,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // A call during elaboration: the callee, its arguments, and the scope of its body.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_CALL_H
-#define TITAN_COMPILER_SEMA_ELABORATION_CALL_H
+#pragma once
 
 #include "compiler/sema/elaboration/Scope.h"
 #include "compiler/sema/program/Callable.h"
@@ -33,5 +32,3 @@ struct Frame {
 };
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // The evaluated arguments of a call of a built-in function, with common checks.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_CALLARGS_H
-#define TITAN_COMPILER_SEMA_ELABORATION_CALLARGS_H
+#pragma once
 
 #include "compiler/sema/elaboration/Elaboration.h"
 
@@ -57,5 +56,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // Functions and blocks as values: resolution of names, partial applications, and their scopes.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_CALLABLES_H
-#define TITAN_COMPILER_SEMA_ELABORATION_CALLABLES_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -34,5 +33,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

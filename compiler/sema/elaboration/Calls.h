@@ -3,8 +3,7 @@
 // A function can use its parameters and the declarations of its file, but nothing of its caller.
 // `over d` passes a dimension of the caller. A block can also use dimensions of the model that it
 // declares by `dims` or in the types of its parameters.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_CALLS_H
-#define TITAN_COMPILER_SEMA_ELABORATION_CALLS_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -31,5 +30,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // Resolves and creates names of dimensions.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_DIMNAMES_H
-#define TITAN_COMPILER_SEMA_ELABORATION_DIMNAMES_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -41,5 +40,3 @@ private:
 Binding *findDimInCallers(const std::string &name, const Frame *from);
 
 } // namespace titan::sema
-
-#endif

@@ -8,8 +8,7 @@
 // Bodies contain expressions, expressions call functions, and functions have bodies. The components
 // therefore refer to one another. An earlier component uses later ones only to evaluate expressions
 // in arguments and options.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_ELABORATION_H
-#define TITAN_COMPILER_SEMA_ELABORATION_ELABORATION_H
+#pragma once
 
 #include "compiler/sema/elaboration/Arithmetic.h"
 #include "compiler/sema/elaboration/Budget.h"
@@ -64,5 +63,3 @@ struct Elaboration {
 };
 
 } // namespace titan::sema
-
-#endif

@@ -1,8 +1,7 @@
 // Elaborates one specialised model into a checked program. An abstract interpreter of the syntax
 // tree evaluates numbers and records tensor operations. Its components are in
 // elaboration/Elaboration.h.
-#ifndef TITAN_COMPILER_SEMA_ELABORATOR_H
-#define TITAN_COMPILER_SEMA_ELABORATOR_H
+#pragma once
 
 #include "compiler/sema/modules/Library.h"
 #include "compiler/sema/program/DataDims.h"
@@ -115,5 +114,3 @@ std::optional<Initialiser> evalInitialiser(const syntax::Expr &expr, const Libra
                                            const Unit &unit, DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

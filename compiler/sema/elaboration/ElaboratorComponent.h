@@ -1,8 +1,7 @@
 // Base class of the components of the elaborator: access to the program under construction, to the
 // evaluation context, and to shared operations. Each component has one task and reaches the others
 // through `elaboration` (Elaboration.h).
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_ELABORATORCOMPONENT_H
-#define TITAN_COMPILER_SEMA_ELABORATION_ELABORATORCOMPONENT_H
+#pragma once
 
 #include "compiler/sema/elaboration/Call.h"
 #include "compiler/sema/elaboration/Elaborator.h"
@@ -78,5 +77,3 @@ protected:
 };
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // Integer arithmetic of the language. Header-only.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_EXACTINTEGER_H
-#define TITAN_COMPILER_SEMA_ELABORATION_EXACTINTEGER_H
+#pragma once
 
 #include "compiler/syntax/Expr.h"
 
@@ -32,5 +31,3 @@ inline std::optional<int64_t> exactInteger(syntax::BinaryOp op, int64_t a, int64
 }
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // Operators, conditionals and names.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_EXPRESSIONS_H
-#define TITAN_COMPILER_SEMA_ELABORATION_EXPRESSIONS_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -28,5 +27,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

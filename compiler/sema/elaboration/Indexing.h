@@ -1,6 +1,5 @@
 // `table[vocab: tokens]`, `x[seq: 0..n as prefix]`, `k[seq as keys]`.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_INDEXING_H
-#define TITAN_COMPILER_SEMA_ELABORATION_INDEXING_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -22,5 +21,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

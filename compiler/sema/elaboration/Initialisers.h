@@ -1,6 +1,5 @@
 // Initial values of parameters.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_INITIALISERS_H
-#define TITAN_COMPILER_SEMA_ELABORATION_INITIALISERS_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -18,5 +17,3 @@ public:
 };
 
 } // namespace titan::sema
-
-#endif

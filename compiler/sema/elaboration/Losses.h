@@ -1,7 +1,6 @@
 // The numbers that a model reports. A run minimises the sum of the losses: at most one `loss =
 // ...`, and one `loss NAME = ...` for each name. Metrics, `metric NAME = ...`, have no gradient.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_LOSSES_H
-#define TITAN_COMPILER_SEMA_ELABORATION_LOSSES_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -37,5 +36,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // The terms of attention masks: `causal and window(64)`.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_MASKS_H
-#define TITAN_COMPILER_SEMA_ELABORATION_MASKS_H
+#pragma once
 
 #include "compiler/sema/program/Value.h"
 
@@ -13,5 +12,3 @@ std::optional<Mask> asMask(const Value &value);
 std::optional<Mask> intersect(const Mask &lhs, const Mask &rhs);
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // Declarations of parameters and buffers, per iteration of the enclosing repeats.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_PARAMETERS_H
-#define TITAN_COMPILER_SEMA_ELABORATION_PARAMETERS_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -40,5 +39,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

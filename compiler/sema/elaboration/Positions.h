@@ -2,8 +2,7 @@
 // documents. Each element is an affine function of its indices. Operations that preserve this form
 // are followed exactly; others end the knowledge. A resulting range is therefore attained, never an
 // estimate.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_POSITIONS_H
-#define TITAN_COMPILER_SEMA_ELABORATION_POSITIONS_H
+#pragma once
 
 #include "compiler/sema/program/Program.h"
 
@@ -28,5 +27,3 @@ std::optional<Positions> followPositions(const Op &op, const DimTable &dims,
                                          const std::vector<const Positions *> &operands);
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // Appends operations to the program under construction.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_RECORDER_H
-#define TITAN_COMPILER_SEMA_ELABORATION_RECORDER_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 #include "compiler/sema/elaboration/Positions.h"
@@ -63,5 +62,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Initial values of parameters are not part of a body. Iterations with equal operations, under a
 // numbering of values in order, run one variant.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_REPEATS_H
-#define TITAN_COMPILER_SEMA_ELABORATION_REPEATS_H
+#pragma once
 
 #include "compiler/sema/elaboration/Parameters.h"
 #include "compiler/sema/elaboration/Recorder.h"
@@ -60,5 +59,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // Builds the diagnostics of the elaborator, with the calls that lead to an error.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_REPORTS_H
-#define TITAN_COMPILER_SEMA_ELABORATION_REPORTS_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -36,5 +35,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

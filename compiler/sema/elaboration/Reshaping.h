@@ -4,8 +4,7 @@
 //   merge(x, (heads, head) as embed)
 //   concat(a along nope, b along rope as qk)
 //   top_k(x, 2, over experts as chosen)
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_RESHAPING_H
-#define TITAN_COMPILER_SEMA_ELABORATION_RESHAPING_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -36,5 +35,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

@@ -3,8 +3,7 @@
 // One name may be a number and a dimension: the argument `heads = 16` of a model is the number in
 // `embed / heads` and the dimension in `q[batch, heads]`. It becomes a dimension at its first use
 // as one. `over d` of a function may denote several dimensions.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_SCOPE_H
-#define TITAN_COMPILER_SEMA_ELABORATION_SCOPE_H
+#pragma once
 
 #include "compiler/sema/program/Value.h"
 
@@ -53,5 +52,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // Statements of bodies.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_STATEMENTS_H
-#define TITAN_COMPILER_SEMA_ELABORATION_STATEMENTS_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -59,5 +58,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // Names that denote themselves in expressions unless a declaration defines them: `causal`, `f32`.
-#ifndef TITAN_COMPILER_SEMA_SYMBOLICCONSTANTS_H
-#define TITAN_COMPILER_SEMA_SYMBOLICCONSTANTS_H
+#pragma once
 
 #include <set>
 #include <string>
@@ -10,5 +9,3 @@ namespace titan::sema {
 const std::set<std::string> &symbolicConstants();
 
 } // namespace titan::sema
-
-#endif

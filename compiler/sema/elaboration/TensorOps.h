@@ -1,6 +1,5 @@
 // Operations on tensors with their typing rules, used by operators and built-in functions.
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_TENSOROPS_H
-#define TITAN_COMPILER_SEMA_ELABORATION_TENSOROPS_H
+#pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
@@ -32,5 +31,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

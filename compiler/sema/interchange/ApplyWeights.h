@@ -1,6 +1,5 @@
 // `weights` declarations applied to one specialised model.
-#ifndef TITAN_COMPILER_SEMA_APPLYWEIGHTS_H
-#define TITAN_COMPILER_SEMA_APPLYWEIGHTS_H
+#pragma once
 
 #include "base/weights/WeightMap.h"
 #include "compiler/sema/interchange/FindWeights.h"
@@ -18,5 +17,3 @@ std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, c
                                       DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

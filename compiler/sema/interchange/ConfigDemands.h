@@ -1,7 +1,6 @@
 // What a configuration demands of the arguments of a model: the keys that are there, matched with
 // the lines of a declaration.
-#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_CONFIGDEMANDS_H
-#define TITAN_COMPILER_SEMA_INTERCHANGE_CONFIGDEMANDS_H
+#pragma once
 
 #include "compiler/sema/interchange/ConfigMap.h"
 
@@ -31,5 +30,3 @@ ConfigDemands collectDemands(const ConfigMap &map, const ConfigValue &config,
 std::string architectureOf(const ConfigValue &config, DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // The configuration of other software, `config.json`, as a tree of values with their locations.
-#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_CONFIGJSON_H
-#define TITAN_COMPILER_SEMA_INTERCHANGE_CONFIGJSON_H
+#pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/sema/program/Value.h"
@@ -30,5 +29,3 @@ std::optional<ConfigValue> readConfigJson(FileId file, const SourceManager &sour
 std::optional<std::string> writeConfigJson(const ConfigValue &object);
 
 } // namespace titan::sema
-
-#endif

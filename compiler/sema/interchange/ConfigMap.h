@@ -1,7 +1,6 @@
 // A `config` declaration with all that it refers to: the equations between the keys of a
 // configuration and the arguments of a model.
-#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_CONFIGMAP_H
-#define TITAN_COMPILER_SEMA_INTERCHANGE_CONFIGMAP_H
+#pragma once
 
 #include "compiler/sema/interchange/ConfigJson.h"
 #include "compiler/sema/interchange/Solve.h"
@@ -65,5 +64,3 @@ void addDefaults(const SpecifiedModel &model, NamedValues &values, const Library
                  const SourceManager &sources);
 
 } // namespace titan::sema
-
-#endif

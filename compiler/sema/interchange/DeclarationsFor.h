@@ -1,6 +1,5 @@
 // The search for the declarations about a model.
-#ifndef TITAN_COMPILER_SEMA_DECLARATIONSFOR_H
-#define TITAN_COMPILER_SEMA_DECLARATIONSFOR_H
+#pragma once
 
 #include "compiler/sema/modules/Library.h"
 
@@ -17,5 +16,3 @@ std::vector<Symbol> declarationsFor(Symbol model, const Unit &unit, const Librar
                                     const ModelOf &modelOf);
 
 } // namespace titan::sema
-
-#endif

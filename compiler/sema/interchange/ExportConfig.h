@@ -1,7 +1,6 @@
 // Writes the configuration of a model for other software: evaluates the equations of its
 // declaration.
-#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_EXPORTCONFIG_H
-#define TITAN_COMPILER_SEMA_INTERCHANGE_EXPORTCONFIG_H
+#pragma once
 
 #include "compiler/sema/interchange/ConfigMap.h"
 
@@ -19,5 +18,3 @@ std::optional<std::string> exportConfig(const ConfigMap &map,
                                         const SourceManager &sources);
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // The `weights` declarations for a model.
-#ifndef TITAN_COMPILER_SEMA_FINDWEIGHTS_H
-#define TITAN_COMPILER_SEMA_FINDWEIGHTS_H
+#pragma once
 
 #include "compiler/sema/modules/Library.h"
 #include "compiler/sema/program/Program.h"
@@ -31,5 +30,3 @@ void forEachWeights(
     const std::function<void(const AppliedWeights &, const Symbol &declaration)> &visit);
 
 } // namespace titan::sema
-
-#endif

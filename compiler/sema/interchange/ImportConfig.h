@@ -1,7 +1,6 @@
 // Reads a configuration of other software: solves the equations of its declaration for the
 // arguments of the model.
-#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_IMPORTCONFIG_H
-#define TITAN_COMPILER_SEMA_INTERCHANGE_IMPORTCONFIG_H
+#pragma once
 
 #include "compiler/sema/interchange/ConfigMap.h"
 
@@ -21,5 +20,3 @@ std::optional<ImportedConfig> importConfig(const ConfigMap &map, const ConfigVal
                                            const Library &library, DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

@@ -1,7 +1,6 @@
 // Sizes in `weights` declarations: expressions over dimensions and arguments of the model. In the
 // map of a component, the dimensions of the component's parameters precede others of the same name.
-#ifndef TITAN_COMPILER_SEMA_MAPSIZES_H
-#define TITAN_COMPILER_SEMA_MAPSIZES_H
+#pragma once
 
 #include "compiler/sema/elaboration/Elaborator.h"
 
@@ -31,5 +30,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

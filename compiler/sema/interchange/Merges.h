@@ -1,6 +1,5 @@
 // Parameters that files of other software contain merged into others: adapters in their base.
-#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_MERGES_H
-#define TITAN_COMPILER_SEMA_INTERCHANGE_MERGES_H
+#pragma once
 
 #include "compiler/sema/elaboration/Elaborator.h"
 
@@ -18,5 +17,3 @@ std::optional<Model> elaborateMerges(const std::vector<Symbol> &declarations, co
 std::set<std::string> mergedParameters(const Model &merge);
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // The names in the expressions of a configuration: arguments of a model, or keys.
-#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_NAMES_H
-#define TITAN_COMPILER_SEMA_INTERCHANGE_NAMES_H
+#pragma once
 
 #include "compiler/syntax/Expr.h"
 
@@ -11,5 +10,3 @@ namespace titan::sema {
 std::vector<syntax::Name> namesIn(const syntax::Expr &expr);
 
 } // namespace titan::sema
-
-#endif

@@ -1,7 +1,6 @@
 // Solves `expression = value` for one name. Configurations are declared as equations, which an
 // import solves and an export evaluates.
-#ifndef TITAN_COMPILER_SEMA_INTERCHANGE_SOLVE_H
-#define TITAN_COMPILER_SEMA_INTERCHANGE_SOLVE_H
+#pragma once
 
 #include "compiler/sema/program/Value.h"
 #include "compiler/syntax/Expr.h"
@@ -44,5 +43,3 @@ std::optional<std::string> solvedName(const syntax::Expr &expr,
                                       const std::set<std::string> &unknown);
 
 } // namespace titan::sema
-
-#endif

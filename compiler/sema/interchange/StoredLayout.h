@@ -1,7 +1,6 @@
 // The layout of one parameter in a stored tensor: an entry of a `weights` declaration, applied to
 // the parameter. Plain data.
-#ifndef TITAN_COMPILER_SEMA_STOREDLAYOUT_H
-#define TITAN_COMPILER_SEMA_STOREDLAYOUT_H
+#pragma once
 
 #include "compiler/sema/interchange/FindWeights.h"
 #include "compiler/sema/interchange/MapSizes.h"
@@ -85,5 +84,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

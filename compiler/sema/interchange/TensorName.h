@@ -1,6 +1,5 @@
 // Names of stored tensors with indices in braces: `model.layers.{layers + 3}.wq.weight`.
-#ifndef TITAN_COMPILER_SEMA_TENSORNAME_H
-#define TITAN_COMPILER_SEMA_TENSORNAME_H
+#pragma once
 
 #include <optional>
 #include <string>
@@ -24,5 +23,3 @@ struct TensorName {
 std::optional<TensorName> parseTensorName(std::string_view text);
 
 } // namespace titan::sema
-
-#endif

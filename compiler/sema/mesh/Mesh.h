@@ -1,7 +1,6 @@
 // The checked form of a `parallel` declaration: the mesh axes, outer to inner, with the dimensions
 // that each axis shards and the state that it stores in shards.
-#ifndef TITAN_COMPILER_SEMA_MESH_H
-#define TITAN_COMPILER_SEMA_MESH_H
+#pragma once
 
 #include "compiler/sema/runs/Run.h"
 
@@ -107,5 +106,3 @@ void checkNames(const Mesh &mesh, const std::vector<const Model *> &models,
 void checkShardingOptions(const Run &run, const Mesh &mesh, DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

@@ -1,7 +1,6 @@
 // The pipeline of a run: an axis of its map that splits the dimension of a `repeat`. The layers
 // become consecutive stages, and the ranks along the axis execute different stages.
-#ifndef TITAN_COMPILER_SEMA_PIPELINE_H
-#define TITAN_COMPILER_SEMA_PIPELINE_H
+#pragma once
 
 #include "compiler/sema/mesh/Mesh.h"
 
@@ -15,5 +14,3 @@ void resolvePipeline(Run &run, Mesh &mesh, const Model &model, SourceManager &so
                      DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // The schedule of a pipeline as a file: `pipeline { schedule = "table.csv" }`.
-#ifndef TITAN_COMPILER_SEMA_PIPELINETABLE_H
-#define TITAN_COMPILER_SEMA_PIPELINETABLE_H
+#pragma once
 
 #include "base/schedule/Schedule.h"
 #include "compiler/sema/mesh/Mesh.h"
@@ -19,5 +18,3 @@ std::optional<schedule::Schedule> readTable(const Run &run, const Axis &axis,
 std::string sourceOf(const schedule::Schedule &table);
 
 } // namespace titan::sema
-
-#endif

@@ -1,7 +1,6 @@
 // The layers of each stage of a pipeline: equally many until the compiler knows their costs, as
 // many as `pipeline.layers_per_stage` lists, or those between the cuts that `pipeline.cuts` names.
-#ifndef TITAN_COMPILER_SEMA_STAGELAYERS_H
-#define TITAN_COMPILER_SEMA_STAGELAYERS_H
+#pragma once
 
 #include "compiler/sema/mesh/Mesh.h"
 
@@ -19,5 +18,3 @@ std::optional<std::vector<int64_t>> resolveLayers(const Run &run, const Model &m
                                                   DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // Detects cycles among runs or models that derive from one another.
-#ifndef TITAN_COMPILER_SEMA_DERIVATION_H
-#define TITAN_COMPILER_SEMA_DERIVATION_H
+#pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/syntax/AST.h"
@@ -21,5 +20,3 @@ bool derives(std::vector<Derivation> &chain, Derivation next, const char *kind,
              DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

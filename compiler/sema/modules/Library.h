@@ -3,8 +3,7 @@
 // `import std.norm` searches std/norm.titan in the directory of the importing file, then in each -I
 // directory, then in the standard library. Its declarations are visible by their own names and as
 // `norm.rms_norm`; with `as n`, only as `n.rms_norm`. Imports are not re-exported.
-#ifndef TITAN_COMPILER_SEMA_LIBRARY_H
-#define TITAN_COMPILER_SEMA_LIBRARY_H
+#pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/syntax/AST.h"
@@ -124,5 +123,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // Tables of pipeline schedules (base/schedule/Csv.h) as files, with diagnostics at their cells.
-#ifndef TITAN_COMPILER_SEMA_SCHEDULEFILE_H
-#define TITAN_COMPILER_SEMA_SCHEDULEFILE_H
+#pragma once
 
 #include "base/schedule/Verify.h"
 #include "compiler/diagnostics/Diagnostics.h"
@@ -15,5 +14,3 @@ void reportFaults(const std::vector<schedule::ScheduleFault> &faults, Code code,
 std::optional<schedule::Schedule> readScheduleFile(FileId file, DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

@@ -1,7 +1,6 @@
 // Remedies for misspelled names and wrong numbers: the nearest legal name, and the divisors for a
 // degree.
-#ifndef TITAN_COMPILER_SEMA_SUGGEST_H
-#define TITAN_COMPILER_SEMA_SUGGEST_H
+#pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"
 
@@ -32,5 +31,3 @@ std::string listDivisors(int64_t number, size_t limit = 16);
 std::string widerPattern(const std::string &pattern, const std::vector<std::string> &names);
 
 } // namespace titan::sema
-
-#endif

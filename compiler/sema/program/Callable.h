@@ -1,8 +1,7 @@
 // Functions and blocks as compile-time values. A name without parentheses is one, and so is a
 // partial application, a call with `_` for some arguments: `SwiGlu(_, out_deviation = 0.01)`. Its
 // other arguments are evaluated at once; the later call supplies the open ones.
-#ifndef TITAN_COMPILER_SEMA_PROGRAM_CALLABLE_H
-#define TITAN_COMPILER_SEMA_PROGRAM_CALLABLE_H
+#pragma once
 
 #include "compiler/sema/modules/Library.h"
 #include "compiler/sema/program/Value.h"
@@ -48,5 +47,3 @@ struct Callable {
 };
 
 } // namespace titan::sema
-
-#endif

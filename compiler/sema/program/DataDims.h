@@ -1,7 +1,6 @@
 // The dimensions along which the data of a run are cut. A file names them (runs/DataDims.h); the
 // compiler knows them by their roles alone.
-#ifndef TITAN_COMPILER_SEMA_PROGRAM_DATADIMS_H
-#define TITAN_COMPILER_SEMA_PROGRAM_DATADIMS_H
+#pragma once
 
 #include <string>
 
@@ -17,5 +16,3 @@ struct DataDims {
 };
 
 } // namespace titan::sema
-
-#endif

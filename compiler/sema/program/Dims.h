@@ -5,8 +5,7 @@
 // A dimension is an identity, not a string: two blocks may each have an `ffn`. Sizes count
 // elements; 0 means unknown. Functions return errors as data (dimensions and side). The callers,
 // which know the source locations, build the messages.
-#ifndef TITAN_COMPILER_SEMA_DIMS_H
-#define TITAN_COMPILER_SEMA_DIMS_H
+#pragma once
 
 #include <cstdint>
 #include <initializer_list>
@@ -97,5 +96,3 @@ Contraction contract(const DimSet &left, const DimSet &right, const DimSet &decl
 DimSet gather(const DimSet &base, DimId d, const DimSet &index);
 
 } // namespace titan::sema
-
-#endif

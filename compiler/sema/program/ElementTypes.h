@@ -1,6 +1,5 @@
 // What element types a program's tensors may have, and with which numbers they may start.
-#ifndef TITAN_COMPILER_SEMA_PROGRAM_ELEMENTTYPES_H
-#define TITAN_COMPILER_SEMA_PROGRAM_ELEMENTTYPES_H
+#pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/sema/program/Program.h"
@@ -13,5 +12,3 @@ bool canInitialise(DType dtype, const Initialiser &init);
 void reportHalf(Location at, DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

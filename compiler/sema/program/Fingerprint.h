@@ -4,8 +4,7 @@
 // It is equal for two programs whose training applies the same operations to the same named
 // tensors. Sizes, numbers, element types, mesh, map and run options may differ: a resume may change
 // them, or the shapes of the tensors show them.
-#ifndef TITAN_COMPILER_SEMA_FINGERPRINT_H
-#define TITAN_COMPILER_SEMA_FINGERPRINT_H
+#pragma once
 
 #include "compiler/sema/program/Program.h"
 
@@ -20,5 +19,3 @@ std::string describeStructure(const Model &model);
 std::string fingerprintOf(const Model &model);
 
 } // namespace titan::sema
-
-#endif

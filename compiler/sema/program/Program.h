@@ -5,8 +5,7 @@
 //
 // Sizes count elements. Every value and operation has a source location and the name of the
 // variable that it computes.
-#ifndef TITAN_COMPILER_SEMA_PROGRAM_H
-#define TITAN_COMPILER_SEMA_PROGRAM_H
+#pragma once
 
 #include "compiler/diagnostics/SourceManager.h"
 #include "compiler/sema/program/Dims.h"
@@ -182,5 +181,3 @@ struct Model {
 std::vector<DimId> dimsOfComponent(const Model &model, const std::string &component);
 
 } // namespace titan::sema
-
-#endif

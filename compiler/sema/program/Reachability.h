@@ -1,7 +1,6 @@
 // The transitive operands of a set of results. Lowering emits only these into each program. A
 // parameter outside of the reach of the loss causes a warning.
-#ifndef TITAN_COMPILER_SEMA_REACHABILITY_H
-#define TITAN_COMPILER_SEMA_REACHABILITY_H
+#pragma once
 
 #include "compiler/sema/program/Program.h"
 
@@ -27,5 +26,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

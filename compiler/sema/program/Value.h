@@ -3,8 +3,7 @@
 //
 // `Error` is the result of a reported error. It propagates silently, so one error gives one
 // message.
-#ifndef TITAN_COMPILER_SEMA_VALUE_H
-#define TITAN_COMPILER_SEMA_VALUE_H
+#pragma once
 
 #include "compiler/sema/program/Program.h"
 
@@ -88,5 +87,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

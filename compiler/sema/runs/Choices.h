@@ -1,7 +1,6 @@
 // The declarations that a run chooses by name: its optimizer and its schedule. `optimizer = NAME {
 // ... }` names a declaration that is visible in the file and sets its options.
-#ifndef TITAN_COMPILER_SEMA_CHOICES_H
-#define TITAN_COMPILER_SEMA_CHOICES_H
+#pragma once
 
 #include "compiler/sema/runs/Run.h"
 
@@ -41,5 +40,3 @@ void chooseDefault(const ChoiceKind &kind, const Unit &unit, Run &run, const Lib
                    DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

@@ -1,7 +1,6 @@
 // Settings from a configuration file (`--config`). They pass the same checks as settings of a run
 // and of `--set`. Each setting keeps its source location, so an error is shown in the file.
-#ifndef TITAN_COMPILER_SEMA_CONFIG_H
-#define TITAN_COMPILER_SEMA_CONFIG_H
+#pragma once
 
 #include "compiler/sema/runs/Run.h"
 
@@ -13,5 +12,3 @@ std::vector<Override> readConfig(const std::string &path, SourceManager &sources
                                  DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

@@ -1,7 +1,6 @@
 // The names of the dimensions of samples and positions: `data { samples = image }` of a run, else
 // `default data { ... }` of the file that declares its model, else of the standard library.
-#ifndef TITAN_COMPILER_SEMA_RUNS_DATADIMS_H
-#define TITAN_COMPILER_SEMA_RUNS_DATADIMS_H
+#pragma once
 
 #include "compiler/sema/runs/Run.h"
 
@@ -17,5 +16,3 @@ DataDims defaultDataDims(const Unit &unit, const Library &library);
 bool resolveDataDims(Run &run, bool hasData, const Library &library, DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // The options that an optimizer or a schedule declares by `option` statements in its body.
-#ifndef TITAN_COMPILER_SEMA_DECLAREDOPTIONS_H
-#define TITAN_COMPILER_SEMA_DECLAREDOPTIONS_H
+#pragma once
 
 #include "compiler/sema/modules/Library.h"
 #include "compiler/sema/runs/Options.h"
@@ -13,5 +12,3 @@ std::vector<OptionSpec> optionsOf(const Symbol &declared, const Library &library
                                   DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // The values of options that take names.
-#ifndef TITAN_COMPILER_SEMA_EVALNAMES_H
-#define TITAN_COMPILER_SEMA_EVALNAMES_H
+#pragma once
 
 #include "compiler/sema/modules/Library.h"
 #include "compiler/sema/program/Value.h"
@@ -15,5 +14,3 @@ Value evalNames(const syntax::Expr &expr,
                 const std::function<Value(const syntax::Expr &)> &evaluate);
 
 } // namespace titan::sema
-
-#endif

@@ -1,7 +1,6 @@
 // The optimizers of a run's parameters. A group of parameters may have another optimizer than the
 // run's, or other options.
-#ifndef TITAN_COMPILER_SEMA_OPTIMIZERS_H
-#define TITAN_COMPILER_SEMA_OPTIMIZERS_H
+#pragma once
 
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/program/Program.h"
@@ -47,5 +46,3 @@ Updates elaborateOptimizers(const Run &run, const Model &model, const Library &l
                             DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

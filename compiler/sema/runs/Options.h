@@ -1,8 +1,7 @@
 // The table of the options of a run: path, type, default, compile or launch time, description.
 // Files, `with { ... }`, `--set` and emitted programs use this table, and `titanc info --options`
 // prints it.
-#ifndef TITAN_COMPILER_SEMA_OPTIONS_H
-#define TITAN_COMPILER_SEMA_OPTIONS_H
+#pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/sema/program/Value.h"
@@ -95,5 +94,3 @@ bool isPath(const OptionSpec &spec, const Value &value);
 Value checkOption(const OptionSpec &spec, const Value &value, Location at, DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

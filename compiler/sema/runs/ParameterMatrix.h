@@ -1,6 +1,5 @@
 // Parameters that contractions use as matrices.
-#ifndef TITAN_COMPILER_SEMA_PARAMETERMATRIX_H
-#define TITAN_COMPILER_SEMA_PARAMETERMATRIX_H
+#pragma once
 
 #include "compiler/sema/elaboration/Elaborator.h"
 
@@ -11,5 +10,3 @@ namespace titan::sema {
 std::optional<MatrixDims> matrixDims(const Model &model, uint32_t parameter);
 
 } // namespace titan::sema
-
-#endif

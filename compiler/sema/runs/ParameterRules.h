@@ -2,8 +2,7 @@
 // the optimizer, its options and the learning rate. `parameters` sets initial values and whether
 // they are trained. Later settings win. A pattern without matches is an error, because it would
 // have no effect.
-#ifndef TITAN_COMPILER_SEMA_PARAMETERRULES_H
-#define TITAN_COMPILER_SEMA_PARAMETERRULES_H
+#pragma once
 
 #include "compiler/sema/program/Program.h"
 #include "compiler/sema/runs/Run.h"
@@ -24,5 +23,3 @@ void applyRules(const Run &run, Model &model, DiagnosticEngine &diags);
 void checkGroups(const Run &run, const Model &model, DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // Collects the settings of a derivation chain of runs and of the command line into one run.
-#ifndef TITAN_COMPILER_SEMA_RESOLVER_H
-#define TITAN_COMPILER_SEMA_RESOLVER_H
+#pragma once
 
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/modules/Derivation.h"
@@ -60,5 +59,3 @@ private:
 };
 
 } // namespace titan::sema
-
-#endif

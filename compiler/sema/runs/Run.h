@@ -1,8 +1,7 @@
 // Runs: the settings of a `train` declaration, of its base runs and of the command line. Later
 // settings override earlier ones: base run, derived run, command line. All pass the same checks,
 // and each value has its source location.
-#ifndef TITAN_COMPILER_SEMA_RUN_H
-#define TITAN_COMPILER_SEMA_RUN_H
+#pragma once
 
 #include "compiler/sema/modules/Library.h"
 #include "compiler/sema/program/DataDims.h"
@@ -98,5 +97,3 @@ std::optional<Run> defaultRun(const Symbol &model, const std::vector<Override> &
                               const Library &library, DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

@@ -1,6 +1,5 @@
 // The schedules of a run's learning rate: that of the run, and those of groups of parameters.
-#ifndef TITAN_COMPILER_SEMA_SCHEDULES_H
-#define TITAN_COMPILER_SEMA_SCHEDULES_H
+#pragma once
 
 #include "compiler/sema/program/Program.h"
 #include "compiler/sema/runs/Run.h"
@@ -31,5 +30,3 @@ GroupSchedules elaborateGroupSchedules(const Run &run, const Model &model, const
                                        DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

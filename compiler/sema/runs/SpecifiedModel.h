@@ -1,7 +1,6 @@
 // A model with the arguments that it has by its name: `model Llama3_8B = Llama { layers = 32, ...
 // }`.
-#ifndef TITAN_COMPILER_SEMA_SPECIFIEDMODEL_H
-#define TITAN_COMPILER_SEMA_SPECIFIEDMODEL_H
+#pragma once
 
 #include "compiler/sema/elaboration/Elaborator.h"
 
@@ -23,5 +22,3 @@ std::optional<SpecifiedModel> specifyModel(const Symbol &model, const Library &l
                                            DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

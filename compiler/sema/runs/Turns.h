@@ -1,8 +1,7 @@
 // Groups of parameters with a loss or a period of their own: `group "critic.*" { loss = critic,
 // every = 2 }`. Without a loss, parameters minimise the sum of all losses; without a period, every
 // step updates them.
-#ifndef TITAN_COMPILER_SEMA_TURNS_H
-#define TITAN_COMPILER_SEMA_TURNS_H
+#pragma once
 
 #include "base/turns/Turns.h"
 #include "compiler/sema/program/Program.h"
@@ -25,5 +24,3 @@ void checkTurns(const Run &run, const Model &model, const std::string &pipelined
                 DiagnosticEngine &diags);
 
 } // namespace titan::sema
-
-#endif

@@ -1,4 +1,4 @@
-//===- titan-interpret.cpp - Runs any phase's IR on virtual ranks ---------===//
+// Runs any phase's IR on virtual ranks.
 
 #include "compiler/interpreter/Driver.h"
 #include "dialects/registration/RegisterAll.h"

@@ -1,4 +1,4 @@
-//===- titan-opt.cpp - Runs passes on textual IR --------------------------===//
+// Runs passes on textual IR.
 
 #include "compiler/pipelines/Phases.h"
 #include "dialects/registration/RegisterAll.h"

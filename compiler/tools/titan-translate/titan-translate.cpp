@@ -1,4 +1,4 @@
-//===- titan-translate.cpp - IR to source ---------------------------------===//
+// IR to source.
 
 #include "compiler/emission/EmitCpp.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"

@@ -1,4 +1,4 @@
-//===- AttentionTime.cpp - The time of attention by each method -----------===//
+// The time of attention by each method.
 
 #include "dialects/dist/Analysis/AttentionTime.h"
 

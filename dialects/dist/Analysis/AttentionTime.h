@@ -1,14 +1,10 @@
-//===- AttentionTime.h - The time of attention by each method ---*- C++ -*-===//
+// The time of attention by each method.
 //
 // An axis that shards the positions of attention has a choice of methods. Their times follow from
 // Hockney's model of messages (1994, "The communication challenge for MPP"): a latency each, and
 // the bytes over the bandwidth. All times are those of the forward pass; the backward pass computes
 // and sends about twice as much by every method. Plain data, without IR.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_ANALYSIS_ATTENTIONTIME_H
-#define TITAN_DIALECTS_DIST_ANALYSIS_ATTENTIONTIME_H
+#pragma once
 
 #include <cstdint>
 
@@ -44,5 +40,3 @@ AttentionTime estimateRing(const AttentionSizes &sizes, int64_t degree);
 AttentionTime estimateAllToAll(const AttentionSizes &sizes, int64_t degree);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_ANALYSIS_ATTENTIONTIME_H

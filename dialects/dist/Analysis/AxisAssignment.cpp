@@ -1,4 +1,4 @@
-//===- AxisAssignment.cpp - The factor that an axis shards ----------------===//
+// The factor that an axis shards.
 
 #include "dialects/dist/Analysis/AxisAssignment.h"
 #include <algorithm>

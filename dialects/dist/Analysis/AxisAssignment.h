@@ -1,12 +1,8 @@
-//===- AxisAssignment.h - The factor that an axis shards --------*- C++ -*-===//
+// The factor that an axis shards.
 //
 // An axis shards at most one factor of an operation. This file chooses the factor from the axis's
 // position in operands and results. It is plain data and tested without IR.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_ANALYSIS_AXISASSIGNMENT_H
-#define TITAN_DIALECTS_DIST_ANALYSIS_AXISASSIGNMENT_H
+#pragma once
 
 #include "dialects/dist/Analysis/ShardingRule.h"
 #include <functional>
@@ -87,5 +83,3 @@ Assignment assignAxis(const ShardingRule &rule, const AxisUse &use, const ValueS
                       const AxisInfo &axis, const std::vector<int64_t> &degrees);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_ANALYSIS_AXISASSIGNMENT_H

@@ -1,4 +1,4 @@
-//===- Buckets.cpp - Buckets of coalesced collectives ---------------------===//
+// Buckets of coalesced collectives.
 
 #include "dialects/dist/Analysis/Buckets.h"
 #include <algorithm>

@@ -1,12 +1,8 @@
-//===- Buckets.h - Buckets of coalesced collectives -------------*- C++ -*-===//
+// Buckets of coalesced collectives.
 //
 // Small collectives are bound by latency, so several of one kind are coalesced. This file chooses
 // the members of each bucket from the positions at which each collective may run. Plain data.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_ANALYSIS_BUCKETS_H
-#define TITAN_DIALECTS_DIST_ANALYSIS_BUCKETS_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -38,5 +34,3 @@ int64_t getOverlapLimit(const std::vector<BucketCandidate> &candidates, int64_t 
                         int64_t least);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_ANALYSIS_BUCKETS_H

@@ -1,4 +1,4 @@
-//===- CollectivePlan.cpp - Collectives that implement a reshard ----------===//
+// Collectives that implement a reshard.
 
 #include "dialects/dist/Analysis/CollectivePlan.h"
 #include <algorithm>

@@ -1,12 +1,8 @@
-//===- CollectivePlan.h - Collectives that implement a reshard --*- C++ -*-===//
+// Collectives that implement a reshard.
 //
 // Plans a chain of collectives between any two shardings of a tensor. Each collective changes one
 // axis list. Plain data: axes are numbers, outer to inner.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_ANALYSIS_COLLECTIVEPLAN_H
-#define TITAN_DIALECTS_DIST_ANALYSIS_COLLECTIVEPLAN_H
+#pragma once
 
 #include <vector>
 
@@ -38,5 +34,3 @@ std::vector<CollectiveStep> planCollectives(ShardingByDim from, const ShardingBy
                                             bool flatNests = true);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_ANALYSIS_COLLECTIVEPLAN_H

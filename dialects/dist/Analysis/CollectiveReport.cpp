@@ -1,4 +1,4 @@
-//===- CollectiveReport.cpp - The collectives of a program ----------------===//
+// The collectives of a program.
 
 #include "dialects/dist/Analysis/CollectiveReport.h"
 #include "llvm/ADT/StringExtras.h"

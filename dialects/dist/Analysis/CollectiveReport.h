@@ -1,12 +1,8 @@
-//===- CollectiveReport.h - The collectives of a program --------*- C++ -*-===//
+// The collectives of a program.
 //
 // Lists the collectives that the compiler inserted: the source line of each value, the executions
 // per step and the bytes per rank. `titanc info` and `--dist-print-collectives` print the list.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_ANALYSIS_COLLECTIVEREPORT_H
-#define TITAN_DIALECTS_DIST_ANALYSIS_COLLECTIVEREPORT_H
+#pragma once
 
 #include "dialects/dist/Analysis/SourceValue.h"
 #include "dialects/dist/IR/DistOps.h"
@@ -41,5 +37,3 @@ std::vector<CollectiveUse> reportCollectives(mlir::FunctionOpInterface function,
 void printCollectives(llvm::raw_ostream &out, const std::vector<CollectiveUse> &uses);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_ANALYSIS_COLLECTIVEREPORT_H

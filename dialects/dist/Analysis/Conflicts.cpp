@@ -1,4 +1,4 @@
-//===- Conflicts.cpp - Operations with conflicting shardings --------------===//
+// Operations with conflicting shardings.
 
 #include "dialects/dist/Analysis/Conflicts.h"
 #include <algorithm>

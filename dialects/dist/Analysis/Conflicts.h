@@ -1,13 +1,9 @@
-//===- Conflicts.h - Operations with conflicting shardings ------*- C++ -*-===//
+// Operations with conflicting shardings.
 //
 // An axis shards one factor of an operation. Propagation may bring several factors from tensors
 // with different shardings. The operation keeps one, and communication undoes the others. This file
 // finds such operations in a propagated graph. Plain data.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_ANALYSIS_CONFLICTS_H
-#define TITAN_DIALECTS_DIST_ANALYSIS_CONFLICTS_H
+#pragma once
 
 #include "dialects/dist/Analysis/FactorPropagation.h"
 
@@ -33,5 +29,3 @@ struct Conflict {
 std::vector<Conflict> findConflicts(const FactorGraph &graph);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_ANALYSIS_CONFLICTS_H

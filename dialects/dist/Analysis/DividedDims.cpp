@@ -1,4 +1,4 @@
-//===- DividedDims.cpp - Dimensions that a launch degree must divide ------===//
+// Dimensions that a launch degree must divide.
 
 #include "dialects/dist/Analysis/DividedDims.h"
 

@@ -1,12 +1,8 @@
-//===- DividedDims.h - Dimensions that a launch degree must divide -*- C++ -*-===//
+// Dimensions that a launch degree must divide.
 //
 // A dimension may be sharded by the `auto` axis and others. Whether the product of the degrees
 // divides it is known at launch only, and the launch must refuse degrees that do not.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_ANALYSIS_DIVIDEDDIMS_H
-#define TITAN_DIALECTS_DIST_ANALYSIS_DIVIDEDDIMS_H
+#pragma once
 
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -31,5 +27,3 @@ llvm::SmallVector<DividedDim> findDividedDims(llvm::ArrayRef<mlir::func::FuncOp>
 mlir::LogicalResult checkDividedDims(mlir::ModuleOp module, const Degrees &degrees);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_ANALYSIS_DIVIDEDDIMS_H

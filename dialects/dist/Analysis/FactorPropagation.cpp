@@ -1,4 +1,4 @@
-//===- FactorPropagation.cpp - Propagation of shardings -------------------===//
+// Propagation of shardings.
 
 #include "dialects/dist/Analysis/FactorPropagation.h"
 #include <algorithm>

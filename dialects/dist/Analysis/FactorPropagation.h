@@ -1,4 +1,4 @@
-//===- FactorPropagation.h - Propagation of shardings -----------*- C++ -*-===//
+// Propagation of shardings.
 //
 // Propagates shardings through a graph of plain data. Nodes are operations; factors connect the
 // dimensions of their tensors. Tensors with a sharding are fixed. The others start replicated and
@@ -14,11 +14,7 @@
 // dimension.
 //
 // After Shardy's propagation (openxla/shardy, docs/propagation.md).
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_ANALYSIS_FACTORPROPAGATION_H
-#define TITAN_DIALECTS_DIST_ANALYSIS_FACTORPROPAGATION_H
+#pragma once
 
 #include "dialects/dist/Analysis/AxisAssignment.h"
 #include <set>
@@ -65,5 +61,3 @@ int findOrigin(const FactorGraph &graph, const FactorNode &node, size_t axis, in
 int64_t getDegree(const FactorGraph &graph, const FactorTensor &tensor, int dim);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_ANALYSIS_FACTORPROPAGATION_H

@@ -1,14 +1,10 @@
-//===- ShardingRule.h - The factors of an operation -------------*- C++ -*-===//
+// The factors of an operation.
 //
 // All that the partitioner knows of an operation, as plain data: an iteration space of *factors*.
 // Each factor maps to dimensions of operands and results. Sharding a factor over a mesh axis shards
 // all of these dimensions. After Shardy's OpShardingRule (openxla/shardy, docs/propagation.md).
 // Jointly linear operand sets are an addition: they say how partial sums pass through.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_ANALYSIS_SHARDINGRULE_H
-#define TITAN_DIALECTS_DIST_ANALYSIS_SHARDINGRULE_H
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -71,5 +67,3 @@ struct ShardingRule {
 };
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_ANALYSIS_SHARDINGRULE_H

@@ -1,4 +1,4 @@
-//===- SourceValue.cpp - Source name and location of a value --------------===//
+// Source name and location of a value.
 
 #include "dialects/dist/Analysis/SourceValue.h"
 

@@ -1,11 +1,7 @@
-//===- SourceValue.h - Source name and location of a value ------*- C++ -*-===//
+// Source name and location of a value.
 //
 // Reports identify values by their name and line in the user's source.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_ANALYSIS_SOURCEVALUE_H
-#define TITAN_DIALECTS_DIST_ANALYSIS_SOURCEVALUE_H
+#pragma once
 
 #include "mlir/IR/Location.h"
 #include <string>
@@ -24,5 +20,3 @@ struct SourceValue {
 SourceValue getSourceValue(mlir::Location location);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_ANALYSIS_SOURCEVALUE_H

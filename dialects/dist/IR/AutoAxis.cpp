@@ -1,4 +1,4 @@
-//===- AutoAxis.cpp - The axis whose degree is fixed at launch ------------===//
+// The axis whose degree is fixed at launch.
 
 #include "dialects/dist/IR/AutoAxis.h"
 

@@ -1,7 +1,5 @@
-//===- AutoAxis.h - The axis whose degree is fixed at launch ----*- C++ -*-===//
-
-#ifndef TITAN_DIALECTS_DIST_IR_AUTOAXIS_H
-#define TITAN_DIALECTS_DIST_IR_AUTOAXIS_H
+// The axis whose degree is fixed at launch.
+#pragma once
 
 #include "dialects/dist/IR/DistOps.h"
 
@@ -14,5 +12,3 @@ MeshAxisAttr findAutoAxis(MeshOp mesh);
 void fixAutoDegree(MeshOp mesh, int64_t degree);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_IR_AUTOAXIS_H

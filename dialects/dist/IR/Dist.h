@@ -1,12 +1,8 @@
-//===- Dist.h - The `dist` dialect: attributes ------------------*- C++ -*-===//
+// The `dist` dialect: attributes.
 //
 // Meshes and shardings. This header has attributes only, because the `titan` tensor type contains a
 // sharding. The operations of `dist` need that tensor type and are in DistOps.h.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_IR_DIST_H
-#define TITAN_DIALECTS_DIST_IR_DIST_H
+#pragma once
 
 #include "base/layout/DimShard.h"
 
@@ -20,5 +16,3 @@
 
 #define GET_ATTRDEF_CLASSES
 #include "dialects/dist/IR/DistAttrs.h.inc"
-
-#endif // TITAN_DIALECTS_DIST_IR_DIST_H

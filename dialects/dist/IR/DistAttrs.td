@@ -1,4 +1,4 @@
-//===- DistAttrs.td - Shardings and mesh axes -----------------------------===//
+// Shardings and mesh axes.
 
 #ifndef TITAN_DIST_ATTRS_TD
 #define TITAN_DIST_ATTRS_TD

@@ -1,4 +1,4 @@
-//===- DistDialect.cpp - Registration of the `dist` dialect ---------------===//
+// Registration of the `dist` dialect.
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/DiscardableAttributes.h"

@@ -1,4 +1,4 @@
-//===- DistDialect.td - The `dist` dialect: meshes and shardings ----------===//
+// The `dist` dialect: meshes and shardings.
 
 #ifndef TITAN_DIST_DIALECT_TD
 #define TITAN_DIST_DIALECT_TD

@@ -1,4 +1,4 @@
-//===- DistFolders.cpp - Folders of reshards and local conversions --------===//
+// Folders of reshards and local conversions.
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Titan.h"

@@ -1,4 +1,4 @@
-//===- DistOps.cpp - Verifiers of meshes, reshards and collectives --------===//
+// Verifiers of meshes, reshards and collectives.
 
 #include "dialects/dist/IR/DistOps.h"
 

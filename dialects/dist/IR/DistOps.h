@@ -1,11 +1,7 @@
-//===- DistOps.h - The `dist` dialect: operations ---------------*- C++ -*-===//
+// The `dist` dialect: operations.
 //
 // The mesh, axis rules, reshards and collectives, and the local shapes of tensors.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_IR_DISTOPS_H
-#define TITAN_DIALECTS_DIST_IR_DISTOPS_H
+#pragma once
 
 #include "base/layout/ShardLayout.h"
 #include "base/pipeline/Table.h"
@@ -117,5 +113,3 @@ int64_t getDivisor(ShardingAttr sharding, int64_t dim, const Degrees &degrees);
 int64_t getDegreeProduct(mlir::ArrayAttr axes, const Degrees &degrees);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_IR_DISTOPS_H

@@ -1,4 +1,4 @@
-//===- DistOps.td - Mesh, axis rules, reshards and collectives ------------===//
+// Mesh, axis rules, reshards and collectives.
 
 #ifndef TITAN_DIST_OPS_TD
 #define TITAN_DIST_OPS_TD

@@ -1,4 +1,4 @@
-//===- Fragments.cpp - The fragments of a program -------------------------===//
+// The fragments of a program.
 
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/IR/BuiltinOps.h"

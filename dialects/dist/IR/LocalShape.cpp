@@ -1,4 +1,4 @@
-//===- LocalShape.cpp - The local shape of a sharded tensor ---------------===//
+// The local shape of a sharded tensor.
 
 #include "dialects/dist/IR/DistOps.h"
 #include "llvm/Support/MathExtras.h"

@@ -1,4 +1,4 @@
-//===- OverlapOps.cpp - Waits and layers: syntax and verifiers ------------===//
+// Waits and layers: syntax and verifiers.
 
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/IR/Builders.h"

@@ -1,4 +1,4 @@
-//===- Sharding.cpp - Syntax and constraints of shardings -----------------===//
+// Syntax and constraints of shardings.
 
 #include "dialects/dist/IR/Dist.h"
 #include "llvm/ADT/StringSet.h"

@@ -1,4 +1,4 @@
-//===- RepeatEdit.cpp - Repeats with more inputs or outputs ---------------===//
+// Repeats with more inputs or outputs.
 
 #include "dialects/dist/Support/RepeatEdit.h"
 #include "dialects/dist/IR/DistOps.h"

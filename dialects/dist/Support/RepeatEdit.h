@@ -1,11 +1,7 @@
-//===- RepeatEdit.h - Repeats with more inputs or outputs -------*- C++ -*-===//
+// Repeats with more inputs or outputs.
 //
 // Rebuilds repeats for passes that move values across iterations or between repeats.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_REPEATEDIT_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_REPEATEDIT_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -31,5 +27,3 @@ ir::RepeatOp addStackedOutputs(ir::RepeatOp repeat, mlir::ValueRange values);
 mlir::BlockArgument getParameter(mlir::Value value);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_REPEATEDIT_H

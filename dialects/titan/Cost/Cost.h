@@ -1,4 +1,4 @@
-//===- Cost.h - Exact FLOP counts of programs -------------------*- C++ -*-===//
+// Exact FLOP counts of programs.
 //
 // The floating-point operations that a program executes, by CostOpInterface. They are counted on
 // the global program after the gradient phase. The count therefore includes recomputation and the
@@ -9,11 +9,7 @@
 // convention (`get_dense_model_nparams_and_flops`), after Chowdhery et al., "PaLM", appendix B. A
 // token counts 6 for every parameter outside the embedding. In every layer it also counts 12 for
 // every element of its query and every position of the sequence, whatever the mask.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_COST_COST_H
-#define TITAN_DIALECTS_TITAN_COST_COST_H
+#pragma once
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -45,5 +41,3 @@ void noteCount(mlir::ModuleOp module, llvm::StringRef attribute,
 void registerCostPasses();
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_COST_COST_H

@@ -1,4 +1,4 @@
-//===- CostModels.cpp - Models of CostOpInterface -------------------------===//
+// Models of CostOpInterface.
 
 #include "dialects/titan/Cost/Cost.h"
 #include "dialects/titan/IR/TypeOf.h"

@@ -1,4 +1,4 @@
-//===- CountFlops.cpp - The pass --titan-count-flops ----------------------===//
+// The pass --titan-count-flops.
 
 #include "dialects/titan/Cost/Cost.h"
 #include "dialects/titan/Support/Programs.h"

@@ -1,4 +1,4 @@
-//===- CountModelFlops.cpp - The pass --titan-count-model-flops -----------===//
+// The pass --titan-count-model-flops.
 
 #include "dialects/titan/Cost/Cost.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,4 +1,4 @@
-//===- Passes.td - FLOP counts ----------------------------------------------===//
+// FLOP counts.
 
 #ifndef TITAN_COST_PASSES_TD
 #define TITAN_COST_PASSES_TD

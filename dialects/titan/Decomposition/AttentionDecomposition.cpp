@@ -1,4 +1,4 @@
-//===- AttentionDecomposition.cpp - Scores, softmax, sums -----------------===//
+// Scores, softmax, sums.
 
 #include "dialects/titan/Decomposition/Decomposition.h"
 #include "dialects/titan/IR/ElementTypes.h"

@@ -1,4 +1,4 @@
-//===- Decompose.cpp - Replaces composites by their definitions -----------===//
+// Replaces composites by their definitions.
 
 #include "dialects/titan/Decomposition/Decomposition.h"
 #include "dialects/titan/IR/TypeOf.h"

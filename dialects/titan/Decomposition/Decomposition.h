@@ -1,13 +1,9 @@
-//===- Decomposition.h - Composite operations as simpler ones ----*- C++ -*-===//
+// Composite operations as simpler ones.
 //
 // An operation with its own kernel (dialects/titan/IR/NeuralOps.td) is also defined by simpler
 // operations. Its kernels, gradient and sharding rule are tested against the definition. A target
 // or tool without the kernel uses the definition instead.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_DECOMPOSITION_DECOMPOSITION_H
-#define TITAN_DIALECTS_TITAN_DECOMPOSITION_DECOMPOSITION_H
+#pragma once
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,5 +24,3 @@ void attachGroupedDecomposition(mlir::MLIRContext &context);
 void registerDecomposePass();
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_DECOMPOSITION_DECOMPOSITION_H

@@ -1,4 +1,4 @@
-//===- GroupedDecomposition.cpp - Gather or scatter, and a contraction ----===//
+// Gather or scatter, and a contraction.
 
 #include "dialects/titan/Decomposition/Decomposition.h"
 #include "dialects/titan/IR/TypeOf.h"

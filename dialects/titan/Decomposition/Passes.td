@@ -1,4 +1,4 @@
-//===- Passes.td - Decomposition of composites ----------------------------===//
+// Decomposition of composites.
 
 #ifndef TITAN_DECOMPOSITION_PASSES_TD
 #define TITAN_DECOMPOSITION_PASSES_TD

@@ -1,4 +1,4 @@
-//===- RotaryDecomposition.cpp - Rotations of pairs -----------------------===//
+// Rotations of pairs.
 
 #include "dialects/titan/Decomposition/Decomposition.h"
 #include "dialects/titan/IR/ElementTypes.h"

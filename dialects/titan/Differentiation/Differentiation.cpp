@@ -1,4 +1,4 @@
-//===- Differentiation.cpp - VJP rules of the dialect's operations --------===//
+// VJP rules of the dialect's operations.
 
 #include "dialects/titan/Differentiation/Differentiation.h"
 #include "dialects/titan/IR/Titan.h"

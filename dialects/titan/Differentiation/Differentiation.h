@@ -1,13 +1,9 @@
-//===- Differentiation.h - VJP rules of the dialect's operations -*- C++ -*-===//
+// VJP rules of the dialect's operations.
 //
 // Attaches DifferentiableOpInterface to the operations of the `titan` dialect as external models.
 // `titan.repeat` has no rule: the pass --titan-differentiate differentiates its bodies
 // (dialects/titan/Transforms/Gradient/RepeatGradient.cpp).
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_DIFFERENTIATION_DIFFERENTIATION_H
-#define TITAN_DIALECTS_TITAN_DIFFERENTIATION_DIFFERENTIATION_H
+#pragma once
 
 namespace mlir {
 class DialectRegistry;
@@ -25,5 +21,3 @@ void attachTensorVjps(mlir::MLIRContext *context);
 void attachNeuralVjps(mlir::MLIRContext *context);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_DIFFERENTIATION_DIFFERENTIATION_H

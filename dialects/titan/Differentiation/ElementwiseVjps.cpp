@@ -1,10 +1,8 @@
-//===- ElementwiseVjps.cpp - VJP rules of elementwise operations ----------===//
+// VJP rules of elementwise operations.
 //
 // Rules use the result if the derivative has a form in it (exp, sqrt, tanh, ...), because the
 // result is more often available than the operand. At ties, maximum and minimum give one half of
 // the cotangent to each operand, as torch.maximum does.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/titan/Differentiation/Differentiation.h"
 #include "dialects/titan/Differentiation/VjpModel.h"

@@ -1,4 +1,4 @@
-//===- NeuralVjps.cpp - VJP rules of composite operations -----------------===//
+// VJP rules of composite operations.
 
 #include "dialects/titan/Differentiation/Differentiation.h"
 #include "dialects/titan/Differentiation/VjpModel.h"

@@ -1,4 +1,4 @@
-//===- ParameterOrigin.cpp - Values that derive from parameters -----------===//
+// Values that derive from parameters.
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/IR/ElementTypes.h"

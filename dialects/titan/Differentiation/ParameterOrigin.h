@@ -1,14 +1,10 @@
-//===- ParameterOrigin.h - Values that derive from parameters ---*- C++ -*-===//
+// Values that derive from parameters.
 //
 // Distinguishes gradients of parameters from other cotangents. A parameter of the function and a
 // slot of a stacked parameter derive from a parameter, and so do their casts, renames, reshapes and
 // slices. Gradients of parameters are sums over many terms, uses and ranks, so they have the
 // declared gradient dtype. Other cotangents have the dtype of their value.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_DIFFERENTIATION_PARAMETERORIGIN_H
-#define TITAN_DIALECTS_TITAN_DIFFERENTIATION_PARAMETERORIGIN_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -21,5 +17,3 @@ bool isFromParameter(mlir::Value value);
 NamedTensorType getCotangentType(mlir::Value value);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_DIFFERENTIATION_PARAMETERORIGIN_H

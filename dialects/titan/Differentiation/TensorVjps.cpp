@@ -1,9 +1,7 @@
-//===- TensorVjps.cpp - VJP rules of contraction, indexing and dimensions -===//
+// VJP rules of contraction, indexing and dimensions.
 //
 // All operations except the maximum and minimum are linear in each operand, so the gradient is the
 // transposed operation. Transposed pairs are gather and scatter, split and merge, slice and pad.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/titan/Differentiation/Differentiation.h"
 #include "dialects/titan/Differentiation/VjpModel.h"

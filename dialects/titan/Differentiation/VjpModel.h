@@ -1,14 +1,10 @@
-//===- VjpModel.h - Model of a VJP rule -------------------------*- C++ -*-===//
+// Model of a VJP rule.
 //
 // A rule is a function `flow(OpT op, Vjp &vjp)` that builds the cotangent of each operand. `Vjp`
 // does what all rules share. It names operations after the operand, skips integer operands, and
 // converts a cotangent to the operand's dimensions (an expanded operand receives a sum) and
 // cotangent type.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_DIFFERENTIATION_VJPMODEL_H
-#define TITAN_DIALECTS_TITAN_DIFFERENTIATION_VJPMODEL_H
+#pragma once
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
@@ -67,5 +63,3 @@ template <typename... Ops> void attachVjps(mlir::MLIRContext *context) {
 }
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_DIFFERENTIATION_VJPMODEL_H

@@ -1,4 +1,4 @@
-//===- AttentionEvaluation.cpp - Attention and its gradient ---------------===//
+// Attention and its gradient.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

@@ -1,4 +1,4 @@
-//===- ContractionEvaluation.cpp - Contractions and reductions ------------===//
+// Contractions and reductions.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

@@ -1,4 +1,4 @@
-//===- DimensionEvaluation.cpp - Renaming, splitting and slicing ----------===//
+// Renaming, splitting and slicing.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

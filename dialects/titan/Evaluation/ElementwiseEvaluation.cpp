@@ -1,4 +1,4 @@
-//===- ElementwiseEvaluation.cpp - Elementwise operations -----------------===//
+// Elementwise operations.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

@@ -1,4 +1,4 @@
-//===- Evaluation.cpp - Attaches the reference semantics ------------------===//
+// Attaches the reference semantics.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/IR/Titan.h"

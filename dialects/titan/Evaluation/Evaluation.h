@@ -1,4 +1,4 @@
-//===- Evaluation.h - The reference semantics of operations -----*- C++ -*-===//
+// The reference semantics of operations.
 //
 // Models of EvaluableOpInterface: the result of every operation on one rank's shards. The code
 // favours obvious correctness over speed, because every pass and the emitted program are tested
@@ -7,11 +7,7 @@
 // RankShards tells an operation which shard of a dimension the rank stores. Operands that share a
 // dimension must have the same shard of it. Any other combination is an error, because it would
 // silently compute wrong numbers.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_EVALUATION_EVALUATION_H
-#define TITAN_DIALECTS_TITAN_EVALUATION_EVALUATION_H
+#pragma once
 
 namespace mlir {
 class DialectRegistry;
@@ -35,5 +31,3 @@ void attachAttentionEvaluation(mlir::MLIRContext &context);
 void attachOrderEvaluation(mlir::MLIRContext &context);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_EVALUATION_EVALUATION_H

@@ -1,4 +1,4 @@
-//===- GroupedEvaluation.cpp - Contractions with selected elements --------===//
+// Contractions with selected elements.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

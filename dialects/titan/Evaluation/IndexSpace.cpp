@@ -1,4 +1,4 @@
-//===- IndexSpace.cpp - Iteration over tensors by dimension names ---------===//
+// Iteration over tensors by dimension names.
 
 #include "dialects/titan/Evaluation/IndexSpace.h"
 

@@ -1,4 +1,4 @@
-//===- IndexSpace.h - Iteration over tensors by dimension names ----*- C++ -*-===//
+// Iteration over tensors by dimension names.
 //
 // The joint index space of several tensors: every named dimension once, in order of first
 // appearance, with local sizes. A tensor that lacks a dimension has stride 0 along it; broadcasting
@@ -6,11 +6,7 @@
 //
 // A flat tensor has one dimension for its shard below the stacked dimensions. The name of that
 // dimension lists the axes, so that different shardings never join.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_EVALUATION_INDEXSPACE_H
-#define TITAN_DIALECTS_TITAN_EVALUATION_INDEXSPACE_H
+#pragma once
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 
@@ -95,5 +91,3 @@ void IndexSpace::walk(const std::vector<std::vector<int64_t>> &strides, Visit vi
 }
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_EVALUATION_INDEXSPACE_H

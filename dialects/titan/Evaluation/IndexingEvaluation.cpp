@@ -1,4 +1,4 @@
-//===- IndexingEvaluation.cpp - Gather and scatter ------------------------===//
+// Gather and scatter.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

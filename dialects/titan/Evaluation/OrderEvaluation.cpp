@@ -1,4 +1,4 @@
-//===- OrderEvaluation.cpp - Top-k, cumulative sums and counts ------------===//
+// Top-k, cumulative sums and counts.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

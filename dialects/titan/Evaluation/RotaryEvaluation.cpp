@@ -1,4 +1,4 @@
-//===- RotaryEvaluation.cpp - Rotary position embedding -------------------===//
+// Rotary position embedding.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

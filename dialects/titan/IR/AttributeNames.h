@@ -1,12 +1,8 @@
-//===- AttributeNames.h - Names of discardable attributes -------*- C++ -*-===//
+// Names of discardable attributes.
 //
 // All discardable attributes of the `titan` dialect by name. docs/design.md describes them. Each
 // name has a row in the table of DiscardableAttributes.cpp, which the verifier applies.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_IR_ATTRIBUTENAMES_H
-#define TITAN_DIALECTS_TITAN_IR_ATTRIBUTENAMES_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -137,5 +133,3 @@ inline constexpr llvm::StringLiteral kPersistent = "titan.persistent";
 inline constexpr llvm::StringLiteral kStackOverlaps = "titan.stack_overlaps";
 
 } // namespace titan::ir::attr
-
-#endif // TITAN_DIALECTS_TITAN_IR_ATTRIBUTENAMES_H

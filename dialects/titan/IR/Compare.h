@@ -1,7 +1,5 @@
-//===- Compare.h - The meaning of titan.compare -----------------*- C++ -*-===//
-
-#ifndef TITAN_DIALECTS_TITAN_IR_COMPARE_H
-#define TITAN_DIALECTS_TITAN_IR_COMPARE_H
+// The meaning of titan.compare.
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -27,5 +25,3 @@ template <typename T> bool compare(ComparePredicate predicate, T x, T y) {
 }
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_IR_COMPARE_H

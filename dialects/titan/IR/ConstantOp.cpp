@@ -1,4 +1,4 @@
-//===- ConstantOp.cpp - Scalar constants ----------------------------------===//
+// Scalar constants.
 
 #include "dialects/titan/IR/Titan.h"
 

@@ -1,4 +1,4 @@
-//===- DataDimsAttr.cpp - The dimensions of samples and positions ---------===//
+// The dimensions of samples and positions.
 
 #include "dialects/titan/IR/AttributeNames.h"
 #include "dialects/titan/IR/Titan.h"

@@ -1,4 +1,4 @@
-//===- DiscardableAttributes.cpp - Their table and verification -----------===//
+// Their table and verification.
 
 #include "dialects/titan/IR/DiscardableAttributes.h"
 #include "base/text/NearestName.h"

@@ -1,13 +1,9 @@
-//===- DiscardableAttributes.h - Their verification --------------*- C++ -*-===//
+// Their verification.
 //
 // The dialects `titan` and `dist` define their discardable attributes in one table: the name, where
 // the attribute may be, and the kind of its value. An attribute of these dialects that is not in
 // the table is an error, so that a misspelled name has no silent effect.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_IR_DISCARDABLEATTRIBUTES_H
-#define TITAN_DIALECTS_TITAN_IR_DISCARDABLEATTRIBUTES_H
+#pragma once
 
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Operation.h"
@@ -37,5 +33,3 @@ mlir::LogicalResult verifyDiscardable(mlir::Operation *op, Holder holder,
 Holder getHolder(mlir::Operation *op);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_IR_DISCARDABLEATTRIBUTES_H

@@ -1,4 +1,4 @@
-//===- ElementTypes.cpp - Rules of mixed precision ------------------------===//
+// Rules of mixed precision.
 
 #include "dialects/titan/IR/ElementTypes.h"
 

@@ -1,12 +1,8 @@
-//===- ElementTypes.h - Rules of mixed precision ----------------*- C++ -*-===//
+// Rules of mixed precision.
 //
 // The element types of sums. PrecisionAttr has the element types that a run declares
 // (`precision { ... }`).
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_IR_ELEMENTTYPES_H
-#define TITAN_DIALECTS_TITAN_IR_ELEMENTTYPES_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -27,5 +23,3 @@ bool isSameOrWiderFloat(mlir::Type terms, mlir::Type result);
 bool isAccumulation(mlir::Operation *op);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_IR_ELEMENTTYPES_H

@@ -1,4 +1,4 @@
-//===- ElementwiseFolders.cpp - Folders of elementwise operations ---------===//
+// Folders of elementwise operations.
 //
 // A fold keeps every bit of a value, the sign of zero included, and its type with dimensions in
 // their order and sharding:
@@ -8,8 +8,6 @@
 // - Nothing is reassociated.
 // - Arithmetic on constants folds in i64, f32 and f64, not in bf16, whose formulas are computed in
 //   f32 and rounded when they are stored.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/titan/IR/Compare.h"
 #include "dialects/titan/IR/ElementTypes.h"

@@ -1,4 +1,4 @@
-//===- ElementwiseOps.cpp - Constraints of elementwise operations ---------===//
+// Constraints of elementwise operations.
 
 #include "dialects/titan/IR/Titan.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,4 +1,4 @@
-//===- ElementwiseOps.td - Scalar functions mapped over named dimensions --===//
+// Scalar functions mapped over named dimensions.
 
 #ifndef TITAN_ELEMENTWISE_OPS_TD
 #define TITAN_ELEMENTWISE_OPS_TD

@@ -1,4 +1,4 @@
-//===- ElementwisePatterns.cpp - Canonical elementwise operations ---------===//
+// Canonical elementwise operations.
 
 #include "dialects/titan/IR/TypeOf.h"
 #include "mlir/IR/PatternMatch.h"

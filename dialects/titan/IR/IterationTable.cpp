@@ -1,4 +1,4 @@
-//===- IterationTable.cpp - The body of each iteration --------------------===//
+// The body of each iteration.
 
 #include "dialects/titan/IR/IterationTable.h"
 

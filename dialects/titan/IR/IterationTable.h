@@ -1,15 +1,11 @@
-//===- IterationTable.h - The body of each iteration ------------*- C++ -*-===//
+// The body of each iteration.
 //
 // Each iteration of a repeat runs one of several bodies, its variant. A tensor that only some
 // variants use (a parameter of every second layer, a residual of one variant) is stacked without
 // gaps: it has one slot per iteration that uses it, in order. If all iterations run the same body,
 // the table contains only their number; a repeat over microbatches may have millions. Plain data,
 // created from the attributes of `titan.repeat`.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_IR_ITERATIONTABLE_H
-#define TITAN_DIALECTS_TITAN_IR_ITERATIONTABLE_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -45,5 +41,3 @@ private:
 };
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_IR_ITERATIONTABLE_H

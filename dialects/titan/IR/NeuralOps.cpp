@@ -1,4 +1,4 @@
-//===- NeuralOps.cpp - Constraints of the composites ----------------------===//
+// Constraints of the composites.
 
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/Starts.h"

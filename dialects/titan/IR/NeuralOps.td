@@ -1,4 +1,4 @@
-//===- NeuralOps.td - Composite operations with their own kernels ---------===//
+// Composite operations with their own kernels.
 
 #ifndef TITAN_NEURAL_OPS_TD
 #define TITAN_NEURAL_OPS_TD

@@ -1,12 +1,8 @@
-//===- OpTraits.h - Properties of kinds of operations -----------*- C++ -*-===//
+// Properties of kinds of operations.
 //
 // Phases query these traits, not lists of operations, so that an operation of a plugin works in all
 // of them. OpTraits.td declares the traits and says what each one states.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_IR_OPTRAITS_H
-#define TITAN_DIALECTS_TITAN_IR_OPTRAITS_H
+#pragma once
 
 #include "mlir/IR/OpDefinition.h"
 
@@ -47,5 +43,3 @@ inline bool isInPlace(mlir::Operation *op) {
 }
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_IR_OPTRAITS_H

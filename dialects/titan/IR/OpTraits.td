@@ -1,4 +1,4 @@
-//===- OpTraits.td - Properties of kinds of operations --------------------===//
+// Properties of kinds of operations.
 
 #ifndef TITAN_OP_TRAITS_TD
 #define TITAN_OP_TRAITS_TD

@@ -1,4 +1,4 @@
-//===- OrderOps.cpp - Constraints of top-k, cumulative sums and counts ----===//
+// Constraints of top-k, cumulative sums and counts.
 
 #include "dialects/titan/IR/Titan.h"
 

@@ -1,4 +1,4 @@
-//===- OrderOps.td - Top-k, cumulative sums and counts --------------------===//
+// Top-k, cumulative sums and counts.
 
 #ifndef TITAN_ORDER_OPS_TD
 #define TITAN_ORDER_OPS_TD

@@ -1,4 +1,4 @@
-//===- RepeatConstraints.cpp - Constraints (C1) to (C5) of the repeat -----===//
+// Constraints (C1) to (C5) of the repeat.
 
 #include "dialects/titan/IR/Titan.h"
 

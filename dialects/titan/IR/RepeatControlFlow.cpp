@@ -1,10 +1,8 @@
-//===- RepeatControlFlow.cpp - The repeat as a loop and as a region branch ---===//
+// The repeat as a loop and as a region branch.
 //
 // Upstream passes and dataflow analyses see the order of the bodies and the values that these
 // forward. The slots of scanned inputs and stacked outputs are not forwarded, like the induction
 // variable of scf.for: their values differ from iteration to iteration.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/titan/IR/Titan.h"
 

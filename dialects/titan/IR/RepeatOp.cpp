@@ -1,4 +1,4 @@
-//===- RepeatOp.cpp - Bodies, scanned inputs and stacked outputs of a repeat ---===//
+// Bodies, scanned inputs and stacked outputs of a repeat.
 
 #include "dialects/titan/IR/Titan.h"
 

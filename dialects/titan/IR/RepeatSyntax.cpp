@@ -1,4 +1,4 @@
-//===- RepeatSyntax.cpp - Parser and printer of the repeat ----------------===//
+// Parser and printer of the repeat.
 
 #include "dialects/titan/IR/Titan.h"
 

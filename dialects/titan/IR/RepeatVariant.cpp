@@ -1,4 +1,4 @@
-//===- RepeatVariant.cpp - A variant: one body of a repeat ----------------===//
+// A variant: one body of a repeat.
 
 #include "dialects/titan/IR/Titan.h"
 

@@ -1,12 +1,8 @@
-//===- RepeatVariant.h - One body of a repeat -------------------*- C++ -*-===//
+// One body of a repeat.
 //
 // A view of a repeat that shows one body with the scanned inputs and stacked outputs that it uses.
 // Passes visit the bodies one by one, so that most of them need not know how many there are.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_IR_REPEATVARIANT_H
-#define TITAN_DIALECTS_TITAN_IR_REPEATVARIANT_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -59,5 +55,3 @@ std::optional<RepeatVariant> findVariant(mlir::Block *block);
 int64_t countExecutions(mlir::Operation *op);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_IR_REPEATVARIANT_H

@@ -1,4 +1,4 @@
-//===- Stacked.cpp - Tensors with a slot per iteration --------------------===//
+// Tensors with a slot per iteration.
 
 #include "dialects/titan/IR/Stacked.h"
 

@@ -1,4 +1,4 @@
-//===- Stacked.h - Tensors with a slot per iteration ------------*- C++ -*-===//
+// Tensors with a slot per iteration.
 //
 // A parameter of a repeat's body is one tensor with a slot per iteration that uses it; in nested
 // repeats it has one leading dimension per repeat. The attribute `titan.stacked` maps slots to
@@ -6,11 +6,7 @@
 // list per leading dimension. Files and initialisation treat each slot as a tensor with its own
 // name. If names of calls precede the repeat in the name, as in `teacher.layers.wq`, the attribute
 // is a dictionary: `{iterations = [...], segments = array<i64: 1>}`.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_IR_STACKED_H
-#define TITAN_DIALECTS_TITAN_IR_STACKED_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -45,5 +41,3 @@ llvm::SmallVector<std::string> getSlotNames(llvm::StringRef name, const Stack &s
                                             unsigned prefixSegments = 0);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_IR_STACKED_H

@@ -1,12 +1,8 @@
-//===- Starts.h - The first index of a chunk of a dimension -----*- C++ -*-===//
+// The first index of a chunk of a dimension.
 //
 // A positional operation may compute a chunk of a longer dimension. Its start is one index, or one
 // per index of other dimensions: each text of a batch has a position of its own.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_IR_STARTS_H
-#define TITAN_DIALECTS_TITAN_IR_STARTS_H
+#pragma once
 
 #include "dialects/titan/IR/TypeOf.h"
 #include "llvm/ADT/STLExtras.h"
@@ -24,5 +20,3 @@ inline bool isStart(NamedTensorType start, NamedTensorType whole,
 }
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_IR_STARTS_H

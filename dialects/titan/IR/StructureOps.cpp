@@ -1,4 +1,4 @@
-//===- StructureOps.cpp - Fused regions and scalar functions --------------===//
+// Fused regions and scalar functions.
 
 #include "dialects/titan/IR/Titan.h"
 

@@ -1,4 +1,4 @@
-//===- StructureOps.td - Repeats and fused regions ------------------------===//
+// Repeats and fused regions.
 
 #ifndef TITAN_STRUCTURE_OPS_TD
 #define TITAN_STRUCTURE_OPS_TD

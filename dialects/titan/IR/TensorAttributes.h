@@ -1,11 +1,7 @@
-//===- TensorAttributes.h - Names of sharding constraints -------*- C++ -*-===//
+// Names of sharding constraints.
 //
 // Sharding constraints with a name (`titan.name`), by which overrides of the mesh refer to them.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_IR_TENSORATTRIBUTES_H
-#define TITAN_DIALECTS_TITAN_IR_TENSORATTRIBUTES_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -29,5 +25,3 @@ inline ShardingConstraintOp createConstraint(mlir::OpBuilder &builder, mlir::Loc
 }
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_IR_TENSORATTRIBUTES_H

@@ -1,9 +1,7 @@
-//===- TensorFolders.cpp - Folders of reshaping and reduction -------------===//
+// Folders of reshaping and reduction.
 //
 // An identity folds if the types are equal, dimensions, element type and sharding. Pairs of
 // inverses and of equal kind fold likewise.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/titan/IR/TypeOf.h"
 

@@ -1,4 +1,4 @@
-//===- TensorOps.cpp - Constraints of contraction, reduction and indexing ---===//
+// Constraints of contraction, reduction and indexing.
 
 #include "base/kernels/SumBlocks.h"
 #include "dialects/titan/IR/ElementTypes.h"

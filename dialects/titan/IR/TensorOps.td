@@ -1,4 +1,4 @@
-//===- TensorOps.td - Contraction, reduction, indexing, reshaping ---------===//
+// Contraction, reduction, indexing, reshaping.
 
 #ifndef TITAN_TENSOR_OPS_TD
 #define TITAN_TENSOR_OPS_TD

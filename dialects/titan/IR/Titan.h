@@ -1,12 +1,8 @@
-//===- Titan.h - The `titan` dialect ----------------------------*- C++ -*-===//
+// The `titan` dialect.
 //
 // Training programs on global tensors with named dimensions. TitanDialect.td describes the dialect;
 // docs/design.md describes the module at every phase.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_IR_TITAN_H
-#define TITAN_DIALECTS_TITAN_IR_TITAN_H
+#pragma once
 
 #include "dialects/dist/IR/Dist.h"
 #include "dialects/titan/IR/AttributeNames.h"
@@ -78,5 +74,3 @@ ConstantOp getConstant(mlir::Value value);
 mlir::Value getAccumulator(mlir::Operation *op);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_IR_TITAN_H

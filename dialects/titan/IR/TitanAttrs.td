@@ -1,4 +1,4 @@
-//===- TitanAttrs.td - Dimensions, initialisers and allocations -----------===//
+// Dimensions, initialisers and allocations.
 
 #ifndef TITAN_TITAN_ATTRS_TD
 #define TITAN_TITAN_ATTRS_TD

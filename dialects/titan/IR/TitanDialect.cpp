@@ -1,4 +1,4 @@
-//===- TitanDialect.cpp - Registration of the `titan` dialect -------------===//
+// Registration of the `titan` dialect.
 
 #include "dialects/titan/IR/DiscardableAttributes.h"
 #include "dialects/titan/IR/Titan.h"

@@ -1,4 +1,4 @@
-//===- TitanDialect.td - The `titan` dialect: global tensor programs ------===//
+// The `titan` dialect: global tensor programs.
 
 #ifndef TITAN_TITAN_DIALECT_TD
 #define TITAN_TITAN_DIALECT_TD

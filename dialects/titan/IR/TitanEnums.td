@@ -1,4 +1,4 @@
-//===- TitanEnums.td - Enumerations of the dialect ------------------------===//
+// Enumerations of the dialect.
 
 #ifndef TITAN_TITAN_ENUMS_TD
 #define TITAN_TITAN_ENUMS_TD

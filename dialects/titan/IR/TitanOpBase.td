@@ -1,4 +1,4 @@
-//===- TitanOpBase.td - Base class of the dialect's operations ------------===//
+// Base class of the dialect's operations.
 
 #ifndef TITAN_TITAN_OP_BASE_TD
 #define TITAN_TITAN_OP_BASE_TD

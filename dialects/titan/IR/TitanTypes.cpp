@@ -1,4 +1,4 @@
-//===- TitanTypes.cpp - Constraints and queries of the tensor type --------===//
+// Constraints and queries of the tensor type.
 
 #include "dialects/titan/IR/Titan.h"
 #include "llvm/ADT/DenseSet.h"

@@ -1,4 +1,4 @@
-//===- TitanTypes.td - The tensor type ------------------------------------===//
+// The tensor type.
 
 #ifndef TITAN_TITAN_TYPES_TD
 #define TITAN_TITAN_TYPES_TD

@@ -1,4 +1,4 @@
-//===- TurnAttrs.cpp - Verification of periods and turns ------------------===//
+// Verification of periods and turns.
 
 #include "dialects/titan/IR/Titan.h"
 

@@ -1,7 +1,5 @@
-//===- TypeOf.h - The tensor type of a value --------------------*- C++ -*-===//
-
-#ifndef TITAN_DIALECTS_TITAN_IR_TYPEOF_H
-#define TITAN_DIALECTS_TITAN_IR_TYPEOF_H
+// The tensor type of a value.
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -13,5 +11,3 @@ inline NamedTensorType typeOf(mlir::Value value) {
 }
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_IR_TYPEOF_H

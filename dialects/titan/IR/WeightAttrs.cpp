@@ -1,4 +1,4 @@
-//===- WeightAttrs.cpp - Verification of the weights of other software ----===//
+// Verification of the weights of other software.
 
 #include "dialects/titan/IR/Titan.h"
 

@@ -1,4 +1,4 @@
-//===- TitanInterfaces.cpp - Generated definitions of the interfaces ------===//
+// Generated definitions of the interfaces.
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 

@@ -1,11 +1,7 @@
-//===- TitanInterfaces.h - Interfaces of operations -------------*- C++ -*-===//
+// Interfaces of operations.
 //
 // The interfaces of TitanInterfaces.td and the plain data that they use.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_INTERFACES_TITANINTERFACES_H
-#define TITAN_DIALECTS_TITAN_INTERFACES_TITANINTERFACES_H
+#pragma once
 
 #include "dialects/dist/Analysis/ShardingRule.h"
 #include "dialects/dist/IR/DistOps.h"
@@ -32,5 +28,3 @@ public:
 } // namespace titan::ir
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h.inc"
-
-#endif // TITAN_DIALECTS_TITAN_INTERFACES_TITANINTERFACES_H

@@ -1,11 +1,9 @@
-//===- TitanInterfaces.td - Interfaces of operations ----------------------===//
+// Interfaces of operations.
 //
 // Every phase queries operations through these interfaces. An operation that implements them, also
 // one of a plugin, works in all phases that use them. The dialect's own operations have external
 // models, in one folder per interface: Differentiation/, Decomposition/, ShardingRules/,
 // Evaluation/, Cost/, Kernels/.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef TITAN_TITAN_INTERFACES_TD
 #define TITAN_TITAN_INTERFACES_TD

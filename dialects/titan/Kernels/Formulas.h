@@ -1,11 +1,7 @@
-//===- Formulas.h - Scalar functions as values and as text ------*- C++ -*-===//
+// Scalar functions as values and as text.
 //
 // One struct per function, with the value that it computes and the text that the emitter prints.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_KERNELS_FORMULAS_H
-#define TITAN_DIALECTS_TITAN_KERNELS_FORMULAS_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -101,5 +97,3 @@ struct Select {
 };
 
 } // namespace titan::ir::formulas
-
-#endif // TITAN_DIALECTS_TITAN_KERNELS_FORMULAS_H

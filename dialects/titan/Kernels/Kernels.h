@@ -1,4 +1,4 @@
-//===- Kernels.h - Scalar functions of elementwise operations ---*- C++ -*-===//
+// Scalar functions of elementwise operations.
 //
 // Models of ScalarOpInterface for every elementwise operation. One struct contains the value of the
 // function (for the interpreter) and its text (for the emitter), so that they cannot diverge. The
@@ -7,11 +7,7 @@
 //
 // Operands are those of the operation, in order. `iota` and `random` have the global index of the
 // element as an additional first operand, which the caller supplies.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_KERNELS_KERNELS_H
-#define TITAN_DIALECTS_TITAN_KERNELS_KERNELS_H
+#pragma once
 
 namespace mlir {
 class DialectRegistry;
@@ -26,5 +22,3 @@ void registerScalarModels(mlir::DialectRegistry &registry);
 void registerScratchModels(mlir::DialectRegistry &registry);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_KERNELS_KERNELS_H

@@ -1,4 +1,4 @@
-//===- ScalarModels.cpp - Models of ScalarOpInterface ---------------------===//
+// Models of ScalarOpInterface.
 
 #include "base/random/Philox.h"
 #include "dialects/titan/IR/Compare.h"

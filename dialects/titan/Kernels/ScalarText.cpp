@@ -1,4 +1,4 @@
-//===- ScalarText.cpp - Expressions as text -------------------------------===//
+// Expressions as text.
 
 #include "dialects/titan/Kernels/ScalarText.h"
 

@@ -1,12 +1,8 @@
-//===- ScalarText.h - Expressions as text -----------------------*- C++ -*-===//
+// Expressions as text.
 //
 // Patterns such as "tm::max($0, $1)" with operand expressions substituted, and literals that denote
 // exactly one double. Separate from the models, because patterns are plain strings.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_KERNELS_SCALARTEXT_H
-#define TITAN_DIALECTS_TITAN_KERNELS_SCALARTEXT_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -24,5 +20,3 @@ std::string fillPattern(llvm::StringRef pattern, llvm::ArrayRef<std::string> in,
 std::string getLiteral(double value);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_KERNELS_SCALARTEXT_H

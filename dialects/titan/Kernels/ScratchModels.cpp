@@ -1,4 +1,4 @@
-//===- ScratchModels.cpp - Models of ScratchOpInterface -------------------===//
+// Models of ScratchOpInterface.
 
 #include "base/kernels/AttentionScratch.h"
 #include "base/kernels/GroupedRows.h"

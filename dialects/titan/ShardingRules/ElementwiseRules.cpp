@@ -1,4 +1,4 @@
-//===- ElementwiseRules.cpp - Sharding rules of elementwise operations ----===//
+// Sharding rules of elementwise operations.
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/ShardingRules/RuleBuilder.h"

@@ -1,4 +1,4 @@
-//===- NeuralRules.cpp - Sharding rules of attention and rotary -----------===//
+// Sharding rules of attention and rotary.
 
 #include "dialects/titan/ShardingRules/RuleBuilder.h"
 #include "dialects/titan/ShardingRules/ShardingRules.h"

@@ -1,4 +1,4 @@
-//===- PositionModels.cpp - Models of Positional- and CausalOpInterface ---===//
+// Models of Positional- and CausalOpInterface.
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/ShardingRules/ShardingRules.h"

@@ -1,4 +1,4 @@
-//===- RuleBuilder.cpp - Sharding rules from types ------------------------===//
+// Sharding rules from types.
 
 #include "dialects/titan/ShardingRules/RuleBuilder.h"
 

@@ -1,12 +1,8 @@
-//===- RuleBuilder.h - Sharding rules from types ----------------*- C++ -*-===//
+// Sharding rules from types.
 //
 // Builds the factors of an operation from the types of operands and results: by the names of
 // dimensions, or by their positions for operations that change names or sizes.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_SHARDINGRULES_RULEBUILDER_H
-#define TITAN_DIALECTS_TITAN_SHARDINGRULES_RULEBUILDER_H
+#pragma once
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 
@@ -33,5 +29,3 @@ void markPositional(dist::ShardingRule &rule, llvm::StringRef name);
 void reducePadding(dist::ShardingRule &rule);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_SHARDINGRULES_RULEBUILDER_H

@@ -1,13 +1,9 @@
-//===- ShardingRules.h - Sharding rules of titan operations -----*- C++ -*-===//
+// Sharding rules of titan operations.
 //
 // External models of ShardingRuleOpInterface for all operations of `titan` that compute. Most rules
 // follow from the types, because a dimension name is a factor. `repeat` and `yield` have no rule:
 // the passes of the shard phase relate their values by position.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_SHARDINGRULES_SHARDINGRULES_H
-#define TITAN_DIALECTS_TITAN_SHARDINGRULES_SHARDINGRULES_H
+#pragma once
 
 namespace mlir {
 class DialectRegistry;
@@ -27,5 +23,3 @@ void attachNeuralShardingRules(mlir::MLIRContext &context);
 void attachPositionModels(mlir::MLIRContext &context);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_SHARDINGRULES_SHARDINGRULES_H

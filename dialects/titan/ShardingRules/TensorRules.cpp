@@ -1,4 +1,4 @@
-//===- TensorRules.cpp - Sharding rules of contractions, indexing, reshaping ===//
+// Sharding rules of contractions, indexing, reshaping.
 
 #include "dialects/titan/ShardingRules/RuleBuilder.h"
 #include "dialects/titan/ShardingRules/ShardingRules.h"

@@ -1,4 +1,4 @@
-//===- Canonicalize.cpp - Folding and canonicalization --------------------===//
+// Folding and canonicalization.
 
 #include "dialects/titan/Support/Canonicalize.h"
 #include "mlir/IR/Dialect.h"

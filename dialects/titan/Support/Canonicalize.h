@@ -1,12 +1,8 @@
-//===- Canonicalize.h - Folding and canonicalization ------------*- C++ -*-===//
+// Folding and canonicalization.
 //
 // Greedy application of all folders and canonicalization patterns of the loaded dialects. Regions
 // keep their blocks and arguments: those of a repeat follow from its operands and results.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_SUPPORT_CANONICALIZE_H
-#define TITAN_DIALECTS_TITAN_SUPPORT_CANONICALIZE_H
+#pragma once
 
 #include <memory>
 
@@ -24,5 +20,3 @@ void canonicalize(mlir::Operation *op);
 std::unique_ptr<mlir::Pass> createCanonicalizePass();
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_SUPPORT_CANONICALIZE_H

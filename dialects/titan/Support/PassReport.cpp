@@ -1,4 +1,4 @@
-//===- PassReport.cpp - Statistics and debug output of passes -------------===//
+// Statistics and debug output of passes.
 
 #include "dialects/titan/Support/PassReport.h"
 

@@ -1,14 +1,10 @@
-//===- PassReport.h - Statistics and debug output of passes -----*- C++ -*-===//
+// Statistics and debug output of passes.
 //
 // LLVM's facilities for both are empty in builds without assertions, such as distributions ship.
 // The macros below work in every build: titan-opt prints statistics with --titan-statistics, and
 // debug output with --debug-only=PASS. With an LLVM that has assertions, --mlir-pass-statistics
 // prints the same statistics pass by pass.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_SUPPORT_PASSREPORT_H
-#define TITAN_DIALECTS_TITAN_SUPPORT_PASSREPORT_H
+#pragma once
 
 #include "llvm/Config/abi-breaking.h"
 #include "llvm/Support/raw_ostream.h"
@@ -69,5 +65,3 @@ void printStatistics(llvm::raw_ostream &out);
     counter.add(amount);                                                                           \
     TITAN_COUNT_IN_LLVM(MEMBER, amount);                                                           \
   } while (false)
-
-#endif // TITAN_DIALECTS_TITAN_SUPPORT_PASSREPORT_H

@@ -1,4 +1,4 @@
-//===- Programs.cpp - Arguments and results of program functions ----------===//
+// Arguments and results of program functions.
 
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/IR/TypeOf.h"

@@ -1,11 +1,7 @@
-//===- Programs.h - Arguments and results of program functions --*- C++ -*-===//
+// Arguments and results of program functions.
 //
 // The roles of arguments and results are attributes (docs/design.md).
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_PROGRAMS_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_PROGRAMS_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -91,5 +87,3 @@ mlir::LogicalResult verifyUpdates(mlir::func::FuncOp function, llvm::StringRef c
                                   llvm::function_ref<bool(unsigned)> isUpdated);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_PROGRAMS_H

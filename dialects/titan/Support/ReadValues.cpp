@@ -1,4 +1,4 @@
-//===- ReadValues.cpp - The values that an operation reads ----------------===//
+// The values that an operation reads.
 
 #include "dialects/titan/Support/ReadValues.h"
 

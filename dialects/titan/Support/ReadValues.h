@@ -1,7 +1,5 @@
-//===- ReadValues.h - The values that an operation reads --------*- C++ -*-===//
-
-#ifndef TITAN_DIALECTS_TITAN_SUPPORT_READVALUES_H
-#define TITAN_DIALECTS_TITAN_SUPPORT_READVALUES_H
+// The values that an operation reads.
+#pragma once
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SetVector.h"
@@ -12,5 +10,3 @@ namespace titan::ir {
 llvm::SetVector<mlir::Value> getReadValues(mlir::Operation *op);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_SUPPORT_READVALUES_H

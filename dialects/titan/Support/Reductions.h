@@ -1,11 +1,7 @@
-//===- Reductions.h - Reference semantics of reductions ---------*- C++ -*-===//
+// Reference semantics of reductions.
 //
 // Shared by reductions, unreduced values and reducing collectives.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_EVALUATION_REDUCTIONS_H
-#define TITAN_DIALECTS_TITAN_EVALUATION_REDUCTIONS_H
+#pragma once
 
 #include "dialects/dist/IR/Dist.h"
 
@@ -33,5 +29,3 @@ inline double getNeutral(dist::ReductionKind kind) {
 }
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_EVALUATION_REDUCTIONS_H

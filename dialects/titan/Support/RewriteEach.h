@@ -1,7 +1,5 @@
-//===- RewriteEach.h - Patterns on one kind of operation --------*- C++ -*-===//
-
-#ifndef TITAN_DIALECTS_TITAN_SUPPORT_REWRITEEACH_H
-#define TITAN_DIALECTS_TITAN_SUPPORT_REWRITEEACH_H
+// Patterns on one kind of operation.
+#pragma once
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -28,5 +26,3 @@ template <typename Op> void rewriteEach(mlir::Operation *root, mlir::RewritePatt
 }
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_SUPPORT_REWRITEEACH_H

@@ -1,4 +1,4 @@
-//===- RowSchedule.cpp - Which operations of a row share a loop -----------===//
+// Which operations of a row share a loop.
 
 #include "dialects/titan/Support/RowSchedule.h"
 

@@ -1,4 +1,4 @@
-//===- RowSchedule.h - Which operations of a row share a loop ---*- C++ -*-===//
+// Which operations of a row share a loop.
 //
 // The operations of a row run in a sequence of inner loops. An operation joins the first loop over
 // its dimensions that follows the loops that it depends on as a whole: reductions, and loops over
@@ -6,11 +6,7 @@
 // operation that only later loops read is delayed to the first of them, so that it needs no row
 // buffer. Emission writes these loops; the memory phase asks which loops read and write an
 // allocation.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_FUSION_ROWSCHEDULE_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_FUSION_ROWSCHEDULE_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -40,5 +36,3 @@ llvm::SmallVector<std::string> getRows(ir::FusedOp op);
 llvm::SmallVector<mlir::Operation *> getScheduledOps(ir::FusedOp op);
 
 } // namespace titan::fusion
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_FUSION_ROWSCHEDULE_H

@@ -1,4 +1,4 @@
-//===- RunSettings.cpp - The settings of a run ----------------------------===//
+// The settings of a run.
 
 #include "dialects/titan/Support/RunSettings.h"
 #include "dialects/titan/IR/Titan.h"

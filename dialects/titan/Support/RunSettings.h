@@ -1,12 +1,8 @@
-//===- RunSettings.h - The settings of a run --------------------*- C++ -*-===//
+// The settings of a run.
 //
 // The module has the settings of its run as `titan.run`. The phase pipelines alone read them, and
 // translate them into options of passes. A pass reads its own options only.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_SUPPORT_RUNSETTINGS_H
-#define TITAN_DIALECTS_TITAN_SUPPORT_RUNSETTINGS_H
+#pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -37,5 +33,3 @@ private:
 };
 
 } // namespace titan
-
-#endif // TITAN_DIALECTS_TITAN_SUPPORT_RUNSETTINGS_H

@@ -1,4 +1,4 @@
-//===- TensorBuilder.cpp - Builder of tensor arithmetic -------------------===//
+// Builder of tensor arithmetic.
 
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"

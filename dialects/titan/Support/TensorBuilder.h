@@ -1,13 +1,9 @@
-//===- TensorBuilder.h - Builder of tensor arithmetic -----------*- C++ -*-===//
+// Builder of tensor arithmetic.
 //
 // Builds the operations of gradients at one location. Operands broadcast by dimension name, so that
 // a rule resembles its formula. Canonicalization simplifies the result: the seed is 1, and a mean
 // expands its cotangent.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_SUPPORT_TENSORBUILDER_H
-#define TITAN_DIALECTS_TITAN_SUPPORT_TENSORBUILDER_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/IR/Builders.h"
@@ -63,5 +59,3 @@ private:
 };
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_SUPPORT_TENSORBUILDER_H

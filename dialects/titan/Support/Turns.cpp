@@ -1,4 +1,4 @@
-//===- Turns.cpp - Periods and turns in the IR ----------------------------===//
+// Periods and turns in the IR.
 
 #include "dialects/titan/Support/Turns.h"
 

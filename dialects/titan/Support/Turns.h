@@ -1,7 +1,5 @@
-//===- Turns.h - Periods and turns in the IR --------------------*- C++ -*-===//
-
-#ifndef TITAN_DIALECTS_TITAN_SUPPORT_TURNS_H
-#define TITAN_DIALECTS_TITAN_SUPPORT_TURNS_H
+// Periods and turns in the IR.
+#pragma once
 
 #include "base/turns/Turns.h"
 #include "dialects/titan/IR/Titan.h"
@@ -17,5 +15,3 @@ Turn getTurn(TurnAttr attribute);
 TurnAttr getTurnAttr(mlir::MLIRContext *context, const Turn &turn);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_SUPPORT_TURNS_H

@@ -1,4 +1,4 @@
-//===- Views.cpp - Values that share elements, and their names ------------===//
+// Values that share elements, and their names.
 
 #include "dialects/titan/Support/Views.h"
 #include "dialects/dist/IR/DistOps.h"

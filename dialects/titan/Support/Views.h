@@ -1,7 +1,5 @@
-//===- Views.h - Values that share elements, and their names ----*- C++ -*-===//
-
-#ifndef TITAN_DIALECTS_TITAN_SUPPORT_VIEWS_H
-#define TITAN_DIALECTS_TITAN_SUPPORT_VIEWS_H
+// Values that share elements, and their names.
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -18,5 +16,3 @@ mlir::Value getRoot(mlir::Value value);
 std::string getSourceName(mlir::Value value);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_SUPPORT_VIEWS_H

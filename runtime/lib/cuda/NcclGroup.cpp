@@ -199,7 +199,7 @@ void NcclGroup::waitAsync(int channel) {
   deferred.erase(found);
 }
 
-//===--- Several values at once -------------------------------------------===//
+// Several values at once
 
 bool NcclGroup::supportsUnpacked(std::span<const CollectiveBuffer> buffers) const {
   return std::all_of(buffers.begin(), buffers.end(), [](const CollectiveBuffer &buffer) {

@@ -1,4 +1,4 @@
-//===- FetchOffloaded.cpp - The pass --dist-fetch-offloaded ---------------===//
+// The pass --dist-fetch-offloaded.
 
 #include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "dialects/titan/IR/OpTraits.h"

@@ -1,13 +1,9 @@
-//===- Passes.h - The overlap phase -----------------------------*- C++ -*-===//
+// The overlap phase.
 //
 // Splits collectives into start and wait with computation in between. The phase follows the fuse
 // phase, which reorders blocks. It precedes memory planning, because values in flight extend live
 // ranges. See Passes.td and docs/phases/overlap.md.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_OVERLAP_PASSES_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_OVERLAP_PASSES_H
+#pragma once
 
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -40,5 +36,3 @@ void registerOverlapPhase();
 int64_t getFreeChannel(mlir::Operation *operation);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_OVERLAP_PASSES_H

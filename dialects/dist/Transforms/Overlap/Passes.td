@@ -1,4 +1,4 @@
-//===- Passes.td - Overlap of communication and computation ---------------===//
+// Overlap of communication and computation.
 
 #ifndef TITAN_DIST_OVERLAP_PASSES_TD
 #define TITAN_DIST_OVERLAP_PASSES_TD

@@ -1,4 +1,4 @@
-//===- Pipeline.cpp - The overlap phase, pass by pass ---------------------===//
+// The overlap phase, pass by pass.
 
 #include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "dialects/titan/Support/RunSettings.h"

@@ -1,4 +1,4 @@
-//===- PrefetchGathers.cpp - The pass --dist-prefetch-gathers -------------===//
+// The pass --dist-prefetch-gathers.
 
 #include "dialects/dist/Support/RepeatEdit.h"
 #include "dialects/dist/Transforms/Overlap/Passes.h"

@@ -1,4 +1,4 @@
-//===- SplitCollectives.cpp - The pass --dist-split-collectives -----------===//
+// The pass --dist-split-collectives.
 
 #include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "dialects/titan/Support/PassReport.h"

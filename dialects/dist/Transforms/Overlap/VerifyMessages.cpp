@@ -1,4 +1,4 @@
-//===- VerifyMessages.cpp - The pass --dist-verify-messages ----------------===//
+// The pass --dist-verify-messages.
 
 #include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

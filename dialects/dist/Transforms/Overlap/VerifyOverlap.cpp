@@ -1,4 +1,4 @@
-//===- VerifyOverlap.cpp - The pass --dist-verify-overlap -----------------===//
+// The pass --dist-verify-overlap.
 
 #include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

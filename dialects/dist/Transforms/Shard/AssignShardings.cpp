@@ -1,4 +1,4 @@
-//===- AssignShardings.cpp - The pass --dist-assign-shardings -------------===//
+// The pass --dist-assign-shardings.
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"

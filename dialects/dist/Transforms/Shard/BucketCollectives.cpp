@@ -1,4 +1,4 @@
-//===- BucketCollectives.cpp - The pass --dist-bucket-collectives ---------===//
+// The pass --dist-bucket-collectives.
 
 #include "dialects/dist/Analysis/Buckets.h"
 #include "dialects/dist/IR/DistOps.h"

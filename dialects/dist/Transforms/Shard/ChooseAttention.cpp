@@ -1,4 +1,4 @@
-//===- ChooseAttention.cpp - The pass --dist-choose-attention -------------===//
+// The pass --dist-choose-attention.
 
 #include "dialects/dist/Analysis/AttentionTime.h"
 #include "dialects/dist/Transforms/Shard/MeshView.h"

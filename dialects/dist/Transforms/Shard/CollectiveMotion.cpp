@@ -1,4 +1,4 @@
-//===- CollectiveMotion.cpp - Moves casts away from collectives -----------===//
+// Moves casts away from collectives.
 
 #include "dialects/dist/Transforms/Shard/CollectiveMotion.h"
 

@@ -1,13 +1,9 @@
-//===- CollectiveMotion.h - Moves casts away from collectives ---*- C++ -*-===//
+// Moves casts away from collectives.
 //
 // A collective can run anywhere between its operands and its first use. An adjacent cast, or
 // another collective of the same value, leaves it a single position. Moving both apart lets buckets
 // form.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_COLLECTIVEMOTION_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_COLLECTIVEMOTION_H
+#pragma once
 
 #include "mlir/IR/Block.h"
 
@@ -22,5 +18,3 @@ void moveCastsFromCollectives(mlir::Block &block);
 void moveCastsToCollectives(mlir::Block &block);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_COLLECTIVEMOTION_H

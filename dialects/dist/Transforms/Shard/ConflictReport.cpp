@@ -1,4 +1,4 @@
-//===- ConflictReport.cpp - Report of sharding conflicts ------------------===//
+// Report of sharding conflicts.
 
 #include "dialects/dist/Transforms/Shard/ConflictReport.h"
 #include "dialects/dist/Analysis/Conflicts.h"

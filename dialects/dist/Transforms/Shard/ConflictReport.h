@@ -1,14 +1,10 @@
-//===- ConflictReport.h - Report of sharding conflicts ----------*- C++ -*-===//
+// Report of sharding conflicts.
 //
 // If operands require different shardings of an operation, the order of the axis rules decides. The
 // report lists each decision: the chosen and the rejected dimensions, and the declared tensors from
 // which they were propagated. `titanc info` and `--dist-print-conflicts` print it. A conflict that
 // the rules do not order is a warning.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_CONFLICTREPORT_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_CONFLICTREPORT_H
+#pragma once
 
 #include "dialects/dist/Analysis/SourceValue.h"
 #include "dialects/dist/Transforms/Shard/PartitionGraph.h"
@@ -44,5 +40,3 @@ mlir::FailureOr<std::vector<ConflictUse>> reportConflicts(mlir::func::FuncOp fun
 void warnOfUndecided(const PartitionGraph &graph);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_CONFLICTREPORT_H

@@ -1,4 +1,4 @@
-//===- InsertReshards.cpp - The pass --dist-insert-reshards ---------------===//
+// The pass --dist-insert-reshards.
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/OpShardingDecision.h"

@@ -1,4 +1,4 @@
-//===- LowerReshards.cpp - The pass --dist-lower-reshards -----------------===//
+// The pass --dist-lower-reshards.
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"

@@ -1,4 +1,4 @@
-//===- LowerRingAttention.cpp - The pass --dist-lower-ring-attention ------===//
+// The pass --dist-lower-ring-attention.
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"

@@ -1,4 +1,4 @@
-//===- MeshView.cpp - Mesh and axis rules as plain data -------------------===//
+// Mesh and axis rules as plain data.
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 

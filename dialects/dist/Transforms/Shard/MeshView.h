@@ -1,13 +1,9 @@
-//===- MeshView.h - Mesh and axis rules as plain data -----------*- C++ -*-===//
+// Mesh and axis rules as plain data.
 //
 // The axes of a module for algorithms on plain data, and conversions between sharding attributes
 // and plain shardings. Axes of degree 1 are omitted, because no sharding names them. Without a mesh
 // there are no axes, and every sharding is replicated.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_MESHVIEW_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_MESHVIEW_H
+#pragma once
 
 #include "dialects/dist/Analysis/CollectivePlan.h"
 #include "dialects/dist/Analysis/FactorPropagation.h"
@@ -73,5 +69,3 @@ mlir::LogicalResult forEachFunction(
 ShardingAttr getShardingOf(mlir::Value value);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_MESHVIEW_H

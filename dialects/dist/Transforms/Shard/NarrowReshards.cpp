@@ -1,4 +1,4 @@
-//===- NarrowReshards.cpp - The pass --dist-narrow-reshards ---------------===//
+// The pass --dist-narrow-reshards.
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"

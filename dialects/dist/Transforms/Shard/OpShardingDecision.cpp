@@ -1,4 +1,4 @@
-//===- OpShardingDecision.cpp - Shardings of one operation ----------------===//
+// Shardings of one operation.
 
 #include "dialects/dist/Transforms/Shard/OpShardingDecision.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"

@@ -1,13 +1,9 @@
-//===- OpShardingDecision.h - Shardings of one operation --------*- C++ -*-===//
+// Shardings of one operation.
 //
 // Decides what each axis does to one operation (AxisAssignment.h), and hence the shardings of its
 // operands and results. Inputs are the operands' shardings and the propagated preferences of the
 // results.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_OPSHARDINGDECISION_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_OPSHARDINGDECISION_H
+#pragma once
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 
@@ -45,5 +41,3 @@ private:
 };
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_OPSHARDINGDECISION_H

@@ -1,11 +1,9 @@
-//===- PadDimensions.cpp - The pass --dist-pad-dimensions -----------------===//
+// The pass --dist-pad-dimensions.
 //
 // Rewrites the global program. Afterwards only the attributes of arguments and results tell what is
 // padding. After GSPMD (Xu et al., arXiv 2105.04663), which masks padding with the identity of each
 // reduction. Few masks remain here, because sharding rules say where padding is harmless, and zeros
 // are tracked through linear operations. See docs/rationale/padding.md.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"
 #include "dialects/dist/Transforms/Shard/PaddedValues.h"

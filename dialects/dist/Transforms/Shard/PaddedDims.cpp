@@ -1,4 +1,4 @@
-//===- PaddedDims.cpp - Dimensions that axis rules pad --------------------===//
+// Dimensions that axis rules pad.
 
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"
 #include "llvm/Support/MathExtras.h"

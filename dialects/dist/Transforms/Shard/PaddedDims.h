@@ -1,12 +1,8 @@
-//===- PaddedDims.h - Dimensions that axis rules pad ------------*- C++ -*-===//
+// Dimensions that axis rules pad.
 //
 // Padded dimensions by name, or by the name of their origin. A padded dimension is a multiple of
 // the degrees of all axes that may shard it.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PADDEDDIMS_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PADDEDDIMS_H
+#pragma once
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 
@@ -28,5 +24,3 @@ private:
 ir::NamedTensorType withDimOf(ir::NamedTensorType type, int64_t d, ir::NamedTensorType like);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PADDEDDIMS_H

@@ -1,4 +1,4 @@
-//===- PaddedValues.cpp - The padding of values ---------------------------===//
+// The padding of values.
 
 #include "dialects/dist/Transforms/Shard/PaddedValues.h"
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"

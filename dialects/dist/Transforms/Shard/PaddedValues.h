@@ -1,12 +1,8 @@
-//===- PaddedValues.h - The padding of values -------------------*- C++ -*-===//
+// The padding of values.
 //
 // Tracks which values are padded and where their padding is known to be 0. Creates masked and
 // unpadded versions of values, each once, right after the value.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PADDEDVALUES_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PADDEDVALUES_H
+#pragma once
 
 #include "dialects/dist/Analysis/ShardingRule.h"
 #include "dialects/titan/IR/Titan.h"
@@ -54,5 +50,3 @@ private:
 };
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PADDEDVALUES_H

@@ -1,4 +1,4 @@
-//===- PartitionGraph.cpp - The propagation graph of a function -----------===//
+// The propagation graph of a function.
 
 #include "dialects/dist/Transforms/Shard/PartitionGraph.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"

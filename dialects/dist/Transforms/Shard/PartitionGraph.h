@@ -1,11 +1,7 @@
-//===- PartitionGraph.h - The propagation graph of a function ---*- C++ -*-===//
+// The propagation graph of a function.
 //
 // Maps the plain graph of FactorPropagation.h to IR: tensors to values, and nodes to operations.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PARTITIONGRAPH_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PARTITIONGRAPH_H
+#pragma once
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/titan/IR/Titan.h"
@@ -49,5 +45,3 @@ private:
 void copyTables(mlir::func::FuncOp function);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PARTITIONGRAPH_H

@@ -1,12 +1,8 @@
-//===- Passes.h - The shard phase -------------------------------*- C++ -*-===//
+// The shard phase.
 //
 // Lowers the global program to the program of one rank, with shardings in all types and explicit
 // collectives. See docs/design.md, "Shard", and Passes.td.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PASSES_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PASSES_H
+#pragma once
 
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,5 +33,3 @@ void buildShardPhase(mlir::OpPassManager &passes, const RunSettings &settings);
 void registerShardPhase();
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PASSES_H

@@ -1,4 +1,4 @@
-//===- Passes.td - From the global program to the program of one rank -----===//
+// From the global program to the program of one rank.
 
 #ifndef TITAN_DIST_SHARD_PASSES_TD
 #define TITAN_DIST_SHARD_PASSES_TD

@@ -1,4 +1,4 @@
-//===- Pipeline.cpp - The shard phase, pass by pass -----------------------===//
+// The shard phase, pass by pass.
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/dist/Transforms/Stages/Passes.h"

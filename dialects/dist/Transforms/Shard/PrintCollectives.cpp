@@ -1,4 +1,4 @@
-//===- PrintCollectives.cpp - The pass --dist-print-collectives -----------===//
+// The pass --dist-print-collectives.
 
 #include "dialects/dist/Analysis/CollectiveReport.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"

@@ -1,4 +1,4 @@
-//===- PrintConflicts.cpp - The pass --dist-print-conflicts ---------------===//
+// The pass --dist-print-conflicts.
 
 #include "dialects/dist/Transforms/Shard/ConflictReport.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"

@@ -1,4 +1,4 @@
-//===- Propagate.cpp - The pass --dist-propagate --------------------------===//
+// The pass --dist-propagate.
 
 #include "dialects/dist/Transforms/Shard/ConflictReport.h"
 #include "dialects/dist/Transforms/Shard/PartitionGraph.h"

@@ -1,4 +1,4 @@
-//===- ReshardAfterForward.cpp - The pass --dist-reshard-after-forward ----===//
+// The pass --dist-reshard-after-forward.
 
 #include "dialects/dist/Support/RepeatEdit.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"

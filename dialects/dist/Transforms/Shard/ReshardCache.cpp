@@ -1,4 +1,4 @@
-//===- ReshardCache.cpp - One reshard per value and sharding --------------===//
+// One reshard per value and sharding.
 
 #include "dialects/dist/Transforms/Shard/ReshardCache.h"
 #include "dialects/titan/Support/RewriteEach.h"

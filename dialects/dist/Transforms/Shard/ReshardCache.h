@@ -1,13 +1,9 @@
-//===- ReshardCache.h - One reshard per value and sharding ------*- C++ -*-===//
+// One reshard per value and sharding.
 //
 // Creates reshards during a walk in program order. A reshard is in the block that defines its
 // value, before the first operation there that uses it, itself or in a nested region. It thus
 // dominates all later uses with the same sharding.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_RESHARDCACHE_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_RESHARDCACHE_H
+#pragma once
 
 #include "dialects/dist/IR/DistOps.h"
 
@@ -30,5 +26,3 @@ private:
 };
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_RESHARDCACHE_H

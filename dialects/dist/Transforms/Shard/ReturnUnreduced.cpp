@@ -1,4 +1,4 @@
-//===- ReturnUnreduced.cpp - The pass --dist-return-unreduced -------------===//
+// The pass --dist-return-unreduced.
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,4 +1,4 @@
-//===- TensorAxisRules.cpp - Axis rules of one tensor ---------------------===//
+// Axis rules of one tensor.
 
 #include "dialects/dist/Transforms/Shard/TensorAxisRules.h"
 

@@ -1,12 +1,8 @@
-//===- TensorAxisRules.h - Axis rules of one tensor -------------*- C++ -*-===//
+// Axis rules of one tensor.
 //
 // Axis rules apply to all tensors, unless an override names a tensor. This class merges both, so
 // that no other code handles overrides.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_TENSORAXISRULES_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_TENSORAXISRULES_H
+#pragma once
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 
@@ -38,5 +34,3 @@ private:
 };
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_TENSORAXISRULES_H

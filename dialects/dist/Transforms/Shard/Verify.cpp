@@ -1,4 +1,4 @@
-//===- Verify.cpp - The pass --dist-verify --------------------------------===//
+// The pass --dist-verify.
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"

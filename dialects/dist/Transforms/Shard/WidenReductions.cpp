@@ -1,4 +1,4 @@
-//===- WidenReductions.cpp - The pass --dist-widen-reductions -------------===//
+// The pass --dist-widen-reductions.
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/IR/ElementTypes.h"

@@ -1,4 +1,4 @@
-//===- FormFragments.cpp - The pass --dist-form-fragments -----------------===//
+// The pass --dist-form-fragments.
 
 #include "dialects/dist/Transforms/Stages/FragmentBuilder.h"
 #include "dialects/dist/Transforms/Stages/Passes.h"

@@ -1,4 +1,4 @@
-//===- FragmentBuilder.cpp - Moves a program into fragments ---------------===//
+// Moves a program into fragments.
 
 #include "dialects/dist/Transforms/Stages/FragmentBuilder.h"
 

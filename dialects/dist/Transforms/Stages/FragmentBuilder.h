@@ -1,7 +1,5 @@
-//===- FragmentBuilder.h - Moves a program into fragments -------*- C++ -*-===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTBUILDER_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTBUILDER_H
+// Moves a program into fragments.
+#pragma once
 
 #include "dialects/dist/Transforms/Stages/FragmentPlan.h"
 #include "mlir/IR/IRMapping.h"
@@ -64,5 +62,3 @@ private:
 };
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTBUILDER_H

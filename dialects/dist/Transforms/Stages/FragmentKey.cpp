@@ -1,4 +1,4 @@
-//===- FragmentKey.cpp - Identity and order of fragments ------------------===//
+// Identity and order of fragments.
 
 #include "dialects/dist/Transforms/Stages/FragmentKey.h"
 

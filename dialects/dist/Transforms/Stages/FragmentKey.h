@@ -1,7 +1,5 @@
-//===- FragmentKey.h - Identity and order of fragments ----------*- C++ -*-===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTKEY_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTKEY_H
+// Identity and order of fragments.
+#pragma once
 
 #include "dialects/dist/IR/DistOps.h"
 #include <string>
@@ -32,5 +30,3 @@ struct ExecutionOrder {
 };
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTKEY_H

@@ -1,4 +1,4 @@
-//===- FragmentPlan.cpp - The fragment of every operation -----------------===//
+// The fragment of every operation.
 
 #include "dialects/dist/Transforms/Stages/FragmentPlan.h"
 

@@ -1,4 +1,4 @@
-//===- FragmentPlan.h - The fragment of every operation ---------*- C++ -*-===//
+// The fragment of every operation.
 //
 // Decides in which fragment each operation of a program with stages runs. A training step has one
 // loop over microbatches.
@@ -14,11 +14,7 @@
 // stages (the gradient of a parameter of two stages) belongs to the stage that stores the
 // parameter. The level of an operation counts the values of other stages before it. In a program
 // without a loop (evaluation) this applies to all operations.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTPLAN_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTPLAN_H
+#pragma once
 
 #include "dialects/dist/Transforms/Stages/FragmentKey.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -102,5 +98,3 @@ private:
 };
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_FRAGMENTPLAN_H

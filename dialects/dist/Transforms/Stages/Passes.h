@@ -1,12 +1,8 @@
-//===- Passes.h - Stages of a pipeline --------------------------*- C++ -*-===//
+// Stages of a pipeline.
 //
 // Cuts the program of one rank into fragments that an action table executes. See docs/design.md,
 // "Shard", docs/rationale/pipeline.md, and Passes.td.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_PASSES_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_PASSES_H
+#pragma once
 
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,5 +16,3 @@ namespace titan::dist {
 #include "dialects/dist/Transforms/Stages/Passes.h.inc"
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_PASSES_H

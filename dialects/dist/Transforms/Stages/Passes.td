@@ -1,4 +1,4 @@
-//===- Passes.td - Stages of a pipeline -----------------------------------===//
+// Stages of a pipeline.
 
 #ifndef TITAN_DIST_STAGES_PASSES_TD
 #define TITAN_DIST_STAGES_PASSES_TD

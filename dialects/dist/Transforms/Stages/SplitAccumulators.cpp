@@ -1,4 +1,4 @@
-//===- SplitAccumulators.cpp - One sum per stage --------------------------===//
+// One sum per stage.
 
 #include "dialects/dist/Transforms/Stages/SplitAccumulators.h"
 

@@ -1,7 +1,5 @@
-//===- SplitAccumulators.h - One sum per stage ------------------*- C++ -*-===//
-
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_SPLITACCUMULATORS_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_SPLITACCUMULATORS_H
+// One sum per stage.
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -14,5 +12,3 @@ namespace titan::dist {
 void splitAccumulators(mlir::func::FuncOp program);
 
 } // namespace titan::dist
-
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_STAGES_SPLITACCUMULATORS_H

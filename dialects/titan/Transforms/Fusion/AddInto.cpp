@@ -1,4 +1,4 @@
-//===- AddInto.cpp - The pass --titan-add-into ----------------------------===//
+// The pass --titan-add-into.
 
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Support/RewriteEach.h"

@@ -1,4 +1,4 @@
-//===- FuseRows.cpp - The pass --titan-fuse-rows --------------------------===//
+// The pass --titan-fuse-rows.
 
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Transforms/Fusion/Groups.h"

@@ -1,4 +1,4 @@
-//===- Groups.cpp - Which operations of a block are fused -----------------===//
+// Which operations of a block are fused.
 
 #include "dialects/titan/Transforms/Fusion/Groups.h"
 

@@ -1,14 +1,10 @@
-//===- Groups.h - Which operations of a block are fused ---------*- C++ -*-===//
+// Which operations of a block are fused.
 //
 // Grows groups of elementwise operations and reductions that can be evaluated row by row. An
 // operation joins the group of a producer or consumer under three conditions: enough rows remain to
 // divide among threads; the row buffers still fit on the stack; and the block, with each group as
 // one node, remains acyclic.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_FUSION_GROUPS_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_FUSION_GROUPS_H
+#pragma once
 
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -74,5 +70,3 @@ private:
 };
 
 } // namespace titan::fusion
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_FUSION_GROUPS_H

@@ -1,13 +1,9 @@
-//===- Passes.h - The fuse phase --------------------------------*- C++ -*-===//
+// The fuse phase.
 //
 // Between two matrix products there are many elementwise operations and reductions. Executed one by
 // one, each of them moves whole tensors through memory. The phase fuses operations over the same
 // rows into one region. See Passes.td.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_FUSION_PASSES_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_FUSION_PASSES_H
+#pragma once
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Titan.h"
@@ -33,5 +29,3 @@ void buildFusePhase(mlir::OpPassManager &passes, const RunSettings &settings);
 void registerFusionPasses();
 
 } // namespace titan::fusion
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_FUSION_PASSES_H

@@ -1,4 +1,4 @@
-//===- Passes.td - The fuse phase -----------------------------------------===//
+// The fuse phase.
 
 #ifndef TITAN_TRANSFORMS_FUSION_PASSES_TD
 #define TITAN_TRANSFORMS_FUSION_PASSES_TD

@@ -1,4 +1,4 @@
-//===- Pipeline.cpp - The fuse phase --------------------------------------===//
+// The fuse phase.
 
 #include "dialects/titan/Transforms/Fusion/Passes.h"
 #include "mlir/Pass/PassManager.h"

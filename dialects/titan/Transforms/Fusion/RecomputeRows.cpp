@@ -1,4 +1,4 @@
-//===- RecomputeRows.cpp - The pass --titan-recompute-rows ----------------===//
+// The pass --titan-recompute-rows.
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/TypeOf.h"

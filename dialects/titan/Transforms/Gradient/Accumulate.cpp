@@ -1,4 +1,4 @@
-//===- Accumulate.cpp - A step in several microbatches of the batch --------------===//
+// A step in several microbatches of the batch.
 
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"

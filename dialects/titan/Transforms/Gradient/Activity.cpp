@@ -1,4 +1,4 @@
-//===- Activity.cpp - Activity analysis of reverse mode -------------------===//
+// Activity analysis of reverse mode.
 
 #include "dialects/titan/Transforms/Gradient/Activity.h"
 #include "dialects/titan/Support/Programs.h"

@@ -1,13 +1,9 @@
-//===- Activity.h - Activity analysis of reverse mode -----------*- C++ -*-===//
+// Activity analysis of reverse mode.
 //
 // A value is active if it depends, through floating-point values, on a trained parameter. Only
 // active values get a cotangent. Frozen parameters and constant expressions therefore cost no
 // gradient.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_ACTIVITY_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_ACTIVITY_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -39,5 +35,3 @@ llvm::SmallVector<bool> findReachingIterArgs(RepeatOp repeat,
                                              llvm::ArrayRef<mlir::Value> cotangents);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_ACTIVITY_H

@@ -1,4 +1,4 @@
-//===- AddOptimizer.cpp - Clipping and the optimizer's updates ------------===//
+// Clipping and the optimizer's updates.
 
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorAttributes.h"

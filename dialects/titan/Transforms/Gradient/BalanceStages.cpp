@@ -1,4 +1,4 @@
-//===- BalanceStages.cpp - The pass --titan-balance-stages ----------------===//
+// The pass --titan-balance-stages.
 
 #include "base/schedule/Balance.h"
 #include "base/schedule/Memory.h"

@@ -1,4 +1,4 @@
-//===- BatchDependence.cpp - How the values of a step depend on the microbatch -===//
+// How the values of a step depend on the microbatch.
 
 #include "dialects/titan/Transforms/Gradient/BatchDependence.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"

@@ -1,14 +1,10 @@
-//===- BatchDependence.h - How the values of a step depend on the microbatch -*- C++ -*-===//
+// How the values of a step depend on the microbatch.
 //
 // Dataflow analysis for gradient accumulation. Every value is invariant, sliced along one
 // dimension, accumulated over the microbatches, or available only after accumulation (Chunks.h).
 // The sharding rules determine the result: a microbatch divides a dimension in time as a shard
 // divides it in space.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_BATCHDEPENDENCE_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_BATCHDEPENDENCE_H
+#pragma once
 
 #include "dialects/titan/Transforms/Gradient/Chunks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -65,5 +61,3 @@ private:
 };
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_BATCHDEPENDENCE_H

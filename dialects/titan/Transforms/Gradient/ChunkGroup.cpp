@@ -1,4 +1,4 @@
-//===- ChunkGroup.cpp - The operations of a chunked loss ------------------===//
+// The operations of a chunked loss.
 
 #include "dialects/titan/Transforms/Gradient/ChunkGroup.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"

@@ -1,13 +1,9 @@
-//===- ChunkGroup.h - The operations of a chunked loss ----------*- C++ -*-===//
+// The operations of a chunked loss.
 //
 // The logits of a large vocabulary, their exponentials and their gradient are the largest values of
 // a step. No operation needs them whole, so their producers and users can run once per chunk of the
 // sequence. This class finds these operations from value sizes and sharding rules.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_CHUNKGROUP_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_CHUNKGROUP_H
+#pragma once
 
 #include "dialects/dist/Analysis/ShardingRule.h"
 #include "dialects/titan/Transforms/Gradient/Chunks.h"
@@ -80,5 +76,3 @@ private:
 };
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_CHUNKGROUP_H

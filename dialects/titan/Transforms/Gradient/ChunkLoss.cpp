@@ -1,4 +1,4 @@
-//===- ChunkLoss.cpp - The pass --titan-chunk-loss -------------===//
+// The pass --titan-chunk-loss.
 
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"

@@ -1,4 +1,4 @@
-//===- ChunkPlan.cpp - Chooses a dimension and a number of chunks ---------===//
+// Chooses a dimension and a number of chunks.
 
 #include "dialects/titan/Transforms/Gradient/ChunkPlan.h"
 #include "dialects/dist/IR/DistOps.h"

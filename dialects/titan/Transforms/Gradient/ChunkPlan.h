@@ -1,12 +1,8 @@
-//===- ChunkPlan.h - Chooses a dimension and a number of chunks -*- C++ -*-===//
+// Chooses a dimension and a number of chunks.
 //
 // Weighs the memory that chunks save against their cost. The sizes are those on one rank, as far as
 // the axis rules determine them.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_CHUNKPLAN_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_CHUNKPLAN_H
+#pragma once
 
 #include "dialects/titan/Transforms/Gradient/ChunkGroup.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -57,5 +53,3 @@ private:
 };
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_CHUNKPLAN_H

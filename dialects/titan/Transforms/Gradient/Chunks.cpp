@@ -1,4 +1,4 @@
-//===- Chunks.cpp - Loops over chunks and microbatches --------------------===//
+// Loops over chunks and microbatches.
 
 #include "dialects/titan/Transforms/Gradient/Chunks.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"

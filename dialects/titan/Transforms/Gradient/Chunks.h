@@ -1,13 +1,9 @@
-//===- Chunks.h - Loops over chunks and microbatches ------------*- C++ -*-===//
+// Loops over chunks and microbatches.
 //
 // A loop divides a dimension in time as a mesh axis divides it in space. The sharding rules
 // therefore say whether an operation on chunks computes a chunk of its result or a term of a sum
 // over chunks.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_CHUNKS_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_CHUNKS_H
+#pragma once
 
 #include "dialects/dist/Analysis/ShardingRule.h"
 #include "dialects/titan/IR/Titan.h"
@@ -64,5 +60,3 @@ private:
 };
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_CHUNKS_H

@@ -1,4 +1,4 @@
-//===- CleanUp.cpp - Simplifies a differentiated function -----------------===//
+// Simplifies a differentiated function.
 
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Support/Canonicalize.h"

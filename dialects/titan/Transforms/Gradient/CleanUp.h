@@ -1,14 +1,10 @@
-//===- CleanUp.h - Simplifies a differentiated function ---------*- C++ -*-===//
+// Simplifies a differentiated function.
 //
 // Reverse mode builds products with the seed, which is 1, and equal expressions several times: a
 // division per operand, a square in the forward and in the backward pass. Canonicalization and CSE
 // remove these. Constants are an exception: each body of a repeat has its own, so that no loop
 // captures a scalar or reads a constant from memory.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_CLEANUP_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_CLEANUP_H
+#pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -19,5 +15,3 @@ namespace titan::ir {
 void cleanUp(mlir::func::FuncOp function);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_CLEANUP_H

@@ -1,4 +1,4 @@
-//===- Differentiate.cpp - Gradients of the loss --------------------------===//
+// Gradients of the loss.
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Support/Programs.h"

@@ -1,4 +1,4 @@
-//===- DivideTables.cpp - The pass --titan-divide-tables ------------------===//
+// The pass --titan-divide-tables.
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/OpTraits.h"

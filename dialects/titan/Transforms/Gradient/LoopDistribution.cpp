@@ -1,4 +1,4 @@
-//===- LoopDistribution.cpp - Loop distribution of a repeat ---------------===//
+// Loop distribution of a repeat.
 
 #include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "dialects/titan/Support/ReadValues.h"

@@ -1,15 +1,11 @@
-//===- LoopDistribution.h - Loop distribution of a repeat -------*- C++ -*-===//
+// Loop distribution of a repeat.
 //
 // Divides a repeat into two repeats over the same iterations (Allen and Kennedy): the first stacks
 // values, the second scans them and computes the rest. Two passes need that:
 // - A running mean over the batch consists of a sum over the batch and arithmetic on that sum. With
 //   microbatches the sum belongs into the loop and the arithmetic after it.
 // - A pipeline computes the gradients of a stage's parameters apart from that of its input.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_LOOPDISTRIBUTION_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_LOOPDISTRIBUTION_H
+#pragma once
 
 #include "dialects/titan/Transforms/Gradient/BatchDependence.h"
 
@@ -39,5 +35,3 @@ mlir::FailureOr<RepeatOp> distributeRepeat(RepeatOp repeat, llvm::ArrayRef<unsig
 mlir::LogicalResult distributeRepeat(RepeatOp repeat, const BatchDependence &dependence);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_LOOPDISTRIBUTION_H

@@ -1,4 +1,4 @@
-//===- OptimizerFunction.cpp - An optimizer as a function of tensors ------===//
+// An optimizer as a function of tensors.
 
 #include "dialects/titan/Transforms/Gradient/OptimizerFunction.h"
 

@@ -1,4 +1,4 @@
-//===- OptimizerFunction.h - An optimizer as a function of tensors -*- C++ -*-===//
+// An optimizer as a function of tensors.
 //
 // An optimizer is a private function with the attribute `titan.optimizer`. All its floating-point
 // values have one element type, in which the update is computed. Its arguments have roles:
@@ -8,11 +8,7 @@
 // The function updates the parameter of one layer. If a repeat stacks the parameter, the inlined
 // body prepends the dimensions of the stack to the type of every value that depends on a stacked
 // value.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_OPTIMIZERFUNCTION_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_OPTIMIZERFUNCTION_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -76,5 +72,3 @@ private:
 };
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_OPTIMIZERFUNCTION_H

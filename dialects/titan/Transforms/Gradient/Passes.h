@@ -1,14 +1,10 @@
-//===- Passes.h - The gradient phase ----------------------------*- C++ -*-===//
+// The gradient phase.
 //
 // From the forward pass to the whole training step: gradients, chunked loss, gradient accumulation,
 // clipping and optimizer. The phase runs on the global program, before the shard phase. Propagation
 // therefore treats forward and backward alike, and cotangents need no sharding of their own. See
 // Passes.td.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_PASSES_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_PASSES_H
+#pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
@@ -33,5 +29,3 @@ void buildGradientPhase(mlir::OpPassManager &manager, const RunSettings &setting
 void registerGradientPasses();
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_PASSES_H

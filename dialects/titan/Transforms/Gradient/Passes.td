@@ -1,4 +1,4 @@
-//===- Passes.td - The gradient phase -------------------------------------===//
+// The gradient phase.
 
 #ifndef TITAN_TRANSFORMS_GRADIENT_PASSES_TD
 #define TITAN_TRANSFORMS_GRADIENT_PASSES_TD

@@ -1,4 +1,4 @@
-//===- Pipeline.cpp - The gradient phase ----------------------------------===//
+// The gradient phase.
 
 #include "dialects/titan/Cost/Cost.h"
 #include "dialects/titan/Support/Canonicalize.h"

@@ -1,9 +1,7 @@
-//===- Recompute.cpp - The pass --titan-mark-recomputed -------------------===//
+// The pass --titan-mark-recomputed.
 //
 // The pass translates the recomputation policy into marks on operations. If only some layers of a
 // variant are recomputed, the variant becomes two. Later passes see the marks only.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"

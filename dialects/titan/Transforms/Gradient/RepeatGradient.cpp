@@ -1,4 +1,4 @@
-//===- RepeatGradient.cpp - The gradient of a repeat is a repeat ----------===//
+// The gradient of a repeat is a repeat.
 //
 // The backward repeat iterates in the opposite direction with the same iteration table. Each
 // variant of the forward has one backward body:
@@ -10,8 +10,6 @@
 // - stacked outputs: the cotangents of the forward's scanned inputs.
 //
 // docs/rationale/repeat.md explains why a repeat is a scan.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/IR/TensorAttributes.h"

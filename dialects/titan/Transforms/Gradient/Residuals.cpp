@@ -1,4 +1,4 @@
-//===- Residuals.cpp - Residuals of a repeat ------------------------------===//
+// Residuals of a repeat.
 
 #include "dialects/titan/Transforms/Gradient/Residuals.h"
 #include "dialects/titan/Support/ReadValues.h"

@@ -1,4 +1,4 @@
-//===- Residuals.h - Residuals of a repeat ----------------------*- C++ -*-===//
+// Residuals of a repeat.
 //
 // The backward body is first built with direct uses of values of the forward body. This class
 // replaces these uses. For each value it chooses the cheapest source:
@@ -11,11 +11,7 @@
 //
 // The operand of a view is stacked instead of the view. If a value has a sharding constraint, the
 // constraint's result is stacked, since its sharding is known.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_RESIDUALS_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_RESIDUALS_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 #include "llvm/ADT/SetVector.h"
@@ -60,5 +56,3 @@ private:
 };
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_RESIDUALS_H

@@ -1,4 +1,4 @@
-//===- ReverseSweep.cpp - Reverse-mode differentiation of a block ---------===//
+// Reverse-mode differentiation of a block.
 
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
 #include "dialects/titan/Differentiation/ParameterOrigin.h"

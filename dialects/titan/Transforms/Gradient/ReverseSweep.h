@@ -1,14 +1,10 @@
-//===- ReverseSweep.h - Reverse-mode differentiation of a block -*- C++ -*-===//
+// Reverse-mode differentiation of a block.
 //
 // Visits the operations of a block in reverse order, builds the cotangents of their operands
 // (DifferentiableOpInterface), and adds the contributions of several uses. Values from outside the
 // block get cotangents, too. The caller uses those of a function's parameters and a repeat's
 // captures.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_REVERSESWEEP_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_REVERSESWEEP_H
+#pragma once
 
 #include "dialects/titan/Transforms/Gradient/Activity.h"
 #include "llvm/ADT/MapVector.h"
@@ -54,5 +50,3 @@ mlir::LogicalResult differentiateRepeat(RepeatOp repeat, llvm::ArrayRef<mlir::Va
 void eraseDeadOps(mlir::Region &region);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_REVERSESWEEP_H

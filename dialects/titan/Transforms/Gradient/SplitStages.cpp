@@ -1,12 +1,10 @@
-//===- SplitStages.cpp - The pass --titan-split-stages --------------------===//
+// The pass --titan-split-stages.
 //
 // A repeat over a pipelined dimension becomes one repeat per stage. The iteration arguments of a
 // stage are the results of the stage before. The layers of several repeats are counted one after
 // the other: a stage has the end of one repeat and the beginning of the next. What has slots for
 // the layers is divided: arguments and updates of the function become one per stage, other scanned
 // inputs are sliced.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Stacked.h"

@@ -1,4 +1,4 @@
-//===- SplitTurns.cpp - Train programs of several losses and periods ------===//
+// Train programs of several losses and periods.
 
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"

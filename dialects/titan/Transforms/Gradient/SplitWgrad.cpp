@@ -1,4 +1,4 @@
-//===- SplitWgrad.cpp - The pass --titan-split-wgrad ----------------------===//
+// The pass --titan-split-wgrad.
 
 #include "base/schedule/Source.h"
 #include "dialects/dist/IR/DistOps.h"

@@ -1,4 +1,4 @@
-//===- UnusedIterArgs.cpp - Iteration arguments without effect ------------===//
+// Iteration arguments without effect.
 
 #include "dialects/titan/Transforms/Gradient/UnusedIterArgs.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"

@@ -1,12 +1,8 @@
-//===- UnusedIterArgs.h - Iteration arguments without effect ----*- C++ -*-===//
+// Iteration arguments without effect.
 //
 // The logits need no loss, and a turn needs no loss of others. A repeat of a model may pass one
 // from iteration to iteration.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_UNUSEDITERARGS_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_UNUSEDITERARGS_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -17,5 +13,3 @@ namespace titan::ir {
 void dropUnusedIterArgs(mlir::Region &region);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_UNUSEDITERARGS_H

@@ -1,4 +1,4 @@
-//===- VerifyGradientPhase.cpp - What holds after the gradient phase ------===//
+// What holds after the gradient phase.
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Support/Programs.h"

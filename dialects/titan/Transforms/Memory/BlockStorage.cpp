@@ -1,4 +1,4 @@
-//===- BlockStorage.cpp - Parameters that are stored block by block -------===//
+// Parameters that are stored block by block.
 
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 

@@ -1,14 +1,10 @@
-//===- BlockStorage.h - Parameters that are stored block by block ----*- C++ -*-===//
+// Parameters that are stored block by block.
 //
 // A block is one iteration of a repeat. The bucket of a block is one contiguous range of a rank's
 // memory: it contains the rank's shards of all parameters that the repeat stacks. A collective, a
 // file or another memory can therefore transfer a block without packing. Optimizer states of these
 // parameters have their own buckets.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
+#pragma once
 
 #include "base/arena/PersistentLayout.h"
 #include "dialects/titan/IR/Titan.h"
@@ -84,5 +80,3 @@ template <> struct llvm::DenseMapInfo<titan::memory::PersistentKey> {
   }
   static bool isEqual(const Key &a, const Key &b) { return a == b; }
 };
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H

@@ -1,4 +1,4 @@
-//===- Liveness.cpp - The linear order of a function's events -------------===//
+// The linear order of a function's events.
 
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Support/Views.h"

@@ -1,15 +1,11 @@
-//===- Liveness.h - The linear order of a function's events -----*- C++ -*-===//
+// The linear order of a function's events.
 //
 // Numbers the operations of a function in execution order. A repeat has one event at its start and
 // one at its end; between them, each body is numbered once, one body after the other. A live range
 // within one iteration therefore has the same events in every iteration of its variant. A captured
 // value or a scanned input is live until the end of the repeat, because the next iteration reads it
 // again.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_LIVENESS_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_LIVENESS_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -37,5 +33,3 @@ private:
 };
 
 } // namespace titan::memory
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_LIVENESS_H

@@ -1,4 +1,4 @@
-//===- MemoryPlan.cpp - Queries of a memory plan --------------------------===//
+// Queries of a memory plan.
 
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 

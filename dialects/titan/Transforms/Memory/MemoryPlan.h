@@ -1,4 +1,4 @@
-//===- MemoryPlan.h - The memory plan as attributes -------------*- C++ -*-===//
+// The memory plan as attributes.
 //
 // The attributes that `--titan-plan-memory` writes and emission reads. The plan consists of
 // attributes, so that it can be printed, tested and interpreted:
@@ -11,11 +11,7 @@
 //   titan.events           on a function: the number of events of its linear order
 //   titan.persistent       on the module: the persistent allocations, shared by all functions
 // A yield or return copies each operand whose allocation differs from its destination.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_MEMORYPLAN_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_MEMORYPLAN_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -51,5 +47,3 @@ bool isInline(mlir::Value value);
 mlir::LogicalResult verifyAllocRefs(mlir::func::FuncOp function, bool isComplete);
 
 } // namespace titan::memory
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_MEMORYPLAN_H

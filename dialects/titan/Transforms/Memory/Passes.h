@@ -1,12 +1,8 @@
-//===- Passes.h - The memory phase ------------------------------*- C++ -*-===//
+// The memory phase.
 //
 // Assigns memory to every value and verifies the plan. MemoryPlan.h describes the plan, Passes.td
 // the passes.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PASSES_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PASSES_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -33,5 +29,3 @@ void buildMemoryPhase(mlir::OpPassManager &passes, const RunSettings &settings);
 void registerMemoryPasses();
 
 } // namespace titan::memory
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PASSES_H

@@ -1,4 +1,4 @@
-//===- Passes.td - The memory phase ---------------------------------------===//
+// The memory phase.
 
 #ifndef TITAN_TRANSFORMS_MEMORY_PASSES_TD
 #define TITAN_TRANSFORMS_MEMORY_PASSES_TD

@@ -1,4 +1,4 @@
-//===- PersistentTable.cpp - Persistent allocations -----------------------===//
+// Persistent allocations.
 
 #include "dialects/titan/Transforms/Memory/Planner.h"
 

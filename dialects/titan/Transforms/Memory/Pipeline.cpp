@@ -1,4 +1,4 @@
-//===- Pipeline.cpp - The memory phase ------------------------------------===//
+// The memory phase.
 
 #include "dialects/titan/Support/RunSettings.h"
 #include "dialects/titan/Transforms/Memory/Passes.h"

@@ -1,4 +1,4 @@
-//===- PipelineTable.cpp - The pipelines of a planned module --------------===//
+// The pipelines of a planned module.
 
 #include "dialects/titan/Transforms/Memory/PipelineTable.h"
 

@@ -1,7 +1,5 @@
-//===- PipelineTable.h - The pipelines of a planned module ------*- C++ -*-===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PIPELINETABLE_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PIPELINETABLE_H
+// The pipelines of a planned module.
+#pragma once
 
 #include "base/pipeline/Table.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,5 +16,3 @@ std::vector<pipeline::Pipeline> getPipelines(mlir::ModuleOp module);
 std::vector<int> getUsedAllocations(mlir::func::FuncOp fragment);
 
 } // namespace titan::memory
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PIPELINETABLE_H

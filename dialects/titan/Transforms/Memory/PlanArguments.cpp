@@ -1,12 +1,10 @@
-//===- PlanArguments.cpp - Allocations of arguments and results -----------===//
+// Allocations of arguments and results.
 //
 // Tensors that several programs share or that live between steps are persistent. An input is in a
 // transient allocation that is live from the start of its program. An output or gradient is live
 // from its definition to the end of its program. A gradient can therefore reuse the memory of an
 // activation. A gradient that is a sum over microbatches stays where the sum is. Programs share
 // memory, because the runtime reads the results of one program before it runs another.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"

@@ -1,10 +1,8 @@
-//===- PlanInPlace.cpp - Results that reuse the allocation of an operand ---===//
+// Results that reuse the allocation of an operand.
 //
 // An operation may write its result over an operand at its last use if it reads no element after it
 // has written to the same address. Elementwise operations satisfy this condition by definition. For
 // fused regions it follows from the order of their loops.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Support/RowSchedule.h"

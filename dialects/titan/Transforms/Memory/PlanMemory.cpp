@@ -1,4 +1,4 @@
-//===- PlanMemory.cpp - The pass --titan-plan-memory ----------------------===//
+// The pass --titan-plan-memory.
 
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"

@@ -1,9 +1,7 @@
-//===- PlanRepeat.cpp - Iteration arguments, scanned inputs and stacked outputs ---===//
+// Iteration arguments, scanned inputs and stacked outputs.
 //
 // A stacked output is one allocation; the body computes each yielded value in its slot. An
 // iteration argument is one allocation for all iterations, possibly that of its initial value.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"

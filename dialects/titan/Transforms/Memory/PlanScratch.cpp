@@ -1,8 +1,6 @@
-//===- PlanScratch.cpp - Scratch memory of operations ---------------------===//
+// Scratch memory of operations.
 //
 // Scratch of kernels, and memory for the padding of flat tensors.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"

@@ -1,9 +1,7 @@
-//===- PlanStackOverlaps.cpp - Which stacks may share memory --------------===//
+// Which stacks may share memory.
 //
 // Conservative: while the repeat runs, the allocations must contain only the two stacks, and each
 // iteration must access only its own slots.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"

@@ -1,4 +1,4 @@
-//===- Planner.cpp - Assigns an allocation to every value of a function ---===//
+// Assigns an allocation to every value of a function.
 
 #include "dialects/titan/Transforms/Memory/Planner.h"
 #include "dialects/titan/Support/PassReport.h"

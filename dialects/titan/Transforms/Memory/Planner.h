@@ -1,4 +1,4 @@
-//===- Planner.h - Assigns an allocation to every value of a function ----*- C++ -*-===//
+// Assigns an allocation to every value of a function.
 //
 // One walk in program order. The allocation of a value is the first of these that applies:
 //   1. none, if the value is inline; the operand's, if the value is a view;
@@ -7,11 +7,7 @@
 //   3. the allocation of an operand whose last use is this operation;
 //   4. a new allocation.
 // The yield or return copies every value that is not in its preferred allocation.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PLANNER_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PLANNER_H
+#pragma once
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
@@ -118,5 +114,3 @@ private:
 };
 
 } // namespace titan::memory
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PLANNER_H

@@ -1,4 +1,4 @@
-//===- SequentializeCopies.cpp - The pass --titan-sequentialize-copies -----------------===//
+// The pass --titan-sequentialize-copies.
 
 #include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/Passes.h"

@@ -1,4 +1,4 @@
-//===- StackOverlaps.cpp - Stacks that may share memory -------------------===//
+// Stacks that may share memory.
 
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 

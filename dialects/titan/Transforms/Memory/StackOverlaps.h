@@ -1,4 +1,4 @@
-//===- StackOverlaps.h - Stacks that may share memory -----------*- C++ -*-===//
+// Stacks that may share memory.
 //
 // A repeat that consumes one stack while it produces another needs less memory than both stacks.
 // `--titan-plan-memory` lists such pairs of stacks on the repeat, with the offset constraints that
@@ -11,11 +11,7 @@
 // Allocations 3 and 4 are consumed, allocation 9 is produced, and each has 6 slots. `above` and
 // `below` are lists of constraints, two numbers each. `--titan-verify-memory` checks the
 // constraints iteration by iteration.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_STACKOVERLAPS_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_STACKOVERLAPS_H
+#pragma once
 
 #include "base/arena/OffsetConstraints.h"
 #include "dialects/titan/IR/Titan.h"
@@ -45,5 +41,3 @@ bool endsInBlock(mlir::Operation *op);
 mlir::LogicalResult verifyStackOverlaps(mlir::func::FuncOp function);
 
 } // namespace titan::memory
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_STACKOVERLAPS_H

@@ -1,9 +1,7 @@
-//===- VerifyAllocRefs.cpp - Is a memory plan complete and well-formed? ---===//
+// Is a memory plan complete and well-formed?.
 //
 // Emission, the interpreter and the other verifiers rely on these checks. VerifyMemory.cpp checks
 // the semantics of the plan.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/Dist.h"
 #include "dialects/dist/IR/DistOps.h"

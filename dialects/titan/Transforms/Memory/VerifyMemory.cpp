@@ -1,12 +1,10 @@
-//===- VerifyMemory.cpp - The pass --titan-verify-memory ------------------===//
+// The pass --titan-verify-memory.
 //
 // Replays a program on its allocations, independently of the planner. A table maps each allocation
 // to the value that it contains. Writing a result replaces the entry; reading an operand whose
 // entry is another value is an error. Each body of a repeat is replayed twice, so that every
 // iteration follows every other. Live ranges are checked during the same walk; results of the
 // function must be live at its end. VerifyStackOverlaps.cpp checks stack overlaps slot by slot.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/Support/Views.h"

@@ -1,11 +1,9 @@
-//===- VerifyStackOverlaps.cpp - Do stack overlaps keep live slots disjoint? ---===//
+// Do stack overlaps keep live slots disjoint?.
 //
 // For every allocation of a stack overlap, finds the slot that each iteration accesses. The slot
 // follows from the allocation references of all values that the body reads and writes. Then checks,
 // iteration by iteration, that the offset constraints separate the slots that are still to be read
 // from the slots that have been written.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/Support/Views.h"

@@ -1,4 +1,4 @@
-//===- AddDecode.cpp - The pass --titan-add-decode ------------------------===//
+// The pass --titan-add-decode.
 
 #include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/dist/IR/DistOps.h"

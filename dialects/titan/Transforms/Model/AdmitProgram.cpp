@@ -1,4 +1,4 @@
-//===- AdmitProgram.cpp - Copies the caches of a text to a slot -----------===//
+// Copies the caches of a text to a slot.
 
 #include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Support/Programs.h"

@@ -1,4 +1,4 @@
-//===- CheckIndices.cpp - The pass --titan-check-indices ------------------===//
+// The pass --titan-check-indices.
 
 #include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/IR/TypeOf.h"

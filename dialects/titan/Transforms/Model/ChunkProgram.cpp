@@ -1,4 +1,4 @@
-//===- ChunkProgram.cpp - Programs of generation --------------------------===//
+// Programs of generation.
 
 #include "dialects/titan/Transforms/Model/ChunkProgram.h"
 #include "dialects/dist/Support/RepeatEdit.h"

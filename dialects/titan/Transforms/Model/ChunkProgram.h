@@ -1,12 +1,8 @@
-//===- ChunkProgram.h - Programs of generation ------------------*- C++ -*-===//
+// Programs of generation.
 //
 // Copies of @logits for some positions, which read earlier ones from caches
 // (docs/rationale/generation.md).
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_CHUNKPROGRAM_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_CHUNKPROGRAM_H
+#pragma once
 
 #include "dialects/titan/Transforms/Model/PositionChunks.h"
 
@@ -31,5 +27,3 @@ mlir::func::FuncOp buildChunkProgram(mlir::func::FuncOp logits, const PositionCh
 mlir::func::FuncOp buildAdmitProgram(mlir::func::FuncOp decode, mlir::func::FuncOp batch);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_CHUNKPROGRAM_H

@@ -1,4 +1,4 @@
-//===- FoldSelects.cpp - The pass --titan-fold-selects --------------------===//
+// The pass --titan-fold-selects.
 
 #include "dialects/titan/Transforms/Model/IndexRange.h"
 #include "dialects/titan/Transforms/Model/Passes.h"

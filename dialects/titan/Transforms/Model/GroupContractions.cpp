@@ -1,4 +1,4 @@
-//===- GroupContractions.cpp - The pass --titan-group-contractions --------===//
+// The pass --titan-group-contractions.
 
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TypeOf.h"

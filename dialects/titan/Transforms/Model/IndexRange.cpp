@@ -1,4 +1,4 @@
-//===- IndexRange.cpp - Value ranges of index tensors ---------------------===//
+// Value ranges of index tensors.
 
 #include "dialects/titan/Transforms/Model/IndexRange.h"
 #include "dialects/titan/IR/Compare.h"

@@ -1,12 +1,8 @@
-//===- IndexRange.h - Value ranges of index tensors -------------*- C++ -*-===//
+// Value ranges of index tensors.
 //
 // Interval arithmetic on integer tensors. The intervals of leaves follow from dimension sizes,
 // constants, iteration counts, and the tokens that the runtime accepts.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_INDEXRANGE_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_INDEXRANGE_H
+#pragma once
 
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -44,5 +40,3 @@ private:
 std::optional<int64_t> getVocabulary(mlir::ModuleOp module);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_INDEXRANGE_H

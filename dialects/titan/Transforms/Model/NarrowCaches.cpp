@@ -1,4 +1,4 @@
-//===- NarrowCaches.cpp - Attention to narrower keys and values -----------===//
+// Attention to narrower keys and values.
 
 #include "dialects/titan/Transforms/Model/NarrowCaches.h"
 #include "dialects/titan/IR/TypeOf.h"

@@ -1,7 +1,5 @@
-//===- NarrowCaches.h - Attention to narrower keys and values ---*- C++ -*-===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_NARROWCACHES_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_NARROWCACHES_H
+// Attention to narrower keys and values.
+#pragma once
 
 #include "dialects/titan/Transforms/Model/PositionChunks.h"
 
@@ -14,5 +12,3 @@ namespace titan::ir {
 void narrowCaches(mlir::func::FuncOp function, const PositionChunks &chunks);
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_NARROWCACHES_H

@@ -1,12 +1,8 @@
-//===- Passes.h - The model phase ------------------------------*- C++ -*-===//
+// The model phase.
 //
 // compiler/lowering produces the IR of the model phase. The phase adds checks of computed indices
 // and verifies what the later phases assume. See Passes.td.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_PASSES_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_PASSES_H
+#pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
@@ -32,5 +28,3 @@ void buildModelPhase(mlir::OpPassManager &manager, const RunSettings &settings);
 void registerModelPasses();
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_PASSES_H

@@ -1,4 +1,4 @@
-//===- Passes.td - The model phase ----------------------------------------===//
+// The model phase.
 
 #ifndef TITAN_TRANSFORMS_MODEL_PASSES_TD
 #define TITAN_TRANSFORMS_MODEL_PASSES_TD

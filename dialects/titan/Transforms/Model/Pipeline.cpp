@@ -1,4 +1,4 @@
-//===- Pipeline.cpp - The model phase -------------------------------------===//
+// The model phase.
 
 #include "dialects/titan/Cost/Cost.h"
 #include "dialects/titan/Support/RunSettings.h"

@@ -1,4 +1,4 @@
-//===- PositionChunks.cpp - A function for a chunk of positions -----------===//
+// A function for a chunk of positions.
 
 #include "dialects/titan/Transforms/Model/PositionChunks.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"

@@ -1,13 +1,9 @@
-//===- PositionChunks.h - A function for a chunk of positions ---*- C++ -*-===//
+// A function for a chunk of positions.
 //
 // Which values of a function have one row per position of a dimension, so that the rows of a chunk
 // can be computed alone. The sharding rules say so, as they do for loops over chunks (Chunks.h).
 // Operations that read earlier positions have CausalOpInterface.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_POSITIONCHUNKS_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_POSITIONCHUNKS_H
+#pragma once
 
 #include "dialects/titan/Transforms/Gradient/Chunks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -64,5 +60,3 @@ private:
 };
 
 } // namespace titan::ir
-
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MODEL_POSITIONCHUNKS_H

@@ -1,4 +1,4 @@
-//===- SplitEvaluation.cpp - The pass --titan-split-evaluation ------------===//
+// The pass --titan-split-evaluation.
 
 #include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"

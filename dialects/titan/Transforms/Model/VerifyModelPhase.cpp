@@ -1,4 +1,4 @@
-//===- VerifyModelPhase.cpp - What holds after the model phase ------------===//
+// What holds after the model phase.
 
 #include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/Support/Programs.h"

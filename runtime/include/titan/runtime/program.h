@@ -1,4 +1,4 @@
-//===- program.h - The contract of emitted programs and the runtime -*- C++ -*-===//
+// The contract of emitted programs and the runtime.
 //
 // An emitted program is one translation unit. It describes its mesh, parameters, state and inputs,
 // and defines one function per entry point. The functions work on raw pointers into an arena that
@@ -7,11 +7,7 @@
 // checkpoints, metrics, command line.
 //
 // No LibTorch type occurs here, so an emitted file compiles in seconds.
-//
-//===----------------------------------------------------------------------===//
-
-#ifndef TITAN_RUNTIME_PROGRAM_H
-#define TITAN_RUNTIME_PROGRAM_H
+#pragma once
 
 #include "base/arena/StackOverlap.h"
 #include "base/data/DType.h"
@@ -262,9 +258,7 @@ struct Program {
 std::vector<Axis> programMesh();
 Program program(const int64_t *degree);
 
-//===----------------------------------------------------------------------===//
 // Functions for emitted code. All pointers are into the arena, all matrices row-major.
-//===----------------------------------------------------------------------===//
 
 /// c[b] = (or +=) op(a[b]) op(b[b]) for b < batch, m x k times k x n, optionally transposed.
 /// Leading dimensions and batch strides are in elements. bf16 products are summed in float and
@@ -397,5 +391,3 @@ void receive(Context &, GroupRef, DType, int offset, void *data, int64_t element
 void finish(Context &, int channel);
 
 } // namespace titan::rt
-
-#endif // TITAN_RUNTIME_PROGRAM_H

@@ -1,4 +1,4 @@
-//===- ArenaPlannerTest.cpp - Live allocations do not overlap -------------===//
+// Live allocations do not overlap.
 
 #include "base/arena/ArenaPlanner.h"
 

@@ -1,4 +1,4 @@
-//===- PersistentLayoutTest.cpp - The layout of persistent allocations ----===//
+// The layout of persistent allocations.
 
 #include "base/arena/PersistentLayout.h"
 

@@ -1,4 +1,4 @@
-//===- StackOverlapTest.cpp - Constraints keep live slots disjoint --------===//
+// Constraints keep live slots disjoint.
 
 #include "base/arena/ArenaPlanner.h"
 

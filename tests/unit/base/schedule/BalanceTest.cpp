@@ -1,4 +1,4 @@
-//===- BalanceTest.cpp - The distribution of layers over stages -----------===//
+// The distribution of layers over stages.
 
 #include "base/schedule/Balance.h"
 

@@ -1,4 +1,4 @@
-//===- PassesTest.cpp - Passes on schedules -------------------------------===//
+// Passes on schedules.
 
 #include "base/schedule/Passes.h"
 #include "base/schedule/Csv.h"

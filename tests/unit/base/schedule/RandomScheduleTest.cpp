@@ -1,4 +1,4 @@
-//===- RandomScheduleTest.cpp - The verifier against a brute-force checker ===//
+// The verifier against a brute-force checker.
 //
 // The checker reads the text of a table and shares nothing with the verifier: counts in a map,
 // regular expressions for storage, and the transitive closure of "before" for order and deadlock.

@@ -1,4 +1,4 @@
-//===- ReplayTest.cpp - Times, bubbles and stash slots of schedules -------===//
+// Times, bubbles and stash slots of schedules.
 
 #include "base/schedule/Replay.h"
 #include "base/schedule/Generators.h"

@@ -1,4 +1,4 @@
-//===- SourceTest.cpp - Schedules by name and as tables --------------------===//
+// Schedules by name and as tables.
 
 #include "base/schedule/Source.h"
 #include "base/schedule/Csv.h"

@@ -1,4 +1,4 @@
-//===- TableTest.cpp - Schedules as comma-separated values ----------------===//
+// Schedules as comma-separated values.
 
 #include "base/schedule/Csv.h"
 #include "base/schedule/Generators.h"

@@ -1,4 +1,4 @@
-//===- VerifyTest.cpp - Faults of schedules, with their cells -------------===//
+// Faults of schedules, with their cells.
 
 #include "base/schedule/Verify.h"
 #include "base/schedule/Csv.h"

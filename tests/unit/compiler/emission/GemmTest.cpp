@@ -1,4 +1,4 @@
-//===- GemmTest.cpp - Planned products compute the Einstein summation -----===//
+// Planned products compute the Einstein summation.
 
 #include "compiler/emission/Gemm.h"
 

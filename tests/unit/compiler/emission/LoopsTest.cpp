@@ -1,4 +1,4 @@
-//===- LoopsTest.cpp - Extents, merged loops, names -----------------------===//
+// Extents, merged loops, names.
 
 #include "compiler/emission/Loops.h"
 

@@ -1,4 +1,4 @@
-//===- CompareTest.cpp - Tests of the deviation of two values -------------===//
+// Tests of the deviation of two values.
 
 #include "compiler/interpreter/Compare.h"
 

@@ -1,4 +1,4 @@
-//===- LayoutTest.cpp - Tests of shards and global values -----------------===//
+// Tests of shards and global values.
 
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Arguments.h"

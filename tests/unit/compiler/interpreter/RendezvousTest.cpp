@@ -1,4 +1,4 @@
-//===- RendezvousTest.cpp - Tests of matching collectives -----------------===//
+// Tests of matching collectives.
 
 #include "compiler/interpreter/Rendezvous.h"
 

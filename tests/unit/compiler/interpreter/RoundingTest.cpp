@@ -1,4 +1,4 @@
-//===- RoundingTest.cpp - Tests of rounding to element types --------------===//
+// Tests of rounding to element types.
 
 #include "compiler/interpreter/Rounding.h"
 

@@ -1,6 +1,5 @@
 // What the syntax tests share: a text in, the tree, its dump or its diagnostics out.
-#ifndef TITAN_TESTS_UNIT_COMPILER_SYNTAX_SUPPORT_H
-#define TITAN_TESTS_UNIT_COMPILER_SYNTAX_SUPPORT_H
+#pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/syntax/AST.h"
@@ -68,5 +67,3 @@ inline std::string formatted(const std::string &text) {
 }
 
 } // namespace titan::syntax
-
-#endif

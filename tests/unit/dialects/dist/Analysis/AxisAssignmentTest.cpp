@@ -1,4 +1,4 @@
-//===- AxisAssignmentTest.cpp - The factor that an axis shards ------------===//
+// The factor that an axis shards.
 
 #include "Rules.h"
 #include "gtest/gtest.h"

@@ -1,4 +1,4 @@
-//===- BucketsTest.cpp - Buckets of coalesced collectives -----------------===//
+// Buckets of coalesced collectives.
 
 #include "dialects/dist/Analysis/Buckets.h"
 

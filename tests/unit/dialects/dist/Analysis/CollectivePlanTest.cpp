@@ -1,4 +1,4 @@
-//===- CollectivePlanTest.cpp - Collectives that implement a reshard ------===//
+// Collectives that implement a reshard.
 
 #include "dialects/dist/Analysis/CollectivePlan.h"
 #include "gmock/gmock.h"

@@ -1,4 +1,4 @@
-//===- ConflictsTest.cpp - Operations with conflicting shardings ----------===//
+// Operations with conflicting shardings.
 
 #include "dialects/dist/Analysis/Conflicts.h"
 #include "Rules.h"

@@ -1,7 +1,5 @@
-//===- Rules.h - Sharding rules that the tests of this folder use -*- C++ -*-===//
-
-#ifndef TITAN_TESTS_UNIT_DIALECTS_DIST_ANALYSIS_RULES_H
-#define TITAN_TESTS_UNIT_DIALECTS_DIST_ANALYSIS_RULES_H
+// Sharding rules that the tests of this folder use.
+#pragma once
 
 #include "dialects/dist/Analysis/FactorPropagation.h"
 
@@ -29,5 +27,3 @@ inline ValueSizes getMatmulSizes() {
 }
 
 } // namespace titan::dist::test
-
-#endif // TITAN_TESTS_UNIT_DIALECTS_DIST_ANALYSIS_RULES_H

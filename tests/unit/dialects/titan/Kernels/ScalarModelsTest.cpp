@@ -1,4 +1,4 @@
-//===- ScalarModelsTest.cpp - Scalar functions: values and text -----------===//
+// Scalar functions: values and text.
 
 #include "dialects/registration/RegisterAll.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"

@@ -1,4 +1,4 @@
-//===- GradientBuilderTest.cpp - Tests of the tensor arithmetic builder ---===//
+// Tests of the tensor arithmetic builder.
 
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/registration/RegisterAll.h"
