@@ -33,6 +33,7 @@
 // CHECK: %[[V:.*]] = titan.insert_slice %[[C]] into %[[VC]]
 // CHECK: %[[A:.*]]:2 = titan.attention %{{.*}}, %[[K]], %[[V]] from %{{.*}} head "joined.narrow"
 // CHECK: titan.contract %[[A]]#0, %{{.*}} -> !titan.tensor<f32[batch = 1, seq = 1, heads = 4, value = 3]>
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
 func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[vocab = 16, embed = 8]> {titan.param = "table"},
                   %down: !titan.tensor<f32[embed = 8, rank = 2]> {titan.param = "down"},
                   %kt: !titan.tensor<f32[embed = 8, turned = 2]> {titan.param = "kt"},
@@ -61,6 +62,7 @@ func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[voc
   %y, %lse = titan.attention %qs, %ks, %v along "seq" head "joined" {causal, scale = 1.0} : (!j, !j, !v) -> (!v, !lse)
   return %y : !v
 }
+}
 
 // -----
 
@@ -73,6 +75,7 @@ func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[voc
 // CHECK: func.func @decode(
 // CHECK-SAME: !titan.tensor<f32[batch = 1, seq = 8, heads = 2, head = 4]> {titan.cache = "k"}
 // CHECK: titan.attention {{.*}} head "head"
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
 func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[vocab = 16, embed = 8]> {titan.param = "table"},
                   %wk: !titan.tensor<f32[embed = 8, heads = 2, head = 4]> {titan.param = "wk"})
     -> (!k {titan.output = "logits"}) attributes {titan.program = "logits"} {
@@ -80,6 +83,7 @@ func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[voc
   %k = titan.contract %e, %wk : (!e, !titan.tensor<f32[embed = 8, heads = 2, head = 4]>) -> !k loc("k")
   %y, %lse = titan.attention %k, %k, %k along "seq" head "head" {causal, scale = 1.0} : (!k, !k, !k) -> (!k, !lse)
   return %y : !k
+}
 }
 
 // -----
@@ -94,6 +98,7 @@ func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[voc
 // CHECK: func.func @decode(
 // CHECK-SAME: !titan.tensor<f32[batch = 1, seq = 8, heads = 2, head = 4]> {titan.cache = "k"}
 // CHECK: titan.attention {{.*}} head "head"
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
 func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[vocab = 16, embed = 7]> {titan.param = "table"},
                   %wk: !titan.tensor<f32[embed = 7, heads = 2, head = 4]> {titan.param = "wk"})
     -> (!k {titan.output = "logits"}) attributes {titan.program = "logits"} {
@@ -101,6 +106,7 @@ func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[voc
   %k = titan.contract %e, %wk : (!e, !titan.tensor<f32[embed = 7, heads = 2, head = 4]>) -> !k loc("k")
   %y, %lse = titan.attention %k, %k, %k along "seq" head "head" {causal, scale = 1.0} : (!k, !k, !k) -> (!k, !lse)
   return %y : !k
+}
 }
 
 // -----
@@ -116,6 +122,7 @@ func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[voc
 // CHECK: func.func @decode(
 // CHECK-SAME: !titan.tensor<f32[batch = 1, seq = 8, heads = 4, head = 4]> {titan.cache = "k"}
 // CHECK-SAME: !titan.tensor<f32[batch = 1, seq = 8, heads = 4, head = 4]> {titan.cache = "v"}
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
 func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[vocab = 16, embed = 8]> {titan.param = "table"},
                   %down: !titan.tensor<f32[embed = 8, rank = 8]> {titan.param = "down"},
                   %wk: !titan.tensor<f32[rank = 8, heads = 4, head = 4]> {titan.param = "wk"})
@@ -126,4 +133,5 @@ func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[voc
   %k = titan.rotary %v along "seq" dim "head" {theta = 1.0e4} : !k -> !k loc("k")
   %y, %lse = titan.attention %k, %k, %v along "seq" head "head" {causal, scale = 1.0} : (!k, !k, !k) -> (!k, !lse)
   return %y : !k
+}
 }
