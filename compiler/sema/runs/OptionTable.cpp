@@ -103,11 +103,8 @@ std::vector<OptionSpec> dataOptions() {
       integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, over all processes"),
       sequence(),
       tokens(),
-      dimension("data.samples",
-                "the dimension of inputs along which samples lie; its size is `data.batch`"),
-      dimension("data.positions",
-                "the dimension of inputs along which the positions of a sample lie; its size is "
-                "`data.seq`"),
+      dimension("data.samples", "the dimension of samples in inputs; its size is `data.batch`"),
+      dimension("data.positions", "the dimension of positions in inputs; its size is `data.seq`"),
   };
 }
 
