@@ -19,8 +19,11 @@ def truncate(chance, file: Path) -> None:
 
 
 def append(chance, file: Path) -> None:
+    more = b""
+    while not more.strip():  # blanks behind JSON damage nothing
+        more = chance.randbytes(chance.randint(1, 5000))
     with open(file, "ab") as stream:
-        stream.write(chance.randbytes(chance.randint(1, 5000)))
+        stream.write(more)
 
 
 def flip(chance, file: Path) -> None:
