@@ -249,7 +249,7 @@ private:
   }
 
   /// A stage whose layers the run states has one layer, or two if it has more than the smallest.
-  /// Several repeats, whose layers are not those of one argument, keep their layers.
+  /// A pipeline over several repeats keeps all layers: no single argument counts them.
   void addLayers(std::vector<Change> &all) const {
     const sema::Pipeline &pipeline = *run.mesh.pipeline;
     const std::vector<int64_t> &before = pipeline.layersPerStage;

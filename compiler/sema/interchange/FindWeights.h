@@ -23,8 +23,8 @@ struct AppliedWeights {
   const syntax::WeightsDecl::Component *component = nullptr; ///< null: the complete model
 };
 
-/// Calls `visit` for each declaration, and behind it for those of its components: of several
-/// entries for a parameter, the first one counts.
+/// Calls `visit` for each declaration, then for the declarations of its components. The first entry
+/// for a parameter counts.
 void forEachWeights(
     const AppliedWeights &weights, const Model &model, const Library &library,
     const std::function<void(const AppliedWeights &, const Symbol &declaration)> &visit);

@@ -176,8 +176,8 @@ struct Model {
   int64_t elements(const Parameter &parameter) const;
 };
 
-/// The dimensions and repeats of the parameters whose names begin with `component`: those of a
-/// component of the model. None if `component` is empty.
+/// The dimensions and repeats of a component's parameters, which have the prefix `component` in
+/// their names. Empty if `component` is empty.
 std::vector<DimId> dimsOfComponent(const Model &model, const std::string &component);
 
 } // namespace titan::sema

@@ -174,7 +174,7 @@ void Resolver::setDataSize(const std::string &path, Location pathLoc, const Expr
                                    pathLoc};
 }
 
-/// Only arrays have other dimensions than those of samples and positions.
+/// Data of tokens have two dimensions, samples and positions; sizes of others need arrays.
 void Resolver::checkDataSizes() {
   if (const Option &format = run.options["data.format"];
       format.value.isWord("arrays") || format.value.isError())

@@ -20,8 +20,8 @@ using namespace titan::ir;
 
 namespace {
 
-/// Arguments to insert behind those of a function, all at once: every change of its type takes time
-/// in proportion to all its arguments.
+/// Arguments to append to a function in one change of its type. A change takes time in proportion
+/// to the number of arguments.
 struct NewArguments {
   SmallVector<Type> types;
   SmallVector<DictionaryAttr> attributes;

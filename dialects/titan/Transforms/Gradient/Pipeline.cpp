@@ -38,8 +38,8 @@ void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &se
   // After the marks, which count the layers of the whole model. Before differentiation, which then
   // gives each stage a backward pass and gradients of its own.
   manager.addNestedPass<func::FuncOp>(createTitanSplitStages());
-  // After the cut: a turn may lack repeats, but its stages are those of the whole model. Before
-  // differentiation: each turn is differentiated, chunked and accumulated by itself.
+  // After the stages, because a turn may lack repeats but has the stages of the whole model. Before
+  // differentiation, because each turn has its own gradients, chunks and accumulators.
   manager.addPass(createTitanSplitTurns());
   OpPassManager &each = manager.nest<func::FuncOp>();
   each.addPass(createTitanDifferentiate());
