@@ -5,8 +5,8 @@
 //
 // The names of FILE's tensors begin with the layout that they stand for (see `entryOf`). For each
 // layout, the program prints a line: the layout, bytes read and written, the seconds of reading to
-// fresh memory and to memory in use, and those of copying. Seconds are those of processors, system
-// included, so other work beside does not count. Copying reads and writes as many bytes
+// fresh memory, of reading to memory in use, and of copying. All are processor seconds, user and
+// system, which other processes do not change. Copying reads and writes as many bytes
 // as reading does: half of the sum each. Rounds of both alternate, and the best of each counts.
 #include "device/Device.h"
 #include "files/Populate.h"
