@@ -181,13 +181,22 @@ private:
   std::map<std::string, Of> byParameter;
 };
 
-void reportMissing(const Parameter &parameter, const WeightsDecl &decl,
-                   const std::vector<std::string> &idle, DiagnosticEngine &diags) {
+/// What the declarations contain for parameters that the model lacks.
+struct Idle {
+  std::vector<std::string> entries;
+  std::vector<const WeightsDecl::Component *> components;
+};
+
+void reportMissing(const Parameter &parameter, const WeightsDecl &decl, const Idle &idle,
+                   DiagnosticEngine &diags) {
   Diagnostic &diag = diags.report(Code::NoStoredTensor, parameter.loc,
                                   "the weights \"" + decl.format.text + "\" have no tensor for `" +
                                       parameter.name + "`");
   diag.note(decl.model.loc, "the declaration is here");
-  if (std::string near = nearestName(parameter.name, idle); !near.empty())
+  for (const WeightsDecl::Component *component : idle.components)
+    diag.note(component->loc,
+              "the model has no component `" + component->parameters.text() + "`");
+  if (std::string near = nearestName(parameter.name, idle.entries); !near.empty())
     diag.help("the entry `" + near + "` has no parameter");
 }
 
@@ -218,7 +227,7 @@ static std::vector<Layout> readLayouts(const AppliedWeights &weights, const Mode
       missing.push_back(&parameter);
     else if (std::optional<Layout> layout = entries.take(parameter))
       layouts.push_back(std::move(*layout));
-  const std::vector<std::string> idle = entries.names();
+  const Idle idle{entries.names(), findIdleComponents(weights, model)};
   for (const Parameter *parameter : missing)
     if (parameter->initFrom != "optional" && !merged.count(parameter->name))
       reportMissing(*parameter, *weights.declarations.front().decl->as<WeightsDecl>(), idle, diags);

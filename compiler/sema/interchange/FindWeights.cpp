@@ -93,6 +93,16 @@ static bool hasComponent(const Model &model, const std::string &prefix) {
       [&](const Parameter &parameter) { return parameter.name.starts_with(prefix); });
 }
 
+std::vector<const WeightsDecl::Component *> findIdleComponents(const AppliedWeights &weights,
+                                                               const Model &model) {
+  std::vector<const WeightsDecl::Component *> idle;
+  for (const Symbol &symbol : weights.declarations)
+    for (const WeightsDecl::Component &component : symbol.decl->as<WeightsDecl>()->components)
+      if (!hasComponent(model, weights.parameters + component.parameters.text() + "."))
+        idle.push_back(&component);
+  return idle;
+}
+
 void forEachWeights(
     const AppliedWeights &weights, const Model &model, const Library &library,
     const std::function<void(const AppliedWeights &, const Symbol &declaration)> &visit) {
