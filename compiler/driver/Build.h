@@ -14,6 +14,7 @@ struct BuildOptions {
   EmitKind emit = EmitKind::Exe;
   emission::Target target = emission::Target::Cpu;
   std::string cudaArch; ///< native, or a compute capability such as 90; empty: that of the runtime
+  std::optional<int> optimization; ///< 0 to 3, the level of the C++ compiler; nothing: 3
 };
 
 /// The source of the program in C++ or CUDA C++. Nothing after an error, which `instance` records.
@@ -36,6 +37,7 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build);
 struct RunOptions {
   emission::Target target = emission::Target::Cpu;
   int processes = 0;                  ///< 0: the minimum for the mesh
+  std::optional<int> optimization;    ///< as in BuildOptions
   std::vector<std::string> arguments; ///< for the program
 };
 /// `titanc run`: builds into the cache and launches, by torchrun for several processes. The program

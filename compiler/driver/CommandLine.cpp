@@ -103,10 +103,28 @@ void addArch(CLI::App &command, BuildOptions &build) {
       .add_option_function<std::string>(
           "--cuda-arch", read, "native or a compute capability such as 90; default: the runtime's")
       ->type_name("ARCH");
-  command.callback([&build] {
-    if (!build.cudaArch.empty() && build.target != emission::Target::Cuda)
-      throw CLI::ParseError("--cuda-arch has no effect without --target cuda", 2);
-  });
+}
+
+void addOptimization(CLI::App &command, std::optional<int> &level) {
+  auto read = [&level](const std::string &text) {
+    if (text.size() != 1 || text[0] < '0' || text[0] > '3')
+      cli::refuse("-O", "a level from 0 to 3", text);
+    level = text[0] - '0';
+  };
+  command
+      .add_option_function<std::string>(
+          "-O", read,
+          "how much the C++ compiler optimizes the program, 0 to 3; default: 3. Level 1 compiles in "
+          "half the time, for programs that run for seconds")
+      ->type_name("LEVEL");
+}
+
+/// Refuses options that would do nothing.
+void checkEffects(const BuildOptions &build) {
+  if (!build.cudaArch.empty() && build.target != emission::Target::Cuda)
+    throw CLI::ParseError("--cuda-arch has no effect without --target cuda", 2);
+  if (build.optimization && build.emit == EmitKind::Cpp)
+    throw CLI::ParseError("-O has no effect with --emit cpp: nothing is compiled", 2);
 }
 
 void addBuild(CLI::App &app, CommonOptions &options, BuildOptions &build) {
@@ -121,6 +139,8 @@ void addBuild(CLI::App &app, CommonOptions &options, BuildOptions &build) {
       "a program, a directory that builds by itself, or source");
   addTarget(*command, build.target);
   addArch(*command, build);
+  addOptimization(*command, build.optimization);
+  command->callback([&build] { checkEffects(build); });
 }
 
 void addRun(CLI::App &app, CommonOptions &options, RunOptions &run) {
@@ -128,6 +148,7 @@ void addRun(CLI::App &app, CommonOptions &options, RunOptions &run) {
   addCommon(*command, options, true);
   addPlugins(*command, options);
   addTarget(*command, run.target);
+  addOptimization(*command, run.optimization);
   cli::addNumber<int>(*command, "--nproc", 1, run.processes,
                       "processes to start, by torchrun; default: the least that the map needs");
   command->add_option("ARGS", run.arguments, "after --: arguments of the program")->type_name("");

@@ -69,6 +69,12 @@ static std::optional<Toolchain> readCuda(const llvm::json::Object &object,
   return toolchain;
 }
 
+void Toolchain::setOptimization(int level) {
+  for (std::string &flag : compile)
+    if (llvm::StringRef(flag).starts_with("-O"))
+      flag = "-O" + std::to_string(level);
+}
+
 std::optional<Toolchain> Toolchain::find(emission::Target target, DiagnosticEngine &diags) {
   static int symbol;
   std::string self = llvm::sys::fs::getMainExecutable(nullptr, &symbol);

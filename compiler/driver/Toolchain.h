@@ -25,6 +25,8 @@ struct Toolchain {
   /// The toolchain of this titanc. Nothing, after a report, if the file is unreadable or the
   /// runtime was not built for `target`.
   static std::optional<Toolchain> find(emission::Target target, DiagnosticEngine &diags);
+  /// Replaces the level of optimization, 0 to 3, in the flags of the compiler.
+  void setOptimization(int level);
   /// The suffix of emitted files.
   const char *sourceSuffix() const { return target == emission::Target::Cuda ? ".cu" : ".cpp"; }
   /// torchrun of the environment whose LibTorch programs load, else the one in PATH; empty if there
