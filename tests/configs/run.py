@@ -22,7 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path += [str(HERE), str(HERE.parent / "parity")]
-from titan import TITANC, call  # noqa: E402
+from titan import QUICK, TITANC, call  # noqa: E402
 
 # Fields that change no number of a model, or that Titan's model does not have (dropout, other heads).
 HARMLESS = {"architectures", "transformers_version", "_name_or_path", "dtype", "torch_dtype", "use_cache", "titan",
@@ -191,7 +191,7 @@ def program(folder: Path) -> None:
     (folder / "text.txt").write_text("The quick brown fox jumps over the lazy dog. " * 100)
     settings = ["data.format=text", f'data.path="{folder / "text.txt"}"', "data.seq=32", "data.batch=2", "steps=1",
                 "checkpoint.every=1"]
-    call([TITANC, "build", source, "-o", exe, *(word for setting in settings for word in ("--set", setting))])
+    call([TITANC, "build", source, "-o", exe, *QUICK, *(word for setting in settings for word in ("--set", setting))])
     call([exe, "--out", folder / "run"])
     call([exe, "export", "--init-from", folder / "run", "--hf", folder / "hf"])
     written = json.loads((folder / "hf" / "config.json").read_text())

@@ -25,7 +25,7 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "parity"), str(TESTS / "prepare")]
 import makers  # noqa: E402
 from families import random_weights  # noqa: E402
-from titan import (ROOT, TITANC, Report, by_torchrun, call, environment_of, on_ranks, precision,  # noqa: E402
+from titan import (QUICK, ROOT, TITANC, Report, by_torchrun, call, environment_of, on_ranks, precision,  # noqa: E402
                    read_arguments, turn_to_make)
 
 OUT = ROOT / "out" / "generation"
@@ -61,8 +61,8 @@ def program_of(family: str, run: str, settings: list[str] = (), exe: Path | None
     exe = exe or OUT / family / run
     with turn_to_make(exe):
         if not exe.exists():
-            call([TITANC, "build", source or source_of(family), "--train", run, "-o", exe, *precision(dtype),
-                  "--set", f"data.seq={SEQ}", *settings])
+            call([TITANC, "build", source or source_of(family), "--train", run, "-o", exe, *QUICK,
+                  *precision(dtype), "--set", f"data.seq={SEQ}", *settings])
     return exe
 
 

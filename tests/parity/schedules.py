@@ -24,7 +24,7 @@ from optimizers import BOTH, LR, MESHES, SHARD, STEPS, interpret
 from reference import write_run
 from table import FLOAT64
 from float64_cases import run_in_float64
-from titan import TITANC, call, turn_to_make, write_text
+from titan import QUICK, TITANC, call, turn_to_make, write_text
 
 OUT = INTERPRET.parent / "schedules"
 
@@ -193,7 +193,7 @@ def check_launches():
     folder = folder_of("launch")
     program = write_program(folder, CASES["cosine decay"].settings, 40)
     exe = folder / "program"
-    call([TITANC, "build", program, "-o", exe])
+    call([TITANC, "build", program, "-o", exe, *QUICK])
     data, wrong = write_text(folder / "text.txt", 2000), []
     for name, (arguments, case) in LAUNCHES.items():
         out = folder / name.replace(" ", "-")

@@ -24,7 +24,7 @@ from compare import compare
 from interpret import OUT as INTERPRET, make_reference, judge
 from run import NARROW_STEPS, PROGRAMS, RECIPES, SEED, STEPS
 from sample_order import batches
-from titan import TITANC, Launch, Report, by_torchrun, call, read_arguments, turn_to_make, write_text
+from titan import QUICK, TITANC, Launch, Report, by_torchrun, call, read_arguments, turn_to_make, write_text
 
 OUT = INTERPRET.parent / "table"
 BATCH, SEQ = 4, 16
@@ -494,7 +494,7 @@ def check_processes(row: Row, number: int, text: Path):
     steps = NARROW_STEPS if dtype == "bfloat16" else STEPS
     folder = OUT / f"processes-{number}"
     program, exe = write_program(row, folder), folder / "program"
-    call([TITANC, "build", program, "--train", "row", "-o", exe])
+    call([TITANC, "build", program, "--train", "row", "-o", exe, *(QUICK if dtype == "float64" else [])])
     ours = Launch(steps, SEED, row.ranks, start=by_torchrun).run(exe, text, folder / "ours")
     save_file({"tokens": batches(text.read_bytes(), steps, row.batch, SEQ, SEED)},
               folder / "batches.safetensors")
