@@ -2,8 +2,8 @@
 
     mappings.py TITANC OUT FOLDER
 
-For every run in the folder's files, and for every published model in files without runs: without a
-mesh, and on meshes that shard and store different dimensions. OUT receives the programs.
+For every run in the folder's files, and for the first and the last published model in files without runs (models of a
+file differ in sizes): without a mesh, and on meshes that shard and store different dimensions. OUT receives the programs.
 """
 
 import json
@@ -77,7 +77,7 @@ def main() -> None:
         runs = re.findall(r"^train (\w+) = (?!.* on )", file.read_text(), re.M)
         # A published model has its size in its name, `Qwen2_5_7B`; `Qwen2` alone lacks arguments.
         models = re.findall(r"^model (\w+_\w+) = ", file.read_text(), re.M)
-        for name in runs or models:
+        for name in runs or dict.fromkeys([models[0], models[-1]]):
             count += check(file, name, bool(runs))
     print(f"{count} pairs of programs equal")
 
