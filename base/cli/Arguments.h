@@ -67,14 +67,14 @@ inline void refuseEmpty(const CLI::App &app) {
 }
 
 /// The names of the commands of an application.
-inline std::vector<std::string> commandsOf(const CLI::App &app) {
+inline std::vector<std::string> getCommandNames(const CLI::App &app) {
   std::vector<std::string> names;
   for (const CLI::App *command : app.get_subcommands({}))
     names.push_back(command->get_name());
   return names;
 }
 /// The names of all options of an application and of its commands.
-inline std::vector<std::string> optionsOf(const CLI::App &app) {
+inline std::vector<std::string> getOptionNames(const CLI::App &app) {
   std::vector<const CLI::App *> all = app.get_subcommands({});
   all.push_back(&app);
   std::vector<std::string> names;

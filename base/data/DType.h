@@ -7,7 +7,7 @@ namespace titan {
 
 enum class DType : uint8_t { F64, F32, BF16, I64, Bool };
 
-constexpr int64_t sizeOf(DType type) {
+constexpr int64_t getByteSize(DType type) {
   return type == DType::F64 || type == DType::I64 ? 8
          : type == DType::F32                     ? 4
          : type == DType::BF16                    ? 2
@@ -15,7 +15,7 @@ constexpr int64_t sizeOf(DType type) {
 }
 
 /// The name used in messages and `.titan` files.
-constexpr const char *nameOf(DType type) {
+constexpr const char *getName(DType type) {
   switch (type) {
   case DType::F64:
     return "f64";

@@ -10,7 +10,7 @@ namespace titan {
 
 namespace {
 
-std::vector<std::string> wordsOf(const std::string &text) {
+std::vector<std::string> splitWords(const std::string &text) {
   std::istringstream stream(text);
   std::vector<std::string> words;
   for (std::string word; stream >> word;)
@@ -18,15 +18,15 @@ std::vector<std::string> wordsOf(const std::string &text) {
   return words;
 }
 
-std::optional<double> numberOf(const std::string &word) {
+std::optional<double> parseNumber(const std::string &word) {
   double number = 0;
   const char *end = word.data() + word.size();
   auto [last, error] = std::from_chars(word.data(), end, number);
   return error == std::errc() && last == end ? std::optional(number) : std::nullopt;
 }
 
-std::optional<double> weightOf(const std::string &word) {
-  const std::optional<double> number = numberOf(word);
+std::optional<double> parseWeight(const std::string &word) {
+  const std::optional<double> number = parseNumber(word);
   return number && std::isfinite(*number) && *number > 0 ? number : std::nullopt;
 }
 
@@ -49,7 +49,7 @@ DataPaths mistake(const std::string &clause) {
 DataPaths parseMixture(const std::vector<std::string> &words) {
   DataPaths mixture;
   for (size_t i = 0; i < words.size(); i += 2) {
-    const std::optional<double> weight = weightOf(words[i]);
+    const std::optional<double> weight = parseWeight(words[i]);
     if (!weight)
       return mistake("`" + words[i] + "` is no weight");
     if (i + 1 == words.size())
@@ -82,8 +82,8 @@ DataPaths parseSets(const std::vector<std::string> &words) {
 } // namespace
 
 DataPaths parseDataPaths(const std::string &text) {
-  const std::vector<std::string> words = wordsOf(text);
-  if (words.size() >= 4 && weightOf(words[0]))
+  const std::vector<std::string> words = splitWords(text);
+  if (words.size() >= 4 && parseWeight(words[0]))
     return parseMixture(words);
   if (!words.empty() && pathStart(words[0]) != 0)
     return parseSets(words);
@@ -91,8 +91,8 @@ DataPaths parseDataPaths(const std::string &text) {
 }
 
 bool resemblesMixture(const std::string &text) {
-  const std::vector<std::string> words = wordsOf(text);
-  return words.size() > 1 && numberOf(words[0]);
+  const std::vector<std::string> words = splitWords(text);
+  return words.size() > 1 && parseNumber(words[0]);
 }
 
 std::string mapPaths(const std::string &text,
@@ -102,7 +102,7 @@ std::string mapPaths(const std::string &text,
     return text;
   if (all.paths.size() == 1 && all.paths[0].name.empty())
     return map(text);
-  const std::vector<std::string> words = wordsOf(text); // weights keep their spelling
+  const std::vector<std::string> words = splitWords(text); // weights keep their spelling
   std::string mapped;
   for (size_t i = 0, path = 0; i < words.size(); ++i) {
     const DataPath &next = all.paths[path];

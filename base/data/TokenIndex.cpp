@@ -42,7 +42,7 @@ public:
     const auto sequences = next<uint64_t>(), documents = next<uint64_t>();
     checkSize(sequences, documents);
     TokenIndex index{type, 0, static_cast<int64_t>(sequences), static_cast<int64_t>(documents)};
-    index.tokens = countTokens(index.sequences, widthOf(type), tokenBytes);
+    index.tokens = countTokens(index.sequences, getByteSize(type), tokenBytes);
     checkDocuments(index);
     return index;
   }
@@ -154,7 +154,7 @@ private:
 
 } // namespace
 
-int64_t widthOf(TokenType type) {
+int64_t getByteSize(TokenType type) {
   switch (type) {
   case TokenType::U8:
   case TokenType::I8:
@@ -179,7 +179,7 @@ int64_t documentStart(std::span<const std::byte> index, const TokenIndex &what, 
   const auto sequence = load<int64_t>(index, documentsAt(what.sequences), document);
   if (sequence == what.sequences)
     return what.tokens;
-  return load<int64_t>(index, offsetsAt(what.sequences), sequence) / widthOf(what.type);
+  return load<int64_t>(index, offsetsAt(what.sequences), sequence) / getByteSize(what.type);
 }
 
 } // namespace titan

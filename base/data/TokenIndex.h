@@ -27,7 +27,7 @@ struct TokenIndex {
 };
 
 /// Bytes of a token.
-int64_t widthOf(TokenType type);
+int64_t getByteSize(TokenType type);
 
 /// Checks and reads an index. `tokenBytes` is the size of the token file; errors name `prefix`.
 TokenIndex readTokenIndex(std::span<const std::byte> index, uint64_t tokenBytes,

@@ -28,7 +28,7 @@ bool isNullDevice(const struct stat &status) {
   return S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3);
 }
 
-fs::path folderOf(const std::string &path) {
+fs::path getFolder(const std::string &path) {
   fs::path folder = fs::path(path).parent_path();
   return folder.empty() ? "." : folder;
 }
@@ -50,7 +50,7 @@ bool discardsContent(const std::string &path) {
     failToWrite(path, errno);
   }
   if (S_ISLNK(status.st_mode)) {
-    if (isFolderOfStreams(folderOf(path)))
+    if (isFolderOfStreams(getFolder(path)))
       refuse(path, "the name of an open file");
     if (::stat(path.c_str(), &status) != 0)
       return false;
@@ -58,7 +58,7 @@ bool discardsContent(const std::string &path) {
   if (isNullDevice(status))
     return true;
   if (!S_ISREG(status.st_mode))
-    refuse(path, kindOf(status));
+    refuse(path, describeKind(status));
   return false;
 }
 
@@ -95,7 +95,7 @@ void syncDirectory(const fs::path &directory) {
 
 void syncParent(const std::string &path) {
   if (!discardsContent(path))
-    syncDirectory(folderOf(path));
+    syncDirectory(getFolder(path));
 }
 
 void syncStream(std::FILE *stream, const std::string &path) {
@@ -117,7 +117,7 @@ void createDirectories(const fs::path &directory) {
   for (; !missing.empty(); missing.pop_back()) {
     const fs::path &folder = missing.back();
     if (::mkdir(folder.c_str(), 0777) == 0) {
-      fs::path parent = folderOf(folder.string());
+      fs::path parent = getFolder(folder.string());
       if (::access(parent.c_str(), R_OK) == 0) // otherwise it cannot be opened for fsync
         syncDirectory(parent);
     } else if (errno != EEXIST) {
@@ -128,7 +128,7 @@ void createDirectories(const fs::path &directory) {
     failToWrite(directory.string(), errno); // a dangling link
   if (!S_ISDIR(status.st_mode))
     throw UserError(fmt::format("cannot write '{}': it is {}, not a folder", directory.string(),
-                                kindOf(status)));
+                                describeKind(status)));
 }
 
 void writeFileAtomically(const std::string &path, std::string_view content, Sync sync) {

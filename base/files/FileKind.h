@@ -12,7 +12,7 @@ inline bool isRegular(const std::string &path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-inline const char *kindOf(const struct stat &status) {
+inline const char *describeKind(const struct stat &status) {
   switch (status.st_mode & S_IFMT) {
   case S_IFREG:
     return "a regular file";

@@ -32,7 +32,7 @@ std::string makeHeader(const std::vector<TensorSpec> &tensors,
     header["__metadata__"] = metadata;
   int64_t at = 0;
   for (const TensorSpec &tensor : tensors) {
-    int64_t bytes = sizeOf(tensor.type);
+    int64_t bytes = getByteSize(tensor.type);
     for (int64_t extent : tensor.shape)
       bytes *= extent;
     header[tensor.name] = {{"dtype", formatName(tensor.type)},

@@ -92,7 +92,8 @@ struct DimShard {
 /// block order act as one axis, the last one varying fastest. At most one axis has head-tail order.
 /// With `back`, the shard of the rank that many positions before this one in the group over all
 /// axes, cyclically: what a ring of permutes has brought after so many steps.
-TITAN_LAYOUT DimShard shardOf(int64_t size, const ShardLevel *levels, int count, int64_t back = 0) {
+TITAN_LAYOUT DimShard getShard(int64_t size, const ShardLevel *levels, int count,
+                               int64_t back = 0) {
   int64_t ranks = 1, rank = 0;
   for (int i = 0; i < count; ++i) {
     ranks *= levels[i].degree;
@@ -116,9 +117,9 @@ TITAN_LAYOUT DimShard shardOf(int64_t size, const ShardLevel *levels, int count,
   return shard.cut(blocks);
 }
 
-constexpr DimShard shardOf(int64_t size, std::initializer_list<ShardLevel> levels,
-                           int64_t back = 0) {
-  return shardOf(size, levels.begin(), static_cast<int>(levels.size()), back);
+constexpr DimShard getShard(int64_t size, std::initializer_list<ShardLevel> levels,
+                            int64_t back = 0) {
+  return getShard(size, levels.begin(), static_cast<int>(levels.size()), back);
 }
 
 } // namespace titan

@@ -6,7 +6,7 @@ namespace titan {
 
 namespace {
 
-int64_t degreeOf(const std::vector<ShardLevel> &levels) {
+int64_t computeDegree(const std::vector<ShardLevel> &levels) {
   int64_t degree = 1;
   for (const ShardLevel &level : levels)
     degree *= level.degree;
@@ -15,14 +15,14 @@ int64_t degreeOf(const std::vector<ShardLevel> &levels) {
 
 } // namespace
 
-DimShard shardOf(const TensorSharding::Dim &dim, int64_t back) {
-  return shardOf(dim.size, dim.levels.data(), static_cast<int>(dim.levels.size()), back);
+DimShard getShard(const TensorSharding::Dim &dim, int64_t back) {
+  return getShard(dim.size, dim.levels.data(), static_cast<int>(dim.levels.size()), back);
 }
 
 ShardLayout::ShardLayout(const TensorSharding &sharding)
     : flatFrom(sharding.flat.empty() ? 0 : sharding.flatFrom) {
   for (const TensorSharding::Dim &dim : sharding.dims)
-    dims.push_back({shardOf(dim), dim.size - dim.padding});
+    dims.push_back({getShard(dim), dim.size - dim.padding});
   bool isWhole = true;
   for (size_t d = dims.size(); d-- > 0;) {
     Dim &dim = dims[d];
@@ -34,9 +34,9 @@ ShardLayout::ShardLayout(const TensorSharding &sharding)
     globalCount *= dim.size;
     isWhole &= dim.shard == DimShard::whole(dim.size);
   }
-  const int64_t degree = degreeOf(sharding.flat);
+  const int64_t degree = computeDegree(sharding.flat);
   chunk = (rest + degree - 1) / degree;
-  chunkStart = shardOf({chunk * degree, sharding.flat}).start;
+  chunkStart = getShard({chunk * degree, sharding.flat}).start;
 }
 
 void ShardLayout::forEachRun(const Visit &visit) const {

@@ -28,7 +28,7 @@ struct TensorSharding {
 };
 
 /// The rank's shard of a dimension, padding included, or that of the rank `back` positions before.
-DimShard shardOf(const TensorSharding::Dim &dim, int64_t back = 0);
+DimShard getShard(const TensorSharding::Dim &dim, int64_t back = 0);
 
 /// A run of `count` elements: from index `local` of the shard and index `global` of the tensor.
 struct ShardRun {

@@ -78,7 +78,7 @@ TITAN_VECTOR_INLINE double expm1Ratio(double r) {
 }
 
 /// 2^n for exponents n of normal numbers.
-template <typename T> TITAN_VECTOR_INLINE T powerOfTwo(typename Constants<T>::Bits n) {
+template <typename T> TITAN_VECTOR_INLINE T computePowerOfTwo(typename Constants<T>::Bits n) {
   using C = Constants<T>;
   return std::bit_cast<T>(static_cast<typename C::Bits>((n + C::bias) << C::mantissaBits));
 }
@@ -109,7 +109,7 @@ template <typename T> TITAN_VECTOR_INLINE T expImpl(T x) {
   T r = (x - n.value * C::ln2High) - n.value * C::ln2Low;
   T y = T(1) + r * expm1Ratio(r);
   auto half = n.integer >> 1;
-  return y * powerOfTwo<T>(half) * powerOfTwo<T>(n.integer - half);
+  return y * computePowerOfTwo<T>(half) * computePowerOfTwo<T>(n.integer - half);
 }
 
 template <typename T> TITAN_VECTOR_INLINE T exp2Impl(T x) {
@@ -119,7 +119,7 @@ template <typename T> TITAN_VECTOR_INLINE T exp2Impl(T x) {
   T r = (x - n.value) * (C::ln2High + C::ln2Low);
   T y = T(1) + r * expm1Ratio(r);
   auto half = n.integer >> 1;
-  return y * powerOfTwo<T>(half) * powerOfTwo<T>(n.integer - half);
+  return y * computePowerOfTwo<T>(half) * computePowerOfTwo<T>(n.integer - half);
 }
 
 template <typename T> TITAN_VECTOR_INLINE T expm1Impl(T x) {
@@ -129,7 +129,7 @@ template <typename T> TITAN_VECTOR_INLINE T expm1Impl(T x) {
   T r = (x - n.value * C::ln2High) - n.value * C::ln2Low;
   T fraction = r * expm1Ratio(r); // e^r - 1
   auto half = n.integer >> 1;
-  T a = powerOfTwo<T>(half), b = powerOfTwo<T>(n.integer - half);
+  T a = computePowerOfTwo<T>(half), b = computePowerOfTwo<T>(n.integer - half);
   // 2^n (e^r - 1) + (2^n - 1): the second term is exact, the first preserves small values.
   return fraction * a * b + (a * b - T(1));
 }
@@ -158,7 +158,7 @@ template <typename T> TITAN_VECTOR_INLINE T logImpl(T x) {
   using Unsigned = std::make_unsigned_t<Bits>;
   // Normalises subnormal numbers.
   const bool isTiny = x < std::numeric_limits<T>::min();
-  const T normal = isTiny ? x * powerOfTwo<T>(C::mantissaBits) : x;
+  const T normal = isTiny ? x * computePowerOfTwo<T>(C::mantissaBits) : x;
   // k + 2 bias, so that a logical shift suffices.
   const auto bits = std::bit_cast<Unsigned>(normal);
   const auto root = std::bit_cast<Unsigned>(T(0.70710678118654752440));
@@ -241,7 +241,7 @@ template <typename T> TITAN_VECTOR_INLINE T vexp2NonPositive(T x) {
   x = x < least ? least : x;
   vector_math::Rounded<T> n = vector_math::roundToInteger(x);
   T r = (x - n.value) * (C::ln2High + C::ln2Low);
-  return (T(1) + r * vector_math::expm1Ratio(r)) * vector_math::powerOfTwo<T>(n.integer);
+  return (T(1) + r * vector_math::expm1Ratio(r)) * vector_math::computePowerOfTwo<T>(n.integer);
 }
 
 } // namespace titan

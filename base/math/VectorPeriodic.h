@@ -58,7 +58,7 @@ template <typename T> TITAN_VECTOR_INLINE SineCosine<T> sineCosine(T r) {
 }
 
 /// The sine of `quarters` quarter turns and r.
-template <typename T> TITAN_VECTOR_INLINE T sineOf(typename Constants<T>::Bits quarters, T r) {
+template <typename T> TITAN_VECTOR_INLINE T computeSine(typename Constants<T>::Bits quarters, T r) {
   const SineCosine<T> both = sineCosine(r);
   const T y = quarters & 1 ? both.cosine : both.sine;
   return quarters & 2 ? -y : y;
@@ -94,11 +94,11 @@ TITAN_VECTOR_INLINE Angle<float> reduceAngle(float x) {
 
 template <typename T> TITAN_VECTOR_INLINE T sinImpl(T x) {
   const Angle<T> angle = reduceAngle(x);
-  return sineOf(angle.quarters, angle.rest);
+  return computeSine(angle.quarters, angle.rest);
 }
 template <typename T> TITAN_VECTOR_INLINE T cosImpl(T x) {
   const Angle<T> angle = reduceAngle(x);
-  return sineOf(angle.quarters + 1, angle.rest);
+  return computeSine(angle.quarters + 1, angle.rest);
 }
 
 } // namespace vector_math
@@ -107,7 +107,7 @@ template <typename T> TITAN_VECTOR_INLINE T cosImpl(T x) {
 TITAN_VECTOR_INLINE double vcosTurns(double x) {
   const vector_math::Rounded<double> quarters = vector_math::roundToInteger(4 * x);
   const double r = (4 * x - quarters.value) * 1.57079632679489661923;
-  return vector_math::sineOf(quarters.integer + 1, r);
+  return vector_math::computeSine(quarters.integer + 1, r);
 }
 
 TITAN_VECTOR_INLINE float vsin(float x) {

@@ -27,7 +27,8 @@ std::vector<PlannedStep> planSteps(const Table &table, std::span<const int64_t> 
     microbatches = std::max(microbatches, pipeline.microbatches);
   for (const Pipeline &pipeline : table.pipelines) {
     PlannedStep &step = steps.emplace_back();
-    step.schedule = scheduleOf(pipeline, degree[static_cast<size_t>(pipeline.axis)], microbatches);
+    step.schedule =
+        buildSchedule(pipeline, degree[static_cast<size_t>(pipeline.axis)], microbatches);
     if (!isRun(table, pipeline))
       continue;
     step.order = orderStep(pipeline, step.schedule);
@@ -66,7 +67,7 @@ void Pipelines::holdUnused(const Table &table) {
 void Pipelines::findMemory(const Table &table, const Pipeline &pipeline,
                            const schedule::Schedule &schedule) {
   for (const Fragment &fragment : pipeline.fragments) {
-    const int runner = schedule.rankOfStage(fragment.stage);
+    const int runner = schedule.getRankOfStage(fragment.stage);
     const bool isNeeded = contains(table.functions, fragment.function);
     if (runner != rank)
       elsewhere.push_back(fragment.function);
@@ -113,7 +114,7 @@ const RankPlan *Pipelines::find(const std::string &program) const {
   return entry ? &entry->plan : nullptr;
 }
 
-const std::string &Pipelines::outputsOf(const std::string &program) const {
+const std::string &Pipelines::getOutputFunction(const std::string &program) const {
   const Entry *entry = findEntry(program);
   return entry ? entry->lastFunction : program;
 }

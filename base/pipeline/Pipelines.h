@@ -35,11 +35,11 @@ public:
   const RankPlan *find(const std::string &program) const;
   /// The function that returns a program's outputs on this rank: the last fragment of a pipeline,
   /// otherwise the program itself.
-  const std::string &outputsOf(const std::string &program) const;
+  const std::string &getOutputFunction(const std::string &program) const;
 
   /// How many copies of a persistent allocation this rank has: the slots of a stash, the
   /// microbatches of an input, 0 of what its fragments do not use, otherwise 1.
-  int64_t copiesOf(size_t allocation) const { return copies.empty() ? 1 : copies[allocation]; }
+  int64_t getNumCopies(size_t allocation) const { return copies.empty() ? 1 : copies[allocation]; }
   /// Whether the copies of an allocation follow one another without padding, as one tensor.
   bool isPacked(size_t allocation) const;
   /// Whether this rank runs a function.

@@ -25,8 +25,10 @@ public:
               const std::vector<FragmentCall> &calls, int rank)
       : pipeline(pipeline), rank(rank) {
     for (const FragmentCall &call : calls)
-      plan.calls.push_back(
-          {call, indexOf(functions, fragmentOf(call).function), nameOf(pipeline, call), {}});
+      plan.calls.push_back({call,
+                            getFunctionIndex(functions, getFragment(call).function),
+                            getName(pipeline, call),
+                            {}});
     for (const Fragment &fragment : pipeline.fragments)
       plan.uses.push_back(fragment.uses);
   }
@@ -46,13 +48,14 @@ public:
   }
 
 private:
-  static size_t indexOf(const std::vector<std::string> &functions, const std::string &name) {
+  static size_t getFunctionIndex(const std::vector<std::string> &functions,
+                                 const std::string &name) {
     const auto found = std::find(functions.begin(), functions.end(), name);
     if (found == functions.end())
       throw Fault(fmt::format("the program has no function '{}'", name));
     return static_cast<size_t>(found - functions.begin());
   }
-  const Fragment &fragmentOf(const FragmentCall &call) const {
+  const Fragment &getFragment(const FragmentCall &call) const {
     return pipeline.fragments[static_cast<size_t>(call.fragment)];
   }
   bool isInput(int allocation) const {
@@ -98,7 +101,7 @@ private:
   void findStashes() {
     for (size_t i = 0; i < plan.calls.size(); ++i) {
       const FragmentCall &call = plan.calls[i].fragment;
-      for (int allocation : fragmentOf(call).uses)
+      for (int allocation : getFragment(call).uses)
         if (isStash(pipeline, allocation))
           extend(allocation, call.microbatch, i);
     }
@@ -132,7 +135,7 @@ private:
   }
 
   void selectSlots(PlannedCall &call) const {
-    for (int allocation : fragmentOf(call.fragment).uses)
+    for (int allocation : getFragment(call.fragment).uses)
       if (isStash(pipeline, allocation))
         call.slots.push_back({allocation, slots.at({allocation, call.fragment.microbatch})});
       else if (isInput(allocation))

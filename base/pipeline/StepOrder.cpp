@@ -14,7 +14,7 @@ namespace {
 
 /// The fragments of a compute action, in order. Without `Wgrad` fragments, `Backward` computes both
 /// gradients, so that a schedule's wgrad runs nothing.
-std::vector<FragmentKind> kindsOf(schedule::Kind kind) {
+std::vector<FragmentKind> getFragmentKinds(schedule::Kind kind) {
   switch (kind) {
   case schedule::Kind::Forward:
     return {FragmentKind::Forward};
@@ -57,13 +57,13 @@ private:
     const size_t begin = calls.size();
     for (size_t i = 0; i < pipeline.fragments.size(); ++i)
       if (const Fragment &fragment = pipeline.fragments[i];
-          fragment.kind == kind && schedule.rankOfStage(fragment.stage) == rank)
+          fragment.kind == kind && schedule.getRankOfStage(fragment.stage) == rank)
         calls.push_back({static_cast<int>(i), -1});
     std::stable_sort(
         calls.begin() + static_cast<std::ptrdiff_t>(begin), calls.end(),
-        [&](const FragmentCall &a, const FragmentCall &b) { return levelOf(a) < levelOf(b); });
+        [&](const FragmentCall &a, const FragmentCall &b) { return getLevel(a) < getLevel(b); });
   }
-  int levelOf(const FragmentCall &call) const {
+  int getLevel(const FragmentCall &call) const {
     return pipeline.fragments[static_cast<size_t>(call.fragment)].level;
   }
 
@@ -74,7 +74,7 @@ private:
   }
 
   void append(const schedule::Action &action) {
-    for (FragmentKind kind : kindsOf(action.kind))
+    for (FragmentKind kind : getFragmentKinds(action.kind))
       if (std::optional<int> fragment = findFragment(pipeline, kind, action.stage))
         calls.push_back({*fragment, action.microbatch});
       else if (kind == FragmentKind::Forward && isBackward(action.stage))
@@ -90,7 +90,7 @@ private:
 
 } // namespace
 
-schedule::Schedule scheduleOf(const Pipeline &pipeline, int64_t ranks, int64_t microbatches) {
+schedule::Schedule buildSchedule(const Pipeline &pipeline, int64_t ranks, int64_t microbatches) {
   return schedule::makeSchedule(pipeline.schedule,
                                 {static_cast<int>(ranks), static_cast<int>(pipeline.stages / ranks),
                                  static_cast<int>(microbatches)});
@@ -118,7 +118,7 @@ StepOrder orderStep(const Pipeline &pipeline, const schedule::Schedule &schedule
   return order;
 }
 
-std::string nameOf(const Pipeline &pipeline, const FragmentCall &call) {
+std::string getName(const Pipeline &pipeline, const FragmentCall &call) {
   const Fragment &fragment = pipeline.fragments[static_cast<size_t>(call.fragment)];
   if (call.microbatch < 0)
     return fragment.function;

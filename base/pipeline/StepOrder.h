@@ -27,13 +27,13 @@ using StepOrder = std::vector<std::vector<FragmentCall>>;
 /// The schedule of a pipeline on `ranks` ranks. `microbatches` is the number of microbatches in
 /// training, for programs without microbatches too: training decides which rank has which stage.
 /// Throws ScheduleError.
-schedule::Schedule scheduleOf(const Pipeline &pipeline, int64_t ranks, int64_t microbatches);
+schedule::Schedule buildSchedule(const Pipeline &pipeline, int64_t ranks, int64_t microbatches);
 
 /// `Begin`, the compute actions of the rank's row, then `Update` or `Evaluate` by ascending level.
 StepOrder orderStep(const Pipeline &pipeline, const schedule::Schedule &schedule);
 
 /// The name of a call in profiles: "2F0" as in the schedule's table, otherwise that of the
 /// function.
-std::string nameOf(const Pipeline &pipeline, const FragmentCall &call);
+std::string getName(const Pipeline &pipeline, const FragmentCall &call);
 
 } // namespace titan::pipeline

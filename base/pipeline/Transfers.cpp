@@ -34,25 +34,26 @@ public:
       findReads(static_cast<int>(rank));
     replay();
     for (Transfer &transfer : transfers)
-      transfer.posted = postOf(transfer);
-    std::stable_sort(transfers.begin(), transfers.end(),
-                     [&](const Transfer &a, const Transfer &b) { return keyOf(a) < keyOf(b); });
+      transfer.posted = findPost(transfer);
+    std::stable_sort(transfers.begin(), transfers.end(), [&](const Transfer &a, const Transfer &b) {
+      return getSortKey(a) < getSortKey(b);
+    });
     return std::move(transfers);
   }
 
 private:
-  const Fragment &fragmentOf(const FragmentCall &call) const {
+  const Fragment &getFragment(const FragmentCall &call) const {
     return pipeline.fragments[static_cast<size_t>(call.fragment)];
   }
-  Value valueOf(int allocation, const FragmentCall &call) const {
+  Value getValue(int allocation, const FragmentCall &call) const {
     return {allocation, isStash(pipeline, allocation) ? call.microbatch : -1};
   }
 
   void findWrites() {
     for (size_t rank = 0; rank < order.size(); ++rank)
       for (size_t i = 0; i < order[rank].size(); ++i)
-        for (int allocation : fragmentOf(order[rank][i]).writes) {
-          auto &ranks = writes[valueOf(allocation, order[rank][i])];
+        for (int allocation : getFragment(order[rank][i]).writes) {
+          auto &ranks = writes[getValue(allocation, order[rank][i])];
           ranks.try_emplace(static_cast<int>(rank), Writes{i, i}).first->second.last = i;
         }
   }
@@ -61,8 +62,8 @@ private:
     const std::vector<FragmentCall> &calls = order[static_cast<size_t>(rank)];
     std::map<Value, size_t> received;
     for (size_t i = 0; i < calls.size(); ++i)
-      for (int allocation : fragmentOf(calls[i]).reads) {
-        const Value value = valueOf(allocation, calls[i]);
+      for (int allocation : getFragment(calls[i]).reads) {
+        const Value value = getValue(allocation, calls[i]);
         const auto found = writes.find(value);
         if (found == writes.end())
           fail(calls[i], "which no fragment computes");
@@ -78,7 +79,7 @@ private:
 
   [[noreturn]] void fail(const FragmentCall &call, const char *why) const {
     throw Fault(fmt::format("the schedule of '{}' runs {} with a value {}", pipeline.program,
-                            pipeline::nameOf(pipeline, call), why));
+                            pipeline::getName(pipeline, call), why));
   }
 
   /// Every call starts as soon as its rank is free and its values are computed.
@@ -106,7 +107,7 @@ private:
         return false;
       start = std::max(start, source[transfer->written]);
     }
-    const Fragment &fragment = fragmentOf(order[rank][ends[rank].size()]);
+    const Fragment &fragment = getFragment(order[rank][ends[rank].size()]);
     starts[rank].push_back(start);
     ends[rank].push_back(start + (fragment.kind == FragmentKind::Backward ? backwardTime : 1));
     return true;
@@ -115,12 +116,12 @@ private:
   double sentAt(const Transfer &transfer) const {
     return ends[static_cast<size_t>(transfer.from)][transfer.written];
   }
-  size_t postOf(const Transfer &transfer) const {
+  size_t findPost(const Transfer &transfer) const {
     const std::vector<double> &times = starts[static_cast<size_t>(transfer.to)];
     const auto next = std::lower_bound(times.begin(), times.end(), sentAt(transfer));
     return static_cast<size_t>(std::max<std::ptrdiff_t>(next - times.begin() - 1, 0));
   }
-  std::tuple<double, int, int, int> keyOf(const Transfer &transfer) const {
+  std::tuple<double, int, int, int> getSortKey(const Transfer &transfer) const {
     return {sentAt(transfer), transfer.from, transfer.allocation, transfer.to};
   }
 

@@ -10,13 +10,13 @@ static constexpr std::array<std::string_view, 11> names = {
     "F",           "B",      "I",      "W",      "UNSHARD", "RESHARD",
     "REDUCE_GRAD", "SEND_F", "RECV_F", "SEND_B", "RECV_B"};
 
-std::string_view nameOf(Kind kind) {
+std::string_view getName(Kind kind) {
   return names[static_cast<size_t>(kind)];
 }
 
 std::string toText(const Action &action) {
   std::string text = std::to_string(action.stage);
-  text += nameOf(action.kind);
+  text += getName(action.kind);
   return hasMicrobatch(action.kind) ? text + std::to_string(action.microbatch) : text;
 }
 

@@ -26,7 +26,7 @@ enum class Kind : uint8_t {
 };
 
 /// The letters of the notation: "F", "SEND_F".
-std::string_view nameOf(Kind kind);
+std::string_view getName(Kind kind);
 
 /// F, B, I or W.
 inline bool isCompute(Kind kind) {

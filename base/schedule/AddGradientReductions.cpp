@@ -20,7 +20,7 @@ Schedule addGradientReductions(const Schedule &schedule) {
       if (makesGradient(before[i]))
         last[before[i].stage] = i;
     for (size_t i = 0, end = 0; i < before.size(); i = end) {
-      end = endOfCell(before, i);
+      end = findEndOfCell(before, i);
       appendCell(row, before, i, end);
       for (size_t k = i; k < end; ++k)
         if (makesGradient(before[k]) && last[before[k].stage] == k)

@@ -17,12 +17,12 @@ struct Transfer {
 
 /// The send that follows a compute action, if another rank reads its result.
 std::optional<Action> sendAfter(const Schedule &schedule, const Action &action) {
-  for (const Value &value : writesOf(action)) {
+  for (const Value &value : getWrites(action)) {
     const bool isActivation = value.kind == ValueKind::Activation;
     if (!isActivation && value.kind != ValueKind::Gradient)
       continue;
-    const int reader = readerOf(schedule, value);
-    if (reader >= 0 && reader != schedule.rankOfStage(action.stage))
+    const int reader = findReader(schedule, value);
+    if (reader >= 0 && reader != schedule.getRankOfStage(action.stage))
       return Action{isActivation ? Kind::SendForward : Kind::SendBackward, action.stage,
                     action.microbatch};
   }
@@ -35,7 +35,7 @@ std::vector<Transfer> findTransfers(const Schedule &schedule, const Replay &time
     for (size_t i = 0; i < schedule.ranks[rank].size(); ++i)
       if (auto send = sendAfter(schedule, schedule.ranks[rank][i]))
         transfers.push_back({times.spans[rank][i].end, static_cast<int>(rank),
-                             schedule.rankOfStage(peerOf(*send).stage), *send});
+                             schedule.getRankOfStage(getPeer(*send).stage), *send});
   std::stable_sort(transfers.begin(), transfers.end(),
                    [](const Transfer &a, const Transfer &b) { return a.time < b.time; });
   return transfers;
@@ -51,11 +51,11 @@ Row mergeTransfers(const Row &row, const std::vector<Span> &spans,
       if (transfer->from == rank)
         append(merged, transfer->send);
       if (transfer->to == rank)
-        append(merged, peerOf(transfer->send));
+        append(merged, getPeer(transfer->send));
     }
   };
   for (size_t i = 0, end = 0; i < row.size(); i = end) {
-    end = endOfCell(row, i);
+    end = findEndOfCell(row, i);
     addUntil(spans[i].start);
     appendCell(merged, row, i, end);
   }

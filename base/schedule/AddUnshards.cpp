@@ -13,7 +13,7 @@ public:
 
   Row run() {
     for (size_t i = 0, end = 0; i < row.size(); i = end) {
-      end = endOfCell(row, i);
+      end = findEndOfCell(row, i);
       const bool computes = isCompute(row[i].kind);
       for (size_t k = i; computes && k < end; ++k)
         if (unsharded.insert(row[k].stage).second)
@@ -41,7 +41,8 @@ private:
         return computes(action) && action.stage == stage;
       });
     const size_t begin = static_cast<size_t>(next - row.begin());
-    for (size_t i = begin, last = next == row.end() ? begin : endOfCell(row, begin); i < last; ++i)
+    for (size_t i = begin, last = next == row.end() ? begin : findEndOfCell(row, begin); i < last;
+         ++i)
       for (size_t k = first; k < end; ++k)
         if (row[i].stage == stage && row[k].stage == stage &&
             row[i].microbatch == row[k].microbatch)

@@ -112,7 +112,7 @@ std::string writeTable(const Schedule &schedule) {
   for (const Row &row : schedule.ranks) {
     int written = 0; // commas of this line
     for (size_t i = 0, end = 0; i < row.size(); i = end) {
-      end = endOfCell(row, i);
+      end = findEndOfCell(row, i);
       text.append(static_cast<size_t>(row[i].cell - written), ',');
       text += writeCell(row, i, end);
       written = row[i].cell;

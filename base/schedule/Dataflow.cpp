@@ -16,7 +16,7 @@ Value movedBy(const Action &transfer) {
   }
 }
 
-Action peerOf(const Action &transfer) {
+Action getPeer(const Action &transfer) {
   const auto [kind, stage, microbatch, cell] = transfer;
   switch (kind) {
   case Kind::SendForward:
@@ -30,12 +30,12 @@ Action peerOf(const Action &transfer) {
   }
 }
 
-int readerOf(const Schedule &schedule, const Value &value) {
+int findReader(const Schedule &schedule, const Value &value) {
   const int stage = value.stage + (value.kind == ValueKind::Activation ? 1 : -1);
-  return stage < 0 || stage >= schedule.stages ? -1 : schedule.rankOfStage(stage);
+  return stage < 0 || stage >= schedule.stages ? -1 : schedule.getRankOfStage(stage);
 }
 
-std::vector<Value> readsOf(const Action &action, int stages) {
+std::vector<Value> getReads(const Action &action, int stages) {
   const auto [kind, stage, microbatch, cell] = action;
   std::vector<Value> values;
   switch (kind) {
@@ -65,7 +65,7 @@ std::vector<Value> readsOf(const Action &action, int stages) {
   return values;
 }
 
-std::vector<Value> writesOf(const Action &action) {
+std::vector<Value> getWrites(const Action &action) {
   const auto [kind, stage, microbatch, cell] = action;
   switch (kind) {
   case Kind::Forward:

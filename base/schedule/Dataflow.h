@@ -21,16 +21,16 @@ struct Value {
 };
 
 /// The values that an action needs on its rank before it starts.
-std::vector<Value> readsOf(const Action &action, int stages);
+std::vector<Value> getReads(const Action &action, int stages);
 /// The values that an action leaves on its rank.
-std::vector<Value> writesOf(const Action &action);
+std::vector<Value> getWrites(const Action &action);
 
 /// The value that a send or a receive moves.
 Value movedBy(const Action &transfer);
 /// The receive of a send, the send of a receive.
-Action peerOf(const Action &transfer);
+Action getPeer(const Action &transfer);
 /// The rank that reads an activation or a gradient; -1 if no stage reads it.
-int readerOf(const Schedule &schedule, const Value &value);
+int findReader(const Schedule &schedule, const Value &value);
 
 /// Numbers the values of a schedule from 0.
 class ValueNumbers {

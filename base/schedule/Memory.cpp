@@ -104,19 +104,19 @@ private:
     const ValueNumbers numbers(schedule);
     std::map<size_t, LiveRange> ranges;
     for (size_t i = 0; i < row.size(); ++i) {
-      for (const Value &value : readsOf(row[i], schedule.stages))
+      for (const Value &value : getReads(row[i], schedule.stages))
         if (auto found = ranges.find(numbers(value)); found != ranges.end())
           found->second.last = i;
-      for (const Value &value : writesOf(row[i]))
+      for (const Value &value : getWrites(row[i]))
         ranges.emplace(numbers(value), LiveRange{value, i, i});
     }
     for (const auto &[number, range] : ranges) {
-      changes[range.first] += bytesOf(range.value);
-      changes[range.last + 1] -= bytesOf(range.value);
+      changes[range.first] += getByteSize(range.value);
+      changes[range.last + 1] -= getByteSize(range.value);
     }
   }
 
-  int64_t bytesOf(const Value &value) const {
+  int64_t getByteSize(const Value &value) const {
     const size_t stage = static_cast<size_t>(value.stage);
     switch (value.kind) {
     case ValueKind::Activation: // the input of the next stage

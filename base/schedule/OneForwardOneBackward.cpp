@@ -24,7 +24,7 @@ struct Family {
 };
 
 /// A forward pass: which of the rank's stages, counted from 0.
-std::vector<int> orderOfForwards(const Sizes &sizes) {
+std::vector<int> listForwards(const Sizes &sizes) {
   const int rounds = std::max(1, sizes.microbatches / sizes.ranks);
   std::vector<int> order;
   for (int round = 0; round < rounds; ++round) {
@@ -42,18 +42,18 @@ int firstRound(const Sizes &sizes) {
 }
 
 Row makeRow(const Sizes &sizes, const Family &family, int rank) {
-  const std::vector<int> order = orderOfForwards(sizes);
+  const std::vector<int> order = listForwards(sizes);
   const int passes = static_cast<int>(order.size());
   const int warmup = std::min(passes, (sizes.stagesPerRank - 1) * firstRound(sizes) +
                                           family.warmupPerRank * (sizes.ranks - 1 - rank));
-  auto stageOf = [&](int chunk) { return chunk * sizes.ranks + rank; };
+  auto getStage = [&](int chunk) { return chunk * sizes.ranks + rank; };
   RowBuilder row;
   for (int i = 0; i < passes + warmup; ++i) {
     if (i < passes)
-      row.forward(stageOf(order[static_cast<size_t>(i)]));
+      row.forward(getStage(order[static_cast<size_t>(i)]));
     if (i < warmup)
       continue;
-    const int stage = stageOf(sizes.stagesPerRank - 1 - order[static_cast<size_t>(i - warmup)]);
+    const int stage = getStage(sizes.stagesPerRank - 1 - order[static_cast<size_t>(i - warmup)]);
     family.splitsBackward ? row.dgrad(stage) : row.backward(stage);
     if (row.pendingWgrads() > static_cast<size_t>(rank))
       row.wgrad();

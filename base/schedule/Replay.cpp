@@ -29,7 +29,7 @@ double Replay::bubble() const {
 
 namespace {
 
-double timeOf(const Action &action, const Costs &costs) {
+double getTime(const Action &action, const Costs &costs) {
   const StageCosts &stage =
       costs.stages.size() == 1 ? costs.stages[0] : costs.stages[static_cast<size_t>(action.stage)];
   switch (action.kind) {
@@ -75,11 +75,11 @@ private:
     const size_t first = result.spans[rank].size();
     if (first == row.size())
       return false;
-    const size_t end = endOfCell(row, first);
+    const size_t end = findEndOfCell(row, first);
     double start = clocks[rank];
     for (size_t i = first; i < end; ++i)
-      for (const Value &value : readsOf(row[i], schedule.stages))
-        start = std::max(start, arrivalOf(value, rank));
+      for (const Value &value : getReads(row[i], schedule.stages))
+        start = std::max(start, computeArrival(value, rank));
     if (start == never)
       return false;
     if (isBlocking && isTransfer(row[first].kind))
@@ -89,9 +89,9 @@ private:
   }
 
   /// When a value is on a rank.
-  double arrivalOf(const Value &value, size_t rank) const {
+  double computeArrival(const Value &value, size_t rank) const {
     const size_t number = numbers(value);
-    if (schedule.rankOfStage(value.stage) == static_cast<int>(rank))
+    if (schedule.getRankOfStage(value.stage) == static_cast<int>(rank))
       return written[number];
     return std::max(sent[number], posted[number]) + (isBlocking ? 0 : costs.transfer);
   }
@@ -100,7 +100,7 @@ private:
     const Row &row = schedule.ranks[rank];
     double time = 0;
     for (size_t i = first; i < end; ++i)
-      time += timeOf(row[i], costs);
+      time += getTime(row[i], costs);
     time *= end > first + 1 ? costs.overlap : 1;
     for (size_t i = first; i < end; ++i) {
       result.spans[rank].push_back({start, start + time});
@@ -116,7 +116,7 @@ private:
       (isSend ? sent : posted)[numbers(movedBy(action))] = end;
       return;
     }
-    for (const Value &value : writesOf(action)) {
+    for (const Value &value : getWrites(action)) {
       written[numbers(value)] = end;
       if (!hasTransfers)
         sent[numbers(value)] = end;
@@ -125,8 +125,8 @@ private:
 
   /// Runs a send together with its receive if the other rank has reached it.
   bool meet(size_t rank, const Action &transfer, double start) {
-    const Action peer = peerOf(transfer);
-    const size_t other = static_cast<size_t>(schedule.rankOfStage(peer.stage));
+    const Action peer = getPeer(transfer);
+    const size_t other = static_cast<size_t>(schedule.getRankOfStage(peer.stage));
     const Row &row = schedule.ranks[other];
     const size_t next = result.spans[other].size();
     const bool isReceive =

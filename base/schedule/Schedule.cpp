@@ -16,7 +16,7 @@ void append(Row &row, Action action) {
   appendCell(row, {action}, 0, 1);
 }
 
-size_t endOfCell(const Row &row, size_t first) {
+size_t findEndOfCell(const Row &row, size_t first) {
   size_t end = first;
   while (end < row.size() && row[end].cell == row[first].cell)
     ++end;

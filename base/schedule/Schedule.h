@@ -19,7 +19,7 @@ struct Schedule {
   std::vector<int> rankOf; ///< the rank of each stage; -1 if no rank has it
   std::vector<Row> ranks;
 
-  int rankOfStage(int stage) const { return rankOf[static_cast<size_t>(stage)]; }
+  int getRankOfStage(int stage) const { return rankOf[static_cast<size_t>(stage)]; }
 };
 
 /// What is wrong with a schedule, and where.
@@ -50,7 +50,7 @@ std::vector<int> assignStages(int ranks, int stagesPerRank, Placement placement)
 /// Appends an action in a cell of its own.
 void append(Row &row, Action action);
 /// The index after the last action of the cell of action `first`.
-size_t endOfCell(const Row &row, size_t first);
+size_t findEndOfCell(const Row &row, size_t first);
 /// Appends the actions from `first` to `end`, which are one cell of `from`.
 void appendCell(Row &row, const Row &from, size_t first, size_t end);
 /// Whether any action is of a kind with this property.

@@ -8,7 +8,7 @@ Schedule selectComputation(const Schedule &schedule) {
     const Row &row = schedule.ranks[rank];
     result.ranks[rank].clear();
     for (size_t i = 0, end = 0; i < row.size(); i = end) {
-      end = endOfCell(row, i);
+      end = findEndOfCell(row, i);
       if (isCompute(row[i].kind))
         appendCell(result.ranks[rank], row, i, end);
     }

@@ -18,7 +18,7 @@ void checkShape(Verification &verification) {
       verification.addToRow(rank, "rank " + std::to_string(rank) + " has no actions",
                             "give it a stage, or remove the line");
   for (int stage = 0; stage < schedule.stages && !verification.isFull(); ++stage)
-    if (schedule.rankOfStage(stage) < 0)
+    if (schedule.getRankOfStage(stage) < 0)
       verification.faults.push_back({-1, -1, "no rank has stage " + std::to_string(stage),
                                      "number the stages from 0, without gaps"});
 }
@@ -29,7 +29,7 @@ void checkOnce(Verification &verification) {
     for (size_t i = 0; i < schedule.ranks[rank].size(); ++i) {
       const Position here{rank, i};
       const Action &action = verification.at(here);
-      const int owner = schedule.rankOfStage(action.stage);
+      const int owner = schedule.getRankOfStage(action.stage);
       const Position first = *verification.actions.find(action);
       if (owner != static_cast<int>(rank))
         verification.add(here,
@@ -72,7 +72,7 @@ private:
   void require(Kind kind, std::string remedy) {
     if (find(kind))
       return;
-    const int rank = verification.schedule.rankOfStage(stage);
+    const int rank = verification.schedule.getRankOfStage(stage);
     verification.addToRow(static_cast<size_t>(rank),
                           "rank " + std::to_string(rank) + " never runs " +
                               quote({kind, stage, microbatch}),

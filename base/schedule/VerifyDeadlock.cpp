@@ -30,13 +30,13 @@ public:
     while (hasFinished(rank))
       ++rank;
     for (; std::find(visited.begin(), visited.end(), rank) == visited.end();
-         rank = waitOf(rank).awaited.rank)
+         rank = getWait(rank).awaited.rank)
       visited.push_back(rank);
     visited.erase(visited.begin(), std::find(visited.begin(), visited.end(), rank));
     std::rotate(visited.begin(), std::min_element(visited.begin(), visited.end()), visited.end());
     std::vector<Wait> waits;
     for (size_t one : visited)
-      waits.push_back(waitOf(one));
+      waits.push_back(getWait(one));
     while (areSame(waits[0].awaited, waits[1].waiting))
       std::rotate(waits.begin(), waits.begin() + 1, waits.end());
     return waits;
@@ -48,20 +48,20 @@ private:
   }
   bool hasRun(Position at) const { return at.index < replay.spans[at.rank].size(); }
 
-  Wait waitOf(size_t rank) const {
+  Wait getWait(size_t rank) const {
     const Row &row = verification.schedule.ranks[rank];
     const size_t first = replay.spans[rank].size();
     if (isTransfer(row[first].kind))
-      return {{rank, first}, *verification.actions.find(peerOf(row[first]))};
-    for (size_t i = first; i < endOfCell(row, first); ++i)
-      for (const Value &value : readsOf(row[i], verification.schedule.stages))
-        if (Position writer = writerOf(value); !hasRun(writer))
+      return {{rank, first}, *verification.actions.find(getPeer(row[first]))};
+    for (size_t i = first; i < findEndOfCell(row, first); ++i)
+      for (const Value &value : getReads(row[i], verification.schedule.stages))
+        if (Position writer = findWriter(value); !hasRun(writer))
           return {{rank, i}, writer};
     return {{rank, first}, {rank, first}}; // unreachable: the cell would have run
   }
 
   /// The computation of a value.
-  Position writerOf(const Value &value) const {
+  Position findWriter(const Value &value) const {
     const Kind kinds[] = {value.kind == ValueKind::Gradient ? Kind::Backward : Kind::Forward,
                           Kind::Dgrad};
     const Position *writer = verification.actions.find({kinds[0], value.stage, value.microbatch});

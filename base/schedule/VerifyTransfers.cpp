@@ -10,7 +10,7 @@ namespace {
 /// An action that another rank waits for must be followed by a send, and the reader by a receive.
 void requireTransfer(Verification &verification, Position computed, const Value &value) {
   const Schedule &schedule = verification.schedule;
-  const int reader = readerOf(schedule, value);
+  const int reader = findReader(schedule, value);
   if (reader < 0 || reader == static_cast<int>(computed.rank))
     return;
   const bool isActivation = value.kind == ValueKind::Activation;
@@ -21,7 +21,7 @@ void requireTransfer(Verification &verification, Position computed, const Value 
                      "rank " + std::to_string(reader) + " reads the result of `" +
                          toText(verification.at(computed)) + "`, which is never sent",
                      "add `" + toText(send) + "` behind it");
-  if (const Action receive = peerOf(send); !verification.actions.find(receive))
+  if (const Action receive = getPeer(send); !verification.actions.find(receive))
     verification.addToRow(static_cast<size_t>(reader),
                           "rank " + std::to_string(reader) + " never receives the result of " +
                               verification.describe(computed),
@@ -34,8 +34,8 @@ void requireReader(Verification &verification, Position at) {
   const Action &transfer = verification.at(at);
   const Value value = movedBy(transfer);
   const bool exists = value.stage >= 0 && value.stage < schedule.stages;
-  const int reader = exists ? readerOf(schedule, value) : -1;
-  if (reader >= 0 && reader != schedule.rankOfStage(value.stage))
+  const int reader = exists ? findReader(schedule, value) : -1;
+  if (reader >= 0 && reader != schedule.getRankOfStage(value.stage))
     return;
   verification.add(
       at,
@@ -58,7 +58,7 @@ void checkTransfers(Verification &verification) {
         requireReader(verification, {rank, i});
         continue;
       }
-      for (const Value &value : writesOf(action))
+      for (const Value &value : getWrites(action))
         if (value.kind == ValueKind::Activation || value.kind == ValueKind::Gradient)
           requireTransfer(verification, {rank, i}, value);
     }
@@ -71,10 +71,10 @@ void checkOrder(Verification &verification) {
     const Row &row = schedule.ranks[rank];
     std::map<size_t, size_t> writers; // of each value, on this rank
     for (size_t i = 0; i < row.size(); ++i)
-      for (const Value &value : writesOf(row[i]))
+      for (const Value &value : getWrites(row[i]))
         writers[numbers(value)] = i;
     for (size_t i = 0; i < row.size(); ++i)
-      for (const Value &value : readsOf(row[i], schedule.stages)) {
+      for (const Value &value : getReads(row[i], schedule.stages)) {
         auto writer = writers.find(numbers(value));
         if (writer == writers.end() || row[writer->second].cell < row[i].cell)
           continue;

@@ -24,19 +24,19 @@ struct SettingRule {
 };
 
 // Constructors for the table of an emitted program.
-inline SettingRule integerFrom(double least) {
+inline SettingRule allowIntegersFrom(double least) {
   return {SettingRule::Type::Integer, least, 0x1p53};
 }
-inline SettingRule numberFrom(double least) {
+inline SettingRule allowNumbersFrom(double least) {
   return {SettingRule::Type::Number, least};
 }
-inline SettingRule numberWithin(double least, double most) {
+inline SettingRule allowNumbersWithin(double least, double most) {
   return {SettingRule::Type::Number, least, most};
 }
-inline SettingRule oneOf(std::vector<std::string> choices) {
+inline SettingRule allowWords(std::vector<std::string> choices) {
   return {SettingRule::Type::Word, 0, 0, std::move(choices)};
 }
-inline SettingRule anyText() {
+inline SettingRule allowText() {
   return {SettingRule::Type::Text};
 }
 inline SettingRule idle(std::string beside, std::string value, SettingRule rule) {

@@ -19,14 +19,14 @@ public:
   }
 
   TomlLocation of(const toml::source_region &region) const {
-    size_t begin = offsetOf(region.begin), end = offsetOf(region.end);
+    size_t begin = getOffset(region.begin), end = getOffset(region.end);
     size_t lineEnd = std::min(text.find_first_of("\r\n", begin), text.size());
     return {begin, std::clamp<size_t>(end > begin ? end - begin : 0, 1,
                                       std::max<size_t>(1, lineEnd - begin))};
   }
 
 private:
-  size_t offsetOf(const toml::source_position &position) const {
+  size_t getOffset(const toml::source_position &position) const {
     if (position.line == 0 || position.line > starts.size())
       return text.size();
     size_t at = starts[position.line - 1];
@@ -81,11 +81,11 @@ private:
       if (const toml::table *inner = node.as_table())
         addTable(*inner, path);
       else
-        file.settings.push_back({std::move(path), valueOf(node)});
+        file.settings.push_back({std::move(path), buildValue(node)});
     }
   }
 
-  TomlValue valueOf(const toml::node &node) {
+  TomlValue buildValue(const toml::node &node) {
     TomlValue value;
     value.location = locations.of(node.source());
     if (auto *integer = node.as_integer()) {
@@ -102,7 +102,7 @@ private:
     } else if (auto *array = node.as_array()) {
       value.kind = TomlValue::Kind::List;
       for (const toml::node &element : *array)
-        value.elements.push_back(valueOf(element));
+        value.elements.push_back(buildValue(element));
     } else {
       refuse(node.is_table() ? "no setting is a list of tables" : "no setting is a date or a time",
              value.location);

@@ -24,16 +24,17 @@ inline std::string listNames(const std::vector<std::string> &names) {
 /// The known path that `path` probably means: the same name in another section, or the nearest
 /// name.
 inline std::string nearestPath(const std::string &path, const std::vector<std::string> &known) {
-  auto lastOf = [](const std::string &whole) { return whole.substr(whole.rfind('.') + 1); };
+  auto getLastSegment = [](const std::string &whole) { return whole.substr(whole.rfind('.') + 1); };
   std::vector<std::string> elsewhere;
   for (const std::string &one : known)
-    if (lastOf(one) == lastOf(path))
+    if (getLastSegment(one) == getLastSegment(path))
       elsewhere.push_back(one);
   std::string near = nearestName(path, known);
   size_t dot = path.rfind('.') + 1; // after the section, if there is one
   bool isOfSection = dot != 0 && near.compare(0, dot, path, 0, dot) == 0;
   std::string its = isOfSection ? near.substr(dot) : "";
-  if (isOfSection && lastOf(path).rfind(its, 0) != 0 && nearestName(lastOf(path), {its}).empty())
+  if (isOfSection && getLastSegment(path).rfind(its, 0) != 0 &&
+      nearestName(getLastSegment(path), {its}).empty())
     near.clear(); // only the section matches
   if (elsewhere.size() == 1 || (near.empty() && !elsewhere.empty()))
     near = elsewhere.back();

@@ -56,7 +56,7 @@ std::optional<int64_t> findIdleStep(const std::vector<Period> &periods) {
   return std::nullopt;
 }
 
-double fractionOfSteps(const Turn &turn) {
+double computeStepFraction(const Turn &turn) {
   std::vector<Period> all = turn.due;
   all.insert(all.end(), turn.idle.begin(), turn.idle.end());
   const int64_t first = firstSteps(all), last = *stepsUntilRepetition(all);

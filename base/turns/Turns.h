@@ -39,6 +39,6 @@ std::vector<Turn> findTurns(const std::vector<Period> &periods);
 std::optional<int64_t> findIdleStep(const std::vector<Period> &periods);
 
 /// The fraction of the steps, in a long run, in which `turn` runs.
-double fractionOfSteps(const Turn &turn);
+double computeStepFraction(const Turn &turn);
 
 } // namespace titan

@@ -32,7 +32,7 @@ StridedLayout::StridedLayout(const StoredParameter &stored) : start(stored.start
     }
 }
 
-StridedLayout::Position StridedLayout::positionOf(int64_t element) const {
+StridedLayout::Position StridedLayout::getPosition(int64_t element) const {
   Position position{0, start};
   for (auto factor = factors.rbegin(); factor != factors.rend(); element /= factor++->size) {
     const int64_t index = element % factor->size;
@@ -42,7 +42,7 @@ StridedLayout::Position StridedLayout::positionOf(int64_t element) const {
   return position;
 }
 
-std::pair<int64_t, int64_t> StridedLayout::elementsOf(int64_t tensor) const {
+std::pair<int64_t, int64_t> StridedLayout::getElementRange(int64_t tensor) const {
   const auto firstStrided = std::find_if(factors.begin(), factors.end(), [](const Factor &factor) {
     return factor.tensorStride == 0;
   });
@@ -123,7 +123,7 @@ void StridedLayout::visitRow(const ElementRows &row, const VisitBlock &visit) co
     int64_t run = std::min(row.columns - done, inner.size - element % inner.size);
     if (inner.tensorStride) // a tensor for each element
       run = 1;
-    const Position at = positionOf(element);
+    const Position at = getPosition(element);
     visit({at.tensor, row.local + done, 1, at.stored, inner.stride, onlyColumn, run});
     done += run;
   }
@@ -133,14 +133,14 @@ void StridedLayout::visitRow(const ElementRows &row, const VisitBlock &visit) co
 void StridedLayout::visitColumns(const ElementRows &segment, const VisitBlock &visit) const {
   std::array<int64_t, maxColumns> columns;
   for (int64_t column = 0; column < segment.columns;) {
-    const Position begin = positionOf(segment.first + column);
+    const Position begin = getPosition(segment.first + column);
     size_t width = 0;
     for (Position at = begin; at.tensor == begin.tensor;) {
       columns[width++] = at.stored - begin.stored;
       const auto next = column + static_cast<int64_t>(width);
       if (next == segment.columns)
         break;
-      at = positionOf(segment.first + next);
+      at = getPosition(segment.first + next);
     }
     visit({begin.tensor, segment.local + column, segment.localPitch, begin.stored, 1,
            std::span(columns.data(), width), segment.rows});
@@ -149,8 +149,8 @@ void StridedLayout::visitColumns(const ElementRows &segment, const VisitBlock &v
 }
 
 /// The iterations, then the indices of the factors without a stride.
-static std::vector<int64_t> indicesOf(const StoredParameter &stored,
-                                      std::span<const int64_t> iterations, int64_t tensor) {
+static std::vector<int64_t> computeIndices(const StoredParameter &stored,
+                                           std::span<const int64_t> iterations, int64_t tensor) {
   std::vector<int64_t> inner;
   for (size_t i = stored.sizes.size(); i-- > 0;)
     if (stored.strides[i] == 0) {
@@ -162,9 +162,9 @@ static std::vector<int64_t> indicesOf(const StoredParameter &stored,
   return indices;
 }
 
-std::string nameOfTensor(const StoredParameter &stored, std::span<const int64_t> iterations,
-                         int64_t tensor) {
-  const std::vector<int64_t> indices = indicesOf(stored, iterations, tensor);
+std::string makeTensorName(const StoredParameter &stored, std::span<const int64_t> iterations,
+                           int64_t tensor) {
+  const std::vector<int64_t> indices = computeIndices(stored, iterations, tensor);
   std::string_view text = stored.tensor;
   std::string name;
   for (size_t open; (open = text.find('{')) != std::string_view::npos;) {

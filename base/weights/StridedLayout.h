@@ -37,7 +37,7 @@ public:
   int64_t countTensors() const { return tensors; }
   /// A range of elements that contains all elements of one stored tensor, and no others if the
   /// factors that select the tensor precede the strided ones.
-  std::pair<int64_t, int64_t> elementsOf(int64_t tensor) const;
+  std::pair<int64_t, int64_t> getElementRange(int64_t tensor) const;
   /// Cuts rows into segments for threads. Segments of a transposed layout read few stored rows, but
   /// complete ones.
   void forEachSegment(const ElementRows &rows,
@@ -58,7 +58,7 @@ private:
   using VisitRows = std::function<void(const ElementRows &)>;
   using VisitBlock = std::function<void(const StridedBlock &)>;
 
-  Position positionOf(int64_t element) const;
+  Position getPosition(int64_t element) const;
   bool haveColumns(const ElementRows &rows) const;
   void cutRow(const ElementRows &row, const VisitRows &visit) const;
   void cutColumns(const ElementRows &rows, const VisitRows &visit) const;
@@ -75,7 +75,7 @@ private:
 };
 
 /// The name of a stored tensor of `stored`, of these iterations, with the number `tensor`.
-std::string nameOfTensor(const StoredParameter &stored, std::span<const int64_t> iterations,
-                         int64_t tensor);
+std::string makeTensorName(const StoredParameter &stored, std::span<const int64_t> iterations,
+                           int64_t tensor);
 
 } // namespace titan

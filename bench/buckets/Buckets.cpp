@@ -46,11 +46,11 @@ public:
     issue(CollectiveCall::ReduceScatter, eachFlat(CollectiveCall::ReduceScatter, kApart));
   }
 
-  void gatherOneBuffer() { issue(CollectiveCall::AllGather, {bufferOf(own, whole)}); }
-  void scatterOneBuffer() { issue(CollectiveCall::ReduceScatter, {bufferOf(whole, own)}); }
+  void gatherOneBuffer() { issue(CollectiveCall::AllGather, {makeBuffer(own, whole)}); }
+  void scatterOneBuffer() { issue(CollectiveCall::ReduceScatter, {makeBuffer(whole, own)}); }
 
   void gatherCopied() {
-    issue(CollectiveCall::AllGather, {bufferOf(own, mixed)});
+    issue(CollectiveCall::AllGather, {makeBuffer(own, mixed)});
     forEachChunk([&](int64_t inWhole, int64_t inMixed, int64_t count) {
       std::memcpy(&whole[inWhole], &mixed[inMixed], count * sizeof(float));
     });
@@ -59,7 +59,7 @@ public:
     forEachChunk([&](int64_t inWhole, int64_t inMixed, int64_t count) {
       std::memcpy(&mixed[inMixed], &whole[inWhole], count * sizeof(float));
     });
-    issue(CollectiveCall::ReduceScatter, {bufferOf(mixed, own)});
+    issue(CollectiveCall::ReduceScatter, {makeBuffer(mixed, own)});
   }
 
 private:
@@ -68,7 +68,7 @@ private:
         {kind, &group, DType::F32, Reduction::Sum, {"measuring", ""}, std::move(buffers)}, kAtOnce);
   }
 
-  CollectiveBuffer bufferOf(const std::vector<float> &from, std::vector<float> &to) const {
+  CollectiveBuffer makeBuffer(const std::vector<float> &from, std::vector<float> &to) const {
     return {from.data(), to.data(), 1, sum() / group.size()};
   }
 

@@ -19,7 +19,7 @@ using namespace titan::rt;
 
 namespace {
 
-template <typename Run> double secondsOf(Run &&run) {
+template <typename Run> double measureSeconds(Run &&run) {
   double best = 1e9;
   for (int turn = 0; turn < 15; ++turn) {
     auto begin = std::chrono::steady_clock::now();
@@ -63,7 +63,7 @@ void measureProduct(int64_t m, int64_t n, int64_t k, const char *types) {
   std::printf("%s %5ld %5ld %5ld:", types, m, n, k);
   for (bool transA : {false, true})
     for (bool transB : {false, true}) {
-      double seconds = secondsOf(
+      double seconds = measureSeconds(
           [&] { multiply(Trans(transA), Trans(transB), m, n, k, a.get(), b.get(), c.get()); });
       std::printf("  %s%s %5.0f", transA ? "T" : "N", transB ? "T" : "N",
                   2e-9 * static_cast<double>(m * n * k) / seconds);
@@ -83,8 +83,8 @@ template <typename E> void measureAttention(const char *type) {
   Numbers<E> q(count), k(count), v(count), out(count), dout(count), dq(count), dk(count), dv(count);
   Numbers<T> lse(count / s.head);
   double forward =
-      secondsOf([&] { attentionForward(s, q.get(), k.get(), v.get(), out.get(), lse.get()); });
-  double backward = secondsOf([&] {
+      measureSeconds([&] { attentionForward(s, q.get(), k.get(), v.get(), out.get(), lse.get()); });
+  double backward = measureSeconds([&] {
     attentionBackward(s, q.get(), k.get(), v.get(), out.get(), lse.get(), dout.get(), nullptr,
                       dq.get(), dk.get(), dv.get());
   });
@@ -107,7 +107,7 @@ void measureSum() {
   Numbers<float> numbers(count);
   float total = 0, *from = numbers.get();
   alignas(64) static char nowhere[64]; // loops use their context only on devices
-  double seconds = secondsOf([&] {
+  double seconds = measureSeconds([&] {
     tm::sum(reinterpret_cast<Context &>(nowhere), &total, count,
             [=](int64_t i) { return from[i] * from[i]; });
   });

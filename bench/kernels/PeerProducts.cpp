@@ -126,7 +126,7 @@ std::vector<float> numbers(int64_t count, uint64_t state) {
   return result;
 }
 
-uint32_t checksumOf(const std::vector<float> &values) {
+uint32_t computeChecksum(const std::vector<float> &values) {
   uint32_t hash = 2166136261;
   for (float value : values) {
     uint32_t bits;
@@ -137,7 +137,7 @@ uint32_t checksumOf(const std::vector<float> &values) {
 }
 
 /// The largest error among 2,000 elements of C.
-double errorOf(const Shape &s, const float *a, const float *b, const std::vector<float> &c) {
+double computeError(const Shape &s, const float *a, const float *b, const std::vector<float> &c) {
   double largest = 0;
   for (int64_t at = 0, step = std::max<int64_t>(1, s.m * s.n / 2000); at < s.m * s.n; at += step) {
     double sum = 0, magnitude = 0;
@@ -178,8 +178,8 @@ private:
     if (!isChecked)
       return;
     char text[64];
-    std::snprintf(text, sizeof text, " %08x %.2f %ld", checksumOf(c),
-                  errorOf(s, a.data(), b.data(), c), static_cast<long>(made));
+    std::snprintf(text, sizeof text, " %08x %.2f %ld", computeChecksum(c),
+                  computeError(s, a.data(), b.data(), c), static_cast<long>(made));
     checks[l] = text;
   }
 

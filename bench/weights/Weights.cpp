@@ -3,7 +3,7 @@
 //
 //   bench-weights FILE.safetensors f32|f64|bf16 [ROUNDS]
 //
-// The names of FILE's tensors begin with the layout that they stand for (see `entryOf`). For each
+// The names of FILE's tensors begin with the layout that they stand for (see `makeEntry`). For each
 // layout, the program prints a line: the layout, bytes read and written, the seconds of reading to
 // fresh memory, of reading to memory in use, and of copying. All are processor seconds, user and
 // system, which other processes do not change. Copying reads and writes as many bytes
@@ -24,7 +24,7 @@ using namespace titan::rt;
 namespace {
 
 /// Seconds of all processors that the process used.
-double secondsOf(const auto &work) {
+double measureSeconds(const auto &work) {
   auto now = [] {
     timespec time;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -48,7 +48,7 @@ std::vector<int64_t> rowMajor(const std::vector<int64_t> &sizes) {
 ///   transposed   [in, out]
 ///   fused        the middle third of the rows, transposed
 ///   interleaved  [in, head, pair, half] of heads of 128 rows (half, pair)
-StoredParameter entryOf(const std::string &name, const std::vector<int64_t> &shape) {
+StoredParameter makeEntry(const std::string &name, const std::vector<int64_t> &shape) {
   const std::string layout = name.substr(0, name.find('.'));
   const int64_t out = shape[0], in = shape[1], half = 64;
   StoredParameter entry{name, name, shape, 0, shape, rowMajor(shape)};
@@ -66,7 +66,7 @@ StoredParameter entryOf(const std::string &name, const std::vector<int64_t> &sha
   return entry;
 }
 
-int64_t countOf(const std::vector<int64_t> &sizes) {
+int64_t countElements(const std::vector<int64_t> &sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
@@ -90,12 +90,12 @@ public:
     stores.emplace_back(path);
     for (const std::string &name : stores[0].names())
       if (name.starts_with(layout + ".")) {
-        map.parameters.push_back(entryOf(name, stores[0].find(name)->shape));
+        map.parameters.push_back(makeEntry(name, stores[0].find(name)->shape));
         const StoredParameter &entry = map.parameters.back();
         needed.push_back({"parameter " + name, name, {}, entry.sizes, type});
-        elements += countOf(entry.sizes);
-        storedBytes +=
-            countOf(entry.sizes) * std::ssize(stores[0].find(name)->bytes) / countOf(entry.shape);
+        elements += countElements(entry.sizes);
+        storedBytes += countElements(entry.sizes) * std::ssize(stores[0].find(name)->bytes) /
+                       countElements(entry.shape);
       }
     if (needed.empty())
       return;
@@ -106,14 +106,14 @@ public:
   }
 
   int64_t bytesRead() const { return storedBytes; }
-  int64_t bytesWritten() const { return elements * sizeOf(type); }
+  int64_t bytesWritten() const { return elements * getByteSize(type); }
 
   double read(std::byte *to, bool isFresh) {
-    return secondsOf([&] {
+    return measureSeconds([&] {
       for (size_t i = 0; i < needed.size(); ++i) {
-        const ElementRows row{.first = 0, .columns = countOf(needed[i].shape)};
+        const ElementRows row{.first = 0, .columns = countElements(needed[i].shape)};
         weights->read(i, std::span(&row, 1), to);
-        to += row.columns * sizeOf(type);
+        to += row.columns * getByteSize(type);
         if (isFresh)
           weights->release();
       }
@@ -124,7 +124,7 @@ public:
   double copy(std::byte *to, bool isFresh) {
     const std::span<const std::byte> from = stores[0].find(map.parameters[0].tensor)->bytes;
     const int64_t bytes = (bytesRead() + bytesWritten()) / 2, segment = int64_t{1} << 20;
-    return secondsOf([&] {
+    return measureSeconds([&] {
       if (isFresh)
         populate({to, static_cast<size_t>(bytesWritten())});
 #pragma omp parallel for schedule(dynamic)

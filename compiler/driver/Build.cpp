@@ -112,15 +112,15 @@ static void chooseArch(Toolchain &toolchain, const std::string &arch) {
       flag = "-arch=" + (arch == "native" ? arch : "sm_" + arch);
 }
 
-static std::string stemOf(const CommonOptions &options) {
+static std::string getStem(const CommonOptions &options) {
   return path::stem(options.file).str();
 }
 
 /// The default output path.
 static std::string nameOutput(const CommonOptions &options, const BuildOptions &build) {
   if (build.emit != EmitKind::Cpp)
-    return stemOf(options);
-  return stemOf(options) + (build.target == emission::Target::Cuda ? ".cu" : ".cpp");
+    return getStem(options);
+  return getStem(options) + (build.target == emission::Target::Cuda ? ".cu" : ".cpp");
 }
 
 /// All inputs of a build and of its program: Titan files, the configuration file, data.
@@ -170,7 +170,7 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   std::optional<std::string> source = emitSource(instance, *run, build.target);
   if (!source)
     return instance.finish(1);
-  std::string name = stemOf(options);
+  std::string name = getStem(options);
   if (build.emit == EmitKind::Cpp) {
     if (output == "-")
       llvm::outs() << *source;
@@ -236,7 +236,7 @@ int runCommand(const CommonOptions &options, const RunOptions &run) {
   if (std::optional<std::string> source = emitSource(instance, *checked, run.target))
     if (std::optional<Toolchain> toolchain = Toolchain::find(run.target, instance.diags)) {
       toolchain->setOptimization(run.optimization.value_or(kFullOptimization));
-      std::string executable = buildCached(*source, stemOf(options), *toolchain, instance.diags);
+      std::string executable = buildCached(*source, getStem(options), *toolchain, instance.diags);
       if (!executable.empty())
         command = launchCommand(*toolchain, processes, executable, instance.diags);
     }

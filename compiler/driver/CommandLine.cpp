@@ -112,10 +112,10 @@ void addOptimization(CLI::App &command, std::optional<int> &level) {
     level = text[0] - '0';
   };
   command
-      .add_option_function<std::string>(
-          "-O", read,
-          "how much the C++ compiler optimizes the program, 0 to 3; default: 3. Level 1 compiles in "
-          "half the time, for programs that run for seconds")
+      .add_option_function<std::string>("-O", read,
+                                        "how much the C++ compiler optimizes the program, 0 to 3; "
+                                        "default: 3. Level 1 compiles in "
+                                        "half the time, for programs that run for seconds")
       ->type_name("LEVEL");
 }
 
@@ -353,13 +353,13 @@ std::string optionHint(const CLI::App &app, const std::string &option) {
 int refuse(const CLI::App &app, const CLI::ParseError &error, int argc, char **argv) {
   std::string message = cli::explain(error), first = argc > 1 ? argv[1] : "", near;
   if (std::string unknown = cli::unknownArgument(error); !unknown.empty()) {
-    std::vector<std::string> commands = cli::commandsOf(app);
+    std::vector<std::string> commands = cli::getCommandNames(app);
     bool isCommand = std::count(commands.begin(), commands.end(), first) != 0;
     bool isWord = !isCommand && first[0] != '-' && first.find('.') == std::string::npos;
     if (isWord)
       message = "there is no command `" + first + "`";
-    near =
-        isWord ? cli::didYouMean(first, commands) : cli::didYouMean(unknown, cli::optionsOf(app));
+    near = isWord ? cli::didYouMean(first, commands)
+                  : cli::didYouMean(unknown, cli::getOptionNames(app));
     std::string hint = optionHint(app, unknown.substr(0, unknown.find('=')));
     if (!isWord && !hint.empty())
       near = hint;
@@ -378,7 +378,7 @@ int askForCommand(const CLI::App &app, const std::string &word) {
   }
   if (word.find('.') == std::string::npos)
     std::cerr << "titanc: there is no command `" << word << "`"
-              << cli::didYouMean(word, cli::commandsOf(app)) << "\n";
+              << cli::didYouMean(word, cli::getCommandNames(app)) << "\n";
   else
     std::cerr << "titanc: no command is given for `" << word << "`; for example `titanc check "
               << word << "`\n";

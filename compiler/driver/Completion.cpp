@@ -20,7 +20,7 @@ std::vector<std::string> spellings(const CLI::Option &option) {
   return all;
 }
 
-std::string optionsOf(const CLI::App &app) {
+std::string listOptions(const CLI::App &app) {
   std::string words;
   for (const CLI::Option *option : app.get_options())
     for (const std::string &name : spellings(*option))
@@ -29,7 +29,7 @@ std::string optionsOf(const CLI::App &app) {
 }
 
 /// The completion of the value of an option, as a `word)` of a `case`.
-std::string valuesOf(const CLI::Option &option) {
+std::string completeValues(const CLI::Option &option) {
   std::string type = option.get_type_name(), names, complete;
   for (const std::string &name : spellings(option))
     names += (names.empty() ? "" : "|") + name;
@@ -62,12 +62,12 @@ std::string script(const CLI::App &app) {
   std::string commands, options;
   auto addValues = [&](const CLI::App &of) {
     for (const CLI::Option *option : of.get_options())
-      values.insert(valuesOf(*option));
+      values.insert(completeValues(*option));
   };
   addValues(app);
   for (const CLI::App *command : app.get_subcommands({})) {
     commands += (commands.empty() ? "" : " ") + command->get_name();
-    options += "      " + command->get_name() + ") words='" + optionsOf(*command) + "' ;;\n";
+    options += "      " + command->get_name() + ") words='" + listOptions(*command) + "' ;;\n";
     addValues(*command);
   }
   std::string afterOption;
@@ -88,7 +88,7 @@ std::string script(const CLI::App &app) {
          "  esac\n"
          "  if [[ -z $words && -z $files && $current == -* ]]; then\n"
          "    case $command in\n" +
-         options + "      *) words='" + optionsOf(app) +
+         options + "      *) words='" + listOptions(app) +
          "' ;;\n"
          "    esac\n"
          "  elif [[ -z $words && $command == explain ]]; then\n"

@@ -47,7 +47,7 @@ public:
       config = sema::readConfigJson(*file, sources, diags);
     if (!config)
       return std::nullopt;
-    std::string architecture = sema::architectureOf(*config, diags);
+    std::string architecture = sema::readArchitecture(*config, diags);
     sema::Symbol decl = architecture.empty() ? sema::Symbol{} : find(architecture, *config);
     if (!decl)
       return std::nullopt;
@@ -93,8 +93,8 @@ private:
     if (diags.hasErrors())
       return {};
     for (const std::string &file : files)
-      for (const sema::Symbol &decl : configsOf(file))
-        names.push_back(sema::nameOf(*decl.decl).text);
+      for (const sema::Symbol &decl : loadConfigs(file))
+        names.push_back(sema::getName(*decl.decl).text);
     diags
         .report(Code::UnknownArchitecture, config.members.at("architectures").loc,
                 "no declaration `config \"" + architecture + "\"`")
@@ -112,14 +112,14 @@ private:
     const std::string quoted = '"' + architecture + '"';
     if (!text || (!isUsers && sources.text(*text).find(quoted) == std::string_view::npos))
       return {};
-    for (const sema::Symbol &decl : configsOf(file))
-      if (sema::nameOf(*decl.decl).text == architecture)
+    for (const sema::Symbol &decl : loadConfigs(file))
+      if (sema::getName(*decl.decl).text == architecture)
         return decl;
     return {};
   }
 
   /// The declarations of a file that have a model.
-  std::vector<sema::Symbol> configsOf(const std::string &file) {
+  std::vector<sema::Symbol> loadConfigs(const std::string &file) {
     const sema::Unit *&unit = units[file];
     if (!unit)
       unit = library.loadRoot(file);
@@ -140,7 +140,7 @@ private:
         model.modules.push_back(std::move(name));
     std::error_code error;
     stdfs::path canonical = stdfs::weakly_canonical(path, error);
-    model.base = sema::nameOf(*map.model.decl).text;
+    model.base = sema::getName(*map.model.decl).text;
     model.name = modelNameFor(canonical.parent_path().filename().string());
     while (library.lookup(*map.model.unit, model.name)) // it would hide a name of the import
       model.name += "_Model";
@@ -200,7 +200,7 @@ private:
         suspects.push_back(&argument);
     Location at = suspects.empty() ? sources.locate(*file, 0, 1) : suspects.front()->second.loc;
     Diagnostic &diag = diags.report(Code::BadConfigValue, at,
-                                    "`" + sema::nameOf(*map.model.decl).text +
+                                    "`" + sema::getName(*map.model.decl).text +
                                         "` cannot have these arguments: " + error.message);
     for (const sema::NamedArgument *suspect : suspects)
       diag.note(suspect->second.loc,

@@ -9,7 +9,7 @@
 namespace titan::driver {
 
 /// The text of the line; empty for costs without a line.
-static std::string_view textOf(const SourceManager &sources, const plan::LineCost &cost) {
+static std::string_view getText(const SourceManager &sources, const plan::LineCost &cost) {
   for (size_t i = 0; i < sources.bufferCount(); ++i)
     if (auto file = static_cast<FileId>(i); sources.name(file) == cost.file)
       return sources.line(file, cost.line);
@@ -38,7 +38,7 @@ void printLines(llvm::raw_ostream &out, const RunSummary &summary, const SourceM
     out << llvm::formatv("  {0,12:f1} {1,6:f1} {2,10:f1} {3,10:f1}  {4,-24} {5}\n",
                          cost.flops / kMega, flops > 0 ? 100 * cost.flops / flops : 0.0,
                          cost.bytesRead / kMebi, cost.bytesWritten / kMebi, printLocation(cost),
-                         llvm::StringRef(textOf(sources, cost)).trim());
+                         llvm::StringRef(getText(sources, cost)).trim());
   out << llvm::formatv("  {0,12:f1} {1,6:f1} {2,10:f1} MiB in all, {3:f1} operations a byte\n",
                        flops / kMega, 100.0, bytes / kMebi, bytes > 0 ? flops / bytes : 0.0);
 }

@@ -23,19 +23,19 @@ struct Path {
   std::string needs;                ///< a setting without which it changes nothing
 };
 
-Path pathOf(const std::string &prefix, const sema::OptionSpec &spec) {
+Path makePath(const std::string &prefix, const sema::OptionSpec &spec) {
   return {prefix + spec.path,
           sema::spelling(spec.type),
           spec.choices,
           spec.initial.isError() ? "" : spec.initial.print(),
           spec.fixed,
           spec.doc,
-          sema::samplesOf(spec),
+          sema::getSampleValues(spec),
           spec.needs};
 }
 
 /// Sample values for an argument, by its kind: it has no declared range.
-std::vector<std::string> samplesOf(const sema::Model::Argument &argument) {
+std::vector<std::string> getSampleValues(const sema::Model::Argument &argument) {
   if (argument.kind == "integer")
     return {"3", "5"};
   if (argument.kind == "number")
@@ -58,7 +58,7 @@ void collectBlocks(const sema::Region &region, bool isRepeated, std::set<std::st
 }
 
 /// Adds arguments of the model, degrees of the axes, and settings of parameters by name.
-void addPathsOf(const sema::CheckedRun &run, std::vector<Path> &paths) {
+void addOptionPaths(const sema::CheckedRun &run, std::vector<Path> &paths) {
   for (const sema::Model::Argument &argument : run.train.arguments)
     paths.push_back({"model." + argument.name,
                      argument.kind,
@@ -66,7 +66,7 @@ void addPathsOf(const sema::CheckedRun &run, std::vector<Path> &paths) {
                      argument.value,
                      sema::Fixed::Compile,
                      "argument of model " + run.modelName,
-                     samplesOf(argument),
+                     getSampleValues(argument),
                      ""});
   for (const sema::Axis &axis : run.mesh.declared)
     paths.push_back({"parallel." + axis.name,
@@ -92,17 +92,17 @@ void addPathsOf(const sema::CheckedRun &run, std::vector<Path> &paths) {
         if (!loss.name.empty())
           spec.samples.push_back(loss.name);
     if (spec.type != sema::OptionType::Words || !spec.samples.empty())
-      paths.push_back(pathOf("optimizer.group" + pattern, spec));
+      paths.push_back(makePath("optimizer.group" + pattern, spec));
   }
   const std::string section = "optimizer.";
   for (sema::OptionSpec spec : run.run.optimizer.options) {
     spec.path = spec.path.substr(section.size());
     spec.initial = {}; // without it the run's holds
     spec.doc = "instead of the optimizer's";
-    paths.push_back(pathOf("optimizer.group" + pattern, spec));
+    paths.push_back(makePath("optimizer.group" + pattern, spec));
   }
   for (const sema::OptionSpec &spec : sema::ruleOptions())
-    paths.push_back(pathOf("parameters" + pattern, spec));
+    paths.push_back(makePath("parameters" + pattern, spec));
 }
 
 const char *spelling(sema::Fixed fixed) {
@@ -140,9 +140,9 @@ void printJson(const std::vector<Path> &paths) {
 void printOptions(const sema::CheckedRun *run, bool json) {
   std::vector<Path> paths;
   for (const sema::OptionSpec &spec : run ? run->run.allOptions() : sema::optionTable())
-    paths.push_back(pathOf("", spec));
+    paths.push_back(makePath("", spec));
   if (run)
-    addPathsOf(*run, paths);
+    addOptionPaths(*run, paths);
   json ? printJson(paths) : printText(paths);
 }
 

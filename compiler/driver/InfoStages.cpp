@@ -18,7 +18,7 @@ void printStages(llvm::raw_ostream &out, const plan::PipelineReport &pipeline) {
     sum += stage.getFlops();
   for (auto [number, stage] : llvm::enumerate(pipeline.stages))
     table.add({std::to_string(number),
-               std::to_string(pipeline.schedule.rankOfStage(static_cast<int>(number))),
+               std::to_string(pipeline.schedule.getRankOfStage(static_cast<int>(number))),
                std::to_string(stage.layers), grouped(std::llround(stage.forward)),
                grouped(std::llround(stage.dgrad + stage.wgrad)),
                llvm::formatv("{0:F1} %", sum > 0 ? 100 * stage.getFlops() / sum : 0.0).str()});
@@ -31,7 +31,7 @@ llvm::json::Array stagesJson(const RunSummary &summary) {
     return stages;
   for (auto [number, stage] : llvm::enumerate(summary.pipeline->stages))
     stages.push_back(llvm::json::Object{
-        {"rank", summary.pipeline->schedule.rankOfStage(static_cast<int>(number))},
+        {"rank", summary.pipeline->schedule.getRankOfStage(static_cast<int>(number))},
         {"layers", stage.layers},
         {"forward_flops", stage.forward},
         {"backward_flops", stage.dgrad + stage.wgrad}});

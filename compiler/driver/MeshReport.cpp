@@ -38,7 +38,7 @@ static std::vector<AxisTraffic> listTraffic(const sema::Mesh &mesh, const dist::
   return traffic;
 }
 
-std::vector<int64_t> ranksOfGroup(const AxisReport &axis, int64_t number) {
+std::vector<int64_t> getGroupRanks(const AxisReport &axis, int64_t number) {
   const int64_t first = number / axis.stride * axis.stride * axis.degree + number % axis.stride;
   std::vector<int64_t> ranks;
   for (int64_t i = 0; i < axis.degree; ++i)
@@ -149,7 +149,7 @@ void checkMemory(const sema::Mesh &mesh, const plan::MemoryReport &memory, bool 
           "`offload = [optimizer]`");
 }
 
-static std::vector<std::string> wordsOf(const std::vector<int64_t> &ranks) {
+static std::vector<std::string> toWords(const std::vector<int64_t> &ranks) {
   std::vector<std::string> words;
   for (int64_t rank : ranks)
     words.push_back(std::to_string(rank));
@@ -159,10 +159,10 @@ static std::vector<std::string> wordsOf(const std::vector<int64_t> &ranks) {
 /// "0-7" or "0, 8, 16, 24"; long groups are cut.
 static std::string printGroup(const AxisReport &axis, int64_t number) {
   constexpr size_t most = 4;
-  std::vector<int64_t> ranks = ranksOfGroup(axis, number);
+  std::vector<int64_t> ranks = getGroupRanks(axis, number);
   if (axis.stride == 1 && ranks.size() > 2)
     return std::to_string(ranks.front()) + "-" + std::to_string(ranks.back());
-  std::vector<std::string> words = wordsOf(ranks);
+  std::vector<std::string> words = toWords(ranks);
   if (words.size() > most) {
     words[most - 2] = "...";
     words.erase(words.begin() + most - 1, words.end() - 1);
@@ -227,7 +227,7 @@ void printAllGroups(llvm::raw_ostream &out, const std::vector<AxisReport> &axes,
   for (const AxisReport &axis : axes) {
     out << "groups of " << axis.name << ":\n";
     for (int64_t i = 0; i < ranks / axis.degree; ++i)
-      out << "  " << llvm::join(wordsOf(ranksOfGroup(axis, i)), ", ") << '\n';
+      out << "  " << llvm::join(toWords(getGroupRanks(axis, i)), ", ") << '\n';
   }
 }
 
@@ -237,7 +237,7 @@ llvm::json::Object meshJson(const sema::Mesh &mesh, const std::vector<AxisReport
   for (const AxisReport &axis : axes) {
     llvm::json::Array groups;
     for (int64_t i = 0; i < ranks / axis.degree; ++i)
-      groups.push_back(llvm::json::Array(ranksOfGroup(axis, i)));
+      groups.push_back(llvm::json::Array(getGroupRanks(axis, i)));
     llvm::json::Object entry{{"name", axis.name},
                              {"degree", axis.degree},
                              {"stride", axis.stride},

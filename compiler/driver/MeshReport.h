@@ -23,7 +23,7 @@ struct AxisReport {
 };
 
 /// The ranks of group `number` of an axis.
-std::vector<int64_t> ranksOfGroup(const AxisReport &axis, int64_t number);
+std::vector<int64_t> getGroupRanks(const AxisReport &axis, int64_t number);
 
 std::vector<AxisReport> reportMesh(const sema::Mesh &mesh, const dist::Degrees &degrees,
                                    const std::vector<dist::CollectiveUse> &collectives);

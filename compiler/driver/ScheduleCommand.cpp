@@ -33,13 +33,13 @@ bool usesColor(const std::string &word) {
                               llvm::sys::Process::StandardOutIsDisplayed());
 }
 
-size_t widthOfTerminal() {
+size_t getTerminalWidth() {
   constexpr size_t widthOfFile = 100;
   const unsigned columns = llvm::sys::Process::StandardOutColumns();
   return columns ? columns : widthOfFile;
 }
 
-Costs costsOf(const ScheduleOptions &options, const Schedule &schedule) {
+Costs computeCosts(const ScheduleOptions &options, const Schedule &schedule) {
   Costs costs = makeCosts(options.costs, schedule);
   costs.transfer = options.transfer;
   costs.overlap = options.overlap;
@@ -56,7 +56,7 @@ Schedule applyPasses(Schedule schedule, const ScheduleOptions &options) {
 }
 
 /// A table of compute actions shows idle time.
-std::string tableOf(const Schedule &schedule) {
+std::string formatTable(const Schedule &schedule) {
   const bool hasOthers = hasKind(schedule, [](Kind kind) { return !isCompute(kind); });
   return writeTable(hasOthers ? schedule : alignToTimeSteps(schedule));
 }
@@ -64,12 +64,12 @@ std::string tableOf(const Schedule &schedule) {
 void show(CompilerInstance &instance, const ShownSchedule &shown, const ScheduleOptions &options) {
   const Schedule schedule = applyPasses(shown.schedule, options);
   if (options.printsTable) {
-    llvm::outs() << tableOf(schedule);
+    llvm::outs() << formatTable(schedule);
     return;
   }
   const Replay times = replay(schedule, shown.costs);
   if (options.printsGrid)
-    drawGrid(llvm::outs(), schedule, times, widthOfTerminal(), usesColor(instance.options.color));
+    drawGrid(llvm::outs(), schedule, times, getTerminalWidth(), usesColor(instance.options.color));
   if (!options.svg.empty())
     if (std::error_code error = writeOutput(drawSvg(schedule, times), options.svg, false))
       reportWriteError(instance.diags, options.svg, error);
@@ -96,7 +96,7 @@ void compareAll(const ScheduleOptions &options) {
                                       std::to_string(sizes.stagesPerRank)};
     try {
       const Schedule schedule = generate(algorithm, sizes);
-      cells.push_back(percent(replay(schedule, costsOf(options, schedule)).bubble()));
+      cells.push_back(percent(replay(schedule, computeCosts(options, schedule)).bubble()));
       cells.push_back(shortNumber(peakActivations(schedule)));
     } catch (const ScheduleError &error) {
       cells.insert(cells.end(), {"-", "-"});
@@ -109,7 +109,8 @@ void compareAll(const ScheduleOptions &options) {
 }
 
 /// The limit of `--memory-limit`, if it is given.
-std::optional<MemoryLimit> limitOf(const ScheduleOptions &options, const Schedule &schedule) {
+std::optional<MemoryLimit> makeMemoryLimit(const ScheduleOptions &options,
+                                           const Schedule &schedule) {
   if (!options.memoryLimit)
     return std::nullopt;
   const StageBytes bytes{.wgradStash = options.stashBytes};
@@ -119,8 +120,8 @@ std::optional<MemoryLimit> limitOf(const ScheduleOptions &options, const Schedul
 /// Verifies a schedule and shows it.
 void process(CompilerInstance &instance, const ShownSchedule &shown,
              const ScheduleOptions &options) {
-  sema::reportFaults(verify(shown.schedule, limitOf(options, shown.schedule)), Code::ScheduleFaulty,
-                     shown.file, instance.diags);
+  sema::reportFaults(verify(shown.schedule, makeMemoryLimit(options, shown.schedule)),
+                     Code::ScheduleFaulty, shown.file, instance.diags);
   if (!instance.diags.hasErrors())
     show(instance, shown, options);
 }
@@ -132,7 +133,7 @@ void processTable(CompilerInstance &instance, const ScheduleOptions &options) {
     instance.diags.report(Code::CannotReadFile, {},
                           "cannot read `" + options.what + "`: " + reason);
   else if (std::optional<Schedule> schedule = sema::readScheduleFile(*file, instance.diags))
-    process(instance, {*schedule, costsOf(options, *schedule), *file}, options);
+    process(instance, {*schedule, computeCosts(options, *schedule), *file}, options);
 }
 
 /// A unit of floating-point operations, in which a stage costs less than 1000.
@@ -140,7 +141,7 @@ struct Unit {
   double size = 1;
   std::string name = " FLOP";
 };
-Unit unitOf(const plan::PipelineReport &pipeline) {
+Unit chooseUnit(const plan::PipelineReport &pipeline) {
   double most = 0;
   for (const plan::StageReport &stage : pipeline.stages)
     most = std::max(most, stage.getFlops());
@@ -151,7 +152,8 @@ Unit unitOf(const plan::PipelineReport &pipeline) {
   return unit;
 }
 
-Costs costsOf(const ScheduleOptions &options, const plan::PipelineReport &pipeline, double unit) {
+Costs computeCosts(const ScheduleOptions &options, const plan::PipelineReport &pipeline,
+                   double unit) {
   Costs costs{.stages = {}, .overlap = options.overlap};
   for (const plan::StageReport &stage : pipeline.stages)
     costs.stages.push_back({stage.forward / unit, stage.dgrad / unit, stage.wgrad / unit});
@@ -170,8 +172,8 @@ void processProgram(CompilerInstance &instance, const ScheduleOptions &options) 
         "`" + options.what + "` is a program without a pipeline, and has no schedule",
         "name an algorithm (" + scheduleNames() + ") or a table of actions (FILE.csv)");
   const plan::PipelineReport &pipeline = *summary->pipeline;
-  const Unit unit = unitOf(pipeline);
-  ShownSchedule shown{pipeline.schedule, costsOf(options, pipeline, unit.size)};
+  const Unit unit = chooseUnit(pipeline);
+  ShownSchedule shown{pipeline.schedule, computeCosts(options, pipeline, unit.size)};
   shown.unit = unit.name;
   for (const plan::MemoryReport &memory : summary->memoryOfStages)
     shown.memory.push_back(memory.getTraining());
@@ -188,7 +190,7 @@ void processAny(CompilerInstance &instance, const ScheduleOptions &options) {
   if (options.isFile())
     return processTable(instance, options);
   const Schedule schedule = generateFor(*findAlgorithm(options.what), options.sizes);
-  process(instance, {schedule, costsOf(options, schedule)}, options);
+  process(instance, {schedule, computeCosts(options, schedule)}, options);
 }
 
 } // namespace

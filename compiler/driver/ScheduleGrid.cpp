@@ -27,32 +27,32 @@ struct Letter {
 };
 using Line = std::vector<Letter>;
 
-std::string labelOf(const Row &row, size_t first) {
+std::string buildLabel(const Row &row, size_t first) {
   std::string label;
-  for (size_t i = first; i < endOfCell(row, first); ++i)
+  for (size_t i = first; i < findEndOfCell(row, first); ++i)
     label += (label.empty() ? "" : ";") + toText(row[i]);
   return label;
 }
 
 /// The time of one character, so that the shortest action has space for the longest label.
-double timeOfLetter(const Schedule &schedule, const Replay &times) {
+double computeLetterTime(const Schedule &schedule, const Replay &times) {
   size_t longest = 0;
   for (const Row &row : schedule.ranks)
     for (size_t i = 0; i < row.size(); ++i)
       if (isCompute(row[i].kind))
-        longest = std::max(longest, labelOf(row, i).size());
+        longest = std::max(longest, buildLabel(row, i).size());
   constexpr double mostLetters = 20'000; // of a line: very different times cut labels off
   return std::max(shortestAction(schedule, times) / static_cast<double>(longest + 1),
                   times.step / mostLetters);
 }
 
-Line makeLine(const Row &row, const std::vector<Span> &spans, double timeOfLetter, size_t length) {
-  auto column = [&](double time) { return static_cast<size_t>(std::lround(time / timeOfLetter)); };
+Line makeLine(const Row &row, const std::vector<Span> &spans, double letterTime, size_t length) {
+  auto column = [&](double time) { return static_cast<size_t>(std::lround(time / letterTime)); };
   Line line(length);
-  for (size_t i = 0; i < row.size(); i = endOfCell(row, i)) {
+  for (size_t i = 0; i < row.size(); i = findEndOfCell(row, i)) {
     if (!isCompute(row[i].kind))
       continue;
-    const std::string label = labelOf(row, i);
+    const std::string label = buildLabel(row, i);
     const size_t begin = column(spans[i].start), end = std::min(column(spans[i].end), length);
     for (size_t k = begin; k < end; ++k)
       line[k] = {k - begin < label.size() ? label[k - begin] : '-', row[i].kind};
@@ -61,7 +61,7 @@ Line makeLine(const Row &row, const std::vector<Span> &spans, double timeOfLette
 }
 
 /// SGR codes of ECMA-48.
-llvm::StringRef colorOf(std::optional<Kind> kind) {
+llvm::StringRef getColor(std::optional<Kind> kind) {
   if (!kind)
     return "\033[2m"; // faint
   switch (*kind) {
@@ -80,7 +80,7 @@ void printLetters(llvm::raw_ostream &out, llvm::ArrayRef<Letter> letters, bool i
   for (size_t i = 0; i < letters.size(); ++i) {
     const bool isChange = i == 0 || letters[i].kind != letters[i - 1].kind;
     if (inColor && isChange)
-      out << "\033[0m" << colorOf(letters[i].kind);
+      out << "\033[0m" << getColor(letters[i].kind);
     out << letters[i].letter;
   }
   out << (inColor ? "\033[0m\n" : "\n");
@@ -90,7 +90,7 @@ void printLetters(llvm::raw_ostream &out, llvm::ArrayRef<Letter> letters, bool i
 
 void drawGrid(llvm::raw_ostream &out, const Schedule &schedule, const Replay &times, size_t width,
               bool inColor) {
-  const double unit = timeOfLetter(schedule, times);
+  const double unit = computeLetterTime(schedule, times);
   if (unit == 0)
     return;
   const size_t length = static_cast<size_t>(std::lround(times.step / unit));

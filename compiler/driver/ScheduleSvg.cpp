@@ -11,7 +11,7 @@ namespace {
 
 constexpr double rowHeight = 24, barHeight = 20, labelWidth = 60, margin = 8;
 
-llvm::StringRef fillOf(Kind kind) {
+llvm::StringRef getFill(Kind kind) {
   switch (kind) {
   case Kind::Forward:
     return "#7aa6dc";
@@ -57,7 +57,7 @@ private:
     const double top = margin + rowHeight * double(rank);
     drawText(margin, top + barHeight * 0.7, "start", "rank " + std::to_string(rank));
     for (size_t i = 0, end = 0; i < row.size(); i = end) {
-      end = endOfCell(row, i);
+      end = findEndOfCell(row, i);
       const double height = barHeight / double(end - i); // overlapped actions are below one another
       for (size_t k = i; k < end; ++k)
         if (isCompute(row[k].kind))
@@ -70,14 +70,14 @@ private:
     const double width = (span.end - span.start) * scale;
     const std::string label = toText(action);
     out << "<rect x=\"" << number(left) << "\" y=\"" << number(top) << "\" width=\""
-        << number(width) << "\" height=\"" << number(height) << "\" fill=\"" << fillOf(action.kind)
-        << "\" fill-opacity=\"" << number(opacityOf(action.stage)) << "\" stroke=\"white\"><title>"
+        << number(width) << "\" height=\"" << number(height) << "\" fill=\"" << getFill(action.kind)
+        << "\" fill-opacity=\"" << number(getOpacity(action.stage)) << "\" stroke=\"white\"><title>"
         << label << "</title></rect>\n";
     drawText(left + width / 2, top + height * 0.7, "middle", label);
   }
 
   /// The stages of a rank differ in opacity.
-  double opacityOf(int stage) const {
+  double getOpacity(int stage) const {
     const int ranks = static_cast<int>(schedule.ranks.size());
     return stage / ranks % 2 == 0 ? 1 : 0.55;
   }

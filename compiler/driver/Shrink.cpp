@@ -112,7 +112,7 @@ private:
     const int64_t microbatches = integer("accumulate");
     // Slots of microbatches are reused if there are more microbatches than stages in flight.
     const int64_t leastMicrobatches =
-        run.mesh.pipeline ? 2 * valueOf("parallel." + run.mesh.pipeline->axis, 2) : 2;
+        run.mesh.pipeline ? 2 * getValue("parallel." + run.mesh.pipeline->axis, 2) : 2;
     if (integer("data.tokens") > 0)
       settings.push_back(
           {"data.tokens", microbatches, microbatches, std::min(microbatches, leastMicrobatches)});
@@ -211,7 +211,7 @@ private:
     return represents(tried, whole) ? std::optional(tried) : std::nullopt;
   }
 
-  int64_t valueOf(const std::string &path, int64_t fallback) const {
+  int64_t getValue(const std::string &path, int64_t fallback) const {
     for (const Setting &setting : settings)
       if (setting.path == path)
         return setting.value;
@@ -242,8 +242,9 @@ private:
   /// A step of `data.tokens` has as many samples as its microbatches.
   void addTokens(std::vector<Change> &all) const {
     const int64_t before = integer("data.tokens");
-    const int64_t after = valueOf("data.tokens", 0) * valueOf("data.batch", integer("data.batch")) *
-                          valueOf("data.seq", integer("data.seq"));
+    const int64_t after = getValue("data.tokens", 0) *
+                          getValue("data.batch", integer("data.batch")) *
+                          getValue("data.seq", integer("data.seq"));
     if (after > 0 && after != before)
       all.push_back({"data.tokens", std::to_string(before), std::to_string(after)});
   }
@@ -259,7 +260,8 @@ private:
     };
     if (std::none_of(run.train.arguments.begin(), run.train.arguments.end(), isLayers))
       return;
-    const int64_t stages = static_cast<int64_t>(before.size()) * degreeOfPipeline() / wholeDegree();
+    const int64_t stages =
+        static_cast<int64_t>(before.size()) * getPipelineDegree() / wholeDegree();
     const int64_t least = *std::min_element(before.begin(), before.end());
     std::vector<int64_t> after;
     for (int64_t i = 0; i < stages; ++i)
@@ -279,8 +281,8 @@ private:
         return axis.degree;
     return 1;
   }
-  int64_t degreeOfPipeline() const {
-    return valueOf("parallel." + run.mesh.pipeline->axis, wholeDegree());
+  int64_t getPipelineDegree() const {
+    return getValue("parallel." + run.mesh.pipeline->axis, wholeDegree());
   }
 
   const CommonOptions &options;

@@ -176,7 +176,7 @@ private:
 
 } // namespace
 
-const char *nameOf(ResultKind kind) {
+const char *getName(ResultKind kind) {
   switch (kind) {
   case ResultKind::Loss:
     return "losses";

@@ -14,7 +14,7 @@ enum class ResultKind { Loss, Gradient, GradientNorm, Parameter, State };
 inline constexpr size_t numResultKinds = 5;
 
 /// "losses", "gradients", ...
-const char *nameOf(ResultKind kind);
+const char *getName(ResultKind kind);
 /// The largest deviation (interpreter::getDeviation) of one computation in float64, in which only
 /// the order of sums differs.
 double getLimit(ResultKind kind);

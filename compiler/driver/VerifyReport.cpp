@@ -17,13 +17,13 @@ std::string deviationText(double value) {
 }
 
 /// "file.titan:12".
-std::string lineOf(const Location &location, const SourceManager &sources) {
+std::string formatLocation(const Location &location, const SourceManager &sources) {
   return location.isValid()
              ? std::string(sources.name(location.file)) + ":" + std::to_string(location.line)
              : std::string();
 }
 
-std::vector<ResultKind> kindsOf(const Verification &verified) {
+std::vector<ResultKind> getResultKinds(const Verification &verified) {
   std::vector<ResultKind> kinds;
   for (size_t kind = 0; kind < numResultKinds; ++kind)
     if (verified.worst[kind].count > 0)
@@ -52,10 +52,10 @@ void printVerification(const sema::CheckedRun &run, const ShrunkRun &shrunk,
   llvm::outs() << "\nlargest relative deviations:\n";
   TextTable table({Side::Left, Side::Right, Side::Right, Side::Left, Side::Left});
   table.add({"", "compared", "deviation", "in", "of"});
-  for (ResultKind kind : kindsOf(verified)) {
+  for (ResultKind kind : getResultKinds(verified)) {
     const WorstDeviation &worst = verified[kind];
-    table.add({nameOf(kind), std::to_string(worst.count), deviationText(worst.deviation.value),
-               worst.deviation.role.name, lineOf(worst.location, sources)});
+    table.add({getName(kind), std::to_string(worst.count), deviationText(worst.deviation.value),
+               worst.deviation.role.name, formatLocation(worst.location, sources)});
   }
   table.print(llvm::outs());
   if (!verified.fault)
@@ -67,7 +67,7 @@ void printVerificationJson(const sema::CheckedRun &run, const ShrunkRun &shrunk,
   llvm::json::Object changes, deviations;
   for (const Shrinkage &one : shrunk.shrinkages)
     changes[one.setting] = llvm::json::Object{{"before", one.before}, {"after", one.after}};
-  for (ResultKind kind : kindsOf(verified)) {
+  for (ResultKind kind : getResultKinds(verified)) {
     const WorstDeviation &worst = verified[kind];
     llvm::json::Object entry{{"compared", worst.count},
                              {"deviation", worst.deviation.value},
@@ -78,7 +78,7 @@ void printVerificationJson(const sema::CheckedRun &run, const ShrunkRun &shrunk,
       entry["file"] = std::string(sources.name(worst.location.file));
       entry["line"] = worst.location.line;
     }
-    deviations[nameOf(kind)] = std::move(entry);
+    deviations[getName(kind)] = std::move(entry);
   }
   llvm::json::Object all{{"run", run.run.name},          {"devices", verified.devices},
                          {"steps", verified.steps},      {"equal", !verified.fault},

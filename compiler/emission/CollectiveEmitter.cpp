@@ -138,7 +138,7 @@ LogicalResult CollectiveEmitter::localSlice() {
   std::string whole = many ? " + i * " + (block * SizeExpr(degree)).atom() : "";
   std::string target = b + (many ? " + " + scale("i", block) : ""), source = a + whole;
   if (isHeadTail(to))
-    out.line("tm::copyShard(ctx, " + target + ", " + source + ", shardOf(" +
+    out.line("tm::copyShard(ctx, " + target + ", " + source + ", getShard(" +
              (block * SizeExpr(degree)).str() + ", {{" + degree.name + ", " + shardIndex +
              ", ShardOrder::HeadTail}}));");
   else

@@ -35,7 +35,7 @@ public:
     addMask(op);
     if (op.getRingStep())
       keyShard = emitter.getShardBefore(op.getKey().getType(),
-                                        op.getKey().getType().indexOf(op.getAlongAttr()),
+                                        op.getKey().getType().findDimIndex(op.getAlongAttr()),
                                         op.getRingStep());
   }
 
@@ -86,7 +86,8 @@ LogicalResult AttentionCall::arrange(Value query) {
   for (Index &dim : emitter.getSpace(query)) {
     if (dim.key == along) {
       queries = dim.size;
-      queryShard = emitter.getShard(type, type.indexOf(StringAttr::get(op->getContext(), along)));
+      queryShard =
+          emitter.getShard(type, type.findDimIndex(StringAttr::get(op->getContext(), along)));
       isBefore = false;
     } else if (dim.key == head.key) {
       head.size = dim.size;
@@ -126,18 +127,19 @@ std::string AttentionCall::at(const Access &access) const {
 std::string AttentionCall::getStrides(StringRef field, const Access &access,
                                       const SizeExpr &positions, const SizeExpr &groups,
                                       const Index &last) const {
-  auto sizeOf = [](const std::optional<Loop> &loop) { return loop ? loop->size : SizeExpr(); };
+  auto getSize = [](const std::optional<Loop> &loop) { return loop ? loop->size : SizeExpr(); };
   struct Step {
     std::string key;
     SizeExpr usual;
   };
-  auto keyOf = [](const std::optional<Loop> &loop) { return loop ? loop->getKey().str() : ""; };
-  SizeExpr ofGroup = last.size, ofKvHead = groups * ofGroup, ofPosition = sizeOf(kvHead) * ofKvHead;
+  auto getKey = [](const std::optional<Loop> &loop) { return loop ? loop->getKey().str() : ""; };
+  SizeExpr ofGroup = last.size, ofKvHead = groups * ofGroup,
+           ofPosition = getSize(kvHead) * ofKvHead;
   const bool hasGroup = field != "k" && field != "v";
-  const Step steps[] = {{keyOf(outer), positions * ofPosition},
+  const Step steps[] = {{getKey(outer), positions * ofPosition},
                         {along, ofPosition},
-                        {keyOf(kvHead), ofKvHead},
-                        {hasGroup ? keyOf(group) : "", ofGroup},
+                        {getKey(kvHead), ofKvHead},
+                        {hasGroup ? getKey(group) : "", ofGroup},
                         {last.key, SizeExpr()}};
   bool isUsual = true;
   std::string list;
@@ -162,7 +164,7 @@ std::string AttentionCall::getStartStrides() const {
 }
 
 void AttentionCall::emit(StringRef function, ArrayRef<const Access *> tensors) {
-  auto sizeOf = [](const std::optional<Loop> &loop) { return loop ? loop->size.str() : "1"; };
+  auto getSize = [](const std::optional<Loop> &loop) { return loop ? loop->size.str() : "1"; };
   SizeExpr groups = group ? group->size : SizeExpr(), one;
   std::string rest = mask;
   if (!queryShard.empty())
@@ -189,8 +191,8 @@ void AttentionCall::emit(StringRef function, ArrayRef<const Access *> tensors) {
     arguments += ", " + (tensor ? at(*tensor) : "nullptr");
   std::string indent(function.size() + 1, ' ');
   out.line((function + "(ctx" + arguments + ",").str());
-  out.line(indent + "{.outer = " + sizeOf(outer) + ", .queries = " + queries.str() + ", .keys = " +
-           keys.str() + ", .kvHeads = " + sizeOf(kvHead) + ", .group = " + sizeOf(group) + ",");
+  out.line(indent + "{.outer = " + getSize(outer) + ", .queries = " + queries.str() + ", .keys = " +
+           keys.str() + ", .kvHeads = " + getSize(kvHead) + ", .group = " + getSize(group) + ",");
   out.line(indent + " .head = " + head.size.str() + ", .valueHead = " + valueHead.size.str() +
            ", .scale = " + scale + rest + "});");
   closeLoops(out, around);

@@ -96,7 +96,7 @@ GroupedContract::GroupedContract(FunctionEmitter &emitter, GroupedContractOp op)
   rows = makeLoops(getIndices(op.getRowDims(), {op.getOtherRows(), op.getIndices(), op.getLhs()}),
                    {&lhs, &other, &at, &table});
   nameLoops(rows);
-  int64_t dim = tableType.indexOf(op.getAlongAttr());
+  int64_t dim = tableType.findDimIndex(op.getAlongAttr());
   (void)emitter.getLocalIndex(tableType, dim, ""); // declares variables before the loops
   along = {{op.getAlong().str()}, emitter.sizes().getDims(tableType)[dim].size, "at"};
   for (const Loop &row : rows)
@@ -114,7 +114,7 @@ GroupedContract::GroupedContract(FunctionEmitter &emitter, GroupedContractOp op)
 /// Declares `at`, the element of the rank's table that the row selects; out of range for none.
 void GroupedContract::emitSelection() {
   out.line("const int64_t at = " +
-           emitter.getLocalIndex(tableType, tableType.indexOf(op.getAlongAttr()),
+           emitter.getLocalIndex(tableType, tableType.findDimIndex(op.getAlongAttr()),
                                  emission::getElement(this->at, rows)) +
            ";");
 }

@@ -66,7 +66,7 @@ Rotation::Rotation(FunctionEmitter &emitter, RotaryOp op)
   NamedTensorType type = op.getType();
   element = getElementType(type.getElementType());
   number = getRegisterType(type.getElementType());
-  position = emitter.getGlobalIndex(type, type.indexOf(op.getAlongAttr()), along.variable);
+  position = emitter.getGlobalIndex(type, type.findDimIndex(op.getAlongAttr()), along.variable);
   if (Value first = op.getStart())
     position += " + " + getStart(emitter, first, positions);
   positions.push_back(along);
@@ -156,7 +156,7 @@ LogicalResult emission::emitInsertSlice(FunctionEmitter &emitter, InsertSliceOp 
   emitAccumulator(emitter, op);
   Writer &out = emitter.out();
   NamedTensorType type = op.getResult().getType();
-  const int64_t at = type.indexOf(op.getDimAttr());
+  const int64_t at = type.findDimIndex(op.getDimAttr());
   const Access from = emitter.getAccess(op.getInput()), to = emitter.getAccess(op.getResult());
   const Access starts = emitter.getAccess(op.getStart());
   SmallVector<Index> space;

@@ -47,7 +47,7 @@ LogicalResult emission::emitTopK(FunctionEmitter &emitter, TopKOp op) {
   Access from = emitter.getAccess(op.getInput()), values = emitter.getAccess(op.getValues()),
          indices = emitter.getAccess(op.getIndices());
   NamedTensorType input = op.getInput().getType(), chosen = op.getValues().getType();
-  std::string name = chosen.getDims()[input.indexOf(op.getAlongAttr())].getName().str();
+  std::string name = chosen.getDims()[input.findDimIndex(op.getAlongAttr())].getName().str();
   SizeExpr n, k;
   SmallVector<Index> space = getRowSpace(emitter, op.getInput(), op.getAlong(), n);
   getRowSpace(emitter, op.getValues(), name, k);

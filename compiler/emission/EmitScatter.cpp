@@ -61,7 +61,7 @@ private:
 
 Scatter::Scatter(FunctionEmitter &emitter, ScatterOp op)
     : emitter(emitter), out(emitter.out()), table(op.getResult().getType()),
-      dim(table.indexOf(op.getAlongAttr())), updates(emitter.getAccess(op.getUpdates())),
+      dim(table.findDimIndex(op.getAlongAttr())), updates(emitter.getAccess(op.getUpdates())),
       at(emitter.getAccess(op.getIndices())), result(emitter.getAccess(op.getResult())),
       loops(makeLoops(getScatterSpace(emitter, op), {&updates, &at, &result})),
       hasFewTerms(op.hasFewTerms()), along(op.getAlong().str()),

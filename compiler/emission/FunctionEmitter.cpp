@@ -247,7 +247,7 @@ std::string FunctionEmitter::getShardOffset(NamedTensorType type, int64_t dim) {
                  "(" + sizes().getShardIndex(axes) + ") * " + size.name);
 }
 
-/// The axes of a dimension, with the coordinates of the rank: the arguments of shardOf.
+/// The axes of a dimension, with the coordinates of the rank: the arguments of getShard.
 std::string FunctionEmitter::getShardLevels(NamedTensorType type, int64_t dim) {
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   std::string levels;
@@ -262,7 +262,7 @@ std::string FunctionEmitter::getShardLevels(NamedTensorType type, int64_t dim) {
 }
 
 std::string FunctionEmitter::getShardBefore(NamedTensorType type, int64_t dim, Value back) {
-  return "shardOf(" + getShardLevels(type, dim) + ", " + getInlineScalar(back) + ")";
+  return "getShard(" + getShardLevels(type, dim) + ", " + getInlineScalar(back) + ")";
 }
 
 std::string FunctionEmitter::getShard(NamedTensorType type, int64_t dim) {
@@ -273,7 +273,7 @@ std::string FunctionEmitter::getShard(NamedTensorType type, int64_t dim) {
   SizeFactor size = sizes().getSize(type.getDims()[dim], axes);
   if (!sharding.getHeadTailAxis(dim))
     return "DimShard{" + getShardOffset(type, dim) + ", " + size.name + "}";
-  return declare("DimShard", size.name + "_shard", "shardOf(" + getShardLevels(type, dim) + ")");
+  return declare("DimShard", size.name + "_shard", "getShard(" + getShardLevels(type, dim) + ")");
 }
 
 std::string FunctionEmitter::getGlobalIndex(NamedTensorType type, int64_t dim,

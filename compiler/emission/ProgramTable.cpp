@@ -79,7 +79,7 @@ std::string ProgramTable::getAllocation(AllocationAttr allocation) {
     count = "(" + count + " + " + getDegree(mesh, allocation.getPad()) + ")";
   if (allocation.getPer())
     count = "tm::threads() * " + count;
-  return "{" + quote(allocation.getName().getValue()) + ", " + count + " * sizeOf(" +
+  return "{" + quote(allocation.getName().getValue()) + ", " + count + " * getByteSize(" +
          getDType(type.getElementType()) + "), " + std::to_string(allocation.getFirst()) + ", " +
          std::to_string(allocation.getLast()) +
          (allocation.getBucket() ? ", " + quote(allocation.getBucket().getValue()) + ", " +
@@ -154,22 +154,22 @@ static std::string getText(Attribute value) {
   return "[" + list + "]";
 }
 
-/// `numberFrom(0.0)`: the rule for the type of a setting.
+/// `allowNumbersFrom(0.0)`: the rule for the type of a setting.
 static std::string getTypeRule(SettingAttr setting) {
   auto text = [](FloatAttr number) { return ir::getLiteral(number.getValueAsDouble()); };
   StringRef takes = setting.getTakes().getValue();
   if (takes == "integer")
-    return "integerFrom(" + text(setting.getLeast()) + ")";
+    return "allowIntegersFrom(" + text(setting.getLeast()) + ")";
   if (takes == "number" && setting.getMost())
-    return "numberWithin(" + text(setting.getLeast()) + ", " + text(setting.getMost()) + ")";
+    return "allowNumbersWithin(" + text(setting.getLeast()) + ", " + text(setting.getMost()) + ")";
   if (takes == "number")
-    return "numberFrom(" + text(setting.getLeast()) + ")";
+    return "allowNumbersFrom(" + text(setting.getLeast()) + ")";
   if (takes == "text")
-    return "anyText()";
+    return "allowText()";
   std::string choices;
   for (auto choice : setting.getChoices().getAsRange<StringAttr>())
     choices += (choices.empty() ? "" : ", ") + quote(choice.getValue());
-  return "oneOf({" + choices + "})";
+  return "allowWords({" + choices + "})";
 }
 
 /// The rule by which the program checks a setting at launch.

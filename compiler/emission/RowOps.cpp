@@ -146,7 +146,7 @@ void RowNest::emitApply(ApplyOp op) {
 
 std::string RowNest::getGather(GatherOp op) {
   auto table = op.getInput().getType();
-  int64_t dim = table.indexOf(op.getAlongAttr());
+  int64_t dim = table.findDimIndex(op.getAlongAttr());
   std::string row = emitter.getLocalIndex(table, dim, getOperand(op.getIndices()));
   std::string at = emitter.names().pick("at");
   text.line("const int64_t " + at + " = " + row + ";");
@@ -161,14 +161,14 @@ std::string RowNest::getGather(GatherOp op) {
 std::string RowNest::getOneHot(ScatterOp op) {
   auto type = op.getResult().getType();
   std::string index =
-      emitter.getGlobalIndex(type, type.indexOf(op.getAlongAttr()), getIndex(op.getAlong()));
+      emitter.getGlobalIndex(type, type.findDimIndex(op.getAlongAttr()), getIndex(op.getAlong()));
   return "(" + index + " == " + getOperand(op.getIndices()) + " ? " + getOperand(op.getUpdates()) +
          " : " + getType(op.getResult()) + "(0))";
 }
 
 std::string RowNest::getPad(PadOp op) {
   // The corresponding dimension of the operand may have another name.
-  int64_t dim = op.getType().indexOf(op.getDimAttr());
+  int64_t dim = op.getType().findDimIndex(op.getDimAttr());
   StringRef inner = op.getInput().getType().getDims()[dim].getName().getValue();
   std::string index = getIndex(op.getDim()), from = std::to_string(op.getOffset());
   std::string size = emitter.sizes().getDims(op.getInput().getType())[dim].size.name;

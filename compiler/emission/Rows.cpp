@@ -99,7 +99,7 @@ void RowNest::prepareAccesses() {
     if (auto slice = dyn_cast<SliceOp>(op)) {
       Access &access = accesses[slice.getInput()];
       SizeExpr stride = access.strides[slice.getDim()];
-      int64_t at = slice.getInput().getType().indexOf(slice.getDimAttr());
+      int64_t at = slice.getInput().getType().findDimIndex(slice.getDimAttr());
       access.strides.erase(slice.getDim());
       access.strides[slice.getType().getDims()[at].getName().getValue()] = stride;
       advance(access, scale(std::to_string(slice.getOffset()), stride));

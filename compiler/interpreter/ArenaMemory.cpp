@@ -12,7 +12,7 @@
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
 #include "compiler/interpreter/OverlappedStacks.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
@@ -27,9 +27,9 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::interpreter;
 using ir::AllocRefAttr;
+using ir::getTensorType;
 using ir::HostTensor;
 using ir::NamedTensorType;
-using ir::typeOf;
 
 namespace {
 
@@ -204,12 +204,12 @@ TensorRef ArenaMemory::load(AllocRefAttr ref, NamedTensorType type) const {
 
 TensorRef ArenaMemory::read(Value value) const {
   AllocRefAttr ref = getAllocRef(value);
-  return ref ? load(ref, typeOf(value)) : values.lookup(value);
+  return ref ? load(ref, getTensorType(value)) : values.lookup(value);
 }
 
 LogicalResult ArenaMemory::write(Value value, TensorRef tensor) {
   if (AllocRefAttr ref = getAllocRef(value))
-    return store(ref, typeOf(value), *tensor, value.getLoc());
+    return store(ref, getTensorType(value), *tensor, value.getLoc());
   values[value] = std::move(tensor);
   return success();
 }
@@ -217,9 +217,10 @@ LogicalResult ArenaMemory::write(Value value, TensorRef tensor) {
 /// Copies nothing: the plan must give the argument the memory of that slot.
 LogicalResult ArenaMemory::loadSlot(BlockArgument argument, Value whole, int64_t slot) {
   AllocRefAttr wholeRef = getAllocRef(whole), ref = getAllocRef(argument);
-  Range range = ref ? getRange(ref, typeOf(argument)) : Range{0, 0};
-  int64_t begin = wholeRef ? getRange(wholeRef, typeOf(whole)).begin : -1;
-  if (!ref || range.begin != begin + slot * getDistance(getAllocation(ref), typeOf(argument)))
+  Range range = ref ? getRange(ref, getTensorType(argument)) : Range{0, 0};
+  int64_t begin = wholeRef ? getRange(wholeRef, getTensorType(whole)).begin : -1;
+  if (!ref ||
+      range.begin != begin + slot * getDistance(getAllocation(ref), getTensorType(argument)))
     return emitError(argument.getLoc(), "the slice is not a slot of its stack");
   return success();
 }
@@ -227,7 +228,8 @@ LogicalResult ArenaMemory::loadSlot(BlockArgument argument, Value whole, int64_t
 TensorRef ArenaMemory::readSlot(Value stack, int64_t slot, NamedTensorType type) const {
   auto tensor = std::make_shared<HostTensor>(makePoisoned(type, mesh));
   AllocRefAttr ref = getAllocRef(stack);
-  int64_t begin = getRange(ref, typeOf(stack)).begin + slot * getDistance(getAllocation(ref), type);
+  int64_t begin =
+      getRange(ref, getTensorType(stack)).begin + slot * getDistance(getAllocation(ref), type);
   loadElements(type.getElementType(), bytes.data() + begin, tensor->data);
   return tensor;
 }
@@ -245,7 +247,7 @@ void ArenaMemory::beginStack(Value stack) {
   bool isTransient = ref && ref.getSpace() == ir::MemorySpace::Transient;
   if (ref && !replacesInput(stack) &&
       !(isTransient && overlappedStacks.getProducer(ref.getIndex()) == stack.getDefiningOp()))
-    poison(getRange(ref, typeOf(stack)));
+    poison(getRange(ref, getTensorType(stack)));
 }
 
 void ArenaMemory::finished(Operation *op) {
@@ -274,7 +276,7 @@ LogicalResult ArenaMemory::storeSlot(OpResult stack, int64_t, Value value) {
   ir::RepeatOp repeat = loops.back().repeat;
   unsigned number = stack.getResultNumber() - repeat.getNumIterArgs();
   AllocRefAttr slot = ref.getSlot(loops.size() - 1, repeat, repeat.getStackedUsers(number));
-  return store(slot, typeOf(value), *read(value), value.getLoc());
+  return store(slot, getTensorType(value), *read(value), value.getLoc());
 }
 
 /// In sequence, like the emitted program.
@@ -313,7 +315,8 @@ LogicalResult ArenaMemory::checkOverlap(Operation *op) const {
       if (to.getSpace() == ir::MemorySpace::Persistent && from.getSpace() == to.getSpace() &&
           to.getIndex() != from.getIndex())
         continue; // slots of a bucket are interleaved
-      Range written = getRange(to, typeOf(result)), readRange = getRange(from, typeOf(operand));
+      Range written = getRange(to, getTensorType(result)),
+            readRange = getRange(from, getTensorType(operand));
       bool same = written.begin == readRange.begin && written.end == readRange.end;
       if (written.overlaps(readRange) && !(same && mayOverwrite(op, result.getResultNumber(), i)))
         return op->emitOpError("overwrites what it reads: its result is in allocation \"")
@@ -328,11 +331,11 @@ FailureOr<std::vector<TensorRef>> ArenaMemory::returnFrom(func::ReturnOp op) {
   if (!refs || refs.size() != op->getNumOperands())
     return op.emitError("the results have no allocations");
   for (auto [value, ref] : llvm::zip_equal(op.getOperands(), refs.getAsRange<AllocRefAttr>()))
-    if (failed(store(ref, typeOf(value), *read(value), op.getLoc())))
+    if (failed(store(ref, getTensorType(value), *read(value), op.getLoc())))
       return failure();
   std::vector<TensorRef> results;
   for (auto [value, ref] : llvm::zip_equal(op.getOperands(), refs.getAsRange<AllocRefAttr>()))
-    results.push_back(load(ref, typeOf(value)));
+    results.push_back(load(ref, getTensorType(value)));
   return results;
 }
 

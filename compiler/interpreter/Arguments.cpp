@@ -108,7 +108,7 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
     for (Operation *user : argument.getUsers())
       if (auto gather = dyn_cast<ir::GatherOp>(user); gather && gather.getIndices() == argument) {
         NamedTensorType table = gather.getInput().getType();
-        return table.getDims()[table.indexOf(gather.getAlongAttr())].getSize();
+        return table.getDims()[table.findDimIndex(gather.getAlongAttr())].getSize();
       }
   return 0;
 }
@@ -183,7 +183,7 @@ FailureOr<HostTensor> generateInput(func::FuncOp function, unsigned index, Named
 FailureOr<HostTensor> generateChunk(func::FuncOp function, unsigned index, NamedTensorType type,
                                     StringRef name, const Settings &settings, int64_t start) {
   const auto names = ir::DataDimsAttr::lookup(function);
-  const int64_t at = names && names.getPositions() ? type.indexOf(names.getPositions()) : -1;
+  const int64_t at = names && names.getPositions() ? type.findDimIndex(names.getPositions()) : -1;
   if (at < 0 || at != type.getRank() - 1)
     return function.emitError("input \"") << name << "\" has no positions as its last dimension";
   SmallVector<ir::DimAttr> dims(type.getDims());

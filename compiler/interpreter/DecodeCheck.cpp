@@ -15,7 +15,7 @@ using ir::NamedTensorType;
 /// The positions of one text in an output of a program.
 static HostTensor getText(const Result &output, int64_t slot) {
   auto slots = StringAttr::get(output.type.getContext(), ir::kSlotDim);
-  const int64_t at = std::max<int64_t>(0, output.type.indexOf(slots));
+  const int64_t at = std::max<int64_t>(0, output.type.findDimIndex(slots));
   HostTensor text{output.global.shape, {}};
   int64_t outer = 1, inner = 1;
   for (auto [i, size] : llvm::enumerate(text.shape))
@@ -52,16 +52,16 @@ static FailureOr<double> compareChunks(Session &session, ArrayRef<Result> whole)
   const int64_t size = ir::countPositions(function);
   const StringAttr dim = ir::DataDimsAttr::lookup(function).getPositions();
   const NamedTensorType type = whole.front().type;
-  const int64_t positions = type.getShape()[type.indexOf(dim)];
+  const int64_t positions = type.getShape()[type.findDimIndex(dim)];
   double greatest = 0;
   for (int64_t step = 1; step <= positions / size; ++step) {
     if (failed(session.step()))
       return failure();
     for (auto [slot, start] : llvm::enumerate(getChunkStarts(function, step)))
       for (const Result &result : whole) {
-        const double deviation =
-            getDeviation(getText(*session.find(result.role), static_cast<int64_t>(slot)),
-                         slice(result.global, start, size, result.type, result.type.indexOf(dim)));
+        const double deviation = getDeviation(
+            getText(*session.find(result.role), static_cast<int64_t>(slot)),
+            slice(result.global, start, size, result.type, result.type.findDimIndex(dim)));
         greatest = deviation <= greatest ? greatest : deviation; // also if it is NaN
       }
   }

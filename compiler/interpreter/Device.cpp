@@ -5,16 +5,16 @@
 #include "compiler/interpreter/Collectives.h"
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Rounding.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "mlir/IR/Location.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace titan;
 using namespace titan::interpreter;
+using ir::getTensorType;
 using ir::HostTensor;
 using ir::NamedTensorType;
-using ir::typeOf;
 
 std::string interpreter::describeLocation(Location location) {
   auto fileLoc = location->findInstanceOf<FileLineColLoc>();
@@ -124,11 +124,11 @@ LogicalResult Device::evaluate(Operation *op) {
     return op->emitOpError("has no reference semantics (EvaluableOpInterface)");
   SmallVector<HostTensor> computed;
   for (Value result : op->getResults())
-    computed.push_back(makePoisoned(typeOf(result), mesh));
+    computed.push_back(makePoisoned(getTensorType(result), mesh));
   if (failed(evaluable.evaluate(operands, computed, MeshRankShards(mesh, rank))))
     return failure();
   for (auto [result, tensor] : llvm::zip_equal(op->getResults(), computed)) {
-    roundTo(typeOf(result).getElementType(), tensor.data);
+    roundTo(getTensorType(result).getElementType(), tensor.data);
     if (failed(memory->write(result, std::make_shared<HostTensor>(std::move(tensor)))))
       return failure();
   }

@@ -4,13 +4,13 @@
 
 #include "compiler/interpreter/Collectives.h"
 #include "compiler/interpreter/Layout.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 
 using namespace mlir;
 using namespace titan;
 using namespace titan::interpreter;
+using ir::getTensorType;
 using ir::HostTensor;
-using ir::typeOf;
 
 /// A collective does not happen if it starts on a layer that does not exist.
 static bool isMissing(Operation *op, ArrayRef<Memory::Loop> loops) {
@@ -22,7 +22,7 @@ static bool isMissing(Operation *op, ArrayRef<Memory::Loop> loops) {
 /// may pass them on nevertheless.
 LogicalResult Device::poisonResults(Operation *op) {
   for (Value result : op->getResults()) {
-    auto poison = std::make_shared<HostTensor>(makePoisoned(typeOf(result), mesh));
+    auto poison = std::make_shared<HostTensor>(makePoisoned(getTensorType(result), mesh));
     if (failed(memory->write(result, std::move(poison))))
       return failure();
   }

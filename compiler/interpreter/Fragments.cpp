@@ -5,7 +5,7 @@
 #include "compiler/interpreter/Arguments.h"
 #include "compiler/interpreter/StepOrder.h"
 #include "dialects/dist/IR/DistOps.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 
 #include <set>
 

@@ -2,7 +2,7 @@
 
 #include "compiler/interpreter/OverlappedStacks.h"
 
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 
@@ -31,7 +31,7 @@ void OverlappedStacks::collect(ir::RepeatOp repeat) {
     if (ref && ref.getSpace() == ir::MemorySpace::Transient &&
         repeats.lookup(ref.getIndex()) == repeat)
       stacks[repeat].push_back({{ref.getSlot(memory::getLevel(repeat), repeat, users),
-                                 ir::RepeatOp::getSlotType(ir::typeOf(stack))},
+                                 ir::RepeatOp::getSlotType(ir::getTensorType(stack))},
                                 SmallVector<int64_t>(users)});
   };
   for (auto [i, stack] : llvm::enumerate(repeat.getScannedInputs()))

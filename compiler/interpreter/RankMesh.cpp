@@ -69,5 +69,5 @@ TensorSharding RankMesh::getSharding(ir::NamedTensorType type, int64_t rank) con
 }
 
 DimShard MeshRankShards::getShard(ir::NamedTensorType type, int64_t dim, int64_t back) const {
-  return shardOf(mesh.getSharding(type, rank).dims[dim], back);
+  return titan::getShard(mesh.getSharding(type, rank).dims[dim], back);
 }

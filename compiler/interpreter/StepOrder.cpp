@@ -15,8 +15,8 @@ FailureOr<StepOrder> StepOrder::get(func::FuncOp declaration, const RankMesh &me
   const pipeline::Pipeline table = dist::describePipeline(declaration, pipeline);
   StepOrder order(dist::getFragments(declaration), pipeline, mesh);
   try {
-    order.schedule = pipeline::scheduleOf(table, mesh.getDegrees().lookup(pipeline.getAxis()),
-                                          static_cast<int64_t>(pipeline.getMicrobatches()));
+    order.schedule = pipeline::buildSchedule(table, mesh.getDegrees().lookup(pipeline.getAxis()),
+                                             static_cast<int64_t>(pipeline.getMicrobatches()));
     order.calls = pipeline::orderStep(table, order.schedule);
   } catch (const schedule::ScheduleError &error) {
     return pipeline.emitError(error.what()) << "; " << error.remedy;
@@ -28,7 +28,7 @@ FailureOr<StepOrder> StepOrder::get(func::FuncOp declaration, const RankMesh &me
 
 int64_t StepOrder::getRankOfStage(int64_t rank, int64_t stage) const {
   ArrayAttr axes = Builder(pipeline.getContext()).getStrArrayAttr({pipeline.getAxis()});
-  return mesh->getGroup(rank, axes)[schedule.rankOfStage(static_cast<int>(stage))];
+  return mesh->getGroup(rank, axes)[schedule.getRankOfStage(static_cast<int>(stage))];
 }
 
 std::vector<FragmentCall> StepOrder::getCalls(int64_t rank) const {

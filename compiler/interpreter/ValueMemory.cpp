@@ -2,14 +2,14 @@
 
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 
 using namespace mlir;
 using namespace titan;
 using namespace titan::interpreter;
+using ir::getTensorType;
 using ir::HostTensor;
 using ir::NamedTensorType;
-using ir::typeOf;
 
 namespace {
 
@@ -21,18 +21,19 @@ public:
 
   /// A tensor must have the local shape of its value's type.
   LogicalResult write(Value value, TensorRef tensor) override {
-    if (ArrayRef(tensor->shape) != ArrayRef(dist::getLocalShape(typeOf(value), mesh.getDegrees())))
+    if (ArrayRef(tensor->shape) !=
+        ArrayRef(dist::getLocalShape(getTensorType(value), mesh.getDegrees())))
       return emitError(value.getLoc(), "a value does not have the local shape of ")
-             << typeOf(value);
+             << getTensorType(value);
     values[value] = std::move(tensor);
     return success();
   }
 
   LogicalResult loadSlot(BlockArgument argument, Value whole, int64_t slot) override {
     TensorRef tensor = read(whole);
-    if (tensor->shape.empty() || tensor->shape[0] != typeOf(whole).getDims()[0].getSize())
+    if (tensor->shape.empty() || tensor->shape[0] != getTensorType(whole).getDims()[0].getSize())
       return emitError(argument.getLoc(), "scans a value whose leading dimension is sharded");
-    return write(argument, readSlot(whole, slot, typeOf(argument)));
+    return write(argument, readSlot(whole, slot, getTensorType(argument)));
   }
 
   TensorRef readSlot(Value stack, int64_t slot, NamedTensorType) const override {
@@ -46,14 +47,14 @@ public:
   }
 
   void beginStack(Value stack) override {
-    stacks[stack] = std::make_shared<HostTensor>(makePoisoned(typeOf(stack), mesh));
+    stacks[stack] = std::make_shared<HostTensor>(makePoisoned(getTensorType(stack), mesh));
     values[stack] = stacks[stack];
   }
 
   LogicalResult storeSlot(OpResult stack, int64_t slot, Value value) override {
     TensorRef row = read(value);
     std::vector<double> &data = stacks[stack]->data;
-    if (row->data.size() * typeOf(stack).getDims()[0].getSize() != data.size())
+    if (row->data.size() * getTensorType(stack).getDims()[0].getSize() != data.size())
       return emitError(value.getLoc(), "stacks a value with another local shape than the slot");
     std::copy(row->data.begin(), row->data.end(), data.begin() + slot * row->data.size());
     return success();

@@ -10,7 +10,8 @@ namespace titan::lowering {
 namespace {
 
 /// The role of an input. Declared arguments precede states.
-NamedAttribute roleOf(size_t index, const sema::Updates::Function &function, OpBuilder &builder) {
+NamedAttribute buildRole(size_t index, const sema::Updates::Function &function,
+                         OpBuilder &builder) {
   auto text = [&](StringRef key, StringRef value) {
     return builder.getNamedAttr(key, builder.getStringAttr(value));
   };
@@ -28,7 +29,7 @@ func::FuncOp lowerOptimizer(const sema::Updates::Function &function, StringRef n
   SmallVector<DictionaryAttr> roles;
   for (auto [i, input] : llvm::enumerate(model.inputs)) {
     arguments.push_back(translation.type(input.type));
-    roles.push_back(builder.getDictionaryAttr(roleOf(i, function, builder)));
+    roles.push_back(builder.getDictionaryAttr(buildRole(i, function, builder)));
   }
   // The parameter, then the states.
   auto replacedBy = [&](size_t r) { return r == 0 ? 0 : function.argumentCount + r - 1; };

@@ -43,7 +43,7 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
   auto list = [&](const std::vector<std::string> &names) {
     return builder.getStrArrayAttr(SmallVector<StringRef>(names.begin(), names.end()));
   };
-  auto overridesOf = [&](const sema::Axis &axis) {
+  auto buildOverrides = [&](const sema::Axis &axis) {
     SmallVector<Attribute> all;
     for (const sema::MeshOverride &entry : run.mesh.overrides) {
       if (entry.axis != axis.name)
@@ -59,7 +59,7 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
     }
     return all;
   };
-  auto methodOf = [](const sema::Axis &axis) {
+  auto getMethod = [](const sema::Axis &axis) {
     switch (axis.attention) {
     case sema::AttentionMethod::Gather:
       return dist::AttentionMethod::Gather;
@@ -76,8 +76,8 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
     auto map = builder.create<dist::AxisRulesOp>(
         translation.loc(axis.loc, axis.name), axis.name, list(axis.splits), list(axis.fallback),
         list(axis.stores), axis.pads.empty() ? ArrayAttr() : list(axis.pads), axis.isHeadTail,
-        methodOf(axis));
-    if (SmallVector<Attribute> overrides = overridesOf(axis); !overrides.empty())
+        getMethod(axis));
+    if (SmallVector<Attribute> overrides = buildOverrides(axis); !overrides.empty())
       map->setAttr(dist::kOverridesAttr, builder.getArrayAttr(overrides));
   }
   if (const std::optional<sema::Pipeline> &pipeline = run.mesh.pipeline)
@@ -180,7 +180,7 @@ std::optional<int64_t> drawnBelow(const sema::CheckedRun &run, const sema::Input
 
 /// `titan.sizes`: the sizes of a step's data by their roles. A program checks the indices that
 /// arrays give itself, so only tokens have a vocabulary.
-DictionaryAttr sizesOf(const sema::CheckedRun &run, Builder &builder) {
+DictionaryAttr buildSizes(const sema::CheckedRun &run, Builder &builder) {
   SmallVector<NamedAttribute> sizes;
   auto add = [&](StringRef name, int64_t value) {
     sizes.push_back(builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
@@ -194,7 +194,7 @@ DictionaryAttr sizesOf(const sema::CheckedRun &run, Builder &builder) {
   return builder.getDictionaryAttr(sizes);
 }
 
-ir::DataDimsAttr dataDimsOf(const sema::DataDims &dims, Builder &builder) {
+ir::DataDimsAttr buildDataDims(const sema::DataDims &dims, Builder &builder) {
   return ir::DataDimsAttr::get(builder.getContext(), builder.getStringAttr(dims.samples),
                                dims.positions.empty() ? StringAttr()
                                                       : builder.getStringAttr(dims.positions));
@@ -253,7 +253,7 @@ bool isCompiledIn(const sema::OptionSpec &spec, const sema::Run &run) {
 /// The values that the program accepts at its start. Whether it can skip an update is fixed at
 /// compile time.
 SettingRule launchRule(const sema::OptionSpec &spec, const sema::Run &run) {
-  SettingRule rule = sema::ruleOf(spec);
+  SettingRule rule = sema::makeRule(spec);
   if (spec.path == "on_nonfinite")
     std::erase(rule.choices, run[spec.path].text == "skip" ? "warn" : "skip");
   return rule;
@@ -313,10 +313,11 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   module->setAttr(ir::attr::kRun, builder.getDictionaryAttr(settings));
   module->setAttr(ir::attr::kRunName, builder.getStringAttr(run.run.name));
   module->setAttr(ir::attr::kModel, builder.getStringAttr(run.modelName));
-  module->setAttr(ir::attr::kFingerprint, builder.getStringAttr(sema::fingerprintOf(run.train)));
+  module->setAttr(ir::attr::kFingerprint,
+                  builder.getStringAttr(sema::computeFingerprint(run.train)));
   module->setAttr(ir::attr::kSource, builder.getStringAttr(wholeText(sources)));
-  module->setAttr(ir::attr::kSizes, sizesOf(run, builder));
-  module->setAttr(ir::attr::kDataDims, dataDimsOf(run.run.dims, builder));
+  module->setAttr(ir::attr::kSizes, buildSizes(run, builder));
+  module->setAttr(ir::attr::kDataDims, buildDataDims(run.run.dims, builder));
   if (run.weights)
     module->setAttr(ir::attr::kWeights, lowerWeights(*run.weights, builder));
   if (run.config)
@@ -361,12 +362,12 @@ void addGroupAttributes(const sema::Run &run, const sema::Parameter &parameter, 
 void addTurnAttributes(const sema::Run &run, const sema::Model &model,
                        const sema::Parameter &parameter, OpBuilder &builder,
                        SmallVectorImpl<NamedAttribute> &role) {
-  const std::vector<std::string> losses = sema::lossesOf(run, model, parameter);
+  const std::vector<std::string> losses = sema::getLossNames(run, model, parameter);
   if (!losses.empty())
     role.push_back(builder.getNamedAttr(
         ir::attr::kLosses,
         builder.getStrArrayAttr(SmallVector<StringRef>(losses.begin(), losses.end()))));
-  if (const Period period = sema::periodOf(run, parameter); period != Period())
+  if (const Period period = sema::getPeriod(run, parameter); period != Period())
     role.push_back(builder.getNamedAttr(
         ir::attr::kPeriod, ir::PeriodAttr::get(builder.getContext(), period.every, period.offset)));
 }

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace titan::plan {
 
 /// The sum of min(i + 1, limit) for i < count.
-static int64_t sumOfRamp(int64_t count, int64_t limit) {
+static int64_t sumRamp(int64_t count, int64_t limit) {
   const int64_t rising = std::min(count, limit);
   return rising * (rising + 1) / 2 + (count - rising) * limit;
 }
@@ -16,17 +16,17 @@ static int64_t sumOfRamp(int64_t count, int64_t limit) {
 /// The pairs of visible key and query, for the queries before `position`, of `keys` keys.
 static int64_t countPairsBefore(ir::AttentionOp attention, int64_t position, int64_t keys) {
   const int64_t window = attention.getWindow().value_or(keys);
-  const int64_t notAfter = sumOfRamp(position, window); // keys at the query or before it
+  const int64_t notAfter = sumRamp(position, window); // keys at the query or before it
   if (attention.getCausal())
     return notAfter;
-  const int64_t notBefore = sumOfRamp(keys, window) - sumOfRamp(keys - position, window);
+  const int64_t notBefore = sumRamp(keys, window) - sumRamp(keys - position, window);
   return notAfter + notBefore - position;
 }
 
 /// Per rank along the axes of the positions, the pairs of query and visible key.
 static std::vector<int64_t> countPairs(ir::AttentionOp attention, const dist::Degrees &degrees) {
   ir::NamedTensorType type = attention.getQuery().getType();
-  int64_t dim = type.indexOf(attention.getAlongAttr()), keys = type.getDims()[dim].getSize();
+  int64_t dim = type.findDimIndex(attention.getAlongAttr()), keys = type.getDims()[dim].getSize();
   ArrayAttr axes = type.getSharding().getDimAxes()[dim];
   std::vector<int64_t> pairs(dist::getDegreeProduct(axes, degrees), 0);
   for (size_t rank = 0; rank < pairs.size(); ++rank) {
@@ -34,9 +34,9 @@ static std::vector<int64_t> countPairs(ir::AttentionOp attention, const dist::De
     int64_t rest = static_cast<int64_t>(rank);
     for (auto axis : axes.getAsRange<StringAttr>())
       coordinates[axis] = rest % degrees.lookup(axis), rest /= degrees.lookup(axis);
-    DimShard shard = shardOf(dist::getTensorSharding(type, degrees, [&](StringRef axis) {
-                               return coordinates.lookup(axis);
-                             }).dims[dim]);
+    DimShard shard = getShard(dist::getTensorSharding(type, degrees, [&](StringRef axis) {
+                                return coordinates.lookup(axis);
+                              }).dims[dim]);
     auto countBetween = [&](int64_t begin, int64_t end) {
       return countPairsBefore(attention, end, keys) - countPairsBefore(attention, begin, keys);
     };
@@ -54,7 +54,7 @@ std::vector<AttentionBalance> reportAttentionBalance(FunctionOpInterface functio
     ir::NamedTensorType type = attention.getQuery().getType();
     AttentionBalance entry{dist::getSourceValue(attention.getLoc()), {}, 1};
     for (auto axis : type.getSharding()
-                         .getDimAxes()[type.indexOf(attention.getAlongAttr())]
+                         .getDimAxes()[type.findDimIndex(attention.getAlongAttr())]
                          .getAsRange<StringAttr>())
       entry.axes.push_back(axis.str());
     // All steps of a ring are one entry: that of the last step, which is apart from the loop.

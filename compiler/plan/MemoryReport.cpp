@@ -284,7 +284,7 @@ private:
     auto allocations = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
     for (auto [number, allocation] :
          llvm::enumerate(allocations.getAsRange<ir::AllocationAttr>())) {
-      int64_t copies = pipelines.copiesOf(number);
+      int64_t copies = pipelines.getNumCopies(number);
       if (copies == 0)
         continue;
       PersistentKind kind = kinds.lookup(number);

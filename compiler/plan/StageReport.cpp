@@ -45,7 +45,7 @@ std::optional<PipelineReport> reportPipeline(ModuleOp module, const dist::Degree
     return std::nullopt;
   const pipeline::Pipeline pipeline = dist::describePipeline(programs.front(), op);
   PipelineReport report{
-      pipeline::scheduleOf(pipeline, degrees.lookup(op.getAxis()), pipeline.microbatches), {}};
+      pipeline::buildSchedule(pipeline, degrees.lookup(op.getAxis()), pipeline.microbatches), {}};
   for (int64_t layers : op.getLayersPerStage())
     report.stages.push_back({layers});
   for (func::FuncOp program : programs)

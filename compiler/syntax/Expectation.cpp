@@ -85,7 +85,7 @@ public:
 
   /// Starts in a state, with the callers of `context` on the stack.
   void start(const antlr4::ParserRuleContext &context, ATNState *state) {
-    configs = {{state, stackOf(&context)}};
+    configs = {{state, getStack(&context)}};
   }
   void step(size_t token);
   Expectation expectation();
@@ -106,7 +106,7 @@ private:
   };
 
   size_t push(Frame frame);
-  size_t stackOf(const antlr4::RuleContext *context);
+  size_t getStack(const antlr4::RuleContext *context);
   template <typename OnToken> void close(bool stopAtNamed, Expectation *found, OnToken onToken);
 
   const antlr4::atn::ATN &atn;
@@ -122,13 +122,13 @@ size_t Machine::push(Frame frame) {
   return at->second;
 }
 
-size_t Machine::stackOf(const antlr4::RuleContext *context) {
+size_t Machine::getStack(const antlr4::RuleContext *context) {
   auto *parent = dynamic_cast<const antlr4::RuleContext *>(context->parent);
   if (!parent || context->invokingState >= atn.states.size())
     return 0;
   auto *call = dynamic_cast<const antlr4::atn::RuleTransition *>(
       atn.states[context->invokingState]->transitions[0]);
-  return call ? push({call->followState, call->precedence, stackOf(parent)}) : 0;
+  return call ? push({call->followState, call->precedence, getStack(parent)}) : 0;
 }
 
 /// Follows all empty transitions, and calls `onToken` with each consuming one.

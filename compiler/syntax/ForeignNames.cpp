@@ -48,7 +48,7 @@ std::string withValue(const std::string &example, const std::string &value) {
   return text;
 }
 
-std::string helpOf(const Foreign &entry, const std::string &value) {
+std::string buildHelp(const Foreign &entry, const std::string &value) {
   std::string help = entry.remark, example = withValue(entry.example, value);
   if (!example.empty())
     help += help.empty() ? "write `" + example + "`" : ": `" + example + "`";
@@ -70,13 +70,13 @@ std::string foreignHelp(const std::string &name, const std::string &value) {
     return all;
   }();
   auto found = byName.find(name);
-  return found == byName.end() ? "" : helpOf(*found->second, value);
+  return found == byName.end() ? "" : buildHelp(*found->second, value);
 }
 
 std::string foreignArgumentHelp(const std::string &function, const std::string &argument) {
   for (const ForeignArgument &each : foreignArguments)
     if (hasWord(each.names, argument) && (!*each.functions || hasWord(each.functions, function)))
-      return helpOf(each.entry, "x");
+      return buildHelp(each.entry, "x");
   return "";
 }
 

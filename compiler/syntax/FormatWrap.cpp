@@ -42,7 +42,7 @@ public:
     bool broke = hangIndex();
     if (broke)
       return true; // the lines inside the brackets are broken in the next round
-    while (endOf(end - 1) > maxWidth) {
+    while (getEnd(end - 1) > maxWidth) {
       size_t at = choose();
       if (at == 0)
         break;
@@ -56,7 +56,7 @@ private:
   /// The index of a stored tensor, `"name"[...]`, gets lines of its own if the entry is long: names
   /// are long, and an index that is aligned behind one has no room. Returns whether it does so.
   bool hangIndex() {
-    if (items[begin].inside != Bracket::Equations || endOf(end - 1) <= maxWidth)
+    if (items[begin].inside != Bracket::Equations || getEnd(end - 1) <= maxWidth)
       return false;
     for (size_t i = begin + 1; i + 1 < end; ++i) {
       const Token &token = items[i].token;
@@ -68,8 +68,8 @@ private:
     return false;
   }
 
-  size_t columnOf(size_t i) const { return columns[i] + added - removed; }
-  size_t endOf(size_t i) const { return columnOf(i) + items[i].text.size(); }
+  size_t getColumn(size_t i) const { return columns[i] + added - removed; }
+  size_t getEnd(size_t i) const { return getColumn(i) + items[i].text.size(); }
 
   /// The break position. Among those that leave the line half full: the least nested, a comma
   /// before an operator, the last of equals. Otherwise the last that fits, or the first. 0: none.
@@ -78,7 +78,7 @@ private:
     for (size_t i = begin + 1; i < end; ++i) {
       depth += isOpener(items[i - 1]);
       depth -= isCloser(items[i - 1]);
-      bool over = endOf(i - 1) > maxWidth;
+      bool over = getEnd(i - 1) > maxWidth;
       if (over && (best || fits))
         break;
       if (!mayBreak(items, i))
@@ -87,7 +87,7 @@ private:
         return i;
       fits = i;
       size_t cost = 2 * depth + isJoining(items, i - 1);
-      if (columnOf(i) > maxWidth / 2 && cost <= bestCost) {
+      if (getColumn(i) > maxWidth / 2 && cost <= bestCost) {
         best = i;
         bestCost = cost;
       }
@@ -98,7 +98,7 @@ private:
   void breakBefore(size_t at) {
     for (size_t i = begin; i < at; ++i) {
       if (isOpener(items[i]))
-        open.push_back(columnOf(i) + 1);
+        open.push_back(getColumn(i) + 1);
       else if (isCloser(items[i]) && !open.empty())
         open.pop_back();
     }

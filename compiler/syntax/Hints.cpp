@@ -108,7 +108,7 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
   const Token &token = prepared.tokens[index];
   bool afterComma = index > 0 && prepared.tokens[index - 1].is(Parser::COMMA);
   if (token.is(Parser::STORES) && afterComma) {
-    diagnostic.fix(locationOf(index - 1), "");
+    diagnostic.fix(getLocation(index - 1), "");
     return;
   }
   bool declares = token.type >= Parser::IMPORT && token.type <= Parser::TRAIN;
@@ -122,11 +122,11 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
     return;
   }
   if (token.is(Parser::EQ) && expected.tokens.count(Parser::ASSIGN)) {
-    diagnostic.fix(locationOf(index), "=");
+    diagnostic.fix(getLocation(index), "=");
     return;
   }
   if (token.is(Parser::ASSIGN) && prepared.tokens[entryStart(index)].is(Parser::IF)) {
-    diagnostic.fix(locationOf(index), "==");
+    diagnostic.fix(getLocation(index), "==");
     return;
   }
   if (token.is(Parser::COLON) && prepared.tokens[entryStart(index)].is(Parser::IF)) {
@@ -135,7 +135,7 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
   }
   if (token.is(Parser::COLON) && expected.tokens.count(Parser::ASSIGN) &&
       expected.rules.count(Parser::RuleSettings)) {
-    diagnostic.fix(locationOf(index), "=");
+    diagnostic.fix(getLocation(index), "=");
     return;
   }
   if (const char *remedy = remedyIn(entryStart(index), index)) {
@@ -181,7 +181,7 @@ bool Recovery::addWordHint(Diagnostic &diagnostic, size_t index,
   if (expected.rules.count(Parser::RuleStoredKind))
     wanted.insert(wanted.end(), storedKinds().begin(), storedKinds().end());
   if (std::string meant = nearestWord(text(index), wanted); !meant.empty()) {
-    diagnostic.fix(locationOf(index), meant);
+    diagnostic.fix(getLocation(index), meant);
     return true;
   }
   // A misspelt keyword at the start of a statement was taken for a name.
@@ -202,7 +202,7 @@ bool Recovery::addWordHint(Diagnostic &diagnostic, size_t index,
     return true;
   }
   if (!keyword.empty())
-    diagnostic.fix(locationOf(first), keyword);
+    diagnostic.fix(getLocation(first), keyword);
   else if (isCall && !declares)
     diagnostic.help("what a call gives takes a name: `let y = " + text(first) + "(...)`");
   return !keyword.empty() || (isCall && !declares);

@@ -6,7 +6,7 @@
 namespace titan::syntax::detail {
 namespace {
 
-uint32_t closerOf(uint32_t opener) {
+uint32_t getClosingBracket(uint32_t opener) {
   return opener == Lex::LPAREN     ? Lex::RPAREN
          : opener == Lex::LBRACKET ? Lex::RBRACKET
                                    : Lex::RBRACE;
@@ -41,7 +41,7 @@ void TokenPreparer::reportUnclosed(const Token &before, const std::string &why, 
   Location end = sources.locate(file, out()[last].end() - 1, 1);
   if (end.line > at(opener).line && at(before).line > end.line + 1)
     diag.note(end, "its contents end here");
-  diag.help("add `" + std::string(fixedSpelling(closerOf(opener.type))) + "`");
+  diag.help("add `" + std::string(fixedSpelling(getClosingBracket(opener.type))) + "`");
   markErroneous(opener);
   markErroneous(out().back());
   if (!onNewLine)
@@ -54,7 +54,7 @@ void TokenPreparer::closeTop(const Token &before) {
   uint32_t opener = open.back().index;
   if (out()[opener].is(Lex::LBRACE))
     endStatement(before);
-  insert(closerOf(out()[opener].type), before);
+  insert(getClosingBracket(out()[opener].type), before);
   out()[opener].partner = static_cast<uint32_t>(out().size() - 1);
   out().back().partner = opener;
   depth -= open.back().operators;
@@ -104,7 +104,7 @@ bool TokenPreparer::isMisplacedBrace(size_t i) const {
     if (isOpener(tokens[k]))
       ++inner;
     if (isCloser(tokens[k]) && inner-- == 0)
-      return tokens[k].is(closerOf(out()[open.back().index].type));
+      return tokens[k].is(getClosingBracket(out()[open.back().index].type));
   }
   return false;
 }
@@ -119,7 +119,9 @@ bool TokenPreparer::acceptCloser(size_t i) {
     countError();
     return false;
   }
-  auto matches = [&](const Open &o) { return closerOf(out()[o.index].type) == closer.type; };
+  auto matches = [&](const Open &o) {
+    return getClosingBracket(out()[o.index].type) == closer.type;
+  };
   size_t match = open.size();
   while (match > 0 && !matches(open[match - 1])) {
     // `)` and `]` never close over a `{`.

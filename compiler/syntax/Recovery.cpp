@@ -37,7 +37,7 @@ std::string Recovery::text(size_t index) const {
 }
 
 /// The location of an error: the token, or the end of the previous one if a line ends between them.
-Location Recovery::locationOf(size_t index) const {
+Location Recovery::getLocation(size_t index) const {
   const Token &token = prepared.tokens[index];
   Location here = sources.locate(file, token.offset, token.length);
   if (index == 0)
@@ -52,7 +52,7 @@ Location Recovery::locationOf(size_t index) const {
 
 /// Whether an error here follows from a reported one.
 bool Recovery::isNoise(size_t index) const {
-  return prepared.erroneousLines.count(locationOf(index).line) != 0;
+  return prepared.erroneousLines.count(getLocation(index).line) != 0;
 }
 
 Diagnostic *Recovery::report(size_t index, const Expectation &expected) {
@@ -72,7 +72,7 @@ Diagnostic *Recovery::report(size_t index, const Expectation &expected) {
     message = "unexpected `" + text(index) + "`" + after;
   else
     message = "expected " + joined(words) + after;
-  Diagnostic &made = diags.report(Code::ExpectedSyntax, locationOf(index), std::move(message));
+  Diagnostic &made = diags.report(Code::ExpectedSyntax, getLocation(index), std::move(message));
   addHints(made, index, expected);
   return &made;
 }
@@ -164,7 +164,7 @@ void Recovery::sync(antlr4::Parser *parser) {
     size_t before = input->index();
     // Indented lines outside of braces have one cause between them.
     bool indented =
-        parser->getContext()->getRuleIndex() == Parser::RuleFile && locationOf(before).col > 1;
+        parser->getContext()->getRuleIndex() == Parser::RuleFile && getLocation(before).col > 1;
     if (first || !indented) {
       Diagnostic *made = report(
           before, expectationAt(parser->getATN(), *parser->getContext(), parser->getState()));

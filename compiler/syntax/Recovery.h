@@ -33,7 +33,7 @@ private:
   void skipStatement(antlr4::Parser *parser) const;
   size_t entryStart(size_t index) const;
   bool isNoise(size_t index) const;
-  Location locationOf(size_t index) const;
+  Location getLocation(size_t index) const;
   std::string text(size_t index) const;
   std::string between(size_t first, size_t last) const;
 

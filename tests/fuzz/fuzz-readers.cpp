@@ -78,7 +78,7 @@ void readIndex(Bytes content) {
   // A block of its own, whose bounds the sanitizer watches.
   const std::vector<std::byte> index(content.begin() + sizeof(tokenBytes), content.end());
   const TokenIndex what = readTokenIndex(index, tokenBytes, "input");
-  demand(what.tokens * widthOf(what.type) == tokenBytes, "tokens do not fill their file");
+  demand(what.tokens * getByteSize(what.type) == tokenBytes, "tokens do not fill their file");
   for (int64_t i = 0, last = 0; i < what.documents; ++i) {
     const int64_t start = documentStart(index, what, i);
     demand(start >= last && start <= what.tokens, "documents are not in order");
@@ -89,7 +89,7 @@ void readIndex(Bytes content) {
 /// Each listed file lies in the directory of the index.
 void readShardIndex(Bytes content) {
   const std::string_view text(reinterpret_cast<const char *>(content.data()), content.size());
-  for (const std::string &name : rt::filesOfShardIndex(text, "input")) {
+  for (const std::string &name : rt::listShardFiles(text, "input")) {
     const std::filesystem::path path = std::filesystem::path("directory") / name.c_str();
     demand(path.lexically_normal() == "directory/" + name, "a file is outside of the directory");
   }

@@ -11,7 +11,7 @@ using namespace titan;
 
 namespace {
 
-std::string treeOf(const std::string &text) {
+std::string dumpTree(const std::string &text) {
   SourceManager sources;
   DiagnosticEngine diags(sources);
   std::ostringstream out;
@@ -37,7 +37,7 @@ void checkFormat(const std::string &text) {
   if (!once)
     return;
   demand(formatted(*once) == once, "formatting is not stable");
-  demand(treeOf(*once) == treeOf(text), "formatting changes the program");
+  demand(dumpTree(*once) == dumpTree(text), "formatting changes the program");
 }
 
 void checkProgram(const std::string &text) {

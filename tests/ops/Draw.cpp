@@ -34,7 +34,7 @@ Dims Draw::dims(int64_t from, int64_t to) {
   return dims;
 }
 
-Dims Draw::someOf(ArrayRef<DimAttr> dims) {
+Dims Draw::drawSome(ArrayRef<DimAttr> dims) {
   Dims some;
   for (DimAttr dim : dims)
     if (chance(0.6))

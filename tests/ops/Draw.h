@@ -25,7 +25,7 @@ public:
   ir::DimAttr dim(int64_t size = 0);
   Dims dims(int64_t from, int64_t to);
   /// Some of `dims`, sometimes in another order.
-  Dims someOf(llvm::ArrayRef<ir::DimAttr> dims);
+  Dims drawSome(llvm::ArrayRef<ir::DimAttr> dims);
   Dims reorder(Dims dims);
 
   ir::NamedTensorType type(llvm::ArrayRef<ir::DimAttr> dims);

@@ -17,7 +17,7 @@ static std::pair<Dims, Dims> drawJoined(Draw &draw) {
   Dims all = draw.dims(0, 3);
   if (draw.chance(0.3))
     return {all, all};
-  return {draw.someOf(all), draw.someOf(all)};
+  return {draw.drawSome(all), draw.drawSome(all)};
 }
 
 /// Two operands; a positive `from` (in fifths) keeps a divisor away from 0.
@@ -58,7 +58,7 @@ static Case drawSelect(Draw &draw) {
   Dims all = draw.dims(0, 3);
   Dims operandDims[3];
   for (Dims &each : operandDims)
-    each = draw.chance(0.4) ? all : draw.someOf(all);
+    each = draw.chance(0.4) ? all : draw.drawSome(all);
   return {{draw.boolean(operandDims[0]), draw.real(operandDims[1]), draw.real(operandDims[2])},
           {draw.type(unite(unite(operandDims[0], operandDims[1]), operandDims[2]))}};
 }
@@ -89,7 +89,7 @@ static Case drawCopy(Draw &draw) {
 
 static Case drawExpand(Draw &draw) {
   Dims all = draw.dims(0, 3);
-  return {{draw.real(draw.someOf(all))}, {draw.type(all)}};
+  return {{draw.real(draw.drawSome(all))}, {draw.type(all)}};
 }
 
 static Case drawConstant(Draw &draw) {

@@ -21,7 +21,7 @@ static Case drawRotary(Draw &draw) {
               {input.type},
               {b.getNamedAttr("along", along.getName()), b.getNamedAttr("dim", dim.getName())}};
   if (draw.chance(0.3))
-    result.operands.push_back(draw.integer(draw.reorder(draw.someOf(others)), 0, 50));
+    result.operands.push_back(draw.integer(draw.reorder(draw.drawSome(others)), 0, 50));
   if (draw.chance(0.6)) {
     Attribute theta = b.getF64FloatAttr(draw.chance() ? 1e4 : 100);
     result.attributes.push_back(b.getNamedAttr("theta", theta));
@@ -67,7 +67,7 @@ struct Heads {
     if (draw.chance(0.3))
       attributes.push_back(b.getNamedAttr("soft_cap", b.getF64FloatAttr(draw.fraction(0.5, 3))));
     if (draw.chance(0.3))
-      documents = draw.integer(draw.reorder(unite({along}, draw.someOf(shared))), 0, 1);
+      documents = draw.integer(draw.reorder(unite({along}, draw.drawSome(shared))), 0, 1);
   }
 };
 
@@ -95,7 +95,7 @@ static Case drawAttention(Draw &draw) {
     result.operands.push_back(*heads.documents);
   if (isChunk)
     result.operands.push_back(
-        draw.integer(draw.reorder(draw.someOf(heads.shared)), 0, keys - queries));
+        draw.integer(draw.reorder(draw.drawSome(heads.shared)), 0, keys - queries));
   result.isDifferentiable = !isChunk;
   // No step of a ring, which is a part of an attention.
   result.attributes.push_back(draw.builder.getNamedAttr(

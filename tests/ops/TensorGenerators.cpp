@@ -39,8 +39,8 @@ static Case drawGroupedContract(Draw &draw) {
   DimAttr along = draw.dim();
   Dims indices = draw.dims(1, 2), own = draw.dims(0, 1), left = draw.dims(0, 1),
        right = draw.dims(0, 1);
-  Dims shared = draw.chance(0.3) ? draw.someOf(indices) : Dims();
-  Dims lhs = draw.reorder(unite(unite(draw.someOf(indices), own), left)),
+  Dims shared = draw.chance(0.3) ? draw.drawSome(indices) : Dims();
+  Dims lhs = draw.reorder(unite(unite(draw.drawSome(indices), own), left)),
        other = draw.reorder(unite(unite(indices, own), right)),
        table = draw.reorder(unite(unite(unite({along}, shared), left), right));
   bool readsTable = draw.chance();
@@ -61,7 +61,7 @@ static Case drawReduce(Draw &draw) {
   else if (kind != dist::ReductionKind::Sum && draw.chance(0.2))
     input = draw.boolean(dims);
   Case drawn{{input},
-             {draw.type(draw.someOf(dims)).withElementType(input.type.getElementType())},
+             {draw.type(draw.drawSome(dims)).withElementType(input.type.getElementType())},
              {draw.builder.getNamedAttr(
                  "kind", dist::ReductionKindAttr::get(draw.builder.getContext(), kind))}};
   drawn.isDifferentiable = isa<FloatType>(input.type.getElementType());
@@ -84,7 +84,7 @@ struct Indexing {
   DimAttr along;
   Dims rows, indices;
   explicit Indexing(Draw &draw) : along(draw.dim()), rows(draw.dims(0, 2)) {
-    indices = unite(draw.someOf(rows), draw.dims(0, 1));
+    indices = unite(draw.drawSome(rows), draw.dims(0, 1));
   }
 };
 
@@ -171,7 +171,7 @@ static Case drawInsertSlice(Draw &draw) {
   slice[at] = DimAttr::get(draw.builder.getContext(), whole[at].getName(), size);
   Dims others = whole;
   others.erase(others.begin() + at);
-  Tensor start = draw.integer(draw.reorder(draw.someOf(others)), 0, whole[at].getSize() - size);
+  Tensor start = draw.integer(draw.reorder(draw.drawSome(others)), 0, whole[at].getSize() - size);
   Case result{{draw.real(slice), draw.real(whole), start},
               {draw.type(whole)},
               {named(draw, "dim", whole[at])}};

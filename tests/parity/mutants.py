@@ -43,7 +43,7 @@ namespace {
                                            titan::rt::DType type, titan::rt::Reduction,
                                            const void *in, void *out, int64_t outer, int64_t d,
                                            int64_t inner) {
-  int64_t ranks = 1, mine = 0, part = d * inner * titan::sizeOf(type);
+  int64_t ranks = 1, mine = 0, part = d * inner * titan::getByteSize(type);
   for (int i = 0; i < group.count; ++i) {
     mine = mine * ctx.degree[group.axes[i]] + ctx.coordinate[group.axes[i]];
     ranks *= ctx.degree[group.axes[i]];

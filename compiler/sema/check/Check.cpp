@@ -75,7 +75,7 @@ std::optional<std::vector<CheckedRun>> Checker::checkAll() {
     overrides.clear(); // the command line speaks of the runs
   std::set<const Decl *> trained;
   for (const Symbol &symbol : runs)
-    trained.insert(modelOf(symbol));
+    trained.insert(findModel(symbol));
   for (const Symbol &model : declared(false))
     if (!trained.count(model.decl)) // those were looked at, at the sizes that they are for
       add(model);
@@ -119,7 +119,7 @@ std::optional<SpecifiedModel> Checker::specify(const Run &run, DiagnosticEngine 
 }
 
 /// By the first declaration that can express the model.
-std::optional<std::string> Checker::configOf(const Run &run) {
+std::optional<std::string> Checker::buildConfig(const Run &run) {
   std::optional<SpecifiedModel> model = specify(run, diags);
   if (!model)
     return std::nullopt;
@@ -207,8 +207,8 @@ void Checker::warnUnused(const CheckedRun &checked) {
   const Model &model = checked.train;
   std::map<std::vector<std::string>, Reachability> needed; // by names of losses
   auto isNeeded = [&](uint32_t i) {
-    std::vector<std::string> losses = lossesOf(checked.run, model, model.parameters[i]);
-    const std::vector<ValueId> roots = valuesOf(model, losses);
+    std::vector<std::string> losses = getLossNames(checked.run, model, model.parameters[i]);
+    const std::vector<ValueId> roots = getLossValues(model, losses);
     return needed.try_emplace(std::move(losses), model, roots).first->second.parameters.count(i) >
            0;
   };
@@ -382,7 +382,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
     return std::nullopt;
   CheckedRun checked;
   checked.run = std::move(*run);
-  checked.modelName = nameOf(*checked.run.model.decl).text;
+  checked.modelName = getName(*checked.run.model.decl).text;
   std::optional<Mesh> mesh = resolveMesh(checked.run, library, diags);
   if (!isTrain)
     chooseSizes(checked);
@@ -426,7 +426,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
       checked.weights =
           applyWeights(weights, checked.train, mergedParameters(*checked.merge), library, diags);
   if (isTrain && diags.errorReports() == errorsBefore)
-    checked.config = configOf(checked.run);
+    checked.config = buildConfig(checked.run);
   if (diags.errorReports() != errorsBefore || !specialiseForInference(checked))
     return std::nullopt;
   warnMissedNames(checked, diags);

@@ -64,7 +64,7 @@ private:
   bool checkUnusedMaps(const std::vector<CheckedRun> &checked);
   void chooseSizes(CheckedRun &checked);
   std::optional<SpecifiedModel> specify(const Run &run, DiagnosticEngine &diags);
-  std::optional<std::string> configOf(const Run &run);
+  std::optional<std::string> buildConfig(const Run &run);
   void checkConfigs();
   bool specialise(const CheckedRun &checked, int64_t batch, Model &model, DiagnosticEngine &diags);
   bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments,
@@ -77,7 +77,7 @@ private:
   std::optional<Symbol> choose();
   std::optional<Symbol> chooseModel();
   void reportNoRun(const Symbol &model);
-  const syntax::Decl *modelOf(Symbol run) const;
+  const syntax::Decl *findModel(Symbol run) const;
   bool parseOverrides();
 
   SourceManager &sources;

@@ -42,7 +42,7 @@ std::vector<Symbol> Checker::declared(bool trains) const {
 }
 
 /// The model of a run; null if it cannot be resolved.
-const Decl *Checker::modelOf(Symbol run) const {
+const Decl *Checker::findModel(Symbol run) const {
   for (unsigned depth = 0; run && depth < deepest; ++depth) {
     const TrainDecl &decl = *run.decl->as<TrainDecl>();
     if (!decl.derived)
@@ -56,14 +56,14 @@ std::vector<std::string> Checker::candidateModels() const {
   std::vector<std::string> names;
   if (declared(true).empty())
     for (const Symbol &model : declared(false))
-      names.push_back(nameOf(*model.decl).text);
+      names.push_back(getName(*model.decl).text);
   return names;
 }
 
 std::optional<Symbol> Checker::chooseModel() {
   std::vector<std::string> names;
   for (const Symbol &model : declared(false)) {
-    names.push_back(nameOf(*model.decl).text);
+    names.push_back(getName(*model.decl).text);
     if (names.back() == request.model)
       return model;
   }
@@ -82,7 +82,7 @@ static std::string exampleRun(const std::string &model) {
 
 /// Reports a selected model where a run is needed for data and batches.
 void Checker::reportNoRun(const Symbol &model) {
-  const Name &name = nameOf(*model.decl);
+  const Name &name = getName(*model.decl);
   diags
       .report(Code::NothingToCompile, name.loc,
               request.train.empty() ? "`" + request.file + "` has no run to build"
@@ -97,12 +97,12 @@ std::optional<Symbol> Checker::choose() {
   std::vector<Symbol> trains = declared(true);
   std::vector<std::string> names;
   for (const Symbol &train : trains) {
-    names.push_back(nameOf(*train.decl).text);
+    names.push_back(getName(*train.decl).text);
     if (names.back() == request.train)
       return train;
   }
   for (const Symbol &model : declared(false)) // a model alone can be looked at, not trained
-    if (nameOf(*model.decl).text == request.train)
+    if (getName(*model.decl).text == request.train)
       return model;
   if (!request.train.empty()) {
     Diagnostic &diag =
@@ -114,7 +114,7 @@ std::optional<Symbol> Checker::choose() {
   if (trains.size() == 1)
     return trains[0];
   if (trains.size() > 1) {
-    Diagnostic &diag = diags.report(Code::SeveralRuns, nameOf(*trains[1].decl).loc,
+    Diagnostic &diag = diags.report(Code::SeveralRuns, getName(*trains[1].decl).loc,
                                     "`" + request.file + "` has several runs: " + listNames(names));
     diag.help("choose one with `--train " + names[0] + "`");
     return std::nullopt;

@@ -6,8 +6,8 @@
 
 namespace titan::sema {
 
-static std::vector<std::string> matchesOf(const std::string &pattern, const Model &model,
-                                          bool buffersToo) {
+static std::vector<std::string> findMatches(const std::string &pattern, const Model &model,
+                                            bool buffersToo) {
   std::vector<std::string> names;
   for (const Parameter &parameter : model.parameters)
     if ((buffersToo || !parameter.isBuffer) && matchesGlob(pattern, parameter.name))
@@ -18,10 +18,11 @@ static std::vector<std::string> matchesOf(const std::string &pattern, const Mode
 std::vector<PatternUse> listPatterns(const CheckedRun &run) {
   std::vector<PatternUse> uses;
   for (const Group &group : run.run.groups)
-    uses.push_back({"group", group.pattern, group.loc, matchesOf(group.pattern, run.train, false)});
+    uses.push_back(
+        {"group", group.pattern, group.loc, findMatches(group.pattern, run.train, false)});
   for (const ParameterRule &rule : run.run.rules)
     uses.push_back({"parameters", rule.pattern, rule.loc,
-                    matchesOf(rule.pattern, run.train, rule.init.has_value())});
+                    findMatches(rule.pattern, run.train, rule.init.has_value())});
   auto position = [](const PatternUse &use) {
     return std::tuple(use.loc.file, use.loc.line, use.loc.col);
   };

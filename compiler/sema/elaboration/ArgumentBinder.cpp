@@ -25,7 +25,7 @@ void notePassing(Diagnostic &diag, const Call &call) {
 
 } // namespace
 
-Value ArgumentBinder::valueOf(const Actual &actual) {
+Value ArgumentBinder::evalActual(const Actual &actual) {
   return actual.value ? *actual.value : eval(*actual.arg->value);
 }
 
@@ -56,7 +56,7 @@ bool ArgumentBinder::bindCallName() {
     if (!actual.isKeyword("named"))
       continue;
     used[i] = true;
-    Value name = valueOf(actual);
+    Value name = evalActual(actual);
     auto isIdentifierChar = [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
     };
@@ -84,7 +84,7 @@ std::string ArgumentBinder::likelyDim() const {
     auto *name = actual.arg->value ? actual.arg->value->as<NameExpr>() : nullptr;
     Binding *binding = name && name->path.isSimple() ? lookup(name->path.last()) : nullptr;
     if (binding && binding->value.isTensor())
-      given.push_back(typeOf(binding->value).dims);
+      given.push_back(getTensorType(binding->value).dims);
   }
   if (given.empty() || given[0].empty())
     return "embed";
@@ -119,7 +119,7 @@ bool ArgumentBinder::bindDim(const Formal &formal) {
   return false;
 }
 
-std::optional<size_t> ArgumentBinder::positionOf(const Formal &formal) const {
+std::optional<size_t> ArgumentBinder::findPosition(const Formal &formal) const {
   for (size_t i = 0; i < call.args.size(); ++i)
     if (!used[i] && call.args[i].isKeyword(formal.name.text))
       return i;
@@ -132,7 +132,7 @@ std::optional<size_t> ArgumentBinder::positionOf(const Formal &formal) const {
 bool ArgumentBinder::bindValue(const Formal &formal) {
   Value value;
   Location at = formal.loc;
-  if (std::optional<size_t> position = positionOf(formal)) {
+  if (std::optional<size_t> position = findPosition(formal)) {
     const Actual &actual = call.args[*position];
     used[*position] = true;
     at = actual.loc;
@@ -140,7 +140,7 @@ bool ArgumentBinder::bindValue(const Formal &formal) {
       report(Code::BadArgument, at, "a value is needed here, not dimensions");
       return false;
     }
-    value = valueOf(actual);
+    value = evalActual(actual);
   } else if (formal.defaultValue) {
     Frame *caller = context.frame;
     context.frame = &callee; // a default may use the parameters before it
@@ -201,13 +201,13 @@ void ArgumentBinder::checkType(const Formal &formal, Value &value, Location at) 
     value = {};
     return;
   }
-  DimSet actual = typeOf(value).dims;
+  DimSet actual = getTensorType(value).dims;
   bool fits =
       callee.decl->is<FnDecl>() ? actual.containsAll(*declared) : actual.sameDims(*declared);
   if (fits)
     return;
   report(Code::ArgumentDimensionsDiffer, at,
-         "`" + formal.name.text + "` of `" + nameOf(*callee.decl).text + "` has " +
+         "`" + formal.name.text + "` of `" + getName(*callee.decl).text + "` has " +
              print(*declared) + ", but this has " + print(actual))
       .note(formal.loc, "declared here");
   value = {};
@@ -215,7 +215,7 @@ void ArgumentBinder::checkType(const Formal &formal, Value &value, Location at) 
 
 namespace {
 
-std::vector<std::string> namesOf(const std::vector<Formal> &formals) {
+std::vector<std::string> getNames(const std::vector<Formal> &formals) {
   std::vector<std::string> names;
   for (const Formal &formal : formals)
     names.push_back(formal.name.text);
@@ -236,7 +236,7 @@ std::string listFormals(const std::vector<Formal> &formals) {
 } // namespace
 
 bool ArgumentBinder::reportUnknownKeywords() {
-  std::vector<std::string> names = namesOf(formals);
+  std::vector<std::string> names = getNames(formals);
   bool found = false;
   for (size_t i = 0; i < call.args.size(); ++i) {
     const Actual &actual = call.args[i];
@@ -246,7 +246,7 @@ bool ArgumentBinder::reportUnknownKeywords() {
     found = true;
     Diagnostic &diag = report(Code::BadArgument, actual.loc,
                               "`" + call.name + "` takes no argument `" + actual.name->text + "`");
-    diag.note(nameOf(*call.callee.symbol.decl).loc, "it takes " + listFormals(formals));
+    diag.note(getName(*call.callee.symbol.decl).loc, "it takes " + listFormals(formals));
     notePassing(diag, call);
     bool isDim = actual.name->text == "dim" || actual.name->text == "axis";
     for (const Formal &formal : formals)
@@ -273,7 +273,7 @@ bool ArgumentBinder::reportUnused() {
                               actual.kind == ArgKind::Keyword
                                   ? "`" + call.name + "` is given `" + actual.name->text + "` twice"
                                   : "`" + call.name + "` takes no further argument like this");
-    diag.note(nameOf(*call.callee.symbol.decl).loc, "it takes " + listFormals(formals));
+    diag.note(getName(*call.callee.symbol.decl).loc, "it takes " + listFormals(formals));
     notePassing(diag, call);
   }
   return good;

@@ -16,13 +16,13 @@ public:
   bool bind();
 
 private:
-  Value valueOf(const Actual &actual);
+  Value evalActual(const Actual &actual);
   bool bindCallName();
   std::string likelyDim() const;
   bool bindDim(const syntax::Formal &formal);
   bool bindValue(const syntax::Formal &formal);
   /// The argument for a formal: the keyword of its name, else the next positional one.
-  std::optional<size_t> positionOf(const syntax::Formal &formal) const;
+  std::optional<size_t> findPosition(const syntax::Formal &formal) const;
   void checkType(const syntax::Formal &formal, Value &value, Location at);
   void reportMissing(const syntax::Formal &formal);
   bool reportUnknownKeywords();

@@ -158,7 +158,7 @@ Value Arithmetic::power(const BinaryExpr &expr, const Value &lhs, const Value &r
   auto each = [&](const Value &a, const Value &b) { return power(expr, a, b); };
   if (std::optional<Value> list = zipped(lhs, rhs, expr.opLoc, each))
     return *list;
-  if ((lhs.isNumber() || lhs.isTensor()) && rhs.isTensor() && isFloat(typeOf(rhs).dtype))
+  if ((lhs.isNumber() || lhs.isTensor()) && rhs.isTensor() && isFloat(getTensorType(rhs).dtype))
     return elaboration.tensors.elementwise("pow", lhs, rhs, expr.opLoc, expr.lhs->loc,
                                            expr.rhs->loc);
   if (!expectTensor(lhs, expr.lhs->loc, "the base of `**`"))
@@ -216,11 +216,11 @@ bool Arithmetic::isBoolean(const BinaryExpr &expr, const Value &value, Location 
 }
 
 bool Arithmetic::expectBoolean(const Value &value, Location at, const char *word) {
-  if (!value.isTensor() || typeOf(value).dtype == DType::Bool)
+  if (!value.isTensor() || getTensorType(value).dtype == DType::Bool)
     return value.isTensor();
   report(Code::DTypeMismatch, at,
          std::string("`") + word + "` works on booleans, but this is " +
-             spelling(typeOf(value).dtype))
+             spelling(getTensorType(value).dtype))
       .help("compare it: `x != 0`");
   return false;
 }
@@ -256,7 +256,7 @@ Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Va
   if (!expectTensor(lhs, expr.lhs->loc, "the left side of `@`") ||
       !expectTensor(rhs, expr.rhs->loc, "the right side of `@`"))
     return {};
-  const TensorType left = typeOf(lhs), right = typeOf(rhs);
+  const TensorType left = getTensorType(lhs), right = getTensorType(rhs);
   if (!expected && elaboration.statements.declarationFailed) // reported where it was written
     return {};
   if (!expected) {

@@ -17,7 +17,7 @@ void Statements::assign(const AssignStmt &stmt) {
   // The current value determines the dimensions of the new one.
   std::optional<DimSet> declared;
   if (Binding *known = lookup(stmt.targets[0]); known && known->value.isTensor())
-    declared = typeOf(known->value).dims;
+    declared = getTensorType(known->value).dims;
   Value value = eval(*stmt.value, declared && stmt.targets.size() == 1 ? &*declared : nullptr);
   context.variable = outerVariable;
   if (stmt.targets.size() == 1)
@@ -61,7 +61,7 @@ bool Statements::mayReplace(const Name &name, const Binding &binding, const Valu
   if (!value.isTensor())
     return refuse(std::string("is a tensor, but this is ") + value.describe(),
                   "a new value of another kind takes a `let`");
-  const TensorType &before = typeOf(binding.value), &after = typeOf(value);
+  const TensorType &before = getTensorType(binding.value), &after = getTensorType(value);
   if (!before.dims.sameDims(after.dims))
     return refuse("has " + print(before.dims) + ", but this has " + print(after.dims),
                   "a new value of other dimensions takes a `let`");
@@ -92,8 +92,8 @@ void Statements::assignTo(const Name &name, Value value, Location valueLoc) {
   if (!mayReplace(name, *binding, value, valueLoc))
     return;
   if (value.isTensor())
-    value = Value::ofTensor(
-        elaboration.recorder.converted(value.tensor, typeOf(binding->value).dtype, valueLoc));
+    value = Value::ofTensor(elaboration.recorder.converted(
+        value.tensor, getTensorType(binding->value).dtype, valueLoc));
   binding->value = std::move(value);
 }
 

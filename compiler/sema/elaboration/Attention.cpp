@@ -36,7 +36,7 @@ Value Builtins::window(CallArgs &args) {
     return Value::ofMask({});
   if (args[0].isInt() && args[0].integer > 0)
     return Value::ofMask({.window = args[0].integer});
-  report(Code::BadMask, args.locOf(0),
+  report(Code::BadMask, args.getLoc(0),
          "`window` takes a positive integer or `none`, not " + args[0].print());
   return {};
 }
@@ -44,10 +44,10 @@ Value Builtins::window(CallArgs &args) {
 /// `document(ids)`: positions with equal numbers.
 Value Builtins::document(CallArgs &args) {
   if (!args.expect(1, 1, false, false) ||
-      !expectTensor(args[0], args.locOf(0), "the argument of `document`"))
+      !expectTensor(args[0], args.getLoc(0), "the argument of `document`"))
     return {};
-  if (DType dtype = typeOf(args[0]).dtype; dtype != DType::I64) {
-    report(Code::DTypeMismatch, args.locOf(0),
+  if (DType dtype = getTensorType(args[0]).dtype; dtype != DType::I64) {
+    report(Code::DTypeMismatch, args.getLoc(0),
            std::string("documents are numbered by an int tensor, not ") + spelling(dtype));
     return {};
   }
@@ -59,17 +59,18 @@ bool AttentionCall::check() {
   DimId head = args.over[0], along = args.along[0];
   const char *names[] = {"the queries", "the keys", "the values"};
   for (size_t i = 0; i < 3; ++i) {
-    if (!expectTensor(args[i], args.locOf(i), names[i]))
+    if (!expectTensor(args[i], args.getLoc(i), names[i]))
       return false;
     for (DimId id : {head, along})
-      if (!typeOf(args[i]).dims.contains(id) && (id == along || i < 2)) {
-        report(Code::DimensionNotThere, args.locOf(i),
+      if (!getTensorType(args[i]).dims.contains(id) && (id == along || i < 2)) {
+        report(Code::DimensionNotThere, args.getLoc(i),
                std::string(names[i]) + " of `attention` need `" + model.dims[id].name +
-                   "`, but have " + print(typeOf(args[i]).dims));
+                   "`, but have " + print(getTensorType(args[i]).dims));
         return false;
       }
   }
-  const TensorType q = typeOf(args[0]), k = typeOf(args[1]), v = typeOf(args[2]);
+  const TensorType q = getTensorType(args[0]), k = getTensorType(args[1]),
+                   v = getTensorType(args[2]);
   DimSet own = v.dims.without(k.dims); // of the values, instead of the head
   bool valuesFit = own.empty() ? k.dims.sameDims(v.dims)
                                : own.size() == 1 && !q.dims.contains(own[0]) &&
@@ -78,9 +79,9 @@ bool AttentionCall::check() {
     return true;
   report(Code::AttentionDimensions, args.loc(),
          "keys and values must have equal dimensions, all of them among the queries'")
-      .note(args.locOf(0), "the queries have " + print(q.dims))
-      .note(args.locOf(1), "the keys have " + print(k.dims))
-      .note(args.locOf(2), "the values have " + print(v.dims))
+      .note(args.getLoc(0), "the queries have " + print(q.dims))
+      .note(args.getLoc(1), "the keys have " + print(k.dims))
+      .note(args.getLoc(2), "the values have " + print(v.dims))
       .help("only in place of `" + model.dims[head].name +
             "` the values may have one dimension of their own");
   return false;
@@ -89,13 +90,13 @@ bool AttentionCall::check() {
 bool AttentionCall::addDocuments(const Mask &mask, Op &op) {
   if (!mask.documents)
     return true;
-  const TensorType k = typeOf(args[1]), ids = model.values[*mask.documents].type;
+  const TensorType k = getTensorType(args[1]), ids = model.values[*mask.documents].type;
   DimId head = args.over[0], along = args.along[0];
   if (!ids.dims.contains(along) || !k.dims.without({head}).containsAll(ids.dims)) {
     report(Code::BadMask, args.keywordLoc("mask"),
            "the documents have " + print(ids.dims) + ", but must have `" + model.dims[along].name +
                "`, and otherwise only dimensions of the keys")
-        .note(args.locOf(1), "the keys have " + print(k.dims));
+        .note(args.getLoc(1), "the keys have " + print(k.dims));
     return false;
   }
   op.operands.push_back(*mask.documents);
@@ -111,11 +112,11 @@ Value AttentionCall::addSink(const Value &result, const Value &logSum) {
   Location at = args.keywordLoc("sink");
   if (!expectTensor(*sink, at, "`sink`"))
     return {};
-  if (!typeOf(logSum).dims.containsAll(typeOf(*sink).dims)) {
+  if (!getTensorType(logSum).dims.containsAll(getTensorType(*sink).dims)) {
     report(Code::AttentionDimensions, at,
            "a sink has dimensions of the queries other than `" + model.dims[args.over[0]].name +
-               "`, but this has " + print(typeOf(*sink).dims))
-        .note(args.locOf(0), "the queries have " + print(typeOf(args[0]).dims));
+               "`, but this has " + print(getTensorType(*sink).dims))
+        .note(args.getLoc(0), "the queries have " + print(getTensorType(args[0]).dims));
     return {};
   }
   Value fraction = softmaxWithoutSink(*sink, logSum);
@@ -171,8 +172,8 @@ Value AttentionCall::run() {
   std::optional<double> cap = softCap();
   if (!scale || !cap)
     return {};
-  const TensorType q = typeOf(args[0]), v = typeOf(args[2]);
-  DimSet own = v.dims.without(typeOf(args[1]).dims), dims;
+  const TensorType q = getTensorType(args[0]), v = getTensorType(args[2]);
+  DimSet own = v.dims.without(getTensorType(args[1]).dims), dims;
   for (DimId id : q.dims)
     dims.insert(id == head && !own.empty() ? own[0] : id);
   Op op(OpKind::Attention, {args[0].tensor, args[1].tensor, args[2].tensor});

@@ -6,7 +6,7 @@ namespace titan::sema {
 
 using namespace syntax;
 
-std::vector<const Body *> bodiesOf(const Stmt &stmt) {
+std::vector<const Body *> getBodies(const Stmt &stmt) {
   std::vector<const Body *> bodies;
   if (auto *repeat = stmt.as<RepeatStmt>())
     bodies.push_back(&repeat->body);
@@ -29,7 +29,7 @@ std::vector<Name> assignedNames(const Body &body) {
   for (const StmtPtr &stmt : body.stmts) {
     if (auto *assign = stmt->as<AssignStmt>())
       add(assign->targets);
-    for (const Body *inner : bodiesOf(*stmt))
+    for (const Body *inner : getBodies(*stmt))
       add(assignedNames(*inner));
   }
   return names;
@@ -54,7 +54,7 @@ std::vector<Name> definedNames(const Stmt &stmt) {
   if (auto *output = stmt.as<OutputStmt>(); output && output->value)
     names.push_back(output->name);
   if (!stmt.is<RepeatStmt>())
-    for (const Body *body : bodiesOf(stmt))
+    for (const Body *body : getBodies(stmt))
       for (const StmtPtr &inner : body->stmts)
         for (const Name &name : definedNames(*inner))
           names.push_back(name);

@@ -6,7 +6,7 @@
 namespace titan::sema {
 
 /// The bodies of a statement.
-std::vector<const syntax::Body *> bodiesOf(const syntax::Stmt &stmt);
+std::vector<const syntax::Body *> getBodies(const syntax::Stmt &stmt);
 
 /// Names that statements assign to, including nested statements.
 std::vector<syntax::Name> assignedNames(const syntax::Body &body);

@@ -17,7 +17,7 @@ std::optional<DType> Buffers::storedType(const ParamStmt &stmt) {
            "a parameter's element type comes from the run: `precision { params = ... }`");
     return spec.params;
   }
-  std::optional<DType> dtype = elaboration.dims.dtypeOf(*stmt.type.dtype);
+  std::optional<DType> dtype = elaboration.dims.resolveDType(*stmt.type.dtype);
   if (dtype == DType::Bool) {
     report(Code::DTypeMismatch, stmt.type.dtype->loc, "a buffer holds numbers, not booleans")
         .help("an `int` may be 0 or 1");
@@ -37,7 +37,7 @@ bool Buffers::checkInitialiser(const ParamStmt &stmt, DType dtype, const Initial
 
 /// Whether this body declares the buffer and has no earlier update of it.
 bool Buffers::mayUpdate(const UpdateStmt &stmt, const Binding &buffer) {
-  std::optional<uint32_t> index = elaboration.parameters.indexOf(stmt.name.text);
+  std::optional<uint32_t> index = elaboration.parameters.findIndex(stmt.name.text);
   if (!index || model.parameters[*index].loc != buffer.loc) {
     for (Parameter &parameter : model.parameters)
       parameter.isUpdated |= parameter.loc == buffer.loc; // no second report about a missing update
@@ -71,7 +71,7 @@ Value Buffers::nextValue(const Expr &expr, const std::string &name, const Tensor
   Location at = expr.loc;
   if (!expectTensor(value, at, ("the next value of a " + what).c_str()))
     return {};
-  TensorType given = typeOf(value);
+  TensorType given = getTensorType(value);
   if (!given.dims.sameDims(type.dims)) {
     report(Code::UpdateDimensions, at,
            "`" + name + "` has " + print(type.dims) + ", but this has " + print(given.dims))
@@ -106,7 +106,7 @@ void Buffers::update(const UpdateStmt &stmt) {
   if (!binding->value.isTensor() || !mayUpdate(stmt, *binding))
     return;
   binding->updated = stmt.loc;
-  uint32_t index = *elaboration.parameters.indexOf(stmt.name.text);
+  uint32_t index = *elaboration.parameters.findIndex(stmt.name.text);
   model.parameters[index].isUpdated = true;
   std::string outerVariable = std::exchange(context.variable, stmt.name.text);
   Value next = nextValue(*stmt.value, stmt.name.text, model.parameters[index].type, "buffer");

@@ -87,7 +87,7 @@ Value Builtins::unary(CallArgs &args) {
       return Value::ofInt(static_cast<int64_t>(result));
     if (std::isfinite(result))
       return Value::ofFloat(result);
-    report(Code::BadOperands, args.locOf(0),
+    report(Code::BadOperands, args.getLoc(0),
            "`" + function + "` of " + x.print() + " is no finite number");
     return {};
   };
@@ -95,7 +95,7 @@ Value Builtins::unary(CallArgs &args) {
     return ofNumber(args[0]);
   if (args[0].isNumberList())
     return mapped(args[0], ofNumber);
-  if (!expectTensor(args[0], args.locOf(0), ("the argument of `" + function + "`").c_str()))
+  if (!expectTensor(args[0], args.getLoc(0), ("the argument of `" + function + "`").c_str()))
     return {};
   return elaboration.tensors.unary(function.c_str(), args[0], args.loc());
 }
@@ -106,11 +106,11 @@ Value Builtins::toFloat(CallArgs &args) {
     return {};
   if (args[0].isNumber())
     return Value::ofFloat(args[0].number());
-  if (!expectTensor(args[0], args.locOf(0), "the argument of `float`"))
+  if (!expectTensor(args[0], args.getLoc(0), "the argument of `float`"))
     return {};
-  const TensorType type = typeOf(args[0]);
+  const TensorType type = getTensorType(args[0]);
   if (isFloat(type.dtype)) {
-    report(Code::DTypeMismatch, args.locOf(0),
+    report(Code::DTypeMismatch, args.getLoc(0),
            std::string("`float` converts int and bool, but this is ") + spelling(type.dtype))
         .help(
             "leave it out; where the element type matters, compute in an island: `in f32 { ... }`");
@@ -140,22 +140,22 @@ Value Builtins::maxMin(CallArgs &args) {
           elaboration.arithmetic.zipped(args[0], args[1], args.loc(), ofNumbers))
     return *list;
   return elaboration.tensors.elementwise(isMax ? "maximum" : "minimum", args[0], args[1],
-                                         args.loc(), args.locOf(0), args.locOf(1));
+                                         args.loc(), args.getLoc(0), args.getLoc(1));
 }
 
 Value Builtins::reduce(CallArgs &args) {
   if (!args.expect(1, 1, true, false) ||
-      !expectTensor(args[0], args.locOf(0), ("the argument of `" + args.name() + "`").c_str()))
+      !expectTensor(args[0], args.getLoc(0), ("the argument of `" + args.name() + "`").c_str()))
     return {};
   return elaboration.tensors.reduce(args.name().c_str(), args[0], args.over, args.loc());
 }
 
 Value Builtins::mean(CallArgs &args) {
   if (!args.expect(1, 1, true, false) ||
-      !expectTensor(args[0], args.locOf(0), "the argument of `mean`"))
+      !expectTensor(args[0], args.getLoc(0), "the argument of `mean`"))
     return {};
   Value operand = args[0];
-  if (const TensorType type = typeOf(operand); !isFloat(type.dtype))
+  if (const TensorType type = getTensorType(operand); !isFloat(type.dtype))
     operand = emit(Op(OpKind::Cast, {operand.tensor}),
                    {elaboration.recorder.computeType, type.dims}, args.loc());
   double count = 1;
@@ -165,7 +165,7 @@ Value Builtins::mean(CallArgs &args) {
   if (total.isError())
     return {};
   return elaboration.tensors.elementwise("mul", total, Value::ofFloat(1 / count), args.loc(),
-                                         args.locOf(0), args.loc());
+                                         args.getLoc(0), args.loc());
 }
 
 Value Builtins::index(CallArgs &args) {
@@ -181,22 +181,22 @@ Value Builtins::index(CallArgs &args) {
 
 Value Builtins::stopGradient(CallArgs &args) {
   if (!args.expect(1, 1, false, false) ||
-      !expectTensor(args[0], args.locOf(0), "the argument of `stop_gradient`"))
+      !expectTensor(args[0], args.getLoc(0), "the argument of `stop_gradient`"))
     return {};
-  return emit(Op(OpKind::StopGradient, {args[0].tensor}), typeOf(args[0]), args.loc());
+  return emit(Op(OpKind::StopGradient, {args[0].tensor}), getTensorType(args[0]), args.loc());
 }
 
 Value Builtins::expand(CallArgs &args) {
   if (!args.expect(2, 8, false, false) ||
-      !expectTensor(args[0], args.locOf(0), "the first argument of `expand`"))
+      !expectTensor(args[0], args.getLoc(0), "the first argument of `expand`"))
     return {};
-  TensorType type = typeOf(args[0]);
+  TensorType type = getTensorType(args[0]);
   for (size_t i = 1; i < args.count(); ++i) {
     std::optional<DimId> dim = args.dim(i);
     if (!dim)
       return {};
     if (!type.dims.insert(*dim)) {
-      report(Code::DimensionTwice, args.locOf(i),
+      report(Code::DimensionTwice, args.getLoc(i),
              "the tensor has `" + model.dims[*dim].name + "` already");
       return {};
     }

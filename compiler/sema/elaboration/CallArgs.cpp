@@ -81,7 +81,7 @@ std::optional<DimId> CallArgs::dim(size_t i) {
     if (actual.dims && actual.dims->size() == 1)
       return actual.dims->front();
     if (auto *asName = actual.arg->value->as<NameExpr>(); asName && !actual.value)
-      return dimOf(asName->path);
+      return resolveDim(asName->path);
   }
   report(Code::NotADimension, valueLocs[i], "`" + name() + "` needs a dimension here");
   return std::nullopt;

@@ -16,7 +16,7 @@ public:
 
   size_t count() const { return values.size(); }
   const Value &operator[](size_t i) const { return values[i]; }
-  Location locOf(size_t i) const { return valueLocs[i]; }
+  Location getLoc(size_t i) const { return valueLocs[i]; }
 
   /// The dimension that positional argument `i` names, as in `index(seq)`; nothing after a report.
   std::optional<DimId> dim(size_t i);

@@ -12,12 +12,12 @@ namespace {
 constexpr unsigned deepestGiven = 32;
 
 /// The nesting depth of callables in a value.
-unsigned depthOf(const Value &value) {
+unsigned computeDepth(const Value &value) {
   if (value.isCallable())
     return value.callable->depth;
   unsigned depth = 0;
   for (const Value &element : value.elements)
-    depth = std::max(depth, depthOf(element));
+    depth = std::max(depth, computeDepth(element));
   return depth;
 }
 
@@ -38,7 +38,7 @@ bool Callables::reportAmbiguous(const Path &path) {
   return true;
 }
 
-Callee Callables::calleeOf(const Path &path) const {
+Callee Callables::findCallee(const Path &path) const {
   Symbol symbol = library.lookup(*context.frame->unit, path);
   if (symbol && (symbol.decl->is<FnDecl>() || symbol.decl->is<BlockDecl>()))
     return {symbol, {}};
@@ -59,7 +59,7 @@ std::vector<unsigned> Callables::enclosingFrames() const {
   return ids;
 }
 
-Frame *Callables::frameOf(const Callable &callable) const {
+Frame *Callables::findFrame(const Callable &callable) const {
   Frame *outermost = context.frame;
   for (unsigned id : callable.definingFrames)
     for (Frame *at = context.frame; at; at = at->caller) {
@@ -70,12 +70,12 @@ Frame *Callables::frameOf(const Callable &callable) const {
   return outermost;
 }
 
-Value Callables::callableOf(Callee callee, std::vector<Actual> given,
-                            std::vector<unsigned> definingFrames, Location at) {
+Value Callables::makeCallable(Callee callee, std::vector<Actual> given,
+                              std::vector<unsigned> definingFrames, Location at) {
   unsigned depth = 1;
   for (const Actual &actual : given)
     if (actual.value)
-      depth = std::max(depth, depthOf(*actual.value) + 1);
+      depth = std::max(depth, computeDepth(*actual.value) + 1);
   if (depth > deepestGiven) {
     report(Code::TooLarge, at,
            "functions are given to one another over " + std::to_string(deepestGiven) + " deep");
@@ -92,21 +92,21 @@ std::optional<Value> Callables::evalCallee(const NameExpr &expr) {
         .help("write a function that calls it, and pass that on");
     return Value();
   }
-  if (Callee callee = calleeOf(expr.path))
+  if (Callee callee = findCallee(expr.path))
     return reportAmbiguous(expr.path)
                ? Value()
-               : callableOf(std::move(callee), {}, enclosingFrames(), expr.loc);
+               : makeCallable(std::move(callee), {}, enclosingFrames(), expr.loc);
   Symbol symbol = library.lookup(*context.frame->unit, expr.path);
   if (!symbol)
     return std::nullopt;
   report(Code::NotAValue, expr.loc,
-         "`" + expr.path.text() + "` is a " + kindOf(*symbol.decl) + ", which is no value")
-      .note(nameOf(*symbol.decl).loc, "declared here");
+         "`" + expr.path.text() + "` is a " + getKindName(*symbol.decl) + ", which is no value")
+      .note(getName(*symbol.decl).loc, "declared here");
   return Value();
 }
 
 std::optional<Call> Callables::readCall(const CallExpr &expr) {
-  Call call{calleeOf(expr.callee), expr.callee.text(), expr.loc, {}};
+  Call call{findCallee(expr.callee), expr.callee.text(), expr.loc, {}};
   call.calleeValue = callableNamed(expr.callee);
   for (const Arg &arg : expr.args)
     call.args.push_back({arg.kind, arg.name, &arg, arg.loc, isPlaceholder(arg)});
@@ -192,7 +192,7 @@ Value Callables::partialApplication(Call call) {
       return {};
   std::vector<unsigned> definingFrames =
       call.calleeValue ? call.calleeValue->definingFrames : enclosingFrames();
-  return callableOf(call.callee, std::move(call.args), std::move(definingFrames), call.loc);
+  return makeCallable(call.callee, std::move(call.args), std::move(definingFrames), call.loc);
 }
 
 } // namespace titan::sema

@@ -10,7 +10,7 @@ public:
   explicit Callables(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   /// The function or block that a path denotes; empty, without a message, if there is none.
-  Callee calleeOf(const syntax::Path &path) const;
+  Callee findCallee(const syntax::Path &path) const;
   /// The callable that a value of this name holds; null if there is none.
   std::shared_ptr<const Callable> callableNamed(const syntax::Path &path);
   bool reportAmbiguous(const syntax::Path &path);
@@ -22,11 +22,11 @@ public:
   /// `f(_, a)`: evaluates the arguments that are not open.
   Value partialApplication(Call call);
   /// The innermost active call around the name of the callable; at least the call of the model.
-  Frame *frameOf(const Callable &callable) const;
+  Frame *findFrame(const Callable &callable) const;
 
 private:
-  Value callableOf(Callee callee, std::vector<Actual> given, std::vector<unsigned> definingFrames,
-                   Location at);
+  Value makeCallable(Callee callee, std::vector<Actual> given, std::vector<unsigned> definingFrames,
+                     Location at);
   bool fillPlaceholders(const Callable &callable, std::vector<Actual> &args, Location at);
   bool evaluateNow(Actual &actual, bool ofBuiltin);
   std::vector<unsigned> enclosingFrames() const;

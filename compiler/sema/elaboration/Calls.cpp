@@ -31,7 +31,7 @@ Value Calls::evalCall(const CallExpr &expr) {
   bool reshapes = expr.callee.isSimple() && Reshaping::functions().count(expr.callee.last().text);
   if (reshapes && !isOwn && !library.lookup(*context.frame->unit, expr.callee))
     return elaboration.reshaping.call(expr);
-  if (!isOwn && !elaboration.callables.calleeOf(expr.callee)) {
+  if (!isOwn && !elaboration.callables.findCallee(expr.callee)) {
     reportUnknownCallee(expr);
     return {};
   }
@@ -49,8 +49,8 @@ void Calls::reportUnknownCallee(const CallExpr &expr) {
   const Path &callee = expr.callee;
   if (Symbol symbol = library.lookup(*context.frame->unit, callee)) {
     report(Code::NotCallable, callee.loc,
-           "`" + callee.text() + "` is a " + kindOf(*symbol.decl) + " and cannot be called")
-        .note(nameOf(*symbol.decl).loc, "declared here");
+           "`" + callee.text() + "` is a " + getKindName(*symbol.decl) + " and cannot be called")
+        .note(getName(*symbol.decl).loc, "declared here");
     return;
   }
   if (Binding *binding = callee.isSimple() ? lookup(callee.last()) : nullptr) {
@@ -63,7 +63,7 @@ void Calls::reportUnknownCallee(const CallExpr &expr) {
   if (Symbol hidden = library.lookupPrivate(*context.frame->unit, callee)) {
     report(Code::PrivateName, callee.loc,
            "`" + callee.last().text + "` is private to the file that declares it")
-        .note(nameOf(*hidden.decl).loc, "declared here")
+        .note(getName(*hidden.decl).loc, "declared here")
         .help("a name that begins with `_` is not imported");
     return;
   }
@@ -107,7 +107,7 @@ bool Calls::reportRecursion(const Call &call, const Frame *namedIn) {
     return false;
   std::string name = call.callee.name(), cycle = name;
   for (const Frame *at = namedIn; again && at != again->lexicalParent; at = at->lexicalParent)
-    cycle = nameOf(*at->decl).text + " -> " + cycle;
+    cycle = getName(*at->decl).text + " -> " + cycle;
   bool isDirect = again == namedIn || !again;
   report(Code::RecursiveCall, call.loc,
          "`" + name + "` calls itself" + (isDirect ? "" : ": " + cycle))
@@ -118,7 +118,7 @@ bool Calls::reportRecursion(const Call &call, const Frame *namedIn) {
 Value Calls::callDecl(const Call &call) {
   const Symbol &symbol = call.callee.symbol;
   Frame *namedIn =
-      call.calleeValue ? elaboration.callables.frameOf(*call.calleeValue) : context.frame;
+      call.calleeValue ? elaboration.callables.findFrame(*call.calleeValue) : context.frame;
   if (reportRecursion(call, namedIn))
     return {};
   if (depth >= deepestCall) {
@@ -130,7 +130,7 @@ Value Calls::callDecl(const Call &call) {
   Scope scope;
   Frame callee{symbol.decl, symbol.unit, &scope,   context.frame,
                call.loc,    namedIn,     ++frames, call.calleeValue.get()};
-  if (!ArgumentBinder(elaboration, *formalsOf(*symbol.decl), call, callee).bind())
+  if (!ArgumentBinder(elaboration, *getFormals(*symbol.decl), call, callee).bind())
     return {};
   return inlineCall(callee, call);
 }
@@ -177,7 +177,7 @@ Value Calls::collectResults(const std::vector<Name> &results, Frame &callee) {
   if (isWrong) // reported already
     return {};
   if (results.empty()) {
-    const Name &name = nameOf(*callee.decl);
+    const Name &name = getName(*callee.decl);
     report(Code::NoResult, name.loc, "block `" + name.text + "` names no result")
         .help("name its results after `->`");
     return {};

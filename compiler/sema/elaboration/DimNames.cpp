@@ -25,7 +25,7 @@ std::vector<DimId> DimNames::asDims(const std::string &name, Binding &binding, L
     Diagnostic &diag =
         report(Code::NotADimension, at, "`" + name + "` cannot be a dimension: " + why);
     diag.note(binding.loc, "`" + name + "` comes from here");
-    if (binding.value.isTensor() && typeOf(binding.value).dtype == DType::I64)
+    if (binding.value.isTensor() && getTensorType(binding.value).dtype == DType::I64)
       diag.help("to take elements by it, name their dimension: `x[vocab: " + name + "]`");
     if (binding.mayBeDim)
       binding.value = {}; // reported already; a tensor may be valid elsewhere
@@ -44,7 +44,7 @@ std::vector<DimId> DimNames::asDims(const std::string &name, Binding &binding, L
   return binding.dims;
 }
 
-std::vector<DimId> DimNames::dimsOf(const Path &path) {
+std::vector<DimId> DimNames::resolveDims(const Path &path) {
   if (!path.isSimple()) {
     report(Code::UnknownDimension, path.loc, "no dimension is named `" + path.text() + "` here");
     return {};
@@ -60,7 +60,7 @@ std::vector<DimId> DimNames::dimsOf(const Path &path) {
 std::vector<DimId> DimNames::dimsAfter(const Arg &arg) {
   std::vector<DimId> all;
   for (const Path &path : arg.dims->from) {
-    std::vector<DimId> dims = dimsOf(path);
+    std::vector<DimId> dims = resolveDims(path);
     if (dims.empty())
       return {};
     for (DimId dim : dims) {
@@ -75,8 +75,8 @@ std::vector<DimId> DimNames::dimsAfter(const Arg &arg) {
   return all;
 }
 
-std::optional<DimId> DimNames::dimOf(const Path &path) {
-  std::vector<DimId> dims = dimsOf(path);
+std::optional<DimId> DimNames::resolveDim(const Path &path) {
+  std::vector<DimId> dims = resolveDims(path);
   if (dims.size() > 1)
     report(Code::NotADimension, path.loc,
            "`" + path.text() + "` stands for several dimensions here; one is needed");
@@ -92,7 +92,7 @@ std::optional<DimSet> DimNames::dimSet(const DimList &list) {
     return std::nullopt;
   }
   for (const DimRef &ref : list.dims) {
-    std::vector<DimId> dims = dimsOf(ref.dim);
+    std::vector<DimId> dims = resolveDims(ref.dim);
     good &= !dims.empty();
     for (DimId dim : dims) {
       DimId id = ref.rename ? namedDim(*ref.rename, dim, model.dims[dim].size, ref.loc) : dim;
@@ -147,7 +147,7 @@ DimId DimNames::findOrCreate(const Name &name, DimId from, int64_t size) {
   return made;
 }
 
-std::optional<DType> DimNames::dtypeOf(const Name &name) {
+std::optional<DType> DimNames::resolveDType(const Name &name) {
   static const std::map<std::string, DType> dtypes = {{"f32", DType::F32},
                                                       {"f64", DType::F64},
                                                       {"bf16", DType::BF16},

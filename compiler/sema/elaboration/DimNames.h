@@ -12,8 +12,8 @@ public:
   explicit DimNames(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   /// The dimensions that a name denotes; empty after a report.
-  std::vector<DimId> dimsOf(const syntax::Path &path);
-  std::optional<DimId> dimOf(const syntax::Path &path);
+  std::vector<DimId> resolveDims(const syntax::Path &path);
+  std::optional<DimId> resolveDim(const syntax::Path &path);
   /// The dimensions after `over` or `along`, each once; empty after a report.
   std::vector<DimId> dimsAfter(const syntax::Arg &arg);
   std::vector<DimId> asDims(const std::string &name, Binding &binding, Location at);
@@ -30,7 +30,7 @@ public:
   /// if the name denotes a dimension of another size.
   DimId findOrCreate(const syntax::Name &name, DimId from, int64_t size);
 
-  std::optional<DType> dtypeOf(const syntax::Name &name);
+  std::optional<DType> resolveDType(const syntax::Name &name);
 
 private:
   std::map<std::tuple<DimId, std::string, int64_t, uint32_t, uint32_t>, DimId> derived;

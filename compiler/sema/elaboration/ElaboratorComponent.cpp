@@ -18,8 +18,8 @@ Value ElaboratorComponent::emit(Op op, TensorType type, Location at) {
   return elaboration.recorder.emit(std::move(op), std::move(type), at);
 }
 
-std::optional<DimId> ElaboratorComponent::dimOf(const syntax::Path &path) {
-  return elaboration.dims.dimOf(path);
+std::optional<DimId> ElaboratorComponent::resolveDim(const syntax::Path &path) {
+  return elaboration.dims.resolveDim(path);
 }
 
 Diagnostic &ElaboratorComponent::report(Code code, Location at, std::string message) {

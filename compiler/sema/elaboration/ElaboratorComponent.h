@@ -55,11 +55,13 @@ protected:
   /// Shorthands for operations of other components.
   Value eval(const syntax::Expr &expr, Expected expected = nullptr);
   Value emit(Op op, TensorType type, Location at);
-  std::optional<DimId> dimOf(const syntax::Path &path);
+  std::optional<DimId> resolveDim(const syntax::Path &path);
   Diagnostic &report(Code code, Location at, std::string message);
   bool expectTensor(const Value &value, Location at, const char *what);
 
-  const TensorType &typeOf(const Value &value) const { return model.values[value.tensor].type; }
+  const TensorType &getTensorType(const Value &value) const {
+    return model.values[value.tensor].type;
+  }
   Binding *lookup(const syntax::Name &name) const { return context.frame->scope->find(name.text); }
   std::string print(const DimSet &dims) const;
   std::string printSizes(const DimSet &dims) const;

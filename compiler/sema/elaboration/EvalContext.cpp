@@ -14,7 +14,7 @@ NamePrefix EvalContext::prefix(const DimTable &dims, bool withCallees) const {
     prefix.text += call->prefix;
     segments += call->prefix.empty() ? 0 : 1;
     if (withCallees && call->caller) // a model is not called
-      prefix.text += nameOf(*call->decl).text + ".";
+      prefix.text += getName(*call->decl).text + ".";
     for (; loop != loops.end() && loop->frame == call; ++loop) {
       prefix.text += dims[loop->dim].name + ".";
       prefix.repeatSegments.push_back(segments++);

@@ -109,7 +109,7 @@ Value Expressions::unary(const UnaryExpr &expr, Expected expected) {
     Value operand = eval(*expr.operand);
     if (operand.isTensor())
       return elaboration.arithmetic.negated(operand, expr.loc, expr.operand->loc);
-    std::optional<bool> boolean = booleanOf(operand, expr.operand->loc);
+    std::optional<bool> boolean = expectCondition(operand, expr.operand->loc);
     return boolean ? Value::ofBool(!*boolean) : Value();
   }
   Value operand = eval(*expr.operand, expected);
@@ -127,10 +127,10 @@ Value Expressions::unary(const UnaryExpr &expr, Expected expected) {
 }
 
 std::optional<bool> Expressions::condition(const Expr &expr) {
-  return booleanOf(eval(expr), expr.loc);
+  return expectCondition(eval(expr), expr.loc);
 }
 
-std::optional<bool> Expressions::booleanOf(const Value &value, Location at) {
+std::optional<bool> Expressions::expectCondition(const Value &value, Location at) {
   if (value.kind == Value::Kind::Bool)
     return value.boolean();
   if (value.isTensor())
@@ -228,7 +228,7 @@ Value Expressions::logic(const BinaryExpr &expr) {
     return joinMasks(expr, *mask);
   if (first.isTensor())
     return elaboration.arithmetic.combineBooleans(expr, first, eval(*expr.rhs));
-  std::optional<bool> left = booleanOf(first, expr.lhs->loc);
+  std::optional<bool> left = expectCondition(first, expr.lhs->loc);
   if (!left)
     return {};
   bool decided = expr.op == BinaryOp::And ? !*left : *left;
@@ -237,7 +237,7 @@ Value Expressions::logic(const BinaryExpr &expr) {
   Value second = eval(*expr.rhs);
   if (second.isTensor())
     return elaboration.arithmetic.isBoolean(expr, second, expr.rhs->loc) ? second : Value();
-  std::optional<bool> right = booleanOf(second, expr.rhs->loc);
+  std::optional<bool> right = expectCondition(second, expr.rhs->loc);
   return right ? Value::ofBool(*right) : Value();
 }
 

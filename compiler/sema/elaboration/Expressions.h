@@ -23,7 +23,7 @@ private:
   Value match(const syntax::MatchExpr &expr, Expected expected);
   Value typed(const syntax::TypedExpr &expr);
   Value listed(const syntax::Expr &expr);
-  std::optional<bool> booleanOf(const Value &value, Location at);
+  std::optional<bool> expectCondition(const Value &value, Location at);
 };
 
 } // namespace titan::sema

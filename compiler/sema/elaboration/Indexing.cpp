@@ -10,19 +10,19 @@ Value Indexing::evalIndex(const IndexExpr &expr) {
   if (!expectTensor(value, expr.base->loc, "what is indexed"))
     return {};
   for (const IndexItem &item : expr.items) {
-    if (std::optional<std::vector<DimId>> group = groupOf(item)) {
+    if (std::optional<std::vector<DimId>> group = findGroup(item)) {
       value = renamedGroup(value, item, *group);
       if (value.isError())
         return {};
       continue;
     }
-    std::optional<DimId> dim = dimOf(item.dim);
+    std::optional<DimId> dim = resolveDim(item.dim);
     if (!dim)
       return {};
-    if (!typeOf(value).dims.contains(*dim)) {
+    if (!getTensorType(value).dims.contains(*dim)) {
       report(Code::DimensionNotThere, item.dim.loc,
              "the tensor has no dimension `" + item.dim.text() + "`; it has " +
-                 print(typeOf(value).dims))
+                 print(getTensorType(value).dims))
           .note(expr.base->loc, "this is indexed");
       return {};
     }
@@ -48,7 +48,7 @@ Value Indexing::takeOne(const Value &base, int64_t index, const IndexItem &item,
                 std::to_string(-index) + "`");
     return {};
   }
-  TensorType type = typeOf(base);
+  TensorType type = getTensorType(base);
   DimId one = elaboration.dims.derivedDim(dim, name + "_at", 1, item.loc);
   DimSet dims;
   for (DimId id : type.dims)
@@ -66,7 +66,7 @@ Value Indexing::take(const Value &base, const IndexItem &item, DimId dim) {
     return takeOne(base, index.integer, item, dim);
   if (!expectTensor(index, item.index->loc, "an index"))
     return {};
-  TensorType type = typeOf(base), indexType = typeOf(index);
+  TensorType type = getTensorType(base), indexType = getTensorType(index);
   if (indexType.dtype != DType::I64) {
     report(Code::DTypeMismatch, item.index->loc,
            std::string("an index must be an int tensor, not ") + spelling(indexType.dtype));
@@ -122,7 +122,7 @@ Value Indexing::slice(const Value &base, const IndexItem &item, DimId dim) {
   DimId sliced = elaboration.dims.findOrCreate(*item.rename, dim, length);
   if (sliced == noDim)
     return {};
-  TensorType type = typeOf(base);
+  TensorType type = getTensorType(base);
   if (type.dims.contains(sliced)) {
     report(Code::DimensionTwice, item.loc,
            "the tensor has `" + model.dims[sliced].name + "` already; it has " + print(type.dims));
@@ -138,7 +138,7 @@ Value Indexing::slice(const Value &base, const IndexItem &item, DimId dim) {
 }
 
 /// The dimensions of an argument `over d`, which an item renames together.
-std::optional<std::vector<DimId>> Indexing::groupOf(const IndexItem &item) {
+std::optional<std::vector<DimId>> Indexing::findGroup(const IndexItem &item) {
   Binding *binding = item.dim.isSimple() ? lookup(item.dim.last()) : nullptr;
   bool isGroup = binding && binding->mayBeDim && binding->dims.size() > 1;
   bool isRename = item.kind != IndexKind::Take && item.kind != IndexKind::Slice;
@@ -157,7 +157,7 @@ Value Indexing::renamedGroup(Value value, const IndexItem &item, const std::vect
                           : elaboration.dims.derivedDim(group[i],
                                                         item.rename->text + "_" + std::to_string(i),
                                                         size, item.loc));
-    TensorType type = typeOf(value);
+    TensorType type = getTensorType(value);
     if (!type.dims.contains(group[i])) {
       report(Code::DimensionNotThere, item.dim.loc,
              "the tensor has not all dimensions of `" + item.dim.text() + "`; it has " +
@@ -187,7 +187,7 @@ Value Indexing::renamedGroup(Value value, const IndexItem &item, const std::vect
 Value Indexing::renamed(const Value &base, const IndexItem &item, DimId dim) {
   int64_t size = model.dims[dim].size;
   DimId to = elaboration.dims.namedDim(*item.rename, dim, size, item.loc);
-  TensorType type = typeOf(base);
+  TensorType type = getTensorType(base);
   if (to != dim && type.dims.contains(to)) {
     report(Code::DimensionTwice, item.loc,
            "the tensor has `" + model.dims[to].name + "` already; it has " + print(type.dims));

@@ -15,7 +15,7 @@ private:
   Value take(const Value &base, const syntax::IndexItem &item, DimId dim);
   Value takeOne(const Value &base, int64_t index, const syntax::IndexItem &item, DimId dim);
   Value slice(const Value &base, const syntax::IndexItem &item, DimId dim);
-  std::optional<std::vector<DimId>> groupOf(const syntax::IndexItem &item);
+  std::optional<std::vector<DimId>> findGroup(const syntax::IndexItem &item);
   Value renamedGroup(Value value, const syntax::IndexItem &item, const std::vector<DimId> &group);
   Value renamed(const Value &base, const syntax::IndexItem &item, DimId dim);
 };

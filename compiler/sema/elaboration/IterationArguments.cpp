@@ -59,7 +59,7 @@ bool Repeats::tryIteration(const RepeatStmt &stmt, DimId dim, int64_t index,
   std::map<std::string, TensorType> turned;
   for (const auto &[name, value] : before)
     if (Binding *binding = context.frame->scope->find(name); binding->value.isTensor()) {
-      turned[name] = typeOf(binding->value);
+      turned[name] = getTensorType(binding->value);
       binding->value = value;
     }
   restore(std::move(saved));

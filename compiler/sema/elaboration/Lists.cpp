@@ -14,7 +14,7 @@ Value Builtins::range(CallArgs &args) {
   if (!args.expect(1, 1, false, false))
     return {};
   if (!args[0].isInt() || args[0].integer < 1 || args[0].integer > longestRange) {
-    report(Code::BadArgument, args.locOf(0),
+    report(Code::BadArgument, args.getLoc(0),
            "`range` takes an integer from 1 to " + std::to_string(longestRange) + ", not " +
                args[0].print());
     return {};
@@ -30,14 +30,14 @@ Value Builtins::element(CallArgs &args) {
   if (!args.expect(2, 2, false, false))
     return {};
   if (args[0].kind != Value::Kind::List) {
-    report(Code::BadArgument, args.locOf(0),
+    report(Code::BadArgument, args.getLoc(0),
            std::string("`element` takes a list, not ") + args[0].describe());
     return {};
   }
   auto size = static_cast<int64_t>(args[0].elements.size());
   if (args[1].isInt() && args[1].integer >= 0 && args[1].integer < size)
     return args[0].elements[static_cast<size_t>(args[1].integer)];
-  report(Code::IndexOutOfRange, args.locOf(1),
+  report(Code::IndexOutOfRange, args.getLoc(1),
          "the list has " + std::to_string(size) + " elements, counted from 0; none is number " +
              args[1].print());
   return {};
@@ -49,7 +49,7 @@ Value Builtins::length(CallArgs &args) {
     return {};
   if (args[0].kind == Value::Kind::List)
     return Value::ofInt(static_cast<int64_t>(args[0].elements.size()));
-  report(Code::BadArgument, args.locOf(0),
+  report(Code::BadArgument, args.getLoc(0),
          std::string("`length` takes a list, not ") + args[0].describe());
   return {};
 }

@@ -14,7 +14,7 @@ DType Losses::computeType() const {
   return wider(elaboration.recorder.computeType, DType::F32);
 }
 
-Value Losses::valueOf(const Expr &expr) {
+Value Losses::evalLoss(const Expr &expr) {
   const DType dtype = computeType();
   Island island(elaboration.recorder, dtype);
   Value value = eval(expr);
@@ -33,7 +33,7 @@ bool Losses::isAllowedHere(const Kind &kind, Location at) {
 }
 
 bool Losses::isNumber(const Value &value, Location at, const std::string &what) {
-  const TensorType &type = typeOf(value);
+  const TensorType &type = getTensorType(value);
   if (!type.dims.empty()) {
     report(Code::LossNotScalar, at, what + " must be one number, but this has " + print(type.dims))
         .help("average it: `mean(x, over ...)`");
@@ -79,7 +79,7 @@ void Losses::add(const Kind &kind, const std::string &name, const Expr &expr, Lo
     return;
   const std::string what = name.empty() ? "the loss" : kind.word + (" `" + name + "`");
   std::string outer = std::exchange(context.variable, name.empty() ? "loss" : name);
-  Value value = valueOf(expr);
+  Value value = evalLoss(expr);
   context.variable = std::move(outer);
   if (expectTensor(value, expr.loc, what.c_str()) && isNew(kind, name, at) &&
       isNumber(value, expr.loc, what))

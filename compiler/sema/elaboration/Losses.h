@@ -26,7 +26,7 @@ private:
   static const Kind loss, metric;
 
   void add(const Kind &kind, const std::string &name, const syntax::Expr &expr, Location at);
-  Value valueOf(const syntax::Expr &expr);
+  Value evalLoss(const syntax::Expr &expr);
   bool isAllowedHere(const Kind &kind, Location at);
   bool isNumber(const Value &value, Location at, const std::string &what);
   bool isNew(const Kind &kind, const std::string &name, Location at);

@@ -103,14 +103,14 @@ void Statements::optimizerOutput(const Value &value, const Input &replaced, Loca
                                  const std::string &what) {
   if (value.isError())
     return;
-  if (!value.isTensor() || !mayJoin(typeOf(value).dtype, replaced.type.dtype)) {
+  if (!value.isTensor() || !mayJoin(getTensorType(value).dtype, replaced.type.dtype)) {
     report(Code::AssignmentChangesType, at,
            what + " is " + value.describe() + ", not a tensor of numbers");
     return;
   }
-  if (!typeOf(value).dims.sameDims(replaced.type.dims)) {
+  if (!getTensorType(value).dims.sameDims(replaced.type.dims)) {
     report(Code::AssignmentChangesType, at,
-           what + " has " + print(typeOf(value).dims) + ", but the old value has " +
+           what + " has " + print(getTensorType(value).dims) + ", but the old value has " +
                print(replaced.type.dims));
     return;
   }

@@ -6,11 +6,11 @@ namespace titan::sema {
 
 Value Builtins::cumulativeSum(CallArgs &args) {
   if (!args.expect(1, 1, false, true, {"reverse"}) ||
-      !expectTensor(args[0], args.locOf(0), "the argument of `cumulative_sum`"))
+      !expectTensor(args[0], args.getLoc(0), "the argument of `cumulative_sum`"))
     return {};
-  const TensorType type = typeOf(args[0]);
+  const TensorType type = getTensorType(args[0]);
   if (type.dtype == DType::Bool) {
-    report(Code::DTypeMismatch, args.locOf(0), "`cumulative_sum` adds numbers, not booleans")
+    report(Code::DTypeMismatch, args.getLoc(0), "`cumulative_sum` adds numbers, not booleans")
         .help("choose numbers first: `where(x, 1.0, zeros)`");
     return {};
   }
@@ -36,11 +36,11 @@ Value Builtins::cumulativeSum(CallArgs &args) {
 /// in the order of `over`, outer to inner.
 Value Builtins::cumulativeCount(CallArgs &args) {
   if (!args.expect(1, 1, true, true) ||
-      !expectTensor(args[0], args.locOf(0), "the indices of `cumulative_count`"))
+      !expectTensor(args[0], args.getLoc(0), "the indices of `cumulative_count`"))
     return {};
-  const TensorType type = typeOf(args[0]);
+  const TensorType type = getTensorType(args[0]);
   if (type.dtype != DType::I64) {
-    report(Code::DTypeMismatch, args.locOf(0),
+    report(Code::DTypeMismatch, args.getLoc(0),
            std::string("indices are an int tensor, not ") + spelling(type.dtype));
     return {};
   }
@@ -56,7 +56,7 @@ Value Builtins::cumulativeCount(CallArgs &args) {
     }
     op.dims.push_back(id);
   }
-  if (!elaboration.recorder.indexFits(args[0], args.along[0], args.locOf(0)))
+  if (!elaboration.recorder.indexFits(args[0], args.along[0], args.getLoc(0)))
     return {};
   return emit(std::move(op), type, args.loc());
 }
@@ -66,17 +66,17 @@ Value Builtins::scatter(CallArgs &args) {
   if (!args.expect(2, 2, !args.over.empty(), true))
     return {};
   for (size_t i = 0; i < 2; ++i)
-    if (!expectTensor(args[i], args.locOf(i),
+    if (!expectTensor(args[i], args.getLoc(i),
                       i == 0 ? "what `scatter` puts" : "the indices of `scatter`"))
       return {};
-  const TensorType updates = typeOf(args[0]), index = typeOf(args[1]);
+  const TensorType updates = getTensorType(args[0]), index = getTensorType(args[1]);
   if (index.dtype != DType::I64) {
-    report(Code::DTypeMismatch, args.locOf(1),
+    report(Code::DTypeMismatch, args.getLoc(1),
            std::string("indices are an int tensor, not ") + spelling(index.dtype));
     return {};
   }
   if (updates.dtype == DType::Bool) {
-    report(Code::DTypeMismatch, args.locOf(0), "`scatter` adds numbers, not booleans");
+    report(Code::DTypeMismatch, args.getLoc(0), "`scatter` adds numbers, not booleans");
     return {};
   }
   DimId along = args.along[0];
@@ -95,7 +95,7 @@ Value Builtins::scatter(CallArgs &args) {
                "` already");
     return {};
   }
-  if (!elaboration.recorder.indexFits(args[1], along, args.locOf(1)))
+  if (!elaboration.recorder.indexFits(args[1], along, args.getLoc(1)))
     return {};
   DimSet dims = joined.without(summed);
   dims.insert(along);

@@ -74,7 +74,7 @@ Value Parameters::recorded(const ParamStmt &stmt, Parameter fresh) {
   return elaboration.recorder.append(std::move(op), type, stmt.name.loc);
 }
 
-std::optional<uint32_t> Parameters::indexOf(const std::string &name) const {
+std::optional<uint32_t> Parameters::findIndex(const std::string &name) const {
   auto found = record.index.find(context.prefix(model.dims).text + name);
   return found == record.index.end() ? std::nullopt : std::optional(found->second);
 }

@@ -11,7 +11,7 @@ public:
 
   void declare(const syntax::ParamStmt &stmt);
   /// The index of the parameter or buffer of this name, if the current body declares one.
-  std::optional<uint32_t> indexOf(const std::string &name) const;
+  std::optional<uint32_t> findIndex(const std::string &name) const;
   /// After all iterations: records which of them have the parameters from `first` on, and merges
   /// equal initialisers.
   void finishFrom(size_t first);

@@ -14,7 +14,7 @@ Value Builtins::random(CallArgs &args) {
     if (!dim)
       return {};
     if (!dims.insert(*dim)) {
-      report(Code::DimensionTwice, args.locOf(i),
+      report(Code::DimensionTwice, args.getLoc(i),
              "dimension `" + model.dims[*dim].name + "` appears twice in one tensor");
       return {};
     }
@@ -27,16 +27,16 @@ Value Builtins::random(CallArgs &args) {
 /// `dropout(x, 0.1)`: in training, 0 with this probability and else x / (1 - rate).
 Value Builtins::dropout(CallArgs &args) {
   if (!args.expect(2, 2, false, false) ||
-      !expectTensor(args[0], args.locOf(0), "the first argument of `dropout`"))
+      !expectTensor(args[0], args.getLoc(0), "the first argument of `dropout`"))
     return {};
-  if (!isFloat(typeOf(args[0]).dtype)) {
-    report(Code::DTypeMismatch, args.locOf(0),
-           std::string("`dropout` scales what it keeps, which ") + spelling(typeOf(args[0]).dtype) +
-               " cannot be");
+  if (!isFloat(getTensorType(args[0]).dtype)) {
+    report(Code::DTypeMismatch, args.getLoc(0),
+           std::string("`dropout` scales what it keeps, which ") +
+               spelling(getTensorType(args[0]).dtype) + " cannot be");
     return {};
   }
   if (!args[1].isNumber() || args[1].number() < 0 || args[1].number() >= 1) {
-    report(Code::BadArgument, args.locOf(1),
+    report(Code::BadArgument, args.getLoc(1),
            "`dropout` takes a probability, 0 or more and less than 1, not " + args[1].print());
     return {};
   }
@@ -44,7 +44,7 @@ Value Builtins::dropout(CallArgs &args) {
     return args[0];
   Op op(OpKind::Dropout, {args[0].tensor});
   op.number = args[1].number();
-  return emit(std::move(op), typeOf(args[0]), args.loc());
+  return emit(std::move(op), getTensorType(args[0]), args.loc());
 }
 
 } // namespace titan::sema

@@ -94,7 +94,7 @@ Value Recorder::appendAll(Op op, std::vector<TensorType> types, Location at) {
   op.name = model.values[op.results[0]].name;
   for (Frame *called = context.frame; called; called = called->caller)
     if (called->decl && called->decl->is<BlockDecl>())
-      op.blocks.push_back(nameOf(*called->decl).text);
+      op.blocks.push_back(getName(*called->decl).text);
   notePositions(op);
   region->ops.push_back(std::move(op));
   return Value::ofList(std::move(results));
@@ -135,7 +135,7 @@ bool Recorder::indexFits(const Value &index, DimId dim, Location at) {
       report(Code::IndexOutOfRange, at,
              "the index runs from " + std::to_string(least) + " to " + std::to_string(most) +
                  ", but `" + indexed.name + "` has " + std::to_string(indexed.size) + " elements");
-  diag.note("the index has " + printSizes(typeOf(index).dims));
+  diag.note("the index has " + printSizes(getTensorType(index).dims));
   Binding *binding = context.frame->scope->find(indexed.name);
   if (binding && binding->dims == std::vector{dim} && binding->loc.isValid())
     diag.note(binding->loc, "`" + indexed.name + "` comes from here");

@@ -79,7 +79,7 @@ bool Repeats::iterate(const RepeatStmt &stmt, const std::vector<std::string> &it
     Binding *binding = context.frame->scope->find(name);
     before.push_back(binding->value);
     context.variable = name;
-    ValueId argument = recorder.newValue(typeOf(binding->value), stmt.loc);
+    ValueId argument = recorder.newValue(getTensorType(binding->value), stmt.loc);
     result.body.arguments.push_back(argument);
     binding->value = Value::ofTensor(argument);
   }
@@ -113,7 +113,7 @@ void Repeats::runBody(const RepeatStmt &stmt, DimId dim, int64_t index) {
 /// The dimension of a repeat; nothing after a report.
 std::optional<DimId> Repeats::dimension(const RepeatStmt &stmt) {
   if (auto *name = stmt.count->as<NameExpr>())
-    return dimOf(name->path);
+    return resolveDim(name->path);
   Value count = eval(*stmt.count);
   if (count.isInt() && count.integer > 0)
     return elaboration.dims.derivedDim(noDim, "repeats", count.integer, stmt.count->loc);
@@ -206,9 +206,10 @@ void Repeats::finish(const RepeatStmt &stmt, DimId dim, Variants variants) {
   op.table = std::move(variants.table);
   for (size_t i = 0; i < iterArgs.size(); ++i) {
     Binding *binding = context.frame->scope->find(iterArgs[i]);
-    TensorType type = typeOf(binding->value);
+    TensorType type = getTensorType(binding->value);
     for (const Iteration &variant : variants.bodies)
-      if (!variant.results[i].isTensor() || !typeOf(variant.results[i]).dims.sameDims(type.dims))
+      if (!variant.results[i].isTensor() ||
+          !getTensorType(variant.results[i]).dims.sameDims(type.dims))
         return; // reported where it was assigned
     op.operands.push_back(binding->value.tensor);
     op.names.push_back(isShardingConstraint(region, op.operands.back())

@@ -41,7 +41,7 @@ private:
 
   /// Names of the model that are numbers.
   void defineSizes() {
-    for (DimId dim : dimsOfComponent(model, component))
+    for (DimId dim : getComponentDims(model, component))
       defineSize(dim);
     for (DimId dim = 0; dim < model.dims.size(); ++dim)
       defineSize(dim);

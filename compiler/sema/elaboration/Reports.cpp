@@ -15,7 +15,7 @@ using namespace syntax;
 static void noteCalls(Diagnostic &diag, const Frame *frame) {
   size_t shown = 0;
   for (const Frame *at = frame; at && at->caller && shown < 4; at = at->caller, ++shown) {
-    const std::string &name = nameOf(*at->decl).text;
+    const std::string &name = getName(*at->decl).text;
     diag.note(at->callSite, "in the call of `" + name + "` here");
     if (at->calleeValue)
       diag.note(at->calleeValue->loc, "`" + name + "` was passed on from here");
@@ -72,7 +72,7 @@ bool Reports::refuseCallable(const Value &value, Location at) {
                             "`" + name + "` is " + value.describe() +
                                 ", which can be called or passed on, not computed with");
   if (callable.callee.symbol)
-    diag.note(nameOf(*callable.callee.symbol.decl).loc, "declared here");
+    diag.note(getName(*callable.callee.symbol.decl).loc, "declared here");
   diag.help("call it: `" + name + "(...)`");
   return true;
 }
@@ -87,7 +87,7 @@ void Reports::suggest(Diagnostic &diag, const Path &path, const Candidates &cand
   if (Binding *known = context.frame->scope->find(near))
     diag.note(known->loc, "`" + near + "` is declared here");
   else if (Symbol symbol = library.lookup(*context.frame->unit, near))
-    diag.note(nameOf(*symbol.decl).loc, "`" + near + "` is declared here");
+    diag.note(getName(*symbol.decl).loc, "`" + near + "` is declared here");
 }
 
 bool Reports::member(const Path &path) {
@@ -112,14 +112,14 @@ bool Reports::member(const Path &path) {
 /// Values have no members: suggests the function for `x.member`.
 void Reports::suggestFunction(Diagnostic &diag, const Path &path, const Binding &binding) {
   const std::string &base = path.segments[0].text, &member = path.last().text;
-  const bool isTensor = binding.value.isTensor() && !typeOf(binding.value).dims.empty();
+  const bool isTensor = binding.value.isTensor() && !getTensorType(binding.value).dims.empty();
   static const std::set<std::string> overDims = {"sum", "mean", "max", "min", "softmax"};
   if (std::string help = foreignHelp(member, base); !help.empty()) {
     diag.help(std::move(help));
     return;
   }
   if (overDims.count(member) && isTensor) {
-    const DimSet &dims = typeOf(binding.value).dims;
+    const DimSet &dims = getTensorType(binding.value).dims;
     diag.help("a function is called with its values, and dimensions are named: `" + member + "(" +
               base + ", over " + model.dims[dims[dims.size() - 1]].name + ")`");
     return;
@@ -162,7 +162,7 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
   if (Binding *outer = findDimInCallers(name.text, context.frame)) {
     diag.note(outer->loc, "the model has this " + std::string(outer->what));
     diag.help("a block sees what it declares: add `dims " + name.text +
-              "`, or make it a parameter of `" + nameOf(*context.frame->decl).text + "`");
+              "`, or make it a parameter of `" + getName(*context.frame->decl).text + "`");
   }
   // Defines the name as an error, so one error gives one message.
   context.frame->scope->define(name.text, {{}, {}, true, at, "name"});

@@ -33,13 +33,13 @@ Value Reshaping::call(const CallExpr &expr) {
     return {};
   std::vector<DimId> from;
   for (const Path &path : binding->from) {
-    std::optional<DimId> dim = dimOf(path);
+    std::optional<DimId> dim = resolveDim(path);
     if (!dim)
       return {};
-    if (!typeOf(base).dims.contains(*dim)) {
+    if (!getTensorType(base).dims.contains(*dim)) {
       report(Code::DimensionNotThere, path.loc,
              "the tensor has no dimension `" + path.text() + "`; it has " +
-                 print(typeOf(base).dims));
+                 print(getTensorType(base).dims));
       return {};
     }
     from.push_back(*dim);
@@ -72,7 +72,7 @@ Value Reshaping::split(const Value &base, DimId dim, const DimBinding &binding) 
                " elements, which the known sizes do not divide");
     return {};
   }
-  TensorType type = typeOf(base);
+  TensorType type = getTensorType(base);
   DimSet dims;
   for (DimId id : type.dims) {
     if (id != dim) {
@@ -97,7 +97,7 @@ Value Reshaping::split(const Value &base, DimId dim, const DimBinding &binding) 
 }
 
 Value Reshaping::merge(Value base, const std::vector<DimId> &from, const DimBinding &binding) {
-  TensorType type = typeOf(base);
+  TensorType type = getTensorType(base);
   int64_t size = 1;
   for (DimId id : from)
     size *= model.dims[id].size;
@@ -139,13 +139,13 @@ std::optional<Reshaping::ConcatOperand> Reshaping::concatOperand(const Arg &arg)
   Value value = eval(*arg.value);
   if (!expectTensor(value, arg.loc, "what `concat` takes"))
     return std::nullopt;
-  std::optional<DimId> dim = dimOf(arg.along->from[0]);
+  std::optional<DimId> dim = resolveDim(arg.along->from[0]);
   if (!dim)
     return std::nullopt;
-  if (!typeOf(value).dims.contains(*dim)) {
+  if (!getTensorType(value).dims.contains(*dim)) {
     report(Code::DimensionNotThere, arg.along->loc,
            "the tensor has no dimension `" + model.dims[*dim].name + "`; it has " +
-               print(typeOf(value).dims));
+               print(getTensorType(value).dims));
     return std::nullopt;
   }
   return ConcatOperand{value, *dim, arg.loc};
@@ -157,7 +157,7 @@ Value Reshaping::concatenate(const std::vector<ConcatOperand> &operands, DimId r
   Value sum;
   int64_t offset = 0;
   for (const ConcatOperand &operand : operands) {
-    TensorType type = typeOf(operand.value);
+    TensorType type = getTensorType(operand.value);
     DimSet dims;
     for (DimId id : type.dims)
       dims.insert(id == operand.dim ? resultDim : id);
@@ -170,10 +170,10 @@ Value Reshaping::concatenate(const std::vector<ConcatOperand> &operands, DimId r
       sum = padded;
       continue;
     }
-    if (!typeOf(sum).dims.sameDims(dims)) {
+    if (!getTensorType(sum).dims.sameDims(dims)) {
       report(Code::DeclaredDimensionsDiffer, operand.loc,
              "the operands of `concat` differ in more than their concatenated dimension: " +
-                 print(typeOf(sum).dims) + " and " + print(dims));
+                 print(getTensorType(sum).dims) + " and " + print(dims));
       return {};
     }
     sum = elaboration.tensors.elementwise("add", sum, padded, at, operands[0].loc, operand.loc);
@@ -216,10 +216,10 @@ Value Reshaping::topK(const CallExpr &expr) {
     return {};
   }
   Value x = eval(*expr.args[0].value), count = eval(*expr.args[1].value);
-  std::optional<DimId> dim = dimOf(over->dims->from[0]);
+  std::optional<DimId> dim = resolveDim(over->dims->from[0]);
   if (count.isError() || !dim || !expectTensor(x, expr.args[0].loc, "what `top_k` takes"))
     return {};
-  const TensorType type = typeOf(x);
+  const TensorType type = getTensorType(x);
   if (!type.dims.contains(*dim)) {
     report(Code::DimensionNotThere, over->loc,
            "the tensor has no dimension `" + model.dims[*dim].name + "`; it has " +

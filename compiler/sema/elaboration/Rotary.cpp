@@ -5,7 +5,7 @@ namespace titan::sema {
 
 Value Builtins::rotary(CallArgs &args) {
   if (!args.expect(1, 1, true, true, {"theta", "pairs", "frequencies"}) ||
-      !expectTensor(args[0], args.locOf(0), "the argument of `rotary`"))
+      !expectTensor(args[0], args.getLoc(0), "the argument of `rotary`"))
     return {};
   std::optional<double> theta = args.number("theta", 10000);
   std::optional<std::string> pairs = args.word("pairs", {"interleaved", "half"}, "interleaved");
@@ -17,10 +17,10 @@ Value Builtins::rotary(CallArgs &args) {
            "`theta` must be positive, not " + Value::ofFloat(*theta).print());
     return {};
   }
-  TensorType type = typeOf(args[0]);
+  TensorType type = getTensorType(args[0]);
   for (DimId id : {args.over[0], args.along[0]})
     if (!type.dims.contains(id)) {
-      report(Code::DimensionNotThere, args.locOf(0),
+      report(Code::DimensionNotThere, args.getLoc(0),
              "`rotary` works on `" + model.dims[id].name + "`, but this has " + print(type.dims));
       return {};
     }

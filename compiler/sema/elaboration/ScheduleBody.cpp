@@ -8,7 +8,7 @@ namespace titan::sema {
 using namespace syntax;
 
 /// The value of an option as a number; of a word its index.
-static Value numberOf(const LaunchOption &option) {
+static Value getNumber(const LaunchOption &option) {
   if (option.value.isNumber())
     return option.value;
   if (option.words.empty())
@@ -21,7 +21,7 @@ static Value numberOf(const LaunchOption &option) {
 Value Statements::launchOption(const Name &name, const LaunchOption &option) {
   const TensorType type{DType::F64, {}};
   const Value number = option.isFixed
-                           ? elaboration.tensors.constantLike(numberOf(option), type, name.loc)
+                           ? elaboration.tensors.constantLike(getNumber(option), type, name.loc)
                            : addInput(name, type);
   if (!option.words.empty())
     return Value::ofChoice(number.tensor, option.words);
@@ -75,7 +75,7 @@ void Statements::schedule(const ScheduleDecl &decl) {
     factor = elaboration.tensors.constantLike(factor, {DType::F64, {}}, decl.name.loc);
   if (factor.isError() || !computesNumbers(decl))
     return;
-  if (!factor.isTensor() || !isFloat(typeOf(factor).dtype)) {
+  if (!factor.isTensor() || !isFloat(getTensorType(factor).dtype)) {
     report(Code::AssignmentChangesType, decl.name.loc,
            std::string("the factor of the learning rate is ") +
                (factor.isTensor() ? "a boolean" : factor.describe()) + ", not a number");

@@ -30,7 +30,7 @@ void Statements::elaborate(const Body &body) {
 /// Defines the dimensions after `as` in an erroneous statement as errors, so one error gives one
 /// message.
 void Statements::defineMadeDims(const Stmt &stmt) {
-  if (!bodiesOf(stmt).empty())
+  if (!getBodies(stmt).empty())
     return; // its statements did that
   for (const Name &name : namesAfterAs(diags.sourceManager(), stmt.loc))
     if (!lookup(name))
@@ -44,7 +44,7 @@ void Statements::forget(const Stmt &stmt) {
   std::vector<Name> assigned;
   if (auto *assign = stmt.as<AssignStmt>())
     assigned = assign->targets;
-  for (const Body *body : bodiesOf(stmt))
+  for (const Body *body : getBodies(stmt))
     for (const Name &name : assignedNames(*body))
       assigned.push_back(name);
   for (const Name &name : assigned)
@@ -153,7 +153,7 @@ void Statements::input(const InputStmt &stmt) {
   Value value;
   std::optional<DType> dtype = spec.compute;
   if (stmt.type.dtype)
-    dtype = elaboration.dims.dtypeOf(*stmt.type.dtype);
+    dtype = elaboration.dims.resolveDType(*stmt.type.dtype);
   std::optional<DimSet> dims = stmt.type.dims ? elaboration.dims.dimSet(*stmt.type.dims) : DimSet();
   if (!context.loops.empty() || !context.frame->decl->is<ModelDecl>()) {
     report(Code::MisplacedStatement, stmt.loc, "an input belongs to a model, outside of `repeat`");
@@ -270,7 +270,7 @@ void Statements::branch(const IfStmt &stmt) {
 
 /// A run in f64 checks numbers, so its islands are f64 too.
 void Statements::island(const IslandStmt &stmt) {
-  std::optional<DType> dtype = elaboration.dims.dtypeOf(stmt.type);
+  std::optional<DType> dtype = elaboration.dims.resolveDType(stmt.type);
   if (dtype && !isFloat(*dtype))
     report(Code::IslandType, stmt.type.loc,
            "nothing can be computed in " + stmt.type.text + ": an island is f32, f64 or bf16");

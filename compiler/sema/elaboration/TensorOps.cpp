@@ -16,7 +16,7 @@ Value TensorOps::constantLike(const Value &value, const TensorType &type, Locati
 }
 
 Value TensorOps::unary(const char *word, const Value &operand, Location at) {
-  TensorType type = typeOf(operand);
+  TensorType type = getTensorType(operand);
   if (type.dtype == DType::I64 && std::string_view(word) == "neg")
     return elementwise("sub", Value::ofInt(0), operand, at, at, at);
   if (!isFloat(type.dtype)) {
@@ -36,7 +36,7 @@ Value TensorOps::unary(const char *word, const Value &operand, Location at) {
 Value TensorOps::asOperand(const Value &value, const Value &other, Location at) {
   if (value.isTensor())
     return value;
-  if (value.isNumber() && typeOf(other).dtype == DType::I64 && !value.isInt()) {
+  if (value.isNumber() && getTensorType(other).dtype == DType::I64 && !value.isInt()) {
     const bool isInteger = std::trunc(value.number()) == value.number();
     report(Code::DTypeMismatch, at,
            "the tensor is int, but " + value.print() +
@@ -45,8 +45,8 @@ Value TensorOps::asOperand(const Value &value, const Value &other, Location at) 
               "convert the tensor: `float(x)`");
     return {};
   }
-  if (value.isNumber() && typeOf(other).dtype != DType::Bool)
-    return constantLike(value, typeOf(other), at);
+  if (value.isNumber() && getTensorType(other).dtype != DType::Bool)
+    return constantLike(value, getTensorType(other), at);
   if (value.isNumber()) {
     report(Code::DTypeMismatch, at, "a comparison gives bool, which is combined with no number")
         .help("make a number of it: `where(x, 1, 0)`, or `float(x)`");
@@ -82,7 +82,7 @@ Value TensorOps::elementwise(const char *word, const Value &lhs, const Value &rh
   Value left = asOperand(lhs, rhs, lhsLoc), right = asOperand(rhs, lhs, rhsLoc);
   if (left.isError() || right.isError())
     return {};
-  const TensorType a = typeOf(left), b = typeOf(right);
+  const TensorType a = getTensorType(left), b = getTensorType(right);
   if (!mayJoin(a.dtype, b.dtype)) {
     Diagnostic &diag = report(Code::DTypeMismatch, at,
                               std::string("element types differ: ") + spelling(a.dtype) + " and " +
@@ -114,7 +114,7 @@ Value TensorOps::elementwise(const char *word, const Value &lhs, const Value &rh
 
 /// The sum of booleans counts the true ones.
 Value TensorOps::booleansAsIntegers(const Value &operand, Location at) {
-  const TensorType type = typeOf(operand);
+  const TensorType type = getTensorType(operand);
   if (type.dtype != DType::Bool)
     return operand;
   return emit(Op(OpKind::Cast, {operand.tensor}), {DType::I64, type.dims}, at);
@@ -123,7 +123,7 @@ Value TensorOps::booleansAsIntegers(const Value &operand, Location at) {
 Value TensorOps::reduce(const char *word, const Value &reduced, const std::vector<DimId> &over,
                         Location at) {
   const Value operand = std::string(word) == "sum" ? booleansAsIntegers(reduced, at) : reduced;
-  TensorType type = typeOf(operand);
+  TensorType type = getTensorType(operand);
   DimSet removed;
   for (DimId id : over) {
     if (!type.dims.contains(id)) {
@@ -146,7 +146,7 @@ std::string TensorOps::nameForMaps(const std::string &name) const {
 
 Value TensorOps::constrain(Value value, const DimSet &declared, Location declaredAt,
                            Location valueLoc) {
-  const TensorType type = typeOf(value);
+  const TensorType type = getTensorType(value);
   DimSet missing = declared.without(type.dims), extra = type.dims.without(declared);
   if (missing.empty() && extra.empty()) {
     Op op(OpKind::ShardingConstraint, {value.tensor});

@@ -7,39 +7,39 @@ namespace titan::sema {
 /// the other choice, or the compute type.
 Value Builtins::where(CallArgs &args) {
   if (!args.expect(3, 3, false, false) ||
-      !expectTensor(args[0], args.locOf(0), "the condition of `where`"))
+      !expectTensor(args[0], args.getLoc(0), "the condition of `where`"))
     return {};
-  if (typeOf(args[0]).dtype != DType::Bool) {
-    report(Code::DTypeMismatch, args.locOf(0),
+  if (getTensorType(args[0]).dtype != DType::Bool) {
+    report(Code::DTypeMismatch, args.getLoc(0),
            std::string("the condition of `where` must be a comparison, not ") +
-               spelling(typeOf(args[0]).dtype));
+               spelling(getTensorType(args[0]).dtype));
     return {};
   }
-  TensorType like = {elaboration.recorder.computeType, typeOf(args[0]).dims};
+  TensorType like = {elaboration.recorder.computeType, getTensorType(args[0]).dims};
   for (size_t i : {2, 1})
     if (args[i].isTensor())
-      like.dtype = typeOf(args[i]).dtype;
+      like.dtype = getTensorType(args[i]).dtype;
   Op op(OpKind::Elementwise, {args[0].tensor});
   op.word = "select";
   for (size_t i = 1; i < 3; ++i) {
     Value choice = args[i];
     if (choice.isNumber())
-      choice = elaboration.tensors.constantLike(choice, like, args.locOf(i));
-    if (!expectTensor(choice, args.locOf(i), "a choice of `where`"))
+      choice = elaboration.tensors.constantLike(choice, like, args.getLoc(i));
+    if (!expectTensor(choice, args.getLoc(i), "a choice of `where`"))
       return {};
-    if (!mayJoin(typeOf(choice).dtype, like.dtype)) {
-      report(Code::DTypeMismatch, args.locOf(i), "the choices of `where` differ in element type");
+    if (!mayJoin(getTensorType(choice).dtype, like.dtype)) {
+      report(Code::DTypeMismatch, args.getLoc(i), "the choices of `where` differ in element type");
       return {};
     }
-    if (typeOf(choice).dims.size() > like.dims.size())
-      like.dims = typeOf(choice).dims;
+    if (getTensorType(choice).dims.size() > like.dims.size())
+      like.dims = getTensorType(choice).dims;
     op.operands.push_back(choice.tensor);
   }
   for (size_t i = 0; i < 3; ++i) {
     const DimSet dims = model.values[op.operands[i]].type.dims;
     if (like.dims.containsAll(dims))
       continue;
-    report(Code::OuterProduct, args.locOf(i),
+    report(Code::OuterProduct, args.getLoc(i),
            "the dimensions " + print(dims) + " and " + print(like.dims) +
                " do not join: neither is among the other");
     return {};

@@ -70,11 +70,11 @@ private:
     const Location at = isShared ? map.decl.decl->as<ConfigDecl>()->model->loc : name.loc;
     Diagnostic &diag =
         diags.report(Code::UnknownModelArgument, at,
-                     "model `" + nameOf(*map.model.decl).text + "` has no argument `" + name.text +
+                     "model `" + getName(*map.model.decl).text + "` has no argument `" + name.text +
                          "`" + (isShared ? ", which its configuration needs" : ""));
     if (isShared)
       diag.note(name.loc, "a key is computed from the argument here")
-          .note(nameOf(*map.model.decl).loc, "the model is declared here");
+          .note(getName(*map.model.decl).loc, "the model is declared here");
     else
       suggestName(diag, at, name.text, arguments, "its arguments are ");
   }
@@ -124,9 +124,9 @@ private:
       if (!formal.defaultValue && !read.count(formal.name.text) &&
           !map.subject.arguments.count(formal.name.text))
         diags
-            .report(Code::UnsolvableConfig, nameOf(*map.decl.decl).loc,
+            .report(Code::UnsolvableConfig, getName(*map.decl.decl).loc,
                     "no key gives argument `" + formal.name.text + "` of `" +
-                        nameOf(*map.model.decl).text + "`")
+                        getName(*map.model.decl).text + "`")
             .note(formal.name.loc, "declared here, without a default");
   }
 

@@ -87,10 +87,10 @@ private:
       return;
     result.answered.insert(&line); // what its default lacks is missing itself
     const std::string key = result.prefixes[line.object] + line.entry->keys.front().text();
-    std::optional<Value> value = defaultOf(line, 0);
+    std::optional<Value> value = evaluateDefault(line, 0);
     if (value && value->isError())
       diags.report(Code::BadConfigValue, config.loc,
-                   "there is no `" + key + "`, and its default `" + textOf(*line.entry->fallback) +
+                   "there is no `" + key + "`, and its default `" + getText(*line.entry->fallback) +
                        "` has no value here");
     else if (value)
       result.demands.push_back({&line, std::move(*value), key, config.loc});
@@ -113,12 +113,12 @@ private:
 
   /// The value after `default`, computed from keys. Nothing if one of them is absent and has no
   /// default of its own: then it is missing, which is reported for it.
-  std::optional<Value> defaultOf(const ConfigLine &line, unsigned depth) {
+  std::optional<Value> evaluateDefault(const ConfigLine &line, unsigned depth) {
     constexpr unsigned deepest = 16; // of defaults that read one another
     NamedValues values;
     for (const Name &name : namesIn(*line.entry->fallback)) {
       std::optional<Value> value =
-          depth < deepest ? valueOf(name.text, line.object, depth) : std::nullopt;
+          depth < deepest ? findValue(name.text, line.object, depth) : std::nullopt;
       if (!value)
         return std::nullopt;
       values[name.text] = std::move(*value);
@@ -127,7 +127,7 @@ private:
   }
 
   /// The value of a key in an object or in one around it.
-  std::optional<Value> valueOf(const std::string &key, size_t object, unsigned depth) {
+  std::optional<Value> findValue(const std::string &key, size_t object, unsigned depth) {
     for (const ConfigLine &line : map.equations) {
       auto isMeant = [&](const Path &path) { return path.text() == key; };
       const std::vector<Path> &keys = line.entry->keys;
@@ -137,12 +137,12 @@ private:
         if (const ConfigValue *member = findMember(*result.objects[line.object], path);
             member && !member->isNull())
           return member->value;
-      return line.entry->fallback ? defaultOf(line, depth + 1) : std::nullopt;
+      return line.entry->fallback ? evaluateDefault(line, depth + 1) : std::nullopt;
     }
     return std::nullopt;
   }
 
-  std::string textOf(const Expr &expr) const {
+  std::string getText(const Expr &expr) const {
     return std::string(diags.sourceManager().text(expr.loc));
   }
 
@@ -169,7 +169,7 @@ private:
         diags
             .report(Code::UnknownConfigKey, member.loc,
                     "`" + prefix + key + "` is unknown, and may change the model")
-            .note(nameOf(*map.decl.decl).loc, "no line of this declaration is about the key")
+            .note(getName(*map.decl.decl).loc, "no line of this declaration is about the key")
             .help("if the key does not matter, add `ignore " + prefix + key +
                   "` to a copy of the declaration, and name its file by `--with`");
       else if (member.isObject)
@@ -192,7 +192,7 @@ ConfigDemands collectDemands(const ConfigMap &map, const ConfigValue &config,
   return DemandCollector(map, config, library, diags).run();
 }
 
-std::string architectureOf(const ConfigValue &config, DiagnosticEngine &diags) {
+std::string readArchitecture(const ConfigValue &config, DiagnosticEngine &diags) {
   auto member = config.members.find(architectures);
   if (member == config.members.end()) {
     diags.report(Code::ConfigKeyMissing, config.loc, "there is no `architectures`")

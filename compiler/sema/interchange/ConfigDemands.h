@@ -27,6 +27,6 @@ ConfigDemands collectDemands(const ConfigMap &map, const ConfigValue &config,
                              const Library &library, DiagnosticEngine &diags);
 
 /// The first member of `architectures`; empty, after a report, if there is none.
-std::string architectureOf(const ConfigValue &config, DiagnosticEngine &diags);
+std::string readArchitecture(const ConfigValue &config, DiagnosticEngine &diags);
 
 } // namespace titan::sema

@@ -33,7 +33,7 @@ private:
 };
 
 /// The text of an error without its number and place, which diagnostics print themselves.
-std::string reasonOf(const Json::exception &error) {
+std::string getReason(const Json::exception &error) {
   std::string_view text = error.what();
   for (std::string_view begin : {"] ", "column "})
     if (size_t at = text.find(begin); at != text.npos)
@@ -119,7 +119,7 @@ public:
   bool parse_error(size_t position, const std::string &, const Json::exception &error) override {
     size_t offset = std::min(position ? position - 1 : 0, text.size());
     diags.report(Code::BadConfigJson, sources.locate(file, offset, 1),
-                 "this is no JSON: " + reasonOf(error));
+                 "this is no JSON: " + getReason(error));
     return false;
   }
 
@@ -182,7 +182,7 @@ private:
   size_t depth = 0;
 };
 
-std::optional<Json> jsonOf(const Value &value) {
+std::optional<Json> toJson(const Value &value) {
   switch (value.kind) {
   case Value::Kind::None:
     return Json(nullptr);
@@ -197,7 +197,7 @@ std::optional<Json> jsonOf(const Value &value) {
   case Value::Kind::List: {
     Json list = Json::array();
     for (const Value &element : value.elements)
-      if (std::optional<Json> one = jsonOf(element))
+      if (std::optional<Json> one = toJson(element))
         list.push_back(std::move(*one));
       else
         return std::nullopt;
@@ -208,12 +208,12 @@ std::optional<Json> jsonOf(const Value &value) {
   }
 }
 
-std::optional<Json> jsonOf(const ConfigValue &value) {
+std::optional<Json> toJson(const ConfigValue &value) {
   if (!value.isObject)
-    return jsonOf(value.value);
+    return toJson(value.value);
   Json object = Json::object();
   for (const auto &[key, member] : value.members)
-    if (std::optional<Json> one = jsonOf(member))
+    if (std::optional<Json> one = toJson(member))
       object[key] = std::move(*one);
     else
       return std::nullopt;
@@ -228,7 +228,7 @@ std::optional<ConfigValue> readConfigJson(FileId file, const SourceManager &sour
 }
 
 std::optional<std::string> writeConfigJson(const ConfigValue &object) {
-  std::optional<Json> json = jsonOf(object);
+  std::optional<Json> json = toJson(object);
   return json ? std::optional(json->dump(2) + "\n") : std::nullopt;
 }
 

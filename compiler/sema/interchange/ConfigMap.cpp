@@ -10,7 +10,7 @@ namespace titan::sema {
 using namespace syntax;
 
 const std::vector<Formal> &ConfigMap::formals() const {
-  return *formalsOf(*subject.base.decl);
+  return *getFormals(*subject.base.decl);
 }
 
 std::vector<Name> ConfigMap::arguments(const ConfigLine &equation) const {
@@ -140,7 +140,7 @@ Value evaluateQuietly(const Expr &expr, const NamedValues &names, const Library 
 
 void addDefaults(const SpecifiedModel &model, NamedValues &values, const Library &library,
                  const SourceManager &sources) {
-  for (const Formal &formal : *formalsOf(*model.base.decl)) {
+  for (const Formal &formal : *getFormals(*model.base.decl)) {
     const std::string &name = formal.name.text;
     if (values.count(name))
       continue;

@@ -7,7 +7,7 @@ namespace titan::sema {
 using namespace syntax;
 
 std::vector<Symbol> declarationsFor(Symbol model, const Unit &unit, const Library &library,
-                                    const ModelOf &modelOf) {
+                                    const GetModel &getModel) {
   std::vector<const Unit *> visible = {&unit};
   for (const auto &[name, import] : unit.namespaces)
     visible.push_back(import.unit);
@@ -19,7 +19,7 @@ std::vector<Symbol> declarationsFor(Symbol model, const Unit &unit, const Librar
       units.push_back(model.unit);
     for (const Unit *one : units)
       for (const DeclPtr &decl : one->module->decls)
-        if (const Path *path = modelOf(*decl);
+        if (const Path *path = getModel(*decl);
             path && library.lookup(*one, *path).decl == model.decl)
           found.push_back({decl.get(), one});
     auto *alias = model.decl->as<ModelAliasDecl>();

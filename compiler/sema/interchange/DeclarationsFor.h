@@ -8,11 +8,11 @@
 namespace titan::sema {
 
 /// The path that names the model of a declaration; null for declarations of another kind.
-using ModelOf = std::function<const syntax::Path *(const syntax::Decl &)>;
+using GetModel = std::function<const syntax::Path *(const syntax::Decl &)>;
 
 /// The declarations for `model`, then those for the model from which it derives, and so on. For
 /// each model: those of `unit`, of its imports, and of the file of the model.
 std::vector<Symbol> declarationsFor(Symbol model, const Unit &unit, const Library &library,
-                                    const ModelOf &modelOf);
+                                    const GetModel &getModel);
 
 } // namespace titan::sema

@@ -72,7 +72,7 @@ private:
     Value value = entry.index ? elements(line) : evaluate(*entry.value, values, line);
     if (value.isError())
       return false;
-    member(objectOf(line.object), entry.keys.front()).value = std::move(value);
+    member(getOrCreateObject(line.object), entry.keys.front()).value = std::move(value);
     return true;
   }
 
@@ -93,11 +93,11 @@ private:
     return evaluateQuietly(expr, names, library, *line.unit, sources);
   }
 
-  ConfigValue &objectOf(size_t object) {
+  ConfigValue &getOrCreateObject(size_t object) {
     if (object == 0)
       return config;
     const auto &[entry, outer] = map.objects[object];
-    ConfigValue &made = member(objectOf(outer), entry->keys.front());
+    ConfigValue &made = member(getOrCreateObject(outer), entry->keys.front());
     made.isObject = true;
     return made;
   }

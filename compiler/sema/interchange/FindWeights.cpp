@@ -14,11 +14,11 @@ namespace {
 /// The first declaration for the model that is not among `known`.
 Symbol findNext(const Symbol &model, const Unit &unit, const Library &library,
                 const std::vector<Symbol> &known) {
-  auto modelOf = [](const Decl &decl) -> const Path * {
+  auto getModel = [](const Decl &decl) -> const Path * {
     auto *weights = decl.as<WeightsDecl>();
     return weights ? &weights->model : nullptr;
   };
-  for (const Symbol &each : declarationsFor(model, unit, library, modelOf))
+  for (const Symbol &each : declarationsFor(model, unit, library, getModel))
     if (std::none_of(known.begin(), known.end(),
                      [&](const Symbol &other) { return other.decl == each.decl; }))
       return each;

@@ -155,9 +155,9 @@ private:
 
   // Reports.
 
-  std::string modelName() const { return nameOf(*map.model.decl).text; }
+  std::string modelName() const { return getName(*map.model.decl).text; }
 
-  std::string textOf(const Expr &expr) const {
+  std::string getText(const Expr &expr) const {
     return std::string(diags.sourceManager().text(expr.loc));
   }
 
@@ -166,9 +166,9 @@ private:
     std::string has = "`" + demand.key + "` is " + demand.value.print() + ", but ";
     std::vector<Name> names = map.arguments(*demand.line);
     if (names.empty())
-      has += "`" + modelName() + "` has " + textOf(expr);
+      has += "`" + modelName() + "` has " + getText(expr);
     else
-      has += "`" + textOf(expr) + "` of `" + modelName() + "` cannot be that";
+      has += "`" + getText(expr) + "` of `" + modelName() + "` cannot be that";
     Diagnostic &diag = diags.report(Code::BadConfigValue, demand.loc, has);
     for (const Name &name : names)
       if (auto value = found.find(name.text); value != found.end())

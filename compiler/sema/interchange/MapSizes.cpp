@@ -5,7 +5,7 @@ namespace titan::sema {
 MapSizes::MapSizes(const Model &model, const std::string &component, const Library &library,
                    const Unit &unit, DiagnosticEngine &diags)
     : library(library), unit(unit), diags(diags) {
-  for (DimId dim : dimsOfComponent(model, component))
+  for (DimId dim : getComponentDims(model, component))
     add(model.dims[dim]);
   for (DimId dim = 0; dim < model.dims.size(); ++dim)
     add(model.dims[dim]);

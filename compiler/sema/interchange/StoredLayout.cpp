@@ -102,7 +102,7 @@ bool LayoutReader::addSplit(const WeightsDecl::Split &split, const Dim &dim,
   return false;
 }
 
-std::optional<int64_t> LayoutReader::offsetOf(const NameIndex &index, const Name &tensor) {
+std::optional<int64_t> LayoutReader::computeOffset(const NameIndex &index, const Name &tensor) {
   if (index.offset.empty())
     return 0;
   if (NumberText number = readNumber(index.offset); number && number.isWhole)
@@ -144,7 +144,7 @@ bool LayoutReader::readName(const WeightsDecl::Entry &entry, const Parameter &pa
     const auto found = std::find(numbered.begin(), numbered.end(), index.name);
     if (found == numbered.end())
       return reportIndex(entry, parameter, index);
-    const std::optional<int64_t> offset = offsetOf(index, entry.tensor);
+    const std::optional<int64_t> offset = computeOffset(index, entry.tensor);
     if (!offset)
       return false;
     layout.tensor += "{" + std::to_string(found - numbered.begin()) +

@@ -63,7 +63,7 @@ private:
                                          Layout &layout);
   bool readName(const syntax::WeightsDecl::Entry &entry, const Parameter &parameter,
                 Layout &layout);
-  std::optional<int64_t> offsetOf(const NameIndex &index, const syntax::Name &tensor);
+  std::optional<int64_t> computeOffset(const NameIndex &index, const syntax::Name &tensor);
   bool reportIndex(const syntax::WeightsDecl::Entry &entry, const Parameter &parameter,
                    const NameIndex &index);
   bool checkRepeats(const syntax::WeightsDecl::Entry &entry, const TensorName &name,

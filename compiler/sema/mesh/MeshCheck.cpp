@@ -95,7 +95,7 @@ private:
   }
 
   /// The size within a microbatch.
-  int64_t sizeOf(DimId id) const {
+  int64_t getSize(DimId id) const {
     const Dim &dim = model.dims[id];
     return dim.name == samples ? dim.size / microbatches : dim.size;
   }
@@ -124,13 +124,13 @@ private:
            {own ? &*own->splits : &axis.splits, own ? &nothing : &axis.fallback})
         for (const std::string &split : *names)
           for (DimId id : dims)
-            if (!taken && model.dims[id].name == split && sizeOf(id) > 1)
+            if (!taken && model.dims[id].name == split && getSize(id) > 1)
               taken = id;
       if (!taken)
         continue;
       int64_t &degree = degrees.try_emplace(*taken, 1).first->second;
       degree *= axis.degree;
-      const int64_t size = paddedSize(mesh.axes, model.dims[*taken].name, sizeOf(*taken));
+      const int64_t size = paddedSize(mesh.axes, model.dims[*taken].name, getSize(*taken));
       if (size % degree)
         reportIndivisible(axis, *taken, degree, what, at);
       else if (axis.isHeadTail && size % (2 * degree))
@@ -147,7 +147,7 @@ private:
     diags
         .report(Code::BadOrder, axis.orderLoc,
                 "axis `" + axis.name + "` cuts `" + dim.name + "` into " + std::to_string(blocks) +
-                    " blocks, which do not divide its " + std::to_string(sizeOf(id)) + " elements")
+                    " blocks, which do not divide its " + std::to_string(getSize(id)) + " elements")
         .note(at, what + " has this dimension")
         .help("choose a size that " + std::to_string(blocks) + " divides, or remove the order");
   }
@@ -159,7 +159,7 @@ private:
     const Dim &dim = model.dims[id];
     // A wrong degree often divides none of the dimensions; this is one error.
     if (auto first = indivisible.find(axis.name); first != indivisible.end()) {
-      first->second->note(at, "nor are the " + std::to_string(sizeOf(id)) + " elements of `" +
+      first->second->note(at, "nor are the " + std::to_string(getSize(id)) + " elements of `" +
                                   dim.name + "`, which " + what + " has");
       return;
     }
@@ -168,14 +168,14 @@ private:
     bool isInput = std::any_of(model.inputs.begin(), model.inputs.end(), [&](const Input &input) {
       return hasDim(input.type.dims, dim.name);
     });
-    std::string help = "degrees that divide it: " + listDivisors(sizeOf(id));
+    std::string help = "degrees that divide it: " + listDivisors(getSize(id));
     if (!isInput)
-      help += "; or compute " + std::to_string(degree - sizeOf(id) % degree) +
+      help += "; or compute " + std::to_string(degree - getSize(id) % degree) +
               " more that count for nothing: `{ pad = " + dim.name + " }` after the axis";
     Diagnostic &diag =
         diags.report(Code::Indivisible, axis.degreeLoc,
                      "axis `" + axis.name + "` splits `" + dim.name + "`, whose " +
-                         std::to_string(sizeOf(id)) + " elements are not divisible by " + by);
+                         std::to_string(getSize(id)) + " elements are not divisible by " + by);
     diag.note(at, what + " has this dimension").help(help);
     indivisible[axis.name] = &diag;
   }

@@ -151,7 +151,7 @@ private:
     resolveMicrobatches(axis, table ? table->microbatches : stages);
     if (!perStage || (table && !agreesOnMicrobatches(*table)) || stages == 1)
       return;
-    if (std::string schedule = table ? sourceOf(*table) : nameSchedule(axis); !schedule.empty())
+    if (std::string schedule = table ? writeSource(*table) : nameSchedule(axis); !schedule.empty())
       mesh.pipeline = Pipeline{
           axis.name, dim, *perStage, !statesLayers(run), schedule, run["accumulate"].integer,
           axis.loc};

@@ -7,12 +7,12 @@
 
 namespace titan::sema {
 
-static const Option &optionOf(const Run &run) {
+static const Option &getScheduleOption(const Run &run) {
   return run.options.at("pipeline.schedule");
 }
 
 bool namesTable(const Run &run) {
-  return optionOf(run).value.kind == Value::Kind::String;
+  return getScheduleOption(run).value.kind == Value::Kind::String;
 }
 
 /// Whether the axis has the ranks and the stages of the table.
@@ -30,7 +30,7 @@ static bool fits(const schedule::Schedule &table, const Run &run, const Axis &ax
   diags
       .report(Code::PipelineStages, hasRanks ? axis.stagesLoc : axis.degreeLoc,
               "axis `" + axis.name + "` has " + has)
-      .note(optionOf(run).loc, "the schedule is named here")
+      .note(getScheduleOption(run).loc, "the schedule is named here")
       .help(hasRanks ? "leave out `stages`: the table says which stages a rank has"
                      : "a table has one line a rank");
   return false;
@@ -38,7 +38,7 @@ static bool fits(const schedule::Schedule &table, const Run &run, const Axis &ax
 
 std::optional<schedule::Schedule> readTable(const Run &run, const Axis &axis,
                                             SourceManager &sources, DiagnosticEngine &diags) {
-  const Option &option = optionOf(run);
+  const Option &option = getScheduleOption(run);
   std::string reason;
   const std::optional<FileId> file = sources.loadFile(option.value.text, reason);
   if (!file) {
@@ -54,7 +54,7 @@ std::optional<schedule::Schedule> readTable(const Run &run, const Axis &axis,
   return faults.empty() && fits(*table, run, axis, diags) ? table : std::nullopt;
 }
 
-std::string sourceOf(const schedule::Schedule &table) {
+std::string writeSource(const schedule::Schedule &table) {
   return schedule::writeTable(schedule::selectComputation(table));
 }
 

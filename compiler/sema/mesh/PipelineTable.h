@@ -15,6 +15,6 @@ std::optional<schedule::Schedule> readTable(const Run &run, const Axis &axis,
                                             SourceManager &sources, DiagnosticEngine &diags);
 
 /// The table that the program contains. A program adds communication and storage itself.
-std::string sourceOf(const schedule::Schedule &table);
+std::string writeSource(const schedule::Schedule &table);
 
 } // namespace titan::sema

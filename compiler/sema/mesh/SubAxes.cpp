@@ -22,14 +22,14 @@ public:
   /// The axis as two, or nothing if that is unnecessary or impossible.
   std::optional<std::pair<Axis, Axis>> split(const Axis &axis) const {
     for (const std::string &first : axis.splits) {
-      int64_t size = sizeOf(first);
+      int64_t size = getSize(first);
       if (size <= 1 || size % axis.degree == 0 || isPadded({axis}, first))
         continue;
       int64_t outer = std::gcd(size, axis.degree), inner = axis.degree / outer;
       auto second = std::find_if(axis.splits.begin(), axis.splits.end(), [&](const auto &name) {
         return name != first && occurTogether(first, name);
       });
-      if (outer > 1 && second != axis.splits.end() && sizeOf(*second) % inner == 0)
+      if (outer > 1 && second != axis.splits.end() && getSize(*second) % inner == 0)
         return std::pair(subAxis(axis, outer, first, *second),
                          subAxis(axis, inner, *second, first));
       return std::nullopt;
@@ -47,7 +47,7 @@ private:
     }
   }
 
-  int64_t sizeOf(const std::string &name) const {
+  int64_t getSize(const std::string &name) const {
     for (DimId id = 0; id < model.dims.size(); ++id)
       if (model.dims[id].name == name)
         return model.dims[id].size;
@@ -80,7 +80,7 @@ private:
 };
 
 /// The dimension that `axis` splits and the other sub-axis does not.
-std::string ownOf(const Axis &axis, const Axis &other) {
+std::string findOwnSplit(const Axis &axis, const Axis &other) {
   for (const std::string &name : axis.splits)
     if (std::find(other.splits.begin(), other.splits.end(), name) == other.splits.end())
       return name;
@@ -88,17 +88,17 @@ std::string ownOf(const Axis &axis, const Axis &other) {
 }
 
 /// The override of the original axis, for one of its sub-axes.
-MeshOverride overrideOf(const MeshOverride &whole, const Axis &subAxis, const Axis &other) {
+MeshOverride makeOverride(const MeshOverride &whole, const Axis &subAxis, const Axis &other) {
   MeshOverride made = whole;
   made.axis = subAxis.name;
-  std::string own = ownOf(subAxis, other);
+  std::string own = findOwnSplit(subAxis, other);
   if (!whole.splits ||
       std::find(whole.splits->begin(), whole.splits->end(), own) == whole.splits->end())
     return made;
   made.splits->clear();
   made.splitLocs.clear();
   for (size_t i = 0; i < whole.splits->size(); ++i)
-    if ((*whole.splits)[i] != ownOf(other, subAxis)) {
+    if ((*whole.splits)[i] != findOwnSplit(other, subAxis)) {
       made.splits->push_back((*whole.splits)[i]);
       made.splitLocs.push_back(whole.splitLocs[i]);
     }
@@ -112,8 +112,8 @@ void splitOverrides(Mesh &mesh, const std::string &axis, const Axis &first, cons
       all.push_back(std::move(entry));
       continue;
     }
-    all.push_back(overrideOf(entry, first, second));
-    all.push_back(overrideOf(entry, second, first));
+    all.push_back(makeOverride(entry, first, second));
+    all.push_back(makeOverride(entry, second, first));
   }
   mesh.overrides = std::move(all);
 }

@@ -10,7 +10,7 @@ namespace titan::sema {
 
 using namespace syntax;
 
-const std::vector<Formal> *formalsOf(const Decl &decl) {
+const std::vector<Formal> *getFormals(const Decl &decl) {
   if (auto *model = decl.as<ModelDecl>())
     return &model->formals;
   if (auto *block = decl.as<BlockDecl>())
@@ -23,7 +23,7 @@ const std::vector<Formal> *formalsOf(const Decl &decl) {
   return fn ? &fn->formals : nullptr;
 }
 
-const Name &nameOf(const Decl &decl) {
+const Name &getName(const Decl &decl) {
   static const Name none;
   if (auto *model = decl.as<ModelDecl>())
     return model->name;
@@ -48,7 +48,7 @@ const Name &nameOf(const Decl &decl) {
   return none;
 }
 
-const char *kindOf(const Decl &decl) {
+const char *getKindName(const Decl &decl) {
   switch (decl.kind) {
   case DeclKind::Import:
     return "import";
@@ -77,7 +77,7 @@ const char *kindOf(const Decl &decl) {
   return "run";
 }
 
-Namespace namespaceOf(const Decl &decl) {
+Namespace getNamespace(const Decl &decl) {
   return decl.is<ParallelDecl>()    ? Namespace::Maps
          : decl.is<TrainDecl>()     ? Namespace::Runs
          : decl.is<OptimizerDecl>() ? Namespace::Optimizers
@@ -149,12 +149,12 @@ void Library::declare(Unit &unit) {
       declareDefault(unit, *decl);
       continue;
     }
-    const Name &name = nameOf(*decl);
+    const Name &name = getName(*decl);
     auto [entry, fresh] =
-        unit.declared.try_emplace({namespaceOf(*decl), name.text}, Symbol{decl.get(), &unit});
+        unit.declared.try_emplace({getNamespace(*decl), name.text}, Symbol{decl.get(), &unit});
     if (!fresh)
       diags.report(Code::Redeclared, name.loc, "`" + name.text + "` is declared twice")
-          .note(nameOf(*entry->second.decl).loc, "the first declaration is here");
+          .note(getName(*entry->second.decl).loc, "the first declaration is here");
     if (isDefault(*decl))
       declareDefault(unit, *decl);
     checkFormals(*decl);
@@ -162,15 +162,15 @@ void Library::declare(Unit &unit) {
 }
 
 void Library::declareDefault(Unit &unit, const Decl &decl) {
-  auto [entry, fresh] = unit.defaults.try_emplace(namespaceOf(decl), Symbol{&decl, &unit});
+  auto [entry, fresh] = unit.defaults.try_emplace(getNamespace(decl), Symbol{&decl, &unit});
   if (!fresh)
     diags
-        .report(Code::Redeclared, nameOf(decl).loc,
-                std::string("a file has one default ") + kindOf(decl))
-        .note(nameOf(*entry->second.decl).loc, "the first one is here");
+        .report(Code::Redeclared, getName(decl).loc,
+                std::string("a file has one default ") + getKindName(decl))
+        .note(getName(*entry->second.decl).loc, "the first one is here");
 }
 
-Symbol Library::defaultOf(const Unit &unit, Namespace ns) const {
+Symbol Library::findDefault(const Unit &unit, Namespace ns) const {
   if (auto own = unit.defaults.find(ns); own != unit.defaults.end())
     return own->second;
   for (const auto &[path, file] : units)
@@ -226,7 +226,7 @@ void Library::checkData(const DataDecl &decl) {
 }
 
 void Library::checkFormals(const Decl &decl) {
-  const std::vector<Formal> *formals = formalsOf(decl);
+  const std::vector<Formal> *formals = getFormals(decl);
   if (!formals)
     return;
   std::map<std::string, Location> known;
@@ -235,7 +235,7 @@ void Library::checkFormals(const Decl &decl) {
     if (auto [entry, fresh] = known.try_emplace(name.text, name.loc); !fresh)
       diags
           .report(Code::Redeclared, name.loc,
-                  "`" + nameOf(decl).text + "` has two parameters called `" + name.text + "`")
+                  "`" + getName(decl).text + "` has two parameters called `" + name.text + "`")
           .note(entry->second, "the first is here");
   }
 }
@@ -424,8 +424,8 @@ std::vector<std::string> Library::ambiguous(const Unit &unit, const Path &path,
   return meanings;
 }
 
-std::vector<std::pair<std::string, Import>> Library::importsOf(const Unit &unit, const Path &path,
-                                                               Namespace ns) const {
+std::vector<std::pair<std::string, Import>> Library::findImports(const Unit &unit, const Path &path,
+                                                                 Namespace ns) const {
   std::vector<std::pair<std::string, Import>> all;
   if (!isPrivate(path.last().text))
     for (const auto &entry : unit.namespaces)
@@ -438,7 +438,7 @@ bool Library::noteImports(Diagnostic &diag, const Unit &unit, const Path &path,
                           Namespace ns) const {
   if (path.segments.size() != 2 || unit.namespaces.count(path.segments[0].text))
     return false;
-  std::vector<std::pair<std::string, Import>> meant = importsOf(unit, path, ns);
+  std::vector<std::pair<std::string, Import>> meant = findImports(unit, path, ns);
   for (const auto &[name, import] : meant)
     diag.note(import.loc, "this import declares `" + name + "." + path.last().text + "`");
   if (meant.size() == 1)

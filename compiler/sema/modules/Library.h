@@ -28,7 +28,7 @@ struct Symbol {
 /// runs, optimizers, schedules and configurations may have equal names: `train tp2 = base on tp2
 /// with {}`. Data are declared without a name.
 enum class Namespace { Code, Maps, Runs, Optimizers, Schedules, Configs, Data };
-Namespace namespaceOf(const syntax::Decl &decl);
+Namespace getNamespace(const syntax::Decl &decl);
 
 /// Declarations by namespace and name.
 using Names = std::map<std::pair<Namespace, std::string>, Symbol>;
@@ -54,11 +54,11 @@ struct Unit {
 };
 
 /// The name and the source location of a declaration.
-const syntax::Name &nameOf(const syntax::Decl &decl);
+const syntax::Name &getName(const syntax::Decl &decl);
 /// The parameters of a model, block or function; null for other declarations.
-const std::vector<syntax::Formal> *formalsOf(const syntax::Decl &decl);
+const std::vector<syntax::Formal> *getFormals(const syntax::Decl &decl);
 /// "model", "function", ...
-const char *kindOf(const syntax::Decl &decl);
+const char *getKindName(const syntax::Decl &decl);
 
 class Library {
 public:
@@ -75,7 +75,7 @@ public:
   Symbol lookup(const Unit &unit, const std::string &name, Namespace ns = Namespace::Code) const;
   /// The optimizer or schedule of a run in `unit` that names none: the default of the file, else of
   /// the standard library.
-  Symbol defaultOf(const Unit &unit, Namespace ns) const;
+  Symbol findDefault(const Unit &unit, Namespace ns) const;
   /// The dimension of a role (`samples`, `positions`) in the data of models of `unit`: by `default
   /// data` of the file, else of the standard library. Null: none names it.
   const syntax::Name *dataDim(const Unit &unit, std::string_view role) const;
@@ -85,8 +85,8 @@ public:
   std::vector<std::string> ambiguous(const Unit &unit, const syntax::Path &path,
                                      Namespace ns = Namespace::Code) const;
   /// The imports of `unit` that declare the last name of `path`, with their qualifiers.
-  std::vector<std::pair<std::string, Import>> importsOf(const Unit &unit, const syntax::Path &path,
-                                                        Namespace ns = Namespace::Code) const;
+  std::vector<std::pair<std::string, Import>>
+  findImports(const Unit &unit, const syntax::Path &path, Namespace ns = Namespace::Code) const;
   /// Notes the imports that a qualified name with an unknown qualifier may mean. Returns false if
   /// there are none.
   bool noteImports(Diagnostic &diag, const Unit &unit, const syntax::Path &path,

@@ -14,7 +14,7 @@ struct Callee {
   std::string builtin; ///< if there is no symbol
 
   explicit operator bool() const { return symbol || !builtin.empty(); }
-  const std::string &name() const { return symbol ? nameOf(*symbol.decl).text : builtin; }
+  const std::string &name() const { return symbol ? getName(*symbol.decl).text : builtin; }
   bool isBlock() const { return symbol && symbol.decl->is<syntax::BlockDecl>(); }
 };
 

@@ -31,17 +31,17 @@ private:
 
   void writeOp(const Op &op) {
     if (isSameValue(op)) {
-      numbers[op.results[0]] = numberOf(op.operands[0]);
+      numbers[op.results[0]] = getNumber(op.operands[0]);
       return;
     }
-    line(std::to_string(static_cast<int>(op.kind)) + " " + op.word + " " + tensorOf(op) +
-             dimsOf(op.dims),
+    line(std::to_string(static_cast<int>(op.kind)) + " " + op.word + " " + getTensorName(op) +
+             printDims(op.dims),
          op.operands);
     for (const Region &body : op.body)
       writeRegion(body);
     for (ValueId result : op.results) {
       define(result);
-      text += " ->" + dimsOf(model.values[result].type.dims) + "\n";
+      text += " ->" + printDims(model.values[result].type.dims) + "\n";
     }
   }
 
@@ -52,13 +52,13 @@ private:
            (op.kind == OpKind::Cast && isFloatValue(op.operands[0]) && isFloatValue(op.results[0]));
   }
 
-  std::string tensorOf(const Op &op) const {
+  std::string getTensorName(const Op &op) const {
     if (op.kind == OpKind::Parameter || op.kind == OpKind::Update)
       return model.parameters[op.index].name;
     return op.kind == OpKind::Input ? model.inputs[op.index].name : "";
   }
 
-  template <typename Dims> std::string dimsOf(const Dims &dims) const {
+  template <typename Dims> std::string printDims(const Dims &dims) const {
     std::string names;
     for (DimId dim : dims)
       names += " " + model.dims[dim].name;
@@ -68,12 +68,12 @@ private:
   void line(const std::string &words, const std::vector<ValueId> &operands) {
     text += words + " (";
     for (ValueId operand : operands)
-      text += " " + std::to_string(numberOf(operand));
+      text += " " + std::to_string(getNumber(operand));
     text += " )\n";
   }
 
   void define(ValueId id) { numbers.emplace(id, defined++); }
-  size_t numberOf(ValueId id) const {
+  size_t getNumber(ValueId id) const {
     auto found = numbers.find(id);
     return found == numbers.end() ? SIZE_MAX : found->second;
   }
@@ -94,7 +94,7 @@ std::string describeStructure(const Model &model) {
   return StructureWriter(model, Reachability(model, roots, /*updates=*/true)).write();
 }
 
-std::string fingerprintOf(const Model &model) {
+std::string computeFingerprint(const Model &model) {
   uint64_t hash = 0xcbf29ce484222325; // FNV-1a
   for (unsigned char byte : describeStructure(model))
     hash = (hash ^ byte) * 0x100000001b3;

@@ -16,6 +16,6 @@ namespace titan::sema {
 std::string describeStructure(const Model &model);
 
 /// 16 hexadecimal digits.
-std::string fingerprintOf(const Model &model);
+std::string computeFingerprint(const Model &model);
 
 } // namespace titan::sema

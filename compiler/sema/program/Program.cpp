@@ -53,7 +53,7 @@ int64_t Model::parameterCount(bool buffers) const {
   return count;
 }
 
-std::vector<DimId> dimsOfComponent(const Model &model, const std::string &component) {
+std::vector<DimId> getComponentDims(const Model &model, const std::string &component) {
   std::vector<DimId> dims;
   for (const Parameter &parameter : model.parameters)
     if (!component.empty() && parameter.name.starts_with(component)) {

@@ -178,6 +178,6 @@ struct Model {
 
 /// The dimensions and repeats of a component's parameters, which have the prefix `component` in
 /// their names. Empty if `component` is empty.
-std::vector<DimId> dimsOfComponent(const Model &model, const std::string &component);
+std::vector<DimId> getComponentDims(const Model &model, const std::string &component);
 
 } // namespace titan::sema

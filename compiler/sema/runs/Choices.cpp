@@ -79,7 +79,7 @@ bool choose(const ChoiceKind &kind, const Symbol &symbol, Run &run, const Librar
   for (const OptionSpec &spec : chosen.options)
     run.options.erase(spec.path);
   chosen.symbol = symbol;
-  chosen.options = optionsOf(symbol, library, diags);
+  chosen.options = readOptionSpecs(symbol, library, diags);
   const std::string section = std::string(kind.section) + ".";
   for (OptionSpec &spec : chosen.options) {
     spec.path = section + spec.path;
@@ -92,12 +92,12 @@ bool choose(const ChoiceKind &kind, const Symbol &symbol, Run &run, const Librar
 void chooseDefault(const ChoiceKind &kind, const Unit &unit, Run &run, const Library &library,
                    DiagnosticEngine &diags) {
   Chosen &chosen = run.*kind.chosen;
-  Symbol found = library.defaultOf(unit, kind.ns);
+  Symbol found = library.findDefault(unit, kind.ns);
   if (!found)
     return;
   if (!chosen.symbol)
     choose(kind, found, run, library, diags);
-  chosen.initial = nameOf(*found.decl).text;
+  chosen.initial = getName(*found.decl).text;
   chosen.names = visibleNames(kind, unit, library);
 }
 

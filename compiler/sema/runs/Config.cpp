@@ -20,7 +20,7 @@ public:
       diags.report(Code::BadConfig, locate(toml.mistakeLocation), toml.mistake);
     std::vector<Override> overrides;
     for (const TomlSetting &setting : toml.settings)
-      overrides.push_back({settingOf(setting), true});
+      overrides.push_back({buildSetting(setting), true});
     return overrides;
   }
 
@@ -29,7 +29,7 @@ private:
     return sources.locate(file, location.offset, location.length);
   }
 
-  Path pathOf(const std::vector<TomlKey> &keys, size_t first, size_t end) const {
+  Path makePath(const std::vector<TomlKey> &keys, size_t first, size_t end) const {
     Path path{{}, locate(keys[end - 1].location)};
     for (size_t i = first; i < end; ++i)
       path.segments.push_back({keys[i].text, locate(keys[i].location)});
@@ -43,18 +43,18 @@ private:
     return keys.size() > 3 && keys[0].text == "optimizer" && keys[1].text == "group" ? 2 : 0;
   }
 
-  Setting settingOf(const TomlSetting &given) {
+  Setting buildSetting(const TomlSetting &given) {
     const std::vector<TomlKey> &keys = given.path;
     size_t before = keysBeforePattern(keys);
     Setting setting;
-    setting.path = pathOf(keys, before ? before + 1 : 0, keys.size());
+    setting.path = makePath(keys, before ? before + 1 : 0, keys.size());
     setting.loc = setting.path.loc;
     bool isInitial = before == 1 && setting.path.text() == "init";
-    setting.value = isInitial ? initialOf(given.value) : valueOf(given.value);
+    setting.value = isInitial ? buildInitial(given.value) : buildValue(given.value);
     if (!before)
       return setting;
     Setting whole;
-    whole.path = pathOf(keys, 0, before);
+    whole.path = makePath(keys, 0, before);
     whole.label = Name{keys[before].text, locate(keys[before].location)};
     whole.loc = setting.loc;
     if (setting.value) // null: it was reported
@@ -73,7 +73,7 @@ private:
           .help(whyNoNumber(text));
   }
 
-  ExprPtr valueOf(const TomlValue &value) const {
+  ExprPtr buildValue(const TomlValue &value) const {
     using Kind = TomlValue::Kind;
     auto made = [&]<typename Node>(std::unique_ptr<Node> node, auto &&content) -> ExprPtr {
       node->value = content;
@@ -95,14 +95,14 @@ private:
     }
     auto list = std::make_unique<ListExpr>(at);
     for (const TomlValue &element : value.elements)
-      list->elements.push_back(valueOf(element));
+      list->elements.push_back(buildValue(element));
     return list;
   }
 
   /// A distribution is an expression, `init = "normal(0.01)"`: parses it at its location.
-  ExprPtr initialOf(const TomlValue &value) {
+  ExprPtr buildInitial(const TomlValue &value) {
     if (value.kind != TomlValue::Kind::Text)
-      return valueOf(value);
+      return buildValue(value);
     std::string text(sources.text(file).substr(0, value.location.offset + 1));
     for (char &c : text)
       c = c == '\n' ? c : ' ';

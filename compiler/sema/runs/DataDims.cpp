@@ -153,7 +153,7 @@ DataDims defaultDataDims(const Unit &unit, const Library &library) {
 }
 
 bool resolveDataDims(Run &run, bool hasData, const Library &library, DiagnosticEngine &diags) {
-  Symbol model = baseOf(run.model, library);
+  Symbol model = findBaseModel(run.model, library);
   return !model || DataDimsResolver(run, model, library, diags).resolve(hasData);
 }
 

@@ -136,20 +136,20 @@ private:
   const std::vector<OptionSpec> *known = nullptr;
 };
 
-const Body &bodyOf(const Decl &decl) {
+const Body &getBody(const Decl &decl) {
   auto *schedule = decl.as<ScheduleDecl>();
   return schedule ? schedule->body : decl.as<OptimizerDecl>()->body;
 }
 
 } // namespace
 
-std::vector<OptionSpec> optionsOf(const Symbol &declared, const Library &library,
-                                  DiagnosticEngine &diags) {
+std::vector<OptionSpec> readOptionSpecs(const Symbol &declared, const Library &library,
+                                        DiagnosticEngine &diags) {
   std::vector<OptionSpec> specs;
   if (!declared)
     return specs;
   OptionReader reader(declared, library, diags);
-  for (const StmtPtr &stmt : bodyOf(*declared.decl).stmts)
+  for (const StmtPtr &stmt : getBody(*declared.decl).stmts)
     if (auto *option = stmt->as<OptionStmt>())
       if (std::optional<OptionSpec> spec = reader.read(*option, specs))
         specs.push_back(std::move(*spec));

@@ -8,7 +8,7 @@ namespace titan::sema {
 
 /// The specifications of the declared options, in order. A path is the name of the option. Options
 /// of schedules may be set at launch. Reports invalid declarations and leaves them out.
-std::vector<OptionSpec> optionsOf(const Symbol &declared, const Library &library,
-                                  DiagnosticEngine &diags);
+std::vector<OptionSpec> readOptionSpecs(const Symbol &declared, const Library &library,
+                                        DiagnosticEngine &diags);
 
 } // namespace titan::sema

@@ -12,7 +12,7 @@ using namespace syntax;
 
 namespace {
 
-const OptimizerDecl &declOf(const Symbol &symbol) {
+const OptimizerDecl &getOptimizerDecl(const Symbol &symbol) {
   return *symbol.decl->as<OptimizerDecl>();
 }
 
@@ -48,7 +48,7 @@ std::optional<OptionSpec> findGroupOption(const Run &run, const Group &group,
 }
 
 std::vector<std::string> groupOptionNames(const Run &run, const Group &group) {
-  std::vector<std::string> known = namesOf(groupOptions());
+  std::vector<std::string> known = getNames(groupOptions());
   known.emplace_back("optimizer");
   known.emplace_back("schedule");
   for (const OptionSpec &spec : group.optimizer ? group.optimizerOptions : run.optimizer.options)
@@ -56,7 +56,7 @@ std::vector<std::string> groupOptionNames(const Run &run, const Group &group) {
   return known;
 }
 
-Optimizer optimizerOf(const Run &run, const Parameter &parameter) {
+Optimizer getOptimizer(const Run &run, const Parameter &parameter) {
   Optimizer chosen{run.optimizer.symbol, {}};
   for (const OptionSpec &spec : run.optimizer.options)
     chosen.options[spec.path.substr(section.size())] = run[spec.path];
@@ -83,7 +83,7 @@ void checkGroupOptions(const Run &run, const Model &model, DiagnosticEngine &dia
     Symbol last;
     for (const Parameter &parameter : model.parameters)
       if (matchesGlob(group.pattern, parameter.name)) {
-        Optimizer chosen = optimizerOf(run, parameter);
+        Optimizer chosen = getOptimizer(run, parameter);
         last = chosen.symbol;
         for (const auto &[name, value] : chosen.options)
           known.insert(name);
@@ -93,7 +93,8 @@ void checkGroupOptions(const Run &run, const Model &model, DiagnosticEngine &dia
         diags
             .report(Code::OptionWithoutEffect, option.nameLoc,
                     "`" + name + "` has no effect on the parameters of this group")
-            .note(declOf(last).name.loc, "they are updated by `" + declOf(last).name.text + "`");
+            .note(getOptimizerDecl(last).name.loc,
+                  "they are updated by `" + getOptimizerDecl(last).name.text + "`");
   }
 }
 
@@ -134,7 +135,7 @@ Updates elaborateOptimizers(const Run &run, const Model &model, const Library &l
     const Parameter &parameter = model.parameters[i];
     if (parameter.frozen || parameter.isBuffer)
       continue;
-    Optimizer optimizer = optimizerOf(run, parameter);
+    Optimizer optimizer = getOptimizer(run, parameter);
     if (!optimizer.symbol) {
       diags.report(Code::UnknownDeclaration, run.loc,
                    "the standard library, which declares the optimizer of run `" + run.name +
@@ -144,7 +145,7 @@ Updates elaborateOptimizers(const Run &run, const Model &model, const Library &l
     if (wrong.count(optimizer.symbol.decl))
       continue;
     UpdateKey key{optimizer.symbol.decl, optimizer.options, parameter.type.dims, {}};
-    if (takesMatrix(declOf(optimizer.symbol)))
+    if (takesMatrix(getOptimizerDecl(optimizer.symbol)))
       key.matrix = matrixDims(model, static_cast<uint32_t>(i));
     auto known = std::find(keys.begin(), keys.end(), key);
     updates.functionOf[i] = static_cast<size_t>(known - keys.begin());
@@ -153,7 +154,7 @@ Updates elaborateOptimizers(const Run &run, const Model &model, const Library &l
     keys.push_back(key);
     Updates::Function &function = updates.functions.emplace_back();
     function.model.dims = model.dims;
-    const std::vector<Formal> &formals = declOf(optimizer.symbol).formals;
+    const std::vector<Formal> &formals = getOptimizerDecl(optimizer.symbol).formals;
     function.argumentCount =
         static_cast<size_t>(std::count_if(formals.begin(), formals.end(), [](const Formal &formal) {
           return formal.kind == FormalKind::Value;

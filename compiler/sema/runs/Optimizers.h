@@ -25,7 +25,7 @@ struct Optimizer {
 };
 
 /// The optimizer of a parameter: that of the run, changed by the groups that match the name.
-Optimizer optimizerOf(const Run &run, const Parameter &parameter);
+Optimizer getOptimizer(const Run &run, const Parameter &parameter);
 
 /// Reports options of groups that the optimizer of no matching parameter has.
 void checkGroupOptions(const Run &run, const Model &model, DiagnosticEngine &diags);

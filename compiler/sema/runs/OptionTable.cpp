@@ -323,7 +323,7 @@ const std::vector<OptionSpec> &ruleOptions() {
   return table;
 }
 
-std::vector<std::string> namesOf(const std::vector<OptionSpec> &table) {
+std::vector<std::string> getNames(const std::vector<OptionSpec> &table) {
   std::vector<std::string> names;
   for (const OptionSpec &spec : table)
     names.push_back(spec.path);

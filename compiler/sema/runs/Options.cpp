@@ -21,23 +21,23 @@ SettingRule typeRule(const OptionSpec &spec) {
   case OptionType::Initialiser:
     return {Type::Number, spec.least, spec.most};
   case OptionType::String:
-    return anyText();
+    return allowText();
   case OptionType::Choice:
-    return oneOf(spec.choices);
+    return allowWords(spec.choices);
   case OptionType::Pair:
   case OptionType::Words:
   case OptionType::Dimension:
   case OptionType::Declaration:
     break;
   case OptionType::Bool:
-    return oneOf({"false", "true"});
+    return allowWords({"false", "true"});
   }
   return {};
 }
 
 } // namespace
 
-SettingRule ruleOf(const OptionSpec &spec) {
+SettingRule makeRule(const OptionSpec &spec) {
   SettingRule rule = typeRule(spec);
   if (spec.fixed == Fixed::Compile || spec.needs.empty())
     return rule;
@@ -92,7 +92,7 @@ Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
   if (isPath(spec, value))
     return value;
   std::string given = value.kind == Value::Kind::String ? value.text : value.print();
-  SettingRule rule = oneOf(spec.choices);
+  SettingRule rule = allowWords(spec.choices);
   std::optional<SettingMistake> mistake = findMistake(spec.path, rule, asSetting(value));
   if (!mistake)
     return Value::ofWord(given);
@@ -148,18 +148,18 @@ Value checkPair(const OptionSpec &spec, const Value &value, Location at, Diagnos
 }
 
 /// The elements of a list; one value is a list of one.
-std::vector<Value> elementsOf(const Value &value) {
+std::vector<Value> getElements(const Value &value) {
   return value.kind == Value::Kind::List ? value.elements : std::vector<Value>{value};
 }
 
 Value checkIntegers(const OptionSpec &spec, const Value &value, Location at,
                     DiagnosticEngine &diags) {
-  std::vector<Value> numbers = elementsOf(value);
+  std::vector<Value> numbers = getElements(value);
   for (const Value &number : numbers) {
     if (!number.isInt())
       return refuse(Code::OptionType, spec, "integers: `(4, 8, 12)`", value, at, diags);
     if (!inRange(spec, number.number()))
-      return refuse(Code::OptionValue, spec, rangeText(ruleOf(spec), number.number()), number, at,
+      return refuse(Code::OptionValue, spec, rangeText(makeRule(spec), number.number()), number, at,
                     diags);
   }
   return Value::ofList(std::move(numbers));
@@ -167,7 +167,7 @@ Value checkIntegers(const OptionSpec &spec, const Value &value, Location at,
 
 Value checkWords(const OptionSpec &spec, const Value &value, Location at, DiagnosticEngine &diags) {
   const std::string example = spec.samples.empty() ? "[Attention, FeedForward]" : spec.samples[0];
-  std::vector<Value> words = elementsOf(value);
+  std::vector<Value> words = getElements(value);
   for (Value &word : words) {
     bool isName = word.kind == Value::Kind::Word || word.kind == Value::Kind::String;
     if (spec.choices.empty())
@@ -211,7 +211,7 @@ const char *spelling(OptionType type) {
   return "word";
 }
 
-std::vector<std::string> samplesOf(const OptionSpec &spec) {
+std::vector<std::string> getSampleValues(const OptionSpec &spec) {
   if (!spec.samples.empty())
     return spec.samples;
   int64_t base = spec.initial.isInt()        ? spec.initial.integer
@@ -287,7 +287,7 @@ Value checkOption(const OptionSpec &spec, const Value &value, Location at,
   const bool isNumber = spec.type == OptionType::Float && value.isNumber();
   if (isNumber && boundAbove(spec) && !inRange(spec, value.number()))
     return refuse(Code::OptionValue, spec, "a number" + boundsText(spec), value, at, diags);
-  if (auto mistake = findMistake(spec.path, ruleOf(spec), asSetting(value)))
+  if (auto mistake = findMistake(spec.path, makeRule(spec), asSetting(value)))
     return report(*mistake, at, diags);
   bool isFloat = spec.type == OptionType::Float;
   return isFloat ? Value::ofFloat(value.number()) : value;

@@ -58,7 +58,7 @@ const std::vector<OptionSpec> &optionTable();
 const std::vector<OptionSpec> &groupOptions();
 const std::vector<OptionSpec> &ruleOptions();
 /// The paths of a table's options.
-std::vector<std::string> namesOf(const std::vector<OptionSpec> &table);
+std::vector<std::string> getNames(const std::vector<OptionSpec> &table);
 /// Null if there is no such option.
 const OptionSpec *findOption(const std::string &path);
 const OptionSpec *findOption(const std::vector<OptionSpec> &table, const std::string &path);
@@ -66,7 +66,7 @@ const OptionSpec *findOption(const std::vector<OptionSpec> &table, const std::st
 const std::string &currentPath(const std::string &path);
 /// Two or more valid values in source syntax, for `titanc info --options` and for tests of the
 /// effect of every option.
-std::vector<std::string> samplesOf(const OptionSpec &spec);
+std::vector<std::string> getSampleValues(const OptionSpec &spec);
 
 /// The value of one option in a run.
 struct Option {
@@ -82,7 +82,7 @@ bool setsOnce(std::map<std::string, Location> &seen, const std::string &path, Lo
 
 /// The rule by which an emitted program checks an option of one value at launch. It rejects the
 /// option while the option that it needs has its default.
-SettingRule ruleOf(const OptionSpec &spec);
+SettingRule makeRule(const OptionSpec &spec);
 /// Reports an invalid value with the message of emitted programs. Returns an Error value.
 Value report(const SettingMistake &mistake, Location at, DiagnosticEngine &diags);
 

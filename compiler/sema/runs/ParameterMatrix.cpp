@@ -36,13 +36,13 @@ private:
     isMatrix &= op.kind == OpKind::Contract;
     if (!isMatrix)
       return;
-    const DimSet &own = dimsOf(operand), &result = dimsOf(op.results[0]);
+    const DimSet &own = getDims(operand), &result = getDims(op.results[0]);
     MatrixDims dims{own.intersect(result), own.without(result)};
     isMatrix = !dims.outputs.empty() && !dims.inputs.empty() && (!found || *found == dims);
     found = dims;
   }
 
-  const DimSet &dimsOf(ValueId value) const { return model.values[value].type.dims; }
+  const DimSet &getDims(ValueId value) const { return model.values[value].type.dims; }
 
   const Model &model;
   uint32_t parameter;

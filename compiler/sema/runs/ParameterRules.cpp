@@ -20,7 +20,7 @@ static const OptionSpec *findEntry(const Setting &entry, const std::vector<Optio
   const OptionSpec *spec = findOption(table, name);
   if (spec && entry.value)
     return spec;
-  std::vector<std::string> known = namesOf(table);
+  std::vector<std::string> known = getNames(table);
   Diagnostic &diag = diags.report(Code::UnknownOption, entry.path.loc,
                                   std::string(what) + " no option `" + name + "`");
   diag.help("the options are " + listNames(known));
@@ -39,7 +39,7 @@ static bool checkLimit(size_t count, const char *what, Location at, DiagnosticEn
 /// The entries for a pattern, each option once. Reports an empty block, because it would have no
 /// effect.
 static std::vector<const Setting *>
-entriesOf(const Setting &setting, const std::vector<std::string> &known, DiagnosticEngine &diags) {
+getEntries(const Setting &setting, const std::vector<std::string> &known, DiagnosticEngine &diags) {
   std::vector<const Setting *> entries;
   std::map<std::string, Location> seen;
   if (setting.block)
@@ -93,7 +93,7 @@ private:
     GroupSchedule schedule{findChoice(scheduleChoice, *path, unit, run, library, diags), {}, {}};
     if (!schedule.symbol)
       return;
-    schedule.options = optionsOf(schedule.symbol, library, diags);
+    schedule.options = readOptionSpecs(schedule.symbol, library, diags);
     for (const OptionSpec &spec : schedule.options)
       schedule.values[spec.path] = spec.initial;
     if (entry.block)
@@ -124,7 +124,7 @@ private:
       reportNoName(optimizerChoice, *entry.value, diags);
     if (!group.optimizer)
       return;
-    group.optimizerOptions = optionsOf(group.optimizer, library, diags);
+    group.optimizerOptions = readOptionSpecs(group.optimizer, library, diags);
     if (entry.block)
       for (const Setting &inner : *entry.block)
         readEntry(inner);
@@ -158,7 +158,7 @@ void readGroup(const Setting &setting, const Library &library, const Unit &unit,
     return;
   Group group{setting.label->text, {}, setting.label->loc};
   GroupReader{library, unit, run, diags, group}.read(
-      entriesOf(setting, groupOptionNames(run, group), diags));
+      getEntries(setting, groupOptionNames(run, group), diags));
   run.groups.push_back(std::move(group));
 }
 
@@ -167,7 +167,7 @@ void readRule(const Setting &setting, const Library &library, const Unit &unit, 
   if (!checkLimit(run.rules.size(), "rules for parameters", setting.loc, diags))
     return;
   ParameterRule rule{setting.label->text, {}, {}, {}, setting.label->loc};
-  for (const Setting *entry : entriesOf(setting, namesOf(ruleOptions()), diags)) {
+  for (const Setting *entry : getEntries(setting, getNames(ruleOptions()), diags)) {
     const OptionSpec *spec = findEntry(*entry, ruleOptions(), "parameters have", diags);
     if (!spec)
       continue;

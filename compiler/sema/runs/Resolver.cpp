@@ -17,7 +17,7 @@ void Resolver::suggest(Diagnostic &diag, const Path &path, const Unit &unit, Nam
     return;
   diag.fix(path.loc, near);
   if (Symbol symbol = library.lookup(unit, near, ns))
-    diag.note(nameOf(*symbol.decl).loc, "`" + near + "` is declared here");
+    diag.note(getName(*symbol.decl).loc, "`" + near + "` is declared here");
 }
 
 /// The model of a run, or its base run.
@@ -34,9 +34,9 @@ Symbol Resolver::findBase(const Symbol &symbol, const TrainDecl &decl) {
     wrong = map;
   if (wrong) {
     Diagnostic &diag = diags.report(Code::WrongKindOfDeclaration, decl.base.loc,
-                                    "`" + decl.base.text() + "` is a " + kindOf(*wrong.decl) +
+                                    "`" + decl.base.text() + "` is a " + getKindName(*wrong.decl) +
                                         ", but a " + kind + " is needed here");
-    diag.note(nameOf(*wrong.decl).loc, "declared here");
+    diag.note(getName(*wrong.decl).loc, "declared here");
     if (wrong.decl == map.decl)
       diag.help("a map follows `on`: `train NAME = MODEL on " + decl.base.text() + "`");
     if (wrong.decl->is<TrainDecl>())
@@ -58,9 +58,9 @@ bool Resolver::findMap(const Symbol &symbol, const TrainDecl &decl) {
     if (Symbol wrong = library.lookup(*symbol.unit, *decl.parallel, ns)) {
       diags
           .report(Code::WrongKindOfDeclaration, decl.parallel->loc,
-                  "`" + decl.parallel->text() + "` is a " + kindOf(*wrong.decl) +
+                  "`" + decl.parallel->text() + "` is a " + getKindName(*wrong.decl) +
                       ", but a parallel map is needed here")
-          .note(nameOf(*wrong.decl).loc, "declared here")
+          .note(getName(*wrong.decl).loc, "declared here")
           .help("a map says what is split: `parallel pod { shard = 2 splits batch }`");
       return false;
     }
@@ -120,7 +120,7 @@ bool Resolver::isOptional(const OptionSpec &spec) const {
 
 void Resolver::fillDefaults(bool demandAll) {
   run.options.try_emplace("data.format", Option{findOption("data.format")->initial, {}});
-  if (Symbol base = baseOf(run.model, library)) {
+  if (Symbol base = findBaseModel(run.model, library)) {
     const DataDims dims = defaultDataDims(*base.unit, library);
     run.dimDefaults = {{"data.samples", dims.samples}, {"data.positions", dims.positions}};
   }

@@ -64,7 +64,7 @@ std::optional<Override> parseOverride(const std::string &argument, SourceManager
 }
 
 /// The section of a path: `optimizer` of `optimizer.lr`.
-static std::string sectionOf(const std::string &path) {
+static std::string getSection(const std::string &path) {
   return path.substr(0, path.find('.'));
 }
 
@@ -77,7 +77,7 @@ std::vector<OptionSpec> Run::allOptions() const {
       spec.initial = Value::ofWord(dim->second);
       spec.samples = {dim->second};
     }
-    const ChoiceKind *kind = choiceAt(sectionOf(spec.path));
+    const ChoiceKind *kind = choiceAt(getSection(spec.path));
     if (!kind)
       continue;
     const Chosen &chosen = this->*kind->chosen;
@@ -86,7 +86,7 @@ std::vector<OptionSpec> Run::allOptions() const {
       spec.samples = chosen.names;
     }
     // What the declaration adds follows the section of the table.
-    if (i + 1 == table.size() || sectionOf(table[i + 1].path) != kind->section)
+    if (i + 1 == table.size() || getSection(table[i + 1].path) != kind->section)
       all.insert(all.end(), chosen.options.begin(), chosen.options.end());
   }
   return all;
@@ -110,8 +110,8 @@ std::optional<Run> defaultRun(const Symbol &model, const std::vector<Override> &
   size_t errorsBefore = diags.errorReports();
   Run run;
   run.model = model;
-  run.name = nameOf(*model.decl).text;
-  run.modelLoc = run.loc = nameOf(*model.decl).loc;
+  run.name = getName(*model.decl).text;
+  run.modelLoc = run.loc = getName(*model.decl).loc;
   Resolver resolver(library, diags, run);
   resolver.addOverrides(overrides);
   resolver.fillDefaults(false);

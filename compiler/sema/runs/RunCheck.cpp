@@ -60,7 +60,7 @@ static void checkAccumulation(const Run &run, DiagnosticEngine &diags) {
 static void checkIdle(const Run &run, DiagnosticEngine &diags) {
   for (const OptionSpec &spec : run.allOptions()) {
     const Option &option = run.options.at(spec.path);
-    const SettingRule rule = ruleOf(spec);
+    const SettingRule rule = makeRule(spec);
     if (!option.loc.isValid() || option.value.isError() || rule.idleBeside.empty())
       continue;
     if (auto mistake = findIdle(spec.path, rule, run[rule.idleBeside.c_str()].text))

@@ -24,7 +24,7 @@ std::optional<ScheduleFunction> elaborate(const Symbol &symbol, const ScheduleRe
 }
 
 /// The schedule of the last group with one that matches the parameter; null: the run's.
-const GroupSchedule *scheduleOf(const Run &run, const Parameter &parameter) {
+const GroupSchedule *findGroupSchedule(const Run &run, const Parameter &parameter) {
   const GroupSchedule *last = nullptr;
   for (const Group &group : run.groups)
     if (group.schedule && matchesGlob(group.pattern, parameter.name))
@@ -52,7 +52,7 @@ GroupSchedules elaborateGroupSchedules(const Run &run, const Model &model, const
   std::vector<std::pair<const syntax::Decl *, ScheduleRequest>> keys; // of the functions, in order
   for (size_t i = 0; i < model.parameters.size(); ++i) {
     const Parameter &parameter = model.parameters[i];
-    const GroupSchedule *schedule = scheduleOf(run, parameter);
+    const GroupSchedule *schedule = findGroupSchedule(run, parameter);
     if (!schedule || parameter.frozen || parameter.isBuffer)
       continue;
     std::pair key{schedule->symbol.decl, ScheduleRequest()};

@@ -43,7 +43,7 @@ static bool collect(const Symbol &model, const Library &library, DiagnosticEngin
   return true;
 }
 
-Symbol baseOf(Symbol model, const Library &library) {
+Symbol findBaseModel(Symbol model, const Library &library) {
   constexpr unsigned deepest = 64; // chain of models that derive from one another
   for (unsigned depth = 0; isModel(model) && depth < deepest; ++depth) {
     if (model.decl->is<ModelDecl>())

@@ -14,7 +14,7 @@ struct SpecifiedModel {
 };
 
 /// The model with a body that `model` is or derives from; none if a name is wrong.
-Symbol baseOf(Symbol model, const Library &library);
+Symbol findBaseModel(Symbol model, const Library &library);
 
 /// Follows a model to the one with a body, and collects the arguments on the way; of several for
 /// one parameter, that of the most derived model. Nothing after an error, which is reported.

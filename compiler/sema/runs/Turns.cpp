@@ -54,7 +54,7 @@ private:
 
   /// Whether these losses, or the updates of buffers, need a repeat over `dim`.
   bool needsLayers(const std::vector<std::string> &losses, const std::string &dim) const {
-    const Reachability needs(model, valuesOf(model, losses), /*updates=*/true);
+    const Reachability needs(model, getLossValues(model, losses), /*updates=*/true);
     return std::any_of(model.body.ops.begin(), model.body.ops.end(), [&](const Op &op) {
       return op.kind == OpKind::Repeat && model.dims[op.dims[0]].name == dim && needs.needs(op);
     });
@@ -126,7 +126,8 @@ private:
       const Parameter &parameter = model.parameters[i];
       if (!isTrained(parameter) || !matchesGlob(group.pattern, parameter.name))
         continue;
-      if (Reachability(model, valuesOf(model, lossesOf(run, model, parameter))).parameters.count(i))
+      if (Reachability(model, getLossValues(model, getLossNames(run, model, parameter)))
+              .parameters.count(i))
         return true;
     }
     return false;
@@ -158,7 +159,7 @@ private:
     std::vector<Period> periods;
     for (const Parameter &parameter : model.parameters)
       if (isTrained(parameter))
-        periods.push_back(periodOf(run, parameter));
+        periods.push_back(getPeriod(run, parameter));
     if (!stepsUntilRepetition(periods)) {
       diags.report(Code::TooLarge, at->loc,
                    "the periods of the groups repeat only after more than " +
@@ -179,7 +180,8 @@ private:
 
 } // namespace
 
-std::vector<std::string> lossesOf(const Run &run, const Model &model, const Parameter &parameter) {
+std::vector<std::string> getLossNames(const Run &run, const Model &model,
+                                      const Parameter &parameter) {
   std::vector<std::string> names;
   const Value *chosen = groupValue(run, "loss", parameter);
   for (const Output &loss : model.losses) {
@@ -190,14 +192,14 @@ std::vector<std::string> lossesOf(const Run &run, const Model &model, const Para
   return names.size() == model.losses.size() ? std::vector<std::string>() : names;
 }
 
-std::vector<ValueId> valuesOf(const Model &model, const std::vector<std::string> &losses) {
+std::vector<ValueId> getLossValues(const Model &model, const std::vector<std::string> &losses) {
   std::vector<ValueId> values;
   for (const std::string &name : losses)
     values.push_back(findLoss(model, name)->value);
   return values.empty() ? std::vector<ValueId>{*model.loss} : values;
 }
 
-Period periodOf(const Run &run, const Parameter &parameter) {
+Period getPeriod(const Run &run, const Parameter &parameter) {
   const Value *every = groupValue(run, "every", parameter);
   const Value *offset = groupValue(run, "offset", parameter);
   return {every ? every->integer : 1, offset ? offset->integer : 0};

@@ -11,11 +11,12 @@ namespace titan::sema {
 
 /// The names of the losses that a parameter minimises, in the order of the model; empty: the sum of
 /// all.
-std::vector<std::string> lossesOf(const Run &run, const Model &model, const Parameter &parameter);
+std::vector<std::string> getLossNames(const Run &run, const Model &model,
+                                      const Parameter &parameter);
 /// The values of these losses; the sum of all, if there are none.
-std::vector<ValueId> valuesOf(const Model &model, const std::vector<std::string> &losses);
+std::vector<ValueId> getLossValues(const Model &model, const std::vector<std::string> &losses);
 /// The steps that update a parameter.
-Period periodOf(const Run &run, const Parameter &parameter);
+Period getPeriod(const Run &run, const Parameter &parameter);
 
 /// Reports groups with losses that the model does not name or that do not depend on them,
 /// parameters for which no group chooses a loss, and steps that would update nothing. If a pipeline

@@ -1,7 +1,7 @@
 // Models of CostOpInterface.
 
 #include "dialects/titan/Cost/Cost.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 
 using namespace mlir;
 using namespace titan;
@@ -13,7 +13,7 @@ template <typename Model, typename Op>
 using CostModelBase = CostOpInterface::ExternalModel<Model, Op>;
 
 double elements(Value value, const dist::Degrees &degrees) {
-  return static_cast<double>(dist::getLocalNumElements(typeOf(value), degrees));
+  return static_cast<double>(dist::getLocalNumElements(getTensorType(value), degrees));
 }
 
 /// One operation per element of the result.
@@ -31,7 +31,7 @@ struct ApplyCost : CostModelBase<ApplyCost, ApplyOp> {
     llvm::DenseSet<Value> varying;
     for (auto [input, argument] :
          llvm::zip_equal(apply.getInputs(), callee.getBody().getArguments()))
-      if (typeOf(input).getRank() > 0)
+      if (getTensorType(input).getRank() > 0)
         varying.insert(argument);
     double each = 0;
     for (Operation *step : callee.getSteps()) {
@@ -53,7 +53,7 @@ struct ReduceCost : CostModelBase<ReduceCost, ReduceOp> {
 
 /// Size of the joint index space of two tensors.
 double countIndexSpace(Value lhs, Value rhs, const dist::Degrees &degrees) {
-  NamedTensorType left = typeOf(lhs), right = typeOf(rhs);
+  NamedTensorType left = getTensorType(lhs), right = getTensorType(rhs);
   double points = elements(lhs, degrees);
   if (left.getShardingOrReplicated().isFlat())
     return points;
@@ -78,12 +78,12 @@ struct GroupedContractCost : CostModelBase<GroupedContractCost, GroupedContractO
     double points = 1;
     for (Value value : {Value(grouped.getTable()), Value(grouped.getLhs()),
                         Value(grouped.getOtherRows()), Value(grouped.getIndices())}) {
-      NamedTensorType type = typeOf(value);
+      NamedTensorType type = getTensorType(value);
       for (auto [dim, size] : llvm::zip_equal(type.getDims(), dist::getLocalShape(type, degrees)))
         if (seen.insert(dim.getName()).second)
           points *= static_cast<double>(size);
     }
-    for (DimAttr dim : typeOf(grouped.getTable()).getDims())
+    for (DimAttr dim : getTensorType(grouped.getTable()).getDims())
       if (dim.getName() == grouped.getAlongAttr() ||
           grouped.getIndices().getType().hasDim(dim.getName()))
         points /= static_cast<double>(dim.getSize());
@@ -112,14 +112,15 @@ double countVisible(double n, bool causal, std::optional<int64_t> window) {
 template <typename Op> struct ScoreProducts {
   ScoreProducts(Op op, const dist::Degrees &degrees) {
     NamedTensorType q = op.getQuery().getType();
-    auto sizeOf = [&](int64_t dim) { return static_cast<double>(q.getDims()[dim].getSize()); };
-    int64_t head = q.indexOf(op.getHeadAttr()), along = q.indexOf(op.getAlongAttr());
-    double rows = elements(op.getQuery(), degrees) / sizeOf(head);
+    auto getSize = [&](int64_t dim) { return static_cast<double>(q.getDims()[dim].getSize()); };
+    int64_t head = q.findDimIndex(op.getHeadAttr()), along = q.findDimIndex(op.getAlongAttr());
+    double rows = elements(op.getQuery(), degrees) / getSize(head);
     NamedTensorType k = op.getKey().getType();
-    auto keys = static_cast<double>(dist::getLocalShape(k, degrees)[k.indexOf(op.getAlongAttr())]);
-    double pairs = 2 * rows * countVisible(sizeOf(along), op.getCausal(), op.getWindow()) * keys /
-                   sizeOf(along);
-    overHead = pairs * sizeOf(head);
+    auto keys =
+        static_cast<double>(dist::getLocalShape(k, degrees)[k.findDimIndex(op.getAlongAttr())]);
+    double pairs = 2 * rows * countVisible(getSize(along), op.getCausal(), op.getWindow()) * keys /
+                   getSize(along);
+    overHead = pairs * getSize(head);
     overValueHead = pairs * static_cast<double>(op.getValueHead().getSize());
   }
   double overHead, overValueHead;
@@ -145,7 +146,7 @@ struct TopKCost : CostModelBase<TopKCost, TopKOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     auto topK = cast<TopKOp>(op);
     NamedTensorType input = topK.getInput().getType();
-    int64_t n = input.getDims()[input.indexOf(topK.getAlongAttr())].getSize();
+    int64_t n = input.getDims()[input.findDimIndex(topK.getAlongAttr())].getSize();
     return elements(topK.getValues(), degrees) * static_cast<double>(n);
   }
 };

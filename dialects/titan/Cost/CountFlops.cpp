@@ -43,7 +43,7 @@ void ir::noteCount(ModuleOp module, StringRef attribute,
   double mean = 0;
   for (func::FuncOp function : programs) {
     auto turn = function->getAttrOfType<TurnAttr>(attr::kTurn);
-    mean += (turn ? fractionOfSteps(getTurn(turn)) : 1) * count(function, tokens);
+    mean += (turn ? computeStepFraction(getTurn(turn)) : 1) * count(function, tokens);
   }
   module->setAttr(attribute, Builder(module.getContext()).getF64FloatAttr(mean));
 }

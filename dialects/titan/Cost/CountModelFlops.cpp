@@ -37,7 +37,7 @@ static double getActiveFraction(Value parameter, double tokens) {
     if (auto grouped = dyn_cast<GroupedContractOp>(user);
         grouped && use.get() == grouped.getRhs() && grouped.getTable() == grouped.getRhs()) {
       NamedTensorType table = grouped.getRhs().getType();
-      auto size = table.getDims()[table.indexOf(grouped.getAlongAttr())].getSize();
+      auto size = table.getDims()[table.findDimIndex(grouped.getAlongAttr())].getSize();
       double rows = getElements(grouped.getIndices());
       most = std::max(most, std::min(1.0, rows / (tokens * static_cast<double>(size))));
     } else if (auto repeat = dyn_cast<RepeatOp>(user);
@@ -58,7 +58,8 @@ static double getActiveFraction(Value parameter, double tokens) {
 /// Both products of one forward attention over all keys: the convention ignores the mask.
 static double countScores(AttentionOp op) {
   NamedTensorType query = op.getQuery().getType();
-  double keys = static_cast<double>(query.getDims()[query.indexOf(op.getAlongAttr())].getSize());
+  double keys =
+      static_cast<double>(query.getDims()[query.findDimIndex(op.getAlongAttr())].getSize());
   auto times = static_cast<double>(countExecutions(op));
   return times * 2 * keys * (getElements(op.getQuery()) + getElements(op->getResult(0)));
 }

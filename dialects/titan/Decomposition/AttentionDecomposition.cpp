@@ -2,7 +2,7 @@
 
 #include "dialects/titan/Decomposition/Decomposition.h"
 #include "dialects/titan/IR/ElementTypes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/TensorBuilder.h"
 
 #include <limits>
@@ -42,9 +42,9 @@ private:
   /// dimension name.
   Value toKeys(Value value) {
     MLIRContext *context = op.getContext();
-    NamedTensorType type = typeOf(value);
+    NamedTensorType type = getTensorType(value);
     SmallVector<DimAttr> dims(type.getDims());
-    DimAttr &along = dims[type.indexOf(op.getAlongAttr())];
+    DimAttr &along = dims[type.findDimIndex(op.getAlongAttr())];
     along = DimAttr::get(context, StringAttr::get(context, op.getAlong() + ".keys"),
                          along.getSize(), op.getAlongAttr());
     return b.create<RenameOp>(NamedTensorType::get(type.getElementType(), dims), value);
@@ -54,7 +54,7 @@ private:
   Value multiply() {
     Value key = toKeys(op.getKey());
     SmallVector<DimAttr> dims(rows.getDims());
-    for (DimAttr dim : typeOf(key).getDims())
+    for (DimAttr dim : getTensorType(key).getDims())
       if (dim.getOrigin() == op.getAlongAttr() && !rows.hasDim(dim.getName()))
         dims.push_back(dim);
     return b.create<ContractOp>(NamedTensorType::get(element, dims), op.getQuery(), key);
@@ -80,8 +80,9 @@ private:
 
   /// The positions of queries, or those of keys under their own name.
   Value getPositions(NamedTensorType type) {
-    return b.create<IotaOp>(NamedTensorType::get(IntegerType::get(op.getContext(), 64),
-                                                 type.getDims()[type.indexOf(op.getAlongAttr())]));
+    return b.create<IotaOp>(
+        NamedTensorType::get(IntegerType::get(op.getContext(), 64),
+                             type.getDims()[type.findDimIndex(op.getAlongAttr())]));
   }
   Value getQueryPositions() {
     Value positions = getPositions(rows);
@@ -94,13 +95,13 @@ private:
       return documents;
     Value whole = toKeys(documents), positions = getQueryPositions();
     StringAttr keys = StringAttr::get(op.getContext(), op.getAlong() + ".keys");
-    SmallVector<DimAttr> dims(typeOf(documents).getDims());
-    dims.erase(dims.begin() + typeOf(documents).indexOf(op.getAlongAttr()));
-    for (DimAttr dim : typeOf(positions).getDims())
-      if (!typeOf(documents).hasDim(dim.getName()) || dim.getName() == op.getAlongAttr())
+    SmallVector<DimAttr> dims(getTensorType(documents).getDims());
+    dims.erase(dims.begin() + getTensorType(documents).findDimIndex(op.getAlongAttr()));
+    for (DimAttr dim : getTensorType(positions).getDims())
+      if (!getTensorType(documents).hasDim(dim.getName()) || dim.getName() == op.getAlongAttr())
         dims.push_back(dim);
-    return b.create<GatherOp>(NamedTensorType::get(typeOf(documents).getElementType(), dims), whole,
-                              positions, keys);
+    return b.create<GatherOp>(NamedTensorType::get(getTensorType(documents).getElementType(), dims),
+                              whole, positions, keys);
   }
   Value maskByDistance(Value scores) {
     Value keys = toKeys(getPositions(op.getKey().getType()));

@@ -1,7 +1,7 @@
 // Replaces composites by their definitions.
 
 #include "dialects/titan/Decomposition/Decomposition.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/RewriteEach.h"
 
 namespace titan::ir {

@@ -1,7 +1,7 @@
 // Gather or scatter, and a contraction.
 
 #include "dialects/titan/Decomposition/Decomposition.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/TensorBuilder.h"
 
 using namespace mlir;

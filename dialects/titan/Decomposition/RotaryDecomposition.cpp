@@ -2,7 +2,7 @@
 
 #include "dialects/titan/Decomposition/Decomposition.h"
 #include "dialects/titan/IR/ElementTypes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/TensorBuilder.h"
 
 #include <cmath>
@@ -17,7 +17,7 @@ class Rotation {
 public:
   Rotation(RotaryOp op, OpBuilder &builder)
       : op(op), b(builder, op.getLoc()), type(op.getInput().getType()),
-        size(type.getDims()[type.indexOf(op.getDimAttr())].getSize()),
+        size(type.getDims()[type.findDimIndex(op.getDimAttr())].getSize()),
         pair(getDerivedDim(".pair", size / 2)), two(getDerivedDim(".two", 2)),
         one(getDerivedDim(".one", 1)) {}
 
@@ -60,11 +60,11 @@ private:
   }
 
   Value slice(Value pairs, int64_t index) {
-    return b.create<SliceOp>(getSplitType(typeOf(pairs).getElementType(), one), pairs,
+    return b.create<SliceOp>(getSplitType(getTensorType(pairs).getElementType(), one), pairs,
                              two.getName().getValue(), index);
   }
   Value pad(Value half, int64_t index) {
-    return b.create<PadOp>(getSplitType(typeOf(half).getElementType(), two), half,
+    return b.create<PadOp>(getSplitType(getTensorType(half).getElementType(), two), half,
                            two.getName().getValue(), index);
   }
 
@@ -77,7 +77,7 @@ private:
   /// 1e-3 at 10,000.
   Value getAngles() {
     Type f64 = Float64Type::get(op.getContext());
-    Value position = count(type.getDims()[type.indexOf(op.getAlongAttr())]);
+    Value position = count(type.getDims()[type.findDimIndex(op.getAlongAttr())]);
     if (op.getStart())
       position = b.add(position, op.getStart());
     return b.mul(b.cast(position, f64), getFrequencies(f64));

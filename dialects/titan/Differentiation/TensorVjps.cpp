@@ -7,23 +7,23 @@
 #include "dialects/titan/Differentiation/VjpModel.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorAttributes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 
 using namespace mlir;
 
 namespace titan::ir {
 
-static Type getElementTypeOf(Value value) {
+static Type getElementType(Value value) {
   return cast<NamedTensorType>(value.getType()).getElementType();
 }
 
 NamedTensorType Vjp::getTypeLike(Value operand, Value value) {
-  return mlir::cast<NamedTensorType>(operand.getType()).withElementType(getElementTypeOf(value));
+  return mlir::cast<NamedTensorType>(operand.getType()).withElementType(getElementType(value));
 }
 
 NamedTensorType Vjp::getSumType(Value operand, Value terms) {
   NamedTensorType type = getCotangentType(operand);
-  return type.withElementType(getWider(type.getElementType(), getElementTypeOf(terms)));
+  return type.withElementType(getWider(type.getElementType(), getElementType(terms)));
 }
 
 static LogicalResult flow(ShardingConstraintOp op, Vjp &v) {
@@ -43,7 +43,7 @@ static LogicalResult flow(StopGradientOp, Vjp &) {
 
 /// The wider element type of the factors of a product.
 static Type getFactorType(Value lhs, Value rhs) {
-  return getWider(getElementTypeOf(lhs), getElementTypeOf(rhs));
+  return getWider(getElementType(lhs), getElementType(rhs));
 }
 
 static void markGradKind(Operation *contract, Value operand) {
@@ -92,9 +92,9 @@ static Value contractTable(GroupedContractOp op, Value rows, Value table, Value 
   rows = v.cast(rows, widest);
   table = v.cast(table, widest);
   SmallVector<DimAttr> dims = op.getRowDims();
-  llvm::append_range(dims, op.getTableDims(typeOf(operand)));
+  llvm::append_range(dims, op.getTableDims(getTensorType(operand)));
   auto type = NamedTensorType::get(v.getSumType(operand, rows).getElementType(), dims);
-  if (type.getRank() > typeOf(operand).getRank())
+  if (type.getRank() > getTensorType(operand).getRank())
     type = type.withElementType(getAccumulationType(type.getElementType()));
   auto product = v.create<GroupedContractOp>(type, rows, table, op.getIndices(), op.getAlongAttr());
   markGradKind(product, operand);
@@ -156,7 +156,7 @@ static LogicalResult flow(ScatterOp op, Vjp &v) {
     for (DimAttr dim : table.getDims())
       if (dim.getName() != op.getAlongAttr())
         rest.push_back(dim);
-    auto rows = NamedTensorType::get(getElementTypeOf(v.cotangent()), rest);
+    auto rows = NamedTensorType::get(getElementType(v.cotangent()), rest);
     return v.create<GatherOp>(joinTypes(rows, op.getIndices().getType()), v.cotangent(),
                               op.getIndices(), op.getAlongAttr());
   });

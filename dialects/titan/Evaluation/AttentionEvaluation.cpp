@@ -120,7 +120,7 @@ LogicalResult AttentionWalk::setKeyPositions(Op op, const HostTensor &keys, cons
   if (!step)
     return checkWhole(op, op.getKey(), keys, along);
   NamedTensorType type = op.getKey().getType();
-  positions[Keys] = shards.getShard(type, type.indexOf(along), static_cast<int64_t>(*step));
+  positions[Keys] = shards.getShard(type, type.findDimIndex(along), static_cast<int64_t>(*step));
   return success();
 }
 

@@ -32,7 +32,7 @@ FailureOr<Range> getRange(Operation *op, Value whole, const HostTensor &wholeTen
                           const HostTensor &sliceTensor, StringAttr dim, int64_t offset) {
   auto wholeType = cast<NamedTensorType>(whole.getType());
   auto sliceType = cast<NamedTensorType>(sliced.getType());
-  int64_t at = wholeType.indexOf(dim);
+  int64_t at = wholeType.findDimIndex(dim);
   bool flat =
       wholeType.getShardingOrReplicated().isFlat() || sliceType.getShardingOrReplicated().isFlat();
   if (flat || wholeTensor.shape[at] != wholeType.getDims()[at].getSize() ||
@@ -94,7 +94,7 @@ struct InsertSliceModel : EvaluableOpInterface::ExternalModel<InsertSliceModel, 
                          MutableArrayRef<HostTensor> results, const RankShards &shards) const {
     auto insert = cast<InsertSliceOp>(op);
     NamedTensorType type = insert.getResult().getType();
-    const int64_t at = type.indexOf(insert.getDimAttr());
+    const int64_t at = type.findDimIndex(insert.getDimAttr());
     const HostTensor &slice = *operands[0], &whole = results[0];
     if (failed(checkWhole(op, insert.getInput(), slice, insert.getDimAttr())))
       return failure();

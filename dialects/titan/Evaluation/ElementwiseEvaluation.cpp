@@ -25,18 +25,20 @@ class ScalarProgram {
 public:
   explicit ScalarProgram(ScalarFunctionOp function) {
     llvm::DenseMap<Value, unsigned> slots;
-    auto slotOf = [&](Value value) { return slots.try_emplace(value, slots.size()).first->second; };
+    auto getSlot = [&](Value value) {
+      return slots.try_emplace(value, slots.size()).first->second;
+    };
     for (Value argument : function.getBody().getArguments())
-      slotOf(argument);
+      getSlot(argument);
     for (Operation *op : function.getSteps()) {
       Step step{op, {}, 0, cast<NamedTensorType>(op->getResult(0).getType()).getElementType()};
       for (Value operand : op->getOperands())
-        step.operands.push_back(slotOf(operand));
-      step.result = slotOf(op->getResult(0));
+        step.operands.push_back(getSlot(operand));
+      step.result = getSlot(op->getResult(0));
       steps.push_back(std::move(step));
     }
     for (Value value : function.getYield().getValues())
-      yielded.push_back(slotOf(value));
+      yielded.push_back(getSlot(value));
     values.resize(slots.size());
   }
 

@@ -2,7 +2,7 @@
 
 #include "dialects/titan/Evaluation/IndexSpace.h"
 
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 
 using namespace mlir;
 using namespace titan;
@@ -47,9 +47,9 @@ ChunkStarts::ChunkStarts(Value starts, const HostTensor *given, Value value,
     : given(starts ? given : nullptr) {
   if (!starts)
     return;
-  const NamedTensorType type = typeOf(starts), whole = typeOf(value);
+  const NamedTensorType type = getTensorType(starts), whole = getTensorType(value);
   for (auto [i, dim] : llvm::enumerate(type.getDims())) {
-    const int64_t at = whole.indexOf(dim.getName());
+    const int64_t at = whole.findDimIndex(dim.getName());
     dims.push_back({getStride(tensor, at), tensor.shape[at], getStride(*given, i)});
   }
 }
@@ -99,7 +99,7 @@ int64_t IndexSpace::getNumElements() const {
 
 LogicalResult ir::checkWhole(Operation *op, Value value, const HostTensor &tensor, StringAttr dim) {
   auto type = cast<NamedTensorType>(value.getType());
-  int64_t at = type.indexOf(dim);
+  int64_t at = type.findDimIndex(dim);
   if (type.getShardingOrReplicated().isFlat() || tensor.shape[at] != type.getDims()[at].getSize())
     return op->emitOpError("needs dimension ") << dim << " whole on every rank";
   return success();

@@ -29,7 +29,7 @@ struct TopKModel : EvaluableOpInterface::ExternalModel<TopKModel, TopKOp> {
     auto topK = cast<TopKOp>(op);
     if (failed(checkWhole(op, topK.getInput(), *operands[0], topK.getAlongAttr())))
       return failure();
-    int64_t at = topK.getInput().getType().indexOf(topK.getAlongAttr());
+    int64_t at = topK.getInput().getType().findDimIndex(topK.getAlongAttr());
     Rows from(*operands[0], at), to(results[0], at);
     std::vector<int64_t> order(from.size);
     for (int64_t row = 0; row < from.count; ++row) {
@@ -55,7 +55,7 @@ struct CumulativeSumModel
     auto sums = cast<CumulativeSumOp>(op);
     if (failed(checkWhole(op, sums.getInput(), *operands[0], sums.getAlongAttr())))
       return failure();
-    Rows rows(*operands[0], sums.getInput().getType().indexOf(sums.getAlongAttr()));
+    Rows rows(*operands[0], sums.getInput().getType().findDimIndex(sums.getAlongAttr()));
     for (int64_t row = 0; row < rows.count; ++row) {
       double total = 0;
       for (int64_t i = 0; i < rows.size; ++i) {
@@ -84,7 +84,7 @@ struct CumulativeCountModel
     for (auto dim : counts.getOver().getAsRange<StringAttr>()) {
       if (failed(checkWhole(op, counts.getInput(), *operands[0], dim)))
         return failure();
-      order.push_back(type.indexOf(dim));
+      order.push_back(type.findDimIndex(dim));
       row *= operands[0]->shape[order.back()];
     }
     std::vector<int64_t> seen(counts.getSize());

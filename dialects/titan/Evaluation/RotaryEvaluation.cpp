@@ -19,8 +19,8 @@ struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> 
         failed(checkWhole(op, rotary.getInput(), input, rotary.getDimAttr())))
       return op->emitOpError("operand and result have different shards");
     NamedTensorType type = rotary.getInput().getType();
-    int64_t alongAt = type.indexOf(rotary.getAlongAttr()),
-            dimAt = type.indexOf(rotary.getDimAttr());
+    int64_t alongAt = type.findDimIndex(rotary.getAlongAttr()),
+            dimAt = type.findDimIndex(rotary.getDimAttr());
     int64_t alongStride = getStride(input, alongAt), dimStride = getStride(input, dimAt);
     int64_t size = input.shape[dimAt], pairs = size / 2;
     DimShard shard = shards.getShard(type, alongAt);

@@ -11,7 +11,7 @@
 
 #include "dialects/titan/IR/Compare.h"
 #include "dialects/titan/IR/ElementTypes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "llvm/ADT/APSInt.h"
 
 using namespace mlir;
@@ -19,7 +19,7 @@ using namespace titan::ir;
 using llvm::APFloat;
 
 static Type getElement(Value value) {
-  return typeOf(value).getElementType();
+  return getTensorType(value).getElementType();
 }
 
 /// Rounds `number` to `element`.

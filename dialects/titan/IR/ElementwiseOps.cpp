@@ -42,7 +42,7 @@ static LogicalResult verifyUnion(Operation *op, NamedTensorType result) {
   for (Value operand : op->getOperands()) {
     auto type = cast<NamedTensorType>(operand.getType());
     for (DimAttr dim : type.getDims()) {
-      int64_t i = result.indexOf(dim.getName());
+      int64_t i = result.findDimIndex(dim.getName());
       if (i < 0)
         return op->emitOpError("(C1) the result lacks the operand's dimension ") << dim.getName();
       if (result.getDims()[i].getSize() != dim.getSize())
@@ -149,7 +149,7 @@ LogicalResult RandomOp::verify() {
       return emitOpError("(C3) the start must be an i64 of rank 0, got ") << type;
   llvm::SmallDenseSet<StringAttr> seen;
   for (auto dim : getWhole().getAsRange<DimAttr>()) {
-    int64_t at = getResult().getType().indexOf(dim.getName());
+    int64_t at = getResult().getType().findDimIndex(dim.getName());
     bool isNew = seen.insert(dim.getName()).second;
     if (at < 0 || dim.getSize() < getResult().getType().getShape()[at] || !isNew)
       return emitOpError("(C4) ") << getResult().getType() << " is no chunk of a tensor with "
@@ -161,7 +161,7 @@ LogicalResult RandomOp::verify() {
 SmallVector<int64_t> RandomOp::getWholeShape() {
   SmallVector<int64_t> shape(getResult().getType().getShape());
   for (auto dim : getWhole().getAsRange<DimAttr>())
-    shape[getResult().getType().indexOf(dim.getName())] = dim.getSize();
+    shape[getResult().getType().findDimIndex(dim.getName())] = dim.getSize();
   return shape;
 }
 
@@ -169,7 +169,8 @@ int64_t RandomOp::getStartStride(unsigned index) {
   auto dim = cast<DimAttr>(getWhole()[index]);
   SmallVector<int64_t> shape = getWholeShape();
   int64_t stride = 1;
-  for (int64_t size : ArrayRef(shape).drop_front(getResult().getType().indexOf(dim.getName()) + 1))
+  for (int64_t size :
+       ArrayRef(shape).drop_front(getResult().getType().findDimIndex(dim.getName()) + 1))
     stride *= size;
   return stride;
 }

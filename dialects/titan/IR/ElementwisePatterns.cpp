@@ -1,6 +1,6 @@
 // Canonical elementwise operations.
 
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -12,7 +12,7 @@ static bool addsNoDimension(ExpandOp expand, OpOperand &operand) {
   return llvm::all_of(expand.getResult().getType().getDims(), [&](DimAttr dim) {
     return input.hasDim(dim.getName()) ||
            llvm::any_of(operand.getOwner()->getOpOperands(), [&](OpOperand &other) {
-             return &other != &operand && typeOf(other.get()).hasDim(dim.getName());
+             return &other != &operand && getTensorType(other.get()).hasDim(dim.getName());
            });
   });
 }

@@ -24,11 +24,11 @@ LogicalResult RotaryOp::verify() {
     return emitOpError("(C1) expected equal types with dimensions ")
            << getAlongAttr() << " and " << getDimAttr() << ", got " << input << " and "
            << getResult().getType();
-  int64_t size = input.getDims()[input.indexOf(getDimAttr())].getSize();
+  int64_t size = input.getDims()[input.findDimIndex(getDimAttr())].getSize();
   if (size % 2 != 0)
     return emitOpError("(C2) dimension ") << getDimAttr() << " has the odd size " << size;
   if (Value start = getStart();
-      start && !isStart(typeOf(start), input, {getAlongAttr(), getDimAttr()}))
+      start && !isStart(getTensorType(start), input, {getAlongAttr(), getDimAttr()}))
     return emitOpError(
                "(C4) the start must be an i64, one or one per index of other dimensions, got ")
            << start.getType();
@@ -43,14 +43,14 @@ SmallVector<double> RotaryOp::getRadians() {
   if (std::optional<ArrayRef<double>> frequencies = getFrequencies())
     return SmallVector<double>(*frequencies);
   NamedTensorType type = getInput().getType();
-  int64_t pairs = type.getDims()[type.indexOf(getDimAttr())].getSize() / 2;
+  int64_t pairs = type.getDims()[type.findDimIndex(getDimAttr())].getSize() / 2;
   SmallVector<double> radians;
   for (int64_t i = 0; i < pairs; ++i)
     radians.push_back(std::pow(getTheta()->convertToDouble(), -static_cast<double>(i) / pairs));
   return radians;
 }
 
-DimAttr titan::ir::getValueHeadOf(NamedTensorType key, NamedTensorType value, StringAttr head) {
+DimAttr titan::ir::findValueHead(NamedTensorType key, NamedTensorType value, StringAttr head) {
   for (DimAttr dim : value.getDims())
     if (dim.getName() == head || !key.hasDim(dim.getName()))
       return dim;
@@ -88,7 +88,7 @@ template <typename Op> static LogicalResult verifyOperands(Op op) {
   for (DimAttr dim : k.getDims())
     if (!llvm::is_contained(q.getDims(), dim) && !(dim.getName() == along && hasStart(op)))
       return op.emitOpError("(C2) q lacks dimension ") << dim << " of k";
-  DimAttr own = getValueHeadOf(k, v, head);
+  DimAttr own = findValueHead(k, v, head);
   bool fits =
       own && v.getRank() == k.getRank() && (own.getName() == head || !q.hasDim(own.getName()));
   for (DimAttr dim : v.getDims())
@@ -146,7 +146,7 @@ template <typename Op> static LogicalResult verifyRing(Op op) {
            << op.getRingStep().getType();
   auto getAxes = [&](Value value) {
     auto type = cast<NamedTensorType>(value.getType());
-    return type.getShardingOrReplicated().getDimAxes()[type.indexOf(op.getAlongAttr())];
+    return type.getShardingOrReplicated().getDimAxes()[type.findDimIndex(op.getAlongAttr())];
   };
   ArrayAttr axes = op.getRingAxesAttr(), queries = getAxes(op.getQuery());
   bool fits = axes == getAxes(op.getKey()) && axes == getAxes(op.getValue());
@@ -163,8 +163,8 @@ LogicalResult AttentionOp::verify() {
   if (failed(verifyOperands(*this)) || failed(verifyElementTypes(*this)) ||
       failed(verifyRing(*this)))
     return failure();
-  if (Value start = getStart();
-      start && !isStart(typeOf(start), typeOf(getKey()), {getAlongAttr(), getHeadAttr()}))
+  if (Value start = getStart(); start && !isStart(getTensorType(start), getTensorType(getKey()),
+                                                  {getAlongAttr(), getHeadAttr()}))
     return emitOpError("(C10) the first position must be an i64, one or one per index of other "
                        "dimensions of k, got ")
            << start.getType();

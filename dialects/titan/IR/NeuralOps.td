@@ -96,7 +96,7 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure, AttrSizedOperandSegments]> 
   }];
   let extraClassDeclaration = [{
     /// The dimension of v that replaces `head`.
-    DimAttr getValueHead() { return getValueHeadOf(getKey().getType(), getValue().getType(), getHeadAttr()); }
+    DimAttr getValueHead() { return findValueHead(getKey().getType(), getValue().getType(), getHeadAttr()); }
   }];
   let hasVerifier = 1;
 }
@@ -132,7 +132,7 @@ def Titan_AttentionGradOp : Titan_Op<"attention_grad", [Pure, AttrSizedOperandSe
   }];
   let extraClassDeclaration = [{
     /// The dimension of v that replaces `head`.
-    DimAttr getValueHead() { return getValueHeadOf(getKey().getType(), getValue().getType(), getHeadAttr()); }
+    DimAttr getValueHead() { return findValueHead(getKey().getType(), getValue().getType(), getHeadAttr()); }
   }];
   let hasVerifier = 1;
 }

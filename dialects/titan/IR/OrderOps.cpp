@@ -10,7 +10,7 @@ using namespace titan::ir;
 
 LogicalResult TopKOp::verify() {
   NamedTensorType input = getInput().getType(), values = getValues().getType();
-  int64_t at = input.indexOf(getAlongAttr());
+  int64_t at = input.findDimIndex(getAlongAttr());
   if (at < 0 || values.getRank() != input.getRank() ||
       getIndices().getType().getDims() != values.getDims())
     return emitOpError("(C1) expected results like ")

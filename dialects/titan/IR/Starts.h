@@ -4,7 +4,7 @@
 // per index of other dimensions: each text of a batch has a position of its own.
 #pragma once
 
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace titan::ir {
@@ -13,7 +13,7 @@ namespace titan::ir {
 inline bool isStart(NamedTensorType start, NamedTensorType whole,
                     llvm::ArrayRef<mlir::StringAttr> except) {
   return start.getElementType().isInteger(64) && llvm::all_of(start.getDims(), [&](DimAttr dim) {
-           const int64_t at = whole.indexOf(dim.getName());
+           const int64_t at = whole.findDimIndex(dim.getName());
            return at >= 0 && whole.getDims()[at].getSize() == dim.getSize() &&
                   !llvm::is_contained(except, dim.getName());
          });

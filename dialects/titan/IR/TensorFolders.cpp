@@ -3,7 +3,7 @@
 // An identity folds if the types are equal, dimensions, element type and sharding. Pairs of
 // inverses and of equal kind fold likewise.
 
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 
 using namespace mlir;
 using namespace titan::ir;

@@ -13,7 +13,7 @@ using namespace titan::ir;
 
 /// True if `type` has a dimension with the name and size of `dim`.
 static bool has(NamedTensorType type, DimAttr dim) {
-  int64_t i = type.indexOf(dim.getName());
+  int64_t i = type.findDimIndex(dim.getName());
   return i >= 0 && type.getDims()[i].getSize() == dim.getSize();
 }
 
@@ -234,7 +234,7 @@ LogicalResult RenameOp::verify() {
 /// `fine` is `coarse` with dimension `dim` replaced by one or more dimensions.
 static LogicalResult verifyRefinement(Operation *op, StringAttr dim, NamedTensorType coarse,
                                       NamedTensorType fine) {
-  int64_t at = coarse.indexOf(dim), extra = fine.getRank() - coarse.getRank();
+  int64_t at = coarse.findDimIndex(dim), extra = fine.getRank() - coarse.getRank();
   if (at < 0 || extra < 0)
     return op->emitOpError("(C1) no dimension ") << dim << " in " << coarse;
   int64_t product = 1;
@@ -271,19 +271,19 @@ static LogicalResult verifyRange(Operation *op, int64_t at, int64_t offset, Name
 }
 
 LogicalResult SliceOp::verify() {
-  return verifyRange(*this, getInput().getType().indexOf(getDimAttr()), getOffset(),
+  return verifyRange(*this, getInput().getType().findDimIndex(getDimAttr()), getOffset(),
                      getInput().getType(), getResult().getType());
 }
 
 LogicalResult PadOp::verify() {
-  return verifyRange(*this, getResult().getType().indexOf(getDimAttr()), getOffset(),
+  return verifyRange(*this, getResult().getType().findDimIndex(getDimAttr()), getOffset(),
                      getResult().getType(), getInput().getType());
 }
 
 LogicalResult InsertSliceOp::verify() {
   NamedTensorType slice = getInput().getType(), whole = getResult().getType(),
                   start = getStart().getType();
-  const int64_t at = whole.indexOf(getDimAttr());
+  const int64_t at = whole.findDimIndex(getDimAttr());
   if (at < 0 || !getInto().getType().equalsUpToSharding(whole))
     return emitOpError("(C1) expected equal tensors with the dimension ")
            << getDimAttr() << ", got " << getInto().getType() << " and " << whole;

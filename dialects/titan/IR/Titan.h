@@ -47,7 +47,7 @@ NamedTensorType joinTypes(mlir::ValueRange operands);
 void setResultNamesFromLocation(mlir::Operation *op, mlir::OpAsmSetValueNameFn setName);
 
 /// The dimension of attention's `value` that replaces dimension `head` of `key`.
-DimAttr getValueHeadOf(NamedTensorType key, NamedTensorType value, mlir::StringAttr head);
+DimAttr findValueHead(NamedTensorType key, NamedTensorType value, mlir::StringAttr head);
 
 } // namespace titan::ir
 

@@ -22,7 +22,7 @@ LogicalResult NamedTensorType::verify(function_ref<InFlightDiagnostic()> emitErr
   return success();
 }
 
-int64_t NamedTensorType::indexOf(StringAttr name) const {
+int64_t NamedTensorType::findDimIndex(StringAttr name) const {
   for (auto [i, dim] : llvm::enumerate(getDims()))
     if (dim.getName() == name)
       return i;

@@ -40,8 +40,8 @@ def Titan_TensorType : TypeDef<Titan_Dialect, "NamedTensor"> {
   let extraClassDeclaration = [{
     int64_t getRank() const { return getDims().size(); }
     /// The index of the dimension `name`, or -1.
-    int64_t indexOf(::mlir::StringAttr name) const;
-    bool hasDim(::mlir::StringAttr name) const { return indexOf(name) >= 0; }
+    int64_t findDimIndex(::mlir::StringAttr name) const;
+    bool hasDim(::mlir::StringAttr name) const { return findDimIndex(name) >= 0; }
     /// Product of the global sizes.
     int64_t getNumElements() const;
     ::llvm::SmallVector<int64_t> getShape() const;

@@ -2,7 +2,7 @@
 
 #include "base/kernels/AttentionScratch.h"
 #include "base/kernels/GroupedRows.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Kernels/Kernels.h"
 
@@ -18,7 +18,7 @@ struct AttentionScratch : ScratchOpInterface::ExternalModel<AttentionScratch<Op>
     auto attention = cast<Op>(op);
     NamedTensorType q = attention.getQuery().getType(), k = attention.getKey().getType();
     auto sizeIn = [&](NamedTensorType type, StringAttr name) {
-      return dist::getLocalShape(type, degrees)[type.indexOf(name)];
+      return dist::getLocalShape(type, degrees)[type.findDimIndex(name)];
     };
     int64_t group = 1;
     for (auto [dim, size] : llvm::zip_equal(q.getDims(), dist::getLocalShape(q, degrees)))
@@ -73,7 +73,8 @@ struct GroupedContractScratch
   llvm::SmallVector<NamedTensorType> getScratchTensors(Operation *op) const {
     auto grouped = cast<GroupedContractOp>(op);
     NamedTensorType lhs = grouped.getLhs().getType(), indices = grouped.getIndices().getType(),
-                    other = typeOf(grouped.getOtherRows()), table = typeOf(grouped.getTable());
+                    other = getTensorType(grouped.getOtherRows()),
+                    table = getTensorType(grouped.getTable());
     SmallVector<DimAttr> rows = grouped.getRowDims(), elements;
     for (DimAttr dim : table.getDims())
       if (dim.getName() == grouped.getAlongAttr() || indices.hasDim(dim.getName()))
@@ -92,7 +93,7 @@ private:
     SmallVector<ArrayAttr> axes;
     for (DimAttr dim : dims)
       for (NamedTensorType type : types)
-        if (int64_t at = type.indexOf(dim.getName()); at >= 0) {
+        if (int64_t at = type.findDimIndex(dim.getName()); at >= 0) {
           axes.push_back(type.getShardingOrReplicated().getDimAxes()[at]);
           break;
         }

@@ -18,7 +18,7 @@ static dist::Factor makeFactor(Operation *op, DimAttr dim, dist::FactorKind kind
 
 dist::ShardingRule ir::buildRuleByName(Operation *op, dist::FactorKind reduction) {
   dist::ShardingRule rule;
-  auto factorOf = [&](DimAttr dim) -> dist::Factor & {
+  auto getOrAddFactor = [&](DimAttr dim) -> dist::Factor & {
     for (dist::Factor &factor : rule.factors)
       if (factor.name == dim.getName().getValue())
         return factor;
@@ -27,7 +27,7 @@ dist::ShardingRule ir::buildRuleByName(Operation *op, dist::FactorKind reduction
   auto walk = [&](ValueRange values, std::vector<int> dist::Factor::*dims) {
     for (auto [i, value] : llvm::enumerate(values))
       for (auto [at, dim] : llvm::enumerate(cast<NamedTensorType>(value.getType()).getDims()))
-        (factorOf(dim).*dims)[i] = static_cast<int>(at);
+        (getOrAddFactor(dim).*dims)[i] = static_cast<int>(at);
   };
   walk(op->getOperands(), &dist::Factor::operandDims);
   walk(op->getResults(), &dist::Factor::resultDims);

@@ -164,7 +164,8 @@ struct SplitRule : ShardingRuleOpInterface::ExternalModel<SplitRule, SplitOp> {
     NamedTensorType coarse = split.getInput().getType();
     int64_t numFineDims = split.getResult().getType().getRank() - coarse.getRank() + 1;
     return buildRuleByPosition(
-        op, pairRefined(coarse.getRank(), coarse.indexOf(split.getDimAttr()), numFineDims, true));
+        op,
+        pairRefined(coarse.getRank(), coarse.findDimIndex(split.getDimAttr()), numFineDims, true));
   }
 };
 
@@ -174,7 +175,8 @@ struct MergeRule : ShardingRuleOpInterface::ExternalModel<MergeRule, MergeOp> {
     NamedTensorType coarse = merge.getResult().getType();
     int64_t numFineDims = merge.getInput().getType().getRank() - coarse.getRank() + 1;
     return buildRuleByPosition(
-        op, pairRefined(coarse.getRank(), coarse.indexOf(merge.getDimAttr()), numFineDims, false));
+        op,
+        pairRefined(coarse.getRank(), coarse.findDimIndex(merge.getDimAttr()), numFineDims, false));
   }
 };
 
@@ -186,7 +188,7 @@ struct RangeRule : ShardingRuleOpInterface::ExternalModel<RangeRule<Op>, Op> {
     NamedTensorType named =
         isa<SliceOp>(op) ? range.getInput().getType() : range.getResult().getType();
     Pairs pairs = pairAll(named.getRank());
-    pairs.erase(pairs.begin() + named.indexOf(range.getDimAttr()));
+    pairs.erase(pairs.begin() + named.findDimIndex(range.getDimAttr()));
     return buildRuleByPosition(op, pairs);
   }
 };
@@ -220,7 +222,7 @@ struct OrderRule : ShardingRuleOpInterface::ExternalModel<OrderRule<Op>, Op> {
     forbidSplitting(rule, cast<Op>(op).getAlong());
     if (auto topK = dyn_cast<TopKOp>(op)) {
       NamedTensorType input = topK.getInput().getType(), values = topK.getValues().getType();
-      forbidSplitting(rule, values.getDims()[input.indexOf(topK.getAlongAttr())].getName());
+      forbidSplitting(rule, values.getDims()[input.findDimIndex(topK.getAlongAttr())].getName());
     } else {
       rule.linearSets = {{0}};
     }

@@ -1,7 +1,7 @@
 // Arguments and results of program functions.
 
 #include "dialects/titan/Support/Programs.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -31,7 +31,7 @@ int64_t titan::ir::countPositions(func::FuncOp function) {
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto type = cast<NamedTensorType>(function.getArgumentTypes()[i]);
     if (function.getArgAttr(i, attr::kInput) && type.hasDim(dims.getPositions()))
-      return type.getDims()[type.indexOf(dims.getPositions())].getSize();
+      return type.getDims()[type.findDimIndex(dims.getPositions())].getSize();
   }
   return 0;
 }
@@ -43,7 +43,7 @@ bool titan::ir::isGenerationScalar(StringRef name) {
 bool titan::ir::isOfSlots(func::FuncOp function, unsigned argument) {
   auto name = function.getArgAttrOfType<StringAttr>(argument, attr::kScalar);
   return (name && name == kSlotScalar) ||
-         typeOf(function.getArgument(argument))
+         getTensorType(function.getArgument(argument))
              .hasDim(StringAttr::get(function.getContext(), kSlotDim));
 }
 

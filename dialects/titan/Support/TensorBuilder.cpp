@@ -2,7 +2,7 @@
 
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -26,7 +26,7 @@ Location titan::ir::getGradientLoc(Location origin, Value value) {
 }
 
 Value TensorBuilder::constant(double value, Value like) {
-  auto type = NamedTensorType::get(typeOf(like).getElementType(), {});
+  auto type = NamedTensorType::get(getTensorType(like).getElementType(), {});
   return create<ConstantOp>(type, value);
 }
 
@@ -69,7 +69,7 @@ Value TensorBuilder::select(Value condition, Value whenTrue, Value whenFalse) {
 }
 
 Value TensorBuilder::cast(Value value, Type elementType, bool roundBeforeReduce) {
-  NamedTensorType type = typeOf(value);
+  NamedTensorType type = getTensorType(value);
   if (type.getElementType() == elementType)
     return value;
   roundBeforeReduce &=
@@ -81,36 +81,38 @@ Value TensorBuilder::fitTo(Value value, NamedTensorType type, bool roundBeforeRe
   SmallVector<DimAttr> common;
   bool hasAll = true;
   for (DimAttr dim : type.getDims())
-    typeOf(value).hasDim(dim.getName()) ? common.push_back(dim) : void(hasAll = false);
-  if (static_cast<int64_t>(common.size()) < typeOf(value).getRank()) {
-    Type element = getWider(typeOf(value).getElementType(), type.getElementType());
+    getTensorType(value).hasDim(dim.getName()) ? common.push_back(dim) : void(hasAll = false);
+  if (static_cast<int64_t>(common.size()) < getTensorType(value).getRank()) {
+    Type element = getWider(getTensorType(value).getElementType(), type.getElementType());
     value =
         create<ReduceOp>(NamedTensorType::get(element, common), dist::ReductionKind::Sum, value);
   }
   value = cast(value, type.getElementType(), roundBeforeReduce);
-  if (hasAll && typeOf(value).getDims() == type.getDims())
+  if (hasAll && getTensorType(value).getDims() == type.getDims())
     return value;
   return create<ExpandOp>(type, value);
 }
 
 Value TensorBuilder::addStart(Value indices, Value start) {
-  SmallVector<DimAttr> dims(typeOf(start).getDims());
-  llvm::append_range(dims, typeOf(indices).getDims());
-  return create<AddOp>(NamedTensorType::get(typeOf(indices).getElementType(), dims), indices,
+  SmallVector<DimAttr> dims(getTensorType(start).getDims());
+  llvm::append_range(dims, getTensorType(indices).getDims());
+  return create<AddOp>(NamedTensorType::get(getTensorType(indices).getElementType(), dims), indices,
                        start);
 }
 
 Value TensorBuilder::sliceAt(Value value, DimAttr range, Value start) {
-  NamedTensorType type = typeOf(value);
-  const int64_t at = type.indexOf(range.getName());
+  NamedTensorType type = getTensorType(value);
+  const int64_t at = type.findDimIndex(range.getName());
   MLIRContext *context = value.getContext();
   SmallVector<DimAttr> whole(type.getDims()), sliced(type.getDims());
   sliced[at] = range;
   whole[at] = DimAttr::get(context, StringAttr::get(context, range.getName().getValue() + ".whole"),
                            whole[at].getSize(), range.getName());
   Value renamed = create<RenameOp>(NamedTensorType::get(type.getElementType(), whole), value);
-  Value positions = create<IotaOp>(NamedTensorType::get(typeOf(start).getElementType(), range));
-  sliced.insert(sliced.begin(), typeOf(start).getDims().begin(), typeOf(start).getDims().end());
+  Value positions =
+      create<IotaOp>(NamedTensorType::get(getTensorType(start).getElementType(), range));
+  sliced.insert(sliced.begin(), getTensorType(start).getDims().begin(),
+                getTensorType(start).getDims().end());
   return create<GatherOp>(NamedTensorType::get(type.getElementType(), sliced), renamed,
                           addStart(positions, start), whole[at].getName());
 }

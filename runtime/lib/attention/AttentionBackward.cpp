@@ -64,7 +64,7 @@ private:
     return of;
   }
 
-  int64_t startOf(const AttentionStrides &at) const {
+  int64_t getStart(const AttentionStrides &at) const {
     return outer * at.outer + kvHead * at.kvHead;
   }
 
@@ -76,10 +76,10 @@ private:
     outer = pair / s.kvHeads;
     kvHead = pair % s.kvHeads;
     mask = AttentionMask(s, outer, kvHead);
-    products.loadKeys(all.k + startOf(s.k), all.v + startOf(s.v));
+    products.loadKeys(all.k + getStart(s.k), all.v + getStart(s.v));
     for (int64_t g = 0; g < s.group; ++g) {
-      products.loadQueries(g, all.q + startOf(s.q) + g * s.q.group,
-                           all.dout + startOf(s.out) + g * s.out.group);
+      products.loadQueries(g, all.q + getStart(s.q) + g * s.q.group,
+                           all.dout + getStart(s.out) + g * s.out.group);
       for (int64_t i = 0; i < s.queries; ++i)
         loadRow(g, i);
     }
@@ -87,7 +87,7 @@ private:
 
   void loadRow(int64_t g, int64_t i) {
     auto at = [&](const AttentionStrides &strides) {
-      return startOf(strides) + g * strides.group + i * strides.position;
+      return getStart(strides) + g * strides.group + i * strides.position;
     };
     const E *out = all.out + at(s.out), *dout = all.dout + at(s.out);
     const T mean = s.out.element == 1 ? innerProduct(out, dout, std::integral_constant<int, 1>())
@@ -117,14 +117,14 @@ private:
     for (int64_t g = 0; g < s.group; ++g)
       for (int64_t i = some.begin; i < some.end; ++i)
         products.storeQuery(g, i, static_cast<T>(s.scale),
-                            all.dq + startOf(s.q) + g * s.q.group + i * s.q.position);
+                            all.dq + getStart(s.q) + g * s.q.group + i * s.q.position);
   }
 
   /// One block of keys, one per lane, against the queries in `some` that may attend to them.
   template <Wanted wanted> void keyBlock(IndexRange block, IndexRange some) {
     int64_t count = block.end - block.begin;
     products.beginKeys(block);
-    IndexRange seeing = mask.queriesOf(block);
+    IndexRange seeing = mask.getQueryRange(block);
     seeing = {std::max(seeing.begin, some.begin), std::min(seeing.end, some.end)};
     // Panels start at multiples of `lanes`; queries before the first visible one are masked.
     const int64_t firstQuery = seeing.isEmpty() ? seeing.end : seeing.begin / lanes * lanes;
@@ -137,8 +137,8 @@ private:
     if (wanted == Wanted::Queries)
       return;
     products.storeKeys(static_cast<T>(s.scale), count,
-                       all.dk + startOf(s.k) + block.begin * s.k.position,
-                       all.dv + startOf(s.v) + block.begin * s.v.position);
+                       all.dk + getStart(s.k) + block.begin * s.k.position,
+                       all.dv + getStart(s.v) + block.begin * s.v.position);
   }
 
   /// A block of queries of head g.
@@ -191,7 +191,7 @@ private:
   /// Masked pairs get probability 0. Assigned rather than multiplied, because the masked scores may
   /// be infinite.
   void hide(int64_t i, IndexRange block, T *pRow, T *dsRow) const {
-    IndexRange seen = mask.keysOf({i, i + 1});
+    IndexRange seen = mask.getKeyRange({i, i + 1});
     if (seen.begin <= block.begin && seen.end >= block.end && !mask.hasDocuments())
       return;
     int64_t begin = std::clamp<int64_t>(seen.begin - block.begin, 0, lanes);
@@ -202,9 +202,9 @@ private:
       pRow[lane] = dsRow[lane] = 0;
     if (!mask.hasDocuments())
       return;
-    int64_t document = mask.documentOfQuery(i);
+    int64_t document = mask.getQueryDocument(i);
     for (int64_t j = block.begin; j < block.end; ++j)
-      if (mask.documentOfKey(j) != document)
+      if (mask.getKeyDocument(j) != document)
         pRow[j - block.begin] = dsRow[j - block.begin] = 0;
   }
 

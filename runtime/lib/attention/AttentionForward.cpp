@@ -65,7 +65,7 @@ private:
     auto start = [&](const AttentionStrides &at) { return outer * at.outer + kvHead * at.kvHead; };
     mask = AttentionMask(s, outer, kvHead);
     // Panels start at multiples of `lanes`.
-    const IndexRange seen = mask.keysOf({0, s.queries});
+    const IndexRange seen = mask.getKeyRange({0, s.queries});
     products.load(all.k + start(s.k), all.v + start(s.v),
                   {seen.begin / lanes * lanes, std::max(seen.begin, seen.end)});
   }
@@ -81,7 +81,7 @@ private:
     std::fill_n(total, lanes, T(0));
     T *sums = products.sums;
     std::fill_n(sums, s.valueHead * lanes, T(0));
-    IndexRange block{i0, i0 + count}, seen = mask.keysOf(block);
+    IndexRange block{i0, i0 + count}, seen = mask.getKeyRange(block);
     isFirst = true;
     // Panels start at multiples of `lanes`; keys before the first visible one are masked.
     for (int64_t j0 = seen.begin / lanes * lanes; j0 < seen.end; j0 += keyBlock) {
@@ -144,7 +144,7 @@ private:
   void hideScores(IndexRange block, IndexRange keys) {
     for (int64_t j = keys.begin; j < keys.end; ++j) {
       T *row = scores + (j - keys.begin) * lanes;
-      IndexRange seeing = mask.queriesOf({j, j + 1});
+      IndexRange seeing = mask.getQueryRange({j, j + 1});
       if (seeing.begin <= block.begin && seeing.end >= block.end && !mask.hasDocuments())
         continue;
       int64_t first = std::clamp<int64_t>(seeing.begin - block.begin, 0, lanes);
@@ -155,9 +155,9 @@ private:
         row[lane] = hidden<T>;
       if (!mask.hasDocuments())
         continue;
-      int64_t document = mask.documentOfKey(j);
+      int64_t document = mask.getKeyDocument(j);
       for (int64_t i = block.begin; i < block.end; ++i)
-        if (mask.documentOfQuery(i) != document)
+        if (mask.getQueryDocument(i) != document)
           row[i - block.begin] = hidden<T>;
     }
   }

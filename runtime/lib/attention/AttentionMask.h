@@ -26,7 +26,7 @@ public:
   }
 
   /// Keys that any of these queries may attend to, ignoring documents.
-  IndexRange keysOf(IndexRange queries) const {
+  IndexRange getKeyRange(IndexRange queries) const {
     int64_t first = ofQueries.toGlobal(queries.begin), last = ofQueries.toGlobal(queries.end - 1);
     return {shape->window ? ofKeys.lowerBound(first - shape->window + 1) : 0,
             shape->causal   ? ofKeys.lowerBound(last + 1)
@@ -34,7 +34,7 @@ public:
                             : shape->keys};
   }
   /// Queries that may attend to any of these keys, ignoring documents.
-  IndexRange queriesOf(IndexRange keys) const {
+  IndexRange getQueryRange(IndexRange keys) const {
     int64_t first = ofKeys.toGlobal(keys.begin), last = ofKeys.toGlobal(keys.end - 1);
     return {shape->causal   ? ofQueries.lowerBound(first)
             : shape->window ? ofQueries.lowerBound(first - shape->window + 1)
@@ -44,13 +44,13 @@ public:
 
   /// Whether the query attends to the key.
   bool isVisible(int64_t query, int64_t key) const {
-    const IndexRange keys = keysOf({query, query + 1});
+    const IndexRange keys = getKeyRange({query, query + 1});
     return key >= keys.begin && key < keys.end &&
-           (!documents || documentOfKey(key) == documentOfQuery(query));
+           (!documents || getKeyDocument(key) == getQueryDocument(query));
   }
   bool hasDocuments() const { return documents; }
-  int64_t documentOfKey(int64_t key) const { return documents[ofKeys.toGlobal(key) * stride]; }
-  int64_t documentOfQuery(int64_t query) const {
+  int64_t getKeyDocument(int64_t key) const { return documents[ofKeys.toGlobal(key) * stride]; }
+  int64_t getQueryDocument(int64_t query) const {
     return documents[ofQueries.toGlobal(query) * stride];
   }
 
@@ -58,7 +58,7 @@ public:
   bool isFullyMasked(IndexRange queries, IndexRange keys) const {
     if (!documents)
       return false;
-    Numbers one = numbersOf(queries, ofQueries), other = numbersOf(keys, ofKeys);
+    Numbers one = getDocumentNumbers(queries, ofQueries), other = getDocumentNumbers(keys, ofKeys);
     return one.highest < other.lowest || other.highest < one.lowest;
   }
   /// Every query attends to every key here.
@@ -70,7 +70,7 @@ public:
       return false;
     if (!documents)
       return true;
-    Numbers one = numbersOf(queries, ofQueries), other = numbersOf(keys, ofKeys);
+    Numbers one = getDocumentNumbers(queries, ofQueries), other = getDocumentNumbers(keys, ofKeys);
     return one.lowest == one.highest && other.lowest == other.highest && one.lowest == other.lowest;
   }
 
@@ -78,7 +78,7 @@ private:
   struct Numbers {
     int64_t lowest, highest;
   };
-  Numbers numbersOf(IndexRange range, const DimShard &shard) const {
+  Numbers getDocumentNumbers(IndexRange range, const DimShard &shard) const {
     int64_t first = documents[shard.toGlobal(range.begin) * stride];
     Numbers numbers{first, first};
     for (int64_t i = range.begin + 1; i < range.end; ++i) {

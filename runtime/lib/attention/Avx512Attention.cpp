@@ -61,18 +61,18 @@ TITAN_INLINED void addStep(Sums<Vectors> &sums, const uint32_t *broadcast,
         sums[r][v] = Avx512::addProduct(sums[r][v], broadcast[r * Apart], lanes[i][v]);
 }
 
-const uint32_t *pairsOf(const uint16_t *packed) {
+const uint32_t *viewPairs(const uint16_t *packed) {
   return reinterpret_cast<const uint32_t *>(packed);
 }
 
 /// Eight rows from `firstRow` in panels of `panel` elements, where the rows of a k-step are
 /// contiguous.
 const uint32_t *pairsAt(const uint16_t *packed, int64_t firstRow, int64_t panel) {
-  return pairsOf(packed + firstRow / kUnitPanel * panel) + firstRow % kUnitPanel;
+  return viewPairs(packed + firstRow / kUnitPanel * panel) + firstRow % kUnitPanel;
 }
 /// The same where the k-steps of a row are contiguous.
 const uint32_t *rowsAt(const uint16_t *packed, int64_t firstRow, int64_t panel) {
-  return pairsOf(packed + firstRow / kUnitPanel * panel) + firstRow % kUnitPanel * kRowPairs;
+  return viewPairs(packed + firstRow / kUnitPanel * panel) + firstRow % kUnitPanel * kRowPairs;
 }
 
 /// Packs a block: 32 rows for each of up to 16 k-steps.
@@ -173,7 +173,7 @@ public:
                 float *c) const override {
     const int64_t panel = unitPanels(depth) * kUnitBlockElements;
     for (int64_t firstRow = 0; firstRow < rows; firstRow += kBroadcastRows) {
-      const uint32_t *from = rowsAt(a, firstRow, panel), *lanes = pairsOf(b);
+      const uint32_t *from = rowsAt(a, firstRow, panel), *lanes = viewPairs(b);
       Sums<2> sums;
       clear<2>(sums);
       for (int64_t steps = quotientUp(depth, 2); steps > 0;
@@ -198,8 +198,8 @@ public:
       clear<2>(sums);
 #pragma GCC unroll 2
       for (int64_t step = 0; step < steps; ++step) {
-        const uint32_t *const laneRows[] = {pairsOf(b.high) + step * kBlockRows,
-                                            pairsOf(b.low) + step * kBlockRows};
+        const uint32_t *const laneRows[] = {viewPairs(b.high) + step * kBlockRows,
+                                            viewPairs(b.low) + step * kBlockRows};
         addStep<1>(sums, from + step * kBlockRows, laneRows);
       }
       addTo<2>(sums, c + firstRow * kUnitPanel);
@@ -214,9 +214,9 @@ public:
         float *to = c + (firstRow / kUnitPanel * panels + j) * kUnitBlockElements +
                     firstRow % kUnitPanel * kUnitPanel;
         if (columns - j * kUnitPanel > 16)
-          addWeights<2>(a, firstRow, steps, pairsOf(b + j * stride), to);
+          addWeights<2>(a, firstRow, steps, viewPairs(b + j * stride), to);
         else
-          addWeights<1>(a, firstRow, steps, pairsOf(b + j * stride), to);
+          addWeights<1>(a, firstRow, steps, viewPairs(b + j * stride), to);
       }
   }
 };

@@ -45,7 +45,7 @@ private:
     auto start = [&](const AttentionStrides &at) {
       return outer * at.outer + kvHead * at.kvHead + g * at.group + i * at.position;
     };
-    auto startOfKeys = [&](const AttentionStrides &at) {
+    auto getKeyStart = [&](const AttentionStrides &at) {
       return outer * at.outer + kvHead * at.kvHead;
     };
     const AttentionMask mask(s, outer, kvHead);
@@ -53,12 +53,12 @@ private:
     Scratch scratch(s.scratch, attention_scratch::forwardBytes(sizes));
     T *sums = scratch.take<T>(s.valueHead), *scores = scratch.take<T>(kKeys);
     std::fill_n(sums, s.valueHead, T(0));
-    const IndexRange query{i, i + 1}, seen = mask.keysOf(query);
+    const IndexRange query{i, i + 1}, seen = mask.getKeyRange(query);
     T highest = kHidden, total = 0;
     for (int64_t j = seen.begin; j < seen.end; j += kKeys) {
       const IndexRange keys{j, std::min(j + kKeys, seen.end)};
-      score(mask, query, keys, q + start(s.q), k + startOfKeys(s.k), scores);
-      add(keys, v + startOfKeys(s.v), scores, sums, highest, total);
+      score(mask, query, keys, q + start(s.q), k + getKeyStart(s.k), scores);
+      add(keys, v + getKeyStart(s.v), scores, sums, highest, total);
     }
     const bool isEmpty = highest == kHidden; // in a step of a ring
     E *to = out + start(s.out);

@@ -78,8 +78,8 @@ public:
 
   /// Stores the gradients of `count` keys, times `scale`, and of their values.
   void storeKeys(float scale, int64_t count, bf16 *dk, bf16 *dv) const {
-    store(dkeys, s.head, scale, dk, rowStridesOf(s.k), count);
-    store(dvalues, s.valueHead, 1, dv, rowStridesOf(s.v), count);
+    store(dkeys, s.head, scale, dk, getRowStrides(s.k), count);
+    store(dvalues, s.valueHead, 1, dv, getRowStrides(s.v), count);
   }
 
 private:

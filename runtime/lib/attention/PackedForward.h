@@ -38,7 +38,7 @@ public:
 
   /// Rounds and stores the sums of `count` lanes.
   void store(bf16 *out, int64_t count) const {
-    PackedProducts::store(sums, s.valueHead, 1, out, rowStridesOf(s.out), count);
+    PackedProducts::store(sums, s.valueHead, 1, out, getRowStrides(s.out), count);
   }
 
   float *sums; // [valueHead, rounded up to panels][lanes]

@@ -24,16 +24,16 @@ struct PackedOperand {
   int64_t rows, depth, heads = 1;
   uint16_t *data = nullptr;
 
-  int64_t elements() const { return heads * elementsOfHead(); }
+  int64_t elements() const { return heads * getHeadElements(); }
   /// Elements between consecutive panels.
   int64_t stride() const { return unitPanels(depth) * kUnitBlockElements; }
   uint16_t *at(int64_t row, int64_t deep = 0, int64_t head = 0) const {
-    return data + head * elementsOfHead() + row / kUnitPanel * stride() +
+    return data + head * getHeadElements() + row / kUnitPanel * stride() +
            deep / kUnitPanel * kUnitBlockElements;
   }
 
 private:
-  int64_t elementsOfHead() const { return unitPanels(rows) * stride(); }
+  int64_t getHeadElements() const { return unitPanels(rows) * stride(); }
 };
 
 /// State shared by the forward and backward products: the unit, scratch, and weights as two bf16.

@@ -19,7 +19,7 @@ template <typename T> T scoreFactor(const AttentionShape &s) {
 template <typename T> constexpr T kHiddenScore = T(-1e30);
 
 /// Strides of positions as rows.
-inline RowStrides rowStridesOf(const AttentionStrides &at) {
+inline RowStrides getRowStrides(const AttentionStrides &at) {
   return {at.position, at.element};
 }
 

@@ -26,8 +26,8 @@ public:
   }
   /// For query head g.
   void loadQueries(int64_t g, const E *q, const E *dout) {
-    packRows(q, rowStridesOf(s.q), s.queries, s.head, memory.queries + g * rows * s.head);
-    packRows(dout, rowStridesOf(s.out), s.queries, s.valueHead,
+    packRows(q, getRowStrides(s.q), s.queries, s.head, memory.queries + g * rows * s.head);
+    packRows(dout, getRowStrides(s.out), s.queries, s.valueHead,
              memory.douts + g * rows * s.valueHead);
   }
   void clearQueries(IndexRange some) {
@@ -38,9 +38,9 @@ public:
   /// Loads a block of keys and values, and zeroes its gradients.
   void beginKeys(IndexRange block) {
     const int64_t count = block.end - block.begin;
-    packLanes(keys + block.begin * s.k.position, rowStridesOf(s.k), count, s.head,
+    packLanes(keys + block.begin * s.k.position, getRowStrides(s.k), count, s.head,
               scoreFactor<T>(s), memory.keysT);
-    packLanes(values + block.begin * s.v.position, rowStridesOf(s.v), count, s.valueHead, T(1),
+    packLanes(values + block.begin * s.v.position, getRowStrides(s.v), count, s.valueHead, T(1),
               memory.valuesT);
     std::fill_n(memory.keys, lanes * width, T(0));
     for (int64_t lane = 0; lane < count; ++lane)
@@ -73,8 +73,8 @@ public:
 
   /// Stores the gradients of `count` keys, times `scale`, and of their values.
   void storeKeys(T scale, int64_t count, E *dk, E *dv) const {
-    storeRows(memory.dkeysT, s.head, scale, dk, rowStridesOf(s.k), count);
-    storeRows(memory.dvaluesT, s.valueHead, T(1), dv, rowStridesOf(s.v), count);
+    storeRows(memory.dkeysT, s.head, scale, dk, getRowStrides(s.k), count);
+    storeRows(memory.dvaluesT, s.valueHead, T(1), dv, getRowStrides(s.v), count);
   }
 
 private:

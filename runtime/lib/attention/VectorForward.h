@@ -19,15 +19,15 @@ public:
   /// Packs the keys of a range that starts a panel, and their values.
   void load(const E *k, const E *v, IndexRange keys) {
     const int64_t count = keys.end - keys.begin;
-    packRows(k + keys.begin * s.k.position, rowStridesOf(s.k), count, s.head,
+    packRows(k + keys.begin * s.k.position, getRowStrides(s.k), count, s.head,
              memory.keys + keys.begin * s.head);
-    packRows(v + keys.begin * s.v.position, rowStridesOf(s.v), count, s.valueHead,
+    packRows(v + keys.begin * s.v.position, getRowStrides(s.v), count, s.valueHead,
              memory.values + keys.begin * s.valueHead);
   }
 
   /// queries[head][lanes], times the score factor.
   void loadQueries(const E *q, int64_t count) {
-    packLanes(q, rowStridesOf(s.q), count, s.head, scoreFactor<T>(s), memory.queries);
+    packLanes(q, getRowStrides(s.q), count, s.head, scoreFactor<T>(s), memory.queries);
   }
 
   /// scores[count][lanes] from `firstKey`, which starts a panel.
@@ -42,7 +42,7 @@ public:
 
   /// Rounds and stores the sums of `count` lanes.
   void store(E *out, int64_t count) const {
-    storeRows(sums, s.valueHead, T(1), out, rowStridesOf(s.out), count);
+    storeRows(sums, s.valueHead, T(1), out, getRowStrides(s.out), count);
   }
 
   T *const sums; // [valueHead][lanes]

@@ -29,7 +29,7 @@ using Content = Manifest::Content;
 constexpr int64_t shardBytes = int64_t{2} << 30;
 
 /// The writer of a checkpoint, if it is another run.
-std::string writerOf(const Executor &executor, const Manifest &manifest) {
+std::string describeWriter(const Executor &executor, const Manifest &manifest) {
   bool isOwn = manifest.run.empty() || manifest.run == executor.program().name;
   return isOwn ? "" : "run `" + manifest.run + "`";
 }
@@ -53,7 +53,7 @@ void refuseAnotherModel(const std::string &directory, const Manifest &manifest) 
 void load(Executor &executor, const std::string &directory, const Manifest &manifest,
           bool isAsked) {
   constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
-  std::string writer = writerOf(executor, manifest);
+  std::string writer = describeWriter(executor, manifest);
   executor.world().runCollectively([&] {
     try {
       loadTensors(executor, {directory, manifest.paths(directory, Content::Parameters)},
@@ -92,14 +92,14 @@ std::vector<std::string> candidates(Executor &executor, const std::string &runDi
       static_cast<size_t>(executor.broadcastFromFirst(static_cast<int64_t>(steps.size()))));
   std::vector<std::string> directories;
   for (int64_t step : steps)
-    directories.push_back(checkpointOfStep(runDirectory, executor.broadcastFromFirst(step)));
+    directories.push_back(getCheckpointPath(runDirectory, executor.broadcastFromFirst(step)));
   return directories;
 }
 
 /// Renames the checkpoint durably before other files are moved or removed.
 void publish(const std::string &runDirectory, const std::string &partial, int64_t step,
              int64_t keep) {
-  const std::string target = checkpointOfStep(runDirectory, step);
+  const std::string target = getCheckpointPath(runDirectory, step);
   const fs::path checkpoints = fs::path(target).parent_path();
   syncDirectory(partial);
   if (fs::exists(fs::symlink_status(target)))
@@ -114,7 +114,7 @@ void publish(const std::string &runDirectory, const std::string &partial, int64_
 
 void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifest position,
                     int64_t keep) {
-  const std::string partial = checkpointOfStep(runDirectory, position.step) + temporarySuffix;
+  const std::string partial = getCheckpointPath(runDirectory, position.step) + temporarySuffix;
   if (executor.isFirst())
     asFault([&] {
       createDirectories(fs::path(partial).parent_path());
@@ -193,7 +193,7 @@ LoadedWeights loadWeights(Executor &executor, const std::vector<WeightSource> &s
   std::string problem;
   for (const OpenSource &source : opened)
     if (problem.empty() && !source.files.empty())
-      problem = damageOf(executor, source.directory, source.files);
+      problem = findDamage(executor, source.directory, source.files);
   if (needsInitialValues(executor.program()))
     initializeParameters(executor, seed);
   executor.world().runCollectively([&] {

@@ -37,7 +37,7 @@ nlohmann::ordered_json ownConfig(const Program &program) {
           {"num_parameters", program.parameters}};
 }
 
-std::string configOf(const Program &program, const Settings &settings) {
+std::string buildConfig(const Program &program, const Settings &settings) {
   nlohmann::ordered_json json =
       program.config.empty() ? ownConfig(program) : nlohmann::ordered_json::parse(program.config);
   json["torch_dtype"] = torchName(program.dtype);
@@ -72,10 +72,11 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
   if (executor.isFirst()) {
     writeShardIndex(directory.string(), "model", shards);
     writeFileAtomically((directory / "config.json").string(),
-                        configOf(executor.program(), settings), Sync::Content);
+                        buildConfig(executor.program(), settings), Sync::Content);
     writeFileAtomically((directory / "program.titan").string(), executor.program().source,
                         Sync::Content);
-    copyTokenizer(options.tokenizer.empty() ? tokenizerOf(options.initFrom) : options.tokenizer,
+    copyTokenizer(options.tokenizer.empty() ? findTokenizerSource(options.initFrom)
+                                            : options.tokenizer,
                   directory.string());
     syncDirectory(directory);
     std::printf("wrote %s of weights to %s\n", counted(std::ssize(shards), "file").c_str(),

@@ -54,8 +54,8 @@ std::vector<Measured> measureFiles(Executor &executor, const std::string &direct
   return measured;
 }
 
-std::string damageOf(Executor &executor, const std::string &directory,
-                     const std::vector<Manifest::File> &files) {
+std::string findDamage(Executor &executor, const std::string &directory,
+                       const std::vector<Manifest::File> &files) {
   std::vector<Measured> now = measureFiles(executor, directory, files);
   for (size_t i = 0; i < now.size(); ++i) {
     const Manifest::File &then = files[i];
@@ -72,7 +72,7 @@ std::string damageOf(Executor &executor, const std::string &directory,
   return "";
 }
 
-RunStatus::Weights checksumOfWeights(const std::string &directory) {
+RunStatus::Weights computeWeightsChecksum(const std::string &directory) {
   Measured found = measureFile(directory, {"model.safetensors", Manifest::Content::Parameters});
   if (found.error != noReadError)
     throw Fault(
@@ -90,7 +90,7 @@ Manifest examine(Executor &executor, const std::string &directory, std::string &
   }
   problem = firstProblem(executor, own);
   if (problem.empty())
-    problem = damageOf(executor, directory, manifest.files);
+    problem = findDamage(executor, directory, manifest.files);
   return manifest;
 }
 

@@ -21,11 +21,11 @@ std::vector<Measured> measureFiles(Executor &executor, const std::string &direct
 
 /// The damage of a checkpoint's files; empty if there is none. An unreadable file counts as
 /// damaged.
-std::string damageOf(Executor &executor, const std::string &directory,
-                     const std::vector<Manifest::File> &files);
+std::string findDamage(Executor &executor, const std::string &directory,
+                       const std::vector<Manifest::File> &files);
 
 /// Size and checksum of DIRECTORY/model.safetensors, which the run has just written.
-RunStatus::Weights checksumOfWeights(const std::string &directory);
+RunStatus::Weights computeWeightsChecksum(const std::string &directory);
 
 /// Reads the manifest and verifies all files; `problem` explains why they cannot be used.
 Manifest examine(Executor &executor, const std::string &directory, std::string &problem);

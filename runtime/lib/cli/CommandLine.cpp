@@ -196,12 +196,12 @@ std::string explain(const CLI::App &app, const CLI::ParseError &error) {
   if (unknown.empty())
     return cli::explain(error);
   if (unknown[0] == '-')
-    return cli::explain(error) + cli::didYouMean(unknown, cli::optionsOf(app));
+    return cli::explain(error) + cli::didYouMean(unknown, cli::getOptionNames(app));
   if (!app.get_subcommands().empty()) // a command was given
     return cli::explain(error);
-  std::string meant = cli::didYouMean(unknown, cli::commandsOf(app));
+  std::string meant = cli::didYouMean(unknown, cli::getCommandNames(app));
   return "there is no command `" + unknown + "`" +
-         (meant.empty() ? "; the commands are " + listNames(cli::commandsOf(app)) : meant);
+         (meant.empty() ? "; the commands are " + listNames(cli::getCommandNames(app)) : meant);
 }
 
 } // namespace

@@ -49,7 +49,7 @@ std::string absolute(const std::string &path) {
 std::string findTokenizer(const Options &options, const std::string &texts) {
   if (!options.tokenizer.empty())
     return options.tokenizer == "bytes" ? "bytes" : absolute(options.tokenizer);
-  if (const std::string own = tokenizerOf(options.initFrom); !own.empty())
+  if (const std::string own = findTokenizerSource(options.initFrom); !own.empty())
     return absolute(own);
   throw UserError(
       fmt::format("'{}' has no tokens, and no tokenizer is named that makes them of "

@@ -43,7 +43,7 @@ namespace titan::rt {
 namespace {
 
 /// The settings of the command line, from `--set` and from other options.
-std::vector<SettingText> settingsOf(const Options &options) {
+std::vector<SettingText> collectSettings(const Options &options) {
   std::vector<SettingText> texts;
   for (const std::string &pair : options.sets)
     texts.push_back(readPair(pair, "--set"));
@@ -66,7 +66,7 @@ void applySettings(Settings &settings, const Options &options) {
     for (const SettingText &text : readConfig(options.configFile))
       settings.set(text);
   std::map<std::string, std::string> seen; // paths, with the option that sets them
-  for (const SettingText &text : settingsOf(options)) {
+  for (const SettingText &text : collectSettings(options)) {
     auto [first, isNew] = seen.emplace(text.path, text.pathLocation.name);
     if (!isNew)
       refuse(text.pathLocation, "`" + text.path + "` is set twice [T0504]",
@@ -81,7 +81,7 @@ void applySettings(Settings &settings, const Options &options) {
 }
 
 /// The entry points of a command.
-std::vector<std::string> functionsOf(const Options &options, const Program &program) {
+std::vector<std::string> selectFunctions(const Options &options, const Program &program) {
   auto isDecode = [](const std::string &name) { return name == "decode"; };
   const bool hasCaches =
       !options.noKvCache && (std::ranges::any_of(program.functions, isDecode, &Function::name) ||
@@ -120,7 +120,7 @@ bool uses(const Options &options, const Tensor &tensor) {
 /// memory.
 Program programFor(const Options &options, const std::vector<int64_t> &degrees) {
   Program whole = program(degrees.data());
-  std::vector<std::string> needed = functionsOf(options, whole);
+  std::vector<std::string> needed = selectFunctions(options, whole);
   for (const Pipeline &pipeline : whole.pipelines)
     if (std::find(needed.begin(), needed.end(), pipeline.program) != needed.end())
       for (const Fragment &fragment : pipeline.fragments)
@@ -157,7 +157,7 @@ void describePlan(Executor &executor, const LaunchInfo &launch, const Settings &
   std::printf("%s", fmt::format("{}: {} parameters in {}, on {} ({})\n"
                                 "{}each step: {} x {} tokens\n"
                                 "memory of this rank: {} from step to step, {} in all{}\n\n{}",
-                                program.name, program.parameters, nameOf(program.dtype),
+                                program.name, program.parameters, getName(program.dtype),
                                 counted(executor.world().size(), "rank"),
                                 executor.mesh().describe(), describeNodes(executor.mesh(), launch),
                                 program.samples, program.positions,
@@ -221,7 +221,7 @@ template <typename Body> int exitOnError(const LaunchInfo &launch, bool onAllRan
 }
 
 /// This rank's fair share of its machine's cores. Collective.
-int shareOfCores(World &world) {
+int computeCoreShare(World &world) {
   static_assert(sizeof(CoreSet) % sizeof(int64_t) == 0);
   CoreSet own = ownCores();
   std::vector<CoreSet> all(static_cast<size_t>(world.size()));
@@ -270,7 +270,7 @@ std::optional<Preparation> prepare(int argc, char **argv, const LaunchInfo &laun
     applySettings(*made.settings, made.options);
     prepareData(made.program, made.options, launch.localRank == 0, *made.settings);
     if (launch.worldSize > 1)
-      made.record = recordOf(made.program, *made.settings, made.options);
+      made.record = makeRecord(made.program, *made.settings, made.options);
   } catch (const UsageError &error) {
     made.mistake = std::current_exception();
     made.record.mistake = error.what();
@@ -304,7 +304,7 @@ std::optional<Preparation> prepare(int argc, char **argv, const LaunchInfo &laun
 int runCommand(Preparation &made, World &world) {
   const LaunchInfo &launch = world.launch();
   const Options &options = made.options;
-  int share = shareOfCores(world);
+  int share = computeCoreShare(world);
   world.runCollectively([&] { omp_set_num_threads(chooseThreadCount(launch, share)); });
   // Again, because its scratch has one block per thread.
   Program needed = programFor(options, made.degrees);

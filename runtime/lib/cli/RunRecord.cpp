@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char *nameOf(Command command) {
+const char *getName(Command command) {
   switch (command) {
   case Command::Train:
     return "train";
@@ -35,13 +35,13 @@ const char *nameOf(Command command) {
 }
 
 /// The checksum of the compiled code, or of the source for programs that titanc did not compile.
-std::string codeOf(const Program &program) {
+std::string describeCode(const Program &program) {
   return program.code.empty() ? fmt::format("source {:08x}", crc32c(program.source)) : program.code;
 }
 
 void addProgram(RankRecord &record, const Program &program) {
   record.add("program", program.name);
-  record.add("compiled program", codeOf(program));
+  record.add("compiled program", describeCode(program));
   record.add("parameters", std::to_string(program.parameters));
 }
 
@@ -63,7 +63,7 @@ std::string numberOr(const std::optional<int64_t> &number) {
 }
 
 void addOptions(RankRecord &record, const Program &program, const Options &options) {
-  record.add("command", nameOf(options.command));
+  record.add("command", getName(options.command));
   const bool isNamed = options.resume != "auto" && options.resume != "none";
   if (options.command == Command::Train)
     record.add("--out", absolute(runDirectory(program, options)));
@@ -86,7 +86,8 @@ void addOptions(RankRecord &record, const Program &program, const Options &optio
 /// Weights may be absent.
 void addIndexed(RankRecord &record, const std::string &name, const std::string &file) {
   for (const char *ending : {".idx", ".bin", ".weights.bin"})
-    record.add(fmt::format("{} (*{})", name, ending), digestOf(tokenFilePrefix(file) + ending));
+    record.add(fmt::format("{} (*{})", name, ending),
+               computeDigest(tokenFilePrefix(file) + ending));
 }
 
 /// Digests of data files: a text, or the files of indexed tokens, for each of several sets.
@@ -106,7 +107,7 @@ void addData(RankRecord &record, const Settings &settings) {
       if (isIndexed)
         addIndexed(record, name, sets[i].path);
       else
-        record.add(name, digestOf(sets[i].path));
+        record.add(name, computeDigest(sets[i].path));
     }
   }
 }
@@ -121,7 +122,7 @@ void addVariables(RankRecord &record) {
 
 } // namespace
 
-RankRecord recordOf(const Program &program, const Settings &settings, const Options &options) {
+RankRecord makeRecord(const Program &program, const Settings &settings, const Options &options) {
   RankRecord record;
   addProgram(record, program);
   addSettings(record, settings);
@@ -129,7 +130,7 @@ RankRecord recordOf(const Program &program, const Settings &settings, const Opti
   addData(record, settings);
   for (const WeightSource &source : options.initFrom)
     record.add(source.prefix.empty() ? "--init-from" : "--init-from " + source.prefix,
-               digestOf(source.path));
+               computeDigest(source.path));
   addVariables(record);
   return record;
 }

@@ -11,6 +11,6 @@
 namespace titan::rt {
 
 /// Input files are compared by content, output files by path.
-RankRecord recordOf(const Program &program, const Settings &settings, const Options &options);
+RankRecord makeRecord(const Program &program, const Settings &settings, const Options &options);
 
 } // namespace titan::rt

@@ -55,7 +55,7 @@ Collectives::~Collectives() {
       lane.group->leave();
 }
 
-Group &Collectives::groupOf(const std::vector<int> &ranks) {
+Group &Collectives::getGroup(const std::vector<int> &ranks) {
   return device.group(world, ranks);
 }
 
@@ -64,7 +64,7 @@ Group &Collectives::group(GroupRef axes) {
     if (std::equal(entry.axes.begin(), entry.axes.end(), axes.axes, axes.axes + axes.count))
       return *entry.group;
   std::vector<int> list(axes.axes, axes.axes + axes.count);
-  Group &made = groupOf(mesh.group(world.rank(), list));
+  Group &made = getGroup(mesh.group(world.rank(), list));
   known.push_back({list, &made});
   return made;
 }
@@ -81,12 +81,12 @@ void Collectives::connect(const std::vector<MessageRoute> &routes) {
     Link link{route};
     auto connectSource = [&] {
       if (source != Shift::kNobody)
-        link.fromSource = &groupOf({ranks[source], ranks[position]});
+        link.fromSource = &getGroup({ranks[source], ranks[position]});
     };
     if (source < position)
       connectSource();
     if (target != Shift::kNobody)
-      link.toTarget = &groupOf({ranks[position], ranks[target]});
+      link.toTarget = &getGroup({ranks[position], ranks[target]});
     if (source > position)
       connectSource();
     links.push_back(std::move(link));
@@ -108,7 +108,7 @@ Background *Collectives::findLane(const Group &group) const {
   return nullptr;
 }
 
-Background &Collectives::laneOf(Group &group) {
+Background &Collectives::getOrCreateLane(Group &group) {
   if (Background *lane = findLane(group))
     return *lane;
   auto packs = std::make_unique<DeviceStaging>(device);
@@ -139,7 +139,7 @@ void Collectives::issue(const CollectiveCall &call, int channel) {
       call.group->makeNextAsync(channel);
     return execute(call, *staging);
   }
-  slot.lane = &laneOf(*call.group);
+  slot.lane = &getOrCreateLane(*call.group);
   slot.number = slot.lane->start(call);
 }
 

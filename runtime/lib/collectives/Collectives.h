@@ -30,8 +30,8 @@ public:
   Collectives(const Collectives &) = delete;
   Collectives &operator=(const Collectives &) = delete;
 
-  const Mesh &meshOf() const { return mesh; }
-  World &worldOf() { return world; }
+  const Mesh &getMesh() const { return mesh; }
+  World &getWorld() { return world; }
   /// The group of the ranks that differ in these axes only, ordered by the axes.
   Group &group(GroupRef axes);
   /// Connects the groups of the messages that a program sends. All ranks call this with the same
@@ -67,10 +67,10 @@ private:
     uint64_t number = 0;        ///< of the call in its lane
   };
 
-  Group &groupOf(const std::vector<int> &ranks);
+  Group &getGroup(const std::vector<int> &ranks);
   /// The thread of a group; null if it has none yet.
   Background *findLane(const Group &group) const;
-  Background &laneOf(Group &group);
+  Background &getOrCreateLane(Group &group);
 
   World &world;
   Mesh mesh;

@@ -105,14 +105,14 @@ private:
     store.publish("record/0", encodeRecord(0, own));
     records[0] = own;
     std::string verdict = compareAll();
-    store.publish("peer", addressOfPeer());
+    store.publish("peer", getPeerAddress());
     store.publish("verdict", verdict);
     return verdict;
   }
 
   /// The first address that other machines reach, for ranks that know none of their own; empty if
   /// there is none.
-  std::string addressOfPeer() const {
+  std::string getPeerAddress() const {
     for (const auto &[rank, record] : records)
       if (!record.address.empty() && !isLoopback(record.address))
         return record.address;

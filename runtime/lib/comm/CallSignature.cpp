@@ -8,7 +8,7 @@ namespace titan::rt {
 namespace {
 
 /// The last eight characters, which distinguish lines of one file, as a number.
-uint64_t endOf(const char *text, size_t length) {
+uint64_t loadEnd(const char *text, size_t length) {
   uint64_t end = 0;
   const size_t bytes = std::min(length, sizeof(end));
   std::memcpy(&end, text + length - bytes, bytes);
@@ -17,7 +17,7 @@ uint64_t endOf(const char *text, size_t length) {
 
 } // namespace
 
-uint64_t hashOf(const CallSignature &call) {
+uint64_t computeHash(const CallSignature &call) {
   uint64_t hash = 0;
   auto mix = [&](uint64_t value) {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
@@ -25,7 +25,7 @@ uint64_t hashOf(const CallSignature &call) {
   };
   auto mixText = [&](const char *text) {
     const size_t length = std::strlen(text);
-    mix(endOf(text, length) ^ length << 56);
+    mix(loadEnd(text, length) ^ length << 56);
   };
   mixText(call.operation);
   if (call.hasOneSite) {

@@ -15,12 +15,12 @@ struct CallSignature {
 };
 
 /// The signature of a permute of `bytes` bytes.
-inline CallSignature signatureOf(Shift shift, int64_t bytes, DType type, Site site) {
+inline CallSignature makeSignature(Shift shift, int64_t bytes, DType type, Site site) {
   return {"permute", site, bytes, type, shift.offset, shift.isCyclic};
 }
 
 /// A hash that is equal on all ranks, although literals have different addresses there. It is
 /// computed per message and takes a few nanoseconds, while a message takes hundreds.
-uint64_t hashOf(const CallSignature &call);
+uint64_t computeHash(const CallSignature &call);
 
 } // namespace titan::rt

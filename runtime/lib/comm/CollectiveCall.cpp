@@ -38,7 +38,7 @@ void callWhole(const CollectiveCall &call, const void *in, void *out, int64_t co
 class Packer {
 public:
   Packer(const CollectiveCall &call, Staging &staging)
-      : call(call), staging(staging), size(call.group->size()), width(sizeOf(call.type)) {
+      : call(call), staging(staging), size(call.group->size()), width(getByteSize(call.type)) {
     for (const CollectiveBuffer &buffer : call.buffers)
       count += buffer.outer * buffer.block;
   }
@@ -71,7 +71,7 @@ private:
   struct Rows {
     int64_t count, block;
   };
-  Rows rowsOf(const CollectiveBuffer &buffer, Side side) const {
+  Rows getRows(const CollectiveBuffer &buffer, Side side) const {
     if (side == Side::Out && call.kind == CollectiveCall::AllToAll)
       return {buffer.outerOut, buffer.blockOut};
     return {buffer.outer, buffer.block};
@@ -103,9 +103,9 @@ private:
     for (int64_t member = 0; member < members; ++member) {
       int64_t packed = member * count * width;
       for (const CollectiveBuffer &buffer : call.buffers) {
-        const Rows rows = rowsOf(buffer, side);
+        const Rows rows = getRows(buffer, side);
         const int64_t row = members * rows.block;
-        const DimShard shard = shardOf(row, {{members, member, buffer.order}});
+        const DimShard shard = getShard(row, {{members, member, buffer.order}});
         for (int k = 0; k < shard.intervalCount(); ++k) {
           const IndexInterval interval = shard.interval(k);
           const int64_t before = k == 0 ? 0 : shard.split;

@@ -6,8 +6,8 @@
 
 namespace titan::rt {
 
-Fault failureOf(const Group &group, const char *operation, Site site, const std::string &cause,
-                double seconds, Fault::Peer peer) {
+Fault makeFailure(const Group &group, const char *operation, Site site, const std::string &cause,
+                  double seconds, Fault::Peer peer) {
   std::string what = site.action && *site.action ? site.action : operation;
   std::string where = site.source && *site.source ? fmt::format(" ({})", site.source) : "";
   return Fault(fmt::format("rank {}: {}{} failed after {:.1f} s in the group of ranks {{{}}}: {}",

@@ -141,7 +141,7 @@ protected:
                     const std::function<void(Messages &)> &body) override {
     auto begin = std::chrono::steady_clock::now();
     try {
-      GlooMessages messages(*gloo, static_cast<int>(hashOf(call) >> 33));
+      GlooMessages messages(*gloo, static_cast<int>(computeHash(call) >> 33));
       const Running entry(*this, messages);
       body(messages);
       messages.awaitAll();
@@ -154,7 +154,7 @@ protected:
           : isTimeout(failed.text)
               ? fmt::format("rank {} did not come in time", rank)
               : fmt::format("the connection to rank {}: {}", rank, failed.text);
-      throw failureOf(*this, call.operation, call.site, cause, waited.count(), {rank, hasEnded});
+      throw makeFailure(*this, call.operation, call.site, cause, waited.count(), {rank, hasEnded});
     }
   }
 

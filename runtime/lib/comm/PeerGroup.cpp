@@ -62,7 +62,7 @@ std::byte *PeerGroup::receive(int64_t bytes) {
 }
 
 void PeerGroup::reduceSegments(Messages &messages, DType type, Reduction op) {
-  const int64_t width = sizeOf(type), slotBytes = segmentElements(width) * width;
+  const int64_t width = getByteSize(type), slotBytes = segmentElements(width) * width;
   const size_t peers = size() - 1;
   std::byte *slots = receive(2 * size() * slotBytes);
   auto slot = [&](size_t segment, int member) {
@@ -91,9 +91,9 @@ void PeerGroup::reduceSegments(Messages &messages, DType type, Reduction op) {
 
 void PeerGroup::reduceWhole(Messages &messages, std::span<const CollectiveBuffer> buffers,
                             DType type, Reduction op) {
-  const int64_t width = sizeOf(type), bytes = countElements(buffers) * width;
+  const int64_t width = getByteSize(type), bytes = countElements(buffers) * width;
   std::byte *slots = receive((size() + 1) * bytes);
-  auto slot = [&](int member) { return slots + slotOf(member) * bytes; };
+  auto slot = [&](int member) { return slots + getSlot(member) * bytes; };
   std::byte *result = slots + size() * bytes;
   auto forEachBuffer = [&](auto visit) {
     int64_t begin = 0;
@@ -128,7 +128,7 @@ bool PeerGroup::supportsUnpacked(std::span<const CollectiveBuffer> buffers) cons
 
 template <typename Deliver>
 void PeerGroup::reduceByChain(Messages &messages, DType type, Reduction op, Deliver deliver) {
-  const int64_t width = sizeOf(type), partialWidth = sizeOf(partialType(type));
+  const int64_t width = getByteSize(type), partialWidth = getByteSize(partialType(type));
   const int previous = rank() - 1, next = rank() + 1;
   if (rank() == 0) {
     for (const Segment &segment : segments)
@@ -164,7 +164,7 @@ void PeerGroup::reduceByChain(Messages &messages, DType type, Reduction op, Deli
 
 void PeerGroup::allReduceByChain(Messages &messages, std::span<const CollectiveBuffer> buffers,
                                  DType type, Reduction op) {
-  const int64_t width = sizeOf(type);
+  const int64_t width = getByteSize(type);
   for (const CollectiveBuffer &buffer : buffers)
     addSegments(at(buffer.out, 0), at(buffer.out, 0), buffer.outer * buffer.block, width);
   reduceByChain(messages, type, op, [&](size_t segment, const std::byte *sums) {
@@ -187,7 +187,7 @@ void PeerGroup::allReduceByChain(Messages &messages, std::span<const CollectiveB
 
 void PeerGroup::reduceScatterByChain(Messages &messages, std::span<const CollectiveBuffer> buffers,
                                      DType type, Reduction op) {
-  const int64_t width = sizeOf(type), most = segmentElements(width);
+  const int64_t width = getByteSize(type), most = segmentElements(width);
   const int last = size() - 1;
   owners.clear();
   for (const CollectiveBuffer &buffer : buffers)
@@ -219,7 +219,7 @@ void PeerGroup::reduceScatterByChain(Messages &messages, std::span<const Collect
 
 void PeerGroup::allReduceByPairs(Messages &messages, std::span<const CollectiveBuffer> buffers,
                                  DType type, Reduction op) {
-  const int64_t width = sizeOf(type);
+  const int64_t width = getByteSize(type);
   auto shard = [&](const CollectiveBuffer &buffer, int member) {
     return at(buffer.out, shardBegin(buffer.block, member, size()) * width);
   };
@@ -244,7 +244,7 @@ void PeerGroup::allReduceByPairs(Messages &messages, std::span<const CollectiveB
 
 void PeerGroup::allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
                           Site site) {
-  const CallSignature call{"all_reduce", site, countElements(buffers) * sizeOf(type), type,
+  const CallSignature call{"all_reduce", site, countElements(buffers) * getByteSize(type), type,
                            static_cast<int>(op)};
   withMessages(call, [&](Messages &messages) {
     if (call.bytes <= kWholeBytes)
@@ -340,7 +340,7 @@ void PeerGroup::gatherByRing(Messages &messages, const std::byte *own, int64_t b
 }
 
 void PeerGroup::allGather(std::span<const CollectiveBuffer> buffers, DType type, Site site) {
-  const int64_t width = sizeOf(type);
+  const int64_t width = getByteSize(type);
   coalesce(buffers, width);
   const CallSignature call{"all_gather", site, countElements(buffers) * width, type};
   withMessages(call, [&](Messages &messages) {
@@ -394,13 +394,13 @@ void PeerGroup::gatherWhole(Messages &messages, std::span<const CollectiveBuffer
   gatherByTree(messages, slots, bytes);
   for (int member = 0; member < size(); ++member)
     forEachBuffer([&](const CollectiveBuffer &buffer, int64_t begin, int64_t length) {
-      std::memcpy(at(buffer.out, member * length), slots + slotOf(member) * bytes + begin, length);
+      std::memcpy(at(buffer.out, member * length), slots + getSlot(member) * bytes + begin, length);
     });
 }
 
 void PeerGroup::reduceScatterByPairs(Messages &messages, std::span<const CollectiveBuffer> buffers,
                                      DType type, Reduction op) {
-  const int64_t width = sizeOf(type);
+  const int64_t width = getByteSize(type);
   for (const CollectiveBuffer &buffer : buffers) {
     forEachPeer([&](int peer) {
       sendSegments(messages, at(buffer.in, peer * buffer.block * width), buffer.block, width, peer);
@@ -413,7 +413,7 @@ void PeerGroup::reduceScatterByPairs(Messages &messages, std::span<const Collect
 
 void PeerGroup::reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
                               Site site) {
-  const CallSignature call{"reduce_scatter", site, countElements(buffers) * sizeOf(type), type,
+  const CallSignature call{"reduce_scatter", site, countElements(buffers) * getByteSize(type), type,
                            static_cast<int>(op)};
   withMessages(call, [&](Messages &messages) {
     if (isFew())
@@ -425,9 +425,9 @@ void PeerGroup::reduceScatter(std::span<const CollectiveBuffer> buffers, DType t
 
 void PeerGroup::permute(std::span<const CollectiveBuffer> buffers, DType type, Shift shift,
                         Site site) {
-  const int64_t width = sizeOf(type);
+  const int64_t width = getByteSize(type);
   const int target = shift.target(rank(), size()), source = shift.source(rank(), size());
-  const CallSignature call = signatureOf(shift, countElements(buffers) * width, type, site);
+  const CallSignature call = makeSignature(shift, countElements(buffers) * width, type, site);
   withMessages(call, [&](Messages &messages) {
     for (const CollectiveBuffer &buffer : buffers) {
       const int64_t bytes = buffer.outer * buffer.block * width;
@@ -444,7 +444,7 @@ void PeerGroup::permute(std::span<const CollectiveBuffer> buffers, DType type, S
 }
 
 void PeerGroup::allToAll(const void *input, void *output, int64_t count, DType type, Site site) {
-  const int64_t bytes = count * sizeOf(type);
+  const int64_t bytes = count * getByteSize(type);
   if (bytes == 0)
     return;
   withMessages({"all_to_all", site, bytes, type}, [&](Messages &messages) {
@@ -459,7 +459,7 @@ void PeerGroup::allToAll(const void *input, void *output, int64_t count, DType t
 /// The tree: a member at distance d from the root receives from the distance without the lowest bit
 /// of d, and sends to the distances with one more bit below.
 void PeerGroup::broadcast(void *data, int64_t count, DType type, int root, Site site) {
-  const int64_t bytes = count * sizeOf(type);
+  const int64_t bytes = count * getByteSize(type);
   const int distance = (rank() + size() - root) % size();
   auto member = [&](int steps) { return (root + steps) % size(); };
   withMessages({"broadcast", site, bytes, type, root}, [&](Messages &messages) {

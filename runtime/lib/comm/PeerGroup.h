@@ -136,7 +136,7 @@ private:
   /// later; slot 0 holds the own data at the call.
   void gatherByTree(Messages &messages, std::byte *slots, int64_t bytes);
   /// The slot of a member after gatherByTree.
-  int slotOf(int member) const { return (member - rank() + size()) % size(); }
+  int getSlot(int member) const { return (member - rank() + size()) % size(); }
   /// The patterns for one message: `slot(m)` is the destination of member m's.
   template <typename Slot>
   void gatherByPairs(Messages &messages, const std::byte *own, int64_t bytes, Slot slot);

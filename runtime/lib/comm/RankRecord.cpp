@@ -109,7 +109,7 @@ std::string describeField(const std::string &name, const std::map<int, RankRecor
 }
 
 /// The names of all fields, in the order of their first occurrence.
-std::vector<std::string> namesOf(const std::map<int, RankRecord> &records) {
+std::vector<std::string> getFieldNames(const std::map<int, RankRecord> &records) {
   std::vector<std::string> names;
   for (const auto &[rank, record] : records)
     for (const RankRecord::Field &field : record.fields)
@@ -171,7 +171,7 @@ std::string describeDifferences(const std::map<int, RankRecord> &records) {
   if (!mistakes.empty() || !records.begin()->second.mistake.empty())
     return mistakes;
   std::vector<std::string> texts;
-  for (const std::string &name : namesOf(records))
+  for (const std::string &name : getFieldNames(records))
     if (std::string text = describeField(name, records); !text.empty())
       texts.push_back(std::move(text));
   if (texts.size() > kShownFields) {

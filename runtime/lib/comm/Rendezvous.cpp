@@ -21,7 +21,7 @@ std::unique_ptr<Rendezvous> Rendezvous::connect(const LaunchInfo &launch, CommOp
   return std::unique_ptr<Rendezvous>(met);
 }
 
-const char *interfaceOfC10d() {
+const char *findC10dInterface() {
   return TITAN_C10D_INTERFACE;
 }
 

@@ -56,10 +56,10 @@ public:
 };
 
 /// The checksum of the interface between a program and libtitan_c10d.so (C10dModule.h).
-const char *interfaceOfC10d();
+const char *findC10dInterface();
 
 /// The Fault of a collective that failed after `seconds`. `peer` is the member that caused it.
-Fault failureOf(const Group &group, const char *operation, Site site, const std::string &cause,
-                double seconds, Fault::Peer peer = {});
+Fault makeFailure(const Group &group, const char *operation, Site site, const std::string &cause,
+                  double seconds, Fault::Peer peer = {});
 
 } // namespace titan::rt

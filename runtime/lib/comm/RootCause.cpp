@@ -53,7 +53,7 @@ public:
 
   Failure publish(const std::string &message, Fault::Peer peer) {
     Failure own{store.add("failures", 1), peer.rank, message};
-    store.publish(keyOf(rank), encode(own));
+    store.publish(getKey(rank), encode(own));
     return own;
   }
 
@@ -88,15 +88,15 @@ public:
   }
 
 private:
-  static std::string keyOf(int rank) { return fmt::format("failure/{}", rank); }
+  static std::string getKey(int rank) { return fmt::format("failure/{}", rank); }
 
   std::optional<Failure> find(int other, Deadline deadline) {
-    while (!store.has(keyOf(other))) {
+    while (!store.has(getKey(other))) {
       if (deadline.isOver())
         return std::nullopt;
       std::this_thread::sleep_for(milliseconds(10));
     }
-    return decode(store.lookup(keyOf(other), deadline.left()));
+    return decode(store.lookup(getKey(other), deadline.left()));
   }
 
   Rendezvous &store;

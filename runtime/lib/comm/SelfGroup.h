@@ -50,7 +50,7 @@ public:
 private:
   static void copy(const void *input, void *output, int64_t count, DType type) {
     if (count > 0 && input != output)
-      std::memcpy(output, input, count * sizeOf(type));
+      std::memcpy(output, input, count * getByteSize(type));
   }
 };
 

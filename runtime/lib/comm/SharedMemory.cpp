@@ -57,7 +57,7 @@ std::string SharedMemory::RecordedCall::describe() const {
   auto text = [](const auto &from) { return std::string(from, strnlen(from, sizeof(from))); };
   const std::string where = text(source);
   return fmt::format("{}{} of {} bytes{}", text(name), where.empty() ? "" : " (" + where + ")",
-                     bytes, type <= DType::Bool ? std::string(" of ") + nameOf(type) : "");
+                     bytes, type <= DType::Bool ? std::string(" of ") + getName(type) : "");
 }
 
 std::unique_ptr<SharedMemory> SharedMemory::connect(Rendezvous &rendezvous,
@@ -142,7 +142,7 @@ SharedMemory::Problem SharedMemory::barrier(const CallSignature &call,
                                             std::chrono::seconds timeout) {
   Member &self = members[position];
   ++arrivals;
-  self.signature[arrivals % 2] = hashOf(call);
+  self.signature[arrivals % 2] = computeHash(call);
   self.told[arrivals % 2].set(call);
   self.arrivals.store(arrivals);
   if (self.waiters.load() != 0)

@@ -59,10 +59,10 @@ private:
   int64_t row = 0, offset = 0;
 };
 
-const void *inOf(const CollectiveBuffer &buffer) {
+const void *getInput(const CollectiveBuffer &buffer) {
   return buffer.in;
 }
-const void *outOf(const CollectiveBuffer &buffer) {
+const void *getOutput(const CollectiveBuffer &buffer) {
   return buffer.out;
 }
 
@@ -83,7 +83,7 @@ void SharedMemoryGroup::meet(const CallSignature &call) {
   if (problem.text.empty())
     return;
   std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
-  throw failureOf(*this, call.operation, call.site, problem.text, waited.count(), problem.peer);
+  throw makeFailure(*this, call.operation, call.site, problem.text, waited.count(), problem.peer);
 }
 
 void SharedMemoryGroup::reduceHalves(std::byte *out, size_t offset, int64_t count, DType type,
@@ -95,9 +95,9 @@ void SharedMemoryGroup::reduceHalves(std::byte *out, size_t offset, int64_t coun
 
 void SharedMemoryGroup::allReduce(std::span<const CollectiveBuffer> buffers, DType type,
                                   Reduction op, Site site) {
-  int64_t width = sizeOf(type), n = size(), count = countElements(buffers);
+  int64_t width = getByteSize(type), n = size(), count = countElements(buffers);
   const CallSignature call{"all_reduce", site, count * width, type, static_cast<int>(op)};
-  Walk in(buffers, inOf, width, 0, 1), out(buffers, outOf, width, 0, 1);
+  Walk in(buffers, getInput, width, 0, 1), out(buffers, getOutput, width, 0, 1);
   // Each member reduces its chunk of a segment into the half that it wrote, after its own data.
   int64_t most = static_cast<int64_t>(halfBytes()) / width / 2;
   for (int64_t done = 0; done < count; done += most) {
@@ -125,10 +125,10 @@ void SharedMemoryGroup::allReduce(std::span<const CollectiveBuffer> buffers, DTy
 
 void SharedMemoryGroup::allGather(std::span<const CollectiveBuffer> buffers, DType type,
                                   Site site) {
-  int64_t width = sizeOf(type), count = countElements(buffers);
+  int64_t width = getByteSize(type), count = countElements(buffers);
   const CallSignature call{"all_gather", site, count * width, type};
   int64_t most = static_cast<int64_t>(halfBytes()) / width;
-  Walk in(buffers, inOf, width, 0, 1);
+  Walk in(buffers, getInput, width, 0, 1);
   for (int64_t done = 0; done < count; done += most) {
     int64_t bytes = std::min(most, count - done) * width;
     in.next(bytes, [&](const std::byte *data, int64_t offset, int64_t run) {
@@ -136,7 +136,7 @@ void SharedMemoryGroup::allGather(std::span<const CollectiveBuffer> buffers, DTy
     });
     meet(call);
     for (int member = 0; member < size(); ++member) {
-      Walk out(buffers, outOf, width, member, size());
+      Walk out(buffers, getOutput, width, member, size());
       out.skip(done * width);
       out.next(bytes, [&](std::byte *data, int64_t offset, int64_t run) {
         std::memcpy(data, half(member) + offset, run);
@@ -148,14 +148,14 @@ void SharedMemoryGroup::allGather(std::span<const CollectiveBuffer> buffers, DTy
 
 void SharedMemoryGroup::reduceScatter(std::span<const CollectiveBuffer> buffers, DType type,
                                       Reduction op, Site site) {
-  int64_t width = sizeOf(type), n = size(), count = countElements(buffers);
+  int64_t width = getByteSize(type), n = size(), count = countElements(buffers);
   const CallSignature call{"reduce_scatter", site, count * width, type, static_cast<int>(op)};
   int64_t most = static_cast<int64_t>(halfBytes()) / width / n;
-  Walk out(buffers, outOf, width, 0, 1);
+  Walk out(buffers, getOutput, width, 0, 1);
   for (int64_t done = 0; done < count; done += most) {
     int64_t length = std::min(most, count - done);
     for (int64_t member = 0; member < n; ++member) {
-      Walk in(buffers, inOf, width, member, n);
+      Walk in(buffers, getInput, width, member, n);
       in.skip(done * width);
       in.next(length * width, [&](const std::byte *data, int64_t offset, int64_t bytes) {
         std::memcpy(half(rank()) + member * length * width + offset, data, bytes);
@@ -171,7 +171,7 @@ void SharedMemoryGroup::reduceScatter(std::span<const CollectiveBuffer> buffers,
 
 void SharedMemoryGroup::allToAll(const void *input, void *output, int64_t count, DType type,
                                  Site site) {
-  int64_t width = sizeOf(type), n = size();
+  int64_t width = getByteSize(type), n = size();
   const CallSignature call{"all_to_all", site, count * width, type};
   int64_t most = static_cast<int64_t>(halfBytes()) / width / n;
   for (int64_t done = 0; done < count; done += most) {
@@ -188,11 +188,11 @@ void SharedMemoryGroup::allToAll(const void *input, void *output, int64_t count,
 
 void SharedMemoryGroup::permute(std::span<const CollectiveBuffer> buffers, DType type, Shift shift,
                                 Site site) {
-  int64_t width = sizeOf(type), count = countElements(buffers);
-  const CallSignature call = signatureOf(shift, count * width, type, site);
+  int64_t width = getByteSize(type), count = countElements(buffers);
+  const CallSignature call = makeSignature(shift, count * width, type, site);
   const int target = shift.target(rank(), size()), source = shift.source(rank(), size());
   int64_t most = static_cast<int64_t>(halfBytes()) / width;
-  Walk in(buffers, inOf, width, 0, 1), out(buffers, outOf, width, 0, 1);
+  Walk in(buffers, getInput, width, 0, 1), out(buffers, getOutput, width, 0, 1);
   for (int64_t done = 0; done < count; done += most) {
     int64_t bytes = std::min(most, count - done) * width;
     if (target != Shift::kNobody)
@@ -209,7 +209,7 @@ void SharedMemoryGroup::permute(std::span<const CollectiveBuffer> buffers, DType
 }
 
 void SharedMemoryGroup::broadcast(void *data, int64_t count, DType type, int root, Site site) {
-  int64_t width = sizeOf(type), most = static_cast<int64_t>(halfBytes()) / width;
+  int64_t width = getByteSize(type), most = static_cast<int64_t>(halfBytes()) / width;
   const CallSignature call{"broadcast", site, count * width, type, root};
   for (int64_t done = 0; done < count; done += most) {
     int64_t bytes = std::min(most, count - done) * width;

@@ -33,7 +33,7 @@ public:
       : info(launch), limits(options) {
     if (info.worldSize == 1)
       return;
-    WaitNotice notice = noticeOf("");
+    WaitNotice notice = makeNotice("");
     auto begin = std::chrono::steady_clock::now();
     meeting = Rendezvous::connect(info, options);
     addTransport(record);
@@ -74,10 +74,10 @@ private:
     record.add("LOCAL_WORLD_SIZE", isOneMachine ? "WORLD_SIZE" : "less than WORLD_SIZE");
     record.add("TITAN_COMM", limits.avoidSharedMemory ? "gloo" : "shared");
     record.add("Titan's runtime (build the program again where it is not the same)",
-               std::string(interfaceOfC10d()).substr(0, 12));
+               std::string(findC10dInterface()).substr(0, 12));
   }
 
-  WaitNotice noticeOf(const std::string &what) const {
+  WaitNotice makeNotice(const std::string &what) const {
     return WaitNotice(
         fmt::format("rank {} of {}: waiting for the other processes at {}:{}{}, for {} "
                     "seconds at most",
@@ -94,7 +94,7 @@ private:
       return std::make_unique<SelfGroup>(info.rank);
     int position = static_cast<int>(self - ranks.begin());
     WaitNotice notice =
-        noticeOf(fmt::format(" for the group of ranks {{{}}}", fmt::join(ranks, ", ")));
+        makeNotice(fmt::format(" for the group of ranks {{{}}}", fmt::join(ranks, ", ")));
     if (info.localWorldSize == info.worldSize && !limits.avoidSharedMemory) {
       size_t bytes = SharedMemoryGroup::slotBytes(ranks.size());
       if (auto memory = SharedMemory::connect(*meeting, ranks, position, bytes))
@@ -112,7 +112,7 @@ private:
 };
 
 /// The value of an environment variable, if it is set.
-std::optional<std::chrono::seconds> secondsOf(const char *variable) {
+std::optional<std::chrono::seconds> readSeconds(const char *variable) {
   const char *text = std::getenv(variable);
   if (!text)
     return std::nullopt;
@@ -130,13 +130,13 @@ std::optional<std::chrono::seconds> secondsOf(const char *variable) {
 
 CommOptions CommOptions::ofEnvironment() {
   CommOptions options;
-  if (std::optional<std::chrono::seconds> seconds = secondsOf("TITAN_COMM_TIMEOUT")) {
+  if (std::optional<std::chrono::seconds> seconds = readSeconds("TITAN_COMM_TIMEOUT")) {
     options.timeout = *seconds;
     options.connectTimeout = std::max(*seconds, std::chrono::seconds(30));
   }
-  options.connectTimeout = secondsOf("TITAN_CONNECT_TIMEOUT").value_or(options.connectTimeout);
+  options.connectTimeout = readSeconds("TITAN_CONNECT_TIMEOUT").value_or(options.connectTimeout);
   static constexpr std::string_view transports[] = {"shared", "gloo"};
-  options.avoidSharedMemory = wordOf("TITAN_COMM", transports) == 1;
+  options.avoidSharedMemory = readWord("TITAN_COMM", transports) == 1;
   return options;
 }
 

@@ -19,7 +19,7 @@ struct Row {
 };
 
 /// The query of a warp, or its key if `group` is 1.
-__device__ Row rowOf(int64_t index, const AttentionShape &s, int64_t positions, int64_t group) {
+__device__ Row getRow(int64_t index, const AttentionShape &s, int64_t positions, int64_t group) {
   Row row;
   row.g = index % group;
   row.kvHead = index / group % s.kvHeads;
@@ -28,7 +28,7 @@ __device__ Row rowOf(int64_t index, const AttentionShape &s, int64_t positions, 
   return row;
 }
 
-__device__ int64_t offsetOf(const Row &row, const AttentionStrides &at) {
+__device__ int64_t getOffset(const Row &row, const AttentionStrides &at) {
   return row.outer * at.outer + row.position * at.position + row.kvHead * at.kvHead +
          row.g * at.group;
 }
@@ -36,7 +36,7 @@ __device__ int64_t offsetOf(const Row &row, const AttentionStrides &at) {
 /// The offset of the row's head at another position: of a key, or of a query of head g.
 __device__ int64_t offsetAt(Row row, int64_t position, const AttentionStrides &at) {
   row.position = position;
-  return offsetOf(row, at);
+  return getOffset(row, at);
 }
 
 template <typename E>
@@ -55,7 +55,7 @@ struct Span {
 __device__ DimShard queryPositions(const Row &row, const AttentionShape &s) {
   return queryPositions(s, row.outer, row.kvHead);
 }
-__device__ Span keysOf(const Row &query, const AttentionShape &s) {
+__device__ Span getKeyRange(const Row &query, const AttentionShape &s) {
   const int64_t position = queryPositions(query, s).toGlobal(query.position);
   const DimShard positions = keyPositions(s);
   Span span{0, s.keys};
@@ -65,7 +65,7 @@ __device__ Span keysOf(const Row &query, const AttentionShape &s) {
     span.end = positions.lowerBound(position + (s.causal ? 1 : s.window));
   return span;
 }
-__device__ Span queriesOf(const Row &key, const AttentionShape &s) {
+__device__ Span getQueryRange(const Row &key, const AttentionShape &s) {
   const DimShard positions = queryPositions(key, s);
   const int64_t position = keyPositions(s).toGlobal(key.position);
   Span span{0, s.queries};
@@ -82,7 +82,7 @@ __device__ bool inOneDocument(const Row &row, int64_t query, int64_t key, const 
 }
 
 /// The score of a product, and the factor of its cotangent.
-template <typename T> __device__ T scoreOf(T product, const AttentionShape &s, T &slope) {
+template <typename T> __device__ T computeScore(T product, const AttentionShape &s, T &slope) {
   T score = T(s.scale) * product;
   slope = T(s.scale);
   if (s.softCap > 0) {
@@ -114,8 +114,8 @@ template <typename T> __device__ void mergeLanes(T &top, T &total) {
 template <typename E>
 __device__ Accumulated<E> scoreAt(const Row &row, int64_t key, const AttentionShape &s,
                                   const E *query, const E *k, Accumulated<E> &slope) {
-  return scoreOf(dot(query, s.q.element, k + offsetAt(row, key, s.k), s.k.element, s.head), s,
-                 slope);
+  return computeScore(dot(query, s.q.element, k + offsetAt(row, key, s.k), s.k.element, s.head), s,
+                      slope);
 }
 
 /// The elements of a vector from `first` that the lanes of a warp hold. The vector has `size`
@@ -152,10 +152,10 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
   int64_t index = int64_t{blockIdx.x} * warpsPerBlock + threadIdx.y;
   if (index >= s.outer * s.queries * s.kvHeads * s.group)
     return;
-  Row row = rowOf(index, s, s.queries, s.group), keyRow = row;
+  Row row = getRow(index, s, s.queries, s.group), keyRow = row;
   keyRow.g = 0;
-  const E *query = q + offsetOf(row, s.q);
-  const Span seen = keysOf(row, s);
+  const E *query = q + getOffset(row, s.q);
+  const Span seen = getKeyRange(row, s);
   T top = lowest<T>(), slope;
   tm::Sum<T> total;
   for (int64_t j = seen.begin + threadIdx.x; j < seen.end; j += warpSize32) {
@@ -183,10 +183,10 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
       }
       sum.endBlock();
     }
-    sum.store(out + offsetOf(row, s.out), s.out.element, s.valueHead);
+    sum.store(out + getOffset(row, s.out), s.out.element, s.valueHead);
   }
   if (lse && threadIdx.x == 0)
-    lse[offsetOf(row, s.lse)] = top + log(all);
+    lse[getOffset(row, s.lse)] = top + log(all);
 }
 
 template <typename E> struct Cotangents {
@@ -200,13 +200,13 @@ __device__ Accumulated<E> pairGradient(const Cotangents<E> &c, const AttentionSh
                                        const Row &row, const Row &keyRow, int64_t key,
                                        Accumulated<E> &p) {
   using T = Accumulated<E>;
-  const E *cotangent = c.dOut + offsetOf(row, s.out);
+  const E *cotangent = c.dOut + getOffset(row, s.out);
   T slope;
-  T score = scoreAt(keyRow, key, s, c.q + offsetOf(row, s.q), c.k, slope);
-  p = exp(score - c.lse[offsetOf(row, s.lse)]);
-  T mean = dot(cotangent, s.out.element, c.out + offsetOf(row, s.out), s.out.element, s.valueHead);
+  T score = scoreAt(keyRow, key, s, c.q + getOffset(row, s.q), c.k, slope);
+  p = exp(score - c.lse[getOffset(row, s.lse)]);
+  T mean = dot(cotangent, s.out.element, c.out + getOffset(row, s.out), s.out.element, s.valueHead);
   if (c.lseCotangent)
-    mean -= c.lseCotangent[offsetOf(row, s.lse)];
+    mean -= c.lseCotangent[getOffset(row, s.lse)];
   T dp = dot(cotangent, s.out.element, c.v + offsetAt(keyRow, key, s.v), s.v.element, s.valueHead);
   return p * (dp - mean) * slope;
 }
@@ -218,9 +218,9 @@ __global__ void queryGradientKernel(AttentionShape s, Cotangents<E> c, E *dq) {
   int64_t index = int64_t{blockIdx.x} * warpsPerBlock + threadIdx.y;
   if (index >= s.outer * s.queries * s.kvHeads * s.group)
     return;
-  Row row = rowOf(index, s, s.queries, s.group), keyRow = row;
+  Row row = getRow(index, s, s.queries, s.group), keyRow = row;
   keyRow.g = 0;
-  const Span seen = keysOf(row, s);
+  const Span seen = getKeyRange(row, s);
   for (int64_t first = 0; first < s.head; first += atOnce) {
     Spread<T> sum{first};
     for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
@@ -234,7 +234,7 @@ __global__ void queryGradientKernel(AttentionShape s, Cotangents<E> c, E *dq) {
       }
       sum.endBlock();
     }
-    sum.store(dq + offsetOf(row, s.q), s.q.element, s.head);
+    sum.store(dq + getOffset(row, s.q), s.q.element, s.head);
   }
 }
 
@@ -245,8 +245,8 @@ __global__ void keyGradientKernel(AttentionShape s, Cotangents<E> c, E *dk, E *d
   int64_t index = int64_t{blockIdx.x} * warpsPerBlock + threadIdx.y;
   if (index >= s.outer * s.keys * s.kvHeads)
     return;
-  const Row keyRow = rowOf(index, s, s.keys, 1);
-  const Span seeing = queriesOf(keyRow, s);
+  const Row keyRow = getRow(index, s, s.keys, 1);
+  const Span seeing = getQueryRange(keyRow, s);
   for (int64_t first = 0; first < s.head || first < s.valueHead; first += atOnce) {
     Spread<T> keySum{first}, valueSum{first};
     for (int64_t g = 0; g < s.group; ++g)
@@ -260,14 +260,14 @@ __global__ void keyGradientKernel(AttentionShape s, Cotangents<E> c, E *dk, E *d
         for (int lane = 0; lane < warpSize32 && i0 + lane < seeing.end; ++lane) {
           T pLane = __shfl_sync(~0u, p, lane), dsLane = __shfl_sync(~0u, ds, lane);
           row.position = i0 + lane;
-          valueSum.add(pLane, c.dOut + offsetOf(row, s.out), s.out.element, s.valueHead);
-          keySum.add(dsLane, c.q + offsetOf(row, s.q), s.q.element, s.head);
+          valueSum.add(pLane, c.dOut + getOffset(row, s.out), s.out.element, s.valueHead);
+          keySum.add(dsLane, c.q + getOffset(row, s.q), s.q.element, s.head);
         }
         valueSum.endBlock();
         keySum.endBlock();
       }
-    keySum.store(dk + offsetOf(keyRow, s.k), s.k.element, s.head);
-    valueSum.store(dv + offsetOf(keyRow, s.v), s.v.element, s.valueHead);
+    keySum.store(dk + getOffset(keyRow, s.k), s.k.element, s.head);
+    valueSum.store(dv + getOffset(keyRow, s.v), s.v.element, s.valueHead);
   }
 }
 

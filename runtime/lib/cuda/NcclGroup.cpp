@@ -30,7 +30,7 @@ void leaveFailuresToTheHost() {
 }
 
 /// The store for the group's rendezvous: the run's own, or a local one for a single process.
-c10::intrusive_ptr<c10d::Store> storeOf(Rendezvous *rendezvous) {
+c10::intrusive_ptr<c10d::Store> getStore(Rendezvous *rendezvous) {
   if (!rendezvous)
     return c10::make_intrusive<c10d::HashStore>();
   return c10::intrusive_ptr<c10d::Store>::reclaim_copy(&rendezvous->store());
@@ -56,7 +56,7 @@ NcclGroup::NcclGroup(World &world, const std::vector<int> &ranks, int position,
     options->timeout = timeout;
     options->group_name = name;
     options->global_ranks_in_group.assign(ranks.begin(), ranks.end());
-    auto store = c10::make_intrusive<c10d::PrefixStore>(name, storeOf(world.rendezvous()));
+    auto store = c10::make_intrusive<c10d::PrefixStore>(name, getStore(world.rendezvous()));
     nccl = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, position, size(), options);
     nccl->eagerConnectSingleDevice(stream.device()); // not during the first step
   } catch (const std::exception &error) {
@@ -96,7 +96,7 @@ template <typename Start> void NcclGroup::queue(const char *operation, Site site
     if (!isCaptured(stream))
       pending.push_back({work, operation, site});
   } catch (const std::exception &error) {
-    throw failureOf(*this, operation, site, firstLine(error), 0);
+    throw makeFailure(*this, operation, site, firstLine(error), 0);
   }
 }
 
@@ -109,7 +109,7 @@ void NcclGroup::retire(std::chrono::duration<double> waited) {
     try {
       std::rethrow_exception(work->exception());
     } catch (const std::exception &error) {
-      throw failureOf(*this, operation, site, firstLine(error), waited.count());
+      throw makeFailure(*this, operation, site, firstLine(error), waited.count());
     }
   }
 }
@@ -118,8 +118,8 @@ void NcclGroup::checkPeers(std::chrono::duration<double> waited) {
   retire(waited);
   if (pending.empty() || waited < timeout)
     return;
-  throw failureOf(*this, pending.front().operation, pending.front().site,
-                  "timed out waiting for the other ranks", waited.count());
+  throw makeFailure(*this, pending.front().operation, pending.front().site,
+                    "timed out waiting for the other ranks", waited.count());
 }
 
 void NcclGroup::allReduce(void *data, int64_t count, DType type, Reduction op, Site site) {

@@ -80,7 +80,7 @@ ArraySamples::ArraySamples(const std::string &path, const std::vector<InputSpec>
     const StoredType *stored = findStoredType(content->dtype);
     if (!stored || !converts(*stored, input.type))
       refuse(fmt::format("has the type {}, which is not read as {}", content->dtype,
-                         nameOf(input.type)));
+                         getName(input.type)));
     if (std::string reason = findFault(content->shape, input, inputs[0].name); !reason.empty())
       refuse(reason);
     count = content->shape[0];

@@ -18,7 +18,7 @@ std::vector<const Tensor *> inputTensors(const Program &program, const std::stri
 
 /// The samples are numbered by their dimension and, if the step has microbatches, by the one before
 /// it. Inputs have no padding.
-InputSpec specOf(const Program &program, const Tensor &tensor) {
+InputSpec getInputSpec(const Program &program, const Tensor &tensor) {
   const std::vector<Dim> &dims = tensor.info.dims;
   auto samples = std::find_if(dims.begin(), dims.end(),
                               [&](const Dim &dim) { return dim.name == program.dims.samples; });
@@ -32,10 +32,10 @@ InputSpec specOf(const Program &program, const Tensor &tensor) {
 
 } // namespace
 
-std::vector<InputSpec> inputsOf(const Program &program, const std::string &function) {
+std::vector<InputSpec> getInputSpecs(const Program &program, const std::string &function) {
   std::vector<InputSpec> specs;
   for (const Tensor *tensor : inputTensors(program, function))
-    specs.push_back(specOf(program, *tensor));
+    specs.push_back(getInputSpec(program, *tensor));
   return specs;
 }
 
@@ -53,12 +53,15 @@ BatchReader::BatchReader(Executor &executor, const std::string &function,
 
 BatchReader::Target BatchReader::makeTarget(const Tensor &tensor, size_t input) const {
   int64_t perSample = 1;
-  for (int64_t size : specOf(executor.program(), tensor).shape)
+  for (int64_t size : getInputSpec(executor.program(), tensor).shape)
     perSample *= size;
-  const ShardLayout layout = executor.layoutOf(tensor.info);
-  Target target{
-      input, perSample, executor.dataOf(tensor), layout.localElements(), sizeOf(tensor.info.dtype),
-      {}};
+  const ShardLayout layout = executor.getLayout(tensor.info);
+  Target target{input,
+                perSample,
+                executor.getData(tensor),
+                layout.localElements(),
+                getByteSize(tensor.info.dtype),
+                {}};
   // A run of the tensor may span several samples.
   layout.forEachRun([&](const ShardRun &run) {
     for (int64_t done = 0; done < run.count;) {

@@ -15,7 +15,7 @@
 namespace titan::rt {
 
 /// The inputs of a function of the program, in the order of its table.
-std::vector<InputSpec> inputsOf(const Program &program, const std::string &function);
+std::vector<InputSpec> getInputSpecs(const Program &program, const std::string &function);
 
 class BatchReader {
 public:

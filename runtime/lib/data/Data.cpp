@@ -139,7 +139,7 @@ constexpr const char *rightForm = "a mixture is weights and paths in turn, \"0.7
                                   "and evaluation sets are names and "
                                   "paths, \"web=valid/web code=valid/code\"";
 
-std::vector<DataPath> pathsOf(const DataSettings &data) {
+std::vector<DataPath> readPaths(const DataSettings &data) {
   const auto [paths, mistake] = parseDataPaths(data.path);
   if (!mistake.empty())
     throw UserError(
@@ -165,7 +165,7 @@ DataSettings evaluationData(const Settings &settings) {
 DataSource openTrainingData(const Program &program, const std::vector<InputSpec> &inputs,
                             const DataSettings &data, uint64_t seed) {
   std::vector<DataSource::Component> components;
-  for (const DataPath &set : pathsOf(data)) {
+  for (const DataPath &set : readPaths(data)) {
     if (!set.name.empty())
       throw UserError(fmt::format("'{}' names an evaluation set, and these are data to train on; "
                                   "'./{}={}' is a file of this name",
@@ -176,8 +176,8 @@ DataSource openTrainingData(const Program &program, const std::vector<InputSpec>
 }
 
 std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data) {
-  const std::vector<InputSpec> inputs = inputsOf(program, "eval");
-  const std::vector<DataPath> paths = pathsOf(data);
+  const std::vector<InputSpec> inputs = getInputSpecs(program, "eval");
+  const std::vector<DataPath> paths = readPaths(data);
   if (paths.size() > 1 && paths[0].name.empty())
     throw UserError(
         fmt::format("'{}' is a mixture, but an evaluation reads every sample once: name "

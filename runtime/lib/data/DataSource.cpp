@@ -12,7 +12,7 @@ int64_t SampleOrder::operator()(int64_t sample) const {
 
 namespace {
 
-std::vector<double> weightsOf(const std::vector<DataSource::Component> &components) {
+std::vector<double> getWeights(const std::vector<DataSource::Component> &components) {
   std::vector<double> weights;
   for (const DataSource::Component &component : components)
     weights.push_back(component.weight);
@@ -22,7 +22,7 @@ std::vector<double> weightsOf(const std::vector<DataSource::Component> &componen
 } // namespace
 
 DataSource::DataSource(std::vector<Component> all, uint64_t seed, bool shuffle)
-    : components(std::move(all)), mixture(weightsOf(components)) {
+    : components(std::move(all)), mixture(getWeights(components)) {
   for (const Component &component : components)
     orders.emplace_back(component.set->samples(), seed, shuffle);
 }

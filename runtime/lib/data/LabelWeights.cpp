@@ -39,7 +39,7 @@ void LabelWeights::read(int64_t first, int64_t count, DType type, void *out) con
     constexpr std::byte one{1};
     auto *to = static_cast<std::byte *>(out);
     for (int64_t i = 0; i < count; ++i)
-      convertStored(stored, &one, 1, type, to + i * sizeOf(type));
+      convertStored(stored, &one, 1, type, to + i * getByteSize(type));
     return;
   }
   file->requireUntruncated();

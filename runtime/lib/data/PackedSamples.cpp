@@ -84,7 +84,7 @@ void PackedSamples::write(const Segment &segment, int64_t first, int64_t count, 
 void PackedSamples::read(int64_t sample, size_t number, int64_t first, int64_t count,
                          void *out) const {
   const TokenInput input = inputs[number];
-  const int64_t bytes = sizeOf(input.type);
+  const int64_t bytes = getByteSize(input.type);
   auto *to = static_cast<std::byte *>(out);
   // The part of a document within the range that is asked for.
   auto visit = [&](const Segment &segment, auto write) {

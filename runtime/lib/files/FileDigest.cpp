@@ -34,7 +34,7 @@ bool add(int file, int64_t offset, int64_t bytes, std::vector<std::byte> &buffer
   return true;
 }
 
-std::string digestOfFile(int file, int64_t size) {
+std::string computeFileDigest(int file, int64_t size) {
   std::vector<std::byte> buffer(kChunk);
   uint32_t sum = 0;
   bool isRead = true;
@@ -50,7 +50,7 @@ std::string digestOfFile(int file, int64_t size) {
                      size > kMaxWhole ? " of samples" : "");
 }
 
-std::string digestOfDirectory(const std::string &path) {
+std::string computeDirectoryDigest(const std::string &path) {
   std::vector<std::string> files;
   std::error_code error;
   for (const fs::directory_entry &entry : fs::directory_iterator(path, error))
@@ -59,20 +59,20 @@ std::string digestOfDirectory(const std::string &path) {
   std::sort(files.begin(), files.end());
   std::string all;
   for (const std::string &file : files)
-    all += file + " " + digestOf((fs::path(path) / file).string()) + "\n";
+    all += file + " " + computeDigest((fs::path(path) / file).string()) + "\n";
   return fmt::format("{} files, CRC-32C {:08x}", files.size(), crc32c(all));
 }
 
 } // namespace
 
-std::string digestOf(const std::string &path) {
+std::string computeDigest(const std::string &path) {
   int file =
       ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // O_NONBLOCK: a pipe would block
   struct stat status = {};
   if (file < 0 || ::fstat(file, &status) != 0)
     return fmt::format("cannot be read: {}", std::strerror(errno));
-  std::string digest = S_ISREG(status.st_mode)   ? digestOfFile(file, status.st_size)
-                       : S_ISDIR(status.st_mode) ? digestOfDirectory(path)
+  std::string digest = S_ISREG(status.st_mode)   ? computeFileDigest(file, status.st_size)
+                       : S_ISDIR(status.st_mode) ? computeDirectoryDigest(path)
                                                  : "is no regular file";
   ::close(file);
   return digest;

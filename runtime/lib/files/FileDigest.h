@@ -8,6 +8,6 @@ namespace titan::rt {
 /// "58392 bytes, CRC-32C 1b2c3d4e": of the complete file up to 16 MiB, else of 256 evenly spaced
 /// blocks that include the first and the last ("of samples"). For a directory: names and digests of
 /// its files. For an unreadable file: the reason.
-std::string digestOf(const std::string &path);
+std::string computeDigest(const std::string &path);
 
 } // namespace titan::rt

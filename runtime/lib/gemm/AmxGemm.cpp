@@ -29,7 +29,7 @@ struct Depth {
   int64_t k, chunks, chunkDepth;
 };
 
-int64_t panelsOf(int64_t rows) {
+int64_t countPanels(int64_t rows) {
   return least(quotient(rows, kPanel), kMaxPanels);
 }
 
@@ -37,9 +37,9 @@ int64_t panelsOf(int64_t rows) {
 struct ScratchSizes {
   explicit ScratchSizes(const Extents &e) {
     const Depth depth(e.k);
-    a = panelsOf(e.m) * kPanel * depth.chunkDepth;
-    b = panelsOf(e.n) * kPanel * depth.chunkDepth;
-    sums = depth.chunks > 1 ? panelsOf(e.m) * panelsOf(e.n) * kBlockElements : 0;
+    a = countPanels(e.m) * kPanel * depth.chunkDepth;
+    b = countPanels(e.n) * kPanel * depth.chunkDepth;
+    sums = depth.chunks > 1 ? countPanels(e.m) * countPanels(e.n) * kBlockElements : 0;
   }
   int64_t a, b, sums;
 };

@@ -24,7 +24,7 @@ struct BatchOffsets {
   int64_t a = 0, b = 0, c = 0;
 };
 
-inline BatchOffsets offsetsOf(std::span<const BatchDim> batch, int64_t index) {
+inline BatchOffsets computeOffsets(std::span<const BatchDim> batch, int64_t index) {
   BatchOffsets at;
   for (size_t d = batch.size(); d-- > 0;) {
     int64_t i = index % batch[d].count;
@@ -50,11 +50,11 @@ void forEachOfBatch(std::span<const BatchDim> batch, int64_t multiplications, Pr
   if (independent && small && count > 1) {
 #pragma omp parallel for schedule(static)
     for (int64_t index = 0; index < count; ++index)
-      product(offsetsOf(batch, index));
+      product(computeOffsets(batch, index));
     return;
   }
   for (int64_t index = 0; index < count; ++index)
-    product(offsetsOf(batch, index));
+    product(computeOffsets(batch, index));
 }
 
 } // namespace titan::rt

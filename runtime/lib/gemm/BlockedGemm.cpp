@@ -80,9 +80,9 @@ private:
 
   void addBlock(Team &team, Packed *packBuffer, int64_t row, int64_t column, int64_t at,
                 bool packsLeft) const {
-    const int64_t begin = depth.begin(at), kCount = depth.sizeOf(at);
-    const Slice left{rows.begin(row), rows.sizeOf(row), begin, kCount};
-    const Slice right{columns.begin(column), columns.sizeOf(column), begin, kCount};
+    const int64_t begin = depth.begin(at), kCount = depth.getBlockSize(at);
+    const Slice left{rows.begin(row), rows.getBlockSize(row), begin, kCount};
+    const Slice right{columns.begin(column), columns.getBlockSize(column), begin, kCount};
     pack(team, left, packsLeft, right);
     Destination<To> to = c.at(left.firstRow, right.firstRow);
     if (!hasSums()) {
@@ -175,7 +175,7 @@ void multiplyByColumns(const typename Policy::Unit &unit,
   const Blocking columns(e.n, quotient(e.n, threads), Policy::panelColumns);
 #pragma omp parallel for schedule(static)
   for (int64_t index = 0; index < columns.blocks; ++index) {
-    const int64_t column = columns.begin(index), count = columns.sizeOf(index);
+    const int64_t column = columns.begin(index), count = columns.getBlockSize(index);
     if (count > 0)
       BlockedProduct<Policy, To>(unit, a, b.from(column), {e.m, count, e.k}, c.at(0, column))
           .run({});

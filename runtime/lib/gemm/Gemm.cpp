@@ -32,7 +32,7 @@ void multiplyByBlas(const OperandOf<T> &a, const OperandOf<T> &b, const Extents 
 }
 
 /// BLAS sums a matrix-vector product in only a few lanes.
-int64_t maxDepthOf(const Extents &e) {
+int64_t getMaxDepth(const Extents &e) {
   constexpr int64_t thin = 16, ofLanes = 512;
   const bool isThin = std::min(e.m, e.n) < thin;
   return isThin && chooseFloatBackend(e) == FloatBackend::Blas ? ofLanes : kMaxDepth;
@@ -40,7 +40,7 @@ int64_t maxDepthOf(const Extents &e) {
 
 void multiply(const FloatOperand &a, const FloatOperand &b, const Extents &e,
               const Destination<float> &c) {
-  const int64_t most = maxDepthOf(e);
+  const int64_t most = getMaxDepth(e);
   if (needsSplitK(e, most))
     return multiplySplitK(
         e, c,

@@ -147,7 +147,7 @@ void gemmFallback(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
 }
 
 /// Also for empty operands, which have no memory.
-Bfloat16Operand operandOf(const Matrix &matrix, bool isKContiguous) {
+Bfloat16Operand makeOperand(const Matrix &matrix, bool isKContiguous) {
   return {reinterpret_cast<const uint16_t *>(matrix.data), matrix.ld, isKContiguous};
 }
 
@@ -160,8 +160,8 @@ template <typename To> void productOnTiles(const Product &p, bool accumulate, To
     const int64_t column = index % grid.columns * grid.width;
     const Extents extents{std::min(grid.height, p.m - row), std::min(grid.width, p.n - column),
                           p.k};
-    amx::multiply(operandOf(p.a, !p.a.transposed).from(row),
-                  operandOf(p.b, p.b.transposed).from(column), extents, accumulate,
+    amx::multiply(makeOperand(p.a, !p.a.transposed).from(row),
+                  makeOperand(p.b, p.b.transposed).from(column), extents, accumulate,
                   c + row * ldc + column, ldc, scratch);
   };
   auto takeScratch = [&] {
@@ -181,7 +181,7 @@ template <typename To> void productOnTiles(const Product &p, bool accumulate, To
 template <typename P, typename To>
 void productOnVectors(const Bfloat16Vectors<P> &unit, const Product &p, bool accumulate, To *c,
                       int64_t ldc) {
-  multiplyOnVectors(unit, operandOf(p.a, !p.a.transposed), operandOf(p.b, p.b.transposed),
+  multiplyOnVectors(unit, makeOperand(p.a, !p.a.transposed), makeOperand(p.b, p.b.transposed),
                     {p.m, p.n, p.k}, Destination<To>{c, ldc, accumulate});
 }
 

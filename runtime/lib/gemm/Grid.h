@@ -19,7 +19,7 @@ struct Blocking {
     blocks = size > 0 ? quotient(extent, size) : 1; // rounding may leave the last block empty
   }
   int64_t begin(int64_t block) const { return std::min(extent, block * size); }
-  int64_t sizeOf(int64_t block) const { return begin(block + 1) - begin(block); }
+  int64_t getBlockSize(int64_t block) const { return begin(block + 1) - begin(block); }
   int64_t extent, blocks, size;
 };
 

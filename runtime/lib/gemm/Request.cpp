@@ -7,13 +7,13 @@ namespace titan::rt {
 Bfloat16Request requestForBfloat16() {
   static constexpr std::string_view words[] = {"vectors", "widen",
                                                "native"}; // in the order of the enumerators
-  static const int asked = wordOf("TITAN_BF16", words);
+  static const int asked = readWord("TITAN_BF16", words);
   return static_cast<Bfloat16Request>(asked + 1);
 }
 
 bool isBlasForced() {
   static constexpr std::string_view words[] = {"blas"};
-  static const bool asked = wordOf("TITAN_F32", words) == 0;
+  static const bool asked = readWord("TITAN_F32", words) == 0;
   return asked;
 }
 

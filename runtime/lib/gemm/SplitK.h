@@ -38,13 +38,13 @@ void multiplySplitK(const Extents &e, const Destination<To> &c, Multiply &&multi
   float *partial = scratch.take<float>(elements);
   for (int64_t row = 0; row < rows.blocks; ++row)
     for (int64_t column = 0; column < columns.blocks; ++column) {
-      Slice left{rows.begin(row), rows.sizeOf(row), 0, 0};
-      Slice right{columns.begin(column), columns.sizeOf(column), 0, 0};
+      Slice left{rows.begin(row), rows.getBlockSize(row), 0, 0};
+      Slice right{columns.begin(column), columns.getBlockSize(column), 0, 0};
       // In a parallel region, libgomp would allocate a team of one thread.
       const int64_t work = omp_in_parallel() ? 0 : left.rows * right.rows;
       for (int64_t at = 0; at < depth.blocks; ++at) {
         left.firstK = right.firstK = depth.begin(at);
-        left.kCount = right.kCount = depth.sizeOf(at);
+        left.kCount = right.kCount = depth.getBlockSize(at);
         multiply(left, right, partial, ld);
         tm::detail::parallelFor(left.rows, work, [&](int64_t i) {
 #pragma omp simd

@@ -67,7 +67,7 @@ template <class Number> void LogitsProgram::load(const Tensor &input, Number num
   if (!executor->has(input))
     return;
   HostView host = executor->view(input, HostView::Access::Write);
-  executor->layoutOf(input.info).forEachRun([&](const ShardRun &run) {
+  executor->getLayout(input.info).forEachRun([&](const ShardRun &run) {
     for (int64_t i = 0; i < run.count; ++i) {
       const int64_t element = run.global + i;
       host.as<int64_t>()[run.local + i] = numberAt(element / length % slots(), element % length);
@@ -102,7 +102,7 @@ std::vector<std::vector<double>> LogitsProgram::collect(std::span<const int64_t>
   HostView host = executor->view(*logits, HostView::Access::Read);
   const std::byte *data = host.data();
   if (executor->isWriter(*logits))
-    executor->layoutOf(logits->info).forEachRun([&](const ShardRun &run) {
+    executor->getLayout(logits->info).forEachRun([&](const ShardRun &run) {
       for (int64_t i = 0; i < run.count; ++i) {
         const int64_t element = run.global + i, text = texts.at(element);
         if (rows.at(element) == indices[text])

@@ -13,7 +13,7 @@ namespace titan::rt {
 
 namespace {
 
-std::string promptOf(const std::string &line, const std::string &where) {
+std::string readPrompt(const std::string &line, const std::string &where) {
   const nlohmann::json record = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!record.is_object() || !record.contains("prompt") || !record["prompt"].is_string())
     throw UserError(where + ": expected a JSON object with the string `prompt`");
@@ -35,7 +35,7 @@ std::vector<std::string> readPrompts(const std::string &path) {
       line.pop_back();
     if (line.empty())
       continue;
-    prompts.push_back(isJson ? promptOf(line, fmt::format("{}:{}", path, number)) : line);
+    prompts.push_back(isJson ? readPrompt(line, fmt::format("{}:{}", path, number)) : line);
   }
   if (file.bad())
     throw UserError(fmt::format("cannot read --prompts {}: {}", path, std::strerror(errno)));

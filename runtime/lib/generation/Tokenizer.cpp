@@ -134,7 +134,7 @@ private:
 std::unique_ptr<Tokenizer> openTokenizer(const Options &options, bool dataAreText,
                                          int64_t vocabulary) {
   const std::string path =
-      options.tokenizer.empty() ? tokenizerOf(options.initFrom) : options.tokenizer;
+      options.tokenizer.empty() ? findTokenizerSource(options.initFrom) : options.tokenizer;
   if (!path.empty() && path != "bytes")
     return std::make_unique<Served>(path, options.chat, vocabulary);
   if (options.chat)

@@ -18,7 +18,7 @@ char rankText[16];
 const char *errorFile = nullptr;
 std::atomic<ExitHook> exitHook = nullptr;
 
-const char *nameOf(int signal) {
+const char *getName(int signal) {
   switch (signal) {
   case SIGSEGV:
     return "SIGSEGV (invalid memory)";
@@ -62,7 +62,7 @@ extern "C" void report(int signal, siginfo_t *info, void *) {
   if (path)
     message << "SIGBUS ('" << path << "' became shorter while it was read, or cannot be read)";
   else
-    message << nameOf(signal);
+    message << getName(signal);
   addLocation(message);
   reportEnd(128 + signal, message);
   raise(signal); // the default handler takes it when this one returns

@@ -14,7 +14,7 @@ namespace titan::rt {
 
 /// The index of the variable's value in `words`; -1 if it is unset or empty. For other values,
 /// throws UserError with the variable and all words.
-inline int wordOf(const char *variable, std::span<const std::string_view> words) {
+inline int readWord(const char *variable, std::span<const std::string_view> words) {
   const char *text = std::getenv(variable);
   if (!text || !*text)
     return -1;

@@ -44,13 +44,13 @@ bool canEvaluate(Executor &executor) {
 Evaluation::Evaluation(Executor &executor, const Settings &settings)
     : executor(executor), interval(settings.integer("eval.every", 0)),
       mostBatches(settings.integer("eval.batches", 0)), sets(openSets(executor, settings)),
-      reader(executor, function, inputsOf(executor.program(), function)),
+      reader(executor, function, getInputSpecs(executor.program(), function)),
       memory(reader.makeBatch()) {
   executor.prepare(function); // in a training run, before its first step
 }
 
 /// Full batches that are evaluated.
-int64_t Evaluation::batchesOf(const EvaluationSet &set) const {
+int64_t Evaluation::countBatches(const EvaluationSet &set) const {
   const int64_t all = set.data.samples() / executor.program().samples;
   return mostBatches == 0 ? all : std::min(all, mostBatches);
 }
@@ -60,7 +60,7 @@ std::optional<EvaluationResult> Evaluation::run(const EvaluationSet &set,
   const auto begin = std::chrono::steady_clock::now();
   const Program &program = executor.program();
   EvaluationOutputs outputs(program);
-  const int64_t batches = batchesOf(set);
+  const int64_t batches = countBatches(set);
   for (int64_t batch = 0; batch < batches; ++batch) {
     reader.read(set.data, batch * program.samples, memory);
     reader.load(memory);

@@ -36,7 +36,7 @@ public:
   std::optional<std::vector<EvaluationResult>> run(const std::function<bool()> &isStopped);
 
 private:
-  int64_t batchesOf(const EvaluationSet &set) const;
+  int64_t countBatches(const EvaluationSet &set) const;
   std::optional<EvaluationResult> run(const EvaluationSet &set,
                                       const std::function<bool()> &isStopped);
 

@@ -16,7 +16,7 @@ std::string number(double value, int digits) {
 }
 
 /// " (balance 0.01, z 0.002)"; empty without named losses.
-std::string listOf(const NamedNumbers &losses, int digits) {
+std::string formatList(const NamedNumbers &losses, int digits) {
   std::string all;
   for (const auto &[name, value] : losses)
     all += (all.empty() ? "" : ", ") + name + " " + number(value, digits);
@@ -25,7 +25,7 @@ std::string listOf(const NamedNumbers &losses, int digits) {
 
 std::string toLine(const EvaluationResult &result, int digits) {
   const EvaluationNumbers &numbers = result.numbers;
-  std::string line = "loss " + number(numbers.loss, digits) + listOf(numbers.losses, digits);
+  std::string line = "loss " + number(numbers.loss, digits) + formatList(numbers.losses, digits);
   if (numbers.perplexity)
     line += "  perplexity " + number(*numbers.perplexity, digits);
   for (const auto &[name, value] : numbers.metrics)
@@ -47,7 +47,7 @@ Row titles(const EvaluationNumbers &numbers) {
   return row;
 }
 
-Row rowOf(const EvaluationResult &result, int digits) {
+Row makeRow(const EvaluationResult &result, int digits) {
   const EvaluationNumbers &numbers = result.numbers;
   Row row{numbers.set, number(numbers.loss, digits)};
   for (const auto &[name, value] : numbers.losses)
@@ -80,7 +80,7 @@ std::string toText(const std::vector<EvaluationResult> &results, int digits) {
     return toLine(results[0], digits);
   std::vector<Row> rows{titles(results[0].numbers)};
   for (const EvaluationResult &result : results)
-    rows.push_back(rowOf(result, digits));
+    rows.push_back(makeRow(result, digits));
   return aligned(rows);
 }
 

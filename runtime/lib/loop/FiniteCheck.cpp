@@ -18,7 +18,7 @@ constexpr int maxReports = 10;
 /// is wrong after so many is not a sample.
 constexpr int maxSkipsInRow = 100;
 
-OnNonFinite policyOf(const Settings &settings) {
+OnNonFinite readPolicy(const Settings &settings) {
   const std::string word = settings.text("on_nonfinite", "stop");
   return word == "skip"   ? OnNonFinite::Skip
          : word == "warn" ? OnNonFinite::Warn
@@ -29,7 +29,7 @@ OnNonFinite policyOf(const Settings &settings) {
 
 FiniteCheck::FiniteCheck(Executor &executor, const TrainStep &trainStep, const Settings &settings,
                          std::string runDirectory)
-    : executor(executor), trainStep(trainStep), policy(policyOf(settings)),
+    : executor(executor), trainStep(trainStep), policy(readPolicy(settings)),
       runDirectory(std::move(runDirectory)) {}
 
 void FiniteCheck::begin(int64_t step, bool isFinite) {

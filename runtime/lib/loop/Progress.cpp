@@ -14,7 +14,7 @@ double withoutSign(double value) {
 }
 
 /// The peak of one rank's device in TFLOP/s, if it is configured or published.
-std::optional<double> peakTflopsOf(Executor &executor, const Settings &settings) {
+std::optional<double> findPeakTflops(Executor &executor, const Settings &settings) {
   if (double said = settings.number("metrics.peak_tflops", 0); said > 0)
     return said;
   return publishedPeakTflops(executor.device().name(), settings.text("precision.compute", ""));
@@ -24,7 +24,7 @@ std::optional<double> peakTflopsOf(Executor &executor, const Settings &settings)
 
 Progress::Progress(Executor &executor, TrainStep &trainStep, const Settings &settings, int64_t last)
     : executor(executor), trainStep(trainStep), last(last),
-      peakTflops(peakTflopsOf(executor, settings)) {}
+      peakTflops(findPeakTflops(executor, settings)) {}
 
 void Progress::begin(int64_t step) {
   beginning = rowTime = Clock::now();

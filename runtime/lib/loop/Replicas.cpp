@@ -14,13 +14,13 @@ namespace titan::rt {
 namespace {
 
 /// Checksum of this rank's elements in the order of its memory, without padding.
-uint32_t checksumOf(Executor &executor, const Tensor &tensor) {
-  Executor::Slots slots = executor.slotsOf(tensor);
-  ShardLayout layout = executor.layoutOf(slots.info);
-  const int64_t size = sizeOf(tensor.info.dtype);
+uint32_t computeChecksum(Executor &executor, const Tensor &tensor) {
+  Executor::Slots slots = executor.getSlots(tensor);
+  ShardLayout layout = executor.getLayout(slots.info);
+  const int64_t size = getByteSize(tensor.info.dtype);
   uint32_t sum = 0;
   for (int64_t slot = 0; slot < slots.count; ++slot) {
-    HostView host(executor.device(), executor.dataOf(tensor) + slot * slots.stride, slots.bytes,
+    HostView host(executor.device(), executor.getData(tensor) + slot * slots.stride, slots.bytes,
                   HostView::Access::Read);
     layout.forEachRun([&](const ShardRun &run) {
       sum = crc32c({host.data() + run.local * size, static_cast<size_t>(run.count * size)}, sum);
@@ -51,7 +51,7 @@ void checkReplicas(Executor &executor) {
       continue;
     tensors.push_back(&tensor);
     if (executor.has(tensor))
-      own.push_back({executor.shardIndex(tensor.info), checksumOf(executor, tensor)});
+      own.push_back({executor.shardIndex(tensor.info), computeChecksum(executor, tensor)});
     else
       own.push_back({HeldShard::kNone, 0});
   }

@@ -11,7 +11,7 @@
 
 namespace titan::rt {
 
-/// A rank's shard of a tensor: its index (shardIndexOf), or kNone if the rank does not have the
+/// A rank's shard of a tensor: its index (getShardIndex), or kNone if the rank does not have the
 /// tensor, and the checksum of its bytes.
 struct HeldShard {
   static constexpr int64_t kNone = -1;

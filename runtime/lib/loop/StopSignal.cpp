@@ -105,7 +105,7 @@ void installHandler(int signal, void (*handler)(int)) {
   sigaction(signal, &action, nullptr);
 }
 
-int64_t timeoutOf(const char *text) {
+int64_t parseTimeout(const char *text) {
   if (!text || !*text)
     return 60;
   char *end = nullptr;
@@ -136,7 +136,7 @@ void unblockStopSignals() {
 }
 
 void catchStopSignals() {
-  limit = timeout = timeoutOf(std::getenv("TITAN_STOP_TIMEOUT"));
+  limit = timeout = parseTimeout(std::getenv("TITAN_STOP_TIMEOUT"));
   enterStopPhase(StopPhase::Starting);
   for (int signal : stopping)
     installHandler(signal, rememberStop);

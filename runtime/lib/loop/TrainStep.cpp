@@ -10,10 +10,11 @@ namespace {
 constexpr std::string_view prefix = "train.";
 
 /// The inputs of all functions, each once. Functions of one program agree on the shape of an input.
-std::vector<InputSpec> inputsOf(const Program &program, const std::vector<std::string> &functions) {
+std::vector<InputSpec> getInputSpecs(const Program &program,
+                                     const std::vector<std::string> &functions) {
   std::vector<InputSpec> all;
   for (const std::string &function : functions)
-    for (InputSpec &input : inputsOf(program, function))
+    for (InputSpec &input : getInputSpecs(program, function))
       if (std::none_of(all.begin(), all.end(),
                        [&](const InputSpec &other) { return other.name == input.name; }))
         all.push_back(std::move(input));
@@ -30,7 +31,8 @@ std::vector<std::string> trainFunctions(const Program &program) {
 }
 
 TrainStep::TrainStep(Executor &executor)
-    : executor(executor), specs(inputsOf(executor.program(), trainFunctions(executor.program()))) {
+    : executor(executor),
+      specs(getInputSpecs(executor.program(), trainFunctions(executor.program()))) {
   const std::vector<ProgramTurn> &program = executor.program().turns;
   size_t firstInput = 0;
   for (const std::string &function : trainFunctions(executor.program())) {
@@ -48,7 +50,7 @@ void TrainStep::prepare() {
 
 TrainStep::Scalar TrainStep::find(const char *name, const std::string &function) const {
   const Tensor *tensor = executor.find(Role::Output, name, function);
-  return {tensor, tensor ? executor.dataOf(*tensor) : nullptr};
+  return {tensor, tensor ? executor.getData(*tensor) : nullptr};
 }
 
 void TrainStep::moveTo(size_t index) {

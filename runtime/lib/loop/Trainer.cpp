@@ -132,7 +132,8 @@ private:
                           Sync::Content);
     }
     if (executor.isFirst())
-      copyTokenizer(options.tokenizer.empty() ? tokenizerOf(options.initFrom) : options.tokenizer,
+      copyTokenizer(options.tokenizer.empty() ? findTokenizerSource(options.initFrom)
+                                              : options.tokenizer,
                     directory.path());
     if (!options.saveInitial.empty())
       save(options.saveInitial, Role::Parameter);
@@ -237,7 +238,7 @@ private:
     asFault([&] {
       save(weights, Role::Parameter);
       if (executor.isFirst())
-        report.weights(checksumOfWeights(directory.path()));
+        report.weights(computeWeightsChecksum(directory.path()));
       report.sync();
     });
     report.status({"finished", step, ExitSuccess, ""});

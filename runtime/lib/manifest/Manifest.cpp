@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 using manifest::Json;
 
-uint32_t manifest::checksumOf(Json json) {
+uint32_t manifest::computeChecksum(Json json) {
   json.erase(checksumKey);
   return crc32c(json.dump());
 }
@@ -51,10 +51,10 @@ void writeManifest(const std::string &directory, const Manifest &written) {
                {"files", Json::array()}};
   for (const Manifest::File &file : written.files)
     json["files"].push_back({{"name", file.name},
-                             {"content", manifest::nameOf(file.content)},
+                             {"content", manifest::getName(file.content)},
                              {"bytes", file.bytes},
                              {manifest::checksumKey, file.crc}});
-  json[manifest::checksumKey] = manifest::checksumOf(json);
+  json[manifest::checksumKey] = manifest::computeChecksum(json);
   writeFileAtomically((fs::path(directory) / manifest::fileName).string(), json.dump(2) + "\n",
                       Sync::Content);
 }
@@ -70,7 +70,7 @@ Measured measureFile(const std::string &directory, const Manifest::File &file) {
   return found;
 }
 
-int64_t stepOfDirectory(const std::string &directory) {
+int64_t readStep(const std::string &directory) {
   fs::path path(directory);
   std::string name = (path.has_filename() ? path : path.parent_path()).filename().string();
   int64_t step = -1;
@@ -81,7 +81,7 @@ int64_t stepOfDirectory(const std::string &directory) {
   return isOwnName ? step : -1;
 }
 
-std::string checkpointOfStep(const std::string &runDirectory, int64_t step) {
+std::string getCheckpointPath(const std::string &runDirectory, int64_t step) {
   return (fs::path(runDirectory) / "checkpoints" / fmt::format("step-{}", step)).string();
 }
 
@@ -95,7 +95,7 @@ static bool hasFolder(const fs::path &path) {
   if (::stat(path.c_str(), &folder) != 0)
     why = std::strerror(errno);
   else if (!S_ISDIR(folder.st_mode))
-    why = fmt::format("it is {}, not a folder", kindOf(folder));
+    why = fmt::format("it is {}, not a folder", describeKind(folder));
   else
     return true;
   std::error_code unknown;
@@ -112,7 +112,7 @@ std::vector<int64_t> listSteps(const std::string &runDirectory) {
   std::error_code error;
   for (fs::directory_iterator entry(checkpoints, error), end; !error && entry != end;
        entry.increment(error))
-    if (int64_t step = stepOfDirectory(entry->path().string()); step >= 0)
+    if (int64_t step = readStep(entry->path().string()); step >= 0)
       steps.push_back(step);
   if (error)
     throw UserError(fmt::format("cannot read '{}': {}", checkpoints.string(), error.message()));
@@ -148,7 +148,7 @@ std::string latestFinite(const std::string &runDirectory) {
 std::vector<std::string> listCheckpoints(const std::string &runDirectory) {
   std::vector<std::string> directories;
   for (int64_t step : listSteps(runDirectory))
-    directories.push_back(checkpointOfStep(runDirectory, step));
+    directories.push_back(getCheckpointPath(runDirectory, step));
   return directories;
 }
 

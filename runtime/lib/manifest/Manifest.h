@@ -59,13 +59,13 @@ struct Measured {
 Measured measureFile(const std::string &directory, const Manifest::File &file);
 
 /// The step of a directory named step-N, or -1.
-int64_t stepOfDirectory(const std::string &directory);
+int64_t readStep(const std::string &directory);
 
 /// The steps of a run's directories step-N, newest first; empty without OUT/checkpoints. An
 /// unreadable directory is an error.
 std::vector<int64_t> listSteps(const std::string &runDirectory);
 /// OUT/checkpoints/step-N.
-std::string checkpointOfStep(const std::string &runDirectory, int64_t step);
+std::string getCheckpointPath(const std::string &runDirectory, int64_t step);
 /// The same as paths.
 std::vector<std::string> listCheckpoints(const std::string &runDirectory);
 

@@ -15,11 +15,11 @@ constexpr const char *fileName = "checkpoint.json";
 constexpr const char *checksumKey = "crc32c";
 constexpr int64_t format = 1;
 
-inline const char *nameOf(Manifest::Content content) {
+inline const char *getName(Manifest::Content content) {
   return content == Manifest::Content::Parameters ? "parameters" : "optimizer";
 }
 
 /// Checksum of everything except the checksum itself.
-uint32_t checksumOf(Json json);
+uint32_t computeChecksum(Json json);
 
 } // namespace titan::rt::manifest

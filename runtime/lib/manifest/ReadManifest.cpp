@@ -90,23 +90,23 @@ private:
 };
 
 /// A file name within the checkpoint's directory.
-std::string fileNameOf(const Field &field) {
+std::string readFileName(const Field &field) {
   std::string name = field.word();
   if (name.empty() || name == "." || name == ".." || fs::path(name).filename() != name)
     field.fail(fmt::format("is {}, expected the name of a file in the checkpoint", field.shown()));
   return name;
 }
 
-Manifest::Content contentOf(const Field &field) {
+Manifest::Content readContent(const Field &field) {
   std::string word = field.word();
   for (Manifest::Content content : {Manifest::Content::Parameters, Manifest::Content::Optimizer})
-    if (word == manifest::nameOf(content))
+    if (word == manifest::getName(content))
       return content;
   field.fail(fmt::format("is {}, expected \"parameters\" or \"optimizer\"", field.shown()));
 }
 
 Manifest::File readFile(const Field &field) {
-  return {fileNameOf(field.at("name")), contentOf(field.at("content")),
+  return {readFileName(field.at("name")), readContent(field.at("content")),
           static_cast<int64_t>(field.at("bytes").whole(maxCount)),
           static_cast<uint32_t>(
               field.at(manifest::checksumKey).whole(std::numeric_limits<uint32_t>::max()))};
@@ -129,7 +129,7 @@ Manifest readFields(const Json &json, int64_t stepOfName) {
   if (uint64_t written = whole.at("format").whole(any); written != manifest::format)
     throw UserError(fmt::format("written in format {}, this program reads format {}", written,
                                 manifest::format));
-  if (whole.at(manifest::checksumKey).whole(any) != manifest::checksumOf(json))
+  if (whole.at(manifest::checksumKey).whole(any) != manifest::computeChecksum(json))
     throw UserError("damaged: its checksum does not fit");
   Manifest read;
   Field step = whole.at("step");
@@ -174,7 +174,7 @@ Manifest readManifest(const std::string &directory) {
         fmt::format("'{}' is not a checkpoint: it has no {}", directory, manifest::fileName));
   const std::string text = readWholeFile(path, longestManifest);
   try {
-    return readFields(parseJson(text), stepOfDirectory(directory));
+    return readFields(parseJson(text), readStep(directory));
   } catch (const Json::exception &error) {
     throw UserError(path + ": damaged: " + error.what());
   } catch (const UserError &error) {

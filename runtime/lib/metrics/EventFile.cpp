@@ -79,7 +79,7 @@ ProtobufMessage event(int64_t step) {
   return message;
 }
 
-std::string beginOfName() {
+std::string makeNamePrefix() {
   char host[256] = "";
   gethostname(host, sizeof(host) - 1);
   auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -89,7 +89,7 @@ std::string beginOfName() {
 
 /// Creates a new file. In containers, processes started in the same second may have equal ids.
 std::FILE *createFile(const std::string &directory, std::string &path) {
-  const std::string begin = (std::filesystem::path(directory) / beginOfName()).string();
+  const std::string begin = (std::filesystem::path(directory) / makeNamePrefix()).string();
   int descriptor = -1;
   for (int number = 0; descriptor < 0; ++number) {
     path = begin + std::to_string(number);

@@ -69,7 +69,7 @@ bool replaceFile(const char *path, const char *partial, std::string_view content
 }
 
 /// A failing disk must not prevent the rest of the status.
-void syncNameOf(const std::string &path) {
+void syncName(const std::string &path) {
   try {
     syncParent(path);
   } catch (const std::exception &error) {
@@ -122,7 +122,7 @@ bool StatusFile::writeNow() {
       isOver || replaceFile(path.c_str(), partial.c_str(), describe(), /*isDurable=*/isLast);
   isWriting = false;
   if (isLast && isWritten)
-    syncNameOf(path);
+    syncName(path);
   return isWritten;
 }
 

@@ -63,7 +63,7 @@ void initializeRange(const Initializer &init, uint64_t seed, std::string_view na
   case DType::I64: // the compiler allows only integer constants
     return fill(init, stream, first, count, static_cast<int64_t *>(out));
   default:
-    throw std::invalid_argument(std::string("parameters of type ") + nameOf(type) +
+    throw std::invalid_argument(std::string("parameters of type ") + getName(type) +
                                 " cannot be initialised");
   }
 }

@@ -95,7 +95,7 @@ std::string archiveRun(const std::string &runDirectory) {
 }
 
 void archiveCheckpoint(const std::string &runDirectory, int64_t step, const std::string &why) {
-  const fs::path from = checkpointOfStep(runDirectory, step);
+  const fs::path from = getCheckpointPath(runDirectory, step);
   fs::path to = freeName(fs::path(runDirectory) / "replaced" / from.filename());
   try {
     createDirectories(to.parent_path());

@@ -68,7 +68,7 @@ int openLock(const std::string &path) {
     if (file >= 0)
       ::close(file);
     throw UserError(fmt::format("cannot lock '{}': it is {}, not a regular file; remove it", path,
-                                kindOf(status)));
+                                describeKind(status)));
   }
   return file;
 }

@@ -36,7 +36,7 @@ int64_t savedEvery(const fs::path &config) {
   return 0;
 }
 
-int64_t stepOfRow(std::string_view line) {
+int64_t readRowStep(std::string_view line) {
   auto row = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
   bool hasStep = row.is_object() && row.contains("step") && row["step"].is_number_integer();
   return hasStep ? row["step"].get<int64_t>() : 0;
@@ -49,7 +49,7 @@ int64_t lastRow(const fs::path &metrics) {
   readChunks(metrics.string(), [&](std::span<const std::byte> chunk) {
     line.append(reinterpret_cast<const char *>(chunk.data()), chunk.size());
     for (size_t end; (end = line.find('\n')) != std::string::npos; line.erase(0, end + 1))
-      last = std::max(last, stepOfRow(std::string_view(line).substr(0, end)));
+      last = std::max(last, readRowStep(std::string_view(line).substr(0, end)));
     return line.size() < size_t{1} << 20; // longer lines are not rows
   });
   return last;

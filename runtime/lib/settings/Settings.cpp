@@ -23,7 +23,7 @@ bool isList(const std::string &text) {
 }
 
 /// Elements are numbers and words; lists are not nested.
-std::vector<std::string> elementsOf(const std::string &list) {
+std::vector<std::string> splitList(const std::string &list) {
   std::vector<std::string> elements;
   std::string inner = list.substr(1, list.size() - 2), element;
   for (char c : inner + ",")
@@ -36,7 +36,7 @@ std::vector<std::string> elementsOf(const std::string &list) {
 
 bool sameValue(const std::string &a, const std::string &b) {
   if (isList(a) && isList(b)) {
-    std::vector<std::string> x = elementsOf(a), y = elementsOf(b);
+    std::vector<std::string> x = splitList(a), y = splitList(b);
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), sameValue);
   }
   auto x = parseNumber(a), y = parseNumber(b);
@@ -158,7 +158,7 @@ namespace {
 std::string canonicalText(const std::string &text) {
   if (isList(text)) {
     std::string list;
-    for (const std::string &element : elementsOf(text))
+    for (const std::string &element : splitList(text))
       list += (list.empty() ? "" : ", ") + canonicalText(element);
     return "(" + list + ")";
   }
@@ -181,7 +181,7 @@ namespace {
 std::string inToml(const std::string &text) {
   if (isList(text)) {
     std::string list;
-    for (const std::string &element : elementsOf(text))
+    for (const std::string &element : splitList(text))
       list += (list.empty() ? "" : ", ") + inToml(element);
     return "[" + list + "]";
   }
@@ -237,7 +237,7 @@ std::string inAscii(const std::string &text) {
 
 /// The compiler's value of an unset setting.
 bool isNothing(const std::string &text) {
-  return text.empty() || text == "0" || (isList(text) && elementsOf(text).empty());
+  return text.empty() || text == "0" || (isList(text) && splitList(text).empty());
 }
 
 } // namespace

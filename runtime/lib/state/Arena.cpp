@@ -20,7 +20,7 @@ void Arena::layOutPersistent(const Program &program, const Pipelines &pipelines)
   } blocks[2]; // the device's, the host's
   for (size_t i = 0; i < program.persistent.size(); ++i) {
     const Allocation &allocation = program.persistent[i];
-    const int64_t copies = allocation.isUsed ? pipelines.copiesOf(i) : 0;
+    const int64_t copies = allocation.isUsed ? pipelines.getNumCopies(i) : 0;
     copyStrides.push_back(pipelines.isPacked(i) ? allocation.bytes
                                                 : arena::alignTo(allocation.bytes, alignment));
     if (copies == 0)

@@ -20,7 +20,7 @@ Mesh makeMesh(const Program &program, const std::vector<int64_t> &degrees) {
   return Mesh(axes);
 }
 
-std::vector<int64_t> coordinatesOf(const Mesh &mesh, int rank) {
+std::vector<int64_t> getCoordinates(const Mesh &mesh, int rank) {
   std::vector<int> narrow = mesh.coordinates(rank);
   return {narrow.begin(), narrow.end()};
 }
@@ -43,7 +43,7 @@ void Executor::checkDivisibility(const Program &program, const std::vector<int64
 Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
                    std::unique_ptr<Device> device)
     : info(std::move(program)), ownDevice(std::move(device)), degrees(std::move(resolved)),
-      coordinates(coordinatesOf(makeMesh(info, degrees), world.rank())),
+      coordinates(getCoordinates(makeMesh(info, degrees), world.rank())),
       collectives(world, makeMesh(info, degrees), *ownDevice),
       pipelines(pipelineTable(info), degrees, coordinates), memory(info, pipelines, *ownDevice),
       offsets(memory.persistent()) {
@@ -62,7 +62,8 @@ Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
 
 const Tensor *Executor::find(Role role, const std::string &name,
                              const std::string &function) const {
-  const std::string &owner = role == Role::Output ? pipelines.outputsOf(function) : function;
+  const std::string &owner =
+      role == Role::Output ? pipelines.getOutputFunction(function) : function;
   for (const Tensor &tensor : info.tensors)
     if (tensor.role == role && tensor.name == name &&
         (tensor.function.empty() || tensor.function == owner))
@@ -84,36 +85,36 @@ bool Executor::isTransientGradient(const Tensor &tensor) const {
   return tensor.role == Role::Gradient && !isPersistent(tensor);
 }
 
-std::byte *Executor::dataOf(const Tensor &tensor) const {
+std::byte *Executor::getData(const Tensor &tensor) const {
   if (gradients && isTransientGradient(tensor))
-    return gradients->dataOf(tensor);
-  return addressOf(tensor);
+    return gradients->getData(tensor);
+  return getAddress(tensor);
 }
 
-std::byte *Executor::addressOf(const Tensor &tensor) const {
+std::byte *Executor::getAddress(const Tensor &tensor) const {
   const std::vector<int64_t> &all =
       isPersistent(tensor) ? memory.persistent() : memory.transient(functionIndex(tensor.function));
   return memory.base() + all[tensor.allocation];
 }
 
-Executor::Slots Executor::slotsOf(const Tensor &tensor) const {
+Executor::Slots Executor::getSlots(const Tensor &tensor) const {
   std::vector<std::vector<int64_t>> levels = stackedIterations(tensor);
   Slots slots{layerInfo(tensor.info, levels.size()), 1, 0, 0};
   for (const std::vector<int64_t> &iterations : levels)
     slots.count *= static_cast<int64_t>(iterations.size());
-  slots.bytes = layoutOf(slots.info).localElements() * sizeOf(slots.info.dtype);
+  slots.bytes = getLayout(slots.info).localElements() * getByteSize(slots.info.dtype);
   int64_t stride = isPersistent(tensor) ? memory.slotStride(tensor.allocation) : 0;
   slots.stride = stride ? stride : slots.bytes;
   return slots;
 }
 
 HostView Executor::view(const Tensor &tensor, HostView::Access access) const {
-  Slots slots = slotsOf(tensor);
-  return HostView(*ownDevice, dataOf(tensor), slots.count * slots.bytes, access);
+  Slots slots = getSlots(tensor);
+  return HostView(*ownDevice, getData(tensor), slots.count * slots.bytes, access);
 }
 
-ShardLayout Executor::layoutOf(const TensorInfo &tensor) const {
-  return ShardLayout(shardingOf(tensor, degrees, coordinates));
+ShardLayout Executor::getLayout(const TensorInfo &tensor) const {
+  return ShardLayout(makeSharding(tensor, degrees, coordinates));
 }
 
 /// Every rank has an output. A shard of another tensor is on the ranks whose stages use it.
@@ -156,7 +157,7 @@ void Executor::runFunction(size_t index) {
     return;
   for (const Tensor &tensor : info.tensors)
     if (isTransientGradient(tensor) && tensor.function == info.functions[index].name)
-      gradients->copy(tensor, addressOf(tensor));
+      gradients->copy(tensor, getAddress(tensor));
 }
 
 void Executor::keepGradients(bool enabled) {
@@ -166,7 +167,7 @@ void Executor::keepGradients(bool enabled) {
   std::map<const Tensor *, int64_t> sizes;
   for (const Tensor &tensor : info.tensors)
     if (isTransientGradient(tensor) && has(tensor)) {
-      const Slots slots = slotsOf(tensor);
+      const Slots slots = getSlots(tensor);
       sizes[&tensor] = slots.count * slots.bytes;
     }
   gradients.emplace(*ownDevice, sizes);
@@ -252,14 +253,14 @@ double Executor::readScalar(const std::string &name, const std::string &function
     return static_cast<double>(*reinterpret_cast<const int64_t *>(data));
   default:
     throw Fault(fmt::format("the output '{}' is {}, which the runtime cannot read", name,
-                            nameOf(tensor->info.dtype)));
+                            getName(tensor->info.dtype)));
   }
 }
 
 NamedNumbers Executor::readOutputs(const std::string &prefix, const std::string &function) const {
   NamedNumbers outputs;
   for (const Tensor &tensor : info.tensors)
-    if (tensor.role == Role::Output && tensor.function == pipelines.outputsOf(function) &&
+    if (tensor.role == Role::Output && tensor.function == pipelines.getOutputFunction(function) &&
         tensor.name.starts_with(prefix) && tensor.info.dims.empty())
       outputs.push_back({tensor.name.substr(prefix.size()), readScalar(tensor.name, function)});
   return outputs;
@@ -283,7 +284,8 @@ void Executor::writeScalar(const std::string &name, double value) {
     if (tensor.role != Role::Scalar || tensor.name != name || !has(tensor))
       continue;
     // One element on every rank: `view` would compute its layout and allocate in every step.
-    HostView host(*ownDevice, dataOf(tensor), sizeOf(tensor.info.dtype), HostView::Access::Write);
+    HostView host(*ownDevice, getData(tensor), getByteSize(tensor.info.dtype),
+                  HostView::Access::Write);
     std::byte *data = host.data();
     switch (tensor.info.dtype) {
     case DType::F64:
@@ -297,7 +299,7 @@ void Executor::writeScalar(const std::string &name, double value) {
       break;
     default:
       throw Fault(fmt::format("the scalar '{}' is {}, which the runtime cannot write", name,
-                              nameOf(tensor.info.dtype)));
+                              getName(tensor.info.dtype)));
     }
   }
 }

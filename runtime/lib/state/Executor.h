@@ -34,8 +34,8 @@ public:
 
   const Program &program() const { return info; }
   const Arena &arena() const { return memory; }
-  World &world() { return collectives.worldOf(); }
-  const Mesh &mesh() const { return collectives.meshOf(); }
+  World &world() { return collectives.getWorld(); }
+  const Mesh &mesh() const { return collectives.getMesh(); }
   bool isFirst() { return world().rank() == 0; }
 
   /// Null if the program has none. `function`, the name of a program, also matches shared tensors.
@@ -45,7 +45,7 @@ public:
   bool has(const Tensor &tensor) const;
   /// The memory of a tensor that this rank has. An output is valid until another function runs. So
   /// is a gradient, unless gradients are kept.
-  std::byte *dataOf(const Tensor &tensor) const;
+  std::byte *getData(const Tensor &tensor) const;
   Device &device() const { return *ownDevice; }
   /// The slots of a tensor that files store separately: one per iteration of a stacked tensor, else
   /// one.
@@ -55,15 +55,15 @@ public:
     int64_t bytes;  ///< of one slot on this rank
     int64_t stride; ///< bytes between slots; other tensors may be in between
   };
-  Slots slotsOf(const Tensor &tensor) const;
+  Slots getSlots(const Tensor &tensor) const;
   /// The host's view of this rank's shard of a contiguous tensor.
   HostView view(const Tensor &tensor, HostView::Access access) const;
-  ShardLayout layoutOf(const TensorInfo &tensor) const;
+  ShardLayout getLayout(const TensorInfo &tensor) const;
   /// Of the ranks that have the same shard of the tensor, one is the writer.
   bool isWriter(const Tensor &tensor) const;
   /// Equal on ranks with equal shards.
   int64_t shardIndex(const TensorInfo &tensor) const {
-    return shardIndexOf(tensor, degrees, coordinates);
+    return getShardIndex(tensor, degrees, coordinates);
   }
 
   /// The context of the running function, with the current source location.
@@ -109,7 +109,7 @@ private:
   void numberAllocations(const RankPlan &plan, const PlannedCall &call);
   bool isPersistent(const Tensor &tensor) const;
   bool isTransientGradient(const Tensor &tensor) const;
-  std::byte *addressOf(const Tensor &tensor) const;
+  std::byte *getAddress(const Tensor &tensor) const;
 
   Program info;
   std::unique_ptr<Device> ownDevice;

@@ -21,13 +21,13 @@ void forEachSlot(const std::vector<std::vector<int64_t>> &levels, const Visit &v
 
 } // namespace
 
-std::vector<FileTensor> fileTensorsOf(Executor &executor, std::span<const Role> roles) {
+std::vector<FileTensor> listFileTensors(Executor &executor, std::span<const Role> roles) {
   std::vector<FileTensor> fileTensors;
   for (const Tensor &tensor : executor.program().tensors) {
     if (std::find(roles.begin(), roles.end(), tensor.role) == roles.end())
       continue;
-    std::byte *data = executor.has(tensor) ? executor.dataOf(tensor) : nullptr;
-    Executor::Slots slots = executor.slotsOf(tensor);
+    std::byte *data = executor.has(tensor) ? executor.getData(tensor) : nullptr;
+    Executor::Slots slots = executor.getSlots(tensor);
     int64_t layer = 0;
     forEachSlot(stackedIterations(tensor), [&](std::span<const int64_t> iterations) {
       fileTensors.push_back({layerName(tensor, iterations),
@@ -43,16 +43,17 @@ std::vector<FileTensor> fileTensorsOf(Executor &executor, std::span<const Role> 
   return fileTensors;
 }
 
-std::vector<int64_t> shapeOf(const TensorInfo &info) {
+std::vector<int64_t> getShape(const TensorInfo &info) {
   std::vector<int64_t> shape;
   for (const Dim &dim : info.dims)
     shape.push_back(dim.size - dim.padding);
   return shape;
 }
 
-std::vector<ShardRun> segmentsOf(Executor &executor, const FileTensor &fileTensor, int64_t length) {
+std::vector<ShardRun> listSegments(Executor &executor, const FileTensor &fileTensor,
+                                   int64_t length) {
   std::vector<ShardRun> segments;
-  executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
+  executor.getLayout(fileTensor.info).forEachRun([&](const ShardRun &run) {
     for (int64_t at = 0; at < run.count; at += segments.back().count) {
       const int64_t left = length - (run.global + at) % length;
       segments.push_back({run.local + at, run.global + at, std::min(left, run.count - at)});
@@ -61,9 +62,9 @@ std::vector<ShardRun> segmentsOf(Executor &executor, const FileTensor &fileTenso
   return segments;
 }
 
-int64_t bytesOf(const TensorInfo &info) {
-  int64_t bytes = sizeOf(info.dtype);
-  for (int64_t size : shapeOf(info))
+int64_t getByteSize(const TensorInfo &info) {
+  int64_t bytes = getByteSize(info.dtype);
+  for (int64_t size : getShape(info))
     bytes *= size;
   return bytes;
 }

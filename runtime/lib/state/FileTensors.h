@@ -21,15 +21,16 @@ struct FileTensor {
 };
 
 /// All tensors of these roles, those of other ranks included.
-std::vector<FileTensor> fileTensorsOf(Executor &executor, std::span<const Role> roles);
+std::vector<FileTensor> listFileTensors(Executor &executor, std::span<const Role> roles);
 
 /// Without padding, as files store it.
-std::vector<int64_t> shapeOf(const TensorInfo &info);
-int64_t bytesOf(const TensorInfo &info);
+std::vector<int64_t> getShape(const TensorInfo &info);
+int64_t getByteSize(const TensorInfo &info);
 
 /// The elements of this rank's shard in segments for threads, each of consecutive elements between
 /// two multiples of `length` in the tensor.
-std::vector<ShardRun> segmentsOf(Executor &executor, const FileTensor &fileTensor, int64_t length);
+std::vector<ShardRun> listSegments(Executor &executor, const FileTensor &fileTensor,
+                                   int64_t length);
 
 /// Calls `read` for each run of this rank's shard, if it has one.
 template <typename Read>
@@ -38,8 +39,8 @@ void readShard(Executor &executor, const FileTensor &fileTensor, const Read &rea
     return;
   HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::ReadWrite);
   const DType type = fileTensor.info.dtype;
-  executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
-    read(run, type, host.data() + run.local * sizeOf(type));
+  executor.getLayout(fileTensor.info).forEachRun([&](const ShardRun &run) {
+    read(run, type, host.data() + run.local * getByteSize(type));
   });
 }
 

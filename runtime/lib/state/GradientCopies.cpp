@@ -22,7 +22,7 @@ GradientCopies::~GradientCopies() {
 
 void GradientCopies::copy(const Tensor &tensor, const std::byte *from) {
   const int64_t bytes = ranges.at(&tensor).bytes;
-  device.copyBlocks(from, bytes, dataOf(tensor), bytes, 1, bytes);
+  device.copyBlocks(from, bytes, getData(tensor), bytes, 1, bytes);
 }
 
 } // namespace titan::rt

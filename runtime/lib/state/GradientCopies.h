@@ -16,7 +16,7 @@ public:
   GradientCopies(const GradientCopies &) = delete;
   GradientCopies &operator=(const GradientCopies &) = delete;
 
-  std::byte *dataOf(const Tensor &tensor) const { return memory + ranges.at(&tensor).offset; }
+  std::byte *getData(const Tensor &tensor) const { return memory + ranges.at(&tensor).offset; }
   void copy(const Tensor &tensor, const std::byte *from);
 
 private:

@@ -5,9 +5,9 @@ namespace titan::rt {
 namespace {
 
 /// A type in whose elements a value can be moved.
-DType wordOf(int64_t bytes) {
+DType chooseWord(int64_t bytes) {
   for (DType type : {DType::I64, DType::F32, DType::BF16})
-    if (bytes % sizeOf(type) == 0)
+    if (bytes % getByteSize(type) == 0)
       return type;
   return DType::Bool;
 }
@@ -17,7 +17,7 @@ DType wordOf(int64_t bytes) {
 RankMessages::RankMessages(const Program &program, const Pipelines &pipelines, const Arena &arena,
                            Collectives &collectives, Device &device)
     : program(program), arena(arena), axis(pipelines.axis()),
-      lanes(collectives.worldOf(), collectives.meshOf(), device) {
+      lanes(collectives.getWorld(), collectives.getMesh(), device) {
   std::vector<MessageRoute> routes;
   for (int offset : pipelines.offsets())
     routes.push_back({{axis}, offset});
@@ -29,14 +29,14 @@ RankMessages::RankMessages(const Program &program, const Pipelines &pipelines, c
 void RankMessages::start(const Message &message, int number) {
   const size_t index = static_cast<size_t>(message.allocation);
   const int64_t bytes = program.persistent[index].bytes;
-  const DType word = wordOf(bytes);
+  const DType word = chooseWord(bytes);
   std::byte *data =
       arena.base() + arena.persistent()[index] + message.slot * arena.copyStride(index);
   const GroupRef route{&axis, 1};
   if (message.isSend)
-    send(context, route, word, message.offset, data, bytes / sizeOf(word), number);
+    send(context, route, word, message.offset, data, bytes / getByteSize(word), number);
   else
-    receive(context, route, word, message.offset, data, bytes / sizeOf(word), number);
+    receive(context, route, word, message.offset, data, bytes / getByteSize(word), number);
 }
 
 void RankMessages::finish(int number) {

@@ -16,7 +16,7 @@ namespace titan::rt {
 
 namespace {
 
-Initializer initializerOf(const FileTensor &fileTensor) {
+Initializer getInitializer(const FileTensor &fileTensor) {
   const Tensor &tensor = *fileTensor.tensor;
   size_t index = std::min<size_t>(fileTensor.layer, tensor.scale.size() - 1);
   return {tensor.init, tensor.scale[index], tensor.cut};
@@ -27,7 +27,7 @@ void writeFile(Executor &executor, const std::string &path, std::span<const File
                const std::map<std::string, std::string> &metadata) {
   std::vector<TensorSpec> specs;
   for (const FileTensor &fileTensor : fileTensors)
-    specs.push_back({fileTensor.name, fileTensor.info.dtype, shapeOf(fileTensor.info)});
+    specs.push_back({fileTensor.name, fileTensor.info.dtype, getShape(fileTensor.info)});
 
   std::optional<SafetensorsWriter> writer;
   if (executor.isFirst())
@@ -39,9 +39,9 @@ void writeFile(Executor &executor, const std::string &path, std::span<const File
     const FileTensor &fileTensor = fileTensors[i];
     if (!executor.isWriter(*fileTensor.tensor))
       continue;
-    int64_t size = sizeOf(fileTensor.info.dtype);
+    int64_t size = getByteSize(fileTensor.info.dtype);
     HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::Read);
-    executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
+    executor.getLayout(fileTensor.info).forEachRun([&](const ShardRun &run) {
       writer->write(i, run.global * size,
                     {host.data() + run.local * size, static_cast<size_t>(run.count * size)});
     });
@@ -67,26 +67,26 @@ void makeDirectory(const std::string &path, const char *what) {
 void initializeParameters(Executor &executor, uint64_t seed) {
   constexpr int64_t longest = 4096; // elements per task, to balance threads
   constexpr Role roles[] = {Role::Parameter};
-  for (const FileTensor &fileTensor : fileTensorsOf(executor, roles)) {
+  for (const FileTensor &fileTensor : listFileTensors(executor, roles)) {
     if (!fileTensor.data)
       continue;
-    const std::vector<ShardRun> work = segmentsOf(executor, fileTensor, longest);
+    const std::vector<ShardRun> work = listSegments(executor, fileTensor, longest);
     HostView host(executor.device(), fileTensor.data, fileTensor.bytes,
                   HostView::Access::ReadWrite);
     std::byte *data = host.data();
 #pragma omp parallel for schedule(dynamic, 4)
     for (size_t i = 0; i < work.size(); ++i)
-      initializeRange(initializerOf(fileTensor), seed, fileTensor.name, work[i].global,
+      initializeRange(getInitializer(fileTensor), seed, fileTensor.name, work[i].global,
                       work[i].count, fileTensor.info.dtype,
-                      data + work[i].local * sizeOf(fileTensor.info.dtype));
+                      data + work[i].local * getByteSize(fileTensor.info.dtype));
   }
 }
 
 void loadTensors(Executor &executor, const WeightStore &store, std::span<const Role> roles) {
-  std::vector<FileTensor> fileTensors = fileTensorsOf(executor, roles);
+  std::vector<FileTensor> fileTensors = listFileTensors(executor, roles);
   std::map<std::string, std::vector<int64_t>> shapes;
   for (const FileTensor &fileTensor : fileTensors)
-    shapes[fileTensor.name] = shapeOf(fileTensor.info);
+    shapes[fileTensor.name] = getShape(fileTensor.info);
   store.expectExactly(shapes);
   for (const FileTensor &fileTensor : fileTensors) {
     readShard(executor, fileTensor, [&](const ShardRun &run, DType type, std::byte *out) {
@@ -98,7 +98,7 @@ void loadTensors(Executor &executor, const WeightStore &store, std::span<const R
 
 void saveTensors(Executor &executor, const std::string &path, std::span<const Role> roles,
                  const std::map<std::string, std::string> &metadata) {
-  writeFile(executor, path, fileTensorsOf(executor, roles), metadata);
+  writeFile(executor, path, listFileTensors(executor, roles), metadata);
   if (executor.isFirst())
     asFault([&] { syncParent(path); });
 }
@@ -106,17 +106,17 @@ void saveTensors(Executor &executor, const std::string &path, std::span<const Ro
 std::vector<Shard> saveShards(Executor &executor, const std::string &directory,
                               const std::string &stem, std::span<const Role> roles,
                               int64_t shardBytes) {
-  std::vector<FileTensor> fileTensors = fileTensorsOf(executor, roles);
+  std::vector<FileTensor> fileTensors = listFileTensors(executor, roles);
   std::vector<int64_t> sizes;
   for (const FileTensor &fileTensor : fileTensors)
-    sizes.push_back(bytesOf(fileTensor.info));
+    sizes.push_back(getByteSize(fileTensor.info));
   std::vector<size_t> ends = cutIntoShards(sizes, shardBytes);
   std::vector<Shard> shards;
   for (size_t begin = 0, number = 1; number <= ends.size(); begin = ends[number - 1], ++number) {
     std::span<const FileTensor> shardTensors(fileTensors.data() + begin, ends[number - 1] - begin);
     Shard shard{fmt::format("{}-{:05}-of-{:05}.safetensors", stem, number, ends.size()), {}};
     for (const FileTensor &fileTensor : shardTensors)
-      shard.tensors.push_back({fileTensor.name, bytesOf(fileTensor.info)});
+      shard.tensors.push_back({fileTensor.name, getByteSize(fileTensor.info)});
     writeFile(executor, (std::filesystem::path(directory) / shard.file).string(), shardTensors,
               {{"format", "pt"}});
     shards.push_back(std::move(shard));

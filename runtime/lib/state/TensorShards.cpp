@@ -9,9 +9,9 @@ namespace titan::rt {
 
 namespace {
 
-std::vector<ShardLevel> levelsOf(const std::vector<int> &axes, int headTailAxis,
-                                 std::span<const int64_t> degree,
-                                 std::span<const int64_t> coordinate) {
+std::vector<ShardLevel> getLevels(const std::vector<int> &axes, int headTailAxis,
+                                  std::span<const int64_t> degree,
+                                  std::span<const int64_t> coordinate) {
   std::vector<ShardLevel> levels;
   for (int axis : axes)
     levels.push_back({degree[axis], coordinate[axis],
@@ -32,13 +32,13 @@ std::vector<bool> shardingAxes(const TensorInfo &info, size_t axes) {
 
 } // namespace
 
-TensorSharding shardingOf(const TensorInfo &info, std::span<const int64_t> degree,
-                          std::span<const int64_t> coordinate) {
+TensorSharding makeSharding(const TensorInfo &info, std::span<const int64_t> degree,
+                            std::span<const int64_t> coordinate) {
   TensorSharding sharding{
-      {}, levelsOf(info.flatAxes, -1, degree, coordinate), static_cast<size_t>(info.flatFrom)};
+      {}, getLevels(info.flatAxes, -1, degree, coordinate), static_cast<size_t>(info.flatFrom)};
   for (const Dim &dim : info.dims)
     sharding.dims.push_back(
-        {dim.size, levelsOf(dim.axes, dim.headTailAxis, degree, coordinate), dim.padding});
+        {dim.size, getLevels(dim.axes, dim.headTailAxis, degree, coordinate), dim.padding});
   return sharding;
 }
 
@@ -50,8 +50,8 @@ bool isShardWriter(const TensorInfo &info, std::span<const int64_t> coordinate) 
   return true;
 }
 
-int64_t shardIndexOf(const TensorInfo &info, std::span<const int64_t> degree,
-                     std::span<const int64_t> coordinate) {
+int64_t getShardIndex(const TensorInfo &info, std::span<const int64_t> degree,
+                      std::span<const int64_t> coordinate) {
   std::vector<bool> shards = shardingAxes(info, degree.size());
   int64_t index = 0;
   for (size_t axis = 0; axis < degree.size(); ++axis)
@@ -69,7 +69,7 @@ TensorInfo layerInfo(const TensorInfo &stacked, size_t levels) {
 std::string layerName(const Tensor &tensor, std::span<const int64_t> iterations) {
   const std::string &name = tensor.name;
   const int prefixSegments = tensor.role == Role::State ? 1 : 0; // "m"
-  auto segmentOf = [&](size_t repeat) {
+  auto getSegment = [&](size_t repeat) {
     return prefixSegments + (tensor.repeatSegments.empty() ? static_cast<int>(repeat)
                                                            : tensor.repeatSegments[repeat]);
   };
@@ -78,7 +78,7 @@ std::string layerName(const Tensor &tensor, std::span<const int64_t> iterations)
   for (int segment = 0; next < iterations.size(); ++segment) {
     size_t dot = std::min(name.find('.', from), name.size());
     result += name.substr(from, dot - from);
-    if (segment == segmentOf(next))
+    if (segment == getSegment(next))
       result += fmt::format(".{}", iterations[next++]);
     if (dot == name.size())
       return result;

@@ -14,16 +14,16 @@
 namespace titan::rt {
 
 /// The tensor's sharding with the coordinates of a rank.
-TensorSharding shardingOf(const TensorInfo &info, std::span<const int64_t> degree,
-                          std::span<const int64_t> coordinate);
+TensorSharding makeSharding(const TensorInfo &info, std::span<const int64_t> degree,
+                            std::span<const int64_t> coordinate);
 
 /// Whether this rank writes its shard to files. Of the ranks with the same shard, it is the one
 /// with coordinate 0 on all axes that do not shard the tensor.
 bool isShardWriter(const TensorInfo &info, std::span<const int64_t> coordinate);
 
 /// The index of the rank's shard; equal on ranks with equal shards.
-int64_t shardIndexOf(const TensorInfo &info, std::span<const int64_t> degree,
-                     std::span<const int64_t> coordinate);
+int64_t getShardIndex(const TensorInfo &info, std::span<const int64_t> degree,
+                      std::span<const int64_t> coordinate);
 
 /// The info of one slot of a stacked tensor: without its leading dimension, or without `levels` of
 /// them for nested repeats.

@@ -31,7 +31,7 @@ struct TargetTensor {
   std::vector<Contribution> contributions;
 
   int64_t countBytes() const {
-    int64_t bytes = sizeOf(spec.type);
+    int64_t bytes = getByteSize(spec.type);
     for (int64_t size : spec.shape)
       bytes *= size;
     return bytes;
@@ -43,8 +43,8 @@ bool isMerged(const WeightMap &map, const std::string &parameter) {
 }
 
 /// In the order of the parameters.
-std::vector<TargetTensor> targetsOf(const WeightMap &map,
-                                    const std::vector<FileTensor> &fileTensors) {
+std::vector<TargetTensor> findTargets(const WeightMap &map,
+                                      const std::vector<FileTensor> &fileTensors) {
   std::map<std::string, const StoredParameter *> byParameter;
   for (const StoredParameter &stored : map.parameters)
     byParameter[stored.parameter] = &stored;
@@ -60,7 +60,7 @@ std::vector<TargetTensor> targetsOf(const WeightMap &map,
     const StoredParameter &stored = *found->second;
     const int64_t count = StridedLayout(stored).countTensors();
     for (int64_t tensor = 0; tensor < count; ++tensor) {
-      const std::string name = nameOfTensor(stored, fileTensor.iterations, tensor);
+      const std::string name = makeTensorName(stored, fileTensor.iterations, tensor);
       auto [known, isNew] = byName.try_emplace(name, targets.size());
       if (isNew)
         targets.push_back({{name, fileTensor.info.dtype, stored.shape}, {}});
@@ -92,11 +92,11 @@ void gather(Executor &executor, const Contribution &contribution, std::byte *byt
   const FileTensor &from = *contribution.from;
   if (!executor.isWriter(*from.tensor))
     return;
-  const int64_t size = sizeOf(from.info.dtype);
+  const int64_t size = getByteSize(from.info.dtype);
   const StridedLayout layout(*contribution.stored);
-  const auto [begin, end] = layout.elementsOf(contribution.tensor);
+  const auto [begin, end] = layout.getElementRange(contribution.tensor);
   HostView host(executor.device(), from.data, from.bytes, HostView::Access::Read);
-  executor.layoutOf(from.info).forEachRun([&](const ShardRun &run) {
+  executor.getLayout(from.info).forEachRun([&](const ShardRun &run) {
     const int64_t first = std::max(run.global, begin);
     const int64_t last = std::min(run.global + run.count, end);
     if (first >= last)
@@ -143,9 +143,9 @@ void writeTargets(Executor &executor, const std::string &path,
 }
 
 /// The elements of this rank's shard. Runs of equal length at equal distances are rows.
-std::vector<ElementRows> rowsOf(Executor &executor, const FileTensor &fileTensor) {
+std::vector<ElementRows> getElementRows(Executor &executor, const FileTensor &fileTensor) {
   std::vector<ElementRows> all;
-  executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
+  executor.getLayout(fileTensor.info).forEachRun([&](const ShardRun &run) {
     if (!all.empty() && all.back().columns == run.count) {
       ElementRows &rows = all.back();
       const int64_t pitch = run.global - (rows.first + (rows.rows - 1) * rows.pitch);
@@ -167,10 +167,10 @@ std::vector<ElementRows> rowsOf(Executor &executor, const FileTensor &fileTensor
 std::vector<WeightRow> loadStartingWeights(Executor &executor,
                                            std::span<const WeightSource> sources,
                                            std::span<const WeightStore> stores) {
-  const std::vector<FileTensor> fileTensors = fileTensorsOf(executor, parameterRole);
+  const std::vector<FileTensor> fileTensors = listFileTensors(executor, parameterRole);
   std::vector<NeededWeights> needed;
   for (const FileTensor &each : fileTensors)
-    needed.push_back({each.name, each.tensor->name, each.iterations, shapeOf(each.info),
+    needed.push_back({each.name, each.tensor->name, each.iterations, getShape(each.info),
                       each.info.dtype,
                       each.tensor->initFrom == InitFrom::Optional ||
                           isMerged(executor.program().weights, each.tensor->name),
@@ -181,7 +181,7 @@ std::vector<WeightRow> loadStartingWeights(Executor &executor,
     const FileTensor &each = fileTensors[i];
     if (weights.has(i) && each.data) {
       HostView host(executor.device(), each.data, each.bytes, HostView::Access::ReadWrite);
-      weights.read(i, rowsOf(executor, each), host.data());
+      weights.read(i, getElementRows(executor, each), host.data());
     }
     weights.release();
   }
@@ -190,8 +190,8 @@ std::vector<WeightRow> loadStartingWeights(Executor &executor,
 
 std::vector<Shard> saveMapped(Executor &executor, const std::string &directory,
                               const std::string &stem, int64_t shardBytes) {
-  const std::vector<FileTensor> fileTensors = fileTensorsOf(executor, parameterRole);
-  const std::vector<TargetTensor> targets = targetsOf(executor.program().weights, fileTensors);
+  const std::vector<FileTensor> fileTensors = listFileTensors(executor, parameterRole);
+  const std::vector<TargetTensor> targets = findTargets(executor.program().weights, fileTensors);
   std::vector<int64_t> sizes;
   for (const TargetTensor &target : targets)
     sizes.push_back(target.countBytes());

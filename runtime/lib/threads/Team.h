@@ -22,8 +22,8 @@ public:
     std::atomic<uint64_t> &state = states[index].state;
     uint64_t seen = state.load(std::memory_order_relaxed);
     for (;;) {
-      Range left = roundOf(seen) == round
-                       ? rangeOf(seen)
+      Range left = getRound(seen) == round
+                       ? getRange(seen)
                        : Range{count * index / ranges, count * (index + 1) / ranges};
       if (left.begin == left.end)
         return std::nullopt;
@@ -39,8 +39,8 @@ private:
   };
   static constexpr int kBits = 21; // the end of a range is at most kMaxItems
   static constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
-  static uint64_t roundOf(uint64_t state) { return state >> (2 * kBits); }
-  static Range rangeOf(uint64_t state) {
+  static uint64_t getRound(uint64_t state) { return state >> (2 * kBits); }
+  static Range getRange(uint64_t state) {
     return {static_cast<int64_t>(state >> kBits & kMask), static_cast<int64_t>(state & kMask)};
   }
   static uint64_t pack(uint64_t round, Range left) {

@@ -14,7 +14,7 @@ static bool isFileName(std::string_view name) {
          name.find_first_of(separators) == name.npos;
 }
 
-std::vector<std::string> filesOfShardIndex(std::string_view text, const std::string &path) {
+std::vector<std::string> listShardFiles(std::string_view text, const std::string &path) {
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
     throw UserError(path + ": not an index of safetensors files (no weight_map)");

@@ -10,6 +10,6 @@ namespace titan::rt {
 
 /// The names of the files that an index lists, sorted, each once. They are untrusted: anything but
 /// the name of a file beside the index is an error. Errors: UserError "PATH: reason".
-std::vector<std::string> filesOfShardIndex(std::string_view text, const std::string &path);
+std::vector<std::string> listShardFiles(std::string_view text, const std::string &path);
 
 } // namespace titan::rt

@@ -84,7 +84,7 @@ void StartingWeights::findOwnSources(std::span<const NeededWeights> needed) {
       isOwn[found->second.source] = true;
 }
 
-const StoredParameter *StartingWeights::entryOf(const std::string &parameter) const {
+const StoredParameter *StartingWeights::findEntry(const std::string &parameter) const {
   const auto entry =
       std::find_if(map.parameters.begin(), map.parameters.end(),
                    [&](const StoredParameter &each) { return each.parameter == parameter; });
@@ -108,12 +108,12 @@ StartingWeights::Match StartingWeights::matchOwn(const NeededWeights &needed) co
 /// `absent` receives the tensors that other tensors of the parameter lack.
 StartingWeights::Match StartingWeights::matchMapped(const NeededWeights &needed,
                                                     std::vector<std::string> &absent) const {
-  const StoredParameter *entry = entryOf(needed.parameter);
+  const StoredParameter *entry = findEntry(needed.parameter);
   if (!entry)
     return {};
   Match match{*entry, {}};
   for (int64_t tensor = 0; tensor < StridedLayout(*entry).countTensors(); ++tensor) {
-    const std::string name = nameOfTensor(*entry, needed.iterations, tensor);
+    const std::string name = makeTensorName(*entry, needed.iterations, tensor);
     if (std::optional<SourceTensor> given = find(name, /*inOwn=*/false))
       match.tensors.push_back(*given);
     else
@@ -255,8 +255,8 @@ void StartingWeights::matchRest() {
 }
 
 /// The elements of the memory of all rows.
-static std::span<std::byte> memoryOf(std::span<const ElementRows> rows, int64_t size,
-                                     std::byte *out) {
+static std::span<std::byte> getMemory(std::span<const ElementRows> rows, int64_t size,
+                                      std::byte *out) {
   int64_t begin = INT64_MAX, end = 0;
   for (const ElementRows &each : rows) {
     begin = std::min(begin, each.local);
@@ -268,7 +268,7 @@ static std::span<std::byte> memoryOf(std::span<const ElementRows> rows, int64_t 
 
 void StartingWeights::read(size_t index, std::span<const ElementRows> rows, std::byte *out) const {
   const Match &match = matched[index];
-  populate(memoryOf(rows, sizeOf(match.type), out));
+  populate(getMemory(rows, getByteSize(match.type), out));
   std::vector<ElementRows> segments;
   for (const ElementRows &each : rows)
     if (match.isPartial()) // its rows are not those of the stored tensor

@@ -64,7 +64,7 @@ private:
   void nameTensors();
   void checkPrefixes(std::span<const NeededWeights> needed) const;
   void findOwnSources(std::span<const NeededWeights> needed);
-  const StoredParameter *entryOf(const std::string &parameter) const;
+  const StoredParameter *findEntry(const std::string &parameter) const;
   std::optional<SourceTensor> find(const std::string &name, bool inOwn) const;
   Match matchOwn(const NeededWeights &needed) const;
   Match matchMapped(const NeededWeights &needed, std::vector<std::string> &absent) const;

@@ -45,7 +45,7 @@ void finishCopies() {
 } // namespace
 
 void StridedSource::convert(const std::byte *from, int64_t count, std::byte *to) const {
-  const int64_t size = sizeOf(type);
+  const int64_t size = getByteSize(type);
   alignas(64) std::array<std::byte, atOnce * 8> converted;
   for (int64_t done = 0; done < count; done += atOnce) {
     const int64_t some = std::min(atOnce, count - done);
@@ -63,7 +63,7 @@ void StridedSource::readAs(const StridedBlock &block, const std::byte *from, std
   constexpr int64_t words = (StridedLayout::maxColumns + apart) * together;
   alignas(64) std::array<Word, words> rows;
   auto *bytes = reinterpret_cast<const std::byte *>(rows.data());
-  const int64_t size = sizeOf(type), width = std::ssize(block.columns);
+  const int64_t size = getByteSize(type), width = std::ssize(block.columns);
   if (block.storedStride != 1) {
     for (int64_t done = 0; done < block.count; done += words) {
       const int64_t some = std::min(words, block.count - done);
@@ -95,7 +95,7 @@ void StridedSource::readAs(const StridedBlock &block, const std::byte *from, std
 
 void StridedSource::read(const StridedBlock &block, void *out) const {
   const std::byte *from = bytes.data() + block.stored * stored->bytes;
-  std::byte *to = static_cast<std::byte *>(out) + block.local * sizeOf(type);
+  std::byte *to = static_cast<std::byte *>(out) + block.local * getByteSize(type);
   if (block.localStride == 1 && block.storedStride == 1)
     convert(from + block.columns[0] * stored->bytes, block.count, to);
   else if (stored->bytes == 8)

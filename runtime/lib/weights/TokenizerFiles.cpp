@@ -32,7 +32,7 @@ std::string tokenizerBeside(const std::string &path) {
   return "";
 }
 
-std::string tokenizerOf(std::span<const WeightSource> sources) {
+std::string findTokenizerSource(std::span<const WeightSource> sources) {
   for (const bool isWhole : {true, false})
     for (const WeightSource &source : sources)
       if (source.prefix.empty() == isWhole && !tokenizerBeside(source.path).empty())

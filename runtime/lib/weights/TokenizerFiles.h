@@ -13,7 +13,7 @@ std::string tokenizerBeside(const std::string &path);
 
 /// The path of the first of these weights that has a tokenizer: those for the whole program, then
 /// those of parts; else empty.
-std::string tokenizerOf(std::span<const WeightSource> sources);
+std::string findTokenizerSource(std::span<const WeightSource> sources);
 
 /// Copies the files of the tokenizer of `from`, a directory or one of the files, to the directory
 /// `to`. Does nothing without a tokenizer. Throws Fault if the disk fails.

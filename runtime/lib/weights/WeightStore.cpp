@@ -34,7 +34,7 @@ std::vector<std::string> filesUnder(const std::string &path) {
   std::vector<std::string> paths;
   constexpr size_t longest = size_t{1} << 30;
   for (const std::string &name :
-       filesOfShardIndex(readWholeFile(index.string(), longest), index.string()))
+       listShardFiles(readWholeFile(index.string(), longest), index.string()))
     paths.push_back((directory / name).string());
   return paths;
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Outcome = WeightRow::Outcome;
 
-const char *nameOf(Outcome outcome) {
+const char *getName(Outcome outcome) {
   switch (outcome) {
   case Outcome::Loaded:
     return "loaded";
@@ -28,8 +28,8 @@ const char *nameOf(Outcome outcome) {
 }
 
 /// The tensors of a source with these outcomes, each once.
-std::vector<std::string> tensorsOf(std::span<const WeightRow> rows, const std::string &source,
-                                   std::initializer_list<Outcome> outcomes) {
+std::vector<std::string> selectTensors(std::span<const WeightRow> rows, const std::string &source,
+                                       std::initializer_list<Outcome> outcomes) {
   std::vector<std::string> names;
   for (const WeightRow &row : rows)
     if (row.source == source &&
@@ -40,7 +40,7 @@ std::vector<std::string> tensorsOf(std::span<const WeightRow> rows, const std::s
   return names;
 }
 
-std::vector<std::string> parametersOf(std::span<const WeightRow> rows, Outcome outcome) {
+std::vector<std::string> selectParameters(std::span<const WeightRow> rows, Outcome outcome) {
   std::vector<std::string> names;
   for (const WeightRow &row : rows)
     if (row.outcome == outcome)
@@ -64,17 +64,18 @@ std::vector<std::string> summarise(std::span<const WeightRow> rows,
                                    std::span<const WeightSource> sources) {
   std::vector<std::string> notes;
   for (const WeightSource &source : sources) {
-    const auto read = tensorsOf(rows, source.text(), {Outcome::Loaded, Outcome::Partial});
+    const auto read = selectTensors(rows, source.text(), {Outcome::Loaded, Outcome::Partial});
     notes.push_back(
         fmt::format("read {} from '{}'", counted(std::ssize(read), "tensor"), source.text()));
-    if (const auto ignored = tensorsOf(rows, source.text(), {Outcome::Ignored}); !ignored.empty())
+    if (const auto ignored = selectTensors(rows, source.text(), {Outcome::Ignored});
+        !ignored.empty())
       notes.push_back(
           fmt::format("note: not needed of '{}': {}", source.text(), listSome(ignored)));
   }
-  if (const auto fresh = parametersOf(rows, Outcome::Fresh); !fresh.empty())
+  if (const auto fresh = selectParameters(rows, Outcome::Fresh); !fresh.empty())
     notes.push_back(fmt::format("note: {} without weights to start from, with initial values: {}",
                                 counted(std::ssize(fresh), "parameter"), listSome(fresh)));
-  if (const auto partial = parametersOf(rows, Outcome::Partial); !partial.empty())
+  if (const auto partial = selectParameters(rows, Outcome::Partial); !partial.empty())
     notes.push_back(fmt::format("note: {} longer than stored, with initial values at the end: {}",
                                 counted(std::ssize(partial), "parameter"), listSome(partial)));
   return notes;
@@ -83,7 +84,7 @@ std::vector<std::string> summarise(std::span<const WeightRow> rows,
 std::string toText(std::span<const WeightRow> rows) {
   std::string text = "outcome\tparameter\ttensor\tsource\treason\n";
   for (const WeightRow &row : rows)
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\n", nameOf(row.outcome), row.parameter, row.tensor,
+    text += fmt::format("{}\t{}\t{}\t{}\t{}\n", getName(row.outcome), row.parameter, row.tensor,
                         row.source, row.reason);
   return text;
 }

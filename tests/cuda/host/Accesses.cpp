@@ -61,7 +61,7 @@ void follow(Trace &trace, bool writes, const char *where) {
 
 void touchDevice(void *address, size_t bytes, bool writes) {
   static Trace *traces = makeTraces(kDeviceBytes);
-  const size_t at = offsetOf(address);
+  const size_t at = getOffset(address);
   const State *states = deviceMemory.states + at;
   if (writes)
     checkWrite(address, bytes, "a thread");

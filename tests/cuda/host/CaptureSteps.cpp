@@ -44,7 +44,7 @@ template <size_t i> void launch(Context &ctx) {
   check(cudaGraphLaunch(graphs[i], static_cast<cudaStream_t>(ctx.stream)));
 }
 
-template <size_t... i> constexpr std::array<Run, most> launchesOf(std::index_sequence<i...>) {
+template <size_t... i> constexpr std::array<Run, most> makeLaunches(std::index_sequence<i...>) {
   return {launch<i>...};
 }
 
@@ -54,7 +54,7 @@ Program program(const int64_t *degree) {
   Program result = emittedProgram(degree);
   if (result.functions.size() > most)
     throw Fault("the program has more functions than this interposer");
-  constexpr std::array<Run, most> launched = launchesOf(std::make_index_sequence<most>());
+  constexpr std::array<Run, most> launched = makeLaunches(std::make_index_sequence<most>());
   for (size_t i = 0; i < result.functions.size(); ++i) {
     functions[i] = result.functions.at(i).run;
     result.functions[i].run = launched[i];

@@ -137,12 +137,12 @@ AttentionShape drawShape() {
   s.queries = draw(0, 1) ? s.keys : draw(1, s.keys);
   s.queryShard = {draw(0, s.keys - s.queries), s.queries};
   if (s.keys % 4 == 0 && draw(0, 1))
-    s.queryShard = shardOf(s.keys, {{2, draw(0, 1), ShardOrder::HeadTail}});
+    s.queryShard = getShard(s.keys, {{2, draw(0, 1), ShardOrder::HeadTail}});
   s.queries = s.queryShard.length;
   if (s.keys % 4 == 0 && draw(0, 1)) { // a step of a ring
     s.ofDocuments = {s.keys * 2, 2, 1, 0, 1};
-    s.keyShard = shardOf(s.keys, {{2, 0, draw(0, 1) ? ShardOrder::HeadTail : ShardOrder::Block}},
-                         draw(0, 1));
+    s.keyShard = getShard(s.keys, {{2, 0, draw(0, 1) ? ShardOrder::HeadTail : ShardOrder::Block}},
+                          draw(0, 1));
     s.keys = s.keyShard.length;
   }
   s.kvHeads = draw(1, 2);

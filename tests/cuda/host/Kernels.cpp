@@ -228,7 +228,7 @@ void loadKernel(const void *function) {
   loaded.insert(function);
 }
 
-unsigned laneOfThread() {
+unsigned getThreadLane() {
   return running.thread % kWarp;
 }
 

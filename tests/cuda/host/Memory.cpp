@@ -34,7 +34,7 @@ void protect(int protection) {
 }
 
 void check(const void *at, size_t bytes, State least, const char *what, const char *does) {
-  const size_t from = offsetOf(at);
+  const size_t from = getOffset(at);
   if (from >= kDeviceBytes || bytes > kDeviceBytes - from)
     fail("%s %s memory of the host", what, does);
   const State *end = deviceMemory.states + from + bytes;
@@ -69,7 +69,7 @@ void *allocate(size_t bytes) {
 }
 
 void release(void *memory) {
-  auto block = blocks.find(offsetOf(memory));
+  auto block = blocks.find(getOffset(memory));
   if (block == blocks.end())
     fail("cudaFree of what was not allocated");
   std::fill_n(deviceMemory.states + block->first, block->second, State::Free);
@@ -97,7 +97,7 @@ void checkWrite(const void *to, size_t bytes, const char *what) {
   check(to, bytes, State::Allocated, what, "writes");
 }
 void markWritten(void *to, size_t bytes) {
-  std::fill_n(deviceMemory.states + offsetOf(to), bytes, State::Written);
+  std::fill_n(deviceMemory.states + getOffset(to), bytes, State::Written);
 }
 
 } // namespace cuda_host

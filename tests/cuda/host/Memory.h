@@ -17,11 +17,11 @@ struct DeviceMemory {
 };
 extern const DeviceMemory deviceMemory;
 
-inline size_t offsetOf(const void *address) {
+inline size_t getOffset(const void *address) {
   return static_cast<size_t>(static_cast<const std::byte *>(address) - deviceMemory.base);
 }
 inline bool isDevice(const void *address) {
-  return offsetOf(address) < kDeviceBytes;
+  return getOffset(address) < kDeviceBytes;
 }
 
 /// Host memory that the device can access too.

@@ -29,7 +29,7 @@ constexpr std::chrono::seconds kPatience{120};
 
 cudaStream_t current = nullptr; // set by the stream guard
 
-size_t sizeOf(at::ScalarType type) {
+size_t getByteSize(at::ScalarType type) {
   switch (type) {
   case at::kFloat:
     return 4;
@@ -150,7 +150,7 @@ template <typename Call> ProcessGroupNCCL::Started ProcessGroupNCCL::start(Call 
 
 /// After this barrier, every slot holds its member's tensor.
 void ProcessGroupNCCL::gather(const at::Tensor &from) {
-  const size_t bytes = from.count * sizeOf(from.type);
+  const size_t bytes = from.count * getByteSize(from.type);
   if (bytes > kSlotBytes)
     fail("a collective of %zu bytes is too large here", bytes);
   checkRead(from.data, bytes, "a collective");
@@ -160,7 +160,7 @@ void ProcessGroupNCCL::gather(const at::Tensor &from) {
 
 /// Reduces the slots' elements from `start` into `to`.
 void ProcessGroupNCCL::reduce(const at::Tensor &to, int64_t start, ReduceOp::RedOpType op) {
-  checkWrite(to.data, to.count * sizeOf(to.type), "a collective");
+  checkWrite(to.data, to.count * getByteSize(to.type), "a collective");
   withType(to.type, [&](auto *type) {
     using T = std::remove_pointer_t<decltype(type)>;
     for (int64_t i = 0; i < to.count; ++i) {
@@ -170,14 +170,14 @@ void ProcessGroupNCCL::reduce(const at::Tensor &to, int64_t start, ReduceOp::Red
       static_cast<T *>(to.data)[i] = total;
     }
   });
-  markWritten(to.data, to.count * sizeOf(to.type));
+  markWritten(to.data, to.count * getByteSize(to.type));
 }
 
 namespace {
 
 /// Copies `count` elements of a slot from `start` to `to` at `at`.
 void take(const std::byte *slot, int64_t start, const at::Tensor &to, int64_t at, int64_t count) {
-  const size_t size = sizeOf(to.type);
+  const size_t size = getByteSize(to.type);
   auto *target = static_cast<std::byte *>(to.data) + at * size;
   checkWrite(target, count * size, "a collective");
   std::memcpy(target, slot + start * size, count * size);

@@ -19,19 +19,19 @@ using namespace titan::rt;
 
 namespace {
 
-int64_t bytesOf(const TensorInfo &info) {
-  int64_t bytes = sizeOf(info.dtype);
+int64_t getByteSize(const TensorInfo &info) {
+  int64_t bytes = getByteSize(info.dtype);
   for (const Dim &dim : info.dims)
     bytes *= dim.size;
   return bytes;
 }
 
-std::string fileOf(const std::string &folder, const Tensor &tensor, const char *ending) {
+std::string getFilePath(const std::string &folder, const Tensor &tensor, const char *ending) {
   return folder + "/" + tensor.function + "." + tensor.name + ending;
 }
 
 /// The completed work of a stream.
-uint64_t finishedOf([[maybe_unused]] void *stream) {
+uint64_t getLastFinished([[maybe_unused]] void *stream) {
 #ifdef TITAN_ON_PROCESSOR
   return 0;
 #else
@@ -53,10 +53,10 @@ public:
     ctx.transient = arena.transient(index).data();
     ctx.stream = device->stream();
     ctx.badIndex = device->badIndex();
-    const uint64_t before = finishedOf(ctx.stream);
+    const uint64_t before = getLastFinished(ctx.stream);
     each(index, Role::Input, [&](const Tensor &tensor, std::byte *data) { load(tensor, data); });
     program.functions[index].run(ctx);
-    if (finishedOf(ctx.stream) != before)
+    if (getLastFinished(ctx.stream) != before)
       throw std::runtime_error(program.functions[index].name + " waits for the device");
     each(index, Role::Output, [&](const Tensor &tensor, std::byte *data) { save(tensor, data); });
   }
@@ -69,12 +69,12 @@ private:
   }
 
   void load(const Tensor &tensor, std::byte *data) {
-    std::string name = fileOf(folder, tensor, ".in");
+    std::string name = getFilePath(folder, tensor, ".in");
     std::ifstream file(name, std::ios::binary);
     const bool isOwn = file.is_open();
     if (!isOwn)
       file.open(name = folder + "/" + tensor.name + ".in", std::ios::binary);
-    std::string bytes(static_cast<size_t>(bytesOf(tensor.info)), '\0');
+    std::string bytes(static_cast<size_t>(getByteSize(tensor.info)), '\0');
     if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) ||
         (isOwn && file.peek() != std::ifstream::traits_type::eof()))
       throw std::runtime_error(name + " has another size");
@@ -82,9 +82,9 @@ private:
   }
 
   void save(const Tensor &tensor, const std::byte *data) {
-    std::string bytes(bytesOf(tensor.info), '\0');
+    std::string bytes(getByteSize(tensor.info), '\0');
     device->download(bytes.data(), data, static_cast<int64_t>(bytes.size()));
-    std::ofstream(fileOf(folder, tensor, ".out"), std::ios::binary) << bytes;
+    std::ofstream(getFilePath(folder, tensor, ".out"), std::ios::binary) << bytes;
   }
 
   const Program &program;

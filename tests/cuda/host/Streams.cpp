@@ -36,7 +36,7 @@ CUstream_st defaultStream; // our streams do not block on it
 std::set<CUstream_st *> streams{&defaultStream};
 cudaError_t lastError = cudaSuccess;
 
-CUstream_st &streamOf(cudaStream_t stream) {
+CUstream_st &getStream(cudaStream_t stream) {
   return stream ? *stream : defaultStream;
 }
 
@@ -70,9 +70,9 @@ void copyRows(void *to, size_t toPitch, const void *from, size_t fromPitch, size
 void queueWork(cudaStream_t stream, std::function<void()> work) {
   if (isCaptured(stream))
     return captureWork(stream, std::move(work));
-  streamOf(stream).work.push_back(std::move(work));
-  streamOf(stream).wasAsked = false;
-  ++streamOf(stream).queued;
+  getStream(stream).work.push_back(std::move(work));
+  getStream(stream).wasAsked = false;
+  ++getStream(stream).queued;
 }
 
 void queueWait(cudaStream_t stream, cudaStream_t other, uint64_t number) {
@@ -82,13 +82,13 @@ void queueWait(cudaStream_t stream, cudaStream_t other, uint64_t number) {
 }
 
 uint64_t lastQueued(cudaStream_t stream) {
-  return isCaptured(stream) ? lastCaptured(stream) : streamOf(stream).queued;
+  return isCaptured(stream) ? lastCaptured(stream) : getStream(stream).queued;
 }
 uint64_t lastFinished(cudaStream_t stream) {
-  return streamOf(stream).finished;
+  return getStream(stream).finished;
 }
 void finishUntil(cudaStream_t stream, uint64_t number) {
-  finish(streamOf(stream), number);
+  finish(getStream(stream), number);
 }
 
 void setLastError(cudaError_t error) {
@@ -216,7 +216,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     });
     return cudaSuccess;
   }
-  finish(streamOf(stream)); // and written before it returns
+  finish(getStream(stream)); // and written before it returns
   OnDevice here;
   checkRead(from, bytes, "a copy to the host");
   std::memcpy(to, from, bytes);
@@ -251,7 +251,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
   if (cudaError_t error = forbidWhileCapturing("cudaStreamQuery"))
     return error;
-  CUstream_st &stream = streamOf(handle);
+  CUstream_st &stream = getStream(handle);
   if (stream.work.empty())
     return cudaSuccess;
   if (!std::exchange(stream.wasAsked, true))

@@ -31,4 +31,4 @@ func.func @train(%q: !q {titan.input = "q"} loc("q"), %k: !k {titan.input = "k"}
       : (!qt, !k, !vt, !ids) -> (!yt, !lt) loc("yt")
   return %y, %yt : !q, !yt
 }
-// CHECK: {"attention_scratch", tm::threads() * {{[0-9]+}} * sizeOf(DType::F64),
+// CHECK: {"attention_scratch", tm::threads() * {{[0-9]+}} * getByteSize(DType::F64),

@@ -43,4 +43,4 @@ func.func @train(%x: !split {titan.input = "x"}, %w: !stored {titan.param = "w"}
 
 // CHECK: .name = "w",
 // CHECK-NEXT: .info = {DType::F32, {{.*}}"embed", 6, {}}, {"ffn", 5, {}}}, {mesh::shard_}, 0}
-// CHECK: {"v", (30 + degree[mesh::shard_]) * sizeOf(DType::F32),
+// CHECK: {"v", (30 + degree[mesh::shard_]) * getByteSize(DType::F32),

@@ -25,12 +25,12 @@ func.func @train(%x: !mirrored {titan.input = "x"}, %in: !inner {titan.input = "
   // CHECK-NEXT: {{[{][{]}}{{.*}}, s_, batch_, seq_cp_, embed_, ShardOrder::HeadTail}});
   %m = dist.make_partial %g over ["cp"] : !whole -> !sum loc("m")
   %s = dist.reduce_scatter %m over ["cp"] : !sum -> !mirrored loc("s")
-  // CHECK: tm::copyShard(ctx, l_ + i * (seq_cp_ * embed_), g_ + i * (seq_cp_ * embed_ * 2), shardOf(seq_cp_ * embed_ * 2, {{[{][{]}}2, (ctx.coordinate[mesh::cp_]), ShardOrder::HeadTail}}));
+  // CHECK: tm::copyShard(ctx, l_ + i * (seq_cp_ * embed_), g_ + i * (seq_cp_ * embed_ * 2), getShard(seq_cp_ * embed_ * 2, {{[{][{]}}2, (ctx.coordinate[mesh::cp_]), ShardOrder::HeadTail}}));
   %l = dist.local_slice %g over ["cp"] : !whole -> !mirrored loc("l")
-  // CHECK: const DimShard [[INNER:.*]] = shardOf(seq_, {{[{][{]}}ctx.degree[mesh::cp_], ctx.coordinate[mesh::cp_], ShardOrder::HeadTail}, {ctx.degree[mesh::tp_], ctx.coordinate[mesh::tp_], ShardOrder::Block}});
+  // CHECK: const DimShard [[INNER:.*]] = getShard(seq_, {{[{][{]}}ctx.degree[mesh::cp_], ctx.coordinate[mesh::cp_], ShardOrder::HeadTail}, {ctx.degree[mesh::tp_], ctx.coordinate[mesh::tp_], ShardOrder::Block}});
   // CHECK: tm::rotation([[INNER]].toGlobal(seq_at_), 10000.0,
   %r = titan.rotary %in along "seq" dim "embed" {theta = 10000.0} : !inner -> !inner loc("r")
-  // CHECK: const DimShard [[SHARD:.*]] = shardOf(seq_, {{[{][{]}}ctx.degree[mesh::cp_], ctx.coordinate[mesh::cp_], ShardOrder::HeadTail}});
+  // CHECK: const DimShard [[SHARD:.*]] = getShard(seq_, {{[{][{]}}ctx.degree[mesh::cp_], ctx.coordinate[mesh::cp_], ShardOrder::HeadTail}});
   // CHECK: p_[i] = [[SHARD]].toGlobal(i);
   %p = titan.iota : !positions loc("p")
   // CHECK: const int64_t [[AT:.*]] = [[SHARD]].toLocal(at_[i]);

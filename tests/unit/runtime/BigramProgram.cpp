@@ -40,7 +40,7 @@ enum Transient {
   Logits = Labels
 };
 
-int64_t chunkOf(int64_t elements, int64_t ranks) {
+int64_t getChunkSize(int64_t elements, int64_t ranks) {
   return (elements + ranks - 1) / ranks;
 }
 
@@ -55,14 +55,14 @@ void gatherParameters(Context &ctx) {
   int64_t ranks = ctx.degree[0];
   trace(ctx, "bigram.titan:3", "all_gather");
   allGather(ctx, everyone, DType::F64, persistent<double>(ctx, Table), transient(ctx, FullTable), 1,
-            chunkOf(vocab * vocab, ranks), 1);
+            getChunkSize(vocab * vocab, ranks), 1);
   trace(ctx, "bigram.titan:4", "all_gather");
   allGather(ctx, everyone, DType::F64, persistent<double>(ctx, Bias), transient(ctx, FullBias),
-            layers, chunkOf(vocab, ranks), 1);
+            layers, getChunkSize(vocab, ranks), 1);
 }
 
 double logit(Context &ctx, int64_t token, int64_t next) {
-  int64_t row = chunkOf(vocab, ctx.degree[0]) * ctx.degree[0]; // a layer's bias, padded
+  int64_t row = getChunkSize(vocab, ctx.degree[0]) * ctx.degree[0]; // a layer's bias, padded
   double value = transient(ctx, FullTable)[token * vocab + next];
   for (int64_t l = 0; l < layers; ++l)
     value += transient(ctx, FullBias)[l * row + next];
@@ -72,9 +72,9 @@ double logit(Context &ctx, int64_t token, int64_t next) {
 /// Mean loss over this rank's tokens of the batch, and the full gradients.
 double forwardBackward(Context &ctx) {
   int64_t ranks = ctx.degree[0], rows = batch / ranks;
-  int64_t biasRow = chunkOf(vocab, ranks) * ranks;
+  int64_t biasRow = getChunkSize(vocab, ranks) * ranks;
   double *gTable = transient(ctx, FullGTable), *gBias = transient(ctx, FullGBias);
-  std::memset(gTable, 0, chunkOf(vocab * vocab, ranks) * ranks * sizeof(double));
+  std::memset(gTable, 0, getChunkSize(vocab * vocab, ranks) * ranks * sizeof(double));
   std::memset(gBias, 0, layers * biasRow * sizeof(double));
   const int64_t *tokens = transient<int64_t>(ctx, Tokens);
   const int64_t *labels = transient<int64_t>(ctx, Labels);
@@ -151,14 +151,14 @@ void runTrain(Context &ctx) {
   allReduce(ctx, everyone, DType::F64, Reduction::Sum, &loss, 1);
   *transient(ctx, Loss) = loss * spoil(ctx);
   reduceScatter(ctx, everyone, DType::F64, Reduction::Sum, transient(ctx, FullGTable),
-                transient(ctx, GTable), 1, chunkOf(vocab * vocab, ranks), 1);
+                transient(ctx, GTable), 1, getChunkSize(vocab * vocab, ranks), 1);
   reduceScatter(ctx, everyone, DType::F64, Reduction::Sum, transient(ctx, FullGBias),
-                transient(ctx, GBias), layers, chunkOf(vocab, ranks), 1);
+                transient(ctx, GBias), layers, getChunkSize(vocab, ranks), 1);
   // The given rank computes a different result.
   const char *drifting = std::getenv("BIGRAM_DRIFTING");
   *persistent<double>(ctx, MCount) += drifting && std::atoi(drifting) == ctx.coordinate[0] ? 2 : 1;
-  double squares = update(ctx, Table, MTable, GTable, chunkOf(vocab * vocab, ranks)) +
-                   update(ctx, Bias, MBias, GBias, layers * chunkOf(vocab, ranks));
+  double squares = update(ctx, Table, MTable, GTable, getChunkSize(vocab * vocab, ranks)) +
+                   update(ctx, Bias, MBias, GBias, layers * getChunkSize(vocab, ranks));
   allReduce(ctx, everyone, DType::F64, Reduction::Sum, &squares, 1);
   *transient(ctx, GradNorm) = std::sqrt(squares);
 }
@@ -236,7 +236,8 @@ std::vector<Axis> programMesh() {
 
 Program program(const int64_t *degree) {
   int64_t ranks = degree[0];
-  int64_t table = chunkOf(vocab * vocab, ranks) * 8, bias = layers * chunkOf(vocab, ranks) * 8;
+  int64_t table = getChunkSize(vocab * vocab, ranks) * 8,
+          bias = layers * getChunkSize(vocab, ranks) * 8;
   Program p;
   p.name = "bigram";
   const char *model = std::getenv("BIGRAM_MODEL"); // pretends to be another model
@@ -284,22 +285,22 @@ Program program(const int64_t *degree) {
                  {"logits", predicted, 3, runLogits},
                  {"eval", evaluated, 3, runEval}};
   p.settings = {
-      {"steps", "40", false, integerFrom(1)},
-      {"seed", "3", false, integerFrom(0)},
-      {"optimizer.lr", "4.0", false, numberFrom(0)},
-      {"schedule.warmup", "2", false, integerFrom(0)},
-      {"schedule.decay", "linear", false, oneOf({"constant", "linear"})},
-      {"schedule.to", "0.1", false, idle("schedule.decay", "constant", numberWithin(0, 1))},
-      {"data.format", "text", false, oneOf({"text", "indexed"})},
-      {"data.path", "", false, anyText()},
-      {"eval.data.path", "", false, anyText()},
-      {"eval.every", "0", false, idle("eval.data.path", "", integerFrom(0))},
-      {"eval.batches", "0", false, idle("eval.data.path", "", integerFrom(0))},
-      {"checkpoint.every", "0", false, integerFrom(0)},
-      {"checkpoint.keep", "0", false, integerFrom(0)},
+      {"steps", "40", false, allowIntegersFrom(1)},
+      {"seed", "3", false, allowIntegersFrom(0)},
+      {"optimizer.lr", "4.0", false, allowNumbersFrom(0)},
+      {"schedule.warmup", "2", false, allowIntegersFrom(0)},
+      {"schedule.decay", "linear", false, allowWords({"constant", "linear"})},
+      {"schedule.to", "0.1", false, idle("schedule.decay", "constant", allowNumbersWithin(0, 1))},
+      {"data.format", "text", false, allowWords({"text", "indexed"})},
+      {"data.path", "", false, allowText()},
+      {"eval.data.path", "", false, allowText()},
+      {"eval.every", "0", false, idle("eval.data.path", "", allowIntegersFrom(0))},
+      {"eval.batches", "0", false, idle("eval.data.path", "", allowIntegersFrom(0))},
+      {"checkpoint.every", "0", false, allowIntegersFrom(0)},
+      {"checkpoint.keep", "0", false, allowIntegersFrom(0)},
       {"on_nonfinite", skips() ? "skip" : "stop", false,
-       oneOf({skips() ? "skip" : "warn", "stop"})},
-      {"metrics.peak_tflops", "0", false, numberFrom(0)},
+       allowWords({skips() ? "skip" : "warn", "stop"})},
+      {"metrics.peak_tflops", "0", false, allowNumbersFrom(0)},
       {"data.batch", "4", true},
       {"data.seq", "32", true}};
   p.schedule = {{"step", "steps", "schedule.warmup", "schedule.decay", "schedule.to"}, schedule};

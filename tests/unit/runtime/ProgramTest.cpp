@@ -86,9 +86,9 @@ TEST(ProgramTable, Rows) {
 // index of its choice.
 TEST(LearningRateTest, ArgumentsOfTheSchedule) {
   Program program;
-  program.settings = {{"optimizer.lr", "0.5", false, numberFrom(0)},
-                      {"schedule.to", "0.25", false, numberWithin(0, 1)},
-                      {"schedule.decay", "cosine", false, oneOf({"linear", "cosine"})}};
+  program.settings = {{"optimizer.lr", "0.5", false, allowNumbersFrom(0)},
+                      {"schedule.to", "0.25", false, allowNumbersWithin(0, 1)},
+                      {"schedule.decay", "cosine", false, allowWords({"linear", "cosine"})}};
   program.schedule = {{"schedule.decay", "steps", "schedule.to", "step"},
                       [](const double *x) { return 1000 * x[0] + 100 * x[1] + x[2] + 10 * x[3]; }};
   EXPECT_EQ(LearningRate(program.schedule, Settings(program)).at(3, 20), 0.5 * 3030.25);
@@ -101,7 +101,7 @@ TEST(LearningRateTest, ArgumentsOfTheSchedule) {
 // A program without a schedule keeps its learning rate.
 TEST(LearningRateTest, WithoutSchedule) {
   Program program;
-  program.settings = {{"optimizer.lr", "0.5", false, numberFrom(0)}};
+  program.settings = {{"optimizer.lr", "0.5", false, allowNumbersFrom(0)}};
   EXPECT_EQ(LearningRate(program.schedule, Settings(program)).at(3, 20), 0.5);
 }
 
@@ -142,11 +142,11 @@ TEST(ChooseToken, AmongTheMostLikely) {
 Program withSettings() {
   Program program;
   program.name = "p";
-  program.settings = {{"optimizer.lr", "3e-4", false, numberFrom(0)},
-                      {"steps", "100_000", false, integerFrom(1)},
-                      {"schedule.to", "0.5", false, numberWithin(0, 1)},
-                      {"schedule.decay", "linear", false, oneOf({"constant", "linear"})},
-                      {"data.path", "\"a \\b.txt\"", false, anyText()},
+  program.settings = {{"optimizer.lr", "3e-4", false, allowNumbersFrom(0)},
+                      {"steps", "100_000", false, allowIntegersFrom(1)},
+                      {"schedule.to", "0.5", false, allowNumbersWithin(0, 1)},
+                      {"schedule.decay", "linear", false, allowWords({"constant", "linear"})},
+                      {"data.path", "\"a \\b.txt\"", false, allowText()},
                       {"data.batch", "8", true}};
   return program;
 }

@@ -84,8 +84,8 @@ double predict(Context &ctx, Value activation, int64_t token) {
 }
 
 /// The sum of the squares over this rank's tokens. `error` may be null.
-double lossOf(Context &ctx, Value activation, Value labels, double gain, int64_t count,
-              double *error) {
+double computeLoss(Context &ctx, Value activation, Value labels, double gain, int64_t count,
+                   double *error) {
   double loss = 0;
   for (int64_t i = 0; i < count; ++i) {
     const double difference =
@@ -121,8 +121,8 @@ void forward0(Context &ctx) {
 
 void forward1(Context &ctx) {
   trace(ctx, "staged.titan:2", "loss");
-  *at(ctx, LossSum) += lossOf(ctx, Activation, Labels, *at(ctx, GainCopy),
-                              ownTokens(ctx, rowsOfMicrobatch), at(ctx, Error));
+  *at(ctx, LossSum) += computeLoss(ctx, Activation, Labels, *at(ctx, GainCopy),
+                                   ownTokens(ctx, rowsOfMicrobatch), at(ctx, Error));
 }
 
 void backward1(Context &ctx) {
@@ -151,7 +151,7 @@ void backward0(Context &ctx) {
     }
 }
 
-double sumOfSquares(const double *values, int64_t count) {
+double sumSquares(const double *values, int64_t count) {
   double sum = 0;
   for (int64_t i = 0; i < count; ++i)
     sum += values[i] * values[i];
@@ -169,7 +169,7 @@ void update1Level0(Context &ctx) {
   reduce(ctx, LastGainGradient, 1);
   *at(ctx, WholeLastGainGradient) = *at(ctx, LastGainGradient);
   *at(ctx, WholeLoss) = *at(ctx, LossSum);
-  *at(ctx, LastNorm) = sumOfSquares(at(ctx, WeightGradient), width);
+  *at(ctx, LastNorm) = sumSquares(at(ctx, WeightGradient), width);
 }
 
 void apply(Context &ctx, Value parameter, Value moment, const double *gradient, int64_t count) {
@@ -193,7 +193,7 @@ void update0Level1(Context &ctx) {
   double *table = transient<double>(ctx, GradientA), *gain = transient<double>(ctx, GradientB);
   std::memcpy(table, at(ctx, TableGradient), vocab * width * sizeof(double));
   *gain = *at(ctx, GainGradient) + *at(ctx, WholeLastGainGradient);
-  *at(ctx, FirstNorm) = sumOfSquares(table, vocab * width) + *gain * *gain;
+  *at(ctx, FirstNorm) = sumSquares(table, vocab * width) + *gain * *gain;
   apply(ctx, Table, MTable, table, vocab * width);
   apply(ctx, Gain, MGain, gain, 1);
   finish(ctx, *at(ctx, FirstNorm));
@@ -213,8 +213,8 @@ void evaluate0Level0(Context &ctx) {
 }
 
 void evaluate1Level1(Context &ctx) {
-  *at(ctx, EvalLoss) =
-      lossOf(ctx, EvalActivation, EvalLabels, *at(ctx, EvalGain), ownTokens(ctx, batch), nullptr);
+  *at(ctx, EvalLoss) = computeLoss(ctx, EvalActivation, EvalLabels, *at(ctx, EvalGain),
+                                   ownTokens(ctx, batch), nullptr);
   reduce(ctx, EvalLoss, 1);
   *transient<double>(ctx, Loss) = *at(ctx, EvalLoss);
 }
@@ -268,7 +268,7 @@ void addTensors(Program &p) {
 }
 
 /// Of the sizes of `Value`.
-std::vector<Allocation> allocationsOf(int64_t ranks) {
+std::vector<Allocation> makeAllocations(int64_t ranks) {
   const int64_t tokens = rowsOfMicrobatch / ranks * seq, whole = batch / ranks * seq;
   std::vector<int64_t> elements(kValues, 1);
   for (Value table : {Table, MTable, TableGradient})
@@ -366,7 +366,7 @@ Program program(const int64_t *degree) {
   p.model = "57a6ed0057a6ed00";
   p.source = "# by hand\n";
   p.mesh = programMesh();
-  p.persistent = allocationsOf(degree[1]);
+  p.persistent = makeAllocations(degree[1]);
   addTensors(p);
   const std::vector<Allocation> loss = {{"loss", 8, 0, 1}};
   std::vector<Allocation> last0 = {{"loss", 8, 0, 1},
@@ -390,17 +390,17 @@ Program program(const int64_t *degree) {
                  {"eval.evaluate.0.2", loss, 2, byValue<evaluate0Level2>}};
   const std::string schedule = degree[0] == 1 ? "interleaved_1f1b" : "1f1b";
   p.pipelines = {trainOn(schedule), evalOn(schedule)};
-  p.settings = {{"steps", "8", false, integerFrom(1)},
-                {"seed", "3", false, integerFrom(0)},
-                {"optimizer.lr", "0.3", false, numberFrom(0)},
-                {"data.format", "text", false, oneOf({"text", "indexed"})},
-                {"data.path", "", false, anyText()},
-                {"eval.data.path", "", false, anyText()},
-                {"eval.data.format", "text", false, oneOf({"text", "indexed"})},
-                {"eval.every", "0", false, idle("eval.data.path", "", integerFrom(0))},
-                {"eval.batches", "0", false, idle("eval.data.path", "", integerFrom(0))},
-                {"checkpoint.every", "0", false, integerFrom(0)},
-                {"checkpoint.keep", "0", false, integerFrom(0)}};
+  p.settings = {{"steps", "8", false, allowIntegersFrom(1)},
+                {"seed", "3", false, allowIntegersFrom(0)},
+                {"optimizer.lr", "0.3", false, allowNumbersFrom(0)},
+                {"data.format", "text", false, allowWords({"text", "indexed"})},
+                {"data.path", "", false, allowText()},
+                {"eval.data.path", "", false, allowText()},
+                {"eval.data.format", "text", false, allowWords({"text", "indexed"})},
+                {"eval.every", "0", false, idle("eval.data.path", "", allowIntegersFrom(0))},
+                {"eval.batches", "0", false, idle("eval.data.path", "", allowIntegersFrom(0))},
+                {"checkpoint.every", "0", false, allowIntegersFrom(0)},
+                {"checkpoint.keep", "0", false, allowIntegersFrom(0)}};
   p.dtype = DType::F64;
   p.samples = batch;
   p.positions = seq;

@@ -40,7 +40,7 @@ bool areMatching(Operation *a, Operation *b) {
 }
 
 /// Whether `op` communicates over an axis of the message `open`.
-bool usesAxisOf(Operation *op, Operation *open) {
+bool usesSameAxis(Operation *op, Operation *open) {
   return (isCollective(op) || isMessage(op)) && llvm::any_of(getAxes(op), [&](Attribute axis) {
            return llvm::is_contained(getAxes(open), axis);
          });
@@ -63,7 +63,7 @@ private:
   LogicalResult visit(Operation *op) {
     if (isMessage(op))
       return visitEnd(op);
-    if (!open.empty() && usesAxisOf(op, open.front()))
+    if (!open.empty() && usesSameAxis(op, open.front()))
       return complain(op, "communicates over an axis of a message that is open");
     for (Region &region : op->getRegions())
       for (Block &block : region)
@@ -75,7 +75,7 @@ private:
   LogicalResult visitInner(Block &block) {
     Operation *repeat = block.getParentOp();
     auto conflicts = [&](Operation *inner) {
-      return inner != repeat && (isMessage(inner) || usesAxisOf(inner, open.front()));
+      return inner != repeat && (isMessage(inner) || usesSameAxis(inner, open.front()));
     };
     if (!open.empty() && repeat
                              ->walk([&](Operation *inner) {

@@ -4,7 +4,7 @@
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/dist/Transforms/Shard/CollectiveMotion.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/PassReport.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -16,8 +16,8 @@ namespace titan::dist {
 using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
+using ir::getTensorType;
 using ir::NamedTensorType;
-using ir::typeOf;
 
 namespace {
 
@@ -53,7 +53,7 @@ private:
     for (Type type : types)
       if (cast<NamedTensorType>(type).getShardingOrReplicated().getFlatFrom() > 0)
         return std::nullopt;
-    NamedTensorType type = typeOf(op->getOperand(0));
+    NamedTensorType type = getTensorType(op->getOperand(0));
     return Key(op->getName(), op->getAttr("axes"), type.getElementType(),
                type.getShardingOrReplicated().getPartialKind());
   }
@@ -61,9 +61,9 @@ private:
   int64_t getBytes(Operation *op) const {
     int64_t sum = 0;
     for (auto [from, to] : llvm::zip_equal(op->getOperands(), op->getResults()))
-      sum += std::max(getLocalNumElements(typeOf(from), degrees),
-                      getLocalNumElements(typeOf(to), degrees)) *
-             llvm::divideCeil(typeOf(from).getElementType().getIntOrFloatBitWidth(), 8);
+      sum += std::max(getLocalNumElements(getTensorType(from), degrees),
+                      getLocalNumElements(getTensorType(to), degrees)) *
+             llvm::divideCeil(getTensorType(from).getElementType().getIntOrFloatBitWidth(), 8);
     return sum;
   }
 

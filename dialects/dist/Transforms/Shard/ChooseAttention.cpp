@@ -3,7 +3,7 @@
 #include "dialects/dist/Analysis/AttentionTime.h"
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Support/Programs.h"
@@ -18,8 +18,8 @@ namespace titan::dist {
 using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
+using ir::getTensorType;
 using ir::NamedTensorType;
-using ir::typeOf;
 
 namespace {
 
@@ -84,7 +84,7 @@ double MethodChoice::countShards(NamedTensorType type) const {
 }
 
 double MethodChoice::countBytes(Value value) const {
-  NamedTensorType type = typeOf(value);
+  NamedTensorType type = getTensorType(value);
   double elements = 1;
   for (ir::DimAttr dim : type.getDims())
     elements *= static_cast<double>(dim.getSize());
@@ -108,7 +108,7 @@ int64_t MethodChoice::countHeads(ir::AttentionOp op) {
 
 void MethodChoice::add(ir::AttentionOp op) {
   NamedTensorType queries = op.getQuery().getType();
-  if (findDim(axis, queries) != queries.indexOf(op.getAlongAttr()))
+  if (findDim(axis, queries) != queries.findDimIndex(op.getAlongAttr()))
     return;
   ++numAttentions;
   const bool isUneven = op.getCausal() && !op.getWindow() && !mesh.getAxes()[axis].isHeadTail;

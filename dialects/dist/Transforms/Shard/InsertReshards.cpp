@@ -32,7 +32,7 @@ public:
   LogicalResult run(func::FuncOp function) {
     function.walk([&](Operation *op) {
       for (Value result : op->getResults())
-        wanted[result] = getShardingOf(result);
+        wanted[result] = getSharding(result);
     });
     visitBlock(function.getBody().front());
     cache.simplify();
@@ -45,7 +45,7 @@ private:
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (auto constraint = dyn_cast<ir::ShardingConstraintOp>(op)) {
         constraint.replaceAllUsesWith(
-            cache.get(constraint.getInput(), getShardingOf(constraint), constraint));
+            cache.get(constraint.getInput(), getSharding(constraint), constraint));
         constraint.erase();
       } else if (auto repeat = dyn_cast<ir::RepeatOp>(op)) {
         visitRepeat(repeat);
@@ -92,18 +92,18 @@ private:
     auto carried = dyn_cast<BlockArgument>(op->getOperand(operand));
     Value added = op->getOperand(1 - operand);
     if (!carried || carried.getOwner() != op->getBlock() || !isCarried(carried) ||
-        !carried.hasOneUse() || getShardingOf(carried).isPartial() ||
+        !carried.hasOneUse() || getSharding(carried).isPartial() ||
         !isOnlyCarriedElsewhere(carried) || !added.hasOneUse() ||
         added.getParentBlock() != op->getBlock() ||
-        getShardingOf(added).getPartialKind() != ReductionKind::Sum)
+        getSharding(added).getPartialKind() != ReductionKind::Sum)
       return;
     ShardingRule rule = cast<ir::ShardingRuleOpInterface>(op).getShardingRule();
     bool isLinear = llvm::any_of(rule.linearSets, [](const auto &set) { return set.size() == 2; });
     Operation *path = isLinear ? findYieldPath(op->getResult(0), carried) : nullptr;
     if (!path)
       return;
-    ShardingByAxis carriedAxes = mesh.getByAxis(getShardingOf(carried)),
-                   addedAxes = mesh.getByAxis(getShardingOf(added));
+    ShardingByAxis carriedAxes = mesh.getByAxis(getSharding(carried)),
+                   addedAxes = mesh.getByAxis(getSharding(added));
     for (size_t a = 0; a < mesh.getNumAxes(); ++a)
       if (addedAxes.dimOfAxis[a] == kPartial && carriedAxes.dimOfAxis[a] == kReplicated)
         carriedAxes.dimOfAxis[a] = kPartial;
@@ -112,7 +112,7 @@ private:
     for (const ir::RepeatVariant &body : cast<ir::RepeatOp>(op->getParentOp()).getVariants())
       setSharding(body.getBlock().getArgument(carried.getArgNumber()), sharding);
     for (; isa<ir::ShardingConstraintOp>(path); path = *path->getResult(0).getUsers().begin())
-      setSharding(path->getResult(0), getShardingOf(carried));
+      setSharding(path->getResult(0), getSharding(carried));
   }
 
   static bool isCarried(BlockArgument argument) {
@@ -144,7 +144,7 @@ private:
   /// Reduces a partial value at its definition, unless its only use is in the same block. That use
   /// may forward it or reshard it to what it needs.
   void reduceUnlessForwarded(Value result) {
-    if (!getShardingOf(result).isPartial() || result.use_empty())
+    if (!getSharding(result).isPartial() || result.use_empty())
       return;
     if (result.hasOneUse() &&
         result.getUses().begin()->getOwner()->getBlock() == result.getParentBlock())
@@ -155,7 +155,7 @@ private:
   /// The reduced sharding of a value. Partial axes shard the dimension that propagation preferred,
   /// if any.
   ShardingAttr getReduced(Value value) const {
-    ShardingByAxis byAxis = mesh.getByAxis(getShardingOf(value));
+    ShardingByAxis byAxis = mesh.getByAxis(getSharding(value));
     auto it = wanted.find(value);
     ShardingByAxis goal = it == wanted.end() ? mesh.getReplicated() : mesh.getByAxis(it->second);
     for (size_t a = 0; a < mesh.getNumAxes(); ++a)
@@ -174,10 +174,10 @@ private:
       visitBlock(body.getBlock());
     }
     for (auto [i, arg] : llvm::enumerate(repeat.getVariant(0).getIterArgs())) {
-      reshardOperand(repeat, i, getShardingOf(arg));
+      reshardOperand(repeat, i, getSharding(arg));
       for (const ir::RepeatVariant &body : repeat.getVariants())
-        reshardOperand(body.getYield(), i, getShardingOf(arg));
-      setSharding(repeat.getResult(i), getShardingOf(arg));
+        reshardOperand(body.getYield(), i, getSharding(arg));
+      setSharding(repeat.getResult(i), getSharding(arg));
       reduceUnlessForwarded(repeat.getResult(i));
     }
     for (Value stack : repeat.getStackedOutputs())

@@ -3,7 +3,7 @@
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/IR/ElementTypes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 
 #include <limits>
 
@@ -15,8 +15,8 @@ namespace titan::dist {
 using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
+using ir::getTensorType;
 using ir::NamedTensorType;
-using ir::typeOf;
 
 namespace {
 
@@ -74,7 +74,7 @@ public:
   /// `value` in the type of sums.
   Value widen(Value value) { return castTo(value, getSumType(value).getElementType()); }
   Value castTo(Value value, Type element) {
-    NamedTensorType type = typeOf(value);
+    NamedTensorType type = getTensorType(value);
     return type.getElementType() == element
                ? value
                : create<ir::CastOp>(type.withElementType(element), value);
@@ -104,7 +104,7 @@ private:
   }
 
   static NamedTensorType getSumType(Value value) {
-    NamedTensorType type = typeOf(value);
+    NamedTensorType type = getTensorType(value);
     return type.withElementType(ir::getAccumulationType(type.getElementType()));
   }
 
@@ -130,7 +130,7 @@ private:
 /// At least one of l and k must be finite. The first step ensures it: a query attends to its own
 /// position, of which its rank has the key.
 static SmallVector<Value> merge(Ring &ring, ValueRange first, ValueRange second) {
-  NamedTensorType rows = typeOf(first[1]), wide = typeOf(first[0]);
+  NamedTensorType rows = getTensorType(first[1]), wide = getTensorType(first[0]);
   Value top = ring.create<ir::MaximumOp>(rows, first[1], second[1]);
   auto getWeight = [&](Value lse) -> Value {
     return ring.create<ir::ExpOp>(rows, ring.create<ir::SubOp>(rows, lse, top));
@@ -178,14 +178,15 @@ static void lower(ir::AttentionGradOp grad, Ring &ring) {
   SmallVector<Value> results{sums[0]};
   llvm::append_range(results, ring.pass(ValueRange(sums).drop_front()));
   for (auto [result, sum] : llvm::zip_equal(grad->getResults(), results))
-    result.replaceAllUsesWith(ring.castTo(sum, typeOf(result).getElementType()));
+    result.replaceAllUsesWith(ring.castTo(sum, getTensorType(result).getElementType()));
   grad->erase();
 }
 
 template <typename Op> static void lowerEach(func::FuncOp function, const MeshView &mesh) {
   function.walk([&](Op op) {
     NamedTensorType type = op.getKey().getType();
-    ArrayAttr axes = type.getShardingOrReplicated().getDimAxes()[type.indexOf(op.getAlongAttr())];
+    ArrayAttr axes =
+        type.getShardingOrReplicated().getDimAxes()[type.findDimIndex(op.getAlongAttr())];
     if (op.getRingStep() || axes.empty())
       return;
     int64_t ranks = 1;

@@ -155,7 +155,7 @@ bool MeshView::isFlatEven(ir::NamedTensorType type) const {
   return degree > 0 && elements % degree == 0; // 0: the degree of some axis is unknown
 }
 
-ShardingAttr dist::getShardingOf(Value value) {
+ShardingAttr dist::getSharding(Value value) {
   return cast<ir::NamedTensorType>(value.getType()).getShardingOrReplicated();
 }
 

@@ -66,6 +66,6 @@ mlir::LogicalResult forEachFunction(
     llvm::function_ref<mlir::LogicalResult(mlir::func::FuncOp, const MeshView &)> visit);
 
 /// The sharding of the value's type; replicated if the type has none.
-ShardingAttr getShardingOf(mlir::Value value);
+ShardingAttr getSharding(mlir::Value value);
 
 } // namespace titan::dist

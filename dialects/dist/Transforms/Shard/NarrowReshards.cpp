@@ -3,7 +3,7 @@
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/IR/ElementTypes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Support/RewriteEach.h"
 
@@ -15,29 +15,31 @@ namespace titan::dist {
 using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
+using ir::getTensorType;
 using ir::NamedTensorType;
-using ir::typeOf;
 
 /// A conversion to a wider (narrower) floating-point type.
 static bool widens(ir::CastOp op) {
-  Type from = typeOf(op.getInput()).getElementType(), to = typeOf(op.getResult()).getElementType();
+  Type from = getTensorType(op.getInput()).getElementType(),
+       to = getTensorType(op.getResult()).getElementType();
   return from != to && ir::isSameOrWiderFloat(from, to);
 }
 static bool narrows(ir::CastOp op) {
-  Type from = typeOf(op.getInput()).getElementType(), to = typeOf(op.getResult()).getElementType();
+  Type from = getTensorType(op.getInput()).getElementType(),
+       to = getTensorType(op.getResult()).getElementType();
   return from != to && ir::isSameOrWiderFloat(to, from);
 }
 
 /// Whether the reshard does not reduce, so that casts commute with it.
 static bool isMove(ReshardOp reshard) {
-  return !typeOf(reshard.getInput()).getShardingOrReplicated().isPartial() &&
-         !typeOf(reshard.getResult()).getShardingOrReplicated().isPartial();
+  return !getTensorType(reshard.getInput()).getShardingOrReplicated().isPartial() &&
+         !getTensorType(reshard.getResult()).getShardingOrReplicated().isPartial();
 }
 
 /// Whether the reshard needs communication.
 static bool sends(ReshardOp reshard, const MeshView &mesh) {
-  ShardingByDim from = mesh.getByDim(typeOf(reshard.getInput()).getShardingOrReplicated());
-  ShardingByDim to = mesh.getByDim(typeOf(reshard.getResult()).getShardingOrReplicated());
+  ShardingByDim from = mesh.getByDim(getTensorType(reshard.getInput()).getShardingOrReplicated());
+  ShardingByDim to = mesh.getByDim(getTensorType(reshard.getResult()).getShardingOrReplicated());
   return llvm::any_of(planCollectives(from, to), [](const CollectiveStep &step) {
     return step.kind != CollectiveStep::LocalSlice;
   });
@@ -50,7 +52,7 @@ static Type getNarrowUse(ReshardOp reshard) {
     auto convert = dyn_cast<ir::CastOp>(user);
     if (!convert || !narrows(convert))
       return {};
-    Type to = typeOf(convert.getResult()).getElementType();
+    Type to = getTensorType(convert.getResult()).getElementType();
     if (element && element != to)
       return {};
     element = to;
@@ -73,7 +75,7 @@ struct NarrowBefore : OpRewritePattern<ReshardOp> {
     Value input = reshard.getInput();
     Value narrow = rewriter.create<ir::CastOp>(loc, input, element);
     Value moved = rewriter.create<ReshardOp>(
-        loc, typeOf(reshard.getResult()).withElementType(element), narrow);
+        loc, getTensorType(reshard.getResult()).withElementType(element), narrow);
     for (Operation *user : llvm::make_early_inc_range(reshard->getUsers()))
       rewriter.replaceOp(user, moved);
     rewriter.eraseOp(reshard);
@@ -95,9 +97,9 @@ struct WidenAfter : OpRewritePattern<ReshardOp> {
     if (!convert || !widens(convert) || !isMove(reshard))
       return failure();
     Value narrow = convert.getInput();
-    NamedTensorType target = typeOf(reshard.getResult());
+    NamedTensorType target = getTensorType(reshard.getResult());
     Value moved = rewriter.create<ReshardOp>(
-        reshard.getLoc(), target.withElementType(typeOf(narrow).getElementType()), narrow);
+        reshard.getLoc(), target.withElementType(getTensorType(narrow).getElementType()), narrow);
     rewriter.replaceOp(reshard, rewriter.create<ir::CastOp>(convert.getLoc(), target, moved));
     if (convert.use_empty())
       rewriter.eraseOp(convert);

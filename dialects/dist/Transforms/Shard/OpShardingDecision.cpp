@@ -44,12 +44,12 @@ OpShardingDecision::OpShardingDecision(Operation *op, const MeshView &mesh) : op
   rule = cast<ir::ShardingRuleOpInterface>(op).getShardingRule();
   rule.contractsFlat &= llvm::all_of(op->getOperands(), hasZeroPadding);
   for (Value operand : op->getOperands()) {
-    have.push_back(mesh.getByAxis(getShardingOf(operand)));
+    have.push_back(mesh.getByAxis(dist::getSharding(operand)));
     sizes.operands.push_back(cast<NamedTensorType>(operand.getType()).getNumElements());
     sizes.mayForward.push_back(operand.hasOneUse() && operand.getParentBlock() == op->getBlock());
   }
   for (OpResult result : op->getResults()) {
-    wanted.push_back(mesh.getByAxis(getShardingOf(result)));
+    wanted.push_back(mesh.getByAxis(dist::getSharding(result)));
     sizes.results.push_back(cast<NamedTensorType>(result.getType()).getNumElements() *
                             getWidening(result));
   }

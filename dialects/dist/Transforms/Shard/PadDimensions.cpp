@@ -8,7 +8,7 @@
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"
 #include "dialects/dist/Transforms/Shard/PaddedValues.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 
 namespace titan::dist {
@@ -19,8 +19,8 @@ namespace titan::dist {
 using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
+using ir::getTensorType;
 using ir::NamedTensorType;
-using ir::typeOf;
 
 static ReductionKind getReduction(FactorKind kind) {
   return kind == FactorKind::Max   ? ReductionKind::Max
@@ -35,7 +35,7 @@ static bool mayHideInfinity(Operation *op) {
 
 /// Whether 0 times an operand that all elements share, or 0 divided by it, is 0.
 static bool leavesZero(Operation *op, Value operand) {
-  if (!isa<FloatType>(typeOf(operand).getElementType()))
+  if (!isa<FloatType>(getTensorType(operand).getElementType()))
     return true;
   auto constant = operand.getDefiningOp<ir::ConstantOp>();
   return constant && std::isfinite(constant.getNumber()) &&
@@ -56,8 +56,8 @@ class OpPadder {
 public:
   OpPadder(Operation *op, const PaddedDims &dims, PaddedValues &values) : op(op), values(values) {
     for (Value result : op->getResults()) {
-      originals.push_back(typeOf(result));
-      padded.push_back(dims.pad(typeOf(result)));
+      originals.push_back(getTensorType(result));
+      padded.push_back(dims.pad(getTensorType(result)));
       result.setType(padded.back());
     }
   }
@@ -76,7 +76,8 @@ private:
   bool isPaddedAlike(const Factor &factor) const {
     std::optional<std::pair<int64_t, int64_t>> sizes;
     auto joins = [&](Value value, int64_t dim, NamedTensorType original) {
-      std::pair own(original.getDims()[dim].getSize(), typeOf(value).getDims()[dim].getSize());
+      std::pair own(original.getDims()[dim].getSize(),
+                    getTensorType(value).getDims()[dim].getSize());
       bool fits = own.first != own.second && sizes.value_or(own) == own;
       sizes = own;
       return fits;
@@ -113,7 +114,7 @@ private:
       for (auto [result, dim, original] :
            llvm::zip_equal(op->getResults(), factor.resultDims, originals))
         if (dim >= 0)
-          result.setType(withDimOf(typeOf(result), dim, original));
+          result.setType(setDimLike(getTensorType(result), dim, original));
   }
 
   /// Records where `result` is 0, and pads dimensions that were computed unpadded.
@@ -127,7 +128,7 @@ private:
           zero.set(dim);
           isAlways &= is == Zero::Always;
         }
-    NamedTensorType type = typeOf(result);
+    NamedTensorType type = getTensorType(result);
     values.add(result, originals[number], zero, isAlways);
     Value value = result;
     OpBuilder builder(op->getContext());
@@ -136,8 +137,9 @@ private:
       if (type.getDims()[d] == padded[number].getDims()[d])
         continue;
       Value before = value;
-      value = builder.create<ir::PadOp>(op->getLoc(), withDimOf(typeOf(value), d, padded[number]),
-                                        value, type.getDims()[d].getName(), /*offset=*/0);
+      value = builder.create<ir::PadOp>(op->getLoc(),
+                                        setDimLike(getTensorType(value), d, padded[number]), value,
+                                        type.getDims()[d].getName(), /*offset=*/0);
       before.replaceAllUsesExcept(value, value.getDefiningOp());
       values.add(value, originals[number], zero.set(d), isAlways);
     }
@@ -161,7 +163,7 @@ private:
     };
     auto isHarmless = [&](unsigned i) {
       return factor.operandDims[i] < 0 || (isZeroAt(i) && isFactorOf(i)) ||
-             !isa<FloatType>(typeOf(op->getOperand(i)).getElementType());
+             !isa<FloatType>(getTensorType(op->getOperand(i)).getElementType());
     };
     auto gives = [&](const std::vector<unsigned> &set) {
       return llvm::all_of(llvm::seq(op->getNumOperands()), [&](unsigned i) {
@@ -239,14 +241,14 @@ private:
   /// The padding of iteration arguments is 0. A slot has that of its stack, and a stack that of all
   /// yielded slots.
   LogicalResult visitRepeat(ir::RepeatOp repeat) {
-    SmallVector<NamedTensorType> originals =
-        llvm::map_to_vector(repeat.getResults(), [](Value result) { return typeOf(result); });
+    SmallVector<NamedTensorType> originals = llvm::map_to_vector(
+        repeat.getResults(), [](Value result) { return getTensorType(result); });
     unsigned numIterArgs = repeat.getNumIterArgs();
     for (unsigned i = 0; i < numIterArgs; ++i)
       repeat->setOperand(i, values.getZeroed(repeat->getOperand(i)));
     for (const ir::RepeatVariant &body : repeat.getVariants()) {
       for (BlockArgument arg : body.getIterArgs())
-        addIterArg(arg, typeOf(arg));
+        addIterArg(arg, getTensorType(arg));
       for (auto [stack, slice, number] : body.getScannedInputs())
         addSlice(slice, stack);
       if (failed(visitBlock(body.getBlock())))
@@ -277,7 +279,7 @@ private:
   }
 
   void addSlice(BlockArgument slice, Value stack) {
-    NamedTensorType original = typeOf(slice);
+    NamedTensorType original = getTensorType(slice);
     slice.setType(dims.pad(original));
     llvm::SmallBitVector zero = values.getZero(stack);
     zero >>= 1;

@@ -35,7 +35,7 @@ NamedTensorType PaddedDims::pad(NamedTensorType type) const {
   return NamedTensorType::get(type.getElementType(), dims, type.getSharding());
 }
 
-NamedTensorType dist::withDimOf(NamedTensorType type, int64_t d, NamedTensorType like) {
+NamedTensorType dist::setDimLike(NamedTensorType type, int64_t d, NamedTensorType like) {
   SmallVector<DimAttr> dims(type.getDims());
   dims[d] = like.getDims()[d];
   return NamedTensorType::get(type.getElementType(), dims, type.getSharding());

@@ -21,6 +21,6 @@ private:
 };
 
 /// `type` with the size of dimension `d` in `like`.
-ir::NamedTensorType withDimOf(ir::NamedTensorType type, int64_t d, ir::NamedTensorType like);
+ir::NamedTensorType setDimLike(ir::NamedTensorType type, int64_t d, ir::NamedTensorType like);
 
 } // namespace titan::dist

@@ -2,7 +2,7 @@
 
 #include "dialects/dist/Transforms/Shard/PaddedValues.h"
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/Reductions.h"
 #include "mlir/IR/Matchers.h"
 
@@ -10,8 +10,8 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
 using ir::DimAttr;
+using ir::getTensorType;
 using ir::NamedTensorType;
-using ir::typeOf;
 
 void PaddedValues::add(Value value, NamedTensorType original, llvm::SmallBitVector zero,
                        bool isAlwaysZero) {
@@ -25,16 +25,17 @@ void PaddedValues::addZero(Value value, NamedTensorType original) {
 
 NamedTensorType PaddedValues::getOriginal(Value value) const {
   auto found = states.find(value);
-  return found == states.end() ? typeOf(value) : found->second.original;
+  return found == states.end() ? getTensorType(value) : found->second.original;
 }
 
 bool PaddedValues::isPadded(Value value, int64_t dim) const {
-  return getOriginal(value).getDims()[dim] != typeOf(value).getDims()[dim];
+  return getOriginal(value).getDims()[dim] != getTensorType(value).getDims()[dim];
 }
 
 llvm::SmallBitVector PaddedValues::getZero(Value value) const {
   auto found = states.find(value);
-  return found == states.end() ? llvm::SmallBitVector(typeOf(value).getRank()) : found->second.zero;
+  return found == states.end() ? llvm::SmallBitVector(getTensorType(value).getRank())
+                               : found->second.zero;
 }
 
 bool PaddedValues::isZero(Value value, int64_t dim) const {
@@ -57,7 +58,7 @@ Value PaddedValues::getMasked(Value value, int64_t dim, ReductionKind kind) {
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
   Location loc = value.getLoc();
-  NamedTensorType type = typeOf(value);
+  NamedTensorType type = getTensorType(value);
   DimAttr walked = type.getDims()[dim];
   Type index = builder.getI64Type(), truth = builder.getI1Type();
   auto constant = [&](Type element, double number) -> Value {
@@ -82,7 +83,7 @@ Value PaddedValues::getMasked(Value value, int64_t dim, ReductionKind kind) {
 }
 
 Value PaddedValues::getZeroed(Value value) {
-  for (int64_t d = 0; d < typeOf(value).getRank(); ++d)
+  for (int64_t d = 0; d < getTensorType(value).getRank(); ++d)
     if (isPadded(value, d) && !isZero(value, d))
       value = getMasked(value, d, ReductionKind::Sum);
   return value;
@@ -95,7 +96,7 @@ Value PaddedValues::getSliced(Value value, int64_t dim) {
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
   NamedTensorType original = getOriginal(value);
-  NamedTensorType type = withDimOf(typeOf(value), dim, original);
+  NamedTensorType type = setDimLike(getTensorType(value), dim, original);
   Value result = builder.create<ir::SliceOp>(value.getLoc(), type, value,
                                              type.getDims()[dim].getName(), /*offset=*/0);
   known = result;
@@ -104,7 +105,7 @@ Value PaddedValues::getSliced(Value value, int64_t dim) {
 }
 
 Value PaddedValues::getUnpadded(Value value) {
-  for (int64_t d = 0; d < typeOf(value).getRank(); ++d)
+  for (int64_t d = 0; d < getTensorType(value).getRank(); ++d)
     if (isPadded(value, d))
       value = getSliced(value, d);
   return value;

@@ -18,7 +18,7 @@ using namespace titan::dist;
 static void printShardings(func::FuncOp function) {
   function.walk([](Operation *op) {
     for (Value result : op->getResults())
-      llvm::errs() << op->getName() << ' ' << getShardingOf(result) << '\n';
+      llvm::errs() << op->getName() << ' ' << getSharding(result) << '\n';
   });
 }
 

@@ -45,7 +45,7 @@ private:
     llvm::append_range(values, op->getResults());
     for (Value a : values)
       for (Value b : values)
-        if (!getShardingOf(a).hasSameOrders(getShardingOf(b)))
+        if (!getSharding(a).hasSameOrders(getSharding(b)))
           return op->emitOpError("has shards in block and in head-tail order: ")
                  << a.getType() << " and " << b.getType();
     return success();
@@ -215,7 +215,7 @@ private:
     if (!attention || attention.getRingStep())
       return success();
     NamedTensorType type = attention.getKey().getType();
-    ArrayAttr axes = type.getSharding().getDimAxes()[type.indexOf(attention.getAlongAttr())];
+    ArrayAttr axes = type.getSharding().getDimAxes()[type.findDimIndex(attention.getAlongAttr())];
     if (!axes.empty())
       return op->emitOpError("has keys over ") << axes << " and no ring that passes them around";
     return success();

@@ -2,7 +2,7 @@
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/IR/ElementTypes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace titan::dist {
@@ -13,13 +13,13 @@ namespace titan::dist {
 using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
+using ir::getTensorType;
 using ir::NamedTensorType;
-using ir::typeOf;
 
 /// Whether the reshard sums over ranks.
 static bool isReduction(ReshardOp reshard) {
-  ShardingAttr from = typeOf(reshard.getInput()).getShardingOrReplicated();
-  ShardingAttr to = typeOf(reshard.getResult()).getShardingOrReplicated();
+  ShardingAttr from = getTensorType(reshard.getInput()).getShardingOrReplicated();
+  ShardingAttr to = getTensorType(reshard.getResult()).getShardingOrReplicated();
   return from.getPartialKind() == ReductionKind::Sum &&
          from.getPartialAxes().size() > to.getPartialAxes().size();
 }
@@ -68,13 +68,13 @@ static void widen(ReshardOp reshard, Type element) {
   OpBuilder builder(reshard);
   Location loc = reshard.getLoc();
   Value sum = reshard.getInput();
-  Type own = typeOf(sum).getElementType();
-  NamedTensorType wide = typeOf(sum).withElementType(element);
+  Type own = getTensorType(sum).getElementType();
+  NamedTensorType wide = getTensorType(sum).withElementType(element);
   if (ir::isAccumulation(sum.getDefiningOp()) && sum.hasOneUse())
     sum.setType(wide);
   else
     sum = builder.create<ir::CastOp>(loc, sum, element);
-  Type result = typeOf(reshard.getResult()).withElementType(element);
+  Type result = getTensorType(reshard.getResult()).withElementType(element);
   Value reduced = builder.create<ReshardOp>(loc, result, sum);
   reshard.replaceAllUsesWith(builder.create<ir::CastOp>(loc, reduced, own).getResult());
   reshard.erase();
@@ -92,7 +92,7 @@ struct WidenReductions : titan::dist::impl::DistWidenReductionsBase<WidenReducti
     SmallVector<ReshardOp> reshards;
     function.walk([&](ReshardOp reshard) {
       if (isReduction(reshard) && !gradients.contains(reshard) &&
-          typeOf(reshard.getInput()).getElementType() == compute)
+          getTensorType(reshard.getInput()).getElementType() == compute)
         reshards.push_back(reshard);
     });
     for (ReshardOp reshard : reshards)

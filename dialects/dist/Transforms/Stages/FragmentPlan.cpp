@@ -50,7 +50,7 @@ FragmentPlan::FragmentPlan(func::FuncOp program, RepeatOp loop)
   assignParameters();
 }
 
-int64_t FragmentPlan::getStageOf(int64_t position) const {
+int64_t FragmentPlan::getStageAt(int64_t position) const {
   if (position >= 2 * numStages)
     return position - 2 * numStages;
   return position < numStages ? position : 2 * numStages - 1 - position;
@@ -189,7 +189,7 @@ std::optional<int64_t> FragmentPlan::findFirstStage(Value value) const {
   for (Operation *user : value.getUsers()) {
     Operation *op = body.findAncestorOpInBlock(*user);
     if (op && getPosition(op) >= 0)
-      note(getStageOf(getPosition(op)));
+      note(getStageAt(getPosition(op)));
     Operation *reader = op ? op : top.findAncestorOpInBlock(*user);
     if (auto begin = beginStages.find(reader); begin != beginStages.end())
       note(begin->second);
@@ -256,7 +256,7 @@ void FragmentPlan::assignStates() {
 int64_t FragmentPlan::getSumStage(unsigned index) const {
   Value sum = RepeatOp(loop).getYielded(index).front();
   Operation *add = sum.getDefiningOp();
-  return add ? getStageOf(std::max<int64_t>(getPosition(add), 0)) : 0;
+  return add ? getStageAt(std::max<int64_t>(getPosition(add), 0)) : 0;
 }
 
 FragmentPlan::Owner FragmentPlan::getOwner(Value value) const {
@@ -337,7 +337,7 @@ std::optional<FragmentKey> FragmentPlan::get(Operation *op) const {
     FragmentKind kind = position < numStages       ? FragmentKind::Forward
                         : position < 2 * numStages ? FragmentKind::Backward
                                                    : FragmentKind::Wgrad;
-    return FragmentKey{kind, getStageOf(position)};
+    return FragmentKey{kind, getStageAt(position)};
   }
   if (auto begin = beginStages.find(op); begin != beginStages.end())
     return FragmentKey{FragmentKind::Begin, begin->second};

@@ -80,7 +80,7 @@ private:
   FragmentKey getAt(int64_t stage, int64_t level) const;
   std::optional<int64_t> findFirstStage(mlir::Value value) const;
   std::optional<int64_t> findLeastPosition(mlir::Value value) const;
-  int64_t getStageOf(int64_t position) const;
+  int64_t getStageAt(int64_t position) const;
   Owner getOwner(mlir::Value value) const;
   Owner combine(mlir::Operation *op) const;
 

@@ -2,7 +2,7 @@
 
 #include "dialects/titan/Transforms/Fusion/Groups.h"
 
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/RowSchedule.h"
 
 using namespace mlir;
@@ -61,7 +61,7 @@ bool Grouping::isCandidate(Operation *op) {
     for (Type type : types)
       if (cast<NamedTensorType>(type).getShardingOrReplicated().isFlat())
         return false;
-  return typeOf(op->getResult(0)).getRank() > 0;
+  return getTensorType(op->getResult(0)).getRank() > 0;
 }
 
 /// Rows are leading dimensions, so that the elements of a row are contiguous. The result must have
@@ -69,8 +69,8 @@ bool Grouping::isCandidate(Operation *op) {
 SmallVector<StringAttr> Grouping::getPossibleRows(Operation *op) {
   SmallVector<StringAttr> rows;
   auto scatter = dyn_cast<ScatterOp>(op);
-  for (DimAttr dim : typeOf(getIteratedTensor(op)).getDims()) {
-    if (!typeOf(op->getResult(0)).hasDim(dim.getName()) ||
+  for (DimAttr dim : getTensorType(getIteratedTensor(op)).getDims()) {
+    if (!getTensorType(op->getResult(0)).hasDim(dim.getName()) ||
         (scatter && dim.getName() == scatter.getAlongAttr()))
       break;
     rows.push_back(dim.getName());
@@ -83,8 +83,9 @@ bool Grouping::agreeOnSizes(ArrayRef<Operation *> members, ArrayRef<StringAttr> 
   for (Operation *op : members)
     for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
                                            SmallVector<Value>(op->getResults())))
-      for (auto [dim, axes] : llvm::zip_equal(
-               typeOf(value).getDims(), typeOf(value).getShardingOrReplicated().getDimAxes())) {
+      for (auto [dim, axes] :
+           llvm::zip_equal(getTensorType(value).getDims(),
+                           getTensorType(value).getShardingOrReplicated().getDimAxes())) {
         auto here = std::pair(dim.getSize(), axes);
         if (seen.try_emplace(dim.getName(), here).first->second != here)
           return false;
@@ -118,7 +119,7 @@ bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows)
   RowSchedule schedule = scheduleRows(members, names);
   int64_t rowBufferBytes = 0;
   for (Operation *op : members) {
-    std::optional<int64_t> inner = getInnerSize(typeOf(getIteratedTensor(op)), rows);
+    std::optional<int64_t> inner = getInnerSize(getTensorType(getIteratedTensor(op)), rows);
     if (!inner)
       return false; // row buffers need a static size
     bool leaves = false, isUsedLater = false;
@@ -127,7 +128,7 @@ bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows)
       leaves |= it == schedule.innerOf.end();
       isUsedLater |= it != schedule.innerOf.end() && it->second > schedule.innerOf[op];
     }
-    NamedTensorType type = typeOf(op->getResult(0));
+    NamedTensorType type = getTensorType(op->getResult(0));
     // Sums in bf16 have a float row buffer beside their result.
     bool isBeside = isa<ReduceOp>(op) && type.getElementType().isBF16();
     if (isBeside || (isUsedLater && !leaves))
@@ -150,7 +151,7 @@ std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *
     int64_t longest = 1;
     for (Operation *op : members) {
       int64_t inner = 1;
-      for (DimAttr dim : typeOf(getIteratedTensor(op)).getDims())
+      for (DimAttr dim : getTensorType(getIteratedTensor(op)).getDims())
         inner *= llvm::is_contained(rows, dim.getName()) ? 1 : dim.getSize();
       longest = std::max(longest, inner);
     }
@@ -159,7 +160,7 @@ std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *
   while (!rows.empty() && getLongest() < kMinInnerSize)
     rows.pop_back();
   int64_t count = 1;
-  for (DimAttr dim : typeOf(members.front()->getResult(0)).getDims())
+  for (DimAttr dim : getTensorType(members.front()->getResult(0)).getDims())
     count *= llvm::is_contained(rows, dim.getName()) ? dim.getSize() : 1;
   if (count < kMinRows || !agreeOnSizes(members, rows) || !fitsRow(members, rows))
     return std::nullopt;
@@ -235,7 +236,7 @@ SmallVector<unsigned> Grouping::getRelated(Operation *op) {
       add(operand.getDefiningOp());
   llvm::sort(related, std::greater<>());
   for (Value operand : op->getOperands())
-    if (typeOf(operand).getRank() > 1)
+    if (getTensorType(operand).getRank() > 1)
       for (Operation *reader : operand.getUsers())
         add(reader);
   return related;

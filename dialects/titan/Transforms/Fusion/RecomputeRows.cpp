@@ -1,7 +1,7 @@
 // The pass --titan-recompute-rows.
 
 #include "dialects/dist/IR/DistOps.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Transforms/Fusion/Groups.h"
 #include "dialects/titan/Transforms/Fusion/Passes.h"
@@ -57,19 +57,20 @@ private:
 
   /// True if a loop over the long row can replace the gather of one element from it.
   bool mayScan(GatherOp gather) {
-    NamedTensorType row = typeOf(gather.getInput()), rest = typeOf(gather.getResult());
+    NamedTensorType row = getTensorType(gather.getInput()),
+                    rest = getTensorType(gather.getResult());
     Operation *producer = gather.getInput().getDefiningOp();
     return producer && isCheap(producer) && producer->getBlock() == &block && isLong(row, rest) &&
            row.getDims().back().getName() == gather.getAlongAttr() &&
            row.getShardingOrReplicated().getDimAxes().back().empty() &&
-           llvm::all_of(typeOf(gather.getIndices()).getDims(),
+           llvm::all_of(getTensorType(gather.getIndices()).getDims(),
                         [&](DimAttr dim) { return rest.hasDim(dim.getName()); });
   }
 
   /// Replaces a gather by the sum over a row of the selected element and zeros, which is exact.
   void scan(GatherOp gather) {
     OpBuilder builder(gather);
-    NamedTensorType row = typeOf(gather.getInput());
+    NamedTensorType row = getTensorType(gather.getInput());
     auto make = [&](Type element, ArrayRef<DimAttr> dims) {
       NamedTensorType type = NamedTensorType::get(element, dims);
       return row.getSharding() ? type.withSharding(type.getShardingOrReplicated()) : type;
@@ -81,8 +82,8 @@ private:
                                              ComparePredicate::EQ, indices, gather.getIndices());
     Value zero = builder.create<ConstantOp>(at, make(row.getElementType(), {}), 0.0);
     Value only = builder.create<SelectOp>(at, row, isHere, gather.getInput(), zero);
-    Value sum =
-        builder.create<ReduceOp>(at, typeOf(gather.getResult()), dist::ReductionKind::Sum, only);
+    Value sum = builder.create<ReduceOp>(at, getTensorType(gather.getResult()),
+                                         dist::ReductionKind::Sum, only);
     TITAN_DEBUG("titan-recompute-rows", llvm::errs() << "scan " << gather.getLoc() << '\n');
     ++numScanned;
     gather.getResult().replaceAllUsesWith(sum);
@@ -92,7 +93,7 @@ private:
   /// The users of `op` that depend on a reduction over a long row of `op`: they need a later loop
   /// than the reduction.
   SmallVector<Operation *> findLater(Operation *op) {
-    NamedTensorType type = typeOf(op->getResult(0));
+    NamedTensorType type = getTensorType(op->getResult(0));
     llvm::DenseMap<Operation *, bool> followsReduction{{op, false}}; // of dependent operations
     SmallVector<Operation *> later;
     for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
@@ -111,8 +112,8 @@ private:
         later.push_back(next);
       auto reduce = dyn_cast<ReduceOp>(next);
       followsReduction[next] =
-          follows || (reduce && typeOf(reduce.getInput()).getDims() == type.getDims() &&
-                      isLong(type, typeOf(reduce.getResult())));
+          follows || (reduce && getTensorType(reduce.getInput()).getDims() == type.getDims() &&
+                      isLong(type, getTensorType(reduce.getResult())));
     }
     return later;
   }
@@ -123,14 +124,14 @@ private:
     llvm::SetVector<Operation *> chain;
     llvm::SetVector<Value> leaves;
     SmallVector<Operation *> pending{op};
-    NamedTensorType type = typeOf(op->getResult(0));
+    NamedTensorType type = getTensorType(op->getResult(0));
     while (!pending.empty()) {
       Operation *next = pending.pop_back_val();
       if (!chain.insert(next))
         continue;
       for (Value operand : next->getOperands()) {
         Operation *producer = operand.getDefiningOp();
-        bool isRow = typeOf(operand).getDims() == type.getDims();
+        bool isRow = getTensorType(operand).getDims() == type.getDims();
         if (isRow && producer && isCheap(producer) && producer->getBlock() == &block)
           pending.push_back(producer);
         else if (isRow)
@@ -139,7 +140,7 @@ private:
     }
     int64_t leafBytes = 0;
     for (Value leaf : leaves)
-      leafBytes += getBytes(typeOf(leaf));
+      leafBytes += getBytes(getTensorType(leaf));
     if (leafBytes > getBytes(type) || chain.size() > kMaxRecomputedOps)
       return failure();
     SmallVector<Operation *> ordered(chain.begin(), chain.end());

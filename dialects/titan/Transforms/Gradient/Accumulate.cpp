@@ -183,7 +183,8 @@ static LogicalResult accumulate(func::FuncOp function) {
   function->removeAttr(attr::kAccumulate);
   for (BlockArgument argument : function.getArguments()) {
     auto type = cast<NamedTensorType>(argument.getType());
-    if (type.hasDim(dim) && type.getDims()[type.indexOf(dim)].getSize() % microbatches.getInt())
+    if (type.hasDim(dim) &&
+        type.getDims()[type.findDimIndex(dim)].getSize() % microbatches.getInt())
       return function.emitOpError("cannot slice `")
              << dim.getValue() << "` of argument " << argument.getArgNumber() << " into "
              << microbatches.getInt() << " equal microbatches";

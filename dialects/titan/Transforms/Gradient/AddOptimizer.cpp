@@ -2,7 +2,7 @@
 
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorAttributes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Support/Turns.h"
@@ -148,7 +148,7 @@ unsigned OptimizerBuilder::addState(const Trained &one, const OptimizerFunction:
   llvm::append_range(attributes, getSlotAttributes(function, one.parameter));
   Type element = PrecisionAttr::lookup(function).getOptimizer();
   if (!element)
-    element = typeOf(like).getElementType();
+    element = getTensorType(like).getElementType();
   return addArgument(one.optimizer.getStateType(state, element), attributes,
                      NameLoc::get(stateName, like.getLoc()));
 }

@@ -244,7 +244,8 @@ FailureOr<BatchDependence> BatchDependence::analyze(func::FuncOp function, Strin
       dependence.data.insert(argument);
       auto type = cast<NamedTensorType>(argument.getType());
       if (type.hasDim(dim))
-        dependence.set(argument, {Dependence::Sliced, static_cast<unsigned>(type.indexOf(dim))});
+        dependence.set(argument,
+                       {Dependence::Sliced, static_cast<unsigned>(type.findDimIndex(dim))});
     }
   Block &block = function.getBody().front();
   if (failed(dependence.followBlock(block)))

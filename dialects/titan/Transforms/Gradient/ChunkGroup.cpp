@@ -12,8 +12,8 @@ static bool hasDim(Value value, StringAttr dim) {
   return cast<NamedTensorType>(value.getType()).hasDim(dim);
 }
 
-bool ChunkGroup::isLarge(Value value, SizeOf sizeOf) const {
-  return hasDim(value, dim) && 2 * sizeOf(value) > largest;
+bool ChunkGroup::isLarge(Value value, GetSize getSize) const {
+  return hasDim(value, dim) && 2 * getSize(value) > largest;
 }
 
 /// Operations without regions: a repeat has residuals and gradients of its own.
@@ -33,18 +33,18 @@ static bool isLikeRepeats(Block &block, Value value) {
 
 /// With a scope, values with the dimensions of a repeat's result do not count: they come from
 /// outside and stay whole.
-void ChunkGroup::findLargest(SizeOf sizeOf) {
+void ChunkGroup::findLargest(GetSize getSize) {
   for (Operation &op : block->without_terminator())
     if (isCandidate(op))
       for (Value result : op.getResults())
         if (hasDim(result, dim) && !(scope && isLikeRepeats(*block, result)))
-          largest = std::max(largest, sizeOf(result));
+          largest = std::max(largest, getSize(result));
 }
 
 /// The operations that produce or read large values, and those on paths between two of these.
-void ChunkGroup::collect(SizeOf sizeOf) {
+void ChunkGroup::collect(GetSize getSize) {
   llvm::DenseSet<Operation *> core, before;
-  auto large = [&](Value value) { return isLarge(value, sizeOf); };
+  auto large = [&](Value value) { return isLarge(value, getSize); };
   for (Operation &op : block->without_terminator())
     if (isCandidate(op) &&
         (llvm::any_of(op.getResults(), large) || llvm::any_of(op.getOperands(), large)))
@@ -156,10 +156,10 @@ void ChunkGroup::followResults() {
 }
 
 /// A large value that stays whole because an operation outside the group produces or reads it.
-Value ChunkGroup::findLargeOutside(SizeOf sizeOf) const {
+Value ChunkGroup::findLargeOutside(GetSize getSize) const {
   for (ArrayRef<Value> values : {sliced.getArrayRef(), ArrayRef<Value>(stacked)})
     for (Value value : values)
-      if (isLarge(value, sizeOf))
+      if (isLarge(value, getSize))
         return value;
   return nullptr;
 }
@@ -173,9 +173,9 @@ int64_t ChunkGroup::getSize() const {
 }
 
 /// Returns an operation that cannot be computed in chunks, or null.
-Operation *ChunkGroup::build(SizeOf sizeOf) {
-  findLargest(sizeOf);
-  collect(sizeOf);
+Operation *ChunkGroup::build(GetSize getSize) {
+  findLargest(getSize);
+  collect(getSize);
   for (Operation *op : ops)
     if (!follow(op))
       return op;
@@ -191,14 +191,14 @@ static ChunkGroup::Obstacle cannotChunk(Operation *op, StringAttr dim) {
   return getObstacle(op, "this cannot be computed chunk by chunk along", dim);
 }
 
-FailureOr<ChunkGroup> ChunkGroup::find(Block &block, StringAttr dim, SizeOf sizeOf,
+FailureOr<ChunkGroup> ChunkGroup::find(Block &block, StringAttr dim, GetSize getSize,
                                        Obstacle &obstacle) {
   ChunkGroup group(block, dim);
-  if (Operation *op = group.build(sizeOf)) {
+  if (Operation *op = group.build(getSize)) {
     obstacle = cannotChunk(op, dim);
     return failure();
   }
-  if (Value value = group.findLargeOutside(sizeOf)) {
+  if (Value value = group.findLargeOutside(getSize)) {
     Operation *op = value.getDefiningOp();
     obstacle = getObstacle(
         op ? op : block.getParentOp(),
@@ -209,10 +209,10 @@ FailureOr<ChunkGroup> ChunkGroup::find(Block &block, StringAttr dim, SizeOf size
 }
 
 FailureOr<ChunkGroup> ChunkGroup::findIn(const llvm::DenseSet<Operation *> &scope, Block &block,
-                                         StringAttr dim, SizeOf sizeOf, Obstacle &obstacle) {
+                                         StringAttr dim, GetSize getSize, Obstacle &obstacle) {
   ChunkGroup group(block, dim);
   group.scope = &scope;
-  Operation *op = group.build(sizeOf);
+  Operation *op = group.build(getSize);
   group.scope = nullptr; // owned by the caller
   if (!op && !group.ops.empty())
     return group;

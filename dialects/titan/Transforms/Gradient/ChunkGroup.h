@@ -15,7 +15,7 @@ namespace titan::ir {
 class ChunkGroup {
 public:
   /// The number of elements of a value on one rank.
-  using SizeOf = llvm::function_ref<int64_t(mlir::Value)>;
+  using GetSize = llvm::function_ref<int64_t(mlir::Value)>;
 
   /// The operation that prevents chunking, and the reason.
   struct Obstacle {
@@ -27,13 +27,13 @@ public:
   /// between these. A value is large if it has the dimension `dim` and more than half the elements
   /// of the largest such value. Fails if an operation cannot run in chunks of `dim`, or if a large
   /// value stays whole.
-  static mlir::FailureOr<ChunkGroup> find(mlir::Block &block, mlir::StringAttr dim, SizeOf sizeOf,
+  static mlir::FailureOr<ChunkGroup> find(mlir::Block &block, mlir::StringAttr dim, GetSize getSize,
                                           Obstacle &obstacle);
   /// The same restricted to `scope`. Here the largest value that no repeat returns counts, and
   /// large values may stay whole.
   static mlir::FailureOr<ChunkGroup> findIn(const llvm::DenseSet<mlir::Operation *> &scope,
-                                            mlir::Block &block, mlir::StringAttr dim, SizeOf sizeOf,
-                                            Obstacle &obstacle);
+                                            mlir::Block &block, mlir::StringAttr dim,
+                                            GetSize getSize, Obstacle &obstacle);
 
   Dependence get(mlir::Value value) const { return dependences.lookup(value); }
   /// In block order.
@@ -55,14 +55,14 @@ private:
   ChunkGroup(mlir::Block &block, mlir::StringAttr dim) : block(&block), dim(dim) {}
 
   bool isCandidate(mlir::Operation &op) const;
-  mlir::Operation *build(SizeOf sizeOf);
-  void findLargest(SizeOf sizeOf);
-  void collect(SizeOf sizeOf);
+  mlir::Operation *build(GetSize getSize);
+  void findLargest(GetSize getSize);
+  void collect(GetSize getSize);
   const dist::Factor *findFactor(mlir::Operation *op, const dist::ShardingRule &rule) const;
   bool follow(mlir::Operation *op);
   void followResults();
-  mlir::Value findLargeOutside(SizeOf sizeOf) const;
-  bool isLarge(mlir::Value value, SizeOf sizeOf) const;
+  mlir::Value findLargeOutside(GetSize getSize) const;
+  bool isLarge(mlir::Value value, GetSize getSize) const;
 
   mlir::Block *block;
   mlir::StringAttr dim;

@@ -26,7 +26,7 @@ int64_t ChunkPlanner::getNumElements(Value value) const {
   SmallVector<int64_t> sizes(type.getShape());
   for (const Axis &axis : axes)
     for (StringAttr name : axis.splits)
-      if (int64_t at = type.indexOf(name); at >= 0) {
+      if (int64_t at = type.findDimIndex(name); at >= 0) {
         sizes[at] = axis.degree == 0 ? 1 : std::max<int64_t>(1, sizes[at] / axis.degree);
         break;
       }

@@ -10,7 +10,7 @@ using namespace titan::ir;
 
 /// The one factor of all sliced dimensions; null if there is none or several.
 static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &rule,
-                                      DependenceOf dependences) {
+                                      GetDependence dependences) {
   const dist::Factor *found = nullptr;
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     Dependence dependence = dependences(operand);
@@ -56,7 +56,7 @@ bool titan::ir::mayChunkAlong(Operation *op, const dist::Factor &factor) {
 }
 
 std::optional<SmallVector<Dependence>> titan::ir::inferResults(Operation *op,
-                                                               DependenceOf dependences) {
+                                                               GetDependence dependences) {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
   if (!ruled)
     return std::nullopt;

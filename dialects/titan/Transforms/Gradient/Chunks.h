@@ -24,7 +24,7 @@ struct Dependence {
   bool operator==(const Dependence &) const = default;
 };
 
-using DependenceOf = llvm::function_ref<Dependence(mlir::Value)>;
+using GetDependence = llvm::function_ref<Dependence(mlir::Value)>;
 
 /// Whether the loop may slice the factor `factor` of an operation. A result that depends on global
 /// indices needs the first index of its chunk.
@@ -33,7 +33,7 @@ bool mayChunkAlong(mlir::Operation *op, const dist::Factor &factor);
 /// The dependence of the results of an operation with sliced operands. None if the operation needs
 /// an operand whole.
 std::optional<llvm::SmallVector<Dependence>> inferResults(mlir::Operation *op,
-                                                          DependenceOf dependences);
+                                                          GetDependence dependences);
 
 /// `type` with the size of dimension `at` divided by `chunks`.
 NamedTensorType getChunkType(NamedTensorType type, unsigned at, int64_t chunks);
@@ -41,7 +41,7 @@ NamedTensorType getChunkType(NamedTensorType type, unsigned at, int64_t chunks);
 /// Builds the body of a loop over chunks from clones of operations on whole values.
 class ChunkBody {
 public:
-  ChunkBody(DependenceOf dependences, int64_t chunks) : dependences(dependences), chunks(chunks) {}
+  ChunkBody(GetDependence dependences, int64_t chunks) : dependences(dependences), chunks(chunks) {}
 
   /// Sets the result types of `copy`, a clone of `original`, to those of one chunk.
   void setChunkTypes(mlir::Operation *original, mlir::Operation *copy);
@@ -53,7 +53,7 @@ private:
   void setChunkType(mlir::Value original, mlir::Value copy) const;
   DimAttr getPositionalDim(mlir::Operation *original) const;
 
-  DependenceOf dependences;
+  GetDependence dependences;
   int64_t chunks;
   /// Clones that depend on global indices, and the dimension of theirs that is cut, uncut.
   llvm::SmallVector<std::pair<mlir::Operation *, DimAttr>> positional;

@@ -2,7 +2,7 @@
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/OpTraits.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
@@ -32,7 +32,7 @@ public:
   /// The number of shards of dimension `along`: the product of the degrees of the axes whose first
   /// dimension in `table` it is. A degree that is fixed at launch divides nothing here.
   int64_t countShards(NamedTensorType table, StringAttr along) {
-    int64_t size = table.getDims()[table.indexOf(along)].getSize(), numShards = 1;
+    int64_t size = table.getDims()[table.findDimIndex(along)].getSize(), numShards = 1;
     if (!mesh)
       return 1;
     for (auto axis : mesh.getAxes().getAsRange<dist::MeshAxisAttr>())
@@ -65,7 +65,7 @@ class RowsOfElements {
 public:
   RowsOfElements(GroupedContractOp first, TableDivision &division)
       : indices(first.getIndices()), along(getAlongDim(first)),
-        numShards(division.countShards(typeOf(first.getRhs()), first.getAlongAttr())) {
+        numShards(division.countShards(getTensorType(first.getRhs()), first.getAlongAttr())) {
     if (numShards == 1)
       return;
     for (Operation *user : indices.getUsers())
@@ -91,14 +91,14 @@ public:
 
 private:
   static DimAttr getAlongDim(GroupedContractOp op) {
-    NamedTensorType table = typeOf(op.getRhs());
-    return table.getDims()[table.indexOf(op.getAlongAttr())];
+    NamedTensorType table = getTensorType(op.getRhs());
+    return table.getDims()[table.findDimIndex(op.getAlongAttr())];
   }
 
   bool isOfTable(GroupedContractOp op, TableDivision &division) {
     return op.getIndices() == indices && op.getTable() == op.getRhs() && getAlongDim(op) == along &&
            !op.getInto() &&
-           division.countShards(typeOf(op.getRhs()), op.getAlongAttr()) == numShards;
+           division.countShards(getTensorType(op.getRhs()), op.getAlongAttr()) == numShards;
   }
 
   bool readsRows(GroupedContractOp op) { return rows.contains(op.getLhs()); }
@@ -148,14 +148,14 @@ private:
 
   void addShard(Operation *op) {
     for (Value result : op->getResults())
-      result.setType(withShard(typeOf(result)));
+      result.setType(withShard(getTensorType(result)));
   }
 
   /// The indices into each shard: those of other shards are out of range.
   Value getLocalIndices(GroupedContractOp op, TensorBuilder &builder) {
     if (localIndices)
       return localIndices;
-    Type integer = typeOf(indices).getElementType();
+    Type integer = getTensorType(indices).getElementType();
     Value numbers = builder.create<IotaOp>(NamedTensorType::get(integer, shard));
     Value starts = builder.scale(numbers, static_cast<double>(local.getSize()));
     localIndices = builder.sub(indices, starts);
@@ -167,15 +167,15 @@ private:
     OpBuilder at(op);
     TensorBuilder builder(at, op.getLoc());
     SmallVector<DimAttr> dims;
-    for (DimAttr dim : typeOf(op.getRhs()).getDims())
+    for (DimAttr dim : getTensorType(op.getRhs()).getDims())
       if (dim == along)
         dims.append({shard, local});
       else
         dims.push_back(dim);
     NamedTensorType result = op.getResult().getType();
-    Value table =
-        builder.create<SplitOp>(NamedTensorType::get(typeOf(op.getRhs()).getElementType(), dims),
-                                op.getRhs(), along.getName());
+    Value table = builder.create<SplitOp>(
+        NamedTensorType::get(getTensorType(op.getRhs()).getElementType(), dims), op.getRhs(),
+        along.getName());
     auto divided = builder.create<GroupedContractOp>(withShard(result), op.getLhs(), table,
                                                      getLocalIndices(op, builder), local.getName());
     divided->setDiscardableAttrs(op->getDiscardableAttrDictionary());

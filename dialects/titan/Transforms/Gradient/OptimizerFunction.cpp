@@ -3,7 +3,7 @@
 #include "dialects/titan/Transforms/Gradient/OptimizerFunction.h"
 
 #include "dialects/titan/IR/TensorAttributes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"
@@ -31,8 +31,8 @@ FailureOr<OptimizerFunction> OptimizerFunction::get(func::FuncOp program, unsign
 LogicalResult OptimizerFunction::read(func::FuncOp program, unsigned index) {
   if (failed(readArguments()) || failed(readResults()))
     return failure();
-  ArrayRef<DimAttr> own = typeOf(function.getArgument(parameter)).getDims();
-  ArrayRef<DimAttr> all = typeOf(program.getArgument(index)).getDims();
+  ArrayRef<DimAttr> own = getTensorType(function.getArgument(parameter)).getDims();
+  ArrayRef<DimAttr> all = getTensorType(program.getArgument(index)).getDims();
   if (all.size() < own.size() || all.take_back(own.size()) != own)
     return program.emitOpError("updates parameter ")
            << program.getArgAttr(index, attr::kParam) << " of type "
@@ -84,14 +84,14 @@ LogicalResult OptimizerFunction::readResults() {
 
 NamedTensorType OptimizerFunction::getStateType(const State &state, Type element) const {
   SmallVector<DimAttr> dims = stack;
-  llvm::append_range(dims, typeOf(function.getArgument(state.argument)).getDims());
+  llvm::append_range(dims, getTensorType(function.getArgument(state.argument)).getDims());
   return NamedTensorType::get(element, dims);
 }
 
 bool OptimizerFunction::isElementwise() const {
-  NamedTensorType like = typeOf(function.getArgument(parameter));
+  NamedTensorType like = getTensorType(function.getArgument(parameter));
   auto isOfElement = [&](Value value) {
-    return typeOf(value).getRank() == 0 || typeOf(value).getDims() == like.getDims();
+    return getTensorType(value).getRank() == 0 || getTensorType(value).getDims() == like.getDims();
   };
   if (!llvm::all_of(function.getArguments(), isOfElement))
     return false;
@@ -115,10 +115,10 @@ Operation *OptimizerFunction::cloneStep(OpBuilder &builder, Operation *step, IRM
   }
   Operation *copy = builder.clone(*step, mapping);
   bool isStacked = !stack.empty() && llvm::any_of(copy->getOperands(), [&](Value operand) {
-    return typeOf(operand).hasDim(stack.front().getName());
+    return getTensorType(operand).hasDim(stack.front().getName());
   });
   for (OpResult result : copy->getResults()) {
-    NamedTensorType type = typeOf(result);
+    NamedTensorType type = getTensorType(result);
     SmallVector<DimAttr> dims;
     if (isStacked)
       dims = stack;
@@ -134,7 +134,7 @@ Operation *OptimizerFunction::cloneStep(OpBuilder &builder, Operation *step, IRM
 SmallVector<Value> OptimizerFunction::inlineBody(OpBuilder &builder, Location loc,
                                                  const Operands &given, bool asNumbers) const {
   TensorBuilder math(builder, loc);
-  Type computed = typeOf(function.getArgument(parameter)).getElementType();
+  Type computed = getTensorType(function.getArgument(parameter)).getElementType();
   auto widened = [&](Value value) { return math.cast(value, computed); };
   SmallVector<Value> before{given.parameter};
   llvm::append_range(before, given.states);
@@ -168,7 +168,7 @@ SmallVector<Value> OptimizerFunction::inlineBody(OpBuilder &builder, Location lo
     Value next = mapping.lookup(body.getTerminator()->getOperand(result));
     if (isApplied)
       next = math.select(isApplied, next, previous);
-    after.push_back(math.cast(next, typeOf(stored).getElementType()));
+    after.push_back(math.cast(next, getTensorType(stored).getElementType()));
   }
   return after;
 }
@@ -197,7 +197,7 @@ SmallVector<Value> OptimizerFunction::apply(OpBuilder &builder, Location loc,
     if (!value)
       return {};
     inputs.push_back(value);
-    Type number = NamedTensorType::get(typeOf(value).getElementType(), {});
+    Type number = NamedTensorType::get(getTensorType(value).getElementType(), {});
     return body.addArgument(number, value.getLoc());
   };
   numbers.parameter = add(given.parameter);

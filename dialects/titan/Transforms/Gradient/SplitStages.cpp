@@ -9,7 +9,7 @@
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/IR/TensorAttributes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"
@@ -174,7 +174,7 @@ LogicalResult StageSplitter::splitArgument(RepeatOp repeat, unsigned number) {
     Slots slots = getSlots(iterations, stage);
     if (slots.count == 0)
       continue;
-    types.push_back(getStageType(repeat, stage, typeOf(whole), slots.count));
+    types.push_back(getStageType(repeat, stage, getTensorType(whole), slots.count));
     attributes.push_back(getStageAttributes(whole.getArgNumber(), stage, slots));
     stages.push_back(stage.number);
   }
@@ -191,7 +191,8 @@ LogicalResult StageSplitter::splitArgument(RepeatOp repeat, unsigned number) {
 DictionaryAttr StageSplitter::getStageAttributes(unsigned argument, Stage stage, Slots slots) {
   Builder builder(function.getContext());
   NamedAttrList attributes(function.getArgAttrDict(argument));
-  Stack stack = getStack(attributes.get(attr::kStacked), typeOf(function.getArgument(argument)));
+  Stack stack =
+      getStack(attributes.get(attr::kStacked), getTensorType(function.getArgument(argument)));
   SmallVector<std::vector<int64_t>> iterations;
   for (ArrayRef<int64_t> level : stack.iterations)
     iterations.emplace_back(level.begin(), level.end());
@@ -217,9 +218,9 @@ Value StageSplitter::getStageInput(OpBuilder &builder, RepeatOp repeat, unsigned
   if (auto found = arguments.find(whole); found != arguments.end())
     return found->second[stage.number];
   Slots slots = getSlots(getScannedIterations(repeat, number), stage);
-  return builder.create<SliceOp>(whole.getLoc(),
-                                 getStageType(repeat, stage, typeOf(whole), slots.count), whole,
-                                 typeOf(whole).getDims().front().getName(), slots.first);
+  return builder.create<SliceOp>(
+      whole.getLoc(), getStageType(repeat, stage, getTensorType(whole), slots.count), whole,
+      getTensorType(whole).getDims().front().getName(), slots.first);
 }
 
 /// The variants that `stage` runs, ascending. Their positions are their numbers in the stage.
@@ -280,7 +281,7 @@ RepeatOp StageSplitter::createStage(RepeatOp repeat, Stage stage, ValueRange ini
     if (users.empty())
       continue;
     int64_t count = getSlots(table.getIterations(repeat.getStackedUsers(i)), stage).count;
-    types.push_back(getStageType(repeat, stage, typeOf(output), count));
+    types.push_back(getStageType(repeat, stage, getTensorType(output), count));
     stackedUsers.push_back(users);
     stacked.push_back(output);
   }

@@ -4,7 +4,7 @@
 // has written to the same address. Elementwise operations satisfy this condition by definition. For
 // fused regions it follows from the order of their loops.
 
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/RowSchedule.h"
 #include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
@@ -45,7 +45,7 @@ void Planner::preferInPlace(OpResult result, AllocRefAttr ref) {
     if (Operation *producer = operand.getDefiningOp();
         producer && mayWriteOver(op, operand) && producer->getBlock() == op->getBlock() &&
         !isa<dist::DistDialect>(producer->getDialect()) &&
-        hasSameLayout(typeOf(operand), typeOf(result)) &&
+        hasSameLayout(getTensorType(operand), getTensorType(result)) &&
         liveness.getLastUse(getRoot(operand)) == liveness.getStart(op))
       return prefer(operand, ref, /*onlyIfFree=*/true);
 }

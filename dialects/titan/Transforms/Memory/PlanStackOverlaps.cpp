@@ -3,7 +3,7 @@
 // Conservative: while the repeat runs, the allocations must contain only the two stacks, and each
 // iteration must access only its own slots.
 
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 
@@ -65,7 +65,7 @@ std::vector<arena::StackOverlap> pairUp(ArrayRef<StackUse> consumed, ArrayRef<St
 bool Planner::usesOwnSlotsOnly(RepeatOp repeat, Value stack) {
   AllocRefAttr ref = refs.lookup(stack);
   if (ref.getSpace() != MemorySpace::Transient || !ref.getLevels().empty() ||
-      !hasEqualRows(typeOf(stack)))
+      !hasEqualRows(getTensorType(stack)))
     return false;
   const Allocation &allocation = getAllocation(ref);
   int64_t level = getLevel(repeat);

@@ -1,6 +1,6 @@
 // Copies the caches of a text to a slot.
 
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Model/ChunkProgram.h"
 
@@ -68,7 +68,7 @@ private:
   }
 
   Value addCache(func::FuncOp from, unsigned i) {
-    return addArgument(typeOf(from.getArgument(i)), from.getArgAttrDict(i),
+    return addArgument(getTensorType(from.getArgument(i)), from.getArgAttrDict(i),
                        from.getArgument(i).getLoc());
   }
 
@@ -80,11 +80,11 @@ private:
   }
 
   Value insert(Value text, Value texts) {
-    SmallVector<DimAttr> dims(typeOf(texts).getDims());
+    SmallVector<DimAttr> dims(getTensorType(texts).getDims());
     StringAttr name = builder.getStringAttr(kSlotDim);
-    dims[typeOf(texts).indexOf(name)] = DimAttr::get(builder.getContext(), name, 1);
+    dims[getTensorType(texts).findDimIndex(name)] = DimAttr::get(builder.getContext(), name, 1);
     Value renamed = builder.create<RenameOp>(
-        text.getLoc(), NamedTensorType::get(typeOf(text).getElementType(), dims), text);
+        text.getLoc(), NamedTensorType::get(getTensorType(text).getElementType(), dims), text);
     return builder.create<InsertSliceOp>(text.getLoc(), texts.getType(), renamed, texts, slot,
                                          name);
   }
@@ -121,7 +121,7 @@ private:
   }
 
   static Value addSlot(Block *block, Value stack) {
-    return block->addArgument(RepeatOp::getSlotType(typeOf(stack)), stack.getLoc());
+    return block->addArgument(RepeatOp::getSlotType(getTensorType(stack)), stack.getLoc());
   }
 
   func::FuncOp decode, batch;

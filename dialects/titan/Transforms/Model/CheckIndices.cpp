@@ -1,7 +1,7 @@
 // The pass --titan-check-indices.
 
 #include "dialects/titan/IR/TensorAttributes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Model/IndexRange.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
@@ -38,7 +38,7 @@ static void check(Operation *op, OpOperand &indices, int64_t size, StringAttr al
 }
 
 static int64_t getSize(NamedTensorType table, StringAttr along) {
-  return table.getDims()[table.indexOf(along)].getSize();
+  return table.getDims()[table.findDimIndex(along)].getSize();
 }
 
 namespace {

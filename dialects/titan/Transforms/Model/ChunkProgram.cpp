@@ -3,7 +3,7 @@
 #include "dialects/titan/Transforms/Model/ChunkProgram.h"
 #include "dialects/dist/Support/RepeatEdit.h"
 #include "dialects/titan/IR/Stacked.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"
@@ -77,7 +77,8 @@ private:
     const StringAttr dim = DataDimsAttr::lookup(logits).getSamples();
     auto isSample = [&](Value value) {
       const Dependence rows = samples->get(value);
-      return rows.kind == Dependence::Sliced && typeOf(value).getDims()[rows.dim].getName() == dim;
+      return rows.kind == Dependence::Sliced &&
+             getTensorType(value).getDims()[rows.dim].getName() == dim;
     };
     auto depends = [&](Operation *op) -> WalkResult {
       auto isOther = [&](Value value) {
@@ -95,13 +96,13 @@ private:
   }
 
   void setType(Value original, Value copy) const {
-    SmallVector<DimAttr> dims(typeOf(original).getDims());
+    SmallVector<DimAttr> dims(getTensorType(original).getDims());
     if (const Dependence rows = chunks.get(original); rows.kind == Dependence::Sliced)
       dims[rows.dim] = getChunk(dims[rows.dim]);
     if (slots)
       if (const Dependence rows = samples->get(original); rows.kind == Dependence::Sliced)
         dims[rows.dim] = slots;
-    copy.setType(NamedTensorType::get(typeOf(original).getElementType(), dims));
+    copy.setType(NamedTensorType::get(getTensorType(original).getElementType(), dims));
   }
 
   void setTypes(Region &original, Region &copy) const {
@@ -124,7 +125,7 @@ private:
     for (auto [original, at] : chunks.getSlicedOperands()) {
       OpOperand &operand = getCopy(original);
       OpBuilder builder(operand.getOwner());
-      DimAttr whole = typeOf(operand.get()).getDims()[at];
+      DimAttr whole = getTensorType(operand.get()).getDims()[at];
       operand.set(TensorBuilder(builder, operand.getOwner()->getLoc())
                       .sliceAt(operand.get(), getChunk(whole), position));
       if (failed(addSlots(operand.get())))
@@ -150,7 +151,7 @@ private:
       return failure();
     SmallVector<Value> changed;
     for (Value result : op->getResults())
-      if (auto type = typeOf(result); !type.hasDim(slots.getName())) {
+      if (auto type = getTensorType(result); !type.hasDim(slots.getName())) {
         SmallVector<DimAttr> dims{slots};
         llvm::append_range(dims, type.getDims());
         result.setType(NamedTensorType::get(type.getElementType(), dims));
@@ -173,9 +174,9 @@ private:
     Value rows = operand.get(), &whole = caches[{rows, op->getBlock()}];
     if (!whole) {
       const unsigned at = chunks.get(original->get()).dim;
-      SmallVector<DimAttr> dims(typeOf(rows).getDims());
-      dims[at] = typeOf(original->get()).getDims()[at];
-      auto type = NamedTensorType::get(typeOf(rows).getElementType(), dims);
+      SmallVector<DimAttr> dims(getTensorType(rows).getDims());
+      dims[at] = getTensorType(original->get()).getDims()[at];
+      auto type = NamedTensorType::get(getTensorType(rows).getElementType(), dims);
       Value cache = addCache(op->getBlock(), type, getSourceName(original->get()));
       OpBuilder builder(op);
       whole = builder.create<InsertSliceOp>(rows.getLoc(), type, rows, cache, position,
@@ -261,10 +262,11 @@ private:
     const unsigned at = chunks.get(original->getResult(0)).dim;
     OpBuilder builder(copy->getContext());
     builder.setInsertionPointAfter(copy);
-    Value moved = copy.startAt(builder, position, typeOf(original->getResult(0)).getDims()[at]);
+    Value moved =
+        copy.startAt(builder, position, getTensorType(original->getResult(0)).getDims()[at]);
     copy->getResult(0).replaceUsesWithIf(
         moved, [&](OpOperand &use) { return use.getOwner() != moved.getDefiningOp(); });
-    if (slots && !typeOf(moved).hasDim(slots.getName()))
+    if (slots && !getTensorType(moved).hasDim(slots.getName()))
       return failure();
     return addSlots(moved);
   }

@@ -1,7 +1,7 @@
 // The pass --titan-group-contractions.
 
 #include "dialects/titan/IR/ElementTypes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Support/RewriteEach.h"
 #include "dialects/titan/Support/TensorBuilder.h"
@@ -32,7 +32,8 @@ struct Match {
     for (DimAttr dim : gather.getInput().getType().getDims()) {
       if (dim.getName() == gather.getAlongAttr() || isOfIndices(dim))
         continue;
-      bool inRows = typeOf(rows).hasDim(dim.getName()), inResult = result.hasDim(dim.getName());
+      bool inRows = getTensorType(rows).hasDim(dim.getName()),
+           inResult = result.hasDim(dim.getName());
       if (inRows && inResult)
         return false;
       hasSummed |= inRows;
@@ -46,7 +47,7 @@ struct Match {
   NamedTensorType getProductType() {
     SmallVector<DimAttr> dims, free;
     for (DimAttr dim : result.getDims())
-      (typeOf(rows).hasDim(dim.getName()) || isOfIndices(dim) ? dims : free).push_back(dim);
+      (getTensorType(rows).hasDim(dim.getName()) || isOfIndices(dim) ? dims : free).push_back(dim);
     bool sums = false;
     for (DimAttr dim : gather.getIndices().getType().getDims())
       if (!result.hasDim(dim.getName())) {

@@ -3,7 +3,7 @@
 #include "dialects/titan/Transforms/Model/IndexRange.h"
 #include "dialects/titan/IR/Compare.h"
 #include "dialects/titan/IR/TensorAttributes.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -94,12 +94,12 @@ std::optional<Interval> IndexRanges::compute(Value value) {
       .Case([&](GatherOp gather) { return get(gather.getInput()); })
       .Case([&](TopKOp topK) -> std::optional<Interval> {
         NamedTensorType chosen = topK.getInput().getType();
-        return below(chosen.getDims()[chosen.indexOf(topK.getAlongAttr())].getSize());
+        return below(chosen.getDims()[chosen.findDimIndex(topK.getAlongAttr())].getSize());
       })
       .Case([&](CumulativeCountOp counts) {
         int64_t numCounted = 1;
         for (auto dim : counts.getOver().getAsRange<StringAttr>())
-          numCounted *= type.getDims()[type.indexOf(dim)].getSize();
+          numCounted *= type.getDims()[type.findDimIndex(dim)].getSize();
         return below(numCounted);
       })
       .Case([&](ReduceOp reduce) -> std::optional<Interval> {

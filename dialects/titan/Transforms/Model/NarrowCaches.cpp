@@ -1,7 +1,7 @@
 // Attention to narrower keys and values.
 
 #include "dialects/titan/Transforms/Model/NarrowCaches.h"
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/TensorBuilder.h"
 
 using namespace mlir;
@@ -30,9 +30,9 @@ Value skipConstraints(Value value) {
 
 /// The dimensions of `value`, with `to` in place of `from`.
 NamedTensorType replaceDim(Value value, StringAttr from, DimAttr to) {
-  SmallVector<DimAttr> dims(typeOf(value).getDims());
-  dims[typeOf(value).indexOf(from)] = to;
-  return NamedTensorType::get(typeOf(value).getElementType(), dims);
+  SmallVector<DimAttr> dims(getTensorType(value).getDims());
+  dims[getTensorType(value).findDimIndex(from)] = to;
+  return NamedTensorType::get(getTensorType(value).getElementType(), dims);
 }
 
 /// `type` with the dimensions of `others` that it lacks at its end, except `omitted`.
@@ -50,7 +50,8 @@ public:
       : op(op), chunks(chunks), opBuilder(op), builder(opBuilder, op.getLoc()) {}
 
   void run() {
-    DimAttr head = typeOf(op.getKey()).getDims()[typeOf(op.getKey()).indexOf(op.getHeadAttr())];
+    DimAttr head = getTensorType(op.getKey())
+                       .getDims()[getTensorType(op.getKey()).findDimIndex(op.getHeadAttr())];
     SmallVector<ScoreTerm> terms;
     split({op.getQuery(), op.getKey(), head}, terms);
     const ScoreTerm scores = join(terms);
@@ -58,7 +59,7 @@ public:
     const std::optional<RowProduct> product = findProduct(op.getValue(), valueHead);
     Value value = product ? product->rows : op.getValue();
     DimAttr narrowHead = product ? product->rank : valueHead;
-    if (narrowHead == scores.head || !typeOf(scores.query).hasDim(narrowHead.getName()))
+    if (narrowHead == scores.head || !getTensorType(scores.query).hasDim(narrowHead.getName()))
       replace(scores, value, narrowHead, product);
   }
 
@@ -74,7 +75,8 @@ private:
     RowProduct product{contract.getLhs(), contract.getRhs(), {}};
     if (hasRows(product.weights))
       std::swap(product.rows, product.weights);
-    const NamedTensorType type = typeOf(contract.getResult()), rows = typeOf(product.rows);
+    const NamedTensorType type = getTensorType(contract.getResult()),
+                          rows = getTensorType(product.rows);
     for (DimAttr dim : rows.getDims())
       if (!type.hasDim(dim.getName())) {
         if (product.rank)
@@ -94,20 +96,21 @@ private:
   void split(const ScoreTerm &term, SmallVectorImpl<ScoreTerm> &terms) {
     Value key = skipConstraints(term.key);
     StringAttr head = term.head.getName();
-    auto isTerm = [&](Value value) { return hasRows(value) && typeOf(value).hasDim(head); };
+    auto isTerm = [&](Value value) { return hasRows(value) && getTensorType(value).hasDim(head); };
     if (auto add = key.getDefiningOp<AddOp>();
         add && isTerm(add.getLhs()) && isTerm(add.getRhs())) {
       split({term.query, add.getLhs(), term.head}, terms);
       return split({term.query, add.getRhs(), term.head}, terms);
     }
     if (auto pad = key.getDefiningOp<PadOp>(); pad && pad.getDimAttr() == head) {
-      DimAttr range = typeOf(pad.getInput()).getDims()[typeOf(key).indexOf(head)];
+      DimAttr range =
+          getTensorType(pad.getInput()).getDims()[getTensorType(key).findDimIndex(head)];
       return split({getRange(term, pad.getOffset(), range), pad.getInput(), range}, terms);
     }
     if (auto expand = key.getDefiningOp<ExpandOp>(); expand && isTerm(expand.getInput()))
       return split({term.query, expand.getInput(), term.head}, terms);
     std::optional<RowProduct> product = findProduct(key, term.head);
-    if (!product || typeOf(term.query).hasDim(product->rank.getName())) {
+    if (!product || getTensorType(term.query).hasDim(product->rank.getName())) {
       terms.push_back(term);
       return;
     }
@@ -124,8 +127,8 @@ private:
         auto pad = each.getDefiningOp<PadOp>();
         if (!pad || pad.getDimAttr() != term.head.getName())
           return slice(term, offset, range);
-        const NamedTensorType type = typeOf(pad.getInput());
-        DimAttr dim = type.getDims()[typeOf(each).indexOf(term.head.getName())];
+        const NamedTensorType type = getTensorType(pad.getInput());
+        DimAttr dim = type.getDims()[getTensorType(each).findDimIndex(term.head.getName())];
         const int64_t begin = pad.getOffset(), end = begin + dim.getSize();
         if (begin == offset && dim == range && !found)
           found = pad.getInput();
@@ -166,9 +169,9 @@ private:
 
   /// The key with all dimensions of the other keys.
   Value expandAsOthers(const ScoreTerm &term, ArrayRef<ScoreTerm> terms) {
-    NamedTensorType type = typeOf(term.key);
+    NamedTensorType type = getTensorType(term.key);
     for (const ScoreTerm &other : terms)
-      type = addDims(type, typeOf(other.key).getDims(), other.head.getName());
+      type = addDims(type, getTensorType(other.key).getDims(), other.head.getName());
     return builder.fitTo(term.key, type);
   }
 
@@ -183,9 +186,9 @@ private:
   void replace(const ScoreTerm &scores, Value value, DimAttr valueHead,
                const std::optional<RowProduct> &product) {
     NamedTensorType keyType =
-        addDims(typeOf(scores.key), typeOf(value).getDims(), valueHead.getName());
+        addDims(getTensorType(scores.key), getTensorType(value).getDims(), valueHead.getName());
     NamedTensorType valueType =
-        addDims(typeOf(value), typeOf(scores.key).getDims(), scores.head.getName());
+        addDims(getTensorType(value), getTensorType(scores.key).getDims(), scores.head.getName());
     NamedTensorType type = replaceDim(scores.query, scores.head.getName(), valueHead);
     const double read = keyType.getNumElements() + valueType.getNumElements(),
                  wideRead = countElements(op.getKey()) + countElements(op.getValue()),
@@ -203,12 +206,12 @@ private:
     Value result = attention.getResult();
     if (product)
       result = builder.create<ContractOp>(op.getResult().getType(), result, product->weights);
-    op.getResult().replaceAllUsesWith(builder.fitTo(result, typeOf(op.getResult())));
-    op.getLse().replaceAllUsesWith(builder.fitTo(attention.getLse(), typeOf(op.getLse())));
+    op.getResult().replaceAllUsesWith(builder.fitTo(result, getTensorType(op.getResult())));
+    op.getLse().replaceAllUsesWith(builder.fitTo(attention.getLse(), getTensorType(op.getLse())));
   }
 
   static double countElements(Value value) {
-    return static_cast<double>(typeOf(value).getNumElements());
+    return static_cast<double>(getTensorType(value).getNumElements());
   }
 
   AttentionOp op;

@@ -180,7 +180,7 @@ FailureOr<PositionChunks> PositionChunks::find(func::FuncOp function, StringAttr
                                                Obstacle &obstacle) {
   PositionChunks chunks(dim);
   for (BlockArgument argument : function.getArguments()) {
-    const int64_t at = cast<NamedTensorType>(argument.getType()).indexOf(dim);
+    const int64_t at = cast<NamedTensorType>(argument.getType()).findDimIndex(dim);
     if (at < 0 || !function.getArgAttr(argument.getArgNumber(), attr::kInput))
       continue;
     chunks.dependences[argument] = rowsAlong(at);

@@ -1,6 +1,6 @@
 // The pass --titan-split-evaluation.
 
-#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
@@ -15,15 +15,15 @@ using namespace mlir;
 using namespace titan::ir;
 
 static bool isNumber(Value value) {
-  return typeOf(value).getRank() == 0;
+  return getTensorType(value).getRank() == 0;
 }
 
 static bool isBool(Value value) {
-  return typeOf(value).getElementType().isInteger(1);
+  return getTensorType(value).getElementType().isInteger(1);
 }
 
 static bool isInteger(Value value) {
-  return isa<IntegerType>(typeOf(value).getElementType()) && !isBool(value);
+  return isa<IntegerType>(getTensorType(value).getElementType()) && !isBool(value);
 }
 
 /// Whether the operation only gives its operand a sharding or takes its gradient.
@@ -135,7 +135,7 @@ private:
     Value made = isStep ? copy(value.getDefiningOp(), body, builder, mapping)
                         : body.addArgument(f64, value.getLoc());
     if (!isStep)
-      sources.push_back(nameOf(value));
+      sources.push_back(getOrAddName(value));
     mapping.map(value, made);
     return made;
   }
@@ -155,7 +155,7 @@ private:
   }
 
   /// The output of the evaluation with this value.
-  StringAttr nameOf(Value value) {
+  StringAttr getOrAddName(Value value) {
     auto [known, isNew] = names.try_emplace(value);
     if (isNew) {
       known->second = StringAttr::get(value.getContext(), "batch." + Twine(added.size()));

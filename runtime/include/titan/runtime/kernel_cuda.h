@@ -18,7 +18,7 @@ constexpr int64_t threads() {
   return 0;
 }
 
-inline cudaStream_t streamOf(const Context &ctx) {
+inline cudaStream_t getStream(const Context &ctx) {
   return static_cast<cudaStream_t>(ctx.stream);
 }
 
@@ -51,7 +51,7 @@ template <typename Kernel> void launch(Context &ctx, int64_t count, Kernel kerne
     load(function);
   else if (count > 0)
     function<<<static_cast<unsigned>(blocks < 65536 ? blocks : 65536), kThreads, 0,
-               streamOf(ctx)>>>(count, kernel);
+               getStream(ctx)>>>(count, kernel);
 }
 
 /// Calls kernel(row) for 0 <= row < count, with all threads of a block.
@@ -60,7 +60,7 @@ template <typename Kernel> void launchRows(Context &ctx, int64_t count, Kernel k
   if (ctx.preparing)
     load(function);
   else if (count > 0)
-    function<<<static_cast<unsigned>(count < 65536 ? count : 65536), kThreads, 0, streamOf(ctx)>>>(
+    function<<<static_cast<unsigned>(count < 65536 ? count : 65536), kThreads, 0, getStream(ctx)>>>(
         count, kernel);
 }
 
@@ -122,9 +122,9 @@ template <typename T, typename Term> void minimum(Context &ctx, T *to, int64_t c
 
 /// As on CPUs (kernel_loops.h), in one block: each thread owns some rows and scans all indices for
 /// them.
-template <typename RowOf>
+template <typename GetRow>
 void groupByRow(Context &ctx, int64_t *ends, int64_t rows, int64_t *order, int64_t count,
-                RowOf rowOf) {
+                GetRow getRow) {
   launchRows(ctx, 1, [=] __device__(int64_t) {
     __shared__ int64_t sizes[kThreads];
     const int64_t share = chunk(rows, kThreads), from = threadIdx.x * share;
@@ -134,7 +134,7 @@ void groupByRow(Context &ctx, int64_t *ends, int64_t rows, int64_t *order, int64
       ends[r] = 0;
     int64_t size = 0;
     for (int64_t i = 0; i < count; ++i)
-      if (const int64_t r = rowOf(i); r >= first && r < last) {
+      if (const int64_t r = getRow(i); r >= first && r < last) {
         ++ends[r];
         ++size;
       }
@@ -149,7 +149,7 @@ void groupByRow(Context &ctx, int64_t *ends, int64_t rows, int64_t *order, int64
       begin += those;
     }
     for (int64_t i = 0; i < count; ++i)
-      if (const int64_t r = rowOf(i); r >= first && r < last)
+      if (const int64_t r = getRow(i); r >= first && r < last)
         order[ends[r]++] = i;
   });
 }

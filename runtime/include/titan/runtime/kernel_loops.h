@@ -149,13 +149,13 @@ template <typename To, typename Term> void minimum(Context &, To *to, int64_t co
 /// Groups indices below `count` by row, in ascending order: the indices of row r are order[ends[r -
 /// 1]] ... order[ends[r] - 1], starting at order[0] for row 0. Row -1 is omitted. `ends` holds
 /// `rows` numbers, `order` holds `count`.
-template <typename RowOf>
+template <typename GetRow>
 void groupByRow(Context &, int64_t *ends, int64_t rows, int64_t *order, int64_t count,
-                RowOf &&rowOf) {
+                GetRow &&getRow) {
   for (int64_t r = 0; r < rows; ++r)
     ends[r] = 0;
   for (int64_t i = 0; i < count; ++i)
-    if (const int64_t r = rowOf(i); r >= 0)
+    if (const int64_t r = getRow(i); r >= 0)
       ++ends[r];
   int64_t begin = 0;
   for (int64_t r = 0; r < rows; ++r) {
@@ -164,7 +164,7 @@ void groupByRow(Context &, int64_t *ends, int64_t rows, int64_t *order, int64_t 
     begin += size;
   }
   for (int64_t i = 0; i < count; ++i)
-    if (const int64_t r = rowOf(i); r >= 0)
+    if (const int64_t r = getRow(i); r >= 0)
       order[ends[r]++] = i;
 }
 

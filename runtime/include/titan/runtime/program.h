@@ -28,9 +28,9 @@
 namespace titan::rt {
 
 // What the contract takes of base/.
-using titan::anyText, titan::idle, titan::integerFrom, titan::numberFrom, titan::numberWithin,
-    titan::oneOf;
-using titan::DimShard, titan::DType, titan::SettingRule, titan::shardOf, titan::ShardOrder,
+using titan::allowText, titan::idle, titan::allowIntegersFrom, titan::allowNumbersFrom,
+    titan::allowNumbersWithin, titan::allowWords;
+using titan::DimShard, titan::DType, titan::SettingRule, titan::getShard, titan::ShardOrder,
     titan::StoredParameter, titan::WeightMap, titan::arena::StackOverlap;
 using titan::Period, titan::Turn;
 using titan::pipeline::Fragment, titan::pipeline::FragmentKind, titan::pipeline::Pipeline;

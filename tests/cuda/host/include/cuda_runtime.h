@@ -52,7 +52,7 @@ template <typename Call> void launch(const Config &config, const void *function,
 void loadKernel(const void *function);
 /// Waits for all threads of the warp; returns the value of the thread on `lane`.
 void exchange(unsigned mask, void *value, size_t bytes, unsigned lane);
-unsigned laneOfThread();
+unsigned getThreadLane();
 
 } // namespace cuda_host
 
@@ -82,6 +82,6 @@ template <typename T> T __shfl_sync(unsigned mask, T value, int lane) {
 }
 template <typename T> T __shfl_xor_sync(unsigned mask, T value, int bits) {
   ::cuda_host::exchange(mask, &value, sizeof value,
-                        ::cuda_host::laneOfThread() ^ static_cast<unsigned>(bits));
+                        ::cuda_host::getThreadLane() ^ static_cast<unsigned>(bits));
   return value;
 }

@@ -14,11 +14,11 @@ using Numbers = std::vector<int64_t>;
 
 constexpr auto kBlock = ShardOrder::Block, kHeadTail = ShardOrder::HeadTail;
 
-DimShard shardOf(int64_t size, const std::vector<ShardLevel> &levels) {
-  return titan::shardOf(size, levels.data(), static_cast<int>(levels.size()));
+DimShard getShard(int64_t size, const std::vector<ShardLevel> &levels) {
+  return titan::getShard(size, levels.data(), static_cast<int>(levels.size()));
 }
 
-Numbers indicesOf(const DimShard &shard) {
+Numbers listIndices(const DimShard &shard) {
   Numbers indices;
   for (int64_t i = 0; i < shard.length; ++i)
     indices.push_back(shard.toGlobal(i));
@@ -52,24 +52,24 @@ TEST(DimShard, OfARankBefore) {
       for (int64_t back = 0; back < 7; ++back) {
         const int64_t other = (rank - back + 12) % 6;
         const ShardLevel one{6, rank, order}, two[] = {{2, rank / 3, kBlock}, {3, rank % 3, order}};
-        EXPECT_EQ(titan::shardOf(24, &one, 1, back), shardOf(24, {{6, other, order}}));
-        EXPECT_EQ(titan::shardOf(24, two, 2, back),
-                  shardOf(24, {{2, other / 3, kBlock}, {3, other % 3, order}}));
+        EXPECT_EQ(titan::getShard(24, &one, 1, back), getShard(24, {{6, other, order}}));
+        EXPECT_EQ(titan::getShard(24, two, 2, back),
+                  getShard(24, {{2, other / 3, kBlock}, {3, other % 3, order}}));
       }
 }
 
 TEST(DimShard, Block) {
-  EXPECT_EQ(indicesOf(shardOf(8, {{4, 2, kBlock}})), (Numbers{4, 5}));
-  EXPECT_EQ(shardOf(8, {}), DimShard::whole(8));
+  EXPECT_EQ(listIndices(getShard(8, {{4, 2, kBlock}})), (Numbers{4, 5}));
+  EXPECT_EQ(getShard(8, {}), DimShard::whole(8));
 }
 
 // Shard r has the blocks r and 2n - 1 - r; those of the last shard are adjacent.
 TEST(DimShard, HeadTail) {
-  EXPECT_EQ(indicesOf(shardOf(8, {{2, 0, kHeadTail}})), (Numbers{0, 1, 6, 7}));
-  DimShard last = shardOf(8, {{2, 1, kHeadTail}});
-  EXPECT_EQ(indicesOf(last), (Numbers{2, 3, 4, 5}));
+  EXPECT_EQ(listIndices(getShard(8, {{2, 0, kHeadTail}})), (Numbers{0, 1, 6, 7}));
+  DimShard last = getShard(8, {{2, 1, kHeadTail}});
+  EXPECT_EQ(listIndices(last), (Numbers{2, 3, 4, 5}));
   EXPECT_EQ(last.intervalCount(), 1);
-  DimShard first = shardOf(16, {{4, 0, kHeadTail}});
+  DimShard first = getShard(16, {{4, 0, kHeadTail}});
   ASSERT_EQ(first.intervalCount(), 2);
   EXPECT_EQ(first.interval(1).start, 14);
   EXPECT_EQ(first.interval(1).length, 2);
@@ -77,8 +77,8 @@ TEST(DimShard, HeadTail) {
 
 // Padding follows the last element, and blocks of padding alone begin after it.
 TEST(DimShard, BlocksOfUnevenSizes) {
-  EXPECT_EQ(indicesOf(shardOf(5, {{2, 1, kBlock}})), (Numbers{3, 4, 5}));
-  EXPECT_EQ(indicesOf(shardOf(5, {{2, 1, kBlock}, {2, 1, kBlock}})), (Numbers{6, 7}));
+  EXPECT_EQ(listIndices(getShard(5, {{2, 1, kBlock}})), (Numbers{3, 4, 5}));
+  EXPECT_EQ(listIndices(getShard(5, {{2, 1, kBlock}, {2, 1, kBlock}})), (Numbers{6, 7}));
 }
 
 // The shards of all ranks contain every index once, and both directions agree, for every product of
@@ -92,8 +92,8 @@ TEST(DimShard, AgreesWithTheDefinition) {
       std::vector<ShardLevel> levels{{2, rank / 12}, {3, rank / 4 % 3}, {4, rank % 4}};
       if (headTail >= 0)
         levels[headTail].order = kHeadTail;
-      DimShard shard = shardOf(size, levels);
-      Numbers indices = indicesOf(shard);
+      DimShard shard = getShard(size, levels);
+      Numbers indices = listIndices(shard);
       EXPECT_EQ(indices, cutByDefinition(size, levels)) << "rank " << rank << " of " << headTail;
       EXPECT_TRUE(std::is_sorted(indices.begin(), indices.end()));
       for (int64_t global = 0; global < size; ++global) {
@@ -120,7 +120,7 @@ TEST(DimShard, HeadTailBalancesCausalWork) {
     std::set<int64_t> work;
     for (int64_t rank = 0; rank < degree; ++rank) {
       int64_t sum = 0;
-      for (int64_t position : indicesOf(shardOf(64, {{degree, rank, kHeadTail}})))
+      for (int64_t position : listIndices(getShard(64, {{degree, rank, kHeadTail}})))
         sum += position + 1;
       work.insert(sum);
     }

@@ -24,8 +24,9 @@ struct Sharded {
   int headTail = -1; ///< the axis in head-tail order
 };
 
-TensorSharding shardingOf(const Sharded &tensor, const Numbers &degree, const Numbers &coordinate) {
-  auto levelsOf = [&](const std::vector<int> &axes, bool isFlat) {
+TensorSharding makeSharding(const Sharded &tensor, const Numbers &degree,
+                            const Numbers &coordinate) {
+  auto getLevels = [&](const std::vector<int> &axes, bool isFlat) {
     std::vector<ShardLevel> levels;
     for (int axis : axes)
       levels.push_back(
@@ -33,15 +34,15 @@ TensorSharding shardingOf(const Sharded &tensor, const Numbers &degree, const Nu
            axis == tensor.headTail && !isFlat ? ShardOrder::HeadTail : ShardOrder::Block});
     return levels;
   };
-  TensorSharding sharding{{}, levelsOf(tensor.flatAxes, true), tensor.flatFrom};
+  TensorSharding sharding{{}, getLevels(tensor.flatAxes, true), tensor.flatFrom};
   for (const Sharded::Dim &dim : tensor.dims)
-    sharding.dims.push_back({dim.size, levelsOf(dim.axes, false), dim.padding});
+    sharding.dims.push_back({dim.size, getLevels(dim.axes, false), dim.padding});
   return sharding;
 }
 
 /// Global index of every local element; -1 for padding.
 Numbers heldBy(const Sharded &tensor, const Numbers &degree, const Numbers &coordinate) {
-  ShardLayout layout(shardingOf(tensor, degree, coordinate));
+  ShardLayout layout(makeSharding(tensor, degree, coordinate));
   Numbers held(layout.localElements(), -1);
   layout.forEachRun([&](const ShardRun &run) {
     for (int64_t i = 0; i < run.count; ++i) {
@@ -55,7 +56,7 @@ Numbers heldBy(const Sharded &tensor, const Numbers &degree, const Numbers &coor
 
 // A replicated tensor is a single run.
 TEST(ShardLayout, Whole) {
-  ShardLayout layout(shardingOf({{{3, {}}, {4, {}}}}, {2}, {1}));
+  ShardLayout layout(makeSharding({{{3, {}}, {4, {}}}}, {2}, {1}));
   int runs = 0;
   layout.forEachRun([&](const ShardRun &run) {
     ++runs;
@@ -118,7 +119,7 @@ TEST(ShardLayout, PaddedDimensions) {
   EXPECT_EQ(heldBy(flat, {2}, {1}), (Numbers{3, 4, 5, -1}));
   Sharded perRow{{{2, {0}, 1}, {3, {}}}, {1}, 1};
   EXPECT_EQ(heldBy(perRow, {2, 2}, {1, 0}), (Numbers{-1, -1}));
-  EXPECT_EQ(ShardLayout(shardingOf(columns, {2}, {0})).globalElements(), 10);
+  EXPECT_EQ(ShardLayout(makeSharding(columns, {2}, {0})).globalElements(), 10);
 }
 
 // In head-tail order a rank has two blocks of the dimension, in each row of it.
@@ -129,7 +130,7 @@ TEST(ShardLayout, HeadTail) {
   Sharded columns{{{2, {}}, {4, {0}}}, {}, 0, 0};
   EXPECT_EQ(heldBy(columns, {2}, {0}), (Numbers{0, 3, 4, 7}));
   int runs = 0;
-  ShardLayout(shardingOf(rows, {2}, {0})).forEachRun([&](const ShardRun &) { ++runs; });
+  ShardLayout(makeSharding(rows, {2}, {0})).forEachRun([&](const ShardRun &) { ++runs; });
   EXPECT_EQ(runs, 2);
 }
 
@@ -143,7 +144,7 @@ Numbers heldByDefinition(const TensorSharding &sharding) {
   const size_t from = sharding.flat.empty() ? 0 : sharding.flatFrom;
   for (size_t d = 0; d < sharding.dims.size(); ++d) {
     const TensorSharding::Dim &dim = sharding.dims[d];
-    DimShard shard = shardOf(dim);
+    DimShard shard = getShard(dim);
     std::vector<Element> next;
     for (const Element &element : box)
       for (int64_t i = 0; i < shard.length; ++i) {
@@ -201,7 +202,7 @@ TEST(ShardLayout, AgreesWithTheDefinition) {
     for (int64_t rank = 0; rank < 12; ++rank) {
       const Numbers coordinate{rank / 6, rank / 3 % 2, rank % 3};
       const Numbers held = heldBy(tensor, degree, coordinate);
-      EXPECT_EQ(held, heldByDefinition(shardingOf(tensor, degree, coordinate)));
+      EXPECT_EQ(held, heldByDefinition(makeSharding(tensor, degree, coordinate)));
       bool isFirst = true;
       for (int axis = 0; axis < 3; ++axis)
         isFirst &= used.count(axis) || coordinate[axis] == 0;

@@ -79,7 +79,7 @@ private:
     ++nodes;
   }
 
-  int countOf(int stage, const char *kind, int microbatch) const {
+  int getCount(int stage, const char *kind, int microbatch) const {
     auto found = count.find(Item{stage, kind, microbatch, 0, 0}.text());
     return found == count.end() ? 0 : found->second;
   }
@@ -94,10 +94,10 @@ private:
       if (!ranksOf.contains(stage) || ranksOf.at(stage).size() != 1)
         return false;
       for (int m = 0; m < microbatches; ++m) {
-        const int b = countOf(stage, "B", m), i = countOf(stage, "I", m),
-                  w = countOf(stage, "W", m);
+        const int b = getCount(stage, "B", m), i = getCount(stage, "I", m),
+                  w = getCount(stage, "W", m);
         const bool isWhole = b == 1 && i == 0 && w == 0, isSplit = b == 0 && i == 1 && w == 1;
-        if (countOf(stage, "F", m) != 1 || !(isWhole || isSplit))
+        if (getCount(stage, "F", m) != 1 || !(isWhole || isSplit))
           return false;
       }
     }
@@ -114,15 +114,15 @@ private:
     for (int stage = 0; stage < stages; ++stage)
       for (int m = 0; m < microbatches; ++m) {
         const int before = crosses(stage) ? 1 : 0, after = crosses(stage + 1) ? 1 : 0;
-        if (countOf(stage, "RECV_F", m) != before || countOf(stage, "SEND_B", m) != before ||
-            countOf(stage, "SEND_F", m) != after || countOf(stage, "RECV_B", m) != after)
+        if (getCount(stage, "RECV_F", m) != before || getCount(stage, "SEND_B", m) != before ||
+            getCount(stage, "SEND_F", m) != after || getCount(stage, "RECV_B", m) != after)
           return false;
       }
     return true;
   }
 
   /// The actions of a stage as letters.
-  std::string lettersOf(int stage, const std::map<std::string, char> &letters) const {
+  std::string getLetters(int stage, const std::map<std::string, char> &letters) const {
     std::string word;
     for (const std::vector<size_t> &row : rows)
       for (size_t i : row)
@@ -138,9 +138,9 @@ private:
     const std::map<std::string, char> gradients = {{"REDUCE_GRAD", 'd'}, {"B", 'g'}, {"W", 'g'}};
     for (int stage = 0; stage < stages; ++stage) {
       if (uses("UNSHARD|RESHARD") &&
-          !std::regex_match(lettersOf(stage, storage), std::regex("(uc*r)*")))
+          !std::regex_match(getLetters(stage, storage), std::regex("(uc*r)*")))
         return false;
-      if (uses("REDUCE_GRAD") && !std::regex_match(lettersOf(stage, gradients), std::regex("g*d")))
+      if (uses("REDUCE_GRAD") && !std::regex_match(getLetters(stage, gradients), std::regex("g*d")))
         return false;
     }
     return true;
@@ -244,7 +244,7 @@ private:
   bool hasRun(const char *kinds, int stage, int m) const {
     return std::any_of(done.begin(), done.end(), [&](const Action &action) {
       return action.stage == stage && action.microbatch == m &&
-             std::string_view(kinds).find(nameOf(action.kind)) != std::string_view::npos;
+             std::string_view(kinds).find(getName(action.kind)) != std::string_view::npos;
     });
   }
   bool isReady(const Action &a) const {
@@ -259,7 +259,7 @@ private:
     std::shuffle(waiting.begin(), waiting.end(), random);
     auto next = std::find_if(waiting.begin(), waiting.end(),
                              [&](const Action &action) { return isReady(action); });
-    append(schedule.ranks[static_cast<size_t>(schedule.rankOfStage(next->stage))], *next);
+    append(schedule.ranks[static_cast<size_t>(schedule.getRankOfStage(next->stage))], *next);
     done.push_back(*next);
     waiting.erase(next);
   }

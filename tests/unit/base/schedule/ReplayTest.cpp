@@ -20,12 +20,12 @@ Schedule make(const char *name, Sizes sizes) {
   return generate(*findAlgorithm(name), sizes);
 }
 
-double bubbleOf(const Schedule &schedule, const StageCosts &ofRank) {
+double computeBubble(const Schedule &schedule, const StageCosts &ofRank) {
   return replay(schedule, makeCosts(ofRank, schedule)).bubble();
 }
 
 /// In microbatches of all layers of a rank.
-double peakOf(const Schedule &schedule) {
+double computePeak(const Schedule &schedule) {
   std::vector<int> peaks = assignStashSlots(schedule).peakOfRank;
   return *std::max_element(peaks.begin(), peaks.end()) * double(schedule.ranks.size()) /
          schedule.stages;
@@ -44,8 +44,9 @@ TEST(Replay, HasTheBubblesOfTheAlgorithms) {
         Expected{"interleaved_1f1b", 4, 9.9, 9.75}, Expected{"zb_h1", 1, 16.0, 8},
         Expected{"zbv", 2, 7.9, 8}, Expected{"dualpipev", 2, 14.6, 8.5}}) {
     Schedule schedule = make(expected.name, {8, expected.stagesPerRank, 16});
-    EXPECT_NEAR(100 * bubbleOf(schedule, llama), expected.bubblePercent, 0.05) << expected.name;
-    EXPECT_EQ(peakOf(schedule), expected.peak) << expected.name;
+    EXPECT_NEAR(100 * computeBubble(schedule, llama), expected.bubblePercent, 0.05)
+        << expected.name;
+    EXPECT_EQ(computePeak(schedule), expected.peak) << expected.name;
   }
 }
 
@@ -59,19 +60,19 @@ TEST(Replay, AgreesWithTheFormulas) {
         const double bubble = double(p - 1) / v;
         const double fraction = bubble / (m + bubble);
         if (v == 1) {
-          EXPECT_NEAR(bubbleOf(make("gpipe", {p, 1, m}), llama), fraction, 1e-12);
-          EXPECT_NEAR(bubbleOf(make("1f1b", {p, 1, m}), llama), fraction, 1e-12);
+          EXPECT_NEAR(computeBubble(make("gpipe", {p, 1, m}), llama), fraction, 1e-12);
+          EXPECT_NEAR(computeBubble(make("1f1b", {p, 1, m}), llama), fraction, 1e-12);
         }
         if (m < p && v > 1)
           continue; // the first microbatch returns before the rank has other work
-        EXPECT_NEAR(bubbleOf(make("looped_bfs", {p, v, m}), llama), fraction, 1e-12);
-        EXPECT_NEAR(bubbleOf(make("interleaved_1f1b", {p, v, m}), llama), fraction, 1e-12)
+        EXPECT_NEAR(computeBubble(make("looped_bfs", {p, v, m}), llama), fraction, 1e-12);
+        EXPECT_NEAR(computeBubble(make("interleaved_1f1b", {p, v, m}), llama), fraction, 1e-12)
             << p << ' ' << v << ' ' << m;
       }
       if (m >= 2 * p) {
-        EXPECT_NEAR(bubbleOf(make("zb_h1", {p, 1, m}), {1, 1, 1}), (p - 1) / (3.0 * m + p - 1),
+        EXPECT_NEAR(computeBubble(make("zb_h1", {p, 1, m}), {1, 1, 1}), (p - 1) / (3.0 * m + p - 1),
                     1e-12);
-        EXPECT_NEAR(bubbleOf(make("zbv", {p, 2, m}), {1, 1, 1}),
+        EXPECT_NEAR(computeBubble(make("zbv", {p, 2, m}), {1, 1, 1}),
                     (p - 1) / 2.0 / (3.0 * m + (p - 1) / 2.0), 1e-12);
       }
     }

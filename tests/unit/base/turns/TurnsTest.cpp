@@ -8,7 +8,7 @@ using testing::ElementsAre;
 
 namespace {
 
-std::vector<int64_t> stepsOf(const Period &period, int64_t last) {
+std::vector<int64_t> listSteps(const Period &period, int64_t last) {
   std::vector<int64_t> steps;
   for (int64_t step = 1; step <= last; ++step)
     if (period.isDue(step))
@@ -17,9 +17,9 @@ std::vector<int64_t> stepsOf(const Period &period, int64_t last) {
 }
 
 TEST(Turns, PeriodsStartAfterTheirOffset) {
-  EXPECT_THAT(stepsOf({1, 0}, 3), ElementsAre(1, 2, 3));
-  EXPECT_THAT(stepsOf({2, 1}, 6), ElementsAre(2, 4, 6));
-  EXPECT_THAT(stepsOf({3, 4}, 12), ElementsAre(5, 8, 11));
+  EXPECT_THAT(listSteps({1, 0}, 3), ElementsAre(1, 2, 3));
+  EXPECT_THAT(listSteps({2, 1}, 6), ElementsAre(2, 4, 6));
+  EXPECT_THAT(listSteps({3, 4}, 12), ElementsAre(5, 8, 11));
 }
 
 TEST(Turns, OneTurnForOnePeriod) {
@@ -27,7 +27,7 @@ TEST(Turns, OneTurnForOnePeriod) {
   ASSERT_EQ(turns.size(), 1u);
   EXPECT_THAT(turns[0].due, ElementsAre(Period{2, 1}));
   EXPECT_TRUE(turns[0].idle.empty());
-  EXPECT_DOUBLE_EQ(fractionOfSteps(turns[0]), 0.5);
+  EXPECT_DOUBLE_EQ(computeStepFraction(turns[0]), 0.5);
 }
 
 TEST(Turns, ATurnForEachCombination) {
@@ -36,7 +36,7 @@ TEST(Turns, ATurnForEachCombination) {
   EXPECT_THAT(turns[0].due, ElementsAre(Period{2, 0}, Period{3, 0}));
   EXPECT_THAT(turns[1].due, ElementsAre(Period{2, 0}));
   EXPECT_THAT(turns[2].due, ElementsAre(Period{3, 0}));
-  EXPECT_DOUBLE_EQ(fractionOfSteps(turns[0]), 1.0 / 6);
+  EXPECT_DOUBLE_EQ(computeStepFraction(turns[0]), 1.0 / 6);
 }
 
 // In every step that updates something, exactly one turn runs, and it updates what is due.
@@ -71,8 +71,8 @@ TEST(Turns, CoverAllSteps) {
 TEST(Turns, RareTurnsDoNotCount) {
   const std::vector<Turn> turns = findTurns({{1, 0}, {1, 10}});
   ASSERT_EQ(turns.size(), 2u);
-  EXPECT_DOUBLE_EQ(fractionOfSteps(turns[0]), 0);
-  EXPECT_DOUBLE_EQ(fractionOfSteps(turns[1]), 1);
+  EXPECT_DOUBLE_EQ(computeStepFraction(turns[0]), 0);
+  EXPECT_DOUBLE_EQ(computeStepFraction(turns[1]), 1);
 }
 
 TEST(Turns, RepetitionIsBounded) {

@@ -114,7 +114,7 @@ TEST(StridedLayout, SelectsTensorsByIndices) {
   const StoredParameter stored{"experts", "e.{1}.w", {3, 2}, 0, {4, 2, 3}, {0, 1, 2}};
   const StridedLayout layout(stored);
   EXPECT_EQ(layout.countTensors(), 4);
-  EXPECT_THAT(layout.elementsOf(2), Pair(12, 18));
+  EXPECT_THAT(layout.getElementRange(2), Pair(12, 18));
   expectElements(stored, 0, 24);
   expectElements(stored, 7, 9);
 }
@@ -150,7 +150,8 @@ TEST(StridedLayout, RandomLayouts) {
 TEST(NameOfTensor, NumbersRepeatsThenFactors) {
   const StoredParameter stored{
       "layers.w", "model.layers.{0+3}.experts.{1}.w1.weight", {2, 3}, 0, {4, 3, 2}, {0, 1, 3}};
-  EXPECT_EQ(nameOfTensor(stored, std::vector<int64_t>{5}, 2), "model.layers.8.experts.2.w1.weight");
+  EXPECT_EQ(makeTensorName(stored, std::vector<int64_t>{5}, 2),
+            "model.layers.8.experts.2.w1.weight");
 }
 
 } // namespace

@@ -22,7 +22,7 @@ struct Mutant {
   uint32_t line; // the first that changed
 };
 
-std::string_view textOf(const std::string &text, const Token &token) {
+std::string_view getText(const std::string &text, const Token &token) {
   return token.text(text);
 }
 
@@ -31,7 +31,7 @@ Mutant mutate(const std::string &text, const std::vector<Token> &tokens, std::mt
   size_t at = random() % (tokens.size() - 1);
   const Token &token = tokens[at], &next = tokens[at + 1];
   std::string before = text.substr(0, token.offset), after = text.substr(token.end());
-  std::string self(textOf(text, token));
+  std::string self(getText(text, token));
   auto line = static_cast<uint32_t>(1 + std::count(before.begin(), before.end(), '\n'));
   switch (random() % 4) {
   case 0:
@@ -39,7 +39,7 @@ Mutant mutate(const std::string &text, const std::vector<Token> &tokens, std::mt
   case 1:
     return {before + self + " " + self + after, "double " + self, line};
   case 2: {
-    std::string other(textOf(text, next));
+    std::string other(getText(text, next));
     std::string between = text.substr(token.end(), next.offset - token.end());
     return {before + other + between + self + text.substr(next.end()), "swap " + self, line};
   }

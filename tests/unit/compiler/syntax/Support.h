@@ -33,7 +33,7 @@ struct Parsed {
 };
 
 /// The dump of one expression on one line, `(node child ...)`, or its diagnostics.
-inline std::string exprOf(const std::string &text) {
+inline std::string parseAndDump(const std::string &text) {
   SourceManager sources;
   DiagnosticEngine diags(sources);
   ExprPtr expr = parseExpr(sources, sources.addBuffer("e", text), diags);

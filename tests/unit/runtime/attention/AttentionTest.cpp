@@ -56,7 +56,7 @@ template <typename E> struct Case {
 
 /// The queries of a rank of four that share 240 positions: two intervals of 30.
 DimShard headTail(int64_t rank) {
-  return shardOf(240, {{4, rank, ShardOrder::HeadTail}});
+  return getShard(240, {{4, rank, ShardOrder::HeadTail}});
 }
 
 bool isVisible(const AttentionShape &s, int64_t o, int64_t h, int64_t query, int64_t key) {
@@ -172,19 +172,19 @@ TEST_P(Attention, MatchesTheDefinitionInFloat) {
   compareWithReference<float>(GetParam(), 3e-6);
 }
 
-AttentionShape shapeOf(int64_t outer, int64_t seq, int64_t kvHeads, int64_t group, int64_t head,
-                       double scale, bool causal) {
+AttentionShape makeShape(int64_t outer, int64_t seq, int64_t kvHeads, int64_t group, int64_t head,
+                         double scale, bool causal) {
   return {outer, seq, seq, kvHeads, group, head, head, scale, causal};
 }
 
 // Lengths around every block boundary, head dimensions that fill vectors or not, groups.
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Attention,
-    testing::Values(shapeOf(2, 64, 2, 1, 16, 0.25, true), shapeOf(1, 1, 1, 1, 8, 1.0, true),
-                    shapeOf(1, 31, 2, 3, 5, 0.4, true), shapeOf(1, 33, 1, 2, 1, 1.0, true),
-                    shapeOf(2, 97, 2, 4, 24, 0.2, true), shapeOf(1, 130, 1, 2, 64, 0.125, true),
-                    shapeOf(1, 65, 1, 1, 128, 0.09, true), shapeOf(1, 70, 2, 2, 20, 0.2, false),
-                    shapeOf(1, 160, 1, 1, 16, 0.25, false)));
+    testing::Values(makeShape(2, 64, 2, 1, 16, 0.25, true), makeShape(1, 1, 1, 1, 8, 1.0, true),
+                    makeShape(1, 31, 2, 3, 5, 0.4, true), makeShape(1, 33, 1, 2, 1, 1.0, true),
+                    makeShape(2, 97, 2, 4, 24, 0.2, true), makeShape(1, 130, 1, 2, 64, 0.125, true),
+                    makeShape(1, 65, 1, 1, 128, 0.09, true), makeShape(1, 70, 2, 2, 20, 0.2, false),
+                    makeShape(1, 160, 1, 1, 16, 0.25, false)));
 
 // Every term of a mask alone and combined, a different value head size, a capped score, and a slice
 // of the positions as queries.
@@ -257,7 +257,7 @@ TEST(AttentionStrides, AnyOrder) {
 
 // Large scores neither overflow nor break the softmax.
 TEST(AttentionNumerics, LargeScores) {
-  AttentionShape shape = shapeOf(1, 80, 1, 1, 16, 30.0, true);
+  AttentionShape shape = makeShape(1, 80, 1, 1, 16, 30.0, true);
   compareWithReference<double>(shape, 1e-10);
   Case<float> c(shape);
   compute(shape, c);
@@ -313,7 +313,7 @@ template <typename E> void checkThreads(const AttentionShape &shape) {
 // Results are bitwise equal for any number of threads, fewer or more than heads.
 TEST(AttentionNumerics, DoesNotDependOnThreads) {
   for (AttentionShape shape :
-       {shapeOf(3, 70, 3, 2, 16, 0.25, true),
+       {makeShape(3, 70, 3, 2, 16, 0.25, true),
         AttentionShape{1, 270, 270, 2, 2, 16, 16, 0.25, true, 100, 0, {}, someDocuments()}}) {
     checkThreads<float>(shape);
     checkThreads<bf16>(shape);
@@ -322,7 +322,7 @@ TEST(AttentionNumerics, DoesNotDependOnThreads) {
 
 // A head of several full panels and a partial one, and more keys than queries.
 TEST(AttentionNumerics, WideHeads) {
-  AttentionShape shape = shapeOf(2, 100, 1, 3, 72, 0.1, true);
+  AttentionShape shape = makeShape(2, 100, 1, 3, 72, 0.1, true);
   shape.queries = 37, shape.queryShard = {63, 37}, shape.valueHead = 40;
   checkBfloat16(shape);
 }
@@ -331,8 +331,8 @@ TEST(AttentionNumerics, WideHeads) {
 // block of queries.
 TEST(AttentionNumerics, HeadTailQueries) {
   for (int64_t rank : {0, 1, 2}) {
-    AttentionShape shape = shapeOf(2, 132, 2, 3, 16, 0.25, true);
-    shape.queryShard = shardOf(132, {{3, rank, ShardOrder::HeadTail}});
+    AttentionShape shape = makeShape(2, 132, 2, 3, 16, 0.25, true);
+    shape.queryShard = getShard(132, {{3, rank, ShardOrder::HeadTail}});
     shape.queries = 44;
     checkBfloat16(shape);
     checkThreads<float>(shape);
@@ -347,7 +347,7 @@ TEST(AttentionNumerics, HeadTailQueries) {
 /// by their log-sum-exps as in --dist-lower-ring-attention.
 void checkRing(AttentionShape whole, ShardOrder order, int64_t rank) {
   const std::vector<ShardLevel> levels{{3, rank, order}};
-  whole.queryShard = shardOf(whole.keys, levels.data(), 1);
+  whole.queryShard = getShard(whole.keys, levels.data(), 1);
   whole.queries = whole.queryShard.length;
   Case<double> want(whole), sum(whole);
   reference(whole, want);
@@ -357,7 +357,7 @@ void checkRing(AttentionShape whole, ShardOrder order, int64_t rank) {
   for (bool isBackward : {false, true})
     for (int64_t back : {0, 1, 2}) {
       AttentionShape s = whole;
-      s.keyShard = shardOf(whole.keys, levels.data(), 1, back);
+      s.keyShard = getShard(whole.keys, levels.data(), 1, back);
       s.keys = s.keyShard.length;
       s.ofDocuments = {whole.keys, 1, 0, 0, 1};
       WithScratch scratch(s, double());

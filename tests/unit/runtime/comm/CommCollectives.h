@@ -50,8 +50,8 @@ inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
   std::vector<Value> values{{1, 3, {}, {}}, {5, 2, {}, {}}, {1, 140001, {}, {}}, {3, 1, {}, {}}};
   for (Value &value : values)
     value.block += order == ShardOrder::HeadTail ? value.block % 2 : 0;
-  auto positionOf = [&](const Value &value, int64_t i, int64_t m, int64_t j) {
-    return i * n * value.block + shardOf(n * value.block, {{n, m, order}}).toGlobal(j);
+  auto getPosition = [&](const Value &value, int64_t i, int64_t m, int64_t j) {
+    return i * n * value.block + getShard(n * value.block, {{n, m, order}}).toGlobal(j);
   };
   bool gathers = kind == CollectiveCall::AllGather, reduces = kind == CollectiveCall::AllReduce;
   CollectiveCall call{kind, &group, DType::F64, Reduction::Sum, {"exchange", "test:9"}, {}};
@@ -63,7 +63,7 @@ inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
       for (int64_t j = 0; j < value.block; ++j) {
         value.shard[i * value.block + j] = gathers || reduces ? element(v, i, 0, j, me) : -1;
         for (int64_t m = 0; m < n; ++m)
-          value.whole[positionOf(value, i, m, j)] = gathers ? -1 : element(v, i, m, j, me);
+          value.whole[getPosition(value, i, m, j)] = gathers ? -1 : element(v, i, m, j, me);
       }
     if (gathers || reduces)
       call.buffers.push_back({value.shard.data(), gathers ? value.whole.data() : value.shard.data(),
@@ -79,7 +79,7 @@ inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
         double sum = 0;
         for (int64_t m = 0; m < n; ++m) {
           sum += element(v, i, gathers || reduces ? 0 : me, j, m);
-          double got = values[v].whole[positionOf(values[v], i, m, j)];
+          double got = values[v].whole[getPosition(values[v], i, m, j)];
           wrong += gathers && got != element(v, i, 0, j, m);
         }
         wrong += !gathers && values[v].shard[i * values[v].block + j] != sum;

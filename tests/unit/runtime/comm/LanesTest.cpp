@@ -169,7 +169,7 @@ TEST(Lanes, EndWhenTheirProgramFails) {
     ctx.collectives->group(over<0>());
     if (rank == 0) {
       auto device = makeDevice({});
-      Collectives failing(ctx.collectives->worldOf(), ctx.collectives->meshOf(), *device);
+      Collectives failing(ctx.collectives->getWorld(), ctx.collectives->getMesh(), *device);
       Context inner;
       inner.collectives = &failing;
       allReduce(inner, over<0>(), DType::F64, Reduction::Sum, {{&value, &value, 1, 1, 1}}, 0);

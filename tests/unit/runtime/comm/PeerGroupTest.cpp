@@ -78,7 +78,7 @@ private:
 class SimulatedHost final : public PeerGroup {
 public:
   SimulatedHost(Network &network, int size, int position)
-      : PeerGroup(ranksOf(size), position), network(network) {}
+      : PeerGroup(listRanks(size), position), network(network) {}
 
   int64_t messages = 0, bytes = 0; ///< sent since the last reset
 
@@ -121,7 +121,7 @@ private:
     Transfers sends, receives;
   };
 
-  static std::vector<int> ranksOf(int size) {
+  static std::vector<int> listRanks(int size) {
     std::vector<int> ranks(size);
     for (int i = 0; i < size; ++i)
       ranks[i] = i;
@@ -149,7 +149,7 @@ const int kSizes[] = {2, 8, 9, 13, 16};
 const int64_t kCounts[] = {1, 700, 5000, 150001};
 
 /// A member's terms of a sum that depends on their order.
-template <typename T> std::vector<T> termsOf(int member, int64_t count) {
+template <typename T> std::vector<T> makeTerms(int member, int64_t count) {
   std::vector<T> values(count);
   for (int64_t j = 0; j < count; ++j)
     values[j] = static_cast<T>(1.0f / static_cast<float>(3 + member * 17 + j % 1013));
@@ -157,11 +157,11 @@ template <typename T> std::vector<T> termsOf(int member, int64_t count) {
 }
 
 /// The sums in the order of the members; bf16 is summed in float and rounded once.
-template <typename T> std::vector<T> sumsOf(int members, int64_t count) {
+template <typename T> std::vector<T> computeSums(int members, int64_t count) {
   using Sum = std::conditional_t<std::is_same_v<T, bf16>, float, T>;
   std::vector<Sum> sums(count);
   for (int member = 0; member < members; ++member) {
-    const std::vector<T> terms = termsOf<T>(member, count);
+    const std::vector<T> terms = makeTerms<T>(member, count);
     for (int64_t j = 0; j < count; ++j)
       sums[j] = member ? sums[j] + static_cast<Sum>(terms[j]) : static_cast<Sum>(terms[j]);
   }
@@ -171,13 +171,13 @@ template <typename T> std::vector<T> sumsOf(int members, int64_t count) {
 template <typename T> void checkReductions(DType type) {
   for (int hosts : kSizes)
     for (int64_t count : kCounts) {
-      const std::vector<T> sums = sumsOf<T>(hosts, count * hosts);
+      const std::vector<T> sums = computeSums<T>(hosts, count * hosts);
       std::atomic<int> wrong = 0;
       onHosts(hosts, [&](SimulatedHost &host) {
         auto differ = [&](const std::vector<T> &got, int64_t begin) {
           return std::memcmp(got.data(), sums.data() + begin, got.size() * sizeof(T)) != 0;
         };
-        std::vector<T> terms = termsOf<T>(host.rank(), count * hosts), shard(count), all = terms;
+        std::vector<T> terms = makeTerms<T>(host.rank(), count * hosts), shard(count), all = terms;
         // Two tensors at once.
         const CollectiveBuffer both[] = {
             {all.data(), all.data(), 1, count},
@@ -186,7 +186,7 @@ template <typename T> void checkReductions(DType type) {
         wrong += differ(all, 0);
         host.reduceScatter(terms.data(), shard.data(), count, type, Reduction::Sum, {});
         wrong += differ(shard, host.rank() * count);
-        const std::vector<T> before = termsOf<T>(host.rank(), count * hosts);
+        const std::vector<T> before = makeTerms<T>(host.rank(), count * hosts);
         wrong += std::memcmp(terms.data(), before.data(), terms.size() * sizeof(T)) != 0;
       });
       EXPECT_EQ(wrong, 0) << hosts << " hosts, " << count << " elements";
@@ -205,19 +205,19 @@ TEST(PeerGroup, GathersAndBroadcasts) {
     for (int64_t count : kCounts) {
       std::atomic<int> wrong = 0;
       onHosts(hosts, [&](SimulatedHost &host) {
-        const std::vector<float> own = termsOf<float>(host.rank(), count), other = {7};
+        const std::vector<float> own = makeTerms<float>(host.rank(), count), other = {7};
         std::vector<float> all(count * hosts), others(hosts);
         const CollectiveBuffer both[] = {{other.data(), others.data(), 1, 1},
                                          {own.data(), all.data(), 1, count}};
         static_cast<PeerGroup &>(host).allGather(both, DType::F32, {});
         for (int member = 0; member < hosts; ++member)
           wrong += !std::equal(all.begin() + member * count, all.begin() + (member + 1) * count,
-                               termsOf<float>(member, count).begin()) ||
+                               makeTerms<float>(member, count).begin()) ||
                    others[member] != 7;
         for (int root : {0, hosts / 2, hosts - 1}) {
           std::vector<float> data = own;
           host.broadcast(data.data(), count, DType::F32, root, {});
-          wrong += data != termsOf<float>(root, count);
+          wrong += data != makeTerms<float>(root, count);
         }
       });
       EXPECT_EQ(wrong, 0) << hosts << " hosts, " << count << " elements";
@@ -243,7 +243,7 @@ TEST(PeerGroup, MeetsAtBarriers) {
 struct Cost {
   int64_t messages, bytes;
 };
-Cost costOf(int hosts, const std::function<void(SimulatedHost &)> &call) {
+Cost measureCost(int hosts, const std::function<void(SimulatedHost &)> &call) {
   std::atomic<int64_t> messages = 0, bytes = 0;
   std::mutex mutex;
   onHosts(hosts, [&](SimulatedHost &host) {
@@ -260,19 +260,19 @@ TEST(PeerGroup, SendsWhatItsHeaderStates) {
   for (int hosts : {9, 16, 23}) {
     const int64_t rounds = std::bit_width(static_cast<unsigned>(hosts - 1));
     auto reduce = [&](int64_t count) {
-      return costOf(hosts, [&](SimulatedHost &host) {
+      return measureCost(hosts, [&](SimulatedHost &host) {
         std::vector<float> data(count);
         host.allReduce(data.data(), count, DType::F32, Reduction::Sum, {});
       });
     };
     auto gather = [&](int64_t count) {
-      return costOf(hosts, [&](SimulatedHost &host) {
+      return measureCost(hosts, [&](SimulatedHost &host) {
         std::vector<float> own(count), all(count * hosts);
         host.allGather(own.data(), all.data(), count, DType::F32, {});
       });
     };
     const int64_t small = 1000, large = 100000, bytes = 4 * large;
-    EXPECT_EQ(costOf(hosts, [](SimulatedHost &host) { host.barrier({}); }).messages, rounds);
+    EXPECT_EQ(measureCost(hosts, [](SimulatedHost &host) { host.barrier({}); }).messages, rounds);
     EXPECT_EQ(reduce(small).messages, rounds);
     EXPECT_EQ(reduce(small).bytes, (hosts - 1) * small * 4);
     EXPECT_EQ(reduce(large).bytes, 2 * bytes);
@@ -280,12 +280,12 @@ TEST(PeerGroup, SendsWhatItsHeaderStates) {
     EXPECT_EQ(gather(small).bytes, (hosts - 1) * small * 4);
     EXPECT_EQ(gather(large).messages, hosts - 1);
     EXPECT_EQ(gather(large).bytes, (hosts - 1) * bytes);
-    Cost scatter = costOf(hosts, [&](SimulatedHost &host) {
+    Cost scatter = measureCost(hosts, [&](SimulatedHost &host) {
       std::vector<float> all(large * hosts), shard(large);
       host.reduceScatter(all.data(), shard.data(), large, DType::F32, Reduction::Sum, {});
     });
     EXPECT_EQ(scatter.bytes, hosts * bytes);
-    Cost broadcast = costOf(hosts, [&](SimulatedHost &host) {
+    Cost broadcast = measureCost(hosts, [&](SimulatedHost &host) {
       std::vector<float> data(large);
       host.broadcast(data.data(), large, DType::F32, 3, {});
     });

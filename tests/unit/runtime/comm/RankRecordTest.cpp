@@ -15,16 +15,16 @@ using namespace titan::rt;
 
 namespace {
 
-RankRecord recordOf(std::vector<RankRecord::Field> fields) {
+RankRecord makeRecord(std::vector<RankRecord::Field> fields) {
   return {std::move(fields), "process 7 on host", "10.0.0.1", ""};
 }
 
 // Encoding and decoding preserve any record.
 TEST(RankRecord, SurvivesTheStore) {
-  RankRecord record = recordOf({{"optimizer.lr", "0.001"},
-                                {"data.path", "a\tb\nc\\n\\"},
-                                {"empty", ""},
-                                {"odd\nname", std::string("\0\x7f", 2)}});
+  RankRecord record = makeRecord({{"optimizer.lr", "0.001"},
+                                  {"data.path", "a\tb\nc\\n\\"},
+                                  {"empty", ""},
+                                  {"odd\nname", std::string("\0\x7f", 2)}});
   record.mistake = "no such\nsetting";
   auto received = decodeRecord(encodeRecord(12, record));
   ASSERT_TRUE(received);
@@ -48,7 +48,7 @@ TEST(RankRecord, DecodesNoGarbage) {
         "titan rank record 1\n1\n\n\n\nno tab\n", "titan rank record 1\n1\n\n\n\nno\tend"})
     EXPECT_FALSE(decodeRecord(text)) << text;
   EXPECT_FALSE(decodeRecord("titan rank record 1\n1\n\n\n\n" + std::string(2 << 20, '\n')));
-  std::string whole = encodeRecord(1, recordOf({{"a", "1"}, {"b", "2"}}));
+  std::string whole = encodeRecord(1, makeRecord({{"a", "1"}, {"b", "2"}}));
   std::mt19937 random(1);
   for (int trial = 0; trial < 20000; ++trial) {
     std::string text = whole.substr(0, random() % (whole.size() + 1));
@@ -61,24 +61,24 @@ TEST(RankRecord, DecodesNoGarbage) {
 
 // A difference is described by field, with each value and its ranks.
 TEST(RankRecord, NamesWhatDiffers) {
-  const RankRecord usual = recordOf({{"optimizer.lr", "0.001"}, {"seed", "0"}});
+  const RankRecord usual = makeRecord({{"optimizer.lr", "0.001"}, {"seed", "0"}});
   EXPECT_EQ(describeDifferences({{0, usual}, {1, usual}}), "");
   EXPECT_EQ(
-      describeDifferences({{0, usual}, {1, recordOf({{"optimizer.lr", "0.1"}, {"seed", "0"}})}}),
+      describeDifferences({{0, usual}, {1, makeRecord({{"optimizer.lr", "0.1"}, {"seed", "0"}})}}),
       "optimizer.lr: 0.001 on rank 0, 0.1 on rank 1");
-  const RankRecord other = recordOf({{"optimizer.lr", "0.001"}, {"seed", "5"}});
+  const RankRecord other = makeRecord({{"optimizer.lr", "0.001"}, {"seed", "5"}});
   EXPECT_EQ(describeDifferences({{0, usual}, {1, other}, {2, usual}, {3, other}}),
             "seed: 0 on ranks 0, 2, 5 on ranks 1, 3");
-  EXPECT_EQ(describeDifferences({{0, usual}, {2, recordOf({{"optimizer.lr", "0.001"}})}}),
+  EXPECT_EQ(describeDifferences({{0, usual}, {2, makeRecord({{"optimizer.lr", "0.001"}})}}),
             "seed: 0 on rank 0, not known on rank 2");
   EXPECT_EQ(describeDifferences(
-                {{0, recordOf({{"--prompt", ""}})}, {1, recordOf({{"--prompt", "a\nb"}})}}),
+                {{0, makeRecord({{"--prompt", ""}})}, {1, makeRecord({{"--prompt", "a\nb"}})}}),
             "--prompt: nothing on rank 0, a b on rank 1");
 }
 
 // Process and address are not compared.
 TEST(RankRecord, DoesNotCompareProcesses) {
-  RankRecord one = recordOf({{"seed", "0"}}), other = one;
+  RankRecord one = makeRecord({{"seed", "0"}}), other = one;
   other.process = "process 8 on another";
   other.address = "10.0.0.2";
   EXPECT_EQ(describeDifferences({{0, one}, {1, other}}), "");
@@ -86,7 +86,7 @@ TEST(RankRecord, DoesNotCompareProcesses) {
 
 // An error of one rank is described instead of its missing fields; a common error is no difference.
 TEST(RankRecord, TellsMistakes) {
-  RankRecord good = recordOf({{"seed", "0"}}), bad;
+  RankRecord good = makeRecord({{"seed", "0"}}), bad;
   bad.mistake = "there is no option `x`";
   EXPECT_EQ(describeDifferences({{0, good}, {1, bad}}),
             "rank 1 cannot start: there is no option `x`");
@@ -102,7 +102,7 @@ TEST(RankRecord, ShowsSomeOfMany) {
     one.push_back({"field " + std::to_string(i), std::string(10000, 'a')});
     other.push_back({"field " + std::to_string(i), std::string(10000, 'b')});
   }
-  std::string text = describeDifferences({{0, recordOf(one)}, {1, recordOf(other)}});
+  std::string text = describeDifferences({{0, makeRecord(one)}, {1, makeRecord(other)}});
   EXPECT_LT(text.size(), 5000u);
   EXPECT_NE(text.find("field 0: aaa"), std::string::npos);
   EXPECT_NE(text.find("and 92 more"), std::string::npos);
@@ -115,7 +115,7 @@ protected:
 
   std::string digest(const std::string &bytes) {
     std::ofstream(folder / "file", std::ios::binary) << bytes;
-    return digestOf((folder / "file").string());
+    return computeDigest((folder / "file").string());
   }
 
   std::filesystem::path folder =
@@ -142,13 +142,13 @@ TEST_F(FileDigest, TellsFilesApart) {
 }
 
 TEST_F(FileDigest, SaysWhatCannotBeRead) {
-  EXPECT_EQ(digestOf((folder / "none").string()), "cannot be read: No such file or directory");
-  EXPECT_EQ(digestOf("/dev/null"), "is no regular file");
+  EXPECT_EQ(computeDigest((folder / "none").string()), "cannot be read: No such file or directory");
+  EXPECT_EQ(computeDigest("/dev/null"), "is no regular file");
   digest("a");
-  const std::string one = digestOf(folder.string());
+  const std::string one = computeDigest(folder.string());
   EXPECT_TRUE(one.starts_with("1 files"));
   digest("b");
-  EXPECT_NE(digestOf(folder.string()), one);
+  EXPECT_NE(computeDigest(folder.string()), one);
 }
 
 // The hash depends on every property of a call, but not on the addresses of literals.
@@ -157,7 +157,7 @@ TEST(CallSignature, SignaturesDiffer) {
   std::string elsewhere = "model.titan:14";
   CallSignature same = call;
   same.site.source = elsewhere.c_str();
-  EXPECT_EQ(hashOf(call), hashOf(same));
+  EXPECT_EQ(computeHash(call), computeHash(same));
   std::vector<CallSignature> others(6, call);
   others[0].operation = "all_gather";
   others[1].site.action = "agreement to stop";
@@ -166,8 +166,8 @@ TEST(CallSignature, SignaturesDiffer) {
   others[4].type = DType::BF16;
   others[5].detail = 1;
   for (const CallSignature &other : others) {
-    EXPECT_NE(hashOf(call), hashOf(other));
-    EXPECT_NE(hashOf(call) >> 33, hashOf(other) >> 33); // as messages carry it
+    EXPECT_NE(computeHash(call), computeHash(other));
+    EXPECT_NE(computeHash(call) >> 33, computeHash(other) >> 33); // as messages carry it
   }
 }
 

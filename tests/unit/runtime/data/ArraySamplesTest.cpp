@@ -48,7 +48,7 @@ protected:
           std::string(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T)));
   }
 
-  std::string errorOf(const std::vector<InputSpec> &inputs) const {
+  std::string catchError(const std::vector<InputSpec> &inputs) const {
     try {
       ArraySamples(folder.string(), inputs);
     } catch (const UserError &error) {
@@ -87,7 +87,7 @@ TEST_F(ArraySamplesTest, RefusesWhatDoesNotFit) {
   write<float>("y", "<f4", "2,", {0, 1});
   const InputSpec x{"x", DType::F32, {2}};
   const auto says = [&](const std::vector<InputSpec> &inputs, const std::string &text) {
-    EXPECT_NE(errorOf(inputs).find(text), std::string::npos) << errorOf(inputs);
+    EXPECT_NE(catchError(inputs).find(text), std::string::npos) << catchError(inputs);
   };
   says({x}, "no error");
   says({{"z", DType::F32, {}}}, "has no array 'z', which the program reads; it has: x, y");
@@ -102,8 +102,9 @@ TEST_F(ArraySamplesTest, RefusesWhatDoesNotFit) {
 TEST_F(ArraySamplesTest, OpensOnlyTheArraysOfInputs) {
   write<int64_t>("label", "<i8", "2,", {3, 4});
   std::ofstream(folder / "notes.npy") << "no array";
-  EXPECT_EQ(errorOf({{"label", DType::I64, {}}}), "no error");
-  EXPECT_NE(errorOf({{"image", DType::I64, {}}}).find("it has: label, notes"), std::string::npos);
+  EXPECT_EQ(catchError({{"label", DType::I64, {}}}), "no error");
+  EXPECT_NE(catchError({{"image", DType::I64, {}}}).find("it has: label, notes"),
+            std::string::npos);
 }
 
 TEST_F(ArraySamplesTest, RefusesDamagedFiles) {
@@ -111,7 +112,7 @@ TEST_F(ArraySamplesTest, RefusesDamagedFiles) {
   const auto refuses = [&](const std::string &dictionary, const std::string &bytes,
                            const std::string &text) {
     write("x", dictionary, bytes);
-    EXPECT_NE(errorOf({x}).find(text), std::string::npos) << errorOf({x});
+    EXPECT_NE(catchError({x}).find(text), std::string::npos) << catchError({x});
   };
   const std::string eight(8, '\0');
   const auto with = [](const std::string &descr, const std::string &order,
@@ -130,7 +131,7 @@ TEST_F(ArraySamplesTest, RefusesDamagedFiles) {
   refuses("{'descr': '<f4", eight, "has no end");
   refuses("nothing", eight, "not a dictionary");
   std::ofstream(folder / "x.npy", std::ios::binary) << "\x93NUMPY\1";
-  EXPECT_NE(errorOf({x}).find("not an .npy file"), std::string::npos);
+  EXPECT_NE(catchError({x}).find("not an .npy file"), std::string::npos);
 }
 
 // A header with changed bytes describes an array within its file, or is refused.

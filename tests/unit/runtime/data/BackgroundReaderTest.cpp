@@ -20,7 +20,7 @@ Batch makeBatch() {
   return {std::vector<std::byte>(sizeof(int64_t))};
 }
 
-int64_t valueOf(const Batch &batch) {
+int64_t getValue(const Batch &batch) {
   int64_t value;
   std::memcpy(&value, batch[0].data(), sizeof(value));
   return value;
@@ -44,9 +44,9 @@ TEST(BackgroundReader, GivesBatchesInOrder) {
   {
     BackgroundReader reader(makeBatch(), makeBatch(), samples.reader());
     for (int64_t sample = 0; sample < 400; sample += 4)
-      EXPECT_EQ(
-          valueOf(reader.take(sample, sample + 4 < 400 ? std::optional(sample + 4) : std::nullopt)),
-          sample);
+      EXPECT_EQ(getValue(reader.take(sample,
+                                     sample + 4 < 400 ? std::optional(sample + 4) : std::nullopt)),
+                sample);
   }
   EXPECT_EQ(samples.reads, 100);
 }
@@ -55,10 +55,10 @@ TEST(BackgroundReader, GivesBatchesInOrder) {
 TEST(BackgroundReader, JumpsToAnotherSample) {
   Samples samples;
   BackgroundReader reader(makeBatch(), makeBatch(), samples.reader());
-  EXPECT_EQ(valueOf(reader.take(0, 4)), 0);
-  EXPECT_EQ(valueOf(reader.take(100, 104)), 100);
-  EXPECT_EQ(valueOf(reader.take(104, std::nullopt)), 104);
-  EXPECT_EQ(valueOf(reader.take(8, std::nullopt)), 8);
+  EXPECT_EQ(getValue(reader.take(0, 4)), 0);
+  EXPECT_EQ(getValue(reader.take(100, 104)), 100);
+  EXPECT_EQ(getValue(reader.take(104, std::nullopt)), 104);
+  EXPECT_EQ(getValue(reader.take(8, std::nullopt)), 8);
 }
 
 // The thread reads the next batch before the caller asks for it, and leaves the caller's alone.
@@ -75,7 +75,7 @@ TEST(BackgroundReader, ReadsAhead) {
   const Batch &first = reader.take(0, 4);
   std::unique_lock lock(mutex);
   EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), [&] { return read.count(4) > 0; }));
-  EXPECT_EQ(valueOf(first), 0);
+  EXPECT_EQ(getValue(first), 0);
 }
 
 // An error belongs to the batch that could not be read: the one before arrives, and so does that of
@@ -88,7 +88,7 @@ TEST(BackgroundReader, ThrowsWhereTheBatchIsTaken) {
       throw UserError("'web.bin' is damaged");
     samples.read(sample, batch);
   });
-  EXPECT_EQ(valueOf(reader.take(0, 4)), 0);
+  EXPECT_EQ(getValue(reader.take(0, 4)), 0);
   try {
     reader.take(4, 8);
     FAIL() << "expected an error";
@@ -96,8 +96,8 @@ TEST(BackgroundReader, ThrowsWhereTheBatchIsTaken) {
     EXPECT_STREQ(error.what(), "'web.bin' is damaged");
   }
   isDamaged = false;
-  EXPECT_EQ(valueOf(reader.take(4, 8)), 4);
-  EXPECT_EQ(valueOf(reader.take(8, std::nullopt)), 8);
+  EXPECT_EQ(getValue(reader.take(4, 8)), 4);
+  EXPECT_EQ(getValue(reader.take(8, std::nullopt)), 8);
 }
 
 // A reader may end while its thread reads, and without any request.

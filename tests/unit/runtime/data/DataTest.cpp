@@ -53,14 +53,14 @@ std::vector<InputSpec> allFeeds(int64_t sequence) {
 class CountingSource : public DataSource {
 public:
   CountingSource(int64_t tokens, int64_t sequence, uint64_t seed, bool shuffle)
-      : DataSource(componentsOf(tokens, sequence), seed, shuffle) {}
+      : DataSource(makeComponents(tokens, sequence), seed, shuffle) {}
 
   void row(int64_t sample, int64_t first, int64_t columns, Feed feed, int64_t *out) const {
     read(sample, static_cast<size_t>(feed), first, columns, out);
   }
 
 private:
-  static std::vector<Component> componentsOf(int64_t tokens, int64_t sequence) {
+  static std::vector<Component> makeComponents(int64_t tokens, int64_t sequence) {
     std::vector<Component> components;
     components.push_back(
         {1, "counting",
@@ -177,7 +177,7 @@ TEST(DataSource, DocumentsAndPositions) {
   EXPECT_EQ(row(2, 6, 3, Feed::Positions), (Row{2, 3, 0}));
 }
 
-std::string failureOf(const std::function<void()> &run) {
+std::string catchFailure(const std::function<void()> &run) {
   try {
     run();
   } catch (const UserError &error) {
@@ -208,14 +208,14 @@ TEST(DataSource, WeightsBelongToLabels) {
   EXPECT_EQ(read(DType::F32, std::vector<float>(2), 1), (std::vector<float>{0, 1})) << "a part";
   EXPECT_EQ(read(DType::BF16, std::vector<uint16_t>(2)), (std::vector<uint16_t>{0x3f80, 0}));
   EXPECT_NE(
-      failureOf([&] { read(DType::I64, std::vector<int64_t>(4)); }).find("no input 'weights'"),
+      catchFailure([&] { read(DType::I64, std::vector<int64_t>(4)); }).find("no input 'weights'"),
       std::string::npos);
 
   std::ofstream(path, std::ios::binary).write("\1\1\1\1\1\1\2\1\1", 9);
-  EXPECT_EQ(failureOf([&] { read(DType::F32, std::vector<float>(4)); }),
+  EXPECT_EQ(catchFailure([&] { read(DType::F32, std::vector<float>(4)); }),
             "'" + path + "' holds 2 at byte 6; a weight is 0 or 1");
   std::ofstream(path, std::ios::binary) << "\1\1";
-  EXPECT_EQ(failureOf([&] { read(DType::F32, std::vector<float>(4)); }),
+  EXPECT_EQ(catchFailure([&] { read(DType::F32, std::vector<float>(4)); }),
             "'" + path + "' has 2 bytes, but '" + prefix +
                 ".bin' has 9 tokens, each of which needs one");
   std::filesystem::remove_all(folder);

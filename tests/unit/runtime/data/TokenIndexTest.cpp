@@ -52,7 +52,7 @@ struct Index {
 
 constexpr uint64_t kTokenBytes = 14; // of the index above
 
-std::string mistakeOf(const Bytes &bytes, uint64_t tokenBytes = kTokenBytes) {
+std::string findMistake(const Bytes &bytes, uint64_t tokenBytes = kTokenBytes) {
   try {
     readTokenIndex(bytes, tokenBytes, "corpus");
   } catch (const UserError &error) {
@@ -73,14 +73,14 @@ TEST(TokenIndex, CountsWhatItLists) {
 TEST(TokenIndex, AllowsModesBehind) {
   Bytes bytes = Index().build();
   bytes.resize(bytes.size() + 3);
-  EXPECT_EQ(mistakeOf(bytes), "");
+  EXPECT_EQ(findMistake(bytes), "");
 }
 
 TEST(TokenIndex, NamesWhatIsWrong) {
   auto expect = [](auto spoil, const std::string &words, uint64_t tokenBytes = kTokenBytes) {
     Index index;
     spoil(index);
-    const std::string mistake = mistakeOf(index.build(), tokenBytes);
+    const std::string mistake = findMistake(index.build(), tokenBytes);
     EXPECT_TRUE(mistake.starts_with("'corpus.idx' ")) << mistake;
     EXPECT_NE(mistake.find(words), std::string::npos) << mistake;
   };
@@ -114,7 +114,7 @@ TEST(TokenIndex, RefusesUnknownBytesBehind) {
   for (size_t more : {1, 2, 4, 8}) {
     Bytes bytes = Index().build();
     bytes.resize(bytes.size() + more);
-    EXPECT_NE(mistakeOf(bytes).find("3 sequences and 3 documents, which end at byte"),
+    EXPECT_NE(findMistake(bytes).find("3 sequences and 3 documents, which end at byte"),
               std::string::npos)
         << more;
   }
@@ -123,7 +123,7 @@ TEST(TokenIndex, RefusesUnknownBytesBehind) {
 TEST(TokenIndex, NoticesEveryCut) {
   const Bytes whole = Index().build();
   for (size_t size = 0; size < whole.size(); ++size)
-    EXPECT_NE(mistakeOf(Bytes(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size))), "")
+    EXPECT_NE(findMistake(Bytes(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size))), "")
         << size;
 }
 
@@ -137,7 +137,7 @@ TEST(TokenIndex, SurvivesChangedBytes) {
       bytes[random() % bytes.size()] = static_cast<std::byte>(random());
     try {
       TokenIndex index = readTokenIndex(bytes, kTokenBytes, "corpus");
-      EXPECT_EQ(index.tokens * widthOf(index.type), static_cast<int64_t>(kTokenBytes));
+      EXPECT_EQ(index.tokens * getByteSize(index.type), static_cast<int64_t>(kTokenBytes));
     } catch (const UserError &) {
     }
   }

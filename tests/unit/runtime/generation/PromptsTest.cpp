@@ -18,7 +18,7 @@ protected:
     return path;
   }
   /// The message of the error that reading the file causes.
-  std::string errorOf(const std::string &path) {
+  std::string catchError(const std::string &path) {
     try {
       readPrompts(path);
     } catch (const UserError &error) {
@@ -44,11 +44,11 @@ TEST_F(Prompts, ReadsJsonLines) {
 // Errors name the file and the line.
 TEST_F(Prompts, RefusesWhatIsNoPrompt) {
   const std::string wrong = write("wrong.jsonl", "{\"prompt\": \"a\"}\n{\"prompt\": 1}\n");
-  EXPECT_EQ(errorOf(wrong), wrong + ":2: expected a JSON object with the string `prompt`");
+  EXPECT_EQ(catchError(wrong), wrong + ":2: expected a JSON object with the string `prompt`");
   const std::string broken = write("broken.jsonl", "{\"prompt\n");
-  EXPECT_EQ(errorOf(broken), broken + ":1: expected a JSON object with the string `prompt`");
-  EXPECT_NE(errorOf(write("empty.txt", "\n")).find("has no prompt"), std::string::npos);
-  EXPECT_NE(errorOf(testing::TempDir() + "absent.txt").find("No such file"), std::string::npos);
+  EXPECT_EQ(catchError(broken), broken + ":1: expected a JSON object with the string `prompt`");
+  EXPECT_NE(catchError(write("empty.txt", "\n")).find("has no prompt"), std::string::npos);
+  EXPECT_NE(catchError(testing::TempDir() + "absent.txt").find("No such file"), std::string::npos);
 }
 
 } // namespace

@@ -10,7 +10,7 @@ namespace titan::rt {
 namespace {
 
 /// The message of the fault that `body` causes.
-template <typename Body> std::string faultOf(Body body) {
+template <typename Body> std::string catchFault(Body body) {
   try {
     body();
   } catch (const Fault &fault) {
@@ -32,7 +32,7 @@ TEST(HelperProcess, AnswersLines) {
 TEST(HelperProcess, ReportsTheEndOfTheHelper) {
   HelperProcess helper({"sh", "-c", "read line; echo answer"});
   EXPECT_EQ(helper.ask("one"), "answer");
-  EXPECT_NE(faultOf([&] { helper.ask("two"); }).find("sh"), std::string::npos);
+  EXPECT_NE(catchFault([&] { helper.ask("two"); }).find("sh"), std::string::npos);
 }
 
 // A program that does not exist is the user's error.

@@ -286,7 +286,7 @@ TEST(Launch, ThreadCount) {
 }
 
 /// Resident file pages.
-int64_t residentOfFiles() {
+int64_t getResidentFileBytes() {
   int64_t size = 0, resident = 0, shared = 0;
   std::ifstream("/proc/self/statm") >> size >> resident >> shared;
   return shared;
@@ -310,9 +310,9 @@ void touchLibTorch() {
 TEST(Launch, ReleasesLoadedCode) {
   openLibrary(kLibTorch, "is tested");
   touchLibTorch();
-  const int64_t before = residentOfFiles();
+  const int64_t before = getResidentFileBytes();
   releaseLoadedCode();
-  EXPECT_LT(2 * residentOfFiles(), before);
+  EXPECT_LT(2 * getResidentFileBytes(), before);
   EXPECT_EQ(std::to_string(std::stod("1.5")), "1.500000");
 }
 

@@ -44,14 +44,14 @@ TEST(EvaluationOutputs, TakesBatchesWithoutCountingLabels) {
 // Perplexity is that of the loss without a name, or of the only loss.
 TEST(EvaluationOutputs, KnowsThePerplexity) {
   Program program;
-  auto perplexityOf = [&](const NamedNumbers &batch) {
+  auto computePerplexity = [&](const NamedNumbers &batch) {
     EvaluationOutputs outputs(program);
     outputs.add(batch);
     return outputs.numbers().perplexity;
   };
-  EXPECT_DOUBLE_EQ(*perplexityOf({{"loss", 1}}), std::exp(1));
-  EXPECT_DOUBLE_EQ(*perplexityOf({{"loss", 3}, {"loss.z", 1}, {"loss.", 2}}), std::exp(2));
-  EXPECT_FALSE(perplexityOf({{"loss", 3}, {"loss.a", 1}, {"loss.b", 2}}));
+  EXPECT_DOUBLE_EQ(*computePerplexity({{"loss", 1}}), std::exp(1));
+  EXPECT_DOUBLE_EQ(*computePerplexity({{"loss", 3}, {"loss.z", 1}, {"loss.", 2}}), std::exp(2));
+  EXPECT_FALSE(computePerplexity({{"loss", 3}, {"loss.a", 1}, {"loss.b", 2}}));
 }
 
 EvaluationResult result(const std::string &set, double loss) {

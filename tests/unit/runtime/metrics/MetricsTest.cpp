@@ -17,7 +17,7 @@ using namespace titan::rt;
 
 namespace {
 
-std::string contentOf(const std::string &path) {
+std::string readContent(const std::string &path) {
   std::ifstream stream(path);
   std::stringstream text;
   text << stream.rdbuf();
@@ -124,19 +124,19 @@ TEST_F(Metrics, ResumingTruncates) {
     MetricsFile file(path("m.jsonl"), 9, 2);
     file.append(row(3));
   }
-  EXPECT_EQ(contentOf(path("m.jsonl")),
+  EXPECT_EQ(readContent(path("m.jsonl")),
             toJson(row(1), 9) + "\n" + toJson(row(2), 9) + "\n" + toJson(row(3), 9) + "\n");
   {
     MetricsFile file(path("m.jsonl"), 9);
   }
-  EXPECT_EQ(contentOf(path("m.jsonl")), "");
+  EXPECT_EQ(readContent(path("m.jsonl")), "");
 }
 
 // The status describes the run and its process, without partial files.
 TEST_F(Metrics, Status) {
   StatusFile status(path("status.json"), 20);
   ASSERT_TRUE(status.write({"stopped", 7, 75, "by \"SIGTERM\""}));
-  std::string text = contentOf(path("status.json"));
+  std::string text = readContent(path("status.json"));
   for (const char *phrase : {R"("state": "stopped")", R"("step": 7)", R"("exit_status": 75)",
                              R"("message": "by \"SIGTERM\"")", R"("steps": 20)", R"("host": ")"})
     EXPECT_NE(text.find(phrase), std::string::npos) << text;
@@ -150,7 +150,7 @@ TEST_F(Metrics, StatusBeats) {
   StatusFile status(path("status.json"), 20, std::chrono::milliseconds(5));
   ASSERT_TRUE(status.write({}));
   status.noteStep(9);
-  auto isTold = [&] { return contentOf(path("status.json")).find("\"step\": 9,"); };
+  auto isTold = [&] { return readContent(path("status.json")).find("\"step\": 9,"); };
   for (int i = 0; i < 1000 && isTold() == std::string::npos; ++i)
     usleep(5000);
   EXPECT_NE(isTold(), std::string::npos);
@@ -169,7 +169,7 @@ TEST_F(Metrics, StatusOfACrash) {
   message << "SIGBUS ('a\"b\n\\\xc3\xa4')";
   status.writeFromHandler(135, message);
   usleep(20000);
-  const std::string text = contentOf(path("status.json"));
+  const std::string text = readContent(path("status.json"));
   for (const char *phrase : {R"("state": "failed")", R"("step": 3)", R"("exit_status": 135)",
                              "\"message\": \"SIGBUS ('a\\\"b?\\\\?\?')\""})
     EXPECT_NE(text.find(phrase), std::string::npos) << text;
@@ -181,7 +181,7 @@ TEST_F(Metrics, StatusOnAFullDisk) {
   ASSERT_TRUE(status.write({"running", 3, 0, std::string(200, 'x')}));
   std::filesystem::create_directories(path("status.json.partial/in the way"));
   ASSERT_TRUE(status.write({"failed", 4, 70, "no room"}));
-  const std::string text = contentOf(path("status.json"));
+  const std::string text = readContent(path("status.json"));
   EXPECT_NE(text.find("no room"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("}\n")) << text;
 }

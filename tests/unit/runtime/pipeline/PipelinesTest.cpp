@@ -45,18 +45,18 @@ Pipelines onRank(const Program &program, int64_t coordinate) {
   return Pipelines(pipelineTable(program), degree, coordinates);
 }
 
-std::vector<int64_t> copiesOf(const Pipelines &pipelines) {
+std::vector<int64_t> getNumCopies(const Pipelines &pipelines) {
   std::vector<int64_t> copies;
   for (size_t i = 0; i < kValues; ++i)
-    copies.push_back(pipelines.copiesOf(i));
+    copies.push_back(pipelines.getNumCopies(i));
   return copies;
 }
 
 // A rank has what its fragments use, once for each microbatch that needs it at the same time.
 TEST(Pipelines, Memory) {
   const Program program = makeProgram(false);
-  EXPECT_EQ(copiesOf(onRank(program, 0)), (std::vector<int64_t>{1, 0, 1, 1, 3, 2, 0}));
-  EXPECT_EQ(copiesOf(onRank(program, 1)), (std::vector<int64_t>{0, 1, 0, 1, 0, 2, 1}));
+  EXPECT_EQ(getNumCopies(onRank(program, 0)), (std::vector<int64_t>{1, 0, 1, 1, 3, 2, 0}));
+  EXPECT_EQ(getNumCopies(onRank(program, 1)), (std::vector<int64_t>{0, 1, 0, 1, 0, 2, 1}));
   EXPECT_TRUE(onRank(program, 0).isPacked(Tokens));
   EXPECT_FALSE(onRank(program, 0).isPacked(Activation));
 }
@@ -64,8 +64,8 @@ TEST(Pipelines, Memory) {
 // Of functions that the command does not run, only parameters and states have memory.
 TEST(Pipelines, MemoryOfOtherCommands) {
   const Program program = makeProgram(true);
-  EXPECT_EQ(copiesOf(onRank(program, 0)), (std::vector<int64_t>{1, 0, 1, 0, 0, 0, 0}));
-  EXPECT_EQ(copiesOf(onRank(program, 1)), (std::vector<int64_t>{0, 1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(getNumCopies(onRank(program, 0)), (std::vector<int64_t>{1, 0, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(getNumCopies(onRank(program, 1)), (std::vector<int64_t>{0, 1, 0, 0, 0, 0, 0}));
   EXPECT_FALSE(onRank(program, 0).find("train"));
   EXPECT_TRUE(onRank(program, 0).find("eval"));
 }
@@ -84,9 +84,9 @@ TEST(Pipelines, Holders) {
 TEST(Pipelines, Functions) {
   const Program program = makeProgram(false);
   const Pipelines first = onRank(program, 0), last = onRank(program, 1);
-  EXPECT_EQ(first.outputsOf("train"), "update.0");
-  EXPECT_EQ(last.outputsOf("train"), "update.1");
-  EXPECT_EQ(last.outputsOf("logits"), "logits");
+  EXPECT_EQ(first.getOutputFunction("train"), "update.0");
+  EXPECT_EQ(last.getOutputFunction("train"), "update.1");
+  EXPECT_EQ(last.getOutputFunction("logits"), "logits");
   EXPECT_TRUE(first.runs("forward.0"));
   EXPECT_FALSE(first.runs("forward.1"));
   EXPECT_EQ(first.axis(), 1);
@@ -97,7 +97,7 @@ TEST(Pipelines, Functions) {
 TEST(Pipelines, None) {
   Program program = makeProgram(false);
   program.pipelines.clear();
-  EXPECT_EQ(copiesOf(onRank(program, 1)), std::vector<int64_t>(kValues, 1));
+  EXPECT_EQ(getNumCopies(onRank(program, 1)), std::vector<int64_t>(kValues, 1));
   EXPECT_TRUE(onRank(program, 1).isHolder(Last));
   EXPECT_TRUE(onRank(program, 1).runs("forward.0"));
   EXPECT_EQ(onRank(program, 1).axis(), -1);

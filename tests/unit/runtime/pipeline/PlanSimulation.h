@@ -77,7 +77,7 @@ private:
     });
   }
 
-  Route &routeOf(size_t rank, const rt::Message &message) {
+  Route &getRoute(size_t rank, const rt::Message &message) {
     const int self = static_cast<int>(rank);
     return message.isSend ? routes[{self, self + message.offset}]
                           : routes[{self - message.offset, self}];
@@ -92,7 +92,7 @@ private:
       return true;
     const auto started = state.started.find(action.index);
     return started != state.started.end() &&
-           routeOf(rank, plans[rank].messages[static_cast<size_t>(action.index)]).moved >
+           getRoute(rank, plans[rank].messages[static_cast<size_t>(action.index)]).moved >
                started->second;
   }
 
@@ -114,7 +114,7 @@ private:
     if (action.kind == Action::Finish)
       return;
     const rt::Message &message = plans[rank].messages[static_cast<size_t>(action.index)];
-    Route &route = routeOf(rank, message);
+    Route &route = getRoute(rank, message);
     std::vector<Address> &own = message.isSend ? route.sent : route.received;
     state.started[action.index] = own.size();
     own.push_back({message.allocation, message.slot});
@@ -123,24 +123,24 @@ private:
   void call(Rank &state, const rt::PlannedCall &planned) {
     const pipeline::Fragment &fragment =
         pipeline.fragments[static_cast<size_t>(planned.fragment.fragment)];
-    auto addressOf = [&](int allocation) {
+    auto getAddress = [&](int allocation) {
       for (const rt::PlannedCall::Slot &slot : planned.slots)
         if (slot.allocation == allocation)
           return Address{allocation, slot.index};
       return Address{allocation, 0};
     };
-    auto nameOf = [&](int allocation) {
+    auto getName = [&](int allocation) {
       return std::to_string(allocation) +
              (pipeline::isStash(pipeline, allocation)
                   ? " of " + std::to_string(planned.fragment.microbatch)
                   : "");
     };
     for (int allocation : fragment.reads)
-      if (state.memory[addressOf(allocation)] != nameOf(allocation))
-        problem = planned.name + " finds '" + state.memory[addressOf(allocation)] + "' for " +
-                  nameOf(allocation);
+      if (state.memory[getAddress(allocation)] != getName(allocation))
+        problem = planned.name + " finds '" + state.memory[getAddress(allocation)] + "' for " +
+                  getName(allocation);
     for (int allocation : fragment.writes)
-      state.memory[addressOf(allocation)] = nameOf(allocation);
+      state.memory[getAddress(allocation)] = getName(allocation);
   }
 
   const pipeline::Pipeline &pipeline;

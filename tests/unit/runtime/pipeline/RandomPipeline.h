@@ -107,7 +107,7 @@ inline schedule::Schedule randomSchedule(int stages, int microbatches, int ranks
     const bool isForward = position < stages;
     const int stage = isForward ? position : 2 * stages - 1 - position;
     const auto kind = isForward ? schedule::Kind::Forward : schedule::Kind::Backward;
-    schedule::append(schedule.ranks[static_cast<size_t>(schedule.rankOfStage(stage))],
+    schedule::append(schedule.ranks[static_cast<size_t>(schedule.getRankOfStage(stage))],
                      {kind, stage, static_cast<int>(microbatch)});
   }
 }

@@ -33,7 +33,7 @@ struct Moments {
   double mean = 0, variance = 0, smallest = 1e300, largest = -1e300;
 };
 
-Moments momentsOf(const std::vector<double> &values) {
+Moments computeMoments(const std::vector<double> &values) {
   Moments m;
   for (double v : values) {
     m.mean += v / values.size();
@@ -48,7 +48,7 @@ Moments momentsOf(const std::vector<double> &values) {
 Moments draw(Initializer init, int64_t count = 200000) {
   std::vector<double> values(count);
   initializeRange(init, 42, "w", 0, count, DType::F64, values.data());
-  return momentsOf(values);
+  return computeMoments(values);
 }
 
 // Each distribution has the mean, variance and range of its definition.

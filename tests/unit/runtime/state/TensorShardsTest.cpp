@@ -20,7 +20,7 @@ TensorInfo tensor(std::vector<Dim> dims, std::vector<int> flatAxes = {}, int fla
 
 /// Global index of every local element; -1 for padding.
 Numbers heldBy(const TensorInfo &info, const Numbers &degree, const Numbers &coordinate) {
-  return ShardLayout(shardingOf(info, degree, coordinate)).globalIndices();
+  return ShardLayout(makeSharding(info, degree, coordinate)).globalIndices();
 }
 
 // Of the ranks with equal shards, the first one along the other axes writes.
@@ -38,7 +38,7 @@ TEST(TensorShards, Shards) {
     for (int64_t b : {0, 1, 2})
       for (int64_t c : {0, 1})
         shards[heldBy(info, {2, 3, 2}, {a, b, c})].insert(
-            shardIndexOf(info, Numbers{2, 3, 2}, Numbers{a, b, c}));
+            getShardIndex(info, Numbers{2, 3, 2}, Numbers{a, b, c}));
   std::set<int64_t> all;
   for (const auto &[held, numbers] : shards) {
     EXPECT_EQ(numbers.size(), 1u);
@@ -99,20 +99,20 @@ TEST(TensorShards, Layers) {
   EXPECT_EQ(layer.flatFrom, 0);
   const int64_t three[] = {3}, both[] = {1, 3};
   Tensor named{Role::Parameter, "", stacked, 0};
-  auto nameOf = [&](const char *name, std::span<const int64_t> iterations) {
+  auto getName = [&](const char *name, std::span<const int64_t> iterations) {
     named.name = name;
     return layerName(named, iterations);
   };
-  EXPECT_EQ(nameOf("layers.wq", three), "layers.3.wq");
-  EXPECT_EQ(nameOf("layers.attn.wq", three), "layers.3.attn.wq");
-  EXPECT_EQ(nameOf("outer.inner.wq", both), "outer.1.inner.3.wq");
+  EXPECT_EQ(getName("layers.wq", three), "layers.3.wq");
+  EXPECT_EQ(getName("layers.attn.wq", three), "layers.3.attn.wq");
+  EXPECT_EQ(getName("outer.inner.wq", both), "outer.1.inner.3.wq");
   named.repeatSegments = {1, 3};
-  EXPECT_EQ(nameOf("teacher.outer.attn.inner.wq", both), "teacher.outer.1.attn.inner.3.wq");
+  EXPECT_EQ(getName("teacher.outer.attn.inner.wq", both), "teacher.outer.1.attn.inner.3.wq");
   named.role = Role::State;
-  EXPECT_EQ(nameOf("m.teacher.outer.attn.inner.wq", both), "m.teacher.outer.1.attn.inner.3.wq");
+  EXPECT_EQ(getName("m.teacher.outer.attn.inner.wq", both), "m.teacher.outer.1.attn.inner.3.wq");
   named.repeatSegments = {};
-  EXPECT_EQ(nameOf("m.layers.wq", three), "m.layers.3.wq");
-  EXPECT_EQ(nameOf("m.outer.inner.attn.wq", both), "m.outer.1.inner.3.attn.wq");
+  EXPECT_EQ(getName("m.layers.wq", three), "m.layers.3.wq");
+  EXPECT_EQ(getName("m.outer.inner.attn.wq", both), "m.outer.1.inner.3.attn.wq");
 }
 
 // The error names the indivisible dimension and its axes.

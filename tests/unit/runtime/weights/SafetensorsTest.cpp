@@ -51,7 +51,7 @@ protected:
   std::filesystem::path directory;
 };
 
-template <typename T> std::span<const std::byte> bytesOf(const std::vector<T> &values) {
+template <typename T> std::span<const std::byte> viewBytes(const std::vector<T> &values) {
   return std::as_bytes(std::span<const T>(values));
 }
 
@@ -64,9 +64,9 @@ TEST_F(Safetensors, RoundTrip) {
       path("w.safetensors"),
       {{"a", DType::F32, {2, 3}}, {"b", DType::F64, {2}}, {"e", DType::F32, {0}}},
       {{"format", "pt"}});
-  writer.write(1, 0, bytesOf(b));
-  writer.write(0, 12, bytesOf(a).subspan(12));
-  writer.write(0, 0, bytesOf(a).first(12));
+  writer.write(1, 0, viewBytes(b));
+  writer.write(0, 12, viewBytes(a).subspan(12));
+  writer.write(0, 0, viewBytes(a).first(12));
   EXPECT_FALSE(std::filesystem::exists(path("w.safetensors"))) << "visible before it is complete";
   writer.finish();
   EXPECT_FALSE(std::filesystem::exists(path("w.safetensors.partial")));
@@ -94,7 +94,7 @@ TEST_F(Safetensors, ReadsRanges) {
   std::vector<float> a(24);
   std::iota(a.begin(), a.end(), 0.f);
   SafetensorsWriter writer(path("model.safetensors"), {{"a", DType::F32, {2, 3, 4}}});
-  writer.write(0, 0, bytesOf(a));
+  writer.write(0, 0, viewBytes(a));
   writer.finish();
   WeightStore store(directory);
   std::vector<double> range(3);
@@ -109,9 +109,9 @@ TEST_F(Safetensors, SeveralWriters) {
   std::vector<double> one{1}, two{2};
   SafetensorsWriter creator(path("w"), specs);
   SafetensorsWriter joined(path("w"), specs, {}, SafetensorsWriter::Role::Join);
-  joined.write(0, 8, bytesOf(two));
+  joined.write(0, 8, viewBytes(two));
   joined.finish();
-  creator.write(0, 0, bytesOf(one));
+  creator.write(0, 0, viewBytes(one));
   creator.finish();
   double values[2];
   WeightStore(path("w")).readRange("a", 0, 2, DType::F64, values);
@@ -143,7 +143,7 @@ TEST_F(Safetensors, ReadsShardedDirectories) {
   std::vector<float> value{4};
   for (std::string name : {"x", "y"}) {
     SafetensorsWriter writer(path("model-" + name + ".safetensors"), {{name, DType::F32, {1}}});
-    writer.write(0, 0, bytesOf(value));
+    writer.write(0, 0, viewBytes(value));
     writer.finish();
   }
   std::ofstream(path("model.safetensors.index.json"))

@@ -27,7 +27,7 @@ void expectBlock(const Case &what, const StridedBlock &block, int64_t storedElem
   const StoredType &stored = *findStoredType(what.stored);
   const auto bytes = randomBytes(static_cast<size_t>(storedElements * stored.bytes + 1), random);
   const std::span<const std::byte> from = std::span(bytes).subspan(1);
-  const int64_t size = sizeOf(what.type);
+  const int64_t size = getByteSize(what.type);
   std::vector<std::byte> expected(static_cast<size_t>(localElements * size), std::byte{7});
   std::vector<std::byte> read = expected;
   for (size_t j = 0; j < block.columns.size(); ++j)
@@ -40,7 +40,7 @@ void expectBlock(const Case &what, const StridedBlock &block, int64_t storedElem
   const StoredTensor tensor{what.stored, {storedElements}, from};
   StridedSource(tensor, stored, what.type).read(block, read.data());
   EXPECT_EQ(std::memcmp(read.data(), expected.data(), read.size()), 0)
-      << what.stored << " to " << nameOf(what.type) << ", " << block.columns.size()
+      << what.stored << " to " << getName(what.type) << ", " << block.columns.size()
       << " columns of " << block.count << ", strides " << block.localStride << " and "
       << block.storedStride;
 }

@@ -7,7 +7,7 @@ using namespace titan::dist;
 namespace {
 
 /// Llama 3 8B: 32 heads of queries, 8 of keys, each of 128 elements in bf16; causal.
-AttentionSizes sizesOf(double positions, double imbalance = 1) {
+AttentionSizes makeSizes(double positions, double imbalance = 1) {
   return {2 * 2 * 32 * 128 * positions, 2 * 2 * 8 * 128 * positions,
           2 * 32 * 128 * positions * positions, 8, imbalance};
 }
@@ -35,16 +35,17 @@ TEST(AttentionTime, MessagesOfShortSteps) {
 // Short sequences: few messages count most. Long ones in head-tail order: the ring hides its
 // messages.
 TEST(AttentionTime, LengthDecides) {
-  EXPECT_LT(estimateGather(sizesOf(2048), 8).seconds, estimateRing(sizesOf(2048), 8).seconds);
-  EXPECT_LT(estimateRing(sizesOf(1 << 20), 8).seconds, estimateGather(sizesOf(1 << 20), 8).seconds);
-  EXPECT_LT(estimateRing(sizesOf(1 << 20), 8).seconds,
-            estimateAllToAll(sizesOf(1 << 20), 8).seconds);
+  EXPECT_LT(estimateGather(makeSizes(2048), 8).seconds, estimateRing(makeSizes(2048), 8).seconds);
+  EXPECT_LT(estimateRing(makeSizes(1 << 20), 8).seconds,
+            estimateGather(makeSizes(1 << 20), 8).seconds);
+  EXPECT_LT(estimateRing(makeSizes(1 << 20), 8).seconds,
+            estimateAllToAll(makeSizes(1 << 20), 8).seconds);
 }
 
 // In block order the last rank of a causal mask has nearly twice the work of the mean.
 TEST(AttentionTime, OrderDecides) {
-  EXPECT_LT(estimateAllToAll(sizesOf(1 << 17, 2 - 1.0 / 8), 8).seconds,
-            estimateRing(sizesOf(1 << 17, 2 - 1.0 / 8), 8).seconds);
+  EXPECT_LT(estimateAllToAll(makeSizes(1 << 17, 2 - 1.0 / 8), 8).seconds,
+            estimateRing(makeSizes(1 << 17, 2 - 1.0 / 8), 8).seconds);
 }
 
 } // namespace

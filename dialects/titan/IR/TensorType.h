@@ -6,7 +6,7 @@
 namespace titan::ir {
 
 /// All operands and results in a program are tensors with named dimensions.
-inline NamedTensorType typeOf(mlir::Value value) {
+inline NamedTensorType getTensorType(mlir::Value value) {
   return mlir::cast<NamedTensorType>(value.getType());
 }
 
