@@ -194,8 +194,7 @@ void reportMissing(const Parameter &parameter, const WeightsDecl &decl, const Id
                                       parameter.name + "`");
   diag.note(decl.model.loc, "the declaration is here");
   for (const WeightsDecl::Component *component : idle.components)
-    diag.note(component->loc,
-              "the model has no component `" + component->parameters.text() + "`");
+    diag.note(component->loc, "the model has no component `" + component->parameters.text() + "`");
   if (std::string near = nearestName(parameter.name, idle.entries); !near.empty())
     diag.help("the entry `" + near + "` has no parameter");
 }

@@ -25,8 +25,8 @@ struct AppliedWeights {
 
 /// The components in the declarations without a parameter of the model: of another variant, or
 /// misspelled.
-std::vector<const syntax::WeightsDecl::Component *> findIdleComponents(const AppliedWeights &weights,
-                                                                       const Model &model);
+std::vector<const syntax::WeightsDecl::Component *>
+findIdleComponents(const AppliedWeights &weights, const Model &model);
 
 /// Calls `visit` for each declaration, then for the declarations of its components. The first entry
 /// for a parameter counts.

@@ -77,7 +77,7 @@ def main() -> None:
         runs = re.findall(r"^train (\w+) = (?!.* on )", file.read_text(), re.M)
         # A published model has its size in its name, `Qwen2_5_7B`; `Qwen2` alone lacks arguments.
         models = re.findall(r"^model (\w+_\w+) = ", file.read_text(), re.M)
-        for name in runs or dict.fromkeys([models[0], models[-1]]):
+        for name in runs or dict.fromkeys(models[:1] + models[-1:]):
             count += check(file, name, bool(runs))
     print(f"{count} pairs of programs equal")
 
