@@ -1,6 +1,6 @@
 """Times of reading weights of other software, against copying as many bytes, and against PyTorch.
 
-    weights.py [--type f32|f64|bf16] [--threads N...] [--rounds N] [--build DIR]
+    weights.py [--type f32|f64|bf16] [--threads N...] [--rounds N] [--build DIR] [--folder DIR]
 
 Safetensors files in bf16, in the page cache, have matrices [12288, 4096] for one layout of a parameter each: as stored,
 transposed, a third of the rows (fused projections), and rotary pairs from halves. `bench-weights` reads them as a
@@ -8,6 +8,9 @@ program does. A copy reads and writes as many bytes, by the same threads, from t
 memory. PyTorch loads the tensors, converts them and makes them contiguous in the layout. Prints a Markdown table:
 seconds to fresh memory, which the system first clears, and to memory in use; and the share of the copy rate. Seconds are
 those of all processors, system included, so other work on the machine does not count.
+
+A second table compares reading files that the system has not cached, in gigabytes a second by the clock, with
+sequential reads of them. --folder chooses the disk.
 """
 
 import argparse
@@ -65,20 +68,45 @@ def table(build: Path, files: dict[str, Path], kind: str, threads: int, rounds: 
               f"| {copy_used / used:.2f} | {theirs:.3f} | {theirs / fresh:.1f} |", flush=True)
 
 
+def sequential(path: Path) -> float:
+    """Gigabytes a second of reading the file from its disk."""
+    file = os.open(path, os.O_RDONLY)
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    buffer, start = bytearray(1 << 23), time.perf_counter()
+    with open(file, "rb", buffering=0) as stream:
+        while stream.readinto(buffer):
+            pass
+    return path.stat().st_size / 1e9 / (time.perf_counter() - start)
+
+
+def cold_table(build: Path, files: dict[str, Path], kind: str, rounds: int) -> None:
+    print(f"\nbf16 to {kind}, from the disk\n\n| layout | GB/s read | GB/s of sequential reads | ratio |\n|---|---|---|---|")
+    for layout, path in files.items():
+        own, disk = [], []
+        for _ in range(rounds):
+            done = subprocess.run([build / "bin" / "bench-weights", path, kind, "cold"], check=True, capture_output=True, text=True)
+            _, size, seconds = done.stdout.split()
+            own.append(int(size) / 1e9 / float(seconds))
+            disk.append(sequential(path))
+        print(f"| {layout} | {max(own):.2f} | {max(disk):.2f} | {max(own) / max(disk):.2f} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--type", choices=TYPES, default="f32")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, os.cpu_count()])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--build", type=Path, default=ROOT / "build")
+    parser.add_argument("--folder", type=Path, help="of the files")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         torch.manual_seed(1)
         files = {layout: Path(folder) / f"{layout}.safetensors" for layout in LAYOUTS}
         for layout, path in files.items():
             save_file({f"{layout}.{i}": torch.randn(SHAPE).bfloat16() for i in range(2)}, path)
         for threads in arguments.threads:
             table(arguments.build, files, arguments.type, threads, arguments.rounds)
+        cold_table(arguments.build, files, arguments.type, arguments.rounds)
 
 
 if __name__ == "__main__":

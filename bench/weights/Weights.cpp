@@ -8,15 +8,24 @@
 // fresh memory, of reading to memory in use, and of copying. All are processor seconds, user and
 // system, which other processes do not change. Copying reads and writes as many bytes
 // as reading does: half of the sum each. Rounds of both alternate, and the best of each counts.
+//
+//   bench-weights FILE.safetensors f32|f64|bf16 cold
+//
+// removes the file from the system's cache first, reads once and prints the layout, bytes read and
+// seconds by the clock. A disk behind caches of its own, as of a virtual machine, may still answer
+// from these.
 #include "device/Device.h"
 #include "files/Populate.h"
 #include "weights/StartingWeights.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <fcntl.h>
 #include <numeric>
+#include <unistd.h>
 
 using namespace titan;
 using namespace titan::rt;
@@ -174,13 +183,40 @@ void measure(const std::string &path, const std::string &layout, DType type, int
   std::fflush(stdout);
 }
 
+/// Removes clean pages of the file from the cache.
+void evict(const std::string &path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return;
+  ::fsync(file);
+  ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  ::close(file);
+}
+
+void measureCold(const std::string &path, const std::string &layout, DType type) {
+  evict(path); // before the file is mapped: mapped pages stay
+  LayoutBench bench(path, layout, type);
+  if (bench.bytesRead() == 0)
+    return;
+  const Arena arena(bench.bytesWritten());
+  const auto start = std::chrono::steady_clock::now();
+  bench.read(arena.data(), true);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  std::printf("%s %lld %.6f\n", layout.c_str(), static_cast<long long>(bench.bytesRead()),
+              seconds.count());
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   if (argc < 3)
-    return std::fprintf(stderr, "usage: bench-weights FILE f32|f64|bf16 [ROUNDS]\n"), 2;
+    return std::fprintf(stderr, "usage: bench-weights FILE f32|f64|bf16 [ROUNDS|cold]\n"), 2;
   const std::string name = argv[2];
   const DType type = name == "f64" ? DType::F64 : name == "bf16" ? DType::BF16 : DType::F32;
+  const std::string rounds = argc > 3 ? argv[3] : "5";
   for (const char *layout : {"plain", "transposed", "fused", "interleaved"})
-    measure(argv[1], layout, type, argc > 3 ? std::atoi(argv[3]) : 5);
+    if (rounds == "cold")
+      measureCold(argv[1], layout, type);
+    else
+      measure(argv[1], layout, type, std::atoi(rounds.c_str()));
 }

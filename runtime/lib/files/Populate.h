@@ -1,4 +1,4 @@
-// Pages of fresh memory.
+// Requests of pages before their first use.
 #pragma once
 
 #include <cstddef>
@@ -10,5 +10,8 @@ namespace titan::rt {
 /// use, several threads that write to one page would each wait, and often clear it in vain. Does
 /// nothing where the system cannot: pages then come at their first use.
 void populate(std::span<std::byte> memory);
+
+/// Asks the system to begin reading a part of a mapped file from its disk, and does not wait.
+void readAhead(std::span<const std::byte> mapped);
 
 } // namespace titan::rt

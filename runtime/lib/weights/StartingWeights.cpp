@@ -266,8 +266,22 @@ static std::span<std::byte> getMemory(std::span<const ElementRows> rows, int64_t
                       : std::span(out + begin * size, static_cast<size_t>((end - begin) * size));
 }
 
+/// Requests complete tensors for rows that are at least half of their elements. Of smaller parts,
+/// such as the shards of a rank, the system reads what is used.
+void StartingWeights::requestTensors(const Match &match, std::span<const ElementRows> rows) const {
+  int64_t wanted = 0, all = 1;
+  for (const ElementRows &each : rows)
+    wanted += each.rows * each.columns;
+  for (int64_t size : match.sizes)
+    all *= size;
+  if (2 * wanted >= all)
+    for (const SourceTensor &given : match.tensors)
+      readAhead(stores[given.source].find(given.name)->bytes);
+}
+
 void StartingWeights::read(size_t index, std::span<const ElementRows> rows, std::byte *out) const {
   const Match &match = matched[index];
+  requestTensors(match, rows); // the disk works while memory is cleared
   populate(getMemory(rows, getByteSize(match.type), out));
   std::vector<ElementRows> segments;
   for (const ElementRows &each : rows)

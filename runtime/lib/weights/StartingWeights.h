@@ -60,6 +60,7 @@ private:
     bool isPartial() const { return sizes != stored.sizes; }
   };
 
+  void requestTensors(const Match &match, std::span<const ElementRows> rows) const;
   void readSegment(const Match &match, const ElementRows &rows, std::byte *out) const;
   void nameTensors();
   void checkPrefixes(std::span<const NeededWeights> needed) const;
