@@ -20,25 +20,39 @@ DIFFERENCE = 0.2
 
 
 class Timer:
-    def __init__(self, titanc: str, folder: Path, rounds: int):
-        self.titanc, self.folder, self.rounds = titanc, folder, rounds
+    """Runs commands of titanc. The least seconds by the clock, the least of processors and the largest memory count."""
 
-    def measure(self, *arguments: str) -> tuple[float, float, int, str]:
-        """The least seconds, and those of processors, the largest memory in bytes, and the output."""
-        seconds, processor, memory, output = [], [], 0, self.folder / "output"
-        for _ in range(self.rounds):
-            with open(output, "w") as out:
-                begun = time.perf_counter()
-                process = subprocess.Popen([self.titanc, *arguments], stdout=out,
-                                           stderr=subprocess.PIPE, text=True)
-                said = process.stderr.read()
-                _, status, usage = os.wait4(process.pid, 0)
-                seconds.append(time.perf_counter() - begun)
-                processor.append(usage.ru_utime + usage.ru_stime)
-            if status:
-                sys.exit(f"error: titanc {' '.join(arguments)}\n{said}")
-            memory = max(memory, usage.ru_maxrss * 1024)
-        return min(seconds), min(processor), memory, output.read_text()
+    def __init__(self, titanc: str, folder: Path):
+        self.titanc, self.folder = titanc, folder
+        self.seconds, self.processor, self.memory, self.output = {}, {}, {}, {}
+
+    def run(self, key: tuple, *arguments: str) -> None:
+        output = self.folder / "output"
+        with open(output, "w") as out:
+            begun = time.perf_counter()
+            process = subprocess.Popen([self.titanc, *arguments], stdout=out, stderr=subprocess.PIPE, text=True)
+            said = process.stderr.read()
+            _, status, usage = os.wait4(process.pid, 0)
+            seconds = time.perf_counter() - begun
+        if status:
+            sys.exit(f"error: titanc {' '.join(arguments)}\n{said}")
+        self.seconds[key] = min(self.seconds.get(key, seconds), seconds)
+        spent = usage.ru_utime + usage.ru_stime
+        self.processor[key] = min(self.processor.get(key, spent), spent)
+        self.memory[key] = max(self.memory.get(key, 0), usage.ru_maxrss * 1024)
+        self.output[key] = output.read_text()
+
+
+def measure(timer: Timer, rounds: int) -> dict[str, int]:
+    """Builds and plans all runs in turns, so other work disturbs them alike. Lines of C++ by run."""
+    source, lines = timer.folder / "program.cpp", {}
+    for _ in range(rounds):
+        for run in RUNS:
+            select = (str(PROGRAM), "--train", run)
+            timer.run((run, "build"), "build", *select, "--emit=cpp", "-o", str(source))
+            timer.run((run, "info"), "info", *select, "--json", "--threads", "1")
+            lines[run] = source.read_text().count("\n")
+    return lines
 
 
 def main() -> None:
@@ -47,27 +61,24 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--limit", type=float, default=2.0)
     arguments = parser.parse_args()
-    faults, times = [], {}  # times: of processors, which other programs disturb less
+    faults = []
+    with tempfile.TemporaryDirectory() as folder:
+        timer = Timer(arguments.titanc, Path(folder))
+        lines = measure(timer, arguments.rounds)
     print("| mesh | ranks | to C++, s | of processors | MB | C++, lines | `titanc info`, s | of processors "
           "| memory of a rank, GB |")
     print("|---|---|---|---|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as folder:
-        timer = Timer(arguments.titanc, Path(folder), arguments.rounds)
-        source = Path(folder) / "program.cpp"
-        for run in RUNS:
-            select = (str(PROGRAM), "--train", run)
-            compiling, times[run], memory, _ = timer.measure("build", *select, "--emit=cpp", "-o", str(source))
-            planning, work, _, report = timer.measure("info", *select, "--json", "--threads", "1")
-            plan = json.loads(report)
-            lines = source.read_text().count("\n")
-            print(f"| {run.replace('_', ', ')} | {plan['ranks']:,} | {compiling:.2f} | {times[run]:.2f} | "
-                  f"{memory / 1e6:.0f} | {lines:,} | {planning:.2f} | {work:.2f} | "
-                  f"{plan['memory']['total'] / 1e9:.1f} |", flush=True)
-            faults += [f"{run}: {what} takes {seconds:.2f} s" for what, seconds in
-                       (("compilation", compiling), ("planning", planning)) if seconds > arguments.limit]
-    for small, large in PAIRS:
-        difference = abs(times[large] / times[small] - 1)
-        print(f"\n{small} and {large}: {difference:.0%} apart", flush=True)
+    for run in RUNS:
+        build, info = (run, "build"), (run, "info")
+        plan = json.loads(timer.output[info])
+        print(f"| {run.replace('_', ', ')} | {plan['ranks']:,} | {timer.seconds[build]:.2f} | {timer.processor[build]:.2f} | "
+              f"{timer.memory[build] / 1e6:.0f} | {lines[run]:,} | {timer.seconds[info]:.2f} | {timer.processor[info]:.2f} | "
+              f"{plan['memory']['total'] / 1e9:.1f} |")
+        faults += [f"{run}: {what} takes {timer.seconds[key]:.2f} s" for what, key in
+                   (("compilation", build), ("planning", info)) if timer.seconds[key] > arguments.limit]
+    for small, large in PAIRS:  # by times of processors, which other programs disturb less
+        difference = abs(timer.processor[large, "build"] / timer.processor[small, "build"] - 1)
+        print(f"\n{small} and {large}: {difference:.0%} apart")
         if difference >= DIFFERENCE:
             faults.append(f"{small} and {large} differ by {difference:.0%}")
     if faults:
