@@ -13,6 +13,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+RANKS = Path(__file__).resolve().parents[2] / "parity" / "ranks.py"
 EXE, TORCHRUN, COUNTER = (Path(argument).resolve() for argument in sys.argv[1:4])
 TEXT = ("In the beginning was the word, and the word was with us. " * 40).encode()
 
@@ -34,16 +35,19 @@ class ProgramCase(unittest.TestCase):
         self.text = self.folder / "text"
         self.text.write_bytes(TEXT)
 
-    def start(self, *arguments, ranks=1, environment=os.environ):
-        launcher = [] if ranks == 1 else [TORCHRUN, "--standalone", "--no-python",
-                                          "--nproc-per-node", str(ranks)]
+    def start(self, *arguments, ranks=1, environment=os.environ, by_torchrun=True):
+        launcher = []
+        if ranks > 1:
+            launcher = ([TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", str(ranks)] if by_torchrun
+                        else [sys.executable, RANKS, str(ranks)])
         return subprocess.Popen([*launcher, EXE, *map(str, arguments)], text=True,
                                 errors="replace", cwd=self.folder,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 env={**environment, "TITAN_NUM_THREADS": "1"})
 
     def run_exe(self, *arguments, ranks=1, status=0):
-        process = self.start(*arguments, ranks=ranks)
+        # Where all ranks succeed, the launcher does not matter, and torchrun takes two seconds of a processor.
+        process = self.start(*arguments, ranks=ranks, by_torchrun=status != 0)
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, status, out + err)
         return out, err

@@ -18,9 +18,9 @@ def tensors(file):
 
 
 class StagedTest(ProgramCase):
-    def start(self, *arguments, ranks=1, environment=os.environ):
+    def start(self, *arguments, ranks=1, environment=os.environ, **launcher):
         stages = "1" if ranks == 1 else "2"
-        return super().start(*arguments, ranks=ranks,
+        return super().start(*arguments, ranks=ranks, **launcher,
                              environment={**environment, **self.transport, "STAGED_PP": stages})
 
     transport = {}
