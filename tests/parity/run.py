@@ -30,6 +30,8 @@ RECIPES = {
     "gpt2": Recipe(steps=STEPS, decay="cosine", to=0.1),
     "mixtral": Recipe(steps=STEPS),
     "mixtral_capacity": Recipe(steps=STEPS),
+    "deepseek": Recipe(steps=STEPS),
+    "deepseek_v3": Recipe(steps=STEPS),
 }
 # The criterion for bfloat16 covers this many; later, rounding changes the losses.
 NARROW_STEPS = 10

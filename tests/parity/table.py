@@ -37,6 +37,12 @@ ROUTED = {
     model: dict(layers=2, embed=16, kv_heads=4, group=2, head=4, experts=8, expert_ffn=8, vocab=256)
     for model in ("mixtral", "mixtral_capacity")
 }
+# Latent attention, a dense layer, then layers of shared and of routed experts; V3 also has biases.
+LATENT = {
+    model: dict(layers=2, dense_layers=1, embed=16, heads=4, ffn=32, expert_ffn=8, experts=8, shared=shared,
+                plain=8, turned=8, value=4, kv_rank=8, q_rank=12, vocab=256)
+    for model, shared in (("deepseek", 2), ("deepseek_v3", 1))
+}
 TENSOR = {"llama3": "kv_heads, group, ffn, vocab", "gpt2": "heads, ffn, vocab"}
 # Sizes that only degree 1 divides, and axis rules that pad them.
 ODD = {
@@ -83,7 +89,7 @@ class Row:
     table: str = ""  # the schedule of the pipeline: a file in programs/
 
     def sizes(self) -> dict[str, int]:
-        return (SIZES | ROUTED)[self.model] | (ODD[self.model] if self.is_odd else {}) | {"layers": self.layers}
+        return (SIZES | ROUTED | LATENT)[self.model] | (ODD[self.model] if self.is_odd else {}) | {"layers": self.layers}
 
     def dtype(self) -> str:
         """The dtype of the real processes."""
@@ -147,7 +153,7 @@ def rows() -> list[Row]:
         axes = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
         narrow = "precision { params = f32, compute = bf16, reduce = bf16 }"
         found.append(Row(model, axes, 4, (narrow,), is_shown=True))
-    found += overridden() + pipelined() + mirrored() + replicated() + stored() + prefetched() + offloaded() + rings() + by_heads() + chosen() + routed()
+    found += overridden() + pipelined() + mirrored() + replicated() + stored() + prefetched() + offloaded() + rings() + by_heads() + chosen() + routed() + latent()
     for model, policy in itertools.product(SIZES, POLICIES):
         for tp in (1, 2):
             axes = tuple(axes_of(model, 1, 2, tp, True, STORES[-1]))
@@ -406,6 +412,39 @@ def routed() -> list[Row]:
             for model in ROUTED for number, (axes, ranks, *settings) in enumerate(rows)]
 
 
+def latent() -> list[Row]:
+    """DeepSeek's blocks on pipelines beside data, experts, tensor and context parallelism."""
+    stores = "stores params, grads, optimizer"
+    shard, experts = f"shard = 2 splits batch {stores}", f"shard = 2 splits experts, batch {stores}"
+    tp = "tp = 2 splits heads, ffn, vocab, else seq"
+    product = "ep = (shard, tp) splits experts"
+
+    def pipeline(schedule: str, microbatches=4) -> str:
+        return f"pipeline {{ schedule = \"{schedule}\", microbatches = {microbatches} }}"
+
+    def pp(stages=1) -> str:
+        return "pp = 2 splits layers" + (f" {{ stages = {stages} }}" if stages > 1 else "")
+
+    rows = [
+        ((experts,), 2, ()), ((shard, tp, product), 4, ()),
+        *(((pp(stages),), 2, (pipeline(schedule),)) for schedule, stages in SCHEDULES.items()),
+        ((pp(),), 2, (pipeline("1f1b", 1),)), ((pp(),), 2, (pipeline("gpipe", 8),)),
+        ((pp(), shard), 4, (pipeline("1f1b", 2),)), ((pp(), shard), 4, (pipeline("zb_h1", 2),)),
+        ((pp(), experts), 4, (pipeline("1f1b", 2),)), ((pp(2), experts), 4, (pipeline("zbv"),)),
+        ((pp(), "ep = 4 splits experts, batch"), 8, (pipeline("zb_h1", 2),)),
+        ((pp(), shard, tp, product), 8, (pipeline("1f1b", 2), "recompute = full")),
+        ((pp(), tp), 4, (pipeline("zb_h1"), "recompute { save = [matmul] }")),
+        ((pp(), "replicate = 2 splits batch", experts), 8, (pipeline("1f1b", 2),)),
+        ((pp(), "cp = 2 splits seq { order = headtail, attention = ring }"), 4, (pipeline("zb_h1", 2),)),
+        ((pp(), "cp = 2 splits seq { attention = all_to_all }"), 4, (pipeline("1f1b", 2),)),
+        ((pp(),), 2, (pipeline("1f1b"), "pipeline.layers_per_stage = [1, 3]")),
+        ((pp(2), experts), 4, (pipeline("interleaved_1f1b"), 'pipeline.cuts = ["layers.1", "layers.2", "layers.3"]')),
+    ]
+    shown = {4, 12, 14}
+    return [Row(model, axes, ranks, settings, layers=4, batch=2 * BATCH, is_shown=number in shown)
+            for model in LATENT for number, (axes, ranks, settings) in enumerate(rows)]
+
+
 def overridden() -> list[Row]:
     """Axis rules with overrides for some parameters, or for some values."""
     found = []
@@ -490,17 +529,22 @@ def is_told_apart(ours: Path, usual: Path):
 
 def check_processes(row: Row, number: int, text: Path):
     """Steps of the compiled program, with one process per rank of the row."""
-    dtype = row.dtype()
-    steps = NARROW_STEPS if dtype == "bfloat16" else STEPS
+    steps = NARROW_STEPS if row.dtype() == "bfloat16" else STEPS
     folder = OUT / f"processes-{number}"
     program, exe = write_program(row, folder), folder / "program"
-    call([TITANC, "build", program, "--train", "row", "-o", exe, *(QUICK if dtype == "float64" else [])])
-    ours = Launch(steps, SEED, row.ranks, start=by_torchrun).run(exe, text, folder / "ours")
-    save_file({"tokens": batches(text.read_bytes(), steps, row.batch, SEQ, SEED)},
+    call([TITANC, "build", program, "--train", "row", "-o", exe, *(QUICK if row.dtype() == "float64" else [])])
+    return check_steps(row, exe, Launch(steps, SEED, row.ranks, start=by_torchrun), text)
+
+
+def check_steps(row: Row, exe: Path, launch: Launch, text: Path):
+    """Steps of a row's program compared with PyTorch."""
+    dtype, folder = row.dtype(), exe.parent
+    ours = launch.run(exe, text, folder / "ours")
+    save_file({"tokens": batches(text.read_bytes(), launch.steps, row.batch, SEQ, launch.seed)},
               folder / "batches.safetensors")
     def train(recipe: dict, out: Path) -> Path:
         reference.run(row.model, ours / "initial.safetensors", folder / "batches.safetensors",
-                      out, dtype, replace(RECIPES[row.model], steps=steps, **recipe),
+                      out, dtype, replace(RECIPES[row.model], steps=launch.steps, **recipe),
                       narrow_parameters=NARROW in row.settings)
         return out
     result = compare(ours, train(recipe_of(row), folder / "theirs"), dtype)

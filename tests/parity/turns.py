@@ -347,10 +347,15 @@ def one() -> Path:
 
 
 def check_compiled():
-    against = folder_of("compiled", "torch")
-    make_reference(CASES[COMPILED], load_file(one() / "initial.safetensors"), batches(), against)
-    result = compare(one(), against, "float64")
-    rows = [json.loads(line) for line in (one() / "metrics.jsonl").read_text().splitlines()]
+    return check_run(one())
+
+
+def check_run(out: Path):
+    """The steps of a compiled program against PyTorch."""
+    against = out.with_name(out.name + "-torch")
+    make_reference(CASES[COMPILED], load_file(out / "initial.safetensors"), batches(), against)
+    result = compare(out, against, "float64")
+    rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
     if [sorted(row["grad_norms"]) for row in rows[:3]] != [["critic", "generator"], ["critic"], ["critic"]]:
         return False, f"    grad_norms of the first steps: {[row['grad_norms'] for row in rows[:3]]}"
     return result.passed(), result.table()

@@ -45,7 +45,7 @@ public:
       return {broken ? Verdict::Failed : Verdict::Refused, errors};
     for (const pipelines::Phase &phase : pipelines::getPhases())
       if (failed(checkPhase(*module, phase)))
-        return {requestsSlicing() || isUneven(*module) ? Verdict::Refused : Verdict::Failed,
+        return {requestsImpossible() || isUneven(*module) ? Verdict::Refused : Verdict::Failed,
                 phase.name.str() + ": " + errors};
     std::string text;
     llvm::raw_string_ostream(text) << llvm::format("%.2g", greatest);
@@ -54,12 +54,12 @@ public:
 
 private:
   /// Whether a run wants its step or its loss in parts of a dimension that its model needs whole,
-  /// which the gradient phase alone can tell.
-  bool requestsSlicing() const {
+  /// or attention over heads that its model does not have. Only the phases can tell.
+  bool requestsImpossible() const {
     return llvm::any_of(
         std::initializer_list<StringRef>{"so the step cannot be split into microbatches",
-                                         "cannot compute the step in",
-                                         "cannot compute the loss in"},
+                                         "cannot compute the step in", "cannot compute the loss in",
+                                         "cannot compute this attention by all_to_all"},
         [&](StringRef reason) { return StringRef(errors).contains(reason); });
   }
 

@@ -29,6 +29,11 @@ SCHEDULES = {1: ["gpipe", "1f1b", "zb_h1"],
              2: ["interleaved_1f1b", "looped_bfs", "interleaved_zb", "zbv", "dualpipev"]}
 
 
+# The routers of the standard library, and what else than weights and experts they return.
+ROUTERS = {"SoftmaxRouter(x, deviation = 0.5)": [], "SoftmaxRouter(x, false, 1.5, deviation = 0.5)": [],
+           "BiasedRouter(x, deviation = 0.5)": [], "BalancedRouter(x, deviation = 0.5)": ["batch"]}
+
+
 class Value:
     def __init__(self, name: str, dims: list[str]):
         self.name, self.dims = name, dims
@@ -335,6 +340,7 @@ class Body(IndexStatements):
     def staged(self):
         """The repeat that a pipeline cuts into stages; each layer has a parameter."""
         def draw_layer(body: "Body"):
+            body.communicate()
             body.draw(self.random.randint(1, 4))
             body.let(f"x * {body.param([self.program.values_dims[-1]])}", self.program.values_dims)
         x = next(v for v in self.values if v.name == "x")
@@ -410,6 +416,31 @@ class Body(IndexStatements):
             name = self.program.fresh("b")
             self.let(f'{block}({value.name}, named = "{name}")', self.program.values_dims)
 
+    def route(self):
+        """Experts of the standard library for each token, all or only as many as their lists hold."""
+        value = self.pick()
+        if sorted(value.dims) != sorted(self.program.values_dims):
+            return
+        router = self.random.choice(sorted(ROUTERS))
+        weights, chosen, more = (self.program.fresh(prefix) for prefix in ("v", "i", "v"))
+        call = router.replace("(x", f"({value.name}").replace(")", f', named = "{self.program.fresh("b")}")')
+        self.emit(f"let {weights}, {chosen}{', ' + more if ROUTERS[router] else ''} = {call}")
+        result, name = self.program.fresh("v"), self.program.fresh("b")
+        arguments = f'{value.name}, {weights}, {chosen}, deviation = 0.5, out_deviation = 0.5, named = "{name}"'
+        if self.random.random() < 0.6:
+            self.emit(f"let {result} = GatedExperts({arguments})")
+        else:
+            capacity = self.random.choice(["0.5", "1.0", "1.25"])
+            self.emit(f"let {result}, {self.program.fresh('i')} = BoundedExperts({arguments}, capacity = {capacity})")
+        self.values += [Value(more, dims) for dims in [ROUTERS[router]] if dims]
+        self.values.append(Value(result, list(value.dims)))
+
+    def communicate(self):
+        """What has collectives of its own on many maps."""
+        for statement in (self.attention, self.route):
+            if self.random.random() < 0.25:
+                statement()
+
     def share(self):
         """A parameter with two uses."""
         value = self.pick()
@@ -450,7 +481,7 @@ class Body(IndexStatements):
         kinds = [self.unary] * 3 + [self.binary] * 4 + [self.project] * 3 + [self.norm] * 2 + [
             self.project_back, self.project_back, self.contract, self.reduce, self.softmax,
             self.expand, self.rename, self.split, self.merge, self.slice, self.concat, self.lookup,
-            self.attention, self.attention, self.repeat, self.repeat, self.call, self.share,
+            self.attention, self.attention, self.route, self.route, self.repeat, self.repeat, self.call, self.share,
             self.keep, self.accumulate, self.choose, self.noise, self.positions, self.turn,
             self.singular, self.singular, self.count, self.computed]
         for _ in range(count):
@@ -465,12 +496,15 @@ class Program:
         pick = self.random.choice
         self.sizes = {"batch": pick([2, 4, 4]), "seq": pick([4, 4, 6]), "embed": pick([4, 4, 8]),
                       "heads": pick([2, 2, 4]), "head": pick([2, 2, 4]), "ffn": pick([4, 8, 6, 5]),
-                      "vocab": pick([8, 8, 12, 7]), "layers": pick([1, 2, 3])}
+                      "vocab": pick([8, 8, 12, 7]), "layers": pick([1, 2, 3]), "experts": pick([4, 4, 2, 3]),
+                      "active": pick([1, 2]), "expert_ffn": pick([2, 4])}
         self.model_dims = ["embed", "heads", "head", "ffn", "vocab"]
+        self.expert_dims = ["experts", "expert_ffn"]
         self.values_dims = ["batch", "seq", "embed"]
         self.blocks: list[str] = []
         self.singular: set[str] = set()  # dimensions along which 0 would give NaN
         self.attends = False  # the model itself, along seq
+        self.routes = False  # tokens to experts
         chance = random.Random(f"pipeline {seed}")
         self.pipeline = self.draw_pipeline(chance) if chance.random() < pipelined else None
 
@@ -506,7 +540,7 @@ class Program:
         body.emit(f"x = 0.5 * x + {new.name}")
         self.blocks.append(name)
         return [f"block {name}(x[batch, seq, embed]) -> x {{",
-                "  dims heads, head, ffn, vocab, layers, n1, n2", *body.lines, "}"]
+                "  dims heads, head, ffn, vocab, layers, experts, active, expert_ffn, n1, n2", *body.lines, "}"]
 
     def draw_model(self) -> list[str]:
         x = Value("x", self.values_dims)
@@ -515,6 +549,7 @@ class Program:
         body.emit("input labels: int[batch, seq]")
         body.emit("param table[vocab, embed] ~ normal(0.7)")
         body.emit("let x[batch, seq, embed] = table[vocab: tokens]")
+        body.communicate()
         if self.pipeline:
             body.draw(self.random.randint(1, 4))
             body.staged()
@@ -536,7 +571,7 @@ class Program:
                 body.emit(f"loss {f'part{i} ' if i else ''}= {term}")
         else:
             body.emit("loss = " + " + ".join(terms))
-        sizes = {d: self.sizes[d] for d in [*self.model_dims, "layers"]} | {"n1": 1, "n2": 2}
+        sizes = {d: self.sizes[d] for d in [*self.model_dims, "layers", *self.expert_dims, "active"]} | {"n1": 1, "n2": 2}
         arguments = ", ".join(f"{name} = {size}" for name, size in sizes.items())
         return [f"model M({arguments}) {{", *body.lines, "}"]
 
@@ -554,10 +589,11 @@ class Program:
             pads = name != auto and self.random.random() < (0.8 if risky else 0.3)
             degree = 2 if name == auto else self.random.choice([2, 3, 3, 4] if pads else
                                                                [2, 2, 2, 3, 4, 1])
-            pool = [d for d in ("batch", "seq", *self.model_dims) if d in used]
+            pool = [d for d in ("batch", "seq", *self.model_dims, *self.expert_dims) if d in used]
             pool = [d for d in pool if left[d] % degree == 0 or (pads and d in self.model_dims)]
             self.random.shuffle(pool)
             pool.sort(key=lambda d: not (pads and d in risky and left[d] % degree))
+            self.prefer(pool)
             splits = pool[:self.random.randint(0, 4)] if name != auto else ["batch"]
             otherwise = pool[len(splits):][:self.random.randint(0, 1)] if splits and name != auto else []
             stores = [k for k in ("params", "grads", "optimizer") if self.random.random() < 0.5]
@@ -582,16 +618,30 @@ class Program:
             lines.insert(int(self.pipeline["position"] * (len(lines) + 1)), axis)
         return ["parallel map {", *lines, *exceptions, "}"] if lines else []
 
+    def prefer(self, pool: list[str]) -> None:
+        """Moves dimensions with collectives of their own to the front."""
+        for dim, matters in (("seq", self.attends), ("experts", self.routes)):
+            if matters and dim in pool and self.random.random() < 0.5:
+                pool.remove(dim)
+                pool.insert(0, dim)
+
     def draw_options(self, dims: list[str], degree: int, left: dict[str, int], pads: bool,
                      lines: list[str]) -> list[str]:
-        """The choices of an axis: dimensions to pad, the order of its shards, attention in a ring."""
+        """The choices of an axis: dimensions to pad, the order of its shards, the method of attention."""
         uneven = [d for d in dims if left[d] % degree]
         is_mirrored = (not pads and not any("headtail" in line for line in lines)
                        and all(left[d] % (2 * degree) == 0 for d in dims)
                        and self.random.random() < 0.4)
-        is_ring = self.attends and "seq" in dims and not uneven and self.random.random() < 0.5
+        method = self.draw_method(degree, left, is_mirrored) if "seq" in dims and not uneven else None
         return ([f"pad = [{', '.join(uneven)}]"] if uneven else []) + (
-            ["order = headtail"] if is_mirrored else []) + (["attention = ring"] if is_ring else [])
+            ["order = headtail"] if is_mirrored else []) + ([f"attention = {method}"] if method else [])
+
+    def draw_method(self, degree: int, left: dict[str, int], is_mirrored: bool) -> str | None:
+        """How attention finds the keys of other ranks; None: by the default."""
+        if not self.attends:
+            return None
+        has_heads = not is_mirrored and left["heads"] % degree == 0
+        return self.random.choice([None, "gather", "auto", "ring", "ring", *["all_to_all"] * 3 * has_heads])
 
     def draw_joint(self, lines: list[str], used: set[str], left: dict[str, int]) -> list[str]:
         """An axis joined from the first and the last axis."""
@@ -658,9 +708,11 @@ class Program:
         declared = re.findall(r"(?:param|let|output|input) [^\[=]*\[([^\]]*)\]",
                               "\n".join(blocks + model))
         repeats = any("repeat " in line for line in blocks + model)
-        parallel = self.draw_map({d for dims in declared for d in dims.split(", ")})
+        self.routes = any("Experts(" in line for line in blocks + model)
+        used = {d for dims in declared for d in dims.split(", ")}
+        parallel = self.draw_map(used | set(self.expert_dims if self.routes else []))
         run = self.draw_run(parallel, repeats, repeated)
-        return "\n".join(["import std.activation, std.loss, std.norm, std.rotary", "",
+        return "\n".join(["import std.activation, std.loss, std.moe, std.norm, std.rotary", "",
                           "fn sin_like(x) = x * (1 - x * x / 6) * exp(-(x * x) / 4)",
                           "fn blend(a, b, share = 0.3) = share * a + (1 - share) * b", "",
                           *blocks, "", *model, "", *parallel, "", *run, ""])

@@ -29,6 +29,9 @@ void writeFile(Executor &executor, const std::string &path, std::span<const File
   for (const FileTensor &fileTensor : fileTensors)
     specs.push_back({fileTensor.name, fileTensor.info.dtype, getShape(fileTensor.info)});
 
+  // Ranks that write nothing would reach the barriers early, and the work of the others' devices
+  // would count as a wait for the file.
+  executor.device().synchronize();
   std::optional<SafetensorsWriter> writer;
   if (executor.isFirst())
     writer.emplace(path, specs, metadata);

@@ -1,5 +1,6 @@
 // NCCL collectives between processes of one machine: each writes its data into a slot of shared
-// memory; after a barrier, each reads what it needs; another barrier follows.
+// memory; after a barrier, each reads what it needs; another barrier follows. These are separate
+// work of the group's stream, so that groups proceed independently of each other (Streams.h).
 #include "Capture.h"
 #include "Memory.h"
 #include "Streams.h"
@@ -87,12 +88,12 @@ bool Work::isCompleted() const {
   return lastFinished(stream) >= number;
 }
 
-/// The state that members share.
+/// The state that members share, apart from `arrived`: how often this member has been at a barrier.
 struct ProcessGroupNCCL::Shared {
   std::atomic<uint64_t> *arrivals;
   int64_t *messageEnds; // within each member's slot, of the messages of an all-to-all
   std::byte *slots;
-  uint64_t meetings = 0;
+  uint64_t arrived = 0;
   int64_t *ends(int member) const { return messageEnds + member * kMostMembers; }
   std::byte *slot(int member) const { return slots + member * kSlotBytes; }
 };
@@ -124,38 +125,64 @@ void ProcessGroupNCCL::eagerConnectSingleDevice(c10::Device) {
   meet();
   shm_unlink(file.c_str()); // it persists until nobody maps it
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  stream->progresses = true;
 }
 
 ProcessGroupNCCL::~ProcessGroupNCCL() = default;
 
+void ProcessGroupNCCL::arrive() {
+  ++shared->arrived;
+  ++*shared->arrivals;
+}
+
+bool ProcessGroupNCCL::isComplete() const {
+  return *shared->arrivals >= shared->arrived * static_cast<uint64_t>(size);
+}
+
 void ProcessGroupNCCL::meet() {
-  const uint64_t all = ++shared->meetings * static_cast<uint64_t>(size);
+  arrive();
+  awaitOthers();
+}
+
+void ProcessGroupNCCL::awaitOthers() {
   const auto begin = std::chrono::steady_clock::now();
-  for (++*shared->arrivals; *shared->arrivals < all; std::this_thread::yield())
+  for (; !isComplete(); std::this_thread::yield()) {
+    progressOthers();
     if (std::chrono::steady_clock::now() - begin > kPatience)
       fail("a collective's peers do not come");
+  }
 }
 
 /// After the work of the current stream; the host continues without waiting.
-template <typename Call> ProcessGroupNCCL::Started ProcessGroupNCCL::start(Call exchange) {
+ProcessGroupNCCL::Started ProcessGroupNCCL::start(const std::vector<Collective> &collectives) {
   if (!stream)
     eagerConnectSingleDevice({});
   queueWait(stream, current, lastQueued(current));
-  queueWork(stream, [this, exchange] {
-    exchange();
-    meet(); // nobody reads the slots any more
-  });
+  auto queueBarrier = [this] {
+    queueWork(stream, [this] { awaitOthers(); }, [this] { return isComplete(); });
+  };
+  for (const Collective &collective : collectives) {
+    queueWork(stream, [this, give = collective.give] {
+      give();
+      arrive();
+    });
+    queueBarrier();
+    queueWork(stream, [this, take = collective.take] {
+      take();
+      arrive(); // nobody reads the slots any more
+    });
+    queueBarrier();
+  }
   return last = c10::make_intrusive<Work>(stream, lastQueued(stream));
 }
 
-/// After this barrier, every slot holds its member's tensor.
-void ProcessGroupNCCL::gather(const at::Tensor &from) {
+/// Fills this member's slot.
+void ProcessGroupNCCL::give(const at::Tensor &from) {
   const size_t bytes = from.count * getByteSize(from.type);
   if (bytes > kSlotBytes)
     fail("a collective of %zu bytes is too large here", bytes);
   checkRead(from.data, bytes, "a collective");
   std::memcpy(shared->slot(position), from.data, bytes);
-  meet();
 }
 
 /// Reduces the slots' elements from `start` into `to`.
@@ -188,13 +215,11 @@ void take(const std::byte *slot, int64_t start, const at::Tensor &to, int64_t at
 
 ProcessGroupNCCL::Started
 ProcessGroupNCCL::allreduce_coalesced(Tensors &tensors, const AllreduceCoalescedOptions &options) {
-  return start([this, tensors, op = options.reduceOp] {
-    for (const at::Tensor &tensor : tensors) {
-      gather(tensor);
-      reduce(tensor, 0, op);
-      meet();
-    }
-  });
+  std::vector<Collective> collectives;
+  for (const at::Tensor &tensor : tensors)
+    collectives.push_back({[this, tensor] { give(tensor); },
+                           [this, tensor, op = options.reduceOp] { reduce(tensor, 0, op); }});
+  return start(collectives);
 }
 ProcessGroupNCCL::Started ProcessGroupNCCL::allreduce(Tensors &tensors,
                                                       const AllreduceOptions &options) {
@@ -203,14 +228,14 @@ ProcessGroupNCCL::Started ProcessGroupNCCL::allreduce(Tensors &tensors,
 
 ProcessGroupNCCL::Started ProcessGroupNCCL::allgather_into_tensor_coalesced(Tensors &to,
                                                                             Tensors &from) {
-  return start([this, to, from] {
-    for (size_t i = 0; i < to.size(); ++i) {
-      gather(from[i]);
-      for (int member = 0; member < size; ++member)
-        take(shared->slot(member), 0, to[i], member * from[i].count, from[i].count);
-      meet();
-    }
-  });
+  std::vector<Collective> collectives;
+  for (size_t i = 0; i < to.size(); ++i)
+    collectives.push_back({[this, one = from[i]] { give(one); },
+                           [this, whole = to[i], count = from[i].count] {
+                             for (int member = 0; member < size; ++member)
+                               take(shared->slot(member), 0, whole, member * count, count);
+                           }});
+  return start(collectives);
 }
 ProcessGroupNCCL::Started ProcessGroupNCCL::_allgather_base(at::Tensor &to, at::Tensor &from) {
   Tensors tos{to}, froms{from};
@@ -220,13 +245,12 @@ ProcessGroupNCCL::Started ProcessGroupNCCL::_allgather_base(at::Tensor &to, at::
 ProcessGroupNCCL::Started
 ProcessGroupNCCL::reduce_scatter_tensor_coalesced(Tensors &to, Tensors &from,
                                                   const ReduceScatterOptions &options) {
-  return start([this, to, from, op = options.reduceOp] {
-    for (size_t i = 0; i < to.size(); ++i) {
-      gather(from[i]);
-      reduce(to[i], position * to[i].count, op);
-      meet();
-    }
-  });
+  std::vector<Collective> collectives;
+  for (size_t i = 0; i < to.size(); ++i)
+    collectives.push_back(
+        {[this, whole = from[i]] { give(whole); },
+         [this, one = to[i], op = options.reduceOp] { reduce(one, position * one.count, op); }});
+  return start(collectives);
 }
 ProcessGroupNCCL::Started
 ProcessGroupNCCL::_reduce_scatter_base(at::Tensor &to, at::Tensor &from,
@@ -242,11 +266,13 @@ ProcessGroupNCCL::Started ProcessGroupNCCL::alltoall_base(at::Tensor &to, at::Te
       received.empty() ? std::vector<int64_t>(size, to.count / size) : received;
   const std::vector<int64_t> gives =
       sent.empty() ? std::vector<int64_t>(size, from.count / size) : sent;
-  return start([this, to, from, takes, gives] {
+  auto giveAll = [this, from, gives] {
     int64_t *ends = shared->ends(position), end = 0;
     for (int member = 0; member < size; ++member)
       ends[member] = end += gives[member];
-    gather(from);
+    give(from);
+  };
+  auto takeAll = [this, to, takes] {
     int64_t at = 0;
     for (int member = 0; member < size; ++member) {
       const int64_t begin = position ? shared->ends(member)[position - 1] : 0;
@@ -255,19 +281,20 @@ ProcessGroupNCCL::Started ProcessGroupNCCL::alltoall_base(at::Tensor &to, at::Te
       take(shared->slot(member), begin, to, at, takes[member]);
       at += takes[member];
     }
-  });
+  };
+  return start({{giveAll, takeAll}});
 }
 
 ProcessGroupNCCL::Started ProcessGroupNCCL::broadcast(Tensors &tensors,
                                                       const BroadcastOptions &options) {
-  return start([this, tensor = tensors[0], root = options.rootRank] {
-    gather(tensor);
-    take(shared->slot(root), 0, tensor, 0, tensor.count);
-  });
+  return start({{[this, tensor = tensors[0]] { give(tensor); },
+                 [this, tensor = tensors[0], root = options.rootRank] {
+                   take(shared->slot(root), 0, tensor, 0, tensor.count);
+                 }}});
 }
 
 ProcessGroupNCCL::Started ProcessGroupNCCL::barrier(const BarrierOptions &) {
-  return start([] {});
+  return start({{[] {}, [] {}}});
 }
 
 } // namespace c10d

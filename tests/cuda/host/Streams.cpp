@@ -40,14 +40,18 @@ CUstream_st &getStream(cudaStream_t stream) {
   return stream ? *stream : defaultStream;
 }
 
+void runFirst(CUstream_st &stream) {
+  auto work = std::move(stream.work.front());
+  stream.work.pop_front();
+  stream.isBusy = true;
+  work.run();
+  stream.isBusy = false;
+  ++stream.finished;
+}
 void finish(CUstream_st &stream, uint64_t number) {
   OnDevice here;
-  while (stream.finished < number) {
-    auto work = std::move(stream.work.front());
-    stream.work.pop_front();
-    work();
-    ++stream.finished;
-  }
+  while (stream.finished < number)
+    runFirst(stream);
 }
 void finish(CUstream_st &stream) {
   finish(stream, stream.queued);
@@ -67,10 +71,10 @@ void copyRows(void *to, size_t toPitch, const void *from, size_t fromPitch, size
 
 } // namespace
 
-void queueWork(cudaStream_t stream, std::function<void()> work) {
+void queueWork(cudaStream_t stream, std::function<void()> work, std::function<bool()> isReady) {
   if (isCaptured(stream))
     return captureWork(stream, std::move(work));
-  getStream(stream).work.push_back(std::move(work));
+  getStream(stream).work.push_back({std::move(work), std::move(isReady)});
   getStream(stream).wasAsked = false;
   ++getStream(stream).queued;
 }
@@ -78,7 +82,15 @@ void queueWork(cudaStream_t stream, std::function<void()> work) {
 void queueWait(cudaStream_t stream, cudaStream_t other, uint64_t number) {
   if (isCapturing())
     return captureWait(stream, other, number);
-  queueWork(stream, [=] { finishUntil(other, number); });
+  queueWork(
+      stream, [=] { finishUntil(other, number); }, [=] { return lastFinished(other) >= number; });
+}
+
+void progressOthers() {
+  for (CUstream_st *stream : streams)
+    while (stream->progresses && !stream->isBusy && !stream->work.empty() &&
+           (!stream->work.front().isReady || stream->work.front().isReady()))
+      runFirst(*stream);
 }
 
 uint64_t lastQueued(cudaStream_t stream) {

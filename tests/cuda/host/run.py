@@ -11,13 +11,18 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import torch
+
 import attention
 import broken
 import emulated
 import operations
+import table
 import titan
+import turns
 from compare import compare, read_losses
 from emulated import OUT, ROOT
+from table import Row
 from titan import Launch, Report, read_arguments, turn_to_make, write_text
 
 RUNS = ROOT / "tests" / "runs"
@@ -34,6 +39,16 @@ MORE = [("gpt2", "odd", "float64"), ("gpt2", "odd", "bfloat16"), ("cloze", "pari
     ("gemma2", "mixtral", "llama3_1", "qwen3_yarn", "deepseek", "tide", "gpt_oss")
     for dtype in ("float32", "bfloat16")] + [
     (file, "parity", "float32") for file in ("balanced", "mixtral_capacity", "relay", "strata", "towers", "vaswani")]
+# Small rows of the parity table, which together have every kind of mesh, of attention over it and of schedule.
+EXPERTS = "shard = 2 splits experts, batch stores params, grads, optimizer"
+MESHES = [
+    Row("llama3", ("pp = 2 splits layers", "cp = 2 splits seq { order = headtail, attention = ring }"), 4,
+        ('pipeline { schedule = "zb_h1", microbatches = 2 }',)),
+    Row("llama3", ("pp = 2 splits layers { stages = 2 }", "cp = 2 splits seq { attention = all_to_all }"), 4,
+        ('pipeline { schedule = "interleaved_1f1b", microbatches = 2 }',), layers=4),
+    Row("mixtral", (EXPERTS, "cp = 2 splits seq"), 4),
+    Row("mixtral_capacity", ("replicate = 2 splits batch", EXPERTS), 4, ("offload = [optimizer]",)),
+]
 
 
 def built(file: str, run: str, dtype: str) -> Path:
@@ -74,6 +89,23 @@ def split(text: Path, file: str, run: str, dtype: str, processes: int):
     Launch(STEPS, processes=processes).run(exe, text, many, ["--check-replicas"])
     result = compare(many, one, dtype)
     return result.passed(), result.table()
+
+
+def on_mesh(text: Path, number: int):
+    """A row of the parity table, with a device for each of its ranks, compared with PyTorch."""
+    row, folder = MESHES[number], OUT / f"mesh-{number}"
+    program = table.write_program(row, folder)
+    exe = emulated.build_for_device(program, "row", row.dtype(), folder / "device")
+    return table.check_steps(row, exe, Launch(STEPS, processes=row.ranks), text)
+
+
+def in_turns(mesh: str):
+    """A generator and a critic, whose steps differ, compared with a PyTorch loop."""
+    axes, ranks = turns.MESHES[mesh]
+    folder = OUT / "turns"
+    program = turns.write_program(turns.CASES[turns.COMPILED], axes, folder, turns.LONG)
+    exe = emulated.build_for_device(program, "run", "float64", folder / "device")
+    return turns.check_run(Launch(turns.LONG, turns.SEED, ranks).run(exe, turns.write_data(), folder / "ours"))
 
 
 def offloaded(text: Path, file: str, run: str, dtype: str):
@@ -139,6 +171,9 @@ def cases(everything: bool, text: Path):
     yield "mistral generates", partial(generated, text, *CASES[1])
     yield "an index outside of a table", index_outside
     yield "llama3 auto on 2 processes", partial(split, text, *CASES[0], 2)
+    for number, row in enumerate(MESHES):
+        yield f"on devices: {row.name()}", partial(on_mesh, text, number)
+    yield "on devices: a generator and a critic on shard2_tp2", partial(in_turns, "shard2_tp2")
     yield "llama3 captured, on 2 processes", partial(in_graphs, text, *CASES[0], 2)
     if everything:
         yield "llama3 on_shard2_tp2", partial(split, text, "llama3", "on_shard2_tp2", "float64", 4)
@@ -155,6 +190,8 @@ def add_arguments(parser) -> None:
 
 def main() -> None:
     arguments = read_arguments(__doc__, OUT, add_arguments)
+    torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float64)
     text = write_text(OUT / "text.txt", TEXT_BYTES)
     report = Report()
     report.cases(cases(arguments.all, text), arguments.names)

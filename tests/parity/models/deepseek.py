@@ -13,6 +13,41 @@ ACTIVE, SCALE = 2, 1.5
 UNDECAYED = ()
 
 
+def shapes(layers, dense_layers, embed, heads, ffn, expert_ffn, experts, shared, plain, turned, value, kv_rank,
+           q_rank, vocab) -> dict[str, tuple[int, ...]]:
+    """The parameters of a model of these sizes."""
+    attend = {
+        "ffn_norm": (embed,),
+        "attn_norm": (embed,),
+        "wo": (heads, value, embed),
+        "kv_down": (embed, kv_rank),
+        "kv_norm": (kv_rank,),
+        "k_turned": (embed, turned),
+        "k_up": (kv_rank, heads, plain),
+        "v_up": (kv_rank, heads, value),
+        "q_down": (embed, q_rank),
+        "q_norm": (q_rank,),
+        "q_up": (q_rank, heads, plain),
+        "q_turned": (q_rank, heads, turned),
+    }
+    routed = {
+        "router": (embed, experts),
+        "expert_w1": (experts, embed, expert_ffn),
+        "expert_w2": (experts, expert_ffn, embed),
+        "expert_w3": (experts, embed, expert_ffn),
+    } | mlp_shapes("shared.", embed, shared * expert_ffn)
+    result = {"table": (vocab, embed)}
+    for repeat, count, block in (("dense_layers", dense_layers, attend | mlp_shapes("", embed, ffn)),
+                                 ("layers", layers, attend | routed)):
+        for layer in range(count):
+            result |= {f"{repeat}.{layer}.{name}": shape for name, shape in block.items()}
+    return result | {"norm": (embed,), "unembed": (embed, vocab)}
+
+
+def mlp_shapes(prefix: str, embed: int, ffn: int) -> dict[str, tuple[int, ...]]:
+    return {prefix + "w1": (embed, ffn), prefix + "w2": (ffn, embed), prefix + "w3": (embed, ffn)}
+
+
 def latent_attention(h: Tensor, p: dict[str, Tensor], frequency: Tensor | None = None,
                      scale: float | None = None) -> Tensor:
     if frequency is None:

@@ -15,6 +15,12 @@ UNDECAYED = ()
 BUFFERS = ("*.balance",)
 
 
+def shapes(layers, experts, **sizes) -> dict[str, tuple[int, ...]]:
+    """The parameters and biases of a model of these sizes."""
+    biases = {f"layers.{layer}.balance": (experts,) for layer in range(layers)}
+    return deepseek.shapes(layers=layers, experts=experts, **sizes) | biases
+
+
 def choose(ranked: Tensor) -> Tensor:
     """The experts of each token: the best ones within the groups whose two best sum to the most
     (section 2.1.2)."""

@@ -75,6 +75,13 @@ bool OpShardingDecision::movesToHeads(size_t a) const {
   return rule.attention && mesh.getAxes()[a].attention == AttentionSplit::Heads;
 }
 
+/// Whether keys come from a cache, which may have narrower rows than the model's keys and no heads.
+/// An axis then shards the queries.
+static bool hasCachedKeys(Operation *op) {
+  auto attention = dyn_cast<ir::AttentionOp>(op);
+  return attention && attention.getStart();
+}
+
 /// Axes that move from positions to heads come last: they divide what the others leave of the
 /// heads, and one all-to-all appends them to the axes of the heads.
 void OpShardingDecision::decide() {
@@ -88,7 +95,7 @@ void OpShardingDecision::decide() {
 void OpShardingDecision::decideAxis(size_t a) {
   Assignment assignment = assignAxis(rule, getUse(a), sizes, mesh.getAxes()[a], degrees);
   if (assignment.kind == Assignment::Split) {
-    if (movesToHeads(a) && assignment.factor == rule.attention->queries)
+    if (movesToHeads(a) && assignment.factor == rule.attention->queries && !hasCachedKeys(op))
       failed.push_back(a);
     degrees[assignment.factor] *= std::max<int64_t>(1, mesh.getAxes()[a].degree);
     split(a, rule.factors[assignment.factor]);

@@ -56,3 +56,20 @@ int64_t Liveness::getLastUse(Value value) const {
   }
   return last;
 }
+
+bool memory::writesBeforeReading(RepeatOp repeat, OpResult stack, Value scanned) {
+  for (const RepeatVariant &body : repeat.getVariants()) {
+    auto isRead = [&](Value copied) {
+      return llvm::any_of(body.getScannedInputs(), [&](const RepeatVariant::ScannedInput &input) {
+        return input.input == scanned && input.slot != copied && !input.slot.use_empty();
+      });
+    };
+    for (auto [value, output, operand] : body.getStackedOutputs()) {
+      auto argument = dyn_cast<BlockArgument>(value);
+      if (output == stack && argument && argument.getOwner() == &body.getBlock() &&
+          isRead(argument))
+        return true;
+    }
+  }
+  return false;
+}

@@ -32,4 +32,8 @@ private:
   int64_t next = 0;
 };
 
+/// Whether a body of `repeat` copies an argument into its slot of `stack`, which it does before
+/// anything else, and reads its slot of `scanned`. Then the two slots cannot share memory.
+bool writesBeforeReading(ir::RepeatOp repeat, mlir::OpResult stack, mlir::Value scanned);
+
 } // namespace titan::memory

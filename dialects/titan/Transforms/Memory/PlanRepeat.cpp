@@ -21,7 +21,8 @@ bool Planner::replacesSlots(RepeatOp repeat, OpResult stack, AllocRefAttr ref) {
   for (auto [i, input] : llvm::enumerate(repeat.getScannedInputs()))
     if (refs.lookup(input) == ref && repeat.getScannedUsers(i) == users)
       old = input;
-  if (!old || llvm::count(repeat.getScannedInputs(), old) != 1)
+  if (!old || llvm::count(repeat.getScannedInputs(), old) != 1 ||
+      writesBeforeReading(repeat, stack, old))
     return false;
   auto isDone = [&](Value value) {
     return value == old || replaced.contains(refs.lookup(value)) ||

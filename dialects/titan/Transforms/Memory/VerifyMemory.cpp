@@ -153,6 +153,9 @@ private:
             llvm::any_of(input.getUsers(), isInside))
           return repeat.emitError("overwrites slots of scanned input ")
                  << j << " that other iterations read";
+        if (memory::writesBeforeReading(repeat, cast<OpResult>(output), input))
+          return repeat.emitError("copies an argument over the slot of scanned input ")
+                 << j << " before the body reads it";
       }
     return success();
   }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -161,10 +162,17 @@ public:
 
 private:
   struct Shared;
-  template <typename Call> Started start(Call);
-  void gather(const at::Tensor &from);
+  /// `give` fills this member's slot; after a barrier, `take` reads those of all.
+  struct Collective {
+    std::function<void()> give, take;
+  };
+  Started start(const std::vector<Collective> &);
+  void give(const at::Tensor &from);
   void reduce(const at::Tensor &to, int64_t start, ReduceOp::RedOpType);
-  void meet();
+  void arrive();
+  bool isComplete() const; // the barrier at which this member is
+  void awaitOthers();
+  void meet(); // both
 
   std::string name;
   int position, size;

@@ -51,3 +51,19 @@ func.func @heads(%q: !q, %k: !q, %v: !q) -> !q {
   %z = titan.sharding_constraint %y : !q -> !q
   return %z : !q
 }
+
+// -----
+
+// The keys of a cache may have no heads that the axis could shard. They are gathered.
+dist.mesh @mesh [#dist.axis<cp = 2>]
+dist.axis_rules "cp" shards ["seq"] fallback [] stores [] attention all_to_all
+!q = !titan.tensor<f32[seq = 8, heads = 2, narrow = 4], <[{cp}, {}, {}]>>
+!k = !titan.tensor<f32[seq = 8, narrow = 4], <[{cp}, {}]>>
+// CHECK-LABEL: func.func @cached
+func.func @cached(%q: !q, %k: !k, %start: !titan.tensor<i64[], <[]>>) -> !q {
+  // CHECK: %[[K:.*]] = dist.reshard %arg1 : {{.*}}<[{cp}, {}]>> -> {{.*}}<[{}, {}]>>
+  // CHECK: titan.attention %arg0, %[[K]], %{{.*}} from %arg2
+  // CHECK-SAME: heads = 2, narrow = 4], <[{cp}, {}, {}]>>
+  %y, %lse = titan.attention %q, %k, %k from %start along "seq" head "narrow" {scale = 0.5} : (!q, !k, !k, !titan.tensor<i64[], <[]>>) -> (!q, !titan.tensor<f32[seq = 8, heads = 2], <[{cp}, {}]>>)
+  return %y : !q
+}

@@ -256,3 +256,21 @@ func.func @train(%x: !t {titan.input = "x"}, %s: !s {titan.input = "s"}) -> (!t 
   }
   return %y, %next : !t, !s
 }
+
+// -----
+
+// A body copies its arguments into stacks first, so the old slot of such a stack is lost.
+!t = !titan.tensor<f32[a = 2]>
+!s = !titan.tensor<f32[layers = 2, a = 2]>
+func.func @train(%x: !t {titan.input = "x"}, %r: !s {titan.input = "r"}, %s: !s {titan.input = "s"}) -> (!t {titan.output = "y"}, !s {titan.output = "next"}) attributes {
+    titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>, #titan.alloc_ref<transient 1>, #titan.alloc_ref<transient 2>],
+    titan.transient = [#titan.allocation<"x", !t, 0 to 9>, #titan.allocation<"r", !s, 0 to 9>, #titan.allocation<"s", !s, 0 to 9>]} {
+  // expected-error@+1 {{copies an argument over the slot of scanned input 1 before the body reads it}}
+  %y, %next = titan.repeat <layers = 2> iter_args(%x) scanned(%r, %s) {titan.result_allocs = [#titan.alloc_ref<transient 0>, #titan.alloc_ref<transient 2>],
+      titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient 0>, #titan.alloc_ref<transient 1 at[0]>, #titan.alloc_ref<transient 2 at[0]>]} : (!t, !s, !s) -> (!t, !s) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %p: !t, %q: !t):
+    %n = titan.exp %q {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !t -> !t
+    titan.yield %n, %p : !t, !t
+  }
+  return %y, %next : !t, !s
+}
