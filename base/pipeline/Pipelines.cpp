@@ -50,11 +50,11 @@ Pipelines::Pipelines(const Table &table, const std::vector<PlannedStep> &steps,
     if (isRun(table, table.pipelines[i]))
       add(table, table.pipelines[i], steps[i]);
   }
-  holdUnused(table);
+  assignUnusedToFirstRank(table);
 }
 
-/// Files contain parameters and states that no fragment uses.
-void Pipelines::holdUnused(const Table &table) {
+/// Files contain parameters and states that no fragment uses, so one rank must have them.
+void Pipelines::assignUnusedToFirstRank(const Table &table) {
   const std::vector<bool> &isStored = table.isStored;
   for (size_t i = 0; i < isStored.size(); ++i)
     if (isStored[i] && holders[i] < 0) {
@@ -63,14 +63,14 @@ void Pipelines::holdUnused(const Table &table) {
     }
 }
 
-/// Of a fragment that the command does not run, parameters and states are needed alone.
+/// A fragment that the command does not run needs only its parameters and states.
 void Pipelines::findMemory(const Table &table, const Pipeline &pipeline,
                            const schedule::Schedule &schedule) {
   for (const Fragment &fragment : pipeline.fragments) {
     const int runner = schedule.getRankOfStage(fragment.stage);
     const bool isNeeded = contains(table.functions, fragment.function);
     if (runner != rank)
-      elsewhere.push_back(fragment.function);
+      functionsOfOtherRanks.push_back(fragment.function);
     for (int allocation : fragment.uses) {
       const size_t index = static_cast<size_t>(allocation);
       if (!isNeeded && !table.isStored[index])
@@ -124,7 +124,7 @@ bool Pipelines::isPacked(size_t allocation) const {
 }
 
 bool Pipelines::runs(const std::string &function) const {
-  return !contains(elsewhere, function);
+  return !contains(functionsOfOtherRanks, function);
 }
 
 } // namespace titan::pipeline

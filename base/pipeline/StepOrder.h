@@ -1,9 +1,9 @@
-// The fragments that each rank runs in a step of a pipeline, in order. Plain data: every rank
+// The order in which each rank calls fragments in a step of a pipeline. Plain data: every rank
 // derives the order of all ranks from the program's table, so that both ends of a transfer agree.
 //
-// Ranks are coordinates along the axis of the pipeline here.
+// In this file, a rank is a coordinate along the axis of the pipeline.
 //
-// Errors: Fault for a table that no compiler emits.
+// Errors: throws Fault if the table is inconsistent, which no compiler emits.
 #pragma once
 
 #include "base/pipeline/Table.h"
@@ -24,16 +24,17 @@ struct FragmentCall {
 /// The calls of each rank.
 using StepOrder = std::vector<std::vector<FragmentCall>>;
 
-/// The schedule of a pipeline on `ranks` ranks. `microbatches` is the number of microbatches in
-/// training, for programs without microbatches too: training decides which rank has which stage.
-/// Throws ScheduleError.
+/// The schedule of a pipeline on `ranks` ranks. `microbatches` is the number of microbatches of the
+/// train program, also for programs without microbatches: all programs place stages on the same
+/// ranks. Throws ScheduleError.
 schedule::Schedule buildSchedule(const Pipeline &pipeline, int64_t ranks, int64_t microbatches);
 
-/// `Begin`, the compute actions of the rank's row, then `Update` or `Evaluate` by ascending level.
+/// Orders the calls of each rank: `Begin` fragments, the compute actions of the rank's row of the
+/// schedule, then `Update` or `Evaluate` fragments by ascending level.
 StepOrder orderStep(const Pipeline &pipeline, const schedule::Schedule &schedule);
 
-/// The name of a call in profiles: "2F0" as in the schedule's table, otherwise that of the
-/// function.
+/// The name of a call in profiles: the action in the schedule's table, such as "2F0", or else the
+/// name of the function.
 std::string getName(const Pipeline &pipeline, const FragmentCall &call);
 
 } // namespace titan::pipeline

@@ -1,5 +1,5 @@
-// What the actions of a schedule read and write. Replay, verifier, passes and memory derive all
-// dependencies between actions from these two functions.
+// The values that the actions of a schedule read and write. Replay, verifier, passes and memory
+// derive all dependencies between actions from these two functions.
 #pragma once
 
 #include "base/schedule/Schedule.h"

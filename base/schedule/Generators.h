@@ -5,7 +5,7 @@
 
 namespace titan::schedule {
 
-/// What a schedule is generated for. All numbers are at least 1.
+/// The sizes for which a schedule is generated. All numbers are at least 1.
 struct Sizes {
   int ranks = 1, stagesPerRank = 1, microbatches = 1;
 };

@@ -22,7 +22,7 @@ struct Schedule {
   int getRankOfStage(int stage) const { return rankOf[static_cast<size_t>(stage)]; }
 };
 
-/// What is wrong with a schedule, and where.
+/// An error in a schedule, with its position in the table.
 struct ScheduleFault {
   int rank = -1; ///< row of the table; -1: the whole table
   int cell = -1; ///< column of the table; -1: the whole row

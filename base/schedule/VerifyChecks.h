@@ -25,7 +25,7 @@ private:
   std::map<std::tuple<Kind, int, int>, Position> positions;
 };
 
-/// What a check needs, and the faults that it finds.
+/// The input of a check, and the faults that it finds.
 struct Verification {
   const Schedule &schedule;
   ActionIndex actions;

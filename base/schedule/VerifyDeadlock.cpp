@@ -8,7 +8,7 @@
 namespace titan::schedule {
 namespace {
 
-/// What a rank that does not go on waits for.
+/// The action at which a rank waits, and the action that it waits for.
 struct Wait {
   Position waiting, awaited;
 };
