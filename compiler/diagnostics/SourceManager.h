@@ -49,7 +49,7 @@ public:
   size_t offset(Location location) const;
   /// The text that a location covers.
   std::string_view text(Location location) const;
-  /// The smallest location that covers both. They must lie in one file; an invalid one is ignored.
+  /// The smallest location that covers both. Both must be in one file; an invalid one is ignored.
   Location cover(Location first, Location last) const;
 
   size_t bufferCount() const { return buffers.size(); }

@@ -69,7 +69,7 @@ int cacheCommand(const CommonOptions &options, const CacheOptions &cache);
 
 /// Generates a pipeline schedule, or verifies a table of one, and shows it.
 int scheduleCommand(const CommonOptions &common, const ScheduleOptions &options);
-/// What may stand for the name of a schedule: "gpipe, 1f1b, ..., all".
+/// The legal values for the name of a schedule: "gpipe, 1f1b, ..., all".
 std::string scheduleNames();
 
 /// The long description of a code.

@@ -1,4 +1,4 @@
-// Compiles emitted source to an executable in the cache.
+// Compiles an emitted program to an executable in the cache.
 #include "compiler/driver/Build.h"
 #include "compiler/driver/Cache.h"
 #include "compiler/driver/CacheKey.h"
@@ -17,23 +17,23 @@ namespace titan::driver {
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// Compiles; again without GCC's vectorisers if these crash.
+/// Compiles a source file. If GCC crashes, compiles the file again without the vectorisers.
 static bool compileObject(std::vector<std::string> compile, const std::string &object,
                           DiagnosticEngine &diags) {
   const std::string errors = object + ".errors";
   int status = runProgram(compile, errors);
-  std::string said;
+  std::string output;
   if (auto file = llvm::MemoryBuffer::getFile(errors))
-    said = (*file)->getBuffer().str();
+    output = (*file)->getBuffer().str();
   fs::remove(errors);
-  if (status != 0 && llvm::StringRef(said).contains("internal compiler error")) {
+  if (status != 0 && llvm::StringRef(output).contains("internal compiler error")) {
     diags.report(Code::CompilerFails, {},
                  "the C++ compiler fails by a fault of its own; the program is compiled without "
                  "vectorisation, and may be slower");
     compile.insert(compile.end(), {"-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize"});
     return runProgram(compile) == 0;
   }
-  llvm::errs() << said;
+  llvm::errs() << output;
   return status == 0;
 }
 
@@ -56,16 +56,16 @@ static bool compileProgram(const std::string &file, const std::string &output,
   return succeeded;
 }
 
-/// The nearly full directory among these, with its free space; empty if there is none.
+/// The first nearly full directory of `folders`, with its free space; empty if all have space.
 static std::string describeFullFolder(llvm::ArrayRef<llvm::StringRef> folders) {
-  constexpr uint64_t enough = uint64_t{64} << 20; // for all that compilers write of one program
+  constexpr uint64_t enough = uint64_t{64} << 20; // for all files of one compilation
   for (llvm::StringRef folder : folders)
     if (auto space = fs::disk_space(folder); space && space->available < enough)
       return "`" + folder.str() + "` has " + std::to_string(space->available >> 10) + " KiB left";
   return "";
 }
 
-/// Emitted source must compile, unless the disk is full.
+/// Reports a failed compilation: a full disk if there is one, or else a fault of titanc.
 static void reportFailure(llvm::StringRef source, DiagnosticEngine &diags) {
   llvm::SmallString<128> temporary;
   path::system_temp_directory(/*erasedOnReboot=*/true, temporary);
@@ -79,7 +79,7 @@ static void reportFailure(llvm::StringRef source, DiagnosticEngine &diags) {
               "XDG_CACHE_HOME");
 }
 
-/// Compiles in a build directory and publishes the result.
+/// Compiles in a build directory and publishes the executable in the cache entry.
 static std::string buildEntry(CacheEntry &entry, const std::string &source, const std::string &name,
                               const Toolchain &toolchain, DiagnosticEngine &diags) {
   std::string folder = entry.makeBuildFolder();
@@ -118,7 +118,7 @@ std::string buildCached(const std::string &source, const std::string &name,
       reportWriteError(diags, entry.path(), entry.error());
       return "";
     }
-    executable = findCached(*cache, key, name); // by whom was waited for
+    executable = findCached(*cache, key, name); // built by the process that held the lock
     Notice notice("compiling " + name + "; what is unchanged is not compiled again ...");
     if (executable.empty())
       executable = buildEntry(entry, source, name, toolchain, diags);

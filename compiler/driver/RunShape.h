@@ -1,5 +1,5 @@
-// What a run with small sizes must have in common with the run itself, so that it exercises the
-// same passes and rules.
+// The properties that a run with small sizes must have in common with the original run, so that it
+// exercises the same passes and rules.
 #pragma once
 
 #include "compiler/sema/check/Check.h"

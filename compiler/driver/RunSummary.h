@@ -23,7 +23,7 @@ struct RunSummary {
   /// Why generation computes whole texts for every token (`titan.uncached`); empty: it does not.
   std::string uncached;
   plan::MemoryReport memory; ///< of the rank that needs most
-  /// Of a pipeline: each rank along its axis.
+  /// One per rank along the axis of a pipeline.
   std::vector<plan::MemoryReport> memoryOfStages;
   std::vector<AxisReport> mesh; ///< its axes, outer to inner
   std::optional<plan::PipelineReport> pipeline;

@@ -1,4 +1,4 @@
-// What `titanc schedule` is asked for.
+// The options of `titanc schedule`.
 #pragma once
 
 #include "base/schedule/Generators.h"

@@ -8,8 +8,8 @@
 
 namespace titan::driver {
 
-/// What the results of a step are. In the order in which a step computes them, so that the first
-/// kind with a deviation is nearest to its cause.
+/// The kinds of results of a step, in the order in which a step computes them. The first kind with
+/// a deviation is therefore nearest to the cause of the deviation.
 enum class ResultKind { Loss, Gradient, GradientNorm, Parameter, State };
 inline constexpr size_t numResultKinds = 5;
 

@@ -1,4 +1,4 @@
-// What `titanc verify` has found, as text and as JSON.
+// Prints the results of `titanc verify`, as text and as JSON.
 #include "base/text/Counted.h"
 #include "compiler/driver/TextTable.h"
 #include "compiler/driver/Verification.h"

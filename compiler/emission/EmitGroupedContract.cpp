@@ -196,7 +196,7 @@ void GroupedContract::emitProduct() {
     emission::emitProduct(emitter, a, b, matrix, type, /*accumulates=*/true);
 }
 
-/// Opens a loop over the places of the group in the order.
+/// Opens a loop over the positions of the group in the order.
 void GroupedContract::emitGroupLoop(const std::string &position, const std::string &advance) {
   out.open("for (int64_t " + position + " = tm::groupBegin(" + ends + ", " + group + "); " +
            position + " < " + ends + "[" + group + "]; " + position + advance + ")");

@@ -1,4 +1,4 @@
-// What depends on order along a dimension.
+// Emits operations that depend on an order along a dimension.
 
 #include "compiler/emission/FunctionEmitter.h"
 #include "compiler/emission/Sums.h"

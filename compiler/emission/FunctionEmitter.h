@@ -43,7 +43,7 @@ public:
   /// Emits the operations of `block` as a function called `name`.
   mlir::LogicalResult emitFunction(llvm::StringRef name, mlir::Block &block);
 
-  // What the emission of operations uses
+  // Accessors for the code that emits operations.
   Writer &out() { return body; }
   LocalSizes &sizes() { return program.sizes; }
   bool isCuda() const { return program.target == Target::Cuda; }

@@ -68,7 +68,7 @@ private:
   dist::MeshOp mesh;
   NameScope scope;
   llvm::StringMap<SizeFactor> known; ///< by definition
-  /// Those of `getSize` that are constants, which no function has to declare.
+  /// The sizes of `getSize` that are constants, which no function has to declare.
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, SizeFactor> constantSizes;
   llvm::SmallVector<std::string> constants;
   llvm::MapVector<llvm::StringRef, std::string> variables; ///< name to definition

@@ -113,7 +113,8 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
   return 0;
 }
 
-/// Documents and places in them, as data have them: a new one begins at an eighth of the positions.
+/// Documents and positions in them, as data have them: a document begins at each position with
+/// probability 1/8.
 void generatePositions(HostTensor &tensor, int64_t columns, Feed feed, uint64_t firstSample,
                        const Settings &settings) {
   RandomStream stream(settings.seed, "input", "documents");
@@ -239,8 +240,8 @@ bool isFoundByName(func::FuncOp function, const Role &role) {
   });
 }
 
-/// A value from the file, also when it holds the layers of a stacked tensor one by one. What --dump
-/// wrote is found too.
+/// The value of an argument from the file, which may contain a stacked tensor or its layers one by
+/// one. Also finds the names that --dump writes.
 FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTensorType type,
                                                const Role &role, ArrayRef<std::string> layers,
                                                const Settings &settings) {

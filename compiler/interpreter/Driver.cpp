@@ -38,7 +38,7 @@ LogicalResult load(MLIRContext &context, const std::string &file, bool float64, 
   return success();
 }
 
-/// Adds the results by name for --dump, in the place of earlier ones. Stacked tensors are written
+/// Adds the results by name for --dump, and replaces earlier ones. Stacked tensors are written
 /// slot by slot, as weight files store them.
 void collect(const Session &session, std::map<std::string, ir::HostTensor> &tensors) {
   for (const Result &result : session.getResults()) {

@@ -63,7 +63,7 @@ struct Check {
 const std::array<double, 3> kDistances{1e-3, 1e-5, 1e-7};
 constexpr double kRoundingOfNearest = 1e-8; // of a slope at the smallest distance: 1e-15 / 1e-7
 
-/// Whether the slopes come to `expected` as fast as the distance goes to 0. They do where both
+/// Whether the slopes converge to `expected` as fast as the distance goes to 0. They do where both
 /// sides of the parameter have the same slope and curve differently; of a smooth loss they are
 /// there at once, and from a wrong gradient they stay away.
 bool differsInCurvature(const std::array<double, 3> &slopes, double expected) {
@@ -82,7 +82,7 @@ bool isDiscontinuous(const std::array<double, 3> &slopes) {
 }
 } // namespace
 
-/// Whether the loss has different slopes on both sides of the parameter, and `expected` lies
+/// Whether the loss has different slopes on both sides of the parameter, and `expected` is
 /// between them: any such is a gradient there (a subgradient, where the loss is convex).
 static FailureOr<bool> isAtKink(Session &session, unsigned index, const HostTensor &start,
                                 const std::vector<double> &direction, double expected,

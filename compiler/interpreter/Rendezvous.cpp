@@ -1,4 +1,4 @@
-// Matches the collectives of ranks.
+// Matches the collectives and messages of ranks.
 
 #include "compiler/interpreter/Rendezvous.h"
 
@@ -48,7 +48,7 @@ std::optional<std::string> Rendezvous::post(int64_t rank, Call call) {
   return isNext ? compare(rank, lane) : std::nullopt;
 }
 
-/// The mismatch between the next calls of `rank` and of the other ranks in a lane, if any.
+/// An error message if the next calls of `rank` and of another rank in the lane differ.
 std::optional<std::string> Rendezvous::compare(int64_t rank, const Lane &lane) const {
   const Call &call = *getNext(rank, lane);
   for (int64_t member : lane.ranks) {

@@ -1,8 +1,9 @@
-// Matches the collectives of ranks.
+// Matches the collectives and messages of ranks.
 //
 // A collective happens when all ranks of its group have called it, a message when both of its ranks
-// have. A rank may call several before it waits for the first. Those of one group happen in the
-// order of its calls, as on the lane of the group at run time; groups do not wait for each other.
+// have. A rank may call several collectives before it waits for the first one. Collectives of one
+// group happen in the order of the calls, as on the lane of the group at run time. Groups do not
+// wait for each other.
 // Communication libraries match calls by group and order only: with wrong calls a program hangs or
 // computes nonsense. The interpreter compares the calls and detects deadlocks.
 //

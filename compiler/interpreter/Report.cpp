@@ -1,4 +1,4 @@
-// Results as text.
+// Prints the results of a session.
 
 #include "compiler/interpreter/Report.h"
 

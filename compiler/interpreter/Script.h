@@ -17,7 +17,7 @@ public:
   /// Takes the results of the function that `device` has run.
   virtual mlir::LogicalResult finish(const Device &device) = 0;
   virtual bool isFinished(int64_t rank) const = 0;
-  /// What `rank`, which is not running a function, waits for.
+  /// Describes the event that `rank` waits for while it runs no function.
   virtual std::string describeWait(int64_t rank) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Runs a program step by step.
+// Runs a program step by step on the interpreter's ranks.
 
 #include "compiler/interpreter/Session.h"
 
@@ -41,11 +41,11 @@ static FailureOr<std::vector<func::FuncOp>> findFunctions(ModuleOp module, Strin
   return functions;
 }
 
-/// All ranks are in one process.
+/// A bound on memory, because one process interprets all ranks.
 static constexpr int64_t kMostRanks = 4096;
 
-/// Whether a type has a sharding: the program has passed the shard phase.
-static bool isMapped(func::FuncOp function) {
+/// Whether the function has passed the shard phase: one of its types has a sharding.
+static bool hasShardings(func::FuncOp function) {
   auto hasSharding = [](Type type) {
     auto tensor = dyn_cast<NamedTensorType>(type);
     return tensor && tensor.getSharding();
@@ -59,7 +59,7 @@ static bool isMapped(func::FuncOp function) {
              .wasInterrupted();
 }
 
-/// The turns of the program `name`; none if it is a function.
+/// The turns of the train program `name`; empty if a function has this name.
 static SmallVector<func::FuncOp> findTurnPrograms(ModuleOp module, StringRef name) {
   SmallVector<func::FuncOp> turns;
   if (name.empty() || module.lookupSymbol(name))
@@ -92,7 +92,7 @@ FailureOr<Session> Session::create(ModuleOp module, StringRef programs, int64_t 
   auto functions = findFunctions(module, programs);
   if (failed(functions))
     return failure();
-  dist::MeshOp meshOp = isMapped(functions->front()) ? dist::MeshOp::lookup(module) : nullptr;
+  dist::MeshOp meshOp = hasShardings(functions->front()) ? dist::MeshOp::lookup(module) : nullptr;
   auto mesh = std::make_unique<RankMesh>(meshOp, autoDegree);
   if (mesh->getNumRanks() > kMostRanks)
     return module.emitError("the mesh has more ranks than the interpreter has, ") << kMostRanks;
@@ -108,7 +108,7 @@ FailureOr<Session> Session::create(ModuleOp module, StringRef programs, int64_t 
   return session;
 }
 
-/// Sets the arguments that change in every step, or those that persist between steps.
+/// Sets the arguments that change in every step, or else the arguments that persist between steps.
 LogicalResult Session::makeArguments(bool everyStep) {
   for (unsigned i = 0; i < getFunction().getNumArguments(); ++i) {
     std::string kind = getArgumentRole(getFunction(), i).kind;
@@ -128,7 +128,8 @@ void Session::setArgument(unsigned index, const HostTensor &global) {
     arguments[rank][index] = std::make_shared<HostTensor>(getShard(type, *mesh, rank, global));
 }
 
-/// The location of the parameter that a role belongs to; that of the function without one.
+/// The location of the parameter `name` or of the parameter of state `name`. The location of the
+/// function if neither exists.
 static Location findLocation(func::FuncOp function, StringRef name) {
   SmallVector<func::FuncOp> bodies{function};
   if (isFragmented(function))
@@ -159,6 +160,7 @@ FailureOr<HostTensor> Session::getArgument(unsigned index) {
                     index, getArgumentRole(getFunction(), index).str());
 }
 
+/// The family of a result (`Result::family`).
 static std::string getFamily(func::FuncOp function, unsigned index) {
   Role role = getResultRole(function, index);
   auto updated = function.getResultAttrOfType<IntegerAttr>(index, ir::attr::kUpdates);
@@ -168,7 +170,7 @@ static std::string getFamily(func::FuncOp function, unsigned index) {
   return kind == "state" ? StringRef(role.name).split('.').first.str() : kind;
 }
 
-/// Gives the other turns the new value of an argument that `turn` has updated.
+/// Sets an argument that `turn` has updated in all other turns.
 LogicalResult Session::passOnUpdate(Session &turn, unsigned argument) {
   const Role role = getArgumentRole(turn.getFunction(), argument);
   const Attribute stage = turn.getFunction().getArgAttr(argument, ir::attr::kStage);
@@ -185,7 +187,8 @@ LogicalResult Session::passOnUpdate(Session &turn, unsigned argument) {
   return success();
 }
 
-/// The name of an output begins with that of its turn.
+/// Runs the step of one turn and appends its results. The names of outputs get the turn's name as a
+/// prefix.
 LogicalResult Session::runTurn(Session &turn, bool keep) {
   turn.nextStep = nextStep;
   if (failed(turn.step(keep)))

@@ -27,11 +27,12 @@ void addStepAttributes(const sema::Run &run, mlir::OpBuilder &builder, mlir::Ope
 ir::PrecisionAttr precisionAttribute(const sema::Run &run, const Translation &translation,
                                      mlir::MLIRContext *context);
 
-/// What groups say of how one parameter is updated, besides its optimizer.
+/// Adds the attributes by which groups determine the update of one parameter, besides its
+/// optimizer.
 void addGroupAttributes(const sema::Run &run, const sema::Parameter &parameter,
                         mlir::OpBuilder &builder,
                         llvm::SmallVectorImpl<mlir::NamedAttribute> &role);
-/// The losses and the period of a trained parameter, where groups state them.
+/// Adds the losses and the period of a trained parameter, if groups set them.
 void addTurnAttributes(const sema::Run &run, const sema::Model &model,
                        const sema::Parameter &parameter, mlir::OpBuilder &builder,
                        llvm::SmallVectorImpl<mlir::NamedAttribute> &role);

@@ -1,4 +1,4 @@
-// Phases as passes.
+// The pass that runs a phase of the compiler.
 
 #ifndef TITAN_PIPELINES_PASSES_TD
 #define TITAN_PIPELINES_PASSES_TD
@@ -8,9 +8,10 @@ include "mlir/Pass/PassBase.td"
 def TitanRunPhase : Pass<"titan-run-phase", "::mlir::ModuleOp"> {
   let summary = "Runs a phase of the compiler with the settings of the module's run";
   let description = [{
-    Builds the pipeline of the phase with the options that `titan.run` sets, as titanc does, and runs it. A
-    pipeline of `titan-opt` is built before the module is read, so `--titan-phase-NAME` consists of this
-    pass. The pass works on the module, because phases contain passes of the module.
+    Builds the pipeline of the phase with the options that `titan.run` sets, as titanc does, and runs the
+    pipeline. titan-opt builds its own pipeline before it reads the module and its `titan.run`. Therefore
+    `--titan-phase-NAME` consists of this pass, which builds the phase later. The pass runs on the module,
+    because some passes of phases run on the module.
 
     Input, with `phase=overlap`:
     ```mlir

@@ -143,7 +143,7 @@ bool usesBlas(ir::ContractOp contract, const Processor &processor) {
 
 using PersistentKind = int64_t MemoryReport::*;
 
-/// What an argument is for; null for scalars.
+/// The row of the report that counts an argument; null for scalars.
 PersistentKind getPersistentKind(func::FuncOp function, unsigned argument) {
   auto has = [&](StringRef role) { return function.getArgAttr(argument, role) != nullptr; };
   if (has(ir::attr::kParam))
@@ -177,7 +177,7 @@ llvm::DenseMap<int64_t, PersistentKind> getPersistentKinds(ModuleOp module) {
   return kinds;
 }
 
-/// What a training run executes: steps and evaluations.
+/// Whether a training run executes the function: steps and evaluations.
 bool isOfTraining(StringRef function) {
   StringRef program = function.split('.').first;
   return program == "train" || program == "eval";

@@ -28,7 +28,7 @@ struct ShardingReport {
   std::vector<dist::ConflictUse> conflicts;
 };
 
-/// Of the train programs, or of the first program if there is none.
+/// The report for the train programs, or for the first program if no train program exists.
 ShardingReport reportSharding(mlir::ModuleOp beforeSharding);
 
 } // namespace titan::plan

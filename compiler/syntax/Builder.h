@@ -22,7 +22,7 @@ public:
 private:
   using P = TitanParser;
 
-  // Places and names.
+  // Locations and names.
   Location at(const antlr4::Token &token) const;
   Location at(const antlr4::ParserRuleContext &context) const;
   Location at(antlr4::tree::TerminalNode &node) const { return at(*node.getSymbol()); }

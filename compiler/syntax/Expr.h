@@ -149,7 +149,7 @@ struct DimBinding {
   Location loc;
 };
 
-/// One argument of a call. What is filled in, by kind and form:
+/// One argument of a call. The members that are set, by kind and form:
 ///   `x`, `f(x) + 1`                  Positional, value
 ///   `mask = causal`                  Keyword, name, value
 ///   `over d`, `along seq`            Over/Along, dims

@@ -33,7 +33,7 @@ bool isOperandEnd(const Token &t) {
 
 /// These words begin a statement or a declaration where a name follows on the same line, as nothing
 /// else does; anywhere else they are names. `weights` precedes a string, `default` such a word, or
-/// like `for` and `unless` follows an operand; `data` stands between `default` and a brace.
+/// like `for` and `unless` follows an operand; `data` is between `default` and a brace.
 bool isNameAfterAll(const Token &previous, const Token &word, const Token &next) {
   switch (word.type) {
   case TitanLexer::DEFAULT:

@@ -4,7 +4,7 @@
 // Nodes are structs with public members, owned by unique_ptr and discriminated by a kind. `as<T>()`
 // returns null for another kind. Every node has the location of its whole text, and every name its
 // own location. After a syntax error, any pointer documented as "may be null" can be null, but
-// existing nodes are complete. Only modules without syntax errors are passed on.
+// existing nodes are complete. Semantic analysis sees only modules without syntax errors.
 #pragma once
 
 #include "compiler/diagnostics/SourceManager.h"
@@ -39,7 +39,7 @@ struct DimRef {
   std::optional<Name> rename;
   Location loc;
 
-  /// The name of the dimension from here on.
+  /// The name of the dimension in the result.
   const Name &known() const { return rename ? *rename : dim.last(); }
 };
 
@@ -58,7 +58,7 @@ struct TypeSpec {
   bool isEmpty() const { return !dtype && !dims; }
 };
 
-/// Gives the node classes their checked casts. `Derived` has `kind`, each `T` a static `Kind`.
+/// The checked casts of the node classes. `Derived` has a member `kind`, each `T` a static `Kind`.
 template <typename Derived> struct CastMixin {
   template <typename T> const T *as() const {
     const auto &self = static_cast<const Derived &>(*this);

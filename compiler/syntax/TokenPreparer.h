@@ -44,7 +44,7 @@ private:
     size_t operators = 0; // since the last separator at this level
   };
 
-  // Places and the result so far.
+  // The current position, and the result so far.
   Location at(const Token &t) const { return sources.locate(file, t.offset, t.length); }
   std::string quoted(const Token &t) const {
     return "`" + std::string(t.text(sources.text(file))) + "`";

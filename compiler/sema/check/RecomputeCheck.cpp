@@ -1,4 +1,5 @@
-// Checks `recompute` of a run for contradictions, and its names against the model.
+// Checks the `recompute` options of a run: contradictions, and names and numbers that the model
+// lacks.
 #include "compiler/sema/check/Check.h"
 #include "compiler/sema/modules/Suggest.h"
 
@@ -7,23 +8,23 @@
 
 namespace titan::sema {
 
-/// The options that select recomputed layers exclude one another.
+/// Reports options that select recomputed layers twice.
 void checkPolicies(const Run &run, DiagnosticEngine &diags) {
-  // An option with its default value leaves the selection to the others.
+  // An option with its default value selects nothing.
   auto isSet = [&](const char *path) {
     const Option &option = run.options.at(path);
     return option.loc.isValid() && !(option.value == findOption(path)->initial);
   };
-  const char *given = nullptr;
+  const char *first = nullptr;
   for (const char *path : {"recompute", "recompute.every", "recompute.layers"}) {
     if (!isSet(path))
       continue;
-    if (given)
+    if (first)
       diags
           .report(Code::OptionWithoutEffect, run.options.at(path).loc,
-                  "`" + std::string(path) + "` cannot be combined with `" + given + "`")
-          .note(run.options.at(given).loc, "this selects the recomputed layers already");
-    given = path;
+                  "`" + std::string(path) + "` cannot be combined with `" + first + "`")
+          .note(run.options.at(first).loc, "this selects the recomputed layers already");
+    first = path;
   }
   for (const std::string path : {"recompute.save", "recompute.blocks"})
     if (isSet("recompute") && isSet(path.c_str()))
@@ -36,7 +37,7 @@ void checkPolicies(const Run &run, DiagnosticEngine &diags) {
 
 namespace {
 
-/// Collects the names of called blocks, inside and outside of repeats.
+/// Collects the names of called blocks, separately inside and outside of repeats.
 void collectBlocks(const Region &region, bool isRepeated, std::set<std::string> &inside,
                    std::set<std::string> &outside) {
   for (const Op &op : region.ops) {
@@ -76,7 +77,7 @@ void checkRecompute(const CheckedRun &checked, DiagnosticEngine &diags) {
     diags.report(Code::OptionWithoutEffect, checked.run.options.at(path).loc, std::move(message))
         .note(checked.train.loc, "the model is declared here");
   };
-  std::string most = layers == 1 ? "1 layer" : std::to_string(layers) + " layers";
+  std::string longest = layers == 1 ? "1 layer" : std::to_string(layers) + " layers";
   for (const char *path :
        {"recompute", "recompute.every", "recompute.layers", "recompute.save", "recompute.blocks"}) {
     const Option &option = checked.run.options.at(path);
@@ -87,13 +88,13 @@ void checkRecompute(const CheckedRun &checked, DiagnosticEngine &diags) {
   if (layers == 0)
     return;
   if (checked.run["recompute.every"].integer > layers)
-    report("recompute.every", "`recompute.every` has no effect: the longest repeat has " + most);
-  std::set<int64_t> named;
+    report("recompute.every", "`recompute.every` has no effect: the longest repeat has " + longest);
+  std::set<int64_t> seen;
   for (const Value &layer : checked.run["recompute.layers"].elements) {
     if (layer.integer >= layers)
       report("recompute.layers", "there is no layer " + layer.print() +
-                                     ": the longest repeat has " + most + ", counted from 0");
-    else if (!named.insert(layer.integer).second)
+                                     ": the longest repeat has " + longest + ", counted from 0");
+    else if (!seen.insert(layer.integer).second)
       report("recompute.layers", "`recompute.layers` names layer " + layer.print() + " twice");
   }
   checkBlocks(checked, diags);

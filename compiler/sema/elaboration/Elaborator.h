@@ -25,7 +25,7 @@ struct LaunchOption {
 /// The options of a schedule by name.
 using ScheduleRequest = std::map<std::string, LaunchOption>;
 
-/// What a run fixes for a model: arguments, dimensions of the data, and element types.
+/// The values that a run fixes for a model: arguments, dimensions of the data, and element types.
 struct Specialisation {
   std::map<std::string, Argument> arguments;
   std::map<std::string, Argument> sizes; ///< of samples, positions, and dimensions of arrays

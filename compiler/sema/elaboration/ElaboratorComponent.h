@@ -12,11 +12,13 @@ namespace titan::sema {
 
 struct Elaboration;
 
-inline constexpr size_t maxDims = 64; ///< of one tensor
+inline constexpr size_t maxDims = 64; ///< dimensions of one tensor
 
-/// The declared dimensions that determine the result of `@`; null: none.
+/// The declared dimensions of the value that an expression defines; they determine the result of
+/// `@`. Null: none are declared.
 using Expected = const DimSet *;
 
+/// An iteration of a repeat that encloses the current position.
 struct Loop {
   DimId dim;
   int64_t index;
@@ -40,7 +42,8 @@ struct EvalContext {
   NamePrefix prefix(const DimTable &dims, bool withCallees = false) const;
 };
 
-/// Whether operands of these element types may be combined: floating-point types are converted.
+/// Whether one operation may combine operands of these element types. Floating-point types are
+/// converted.
 inline bool mayJoin(DType a, DType b) {
   return a == b || (isFloat(a) && isFloat(b));
 }
@@ -52,7 +55,7 @@ protected:
   ElaboratorComponent &operator=(const ElaboratorComponent &) = delete;
   ~ElaboratorComponent() = default;
 
-  /// Shorthands for operations of other components.
+  // Shorthands for operations of other components.
   Value eval(const syntax::Expr &expr, Expected expected = nullptr);
   Value emit(Op op, TensorType type, Location at);
   std::optional<DimId> resolveDim(const syntax::Path &path);
@@ -66,8 +69,8 @@ protected:
   std::string print(const DimSet &dims) const;
   std::string printSizes(const DimSet &dims) const;
   std::string quote(const DimSet &dims) const;
-  /// "half"; "another half" if `half` denotes another dimension in this scope: a function created
-  /// it.
+  /// The name of a dimension for messages: "half", or "another half" if a function created the
+  /// dimension and `half` denotes another one in this scope.
   std::string displayName(DimId id) const;
 
   Elaboration &elaboration;

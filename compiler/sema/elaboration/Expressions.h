@@ -1,4 +1,4 @@
-// Operators, conditionals and names.
+// Evaluates operators, conditionals, names and lists.
 #pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
@@ -10,7 +10,7 @@ public:
   explicit Expressions(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   Value eval(const syntax::Expr &expr, Expected expected = nullptr);
-  /// The value of a condition; nothing after a report.
+  /// The value of a condition; empty after a reported error.
   std::optional<bool> condition(const syntax::Expr &expr);
 
 private:

@@ -179,8 +179,8 @@ static std::string abbreviated(const std::string &name, const std::vector<std::s
   return "";
 }
 
-/// The role of a dimension by its place in an input of a model, if the place gives it one: samples
-/// are first, positions of tokens second.
+/// The role of a dimension by its index in an input of a model, if the index determines a role:
+/// samples are first, positions of tokens second.
 static const char *roleInInput(const ModelDecl &model, const Name &name, bool readsTokens) {
   for (const StmtPtr &stmt : model.body.stmts)
     if (auto *input = stmt->as<InputStmt>(); input && input->type.dims)

@@ -26,7 +26,7 @@ public:
   Diagnostic &unknownName(const syntax::Path &path, Location at);
   Diagnostic &unknownName(const syntax::Name &name);
   void unknownDim(const syntax::Name &name);
-  /// Reports `x.shape`, where `x` is a value; false if it is none.
+  /// Reports `x.shape`, where `x` is a value; false if `x` is no value.
   bool member(const syntax::Path &path);
 
 private:

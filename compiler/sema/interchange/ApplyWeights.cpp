@@ -181,7 +181,7 @@ private:
   std::map<std::string, Of> byParameter;
 };
 
-/// What the declarations contain for parameters that the model lacks.
+/// The entries and components of declarations for parameters that the model lacks.
 struct Idle {
   std::vector<std::string> entries;
   std::vector<const WeightsDecl::Component *> components;

@@ -1,5 +1,5 @@
-// What a configuration demands of the arguments of a model: the keys that are there, matched with
-// the lines of a declaration.
+// The demands of a configuration on the arguments of a model: the keys of the configuration,
+// matched with the lines of a declaration.
 #pragma once
 
 #include "compiler/sema/interchange/ConfigMap.h"

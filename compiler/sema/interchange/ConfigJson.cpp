@@ -32,7 +32,7 @@ private:
   const char **read;
 };
 
-/// The text of an error without its number and place, which diagnostics print themselves.
+/// The text of an error without its number and location, which diagnostics print themselves.
 std::string getReason(const Json::exception &error) {
   std::string_view text = error.what();
   for (std::string_view begin : {"] ", "column "})

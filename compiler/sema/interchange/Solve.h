@@ -15,7 +15,7 @@ namespace titan::sema {
 /// Values of names.
 using NamedValues = std::map<std::string, Value>;
 
-/// Evaluates an expression all of whose names have values; an Error value if there is none.
+/// Evaluates an expression whose names all have values; an Error value if the result is undefined.
 using Evaluate = std::function<Value(const syntax::Expr &, const NamedValues &)>;
 
 struct Solution {

@@ -1,3 +1,4 @@
+// Reads the table of a pipeline schedule from a file, and reports its faults at its cells.
 #include "compiler/sema/modules/ScheduleFile.h"
 
 #include "base/schedule/Csv.h"

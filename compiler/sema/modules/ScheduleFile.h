@@ -6,7 +6,7 @@
 
 namespace titan::sema {
 
-/// Reports faults of a schedule at the cells of its file, or without places if it has none.
+/// Reports faults of a schedule at the cells of its file, or without locations if there is no file.
 void reportFaults(const std::vector<schedule::ScheduleFault> &faults, Code code, FileId file,
                   DiagnosticEngine &diags);
 

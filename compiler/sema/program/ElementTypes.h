@@ -1,4 +1,4 @@
-// What element types a program's tensors may have, and with which numbers they may start.
+// Checks the element types of a program's tensors, and their initial values.
 #pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"

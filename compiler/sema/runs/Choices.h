@@ -6,7 +6,7 @@
 
 namespace titan::sema {
 
-/// What a run chooses one of.
+/// A kind of declaration of which a run chooses one, such as the optimizer.
 struct ChoiceKind {
   Namespace ns;
   const char *section; ///< of the options, and the word in diagnostics

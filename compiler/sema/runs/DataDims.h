@@ -6,7 +6,8 @@
 
 namespace titan::sema {
 
-/// Those of data for models of a file, by its `default data` and that of the standard library.
+/// The dimensions of data for models of a file, by its `default data` and that of the standard
+/// library.
 /// Empty names without a standard library.
 DataDims defaultDataDims(const Unit &unit, const Library &library);
 

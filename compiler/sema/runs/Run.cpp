@@ -85,7 +85,7 @@ std::vector<OptionSpec> Run::allOptions() const {
       spec.initial = Value::ofWord(chosen.initial);
       spec.samples = chosen.names;
     }
-    // What the declaration adds follows the section of the table.
+    // The options that the declaration adds follow their section of the table.
     if (i + 1 == table.size() || getSection(table[i + 1].path) != kind->section)
       all.insert(all.end(), chosen.options.begin(), chosen.options.end());
   }
