@@ -25,7 +25,7 @@ struct AttentionSizes {
   double imbalance = 1.0; ///< the largest over the mean work of ranks that share the positions
 };
 
-/// What attention takes if an axis of some degree divides it by one method.
+/// The time and memory of attention if an axis of some degree divides it by one method.
 struct AttentionTime {
   double seconds = 0;
   double heldBytes = 0; ///< of operands that a rank has beside its own shard

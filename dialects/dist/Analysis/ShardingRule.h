@@ -21,8 +21,8 @@ enum class FactorKind {
   Replicated ///< must not be sharded (positions of keys in attention)
 };
 
-/// What an operation does with the padding of a factor's dimensions. Padding holds arbitrary values
-/// unless stated otherwise.
+/// The effect of an operation on the padding of a factor's dimensions. Padding contains arbitrary
+/// values unless stated otherwise.
 enum class Padding {
   Forbidden, ///< padding would affect other elements: the operation needs unpadded dimensions
   Isolated,  ///< padding of results depends on padding of operands only, and vice versa

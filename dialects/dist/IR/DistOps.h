@@ -105,8 +105,8 @@ bool isRowwiseCollective(ir::NamedTensorType a, ir::NamedTensorType b);
 TensorSharding getTensorSharding(ir::NamedTensorType type, const Degrees &degrees,
                                  llvm::function_ref<int64_t(llvm::StringRef)> getCoordinate);
 
-/// What must divide dimension `dim`: the number of its shards, and twice that of an axis in
-/// head-tail order with the axes before it.
+/// The number that must divide the size of dimension `dim`: its number of shards. If an axis in
+/// head-tail order shards it, also twice the number of shards by that axis and the axes before it.
 int64_t getDivisor(ShardingAttr sharding, int64_t dim, const Degrees &degrees);
 
 /// Product of the degrees of `axes` (an array of StringAttr).

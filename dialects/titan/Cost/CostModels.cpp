@@ -23,7 +23,8 @@ template <typename Op> struct ElementwiseCost : CostModelBase<ElementwiseCost<Op
   }
 };
 
-/// What the steps of the function cost that depend on an element; the others are computed once.
+/// Counts the function's operations that depend on an element, once per element. All other
+/// operations are computed once and do not count.
 struct ApplyCost : CostModelBase<ApplyCost, ApplyOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     auto apply = cast<ApplyOp>(op);

@@ -39,7 +39,7 @@ public:
   /// their addition.
   template <typename Visit> void walk(Visit visit) const;
 
-  /// What the mask of an outer point depends on.
+  /// The data that determine the mask of an outer point.
   struct Mask {
     const double *documents; ///< null: none
     int64_t start;           ///< of the chunk of queries
@@ -141,7 +141,7 @@ template <typename Visit> void AttentionWalk::walk(Visit visit) const {
   }
 }
 
-/// The step of a ring; null if the operation is none.
+/// The step of a ring; null if the operation is no step of a ring.
 template <typename Op> const double *getRingStep(Op op, ArrayRef<const HostTensor *> operands) {
   if (!op.getRingStep())
     return nullptr;

@@ -64,7 +64,7 @@ static Value ifTyped(Value value, Value result) {
 using FloatFormula = llvm::function_ref<APFloat(APFloat, APFloat)>;
 using IntegerFormula = llvm::function_ref<std::optional<int64_t>(int64_t, int64_t)>;
 
-/// The formula over two constants; null if one is none.
+/// The formula over two constants; null if an operand is no constant.
 static Attribute foldConstants(Type element, Attribute lhs, Attribute rhs, FloatFormula onFloats,
                                IntegerFormula onIntegers) {
   if (!lhs || !rhs || element.isInteger(1))

@@ -1,4 +1,4 @@
-// Top-k, cumulative sums and counts.
+// Operations that depend on an order of elements: top-k, cumulative sums and counts.
 
 #ifndef TITAN_ORDER_OPS_TD
 #define TITAN_ORDER_OPS_TD
@@ -33,7 +33,7 @@ def Titan_CumulativeSumOp : Titan_Op<"cumulative_sum", [Pure]> {
   let summary = "prefix sums along a dimension";
   let description = [{
     result[i] = sum over j <= i of x[j], in the order of the index; with `reverse`, over j >= i. The
-    gradient is the sum in the other direction.
+    gradient is the cumulative sum in the other direction.
 
     Constraints:
     - (C1) operand and result are equal up to sharding, and have the dimension `along`.
@@ -51,11 +51,11 @@ def Titan_CumulativeSumOp : Titan_Op<"cumulative_sum", [Pure]> {
 def Titan_CumulativeCountOp : Titan_Op<"cumulative_count", [Pure]> {
   let summary = "how often each index occurred before";
   let description = [{
-    result[i] = the number of elements j before i with x[j] = x[i]. i and j differ in the dimensions `over`
-    alone; the order is row-major in the listed order of these dimensions. The elements are indices of a
-    dimension `along` with `size` elements; the result for an index out of range is 0. So the results of
-    equal indices are 0, 1, 2, ...: the slots of a list for each index (`DataFrame.groupby(...).cumcount()`
-    of pandas; the positions in an expert's buffer, Lepikhin et al. 2020, GShard, arXiv 2006.16668,
+    result[i] = the number of elements j before i with x[j] = x[i]. i and j differ only in the dimensions
+    `over`; the order is row-major in the listed order of these dimensions. The elements are indices of a
+    dimension `along` with `size` elements; the result for an index out of range is 0. The results of equal
+    indices are 0, 1, 2, ...: the slots of a list for each index. Compare `DataFrame.groupby(...).cumcount()`
+    of pandas, and the positions in an expert's buffer (Lepikhin et al. 2020, GShard, arXiv 2006.16668,
     algorithm 1).
 
     Constraints:

@@ -1,7 +1,7 @@
 // Interfaces of operations.
 //
-// Every phase queries operations through these interfaces. An operation that implements them, also
-// one of a plugin, works in all phases that use them. The dialect's own operations have external
+// Every phase queries operations through these interfaces. An operation that implements them works in
+// all phases that use them, also if a plugin defines the operation. The dialect's own operations have external
 // models, in one folder per interface: Differentiation/, Decomposition/, ShardingRules/,
 // Evaluation/, Cost/, Kernels/.
 
@@ -20,7 +20,7 @@ def Titan_DifferentiableOpInterface : Titan_OpInterface<"DifferentiableOpInterfa
   }];
   let methods = [InterfaceMethod<[{
     Builds the operands' cotangents at the builder's insertion point. `cotangents` has one entry per
-    result, null if the result has none. `operandCotangents` has one entry per operand; a null entry
+    result; the entry is null if the result has no cotangent. `operandCotangents` has one entry per operand; a null entry
     means no cotangent (integers, or no dependence). Each cotangent has the operand's dimensions. The
     dgrad and the wgrad of a contraction are separate operations.
   }], "::mlir::LogicalResult", "buildVjp",
@@ -41,7 +41,8 @@ def Titan_DecomposableOpInterface : Titan_OpInterface<"DecomposableOpInterface">
 def Titan_ShardingRuleOpInterface : Titan_OpInterface<"ShardingRuleOpInterface"> {
   let description = [{
     The sharding rule: factors, their kinds, and jointly linear operand sets
-    (dialects/dist/Analysis/ShardingRule.h). Propagation and reshard insertion use nothing else.
+    (dialects/dist/Analysis/ShardingRule.h). Propagation and reshard insertion know an operation only
+    through its rule.
   }];
   let methods = [InterfaceMethod<"The rule of this operation.", "::titan::dist::ShardingRule",
                                  "getShardingRule", (ins)>];
@@ -54,29 +55,29 @@ def Titan_PositionalOpInterface : Titan_OpInterface<"PositionalOpInterface"> {
     dimension from the chunk's first index. Without it the dimension is not sliced into chunks.
   }];
   let methods = [InterfaceMethod<[{
-    The operation already has the types of a chunk of `whole`, the dimension of the result with its
-    size before the cut. Returns the result with indices that start at `start`, an i64 that is defined
-    before the operation. If `start` has dimensions (dialects/titan/IR/Starts.h), the result has these, too.
-    `builder` inserts after the operation.
+    Makes the operation compute the chunk whose indices start at `start`, and returns the result. The
+    operation already has the types of the chunk; `whole` is the result's dimension before slicing. `start`
+    is an i64 that is defined before the operation. If `start` has dimensions
+    (dialects/titan/IR/Starts.h), the result has these, too. `builder` inserts after the operation.
   }], "::mlir::Value", "startAt", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$start,
                                        "::titan::ir::DimAttr":$whole)>];
 }
 
 def Titan_CausalOpInterface : Titan_OpInterface<"CausalOpInterface"> {
   let description = [{
-    An operation that mixes positions of a dimension and whose result at a position may depend on no later
-    one. It can compute a chunk of that dimension, if the operands that it reads at earlier positions
-    contain these: generation keeps them in caches (docs/rationale/generation.md).
+    An operation whose result at a position depends only on operands at this position and earlier ones, such
+    as causal attention. The operation can compute a chunk of the positions, if some operands also contain
+    all earlier positions. Generation keeps these operands in caches (docs/rationale/generation.md).
   }];
   let methods = [
     InterfaceMethod<[{
-      The operands that it reads at all positions of `dim` up to that of the result. None if it reads later
-      ones, too.
+      The operands that the operation reads at all positions of `dim` up to the position of the result.
+      Empty if the operation also reads later positions.
     }], "::llvm::SmallVector<unsigned>", "getCausalOperands", (ins "::mlir::StringAttr":$dim)>,
     InterfaceMethod<[{
-      The operation has the types of a chunk that begins at position `start`, an i64 of rank 0 or with
-      dimensions of the result (dialects/titan/IR/Starts.h), but the operands of `getCausalOperands` are
-      whole. Makes it compute that chunk.
+      Makes the operation compute the chunk that begins at position `start`: an i64 of rank 0 or with
+      dimensions of the result (dialects/titan/IR/Starts.h). The operation already has the types of the
+      chunk, except that the operands of `getCausalOperands` have all positions.
     }], "void", "setStart", (ins "::mlir::Value":$start)>];
 }
 

@@ -74,8 +74,8 @@ struct CompareModel : ScalarModelBase<CompareModel, CompareOp> {
   }
 };
 
-/// What a value of C++ becomes by conversion to `element`. bf16 is computed in float and rounded
-/// when it is stored. The type is the result's: the operand's may be wider.
+/// The C++ expression that converts `value` to `element`. bf16 is computed in float and rounded
+/// when it is stored. `element` is the type of the result; the operand's type may be wider.
 std::string getConversion(Type element, StringRef value) {
   if (element.isInteger(1))
     return ("(" + value + " != 0)").str();

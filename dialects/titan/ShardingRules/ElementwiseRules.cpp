@@ -106,7 +106,7 @@ struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<ElementwiseRule<
   }
 };
 
-/// What a scalar function computes of zeros and of numbers that are not known.
+/// Evaluates a scalar function on operands that are zero or unknown.
 class KnownNumbers {
 public:
   void setZero(Value value) { known[value] = 0; }

@@ -19,7 +19,7 @@ Value ir::getRoot(Value value) {
 }
 
 std::string ir::getSourceName(Value value) {
-  // What comes out of a region is called what it is called inside.
+  // The result of a region has the name of the value that the region yields.
   auto result = dyn_cast<OpResult>(value);
   if (result) {
     if (auto fused = dyn_cast<FusedOp>(result.getOwner()))

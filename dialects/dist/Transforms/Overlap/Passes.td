@@ -1,4 +1,4 @@
-// Overlap of communication and computation.
+// The passes of the overlap phase: communication overlaps with computation.
 
 #ifndef TITAN_DIST_OVERLAP_PASSES_TD
 #define TITAN_DIST_OVERLAP_PASSES_TD
@@ -13,9 +13,9 @@ def OverlapOption : Option<"overlap", "overlap", "::titan::dist::Overlap", "::ti
 def DistFetchOffloaded : Pass<"dist-fetch-offloaded", "::mlir::func::FuncOp"> {
   let summary = "copies parameters from memory of the host before their use";
   let description = [{
-    With `offload=params`, parameters are in memory of the host. Elementwise operations read it directly: an
-    optimizer's update, and a cast before a gather. All other operations, such as gathers and contractions,
-    read a copy in memory of the device.
+    With `offload=params`, parameters are in memory of the host. Elementwise operations read parameters
+    there: an optimizer's update, and a cast before a gather. All other operations, such as gathers and
+    contractions, read a copy in memory of the device.
 
     ```mlir
     %g = dist.all_gather %w over ["shard"]
@@ -39,10 +39,10 @@ def DistFetchOffloaded : Pass<"dist-fetch-offloaded", "::mlir::func::FuncOp"> {
 def DistPrefetchGathers : Pass<"dist-prefetch-gathers", "::mlir::func::FuncOp"> {
   let summary = "gathers the parameters of later iterations during the current one";
   let description = [{
-    After it, the gathers of a repeat's scanned parameters are in flight when an iteration begins. The
-    first one starts before the repeat, and each later one in the previous iteration. The body waits at the
-    position of the original gather and then starts the gather of the next slots, whose results are
-    iteration arguments. The last iteration starts none.
+    After the pass, the gathers of a repeat's scanned parameters are in flight when an iteration begins. The
+    first gather starts before the repeat, and each later one in the previous iteration. The body waits at
+    the position of the original gather and then starts the gather of the next slots, whose results are
+    iteration arguments. The last iteration starts no gather.
 
     ```mlir
     titan.repeat <layers = 4> iter_args(%x) scanned(%w) {
@@ -61,15 +61,16 @@ def DistPrefetchGathers : Pass<"dist-prefetch-gathers", "::mlir::func::FuncOp"> 
       titan.yield ..., %n
     ```
 
-    With `depth=2`, the gathers of the next two iterations are in flight: an iteration starts the gather of the
-    second next one. Values in flight keep their allocations, so iterations take turns with two of them. The
-    repeat becomes one with a body per turn, `table [0, 1, 0, 1]`. Both bodies are the same up to channels
-    and iteration arguments. A body waits for its own gather and passes the other one on. With `depth=0` the
-    pass changes nothing.
+    With `depth=2`, the gathers of the next two iterations are in flight: iteration i starts the gather of
+    iteration i + 2. Values in flight keep their allocations, so even and odd iterations use different
+    allocations. The repeat therefore gets two variants, `table [0, 1, 0, 1]`, which differ only in channels
+    and iteration arguments. A body waits for its own gather and yields the other one unchanged. With
+    `depth=0` the pass changes nothing.
 
     Only parameters are prefetched, because they do not change before the end of the step. Every iteration
     must scan the parameter, and all bodies of a repeat must gather it. A cast or copy before the gather moves
-    with it; the repeat then also takes its result as an iteration argument, because the gather reads it.
+    with the gather. The repeat then also has the result of the cast or copy as an iteration argument,
+    because the gather in flight reads it.
 
     With `overlap=never` the pass changes nothing. The phase pipeline sets the options from the settings
     `sharding.overlap` and `sharding.prefetch` of the run.
@@ -85,9 +86,9 @@ def DistPrefetchGathers : Pass<"dist-prefetch-gathers", "::mlir::func::FuncOp"> 
 def DistSplitCollectives : Pass<"dist-split-collectives", "::mlir::func::FuncOp"> {
   let summary = "starts collectives early and waits before their first use";
   let description = [{
-    After it, a collective or message starts at its original position, and the wait precedes the first use
-    of any of its results. Those without computation in between stay synchronous. The wait is at the latest before
-    the next repeat, so that the operands do not live through the repeat.
+    After the pass, a collective or message starts at its original position, and the wait precedes the first
+    use of any of its results. A collective without computation between start and wait stays synchronous. The
+    wait is at the latest before the next repeat, so that the operands do not live through the repeat.
 
     ```mlir
     %g = dist.reduce_scatter %p over ["shard"]
@@ -113,10 +114,10 @@ def DistSplitCollectives : Pass<"dist-split-collectives", "::mlir::func::FuncOp"
 def DistVerifyOverlap : Pass<"dist-verify-overlap", "::mlir::func::FuncOp"> {
   let summary = "verifies that each start has exactly one wait and no use before it";
   let description = [{
-    Read-only; closes the overlap phase. On every path through a function, each start on a channel is
-    followed by one wait before the next start on it and before the end. A repeat begins and ends with the
-    channels in flight that its body ends with, except for starts that the last iteration omits. Only waits
-    on the channel and iteration arguments use values in flight.
+    Read-only; the last pass of the overlap phase. On every path through a function, one wait follows each
+    start on a channel, before the next start on that channel and before the end. Every body of a repeat
+    begins and ends with the same channels in flight, except for starts that the last iteration omits. Only
+    waits on the channel and iteration arguments use values in flight.
   }];
 }
 
@@ -127,7 +128,7 @@ def DistVerifyMessages : Pass<"dist-verify-messages", "::mlir::func::FuncOp"> {
     send and receive waited for its partner where it starts.
 
     A *link* connects the ranks that are |offset| positions apart along some axes. A rank sees the two ends
-    of a message at different places of the program: `send by 1` and `receive by -1` face the later rank of
+    of a message at different operations of the program: `send by 1` and `receive by -1` face the later rank of
     a link, `receive by 1` and `send by -1` the earlier one. A message is open from its first end to its
     matching end. The rules:
     - The k-th operation that faces the later rank matches the k-th one that faces the earlier rank: a send
@@ -139,8 +140,8 @@ def DistVerifyMessages : Pass<"dist-verify-messages", "::mlir::func::FuncOp"> {
     program into phases, and no rank leaves a phase before its partners have reached it. Ranks that differ
     in other axes only do the same at the same time, and collectives among them complete. In a phase, the
     ranks of a link form lines. The last rank of a line waits for its earlier neighbour only, and executes
-    these operations in the neighbour's order, so that the neighbour never waits for it in vain. The same
-    then holds for the neighbour, and so on to the first rank.
+    these operations in the neighbour's order, so the neighbour never waits for it forever. The same then
+    holds for the neighbour, and so on to the first rank.
 
     ```mlir
     %y = dist.receive %x over ["pp"] by 1 : T -> T

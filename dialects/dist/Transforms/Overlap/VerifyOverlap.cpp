@@ -1,4 +1,4 @@
-// The pass --dist-verify-overlap.
+// The pass --dist-verify-overlap: each start has exactly one wait and no use before it.
 
 #include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,7 +17,8 @@ using ir::RepeatOp;
 
 namespace {
 
-/// Walks a function in program order and tracks the channels in flight.
+/// Walks a function in program order and tracks the channels in flight: the channels with a start
+/// that no wait has followed yet.
 class InFlightChecker {
 public:
   LogicalResult check(func::FuncOp function) {
@@ -65,11 +66,12 @@ private:
     return checkUses(op->getResults(), *channel);
   }
 
-  /// Every body must accept the channels in flight that any other body leaves.
+  /// Checks that every body begins and ends with the same channels in flight, so that the bodies
+  /// can follow one another in any order.
   LogicalResult visitRepeat(RepeatOp repeat) {
     const Flights before = flights;
     Flights missed;
-    std::map<int64_t, int64_t> lastTurns; // of the starts on a channel
+    std::map<int64_t, int64_t> lastExecutions; // channel to the iteration of its last start
     for (const ir::RepeatVariant &body : repeat.getVariants()) {
       flights = before;
       if (failed(visit(body.getBlock())))
@@ -80,27 +82,27 @@ private:
       for (auto [channel, start] : flights)
         if (!before.count(channel))
           return complain(start, "is in flight at the end of a repeat's body but not at its start");
-      findLastStarts(body, before, lastTurns, missed);
+      findLastStarts(body, before, lastExecutions, missed);
     }
     for (auto [channel, start] : missed)
       flights.erase(channel);
     return success();
   }
 
-  /// Updates the last start on each channel by those of `body`. A start that its last iteration
-  /// omits is in `missed`.
+  /// Records the last start on each channel, from the starts of `body`. If the last iteration that
+  /// runs `body` omits a start, adds the start to `missed`.
   void findLastStarts(const ir::RepeatVariant &body, const Flights &before,
-                      std::map<int64_t, int64_t> &lastTurns, Flights &missed) const {
+                      std::map<int64_t, int64_t> &lastExecutions, Flights &missed) const {
     RepeatOp repeat = body.getRepeat();
     for (auto [channel, start] : flights) {
       if (before.at(channel) == start)
-        continue; // passed on
+        continue; // in flight since before the repeat
       const int64_t last = findLastIteration(body);
-      const int64_t turn = repeat.getReverse() ? repeat.getDim().getSize() - 1 - last : last;
-      auto [it, isFirst] = lastTurns.try_emplace(channel, turn);
-      if (!isFirst && it->second > turn)
+      const int64_t execution = repeat.getReverse() ? repeat.getDim().getSize() - 1 - last : last;
+      auto [it, isFirst] = lastExecutions.try_emplace(channel, execution);
+      if (!isFirst && it->second > execution)
         continue;
-      it->second = turn;
+      it->second = execution;
       missed.erase(channel);
       if (isMissed(start, repeat, last))
         missed.emplace(channel, start);
@@ -124,8 +126,8 @@ private:
     return layer && start->getParentOp() == repeat && layer.getIndex() && !layer.exists(last);
   }
 
-  /// Values in flight may be operands of waits on their channel, and iteration arguments of
-  /// repeats.
+  /// Checks that only waits on their channel and iteration arguments of repeats use values in
+  /// flight.
   LogicalResult checkUses(ValueRange values, int64_t channel) {
     for (Value value : values)
       for (OpOperand &use : value.getUses())

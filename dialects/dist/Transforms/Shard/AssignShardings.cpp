@@ -1,4 +1,4 @@
-// The pass --dist-assign-shardings.
+// The pass --dist-assign-shardings: sharding constraints get the shardings of the axis rules.
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
@@ -20,7 +20,7 @@ namespace {
 
 /// The role of a function's argument or result, from its attributes.
 struct Role {
-  StringRef stored;    ///< "params", "grads", "optimizer", or empty
+  StringRef stored;    ///< the kind of stored tensor: "params", "grads", "optimizer", or empty
   int64_t stacked = 0; ///< number of leading dimensions that are iterations
   bool isOutput = false;
   TensorName tensor;
@@ -78,7 +78,7 @@ public:
   }
 
 private:
-  /// Assigns axes by the axis rules to dimensions from number `first` on.
+  /// Assigns axes to the dimensions from index `first` on, by the axis rules.
   ShardingByAxis assignByName(NamedTensorType type, int64_t first, TensorName tensor) const {
     ShardingByAxis byAxis = mesh.getReplicated();
     SmallVector<int64_t> degrees(type.getRank(), 1);
@@ -94,7 +94,7 @@ private:
     return byAxis;
   }
 
-  /// The dimension called `name`, or else the first one of that origin; -1 if there is none.
+  /// The index of the dimension `name`, or else of the first dimension with this origin, or -1.
   static int64_t findDim(NamedTensorType type, StringRef name) {
     int64_t renamed = -1;
     for (auto [i, dim] : llvm::enumerate(type.getDims())) {
@@ -113,8 +113,8 @@ private:
            (role.stored == "grads" && rules.stores(axis, "optimizer", role.tensor));
   }
 
-  /// Adds flat storage over the axes that store this role and shard no dimension. Scalars and
-  /// stacked scalars stay replicated.
+  /// Adds flat storage over the axes that store tensors of this role in shards and shard no
+  /// dimension. Scalars and stacked scalars stay replicated.
   void storeFlat(ShardingByAxis &byAxis, const Role &role, NamedTensorType type,
                  int64_t from) const {
     if (type.getRank() <= from)
@@ -150,8 +150,9 @@ private:
     return constraint;
   }
 
-  /// The constraint follows the value, to reduce early and end the unreduced value's live range. A
-  /// value of another block gets it before `op`.
+  /// Inserts a sharding constraint for an operand of `op`. It directly follows the definition of
+  /// the value, so that an unreduced value is reduced early and its live range is short. The
+  /// constraint of a value that another block defines precedes `op`.
   static void constrainOperand(Operation *op, unsigned operand, Type type) {
     Value value = op->getOperand(operand);
     if (value.getType() == type)
@@ -162,8 +163,9 @@ private:
     op->setOperand(operand, builder.create<ir::ShardingConstraintOp>(value.getLoc(), type, value));
   }
 
-  /// Iteration arguments have one sharding at init, argument, yield and result, by the name of the
-  /// init. A slot has the sharding of its stack without the leading dimension.
+  /// Gives an iteration argument one sharding at init, argument, yield and result; the axis rules
+  /// for the name of the init determine it. A slot has the sharding of its stack without the
+  /// leading dimension.
   void assignRepeat(ir::RepeatOp repeat) const {
     auto roles = llvm::map_to_vector(repeat.getInits(), [](Value init) {
       return getConstraintRole(init.getDefiningOp<ir::ShardingConstraintOp>());
@@ -182,6 +184,7 @@ private:
     }
   }
 
+  /// Whether no axis shards the leading dimension, so that every rank has all slots of a stack.
   static bool isSliceable(NamedTensorType type) {
     ShardingAttr sharding = type.getSharding();
     return sharding.getDimAxes().front().empty() &&
@@ -242,7 +245,7 @@ private:
     });
   }
 
-  /// Stores each slot of a stacked output as a shard. False if `value` is none.
+  /// Stores each slot of a stacked output as a shard. False if `value` is no stacked output.
   static bool assignStack(Value value, NamedTensorType type) {
     auto repeat = value.getDefiningOp<ir::RepeatOp>();
     if (!repeat || cast<OpResult>(value).getResultNumber() < repeat.getNumIterArgs() ||
@@ -276,13 +279,13 @@ private:
     return true;
   }
 
-  /// The operand of the sharding constraint that `value` is; `value` if it is none.
+  /// The operand of the sharding constraint that defines `value`, or else `value`.
   static Value getUnconstrained(Value value) {
     auto constraint = value.getDefiningOp<ir::ShardingConstraintOp>();
     return constraint ? Value(constraint.getInput()) : value;
   }
 
-  /// Constrains an operand that assignRepeat has constrained by the names of its dimensions.
+  /// Replaces the sharding that assignRepeat has given an operand.
   static void replaceConstraint(Operation *op, unsigned operand, Type type) {
     auto constraint = op->getOperand(operand).getDefiningOp<ir::ShardingConstraintOp>();
     if (constraint && constraint->hasOneUse())

@@ -1,4 +1,4 @@
-// Dimensions that axis rules pad.
+// Pads the dimensions that axis rules list under `pads`, so that the degrees divide them.
 
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"
 #include "llvm/Support/MathExtras.h"

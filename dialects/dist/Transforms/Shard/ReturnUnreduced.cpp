@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
 
-/// The unreduced value of an all-reduced sum; `value` itself if it is none.
+/// The unreduced value of an all-reduced sum; `value` itself if it is no all-reduced sum.
 static Value getUnreduced(Value value) {
   auto sum = value.getDefiningOp<AllReduceOp>();
   if (!sum)

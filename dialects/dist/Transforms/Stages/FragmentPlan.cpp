@@ -200,7 +200,7 @@ std::optional<int64_t> FragmentPlan::findFirstStage(Value value) const {
   return first;
 }
 
-/// What is computed before the loop and not cloned: by the first stage that reads it.
+/// Assigns each operation before the loop that is not cloned to the first stage that reads it.
 void FragmentPlan::assignBegin() {
   for (Operation *op = loop->getPrevNode(); op; op = op->getPrevNode()) {
     if (isCloneable(op))

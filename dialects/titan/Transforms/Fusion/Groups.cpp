@@ -33,7 +33,7 @@ SmallVector<Block *> fusion::getBodies(func::FuncOp function) {
 Grouping::Grouping(Block &block) : mesh(dist::MeshOp::lookup(block.getParentOp())) {
   for (Operation &op : block) {
     if (isNullary(&op))
-      continue; // has no place in the order
+      continue; // not an element of the order
     indexOf[&op] = ops.size();
     groupOf.push_back(ops.size());
     members.push_back({static_cast<unsigned>(ops.size())});

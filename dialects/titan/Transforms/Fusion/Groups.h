@@ -34,7 +34,7 @@ public:
   explicit Grouping(mlir::Block &block);
   /// Returns the groups of two or more operations. `order` receives the operations of the block
   /// such that groups are contiguous and definitions precede uses. Constants and iotas are not
-  /// among them: whether they stand at the start of the block or before a use, the order is the
+  /// among them: whether they are at the start of the block or before a use, the order is the
   /// same.
   llvm::SmallVector<Group> run(llvm::SmallVectorImpl<mlir::Operation *> &order);
 

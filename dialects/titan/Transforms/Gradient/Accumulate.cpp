@@ -47,7 +47,8 @@ private:
 } // namespace
 
 /// An input arrives in microbatches, `[microbatches, dim / microbatches, ...]`, so that what is
-/// mapped to the machine is a microbatch. Whoever needs it whole sees both dimensions merged.
+/// mapped to the machine is a microbatch. Operations that need the whole batch see both dimensions
+/// merged.
 void Accumulator::sliceInputs() {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&block);
@@ -114,14 +115,15 @@ RepeatOp Accumulator::buildLoop() {
   return loop;
 }
 
-/// What needs the sums comes behind the loop; what moved into it goes, but for what others need of
-/// the whole batch.
+/// Redirects uses of the sums to the results of the loop, moves operations that depend on the sums
+/// behind the loop, and erases operations that the loop now contains and nothing else uses.
 void Accumulator::finish(RepeatOp loop) {
   for (auto [sum, total] : llvm::zip_equal(sums, loop.getIterResults()))
     sum.replaceUsesWithIf(total, [&](OpOperand &use) {
       return use.getOwner()->getBlock() == &block && !dependence.isInLoop(use.getOwner());
     });
-  SmallVector<Operation *> later; // before any is moved, or those that were would come again
+  // Collected first, because the walk would visit moved operations again.
+  SmallVector<Operation *> later;
   for (Operation &op : block.without_terminator())
     if (op.getNumResults() && dependence.get(op.getResult(0)).kind == Dependence::AfterAccumulation)
       later.push_back(&op);

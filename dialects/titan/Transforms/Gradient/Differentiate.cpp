@@ -94,7 +94,7 @@ struct Differentiate : titan::ir::impl::TitanDifferentiateBase<Differentiate> {
     func::FuncOp function = getOperation();
     if (!isTrainProgram(function))
       return removeMarks(function);
-    // What reaches no result needs no residuals, and passes through no stage of a pipeline.
+    // Values that reach no result need no residuals, and no stage of a pipeline passes them on.
     dropUnusedIterArgs(function.getBody());
     // Merge equal values before they get separate cotangents and residuals.
     cleanUp(function);

@@ -125,7 +125,7 @@ def TitanDivideTables : Pass<"titan-divide-tables", "::mlir::func::FuncOp"> {
     own elements (expert parallelism: Lepikhin et al. 2020, GShard, arXiv 2006.16668), and sums of rows
     are reduced once, after the last contraction.
 
-    The pass applies if only elementwise operations lie between the first grouped contractions and the
+    The pass applies if only elementwise operations are between the first grouped contractions and the
     last ones over the same indices. On one rank the shards only need memory.
 
     Input, with `dist.axis_rules "ep" shards ["experts", "batch"]` of degree 2:

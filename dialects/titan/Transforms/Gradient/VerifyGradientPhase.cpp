@@ -1,4 +1,4 @@
-// What holds after the gradient phase.
+// Verifies the properties that hold after the gradient phase.
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Support/Programs.h"

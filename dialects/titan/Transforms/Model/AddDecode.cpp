@@ -53,7 +53,7 @@ struct AddDecode : titan::ir::impl::TitanAddDecodeBase<AddDecode> {
         logits ? countPositions(logits) : 0;                     // 0: the module names no dimension
     if (positions <= 1 || getOperation().lookupSymbol("decode")) // it may have run already
       return;
-    // What the losses alone need may sum over positions.
+    // Operations that only the losses need may sum over positions.
     dropUnusedIterArgs(logits.getBody());
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
     func::FuncOp source = logits.clone();

@@ -8,7 +8,7 @@
 
 namespace titan::ir {
 
-/// What a program of generation computes at once.
+/// The positions and texts that one call of a program of generation computes.
 struct ChunkShape {
   llvm::StringRef program;
   int64_t positions; ///< consecutive positions of a text

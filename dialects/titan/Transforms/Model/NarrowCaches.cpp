@@ -220,7 +220,8 @@ private:
   TensorBuilder builder;
 };
 
-/// Erases what was built in vain, and what computed the wider rows.
+/// Erases operations without uses: operations that were built but not needed, and operations that
+/// computed the wider rows.
 void eraseUnused(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
     for (Region &region : op.getRegions())

@@ -1,4 +1,4 @@
-// What holds after the model phase.
+// Verifies the properties that hold after the model phase.
 
 #include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/Support/Programs.h"
