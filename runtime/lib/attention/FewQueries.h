@@ -1,6 +1,7 @@
-// The forward pass for a few queries, as in generation: one new position and all keys before it.
-// Vector lanes hold elements of a head instead of queries, and keys and values are read where they
-// are, each once per query. The running maximum follows T. Dao et al., "FlashAttention", 2022.
+// The forward pass of attention for a few queries, as in generation: one new position attends to
+// all keys before it. Vector lanes hold elements of a head instead of queries. Keys and values are
+// not packed; each query reads them once. The running maximum follows T. Dao et al.,
+// "FlashAttention", 2022.
 #pragma once
 
 #include "Products.h"
@@ -14,13 +15,13 @@
 
 namespace titan::rt {
 
-/// Memory holds E, arithmetic is T.
+/// E is the element type in memory, T the type of the arithmetic.
 template <typename E> class FewQueries {
   using T = Accumulated<E>;
   static constexpr int64_t kKeys = attention_scratch::kKeyBlock;
 
 public:
-  /// With more queries, packed keys are faster.
+  /// Whether this method is possible and fast: with more queries, packed keys are faster.
   static bool fits(const AttentionShape &s) {
     return s.queries < 4 && s.q.element == 1 && s.k.element == 1 && s.v.element == 1 &&
            s.out.element == 1;
@@ -37,7 +38,7 @@ public:
   }
 
 private:
-  /// One query of one head.
+  /// Computes the result of one query of one head.
   void attend(int64_t row) const {
     const int64_t i = row % s.queries, g = row / s.queries % s.group,
                   kvHead = row / s.queries / s.group % s.kvHeads,
@@ -60,7 +61,7 @@ private:
       score(mask, query, keys, q + start(s.q), k + getKeyStart(s.k), scores);
       add(keys, v + getKeyStart(s.v), scores, sums, highest, total);
     }
-    const bool isEmpty = highest == kHidden; // in a step of a ring
+    const bool isEmpty = highest == kHidden; // a step of a ring may hide all keys
     E *to = out + start(s.out);
     for (int64_t d = 0; d < s.valueHead; ++d)
       to[d] = static_cast<E>(isEmpty ? T(0) : sums[d] / total);
@@ -69,11 +70,11 @@ private:
                                   : highest * T(0.69314718055994530942) + std::log(total);
   }
 
-  /// Scores in units of log2.
+  /// Computes the scores of one query for `keys`, in units of log2.
   void score(const AttentionMask &mask, IndexRange query, IndexRange keys, const E *from,
              const E *key, T *scores) const {
     const T factor = scoreFactor<T>(s), cap = static_cast<T>(s.softCap * 1.44269504088896340736);
-    const bool isWhole = mask.isUnmasked(query, keys);
+    const bool isUnmasked = mask.isUnmasked(query, keys);
     for (int64_t j = keys.begin; j < keys.end; ++j) {
       const E *at = key + j * s.k.position;
       T sum = 0;
@@ -83,11 +84,12 @@ private:
       sum *= factor;
       if (s.softCap > 0)
         sum = cap * vtanh(sum);
-      scores[j - keys.begin] = isWhole || mask.isVisible(query.begin, j) ? sum : kHidden;
+      scores[j - keys.begin] = isUnmasked || mask.isVisible(query.begin, j) ? sum : kHidden;
     }
   }
 
-  /// Adds values, weighted by the exponentials of the scores.
+  /// Adds the values of `keys`, weighted by the exponentials of their scores, to `sums`. Rescales
+  /// `sums` and `total` if a score exceeds `highest`.
   void add(IndexRange keys, const E *value, T *scores, T *sums, T &highest, T &total) const {
     const int64_t count = keys.end - keys.begin;
     const T top = std::max(highest, *std::max_element(scores, scores + count)),

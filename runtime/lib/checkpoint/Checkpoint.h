@@ -26,9 +26,9 @@ void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifes
 std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDirectory,
                                    const std::string &choice);
 
-/// What was loaded.
+/// The sources from which weights were loaded.
 struct LoadedWeights {
-  /// That of the first source for the whole program that is a checkpoint.
+  /// The step of the first source that is a checkpoint of the whole program.
   std::optional<int64_t> step;
   std::vector<WeightSource> sources;
   std::vector<WeightRow> rows; ///< of all parameters, and of all tensors of the sources

@@ -28,7 +28,7 @@ const char *torchName(DType type) {
   return type == DType::F64 ? "float64" : type == DType::BF16 ? "bfloat16" : "float32";
 }
 
-/// What a model without a declared configuration says of itself.
+/// The configuration of a model that declares none.
 nlohmann::ordered_json ownConfig(const Program &program) {
   return {{"model_type", "titan"},
           {"architectures", {program.name}},

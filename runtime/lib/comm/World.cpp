@@ -1,3 +1,4 @@
+// Connects the processes of a run, and makes the group of a set of ranks on its first use.
 #include "Agreement.h"
 #include "CallWithTimeout.h"
 #include "Rendezvous.h"
@@ -37,8 +38,8 @@ public:
     auto begin = std::chrono::steady_clock::now();
     meeting = Rendezvous::connect(info, options);
     addTransport(record);
-    auto left = begin + options.connectTimeout - std::chrono::steady_clock::now();
-    meeting->setTimeout(std::chrono::ceil<std::chrono::milliseconds>(left));
+    auto remaining = begin + options.connectTimeout - std::chrono::steady_clock::now();
+    meeting->setTimeout(std::chrono::ceil<std::chrono::milliseconds>(remaining));
     agree(*meeting, info, std::move(record));
     meeting->setTimeout(options.connectTimeout);
   }
@@ -56,16 +57,17 @@ public:
 
 protected:
   void leaveGroups() override {
-    auto left = std::make_shared<decltype(groups)>(std::move(groups));
+    auto abandoned = std::make_shared<decltype(groups)>(std::move(groups));
     groups.clear();
     try {
-      callWithTimeout(std::chrono::seconds(1), [left] { left->clear(); });
-    } catch (const TimedOut &) { // the transport waits for peers, which will see the process end
+      callWithTimeout(std::chrono::seconds(1), [abandoned] { abandoned->clear(); });
+    } catch (const TimedOut &) { // the transport waits for peers, which notice the end later
     }
   }
 
 private:
-  /// Adds the properties of the transport that must be equal on all ranks, and this rank's process.
+  /// Adds to the record the properties of the transport that must be equal on all ranks, and this
+  /// rank's process.
   void addTransport(RankRecord &record) const {
     record.process = fmt::format("process {} on {}", getpid(), hostName());
     record.add("WORLD_SIZE", std::to_string(info.worldSize));
@@ -111,7 +113,8 @@ private:
   std::map<std::vector<int>, std::unique_ptr<Group>> groups;
 };
 
-/// The value of an environment variable, if it is set.
+/// The seconds that an environment variable contains, if it is set. Throws UserError if the value
+/// is no such number.
 std::optional<std::chrono::seconds> readSeconds(const char *variable) {
   const char *text = std::getenv(variable);
   if (!text)
@@ -165,23 +168,24 @@ Group &World::worldGroup() {
 void World::runCollectively(const std::function<void()> &body) {
   if (size() == 1)
     return body();
-  std::string mistake;
+  std::string message;
   try {
     body();
   } catch (const UserError &error) {
-    mistake = error.what();
+    message = error.what();
   }
-  int64_t found = mistake.empty() ? 0 : std::max<int64_t>(1, crc32c(mistake));
-  std::vector<int64_t> all(static_cast<size_t>(size()));
-  worldGroup().allGather(&found, all.data(), 1, DType::I64, {"agreement to begin", ""});
-  auto first = std::find_if(all.begin(), all.end(), [](int64_t one) { return one != 0; });
-  if (first == all.end())
+  int64_t checksum = message.empty() ? 0 : std::max<int64_t>(1, crc32c(message));
+  std::vector<int64_t> checksums(static_cast<size_t>(size()));
+  worldGroup().allGather(&checksum, checksums.data(), 1, DType::I64, {"agreement to begin", ""});
+  auto first = std::find_if(checksums.begin(), checksums.end(), [](int64_t c) { return c != 0; });
+  if (first == checksums.end())
     return;
-  bool isShared = std::count(all.begin(), all.end(), *first) == size();
-  if (found)
-    throw UserError(mistake, isShared);
+  bool isShared = std::count(checksums.begin(), checksums.end(), *first) == size();
+  if (checksum)
+    throw UserError(message, isShared);
   // The rank that found the error reports it.
-  throw UserError(fmt::format("rank {} cannot go on", first - all.begin()), /*isShared=*/true);
+  throw UserError(fmt::format("rank {} cannot go on", first - checksums.begin()),
+                  /*isShared=*/true);
 }
 
 } // namespace titan::rt

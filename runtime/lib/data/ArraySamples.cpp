@@ -90,8 +90,8 @@ ArraySamples::ArraySamples(const std::string &path, const std::vector<InputSpec>
   }
 }
 
-/// What is wrong with the shape of the array of `input`; empty if nothing is. `firstInput` gave the
-/// number of samples.
+/// The error in the shape of the array of `input`; empty if the shape is right. The array of
+/// `firstInput` has determined the number of samples.
 std::string ArraySamples::findFault(const std::vector<int64_t> &shape, const InputSpec &input,
                                     const std::string &firstInput) const {
   if (shape.empty() ||

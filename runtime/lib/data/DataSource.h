@@ -54,7 +54,7 @@ public:
     const MixtureOrder::Choice choice = mixture(sample);
     components[choice.set].set->read(orders[choice.set](choice.sample), input, first, count, out);
   }
-  /// What was read of each set before this sample of the run.
+  /// The data of each set that the run reads before this sample.
   std::vector<Usage> usageBefore(int64_t sample) const;
 
 private:

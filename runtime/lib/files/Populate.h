@@ -7,7 +7,7 @@
 namespace titan::rt {
 
 /// Asks the system for all pages of memory that will be written, by all threads. At their first
-/// use, several threads that write to one page would each wait, and often clear it in vain. Does
+/// use, several threads that write to one page would each wait, and often clear it once more. Does
 /// nothing where the system cannot: pages then come at their first use.
 void populate(std::span<std::byte> memory);
 

@@ -1,3 +1,4 @@
+// Whether the processor and the system offer AMX, and empty definitions for builds without AMX.
 #include "Amx.h"
 #include "AmxFloat.h"
 #include "MatrixUnit.h"
@@ -11,15 +12,15 @@
 
 namespace titan::rt::amx {
 
-// Not compiled for AMX, because it runs on every processor.
+// This file is compiled without AMX instructions, because isAvailable() runs on every processor.
 bool isAvailable() {
 #if defined(__x86_64__) && defined(__linux__) && defined(TITAN_AMX)
   static const bool available = [] {
     constexpr int requestPermission = 0x1023, tileData = 18;     // ARCH_REQ_XCOMP_PERM, XTILEDATA
     constexpr unsigned bf16OnTiles = 1u << 22, tiles = 1u << 24; // clang 14 has no names for them
     unsigned a = 0, b = 0, c = 0, d = 0;
-    const Bfloat16Request asked = requestForBfloat16();
-    if (asked == Bfloat16Request::Vectors || asked == Bfloat16Request::Widen)
+    const Bfloat16Request requested = requestForBfloat16();
+    if (requested == Bfloat16Request::Vectors || requested == Bfloat16Request::Widen)
       return false;
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & bf16OnTiles) && (d & tiles) &&
            __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&

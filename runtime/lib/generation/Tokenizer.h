@@ -25,8 +25,8 @@ public:
   /// Begins to write what follows these tokens. Several texts may be written at the same time:
   /// `text` is a number of the caller's.
   virtual void begin(int64_t /*text*/, const std::vector<int64_t> & /*prompt*/) {}
-  /// What can be shown after one more token, and after the last one. A character is shown when all
-  /// its bytes are there.
+  /// The text that can be shown after one more token, and after the last token. A character is
+  /// shown as soon as all its bytes are known.
   virtual std::string next(int64_t text, int64_t token) = 0;
   virtual std::string finish(int64_t /*text*/) { return ""; }
 };

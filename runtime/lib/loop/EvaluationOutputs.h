@@ -16,7 +16,7 @@ public:
 
   /// Adds the outputs of a batch, in the same order for all batches.
   void add(const NamedNumbers &outputs);
-  /// Of the batches so far, at least one.
+  /// The values over all batches so far; at least one batch has been added.
   EvaluationNumbers numbers() const;
 
 private:

@@ -1,4 +1,4 @@
-// What the command `eval` prints.
+// The report that the command `eval` prints.
 #pragma once
 
 #include "Evaluation.h"

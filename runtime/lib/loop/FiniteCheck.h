@@ -37,11 +37,11 @@ public:
   bool isUnreported(int64_t step) const;
   /// Whether the latest step is the run's end. All ranks call it.
   bool endsRun(int64_t step) { return !isFinite(step) && mayNotGoOn(); }
-  /// Of a step that is not finite: throws NotFinite where it ends the run, else says so.
+  /// Reports a step that is not finite. Throws NotFinite if the step ends the run.
   void handleNonFinite(int64_t step, Reporter &report);
 
 private:
-  /// Of a run whose latest step is not finite.
+  /// Whether a run must end whose latest step is not finite.
   bool mayNotGoOn() const;
   std::string describe() const;
   std::string describeGood() const;

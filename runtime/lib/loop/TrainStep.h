@@ -40,7 +40,7 @@ public:
   /// Whether every turn has run at least once.
   bool hasRunAll() const;
 
-  // What the latest step has computed. Valid until another function runs. On CPUs, loss and norm
+  // The results of the latest step. Valid until another function runs. On CPUs, loss and norm
   // allocate nothing if the step has one turn.
   double loss() const; ///< the sum over turns
   double norm() const; ///< of the gradients of all turns together

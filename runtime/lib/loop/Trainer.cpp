@@ -311,7 +311,7 @@ private:
     saveGradients();
   }
 
-  /// Those of each turn's latest step, as soon as all have run.
+  /// Saves the gradients of each turn's latest step, as soon as all turns have run.
   void saveGradients() {
     if (options.saveGradients.empty() || savedGradients || !trainStep.hasRunAll())
       return;

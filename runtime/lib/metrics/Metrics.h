@@ -32,7 +32,7 @@ namespace titan::rt {
 /// Losses or metrics by the names that the model gives them.
 using NamedNumbers = std::vector<std::pair<std::string, double>>;
 
-/// What an evaluation reports of a data set.
+/// The results of an evaluation on one data set.
 struct EvaluationNumbers {
   std::string set = {}; ///< its name; empty: the only one
   double loss = 0;

@@ -59,9 +59,9 @@ public:
   /// The host's view of this rank's shard of a contiguous tensor.
   HostView view(const Tensor &tensor, HostView::Access access) const;
   ShardLayout getLayout(const TensorInfo &tensor) const;
-  /// Of the ranks that have the same shard of the tensor, one is the writer.
+  /// Whether this rank writes the tensor: one of the ranks with the same shard.
   bool isWriter(const Tensor &tensor) const;
-  /// Equal on ranks with equal shards.
+  /// The number of this rank's shard; ranks with equal shards have equal numbers.
   int64_t shardIndex(const TensorInfo &tensor) const {
     return getShardIndex(tensor, degrees, coordinates);
   }

@@ -87,7 +87,7 @@ void copyBlock(const StridedBlock &block, const std::byte *from, std::byte *stor
                     static_cast<size_t>(size));
 }
 
-/// Copies what this rank writes of the tensor to its place in `bytes`.
+/// Copies this rank's elements of the tensor to their offset in `bytes`.
 void gather(Executor &executor, const Contribution &contribution, std::byte *bytes) {
   const FileTensor &from = *contribution.from;
   if (!executor.isWriter(*from.tensor))

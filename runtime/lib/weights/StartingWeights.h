@@ -37,7 +37,7 @@ public:
   void match(std::span<const NeededWeights> needed);
   /// Whether a source has these weights.
   bool has(size_t index) const { return !matched[index].tensors.empty(); }
-  /// Reads rows of these weights to their places in `out`, as the needed type, by all threads.
+  /// Reads rows of these weights to their rows of `out`, as the needed type, by all threads.
   /// Elements that the source lacks stay.
   void read(size_t index, std::span<const ElementRows> rows, std::byte *out) const;
   const std::vector<WeightRow> &rows() const { return table; }

@@ -14,7 +14,7 @@ public:
   StridedSource(const StoredTensor &tensor, const StoredType &stored, DType type)
       : bytes(tensor.bytes), stored(&stored), type(type) {}
 
-  /// Reads a block of this tensor to its place in `out`, which has the type `type`. Large blocks
+  /// Reads a block of this tensor to its offset in `out`, which has the type `type`. Large blocks
   /// are written past the caches.
   void read(const StridedBlock &block, void *out) const;
   /// Reads elements [first, first + count) to the beginning of `out`.

@@ -12,7 +12,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What transformers saves with a tokenizer, and the stop tokens of generation_config.json.
+/// The files that transformers saves with a tokenizer, and generation_config.json for its stop
+/// tokens.
 constexpr const char *tokenizerFiles[] = {
     "tokenizer.json",          "tokenizer.model",   "tokenizer_config.json",
     "special_tokens_map.json", "added_tokens.json", "chat_template.jinja",

@@ -23,7 +23,7 @@ public:
   WeightStore(std::string root, const std::vector<std::string> &files);
 
   const std::string &path() const { return root; }
-  /// Where the files lie that `path` names or leads to.
+  /// The directory of the files that `path` names or leads to.
   std::string directory() const;
   /// Names of all tensors, sorted.
   std::vector<std::string> names() const;

@@ -27,7 +27,7 @@
 
 namespace titan::rt {
 
-// What the contract takes of base/.
+// The declarations of base/ that belong to the contract.
 using titan::allowText, titan::idle, titan::allowIntegersFrom, titan::allowNumbersFrom,
     titan::allowNumbersWithin, titan::allowWords;
 using titan::DimShard, titan::DType, titan::SettingRule, titan::getShard, titan::ShardOrder,
@@ -82,10 +82,10 @@ struct Allocation {
   bool isUsed = true;    // by the command; others of a program have no memory
 };
 
-/// What a tensor that the runtime knows is for.
+/// The role of a tensor that the runtime knows.
 enum class Role : uint8_t { Parameter, State, Cache, Input, Scalar, Output, Gradient };
 
-/// What weights to start from may lack; initial values stay there.
+/// The data that the weights of --init-from may lack; missing elements keep their initial values.
 enum class InitFrom : uint8_t {
   Required, // nothing
   Optional, // the parameter
