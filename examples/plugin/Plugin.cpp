@@ -1,4 +1,4 @@
-// What tools look for in the library.
+// The entry points that Titan's tools look up in the library.
 
 #include "Softplus.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"

@@ -1,4 +1,4 @@
-// What the compiler asks of the operation.
+// The interfaces by which the compiler uses the operation.
 
 #include "Softplus.h"
 
@@ -30,7 +30,7 @@ LogicalResult SoftplusOp::verify() {
   return success();
 }
 
-/// dy = sigmoid(x) dx. What is built are operations of Titan, so it is partitioned like all else.
+/// dy = sigmoid(x) dx. The operations that it builds are Titan's, so all later phases know them.
 LogicalResult SoftplusOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                                    MutableArrayRef<Value> operandCotangents) {
   ir::Vjp vjp(*this, builder, cotangents, operandCotangents);
