@@ -3,7 +3,7 @@
 //
 //   bench-weights FILE.safetensors f32|f64|bf16 [ROUNDS]
 //
-// The names of FILE's tensors begin with the layout that they stand for (see `makeEntry`). For each
+// The names of FILE's tensors begin with the name of their layout (see `makeEntry`). For each
 // layout, the program prints a line: the layout, bytes read and written, the seconds of reading to
 // fresh memory, of reading to memory in use, and of copying. All are processor seconds, user and
 // system, which other processes do not change. Copying reads and writes as many bytes

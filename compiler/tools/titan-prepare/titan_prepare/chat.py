@@ -36,7 +36,7 @@ class ChatTemplate:
         return self.compare_prefixes(messages)
 
     def compare_prefixes(self, messages: list[dict]) -> tuple[str, list[Span]]:
-        """An answer is what its message adds to the text of the messages before it and the generation prompt."""
+        """An answer is the text that its message adds to the earlier messages and the generation prompt."""
         whole, spans = self.text_of(messages, False), []
         for number, message in enumerate(messages):
             if message["role"] != "assistant":

@@ -10,7 +10,7 @@ class BadRecord(Exception):
 
 
 def json_type(value) -> str:
-    """What a value of JSON is, for messages."""
+    """The kind of a JSON value, for messages."""
     if value is None:
         return "null"
     names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", bytes: "bytes", list: "an array",

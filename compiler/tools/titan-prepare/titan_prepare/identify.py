@@ -36,7 +36,7 @@ def find_commit(stream: Stream, known: list[dict]) -> Stream:
 
 
 def identify(request: Request, sources: list[Source], stream: Stream | None, memory: Memory) -> Identity:
-    """Reads the files whose size or time differ from what is known."""
+    """Reads the files whose size or time differs from the recorded one."""
     digests = {(one.get("path"), one.get("bytes"), one.get("modified")): one.get("sha256")
                for one in memory.inputs}
     progress = Progress("reading inputs", sum(source.bytes for source in sources))

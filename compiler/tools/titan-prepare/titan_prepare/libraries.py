@@ -13,7 +13,7 @@ REQUIREMENTS = "requirements-data.txt"
 
 
 def install_command() -> str:
-    """In a source tree the script that sets it up; elsewhere pip, with the list that lies beside the package."""
+    """The command that installs the libraries: scripts/setup in a source tree, or else pip with the package's list."""
     setup = HOME.parents[2] / "scripts" / "setup"
     if setup.exists():
         return f"{setup} --data"
@@ -32,7 +32,7 @@ def require(module: str) -> ModuleType:
 
 @contextlib.contextmanager
 def errors_as(kind: type[Exception], message: str):
-    """Whatever a library raises becomes an error of this kind: `message`, and the first line of what it says."""
+    """Converts every exception of a library to this error: `message`, and the first line of the exception."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit, MemoryError):

@@ -1,4 +1,4 @@
-"""What the command line asks for, and what follows from it for the workers."""
+"""The request of the command line, and the job that it gives to the workers."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""PREFIX.json: what was prepared, so that a second preparation of the same does nothing."""
+"""PREFIX.json: a record of a preparation, so that a second one with the same inputs does nothing."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -14,7 +14,7 @@ from titan_prepare.work import Report
 VERSION = 1
 MEMORY = "inputs.json"  # in PREFIX.partial: what an interrupted preparation has found out about its inputs
 
-# What later preparations read of it.
+# The members of the file that later preparations read.
 COUNTS = ("documents", "tokens", "empty", "overlong", "bad")
 SCHEMA = {"identity": dict, "inputs": list, "bad_records": list, "counts": dict.fromkeys(COUNTS, int),
           "outputs": {"token_type": str, "bytes": dict}}
@@ -106,7 +106,7 @@ def remember(folder: Path, identity: Identity) -> None:
 
 @dataclass(frozen=True)
 class Memory:
-    """What this prefix was prepared from, or is: digests of files, and the commit of a data set."""
+    """The inputs from which this prefix was prepared or is being prepared: digests of files, commits of data sets."""
     inputs: list[dict]
     streams: list[dict]
 

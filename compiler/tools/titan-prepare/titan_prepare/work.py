@@ -1,4 +1,4 @@
-"""What a worker does: it prepares units, each into a folder of its own."""
+"""The work of a worker: it prepares units, each in a separate folder."""
 
 import os
 from dataclasses import asdict, dataclass, field

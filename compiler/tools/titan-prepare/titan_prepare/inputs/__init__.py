@@ -1,4 +1,4 @@
-"""What is prepared: files, and sets streamed by name. A source is divided into slices, which are read in any order.
+"""Inputs: files, and sets that are streamed by name. A source is divided into slices, which workers read in any order.
 
 A reader has `slices()`, and `rows(slice)`, which yields pairs of a position and a raw row. `parse(row)` gives its
 fields or raises BadRecord, and `locate(position)` names the file and the line.

@@ -1,4 +1,4 @@
-"""What a tokenizer can do."""
+"""The interface of tokenizers."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -43,7 +43,7 @@ class Tokenizer(Protocol):
         """The number of a token by its text; None if there is none."""
 
     def default_ends(self) -> Ends:
-        """What the tokenizer itself says about documents."""
+        """The tokens that the tokenizer itself puts around documents."""
 
     def encode(self, texts: list[str]) -> list[np.ndarray]:
         """The tokens of each text, without those of `default_ends`."""
