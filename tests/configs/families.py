@@ -1,4 +1,4 @@
-"""Configurations of every family: what `transformers` writes today, and what earlier versions published."""
+"""Configurations of every family, as `transformers` writes them today and as earlier versions did."""
 
 from dataclasses import dataclass
 

@@ -36,7 +36,7 @@ PREFIX = ("summary_",)
 
 
 class Wrong(Exception):
-    """A difference from what is expected."""
+    """A difference from the expected result."""
 
 
 def expect(is_good: bool, text: str) -> None:
@@ -116,7 +116,7 @@ def round_trip(case, folder: Path) -> None:
 
 
 def refusals(folder: Path) -> None:
-    """What the model cannot express is refused, and the message names the key."""
+    """Titan refuses keys that the model cannot express, and the message names the key."""
     import families
     llama = families.llama_8b()
     changes = [{"attention_bias": True}, {"mlp_bias": True}, {"hidden_act": "gelu"}, {"quantization_config": {"bits": 4}},

@@ -23,7 +23,7 @@ In a page, a fenced block's first line says what it is:
 `in`, `wrong` and `file` go together, and options of titanc follow `--`. Commands run by bash in
 the page's folder, with the tools in PATH and an empty folder for what they write in `out`; those of
 a page that has a folder of its own name run in a copy of that. Between `<!-- generated: TITLE -->`
-and `<!-- end -->` stands what the function of that title below makes.
+and `<!-- end -->` is the output of the function of that title below.
 """
 
 import argparse
@@ -53,12 +53,12 @@ class Tools:
                             "PATH": f"{Path(directory).resolve()}:{os.environ['PATH']}"}
 
     def run(self, command, cwd, stdin=None):
-        """Exit status and what was printed, standard error included."""
+        """The exit status and the output, with standard error."""
         done = subprocess.run(command, cwd=cwd, env=self.environment, text=True, input=stdin,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               executable="/bin/bash" if isinstance(command, str) else None,
                               shell=isinstance(command, str))
-        # Where the checkout lies, or the one that built the tools, is nobody's business.
+        # Documents must not contain the path of this checkout, or of the checkout that built the tools.
         return done.returncode, re.sub(r"/[\w./-]*/(?=(stdlib|docs|examples)/)", "", done.stdout)
 
 

@@ -56,7 +56,7 @@ def model(number, body):
 
 
 def pasted(example):
-    """The example as statements: what is a value gets a name."""
+    """The example as statements: an expression gets a name."""
     lines = []
     for number, part in enumerate(re.split(r"; (?![^{]*})", example)):
         lines.append(part if STATEMENT.match(part) else f"let pasted{number} = {part}")
@@ -84,7 +84,7 @@ def wrong_examples(titanc, table, folder):
 
 
 def unhelpful(titanc, cases, folder):
-    """Of (what, statement, help), those whose statement is not refused with that help."""
+    """The (what, statement, help) whose statement is not refused with that help."""
     chunk = 40  # more errors are not shown
     for first in range(0, len(cases), chunk):
         some = cases[first:first + chunk]

@@ -45,14 +45,14 @@ def read_table(design: Path):
 
 
 def layer_of_folder(folder: str, layer_of):
-    """That of the folder, or of the nearest one around it."""
+    """The layer of the folder, or of the nearest enclosing folder with a layer."""
     while folder and folder not in layer_of:
         folder = folder.rpartition("/")[0]
     return layer_of.get(folder)
 
 
 def resolve(file: str, name: str, files):
-    """The folder of what is included; None where it is none of ours. What a build generates lies in its folder."""
+    """The folder of an included file; None for files of other projects. A generated file has the folder of its source."""
     folders = {one.rpartition("/")[0] for one in files}
     for root in (file.rpartition("/")[0], *ROOTS):
         path = f"{root}/{name}".lstrip("/")
@@ -64,7 +64,7 @@ def resolve(file: str, name: str, files):
 
 
 def read_arrows(root: Path):
-    """(from folder, to folder) -> places of includes."""
+    """(from folder, to folder) -> locations of includes."""
     files = {path.relative_to(root).as_posix() for tree in TREES for path in (root / tree).rglob("*")
              if path.suffix in SOURCES}
     arrows = defaultdict(list)

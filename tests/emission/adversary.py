@@ -1,11 +1,11 @@
-"""Draws programs whose names, sizes and texts are the worst that a user may choose.
+"""Draws programs with names, sizes and texts that an emitter is most likely to get wrong.
 
-    adversary.py SEED         prints one
+    adversary.py SEED         prints one program
 
-The statements are those of tests/programs/generate.py, and ones about what has no memory of its own
-(`index(d)`, constants). Names of values, parameters, dimensions and axes are macros and functions of
-the headers that emitted programs include, keywords of C++, and what the emitter and the runtime call
-their own things. Sizes are often 1 and odd. Comments hold what ends lines, comments and strings.
+The statements are those of tests/programs/generate.py, and statements with values that have no memory
+(`index(d)`, constants). Values, parameters, dimensions and axes have the names of macros and functions of
+the headers that emitted programs include, of C++ keywords, and of identifiers in the emitter and the
+runtime. Sizes are often 1 or odd. Comments contain characters that end lines, comments and strings in C++.
 """
 
 import random
@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "programs"))
 from generate import Program  # noqa: E402
 
-# Of the emitter, the runtime and C++. Macros of the headers are added by run.py, which asks g++.
+# Identifiers of the emitter, the runtime and C++. run.py adds the macros of the headers, as g++ lists them.
 NAMES = """
 at i j k l m n p row run main mesh over from to first second total width index slot tm std titan rt arena
 ctx degree describe transient persistent gemm attention allGather allReduce finish copy fill sum dot topK
@@ -28,8 +28,8 @@ NULL EOF errno NAN INFINITY M_PI major minor linux unix I assert stdin stdout st
 int64_t size_t omp_get_num_threads uint32_t ptrdiff_t max_align_t environ
 lr step seed grad_norm local_loss x_1 x_1_1 a__b _x __x _ __ x_ x_at x_row x_start seq_start layers_body t
 """.split()
-# What Titan keeps for itself, or what the drawn programs call functions by.
-KEPT = set("""
+# Names that no drawn name becomes: keywords of Titan, and functions that the drawn programs call.
+RESERVED = set("""
 import as block fn model train parallel param buffer update input output let loss repeat if else match
 dims over along splits stores pads true false none with on and or not in is of mean sum exp max min where tanh
 """.split())
@@ -37,10 +37,10 @@ COMMENTS = ["\\", "??/", "*/ /*", '"', "\t\v\f", "\x01\x7f", "é\u202e\u2028", '
 
 
 def is_name(text: str) -> bool:
-    return re.fullmatch(r"[A-Za-z_]\w*", text) is not None and text not in KEPT
+    return re.fullmatch(r"[A-Za-z_]\w*", text) is not None and text not in RESERVED
 
 
-# Of a dimension d with n elements: whole statements' expressions, and the dimensions that they have.
+# Expressions of a dimension d and another dimension e, and the dimensions of their results.
 INDICES = [("index({d})[{d}: {last}]", ""), ("index({d})[{d}: 0]", ""), ("index({d})[{d}: 0..{part} as {new}]", "new"),
            ("index({d})[{d}: {rest}.. as {new}]", "new"), ("index({d})[{d}: tokens]", "batch seq"),
            ("index({d})[{d}: 0 * index({e})]", "e"), ("index({d})[{d} as {new}]", "new"),
@@ -90,7 +90,7 @@ class Adversary(Program):
         return lines
 
     def draw_exceptions(self, lines: list[str], used: set[str]) -> list[str]:
-        return super().draw_exceptions(lines, used) if self.random.random() < 0.1 else []  # often refused
+        return super().draw_exceptions(lines, used) if self.random.random() < 0.1 else []  # the checker often refuses them
 
     def draw(self) -> str:
         text = super().draw()
@@ -105,11 +105,11 @@ class Adversary(Program):
         return text
 
     def rename(self, text: str) -> str:
-        """Each name that was drawn becomes another, the same everywhere."""
+        """Replaces drawn names by names of the pool, each everywhere by the same one."""
         drawn = sorted(set(re.findall(r"\b[vwd]\d+\b", text)) | {"zeta", "alpha", "x1", "map"})
         chosen = self.random.sample(self.pool, len(drawn))
-        share = self.random.choice([0.3, 1, 1])
-        renamed = {old: new for old, new in zip(drawn, chosen) if self.random.random() < share}
+        fraction = self.random.choice([0.3, 1, 1])
+        renamed = {old: new for old, new in zip(drawn, chosen) if self.random.random() < fraction}
         return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: renamed.get(word[0], word[0]), text)
 
 

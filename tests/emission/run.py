@@ -1,9 +1,9 @@
-"""What is emitted compiles, whatever names, sizes and texts a program has.
+"""Emitted programs compile, whatever names, sizes and texts they have.
 
     run.py [--all] [--seed N] [--count N] [--cuda] [--object] [-v] [FILE...]
 
 Programs of adversary.py are emitted as C++ and go through `g++ -fsyntax-only`, some at once and with
-the headers precompiled. What is emitted is printable ASCII and line ends, nothing else. And no header
+the headers precompiled. Emitted files contain only printable ASCII and line ends. And no header
 that emitted programs include has a macro or a name that an identifier of a user could meet. FILEs are
 tried instead of drawn programs, where given. `--object` compiles to object files with the options of
 titanc, as `--all` does with a part of its programs: g++ has faults of its own. `--cuda` tries CUDA C++
@@ -32,7 +32,7 @@ INCLUDES = [f"-I{path}" for path in TOOLS["include"]]
 HEADERS = '#include "titan/runtime/kernel_loops.h"\n#include "titan/runtime/program_table.h"\n'
 # Identifiers that a user's name may become (compiler/emission/Names.h).
 OF_USERS = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9])*_")
-# What the checker ought to have refused, or the compiler's own verifiers found.
+# Messages of the verifiers: errors that the checker must refuse, or faults of the compiler.
 INTERNAL = re.compile(r"exchange allocations|holds another|in another function|occurs twice|'(titan|dist)\.\w+' op|T0607")
 
 

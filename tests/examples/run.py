@@ -21,7 +21,7 @@ BASES = {"llama_lora": "llama3_debug"}
 
 
 def processes_needed(exe: Path, text: Path) -> int:
-    """One, or what the program says that it needs when it is started alone."""
+    """The number of processes: one, or the number that the program demands when it is started alone."""
     result = subprocess.run([exe, "--data", text, "--steps", "1", "--dry-run"],
                             capture_output=True, text=True)
     if result.returncode == 0:

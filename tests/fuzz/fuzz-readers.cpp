@@ -86,7 +86,7 @@ void readIndex(Bytes content) {
   }
 }
 
-/// Each listed file lies in the directory of the index.
+/// Checks that each listed file is in the directory of the index.
 void readShardIndex(Bytes content) {
   const std::string_view text(reinterpret_cast<const char *>(content.data()), content.size());
   for (const std::string &name : rt::listShardFiles(text, "input")) {

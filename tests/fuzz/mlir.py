@@ -64,7 +64,7 @@ def find_modules() -> list[tuple[str, list[list[str]]]]:
 
 
 def list_seeds() -> list[tuple[str, list[list[str]]]]:
-    """And what the memory phase makes of them, for the tools that read plans."""
+    """The modules, and their programs after the memory phase for the tools that read plans."""
     seeds = find_modules()
     plan = [tool("titan-opt"), "--titan-plan-memory", "--mlir-print-debuginfo"]
     with ThreadPoolExecutor(CORES) as pool:
@@ -113,7 +113,7 @@ def replace_one(text: str, pattern: str, by, chance: random.Random) -> str:
 
 
 def judge(command: list, text: str) -> str:
-    """What is wrong; empty if nothing is."""
+    """The fault of the tool on this text; empty if there is no fault."""
     result = run(command, text)
     if "titan-interpret" in command[0] and -result.returncode in (signal.SIGXCPU, signal.SIGKILL):
         return ""  # a program may ask for 2^60 iterations

@@ -2,7 +2,7 @@
 
     run.py [--update] [NAME...]
 
-What changes in emission shows here as a difference to be looked at; --update writes the files anew.
+What changes in emission shows here as a difference to be looked at; --update writes the files again.
 """
 
 import argparse
@@ -25,7 +25,7 @@ SHOWN = 60  # lines of a difference
 
 
 def emit(file: str, run: str) -> str:
-    """The emitted file without the tree's place, the program's own text, which is no emission, and the
+    """The emitted file without the path of the tree, the program's own text, which is no emission, and the
     checksum of the rest."""
     result = subprocess.run([TITANC, "build", file, "--train", run, "--emit=cpp", "-o", "-"],
                             cwd=ROOT, capture_output=True, text=True)

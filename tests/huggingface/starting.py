@@ -172,7 +172,7 @@ class Adapted:
 
 
 def adapted_program(run: str) -> Path:
-    """What `titanc import --with` writes, with a run of the test."""
+    """The program that `titanc import --with` writes, with a run of the test."""
     source = OUT / "imported.titan"
     with turn_to_make(source):
         if not source.exists():
@@ -189,7 +189,7 @@ def trained_adapters(run: str) -> Path:
 
 
 def exported_adapters(run: str) -> Path:
-    """The merged export of what one process trained."""
+    """The merged export of the weights that one process has trained."""
     out = OUT / "lora" / f"exported-{run}"
     with turn_to_make(out):
         if not out.exists():
@@ -228,7 +228,7 @@ def merged_export(run: str, exe: Path):
         theirs = cross_entropy(logits_of(model, {}, batch[:, :-1]), batch[:, 1:]).item()
     again = launch(exe, run, OUT / "lora" / f"again-{run}", [trained], steps=1)
     compare_metric("loss of the export", read_metric(again, "loss"), {1: theirs}, RULE.loss, result)
-    # What is exported starts a run again; the adapters are fresh.
+    # A run starts from the exported weights; its adapters are new.
     fresh = launch(exe, run, OUT / "lora" / f"fresh-{run}", [OUT / "lora" / f"exported-{run}"], steps=1)
     compare_metric("loss from the export", read_metric(fresh, "loss"), {1: theirs}, RULE.loss, result)
     return (result.passed() and not changed and not different,

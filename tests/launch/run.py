@@ -90,7 +90,7 @@ def by_srun() -> tuple[str, list[float]]:
 
 
 def start_on_hosts(command: list[str]) -> tuple[list[str], str]:
-    """torchrun's agent on each of two hosts, as on real ones: its words, and what the program prints."""
+    """Starts torchrun's agent on each of two hosts. Returns the words of its command line, and the program's output."""
     words = ["torchrun", "--no-python", "--nnodes", "2", "--nproc-per-node", str(RANKS // 2),
              "--master-addr", "10.213.7.1", "--master-port", "29500", "--node-rank"]
     with two_hosts() as hosts:

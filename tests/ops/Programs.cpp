@@ -7,7 +7,7 @@ using namespace titan;
 using namespace titan::ops;
 using ir::NamedTensorType;
 
-/// What titan.apply is tested with: m' = 0.9 m + 0.1 g; p' = p - rate m' / sqrt(m' m' + 1).
+/// The function that tests titan.apply: m' = 0.9 m + 0.1 g; p' = p - rate m' / sqrt(m' m' + 1).
 static void addScalarFunction(OpBuilder &b) {
   Location loc = b.getUnknownLoc();
   OpBuilder::InsertionGuard guard(b);

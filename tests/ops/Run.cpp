@@ -27,7 +27,7 @@ static double getTerm(double whole, int64_t rankIndex, int64_t shards, int64_t i
   return whole;
 }
 
-/// What a rank holds of an operand.
+/// The shard of an operand on a rank.
 static HostTensor shardOperand(NamedTensorType type, const RankMesh &mesh, int64_t rank,
                                const Tensor &operand) {
   HostTensor global{type.getShape(), operand.values};

@@ -1,4 +1,5 @@
-// The loss of a case.
+// The loss with which the tests differentiate an operation: a weighted sum of its results, with
+// random weights.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -7,24 +8,24 @@
 
 namespace titan::ops {
 
-/// One weight tensor per result in the loss.
+/// The weights of the loss: one tensor per result that the loss contains.
 struct Weights {
   std::vector<Tensor> tensors;
-  llvm::SmallVector<const Tensor *> byResult; ///< null: not in the loss
+  llvm::SmallVector<const Tensor *> byResult; ///< null: the loss does not contain the result
 
   Weights(const Case &c, Draw &draw) {
     tensors.reserve(c.results.size());
     for (auto [i, type] : llvm::enumerate(c.results)) {
-      bool counts = isReal(type) && !llvm::is_contained(c.withoutGradient, i);
-      if (counts)
+      bool isInLoss = isReal(type) && !llvm::is_contained(c.withoutGradient, i);
+      if (isInLoss)
         tensors.push_back(draw.real(type.getDims()));
-      byResult.push_back(counts ? &tensors.back() : nullptr);
+      byResult.push_back(isInLoss ? &tensors.back() : nullptr);
     }
   }
 };
 
-/// Differentiates a train program of the case, if that can be differentiated, in double precision
-/// and after the pass `first`. Null if that fails.
+/// Builds a train program of the case in double precision, runs the pass `first`, if any, and
+/// differentiates the program if the case is differentiable. Null if a pass fails.
 mlir::OwningOpRef<mlir::ModuleOp> differentiate(mlir::MLIRContext *context, const Case &c,
                                                 const Weights &weights,
                                                 std::unique_ptr<mlir::Pass> first = nullptr);

@@ -99,7 +99,7 @@ def case(train: str, processes: int, batches: int):
 
 
 def in_a_run():
-    """The row of the last step has what `eval` finds."""
+    """The row of the last step has the numbers that `eval` reports."""
     last = json.loads((trained() / "metrics.jsonl").read_text().splitlines()[-1])
     lines = differences({name: flat(found) for name, found in last["eval_sets"].items()})
     return not lines and "metrics" not in last, "\n".join(lines)

@@ -1,11 +1,11 @@
-"""Schedules and the step: learning rates against closed forms, a model that depends on the step against PyTorch.
+"""Compares schedules of the learning rate, and a model that depends on the step, with PyTorch.
 
     schedules.py [-v] [NAME...]
 
-A schedule of the library, or of a user's own, gives the learning rates of a whole run, evaluated by the
-interpreter: equal to TorchTitan's closed form, or up to rounding to PyTorch's scheduler. A compiled program
-gives the same ones, with settings that change at launch. A model whose loss has a weight that falls from step
-to step trains in float64 on every kind of mesh, by the rule of compare.py.
+The interpreter evaluates a schedule of the library, or one that the program declares, for all steps of a run.
+The factors equal TorchTitan's closed form, or PyTorch's scheduler up to rounding. A compiled program computes
+the same factors, also with settings that change at launch. A model whose loss has a weight that falls from
+step to step trains in float64 on every kind of mesh; compare.py judges the results.
 """
 
 import json
@@ -28,8 +28,8 @@ from titan import QUICK, TITANC, call, turn_to_make, write_text
 
 OUT = INTERPRET.parent / "schedules"
 
-# A schedule of a user's own: cosine annealing with restarts.
-OWN = """
+# A schedule that the program declares: cosine annealing with restarts.
+DECLARED_SCHEDULE = """
 schedule cycles(step, steps) {
   option count = 4 { least = 1 }
   option low   = 0.1 { least = 0, most = 1 }
@@ -52,22 +52,22 @@ model Bigram(vocab = 256) {
 
 
 def torchtitan(step, steps, warmup=0, ratio=1.0, shape="constant", to=0.0):
-    """The factor of TorchTitan's LRSchedulersContainer in step 1, 2, ... (lr_scheduler.py)."""
-    fall = round(steps * ratio)
-    fall = steps - warmup if warmup + fall > steps else fall
-    until = steps + 1 - fall  # warm-up and stable steps, one of them virtual
+    """The factor of TorchTitan's LRSchedulersContainer (lr_scheduler.py); the first step is 1."""
+    decay = round(steps * ratio)
+    decay = steps - warmup if warmup + decay > steps else decay
+    stable_end = steps + 1 - decay  # TorchTitan counts one more step than the run has
     if step <= warmup:
         return step / warmup
-    if step <= until or shape == "constant":
+    if step <= stable_end or shape == "constant":
         return 1.0
-    progress = (step - until) / fall
+    progress = (step - stable_end) / decay
     curve = {"linear": 1 - progress, "sqrt": 1 - math.sqrt(progress),
              "cosine": 0.5 * (1.0 + math.cos(math.pi * progress))}[shape]
     return to + (1 - to) * curve
 
 
 def in_torch(make):
-    """The factors of a scheduler of torch.optim."""
+    """The factor of a scheduler of torch.optim, as a function of (step, steps)."""
     def factor(step, steps):
         optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
         scheduler = make(optimizer, steps)
@@ -79,6 +79,7 @@ def in_torch(make):
 
 
 def cycles(step, steps, count=4, low=0.1, linear=False):
+    """The factor of the declared schedule."""
     progress = (step - 1) * count / steps % 1
     return low + (1 - low) * (1 - progress if linear else 0.5 * (1 + math.cos(math.pi * progress)))
 
@@ -88,6 +89,8 @@ schedulers = torch.optim.lr_scheduler
 
 @dataclass(frozen=True)
 class Case:
+    """A schedule with its settings in a run, and the factors that it must give."""
+
     settings: str
     factor: Callable  # of (step, steps)
     steps: int = 40
@@ -129,18 +132,18 @@ CASES = {
                    in_torch(lambda o, n: schedulers.StepLR(o, 7, 0.5))),
     "steps after a warm-up": Case("step_decay { warmup = 5, every = 7 }",
                                   lambda s, n: s / 5 if s <= 5 else 0.1 ** ((s - 6) // 7)),
-    "one's own": Case("cycles { count = 3 }", partial(cycles, count=3)),
-    "one's own, with a word": Case("cycles { shape = linear, low = 0.5 }",
+    "declared": Case("cycles { count = 3 }", partial(cycles, count=3)),
+    "declared, with a word": Case("cycles { shape = linear, low = 0.5 }",
                                    partial(cycles, low=0.5, linear=True)),
 }
 
 
-# The rounding of rates up to 1 that metrics.jsonl contains, of nine digits.
+# metrics.jsonl contains rates with nine digits: the rounding error of rates up to 1.
 ROUNDED = 5.1e-10
 
 
 def differences(ours, case: Case, steps: int, rounding: float = 0.0):
-    """The steps whose rates differ, with both."""
+    """The steps with different rates, as lines of text with both rates."""
     tolerance = rounding or (0.0 if case.is_exact else 1e-13)
     theirs = [case.factor(step, steps) for step in range(1, steps + 1)]
     assert len(ours) == steps, ours
@@ -157,7 +160,7 @@ def folder_of(name: str) -> Path:
 def write_program(folder: Path, settings: str, steps: int) -> Path:
     program = folder / "run.titan"
     chosen = f"schedule = {settings}" if settings else ""
-    program.write_text(f"""{OWN}{MODEL}
+    program.write_text(f"""{DECLARED_SCHEDULE}{MODEL}
 train run = Bigram {{
   data      = text("text.txt") {{ seq = 4, batch = 2 }}
   optimizer {{ lr = 1.0 }}
@@ -178,7 +181,7 @@ def check_rates(name: str):
     return not wrong, "\n".join(wrong)
 
 
-# Settings at the launch of the program of "cosine decay", and what they make of it.
+# Launches of the program of "cosine decay": arguments, and the case that they result in.
 LAUNCHES = {
     "as compiled": ([], CASES["cosine decay"]),
     "another length": (["--steps", "9"], CASES["cosine decay"]),
@@ -189,7 +192,7 @@ LAUNCHES = {
 
 
 def check_launches():
-    """The emitted function computes cosines by the runtime's formula: up to rounding."""
+    """Learning rates in metrics.jsonl: up to rounding, because the runtime's cosine is another formula."""
     folder = folder_of("launch")
     program = write_program(folder, CASES["cosine decay"].settings, 40)
     exe = folder / "program"
@@ -199,8 +202,8 @@ def check_launches():
         out = folder / name.replace(" ", "-")
         call([exe, "--data", data, "--out", out, "--log-every", "1", "--resume", "none", *arguments])
         ours = [json.loads(line)["lr"] for line in (out / "metrics.jsonl").read_text().splitlines()]
-        said = differences(ours, Case("", case.factor), len(ours), ROUNDED)
-        wrong += [f"    {name}:"] + said if said else []
+        lines = differences(ours, Case("", case.factor), len(ours), ROUNDED)
+        wrong += [f"    {name}:"] + lines if lines else []
     return not wrong, "\n".join(wrong)
 
 
@@ -240,7 +243,7 @@ def annealed_loss(p, tokens, step):
 
 
 def make_annealed(out: Path, holds: bool = False) -> None:
-    """With `holds`, the model stays as it is in step 1: what an ignored step would give."""
+    """Trains in PyTorch. With `holds`, every step has the loss of step 1, as if the program ignored the step."""
     chance = torch.Generator().manual_seed(1)
     shapes = {"table": (16, 8)}
     for layer in range(2):

@@ -216,7 +216,7 @@ def pipelined() -> list[Row]:
                   Row(model, (*shard, "pp = 2 splits layers"), 4, table="uneven.csv", **pair)]
         padded = "tp = 2 " + PADS[model].format(seq=", else seq", stores="")
         add(model, "interleaved_zb", (padded,), 2, is_odd=True)
-    # What TorchTitan refuses (docs/rationale/combinations.md).
+    # Combinations that TorchTitan refuses (docs/rationale/combinations.md).
     add("llama3", "interleaved_1f1b", pp=4, microbatches=2)
     found.append(replace(found[-1], axes=("pp = 4 splits layers",)))
     return found

@@ -268,7 +268,7 @@ def interpreted_reference(name: str, simultaneous: bool = False) -> Path:
 
 
 def latest(rows: list[dict]) -> dict:
-    """What the last step has, and each loss as of the latest step that has it."""
+    """The row of the last step, with each loss from the latest step that computes it."""
     losses = {}
     for row in rows:
         losses |= row["losses"]

@@ -1,10 +1,10 @@
-"""Titan as a package: installed, and extended by a plugin that sees nothing but the installation.
+"""Installs Titan as a package, and extends it by a plugin that uses only the installed files.
 
     run.py [-v] [NAME...]
 
-Installs the build, builds examples/plugin against it (find_package(Titan)), and uses its passes and
-its operation with the installed tools: built by a pass, differentiated, sharded, fused with Titan's
-own operations, emitted, compiled and trained.
+Builds examples/plugin against the installation (find_package(Titan)), and uses the plugin's pass and
+operation with the installed tools. The pass creates the operation, which is then differentiated, sharded,
+fused with Titan's operations, emitted, compiled and trained.
 """
 
 import argparse
@@ -22,10 +22,10 @@ OUT = BUILD / "tests/plugin"
 PREFIX = OUT / "prefix"
 LIBRARY = OUT / "build/libsoftplus.so"
 PROGRAM = ROOT / "examples/plugin/softplus.titan"
-LOAD = [f"--load-pass-plugin={LIBRARY}"]
+LOAD_PASSES = [f"--load-pass-plugin={LIBRARY}"]
 RAISE = "--insert-pass=after:model=raise-softplus"
-READ = f"--load-dialect-plugin={LIBRARY}"
-WIDE = [word for part in ("params", "compute") for word in ("--set", f"precision.{part}=f64")]
+LOAD_DIALECT = f"--load-dialect-plugin={LIBRARY}"
+IN_FLOAT64 = [word for part in ("params", "compute") for word in ("--set", f"precision.{part}=f64")]
 
 
 def tool(name: str) -> Path:
@@ -40,8 +40,8 @@ def install():
 
 def data_tool():
     """The installed Python program finds its package."""
-    said = call([tool("titan-prepare"), "--help"], env={**os.environ, "TITAN_PYTHON": sys.executable})
-    return "usage: titan-prepare" in said, said
+    output = call([tool("titan-prepare"), "--help"], env={**os.environ, "TITAN_PYTHON": sys.executable})
+    return "usage: titan-prepare" in output, output
 
 
 def build():
@@ -53,37 +53,37 @@ def build():
 
 def dump(run: str, *passes: str) -> Path:
     folder = OUT / run
-    call([tool("titanc"), f"--dump-phases={folder}", "--train", run, *WIDE, *LOAD, *passes, PROGRAM])
+    call([tool("titanc"), f"--dump-phases={folder}", "--train", run, *IN_FLOAT64, *LOAD_PASSES, *passes, PROGRAM])
     return folder
 
 
 def raised():
     text = (dump("one", RAISE) / "00-model.mlir").read_text()
-    return "softplus.softplus" in text and "titan.exp" in text, text  # exp is cross-entropy's
+    return "softplus.softplus" in text and "titan.exp" in text, text  # cross-entropy contains exp
 
 
 def gradients():
-    said = call([tool("titan-interpret"), READ, OUT / "one/01-gradient.mlir", "--program=train",
+    output = call([tool("titan-interpret"), LOAD_DIALECT, OUT / "one/01-gradient.mlir", "--program=train",
                  "--check-gradients"])
-    return "agrees" in said and "DIFFERS" not in said, said
+    return "agrees" in output and "DIFFERS" not in output, output
 
 
 def partitioned():
-    """On two ranks, through all phases, as on one."""
+    """After every phase, the program of two ranks computes the same as before the shard phase."""
     folder = dump("large", RAISE)
-    said = ""
+    output = ""
     for phase in sorted(folder.glob("*.mlir"))[2:]:
-        said += call([tool("titan-interpret"), READ, phase, "--program=train", "--float64",
+        output += call([tool("titan-interpret"), LOAD_DIALECT, phase, "--program=train", "--float64",
                       f"--compare={folder}/01-gradient.mlir"])
-    return said.count("equal:") == len(list(folder.glob("*.mlir"))) - 2, said
+    return output.count("equal:") == len(list(folder.glob("*.mlir"))) - 2, output
 
 
 def fused():
-    """The operation is in a fused region, and its formula in the loop of the region."""
+    """A fused region contains the operation, and the loop of the region contains its formula."""
     text = (dump("large", RAISE) / "03-fuse.mlir").read_text()
     regions = [part.split("titan.yield")[0] for part in text.split("titan.fused ")[1:]]
     source = OUT / "fused.cpp"
-    call([tool("titanc"), "build", "--emit", "cpp", "-o", source, "--train", "large", *LOAD, RAISE, PROGRAM])
+    call([tool("titanc"), "build", "--emit", "cpp", "-o", source, "--train", "large", *LOAD_PASSES, RAISE, PROGRAM])
     code = source.read_text()
     row = [line for line in code.splitlines() if "tm::min(" in line and "tm::log(" in line]
     return any("softplus.softplus" in region for region in regions) and bool(row), text + code
@@ -92,19 +92,20 @@ def fused():
 def same_in_titan_opt():
     model = OUT / "model.mlir"
     model.write_text(call([tool("titanc"), "--stop-after=model", "--mlir-print-debuginfo", "--train", "one",
-                           *WIDE, PROGRAM]))  # values are named by their locations
-    ours = call([tool("titan-opt"), *LOAD, RAISE, "--titan-phase-model", "--titan-phase-gradient", model])
-    theirs = call([tool("titanc"), "--stop-after=gradient", "--train", "one", *WIDE, *LOAD, RAISE, PROGRAM])
+                           *IN_FLOAT64, PROGRAM]))  # values are named by their locations
+    ours = call([tool("titan-opt"), *LOAD_PASSES, RAISE, "--titan-phase-model", "--titan-phase-gradient", model])
+    theirs = call([tool("titanc"), "--stop-after=gradient", "--train", "one", *IN_FLOAT64, *LOAD_PASSES, RAISE, PROGRAM])
     return ours.strip() == theirs.strip(), ours + theirs
 
 
 def losses(name: str, *flags: str) -> list[float]:
+    """The losses of five steps of the run `large`, in a program that is built with `flags`."""
     exe, text = OUT / name, write_text(OUT / "text.txt", 2000)
     call([tool("titanc"), "build", PROGRAM, "--train", "large", "-o", exe, *flags])
     Launch(5, 7, 2).run(exe, text, OUT / f"{name}-run")
     rows = (OUT / f"{name}-run/metrics.jsonl").read_text().splitlines()
     found = [json.loads(row)["loss"] for row in rows]
-    return [math.nan if loss is None else loss for loss in found]  # JSON has no other numbers
+    return [math.nan if loss is None else loss for loss in found]  # JSON has no NaN
 
 
 def trained():
@@ -113,7 +114,7 @@ def trained():
         without = losses("without")
     except Failed:
         without = [math.nan]
-    with_it = losses("with", *LOAD, RAISE)
+    with_it = losses("with", *LOAD_PASSES, RAISE)
     return (all(map(math.isfinite, with_it)) and len(with_it) == 5
             and not all(map(math.isfinite, without))), f"{without} {with_it}"
 
@@ -121,7 +122,7 @@ def trained():
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*")
-    parser.add_argument("-v", action="store_true", help="show the details of what passed too")
+    parser.add_argument("-v", action="store_true", help="show the details of passed cases too")
     arguments = parser.parse_args()
     report = Report()
     for run in (install, data_tool, build, raised, gradients, partitioned, fused, same_in_titan_opt, trained):

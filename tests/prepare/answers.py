@@ -9,7 +9,7 @@ from prepared import expect, prepare, read, refused, write_lines
 CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Wie heißt du?"},
         {"role": "assistant", "content": "Titan 🚂"}, {"role": "user", "content": "And\nyou?"},
         {"role": "assistant", "content": ""}]
-# What CHATML and MARKED write, in segments; those that count are answers.
+# The texts of CHATML and MARKED in segments, with weights; segments with weight 1 are answers.
 COMMON = "<|begin_of_text|><|system|>\nBe brief.<|end|>\n<|user|>\nWie heißt du?<|end|>\n<|assistant|>\n"
 BY_PREFIX = [(COMMON, 0), ("Titan 🚂<|end|>\n", 1), ("<|user|>\nAnd\nyou?<|end|>\n<|assistant|>\n", 0),
              ("<|end|>\n", 1)]
@@ -63,7 +63,7 @@ def chat_of_bytes(out: Path) -> None:
 
 
 def chat_of_byte_pairs(out: Path) -> None:
-    """Tokens equal those of the whole text; what counts decodes to the answers. tiktoken agrees."""
+    """Tokens equal those of the whole text; tokens with weight 1 decode to the answers. tiktoken agrees."""
     import tokenizers
     folder = makers.byte_pairs(out / "bpe", makers.MARKED)
     ranks = makers.ranks(out / "ranks", folder)

@@ -99,7 +99,7 @@ def damaged_templates(out: Path) -> None:
 
 
 def damaged_sidecars(out: Path) -> None:
-    """What an unfinished or finished preparation left is read as data too."""
+    """Files of an unfinished or finished preparation are untrusted data, too."""
     sys.path.insert(0, str(PACKAGE))
     from titan_prepare.errors import UserError
     from titan_prepare.journal import Journal

@@ -195,7 +195,7 @@ def bad_lines(out: Path) -> None:
 
 
 def same_error_for_any_workers(out: Path) -> None:
-    """The first error in the order of the inputs, whoever finds one first."""
+    """The first error in the order of the inputs, whichever worker finds one first."""
     records = [{"text": "word " * 50} for _ in range(400)]
     records[150] = records[390] = {"wrong": 1}
     source = write_lines(out / "a.jsonl", records)
@@ -260,7 +260,7 @@ def wrong_ranks(out: Path) -> None:
 
 
 def vocabulary(out: Path) -> None:
-    """Tokens outside of the model's vocabulary are refused with the place; types are the smallest."""
+    """Tokens outside of the model's vocabulary are refused with the location; types are the smallest."""
     source = write_lines(out / "a.jsonl", [{"text": "abc"}, {"text": "abz"}])
     refused(1, ["a.jsonl:2", "token 122", "100"], source, "--tokenizer", "bytes", "-o", out / "x", "--vocabulary", 100)
     for size, code in ((123, 1), (256, 1), (257, 8), (65536, 8), (65537, 4)):

@@ -1,4 +1,4 @@
-"""Runs titan-prepare, and reads what it wrote with nothing but `struct`: a second implementation of the formats."""
+"""Runs titan-prepare, and reads its files with `struct` only: a second implementation of the formats."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def run(*arguments, **options) -> tuple[int, str]:
 
 
 class Wrong(Exception):
-    """A result differs from what is expected; the text explains it."""
+    """A result differs from the expected one; the text explains the difference."""
 
 
 def expect(holds: bool, message: str) -> None:

@@ -1,4 +1,4 @@
-"""A compiled program reads what was prepared, and prepares texts itself."""
+"""A compiled program reads prepared data, and prepares texts itself."""
 
 import json
 import subprocess
@@ -70,7 +70,7 @@ class Trained:
         (self.out / name).write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
 
     def run(self, *options, processes=1, status=0, tool=COMMAND_FILE) -> tuple[list[float], str]:
-        """The losses, and what was said."""
+        """The losses and the output."""
         run = self.out / f"run-{len(list(self.out.glob('run-*')))}"
         command = [self.exe, "--out", run, "--log-every", 1, *options]
         variables = {"TITAN_PREPARE": str(tool), "XDG_CACHE_HOME": str(self.out / "cache"),

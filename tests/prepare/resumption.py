@@ -65,7 +65,7 @@ def journal_lines(prefix: Path) -> int:
 
 
 def kill_nine(out: Path) -> None:
-    """Each time after some more units; workers end with their parent; the last run only does what is missing."""
+    """Each time after some more units; workers end with their parent; the last run prepares only the missing units."""
     source, prefix, expected = finished(out)
     draw, kills = random.Random(11), 0
     for workers in (1, 3, 2, 1):

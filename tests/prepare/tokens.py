@@ -1,4 +1,4 @@
-"""Tokenizers: what is written equals what the library of the format gives, and libraries agree with one another."""
+"""Tokenizers: prepared tokens equal those of the format's library, and libraries agree with one another."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Chats against `transformers`: its tokens, and its mask of what {% generation %} marks."""
+"""Compares chats with `transformers`: its tokens, and its mask of the text in {% generation %}."""
 
 from pathlib import Path
 

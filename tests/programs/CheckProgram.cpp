@@ -71,8 +71,7 @@ private:
            failed(dist::checkDividedDims(module, dist::getDegrees(mesh, options.autoDegree)));
   }
 
-  /// The settings of the run. What large programs compute in chunks, these do, too, although their
-  /// values are small.
+  /// The settings of the run. Chunks are so small that these programs, too, compute in chunks.
   RunSettings getSettings(ModuleOp module) {
     RunSettings settings(module);
     settings.setInteger("min_chunk_bytes", 0, &context.context);

@@ -674,7 +674,7 @@ class Program:
         policies += [f"{{ blocks = {block} }}" for block in repeated]
         recompute = pick(policies) if repeats else "= none"
         loss_chunks = pick([0, 1])  # 0: as many as titan-check-programs makes the compiler choose
-        # What an `auto` axis becomes need not divide a microbatch's samples.
+        # The degree of an `auto` axis need not divide a microbatch's samples.
         fits = not any(" auto " in line for line in parallel)
         accumulate = pick([1, 1, 1, 1, 2]) if fits else 1
         if self.pipeline:

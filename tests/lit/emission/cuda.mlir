@@ -22,7 +22,7 @@ func.func @train(%x: !hidden {titan.input = "x"}, %w: !titan.tensor<f32[embed = 
   // CHECK: for (int64_t i = threadIdx.x; i < embed_; i += blockDim.x) {
   // CHECK: top_1_ = tm::reduceBlock<tm::Max>(top_1_);
   // CHECK-NEXT: if (threadIdx.x == 0) top_[row] = top_1_;
-  // What other threads computed is read after all of them are done.
+  // A thread reads the results of other threads after all of them are done.
   // CHECK-NEXT: __syncthreads();
   // CHECK: y_[row * embed_ + i] = e_row_[i] - top_1_;
   %y, %top = titan.fused rows ["seq"] : !hidden, !row {

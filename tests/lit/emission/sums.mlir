@@ -54,7 +54,7 @@ func.func @train(%x: !wide {titan.input = "x"} loc("x"), %q: !heads {titan.input
     %k = titan.reduce sum %e : !heads -> !head loc("k")
     titan.yield %k : !head
   } loc("kept")
-  // What goes to a row of a table, which may be all there is, is summed before it is added.
+  // All terms of a row of the table are summed before the sum is added to the row.
   // CHECK: tm::groupByRow(ctx, ends_, rows_, order_, seq_, [=] TM_LAMBDA(int64_t i) -> int64_t {
   // CHECK-NEXT: const int64_t at = where_[i];
   // CHECK-NEXT: return at >= 0 && at < rows_ ? at : -1;

@@ -14,7 +14,7 @@ from torch import Tensor
 
 
 def wide(x: Tensor) -> Tensor:
-    """Converts to float32 what must not be computed in bfloat16."""
+    """Converts bfloat16 to float32, for operations that must not be computed in bfloat16."""
     return x.float() if x.dtype == torch.bfloat16 else x
 
 

@@ -2,7 +2,7 @@
 
 Rotary positions follow Meta's reference implementation: neighbouring features form a complex number
 that is rotated by position * theta^(-2i/head). The angles are computed in float64 and rounded once,
-so that float32 runs compare arithmetic, not two ways to compute a cosine.
+so a comparison in float32 does not depend on the method that computes a cosine.
 
 Letters in einsum: b batch, s position of a query, t position of a key, e embed, k kv_heads, g group
 (queries per key head), h head, f ffn, v vocab.
@@ -49,11 +49,11 @@ def rotary(x: Tensor) -> Tensor:
     seq, head = x.shape[1], x.shape[-1]
     frequency = THETA ** (-torch.arange(0, head, 2, dtype=torch.float64) / head)
     angle = torch.outer(torch.arange(seq, dtype=torch.float64), frequency)
-    turn = torch.polar(torch.ones_like(angle), angle)
-    turn = turn.to(torch.complex128 if x.dtype == torch.float64 else torch.complex64)
-    turn = turn.reshape(seq, *[1] * (x.dim() - 3), head // 2)
+    rotation = torch.polar(torch.ones_like(angle), angle)
+    rotation = rotation.to(torch.complex128 if x.dtype == torch.float64 else torch.complex64)
+    rotation = rotation.reshape(seq, *[1] * (x.dim() - 3), head // 2)
     pairs = torch.view_as_complex(wide(x).reshape(*x.shape[:-1], head // 2, 2))
-    return torch.view_as_real(pairs * turn).reshape(x.shape).to(x.dtype)
+    return torch.view_as_real(pairs * rotation).reshape(x.shape).to(x.dtype)
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:

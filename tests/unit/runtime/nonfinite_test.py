@@ -61,7 +61,7 @@ class NonFiniteTest(ProgramCase):
         self.assertIn("resuming after step 8", said)
 
     def test_skips_that_do_not_end(self):
-        """A hundred in a row end the run, with what was good before; one fewer does not."""
+        """A hundred non-finite steps in a row end the run, which saves the last finite state; 99 steps do not."""
         _, said = self.run_nan("some", "14:112", steps=130, every=100, BIGRAM_SKIPS="1")
         self.assertEqual(said.count("so its update is skipped"), 10)
         for ranks in (1, 2):

@@ -149,7 +149,7 @@ class ProgramTest(ProgramCase):
         self.assertIn("--eval-data has no effect on `generate`", said)
 
     def test_incomplete_mixtures(self):
-        """What no file is and no mixture, but resembles one, is answered with the right form."""
+        """The message for a malformed mixture shows the right form."""
         for data, words in ((f"0.7 {self.text} 0.3", "as a mixture it is incomplete: a mixture is weights "
                              "and paths in turn"),
                             (f"0.7 {self.text} 0.3 {self.text} 1", "the weight `1` has no path"),

@@ -144,7 +144,7 @@ public:
   void abort() {}
   /// Creates the communicator; otherwise, the first collective creates it.
   void eagerConnectSingleDevice(c10::Device);
-  /// The collectives in between are in the order of their calls; the last one stands for all.
+  /// The collectives in between are in the order of their calls; the last one represents all.
   void startCoalescing() {}
   Started endCoalescing() { return last; }
 

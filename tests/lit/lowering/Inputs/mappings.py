@@ -31,7 +31,7 @@ def call(*command) -> str:
 
 
 def functions(program: Path, run: str) -> str:
-    """What the program computes: its functions, without mesh and maps, and the model's fingerprint, by which
+    """The meaning of the program: its functions, without mesh and maps, and the model's fingerprint, by which
     a checkpoint is known."""
     text = call(TITANC, "--stop-after=model", program, "--train", run)
     fingerprint = re.search(r'titan.fingerprint = "([0-9a-f]{16})"', text).group(1)

@@ -12,14 +12,14 @@ namespace {
 
 // Two parameters of a repeat with three iterations, of 100 and 64 bytes per block, and a contiguous
 // table between them in the list.
-TEST(PersistentLayout, PutsWhatABlockHasTogether) {
+TEST(PersistentLayout, BlocksAreContiguous) {
   PersistentLayout plan = makePersistentLayout({{300, "layers", 3}, {1000}, {192, "layers", 3}});
   EXPECT_EQ(plan.offsets, (std::vector<int64_t>{0, 3 * 192, 128}));
   EXPECT_EQ(plan.strides, (std::vector<int64_t>{192, 0, 192}));
   EXPECT_EQ(plan.bytes, 3 * 192 + 1024);
 }
 
-TEST(PersistentLayout, AsksForWhatItsItemsTake) {
+TEST(PersistentLayout, BytesAreTheSumOfItems) {
   const std::vector<PersistentItem> items = {{300, "a", 3}, {7}, {60, "b", 5}, {90, "a", 3}};
   int64_t bytes = 0;
   for (const PersistentItem &item : items)

@@ -107,7 +107,7 @@ TEST(StackOverlap, KeepsSlotsApart) {
 }
 
 // A constraint is implied if and only if the others require its distance for all row sizes.
-TEST(StackOverlap, CoversWhatIsNoFarther) {
+TEST(StackOverlap, CoversNearerConstraints) {
   std::mt19937 random(2);
   for (int round = 0; round < 2000; ++round) {
     std::vector<OffsetConstraint> constraints;

@@ -47,7 +47,7 @@ TEST(DataPaths, NamesTheMistakeOfSets) {
   EXPECT_EQ(print("=a"), "the name `` has other characters than letters, digits, `_` and `-`");
 }
 
-TEST(DataPaths, KnowsWhatResemblesAMixture) {
+TEST(DataPaths, RecognisesMalformedMixtures) {
   for (const char *text : {"0.7 my.jsonl 0.3", "0.7 my.jsonl", "0 a 1 b"})
     EXPECT_TRUE(resemblesMixture(text)) << text;
   for (const char *text : {"my.jsonl", "0.7", "my 0.7 file", ""})

@@ -27,7 +27,7 @@ TEST(DistributeLayers, FillsTheFirstStagesIfAllAreEqual) {
 }
 
 // A head as costly as two layers and a half.
-TEST(DistributeLayers, WeighsWhatPrecedesAndFollows) {
+TEST(DistributeLayers, WeighsOperationsAroundTheLayers) {
   LayerTimes times = equalLayers(32);
   times.after = 2.5;
   EXPECT_THAT(distributeLayers(times, {4, 3, 2, 1}), ElementsAre(8, 9, 9, 6));

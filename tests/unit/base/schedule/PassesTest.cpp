@@ -66,7 +66,7 @@ TEST(SelectComputation, LeavesOutCommunicationStorageAndIdleCells) {
   EXPECT_EQ(writeTable(selectComputation(tableToSchedule("0F0,,0B0,0REDUCE_GRAD\n"))), "0F0,0B0\n");
 }
 
-TEST(Passes, RefuseWhatIsThere) {
+TEST(Passes, RefuseToRunTwice) {
   Schedule schedule = generate(*findAlgorithm("1f1b"), {2, 1, 2});
   EXPECT_THROW(addTransfers(addTransfers(schedule)), ScheduleError);
   EXPECT_THROW(addGradientReductions(addGradientReductions(schedule)), ScheduleError);

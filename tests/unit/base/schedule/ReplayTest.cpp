@@ -128,7 +128,7 @@ TEST(Memory, FollowsTheOrder) {
 }
 
 // The input of a stage lives from its receive to F, its gradient from I or B to the send.
-TEST(Memory, CountsWhatCrossesRanks) {
+TEST(Memory, CountsValuesThatCrossRanks) {
   Schedule schedule{2, 1, {0, 1}, {{}, {}}};
   for (Action action : {Action{Kind::Forward, 0, 0}, Action{Kind::SendForward, 0, 0},
                         Action{Kind::ReceiveBackward, 0, 0}, Action{Kind::Backward, 0, 0}})

@@ -54,7 +54,7 @@ TEST(Verify, AcceptsEverySchedule) {
         }
 }
 
-TEST(Verify, FindsWhatIsMissing) {
+TEST(Verify, FindsMissingActions) {
   expectFault("0F0,0F1,0B0\n", 0, -1, "rank 0 never runs `0B1`", "or `0I1` and `0W1`");
   expectFault("0F0,0I0\n", 0, -1, "rank 0 never runs `0W0`", "add it");
   expectFault("0B0\n", 0, -1, "rank 0 never runs `0F0`", "add it");
@@ -63,7 +63,7 @@ TEST(Verify, FindsWhatIsMissing) {
   expectFault("", -1, -1, "the table has no rows", "one line a rank");
 }
 
-TEST(Verify, FindsWhatIsRepeated) {
+TEST(Verify, FindsRepeatedActions) {
   expectFault("0F0,0F0,0B0\n", 0, 1, "`0F0` is repeated", "the first one is in column 1");
   expectFault("0F0,0B0,0W0\n", 0, 2, "computes again what `0B0` (rank 0, column 2) computes",
               "replace `0B0` by I and W");

@@ -29,7 +29,7 @@ std::pair<int64_t, int64_t> locate(const StoredParameter &stored, int64_t elemen
 
 using Found = std::map<int64_t, std::pair<int64_t, int64_t>>;
 
-/// The stored elements by their place in the memory of the rows, as the layout visits them.
+/// The stored elements by their offset in the memory of the rows, as the layout visits them.
 Found visit(const StridedLayout &layout, const ElementRows &rows) {
   Found found;
   layout.forEachBlock(rows, [&](const StridedBlock &block) {

@@ -21,7 +21,7 @@ struct Diagnostics : testing::Test {
   }
 };
 
-// clang's form: place, severity, message, code; the line; caret and tildes; notes; help.
+// clang's form: location, severity, message, code; the line; caret and tildes; notes; help.
 TEST_F(Diagnostics, Text) {
   diags.report(Code::ExpectedSyntax, sources.locate(file, 9, 4), "no `heds` here")
       .note(sources.locate(file, 23, 5), "`heads` is here")
@@ -49,7 +49,7 @@ TEST_F(Diagnostics, FixItsInWords) {
   EXPECT_NE(all.find("help: do this\n"), std::string::npos) << all;
 }
 
-// Without a place there is no line and no caret.
+// Without a location there is no line and no caret.
 TEST_F(Diagnostics, NoLocation) {
   diags.report(Code::ExpectedSyntax, Location(), "nothing to do");
   EXPECT_EQ(text(), "titan: error: nothing to do [T0101]\n");
@@ -130,7 +130,7 @@ TEST_F(Diagnostics, ErrorLimit) {
   EXPECT_EQ(os.str(), "5 errors (3 not shown)\n");
 }
 
-// sort() orders by place, and only what was reported since.
+// sort() orders by location, and only the diagnostics that were reported since.
 TEST_F(Diagnostics, Sort) {
   diags.report(Code::ExpectedSyntax, sources.locate(file, 20, 1), "first");
   diags.report(Code::ExpectedSyntax, sources.locate(file, 9, 1), "third");

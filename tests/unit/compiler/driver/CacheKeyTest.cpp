@@ -46,7 +46,7 @@ TEST_F(CacheKey, Processor) {
   EXPECT_EQ(key(), key("skylake:avx512f"));
 }
 
-// What a compiler's update brings must be compiled anew.
+// After an update of a compiler, programs are compiled again.
 TEST_F(CacheKey, Compilers) {
   for (const std::string &tool : {toolchain.compiler, toolchain.linker}) {
     const std::string before = key();

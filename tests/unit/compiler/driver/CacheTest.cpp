@@ -1,3 +1,5 @@
+// The cache of compiled programs: trust in its folder, damaged entries, concurrent builds,
+// eviction.
 #include "compiler/driver/Cache.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -42,7 +44,7 @@ protected:
     fs::permissions(file, fs::perms::owner_all);
   }
 
-  /// What a build does.
+  /// Publishes a program and its source in the entry of `key`, as titanc does.
   static void build(const Cache &cache, const std::string &key = kKey) {
     CacheEntry entry(cache, key, [] {});
     fs::path folder = entry.makeBuildFolder();
@@ -67,7 +69,7 @@ TEST_F(CacheTest, Directory) {
   EXPECT_EQ(Cache::directory(), "/somewhere/.cache/titan");
 }
 
-// What is executed from the folder must be the user's own.
+// titanc executes programs from the folder, so only the user may write to it.
 TEST_F(CacheTest, Trust) {
   ASSERT_TRUE(open());
   struct stat status;
@@ -94,7 +96,7 @@ TEST_F(CacheTest, Trust) {
   }
 }
 
-TEST_F(CacheTest, FindsWhatWasBuilt) {
+TEST_F(CacheTest, FindsPublishedPrograms) {
   std::optional<Cache> cache = open();
   EXPECT_EQ(findCached(*cache, kKey, "program"), "");
   build(*cache);
@@ -106,14 +108,15 @@ TEST_F(CacheTest, FindsWhatWasBuilt) {
   EXPECT_EQ(std::distance(fs::directory_iterator(base / "titan" / kKey), {}), 3);
 }
 
-// A power cut, a full disk and another hand leave files that are not what was built.
+// A power cut, a full disk or another process may damage published files. Damaged files are not
+// found.
 TEST_F(CacheTest, Damage) {
   std::optional<Cache> cache = open();
   auto isFound = [&] { return !findCached(*cache, kKey, "program").empty(); };
-  auto damage = [&](const std::function<void()> &how) {
+  auto damage = [&](const std::function<void()> &change) {
     build(*cache);
     EXPECT_TRUE(isFound());
-    how();
+    change();
     EXPECT_FALSE(isFound());
   };
   damage([&] { fs::resize_file(inEntry("program"), 0); });
@@ -134,8 +137,9 @@ TEST_F(CacheTest, Damage) {
   EXPECT_TRUE(isFound());
 }
 
-// One builds, the others wait and find it; what a killed build left goes.
-TEST_F(CacheTest, OneBuilds) {
+// One process builds; the others wait and find its program. A build removes the folders of killed
+// builds.
+TEST_F(CacheTest, OneProcessBuilds) {
   std::optional<Cache> cache = open();
   std::atomic<bool> isWaiting = false;
   std::thread other;
@@ -160,6 +164,7 @@ TEST_F(CacheTest, OneBuilds) {
   EXPECT_FALSE(fs::exists(base / "titan" / kKey));
 }
 
+// Programs are removed by age and by total size; files that are no entries remain.
 TEST_F(CacheTest, Eviction) {
   std::optional<Cache> cache = open();
   const std::string newer = "fedcba9876543210";
@@ -173,7 +178,7 @@ TEST_F(CacheTest, Eviction) {
   const auto now = std::chrono::system_clock::now();
   cache->evict(now, 50);
   EXPECT_EQ(cache->entries().size(), 2u);
-  EXPECT_NE(findCached(*cache, kKey, "program"), ""); // now it is used
+  EXPECT_NE(findCached(*cache, kKey, "program"), ""); // which marks the program as used
   cache->evict(now);
   EXPECT_EQ(cache->entries().size(), 2u);
   utimensat(AT_FDCWD, inEntry("program.sum").c_str(), old, 0);

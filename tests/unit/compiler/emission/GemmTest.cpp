@@ -46,7 +46,7 @@ int64_t getAt(const Tensor &tensor, llvm::ArrayRef<Loop> loops, llvm::ArrayRef<i
   return offset;
 }
 
-/// What the runtime's gemm does, with accumulation always on.
+/// Computes the product of a plan as the runtime's gemm does, always with accumulation.
 void multiply(const GemmPlan &plan, const double *a, const double *b, double *c) {
   int64_t batches = plan.batch ? getValue(plan.batch->size) : 1;
   int64_t lda = getValue(plan.lda), ldb = getValue(plan.ldb), ldc = getValue(plan.ldc);
@@ -137,7 +137,8 @@ TEST(Gemm, ComputesTheSummation) {
   EXPECT_GE(planned, 300);
 }
 
-// A weight gradient is one product: rows that lie together are one index, the left side transposed.
+// A weight gradient is one product: contiguous row dimensions are merged to one index, the left
+// side is transposed.
 TEST(Gemm, MergesContiguousDimensions) {
   std::map<char, int64_t> sizes{{'b', 2}, {'s', 3}, {'e', 4}, {'h', 2}, {'d', 5}};
   GemmPlan plan = planGemm(makeTensor("bse", sizes).operand, makeTensor("bshd", sizes).operand,

@@ -32,7 +32,7 @@ TEST(SizeExpr, IsWrittenShort) {
 }
 
 // Dimensions that all tensors walk as one become one loop.
-TEST(Loops, MergeWhereAllAccessesAllowIt) {
+TEST(Loops, MergeIfAllAccessesAllowIt) {
   Access whole = makeAccess("x", {kBatch, kSeq, kEmbed});
   auto one = makeLoops({kBatch, kSeq, kEmbed}, {&whole});
   ASSERT_EQ(one.size(), 1u);
@@ -55,7 +55,7 @@ TEST(Loops, WriteOffsets) {
   EXPECT_EQ(getElement(row, loops), "r[i]");
 }
 
-// What has no memory is its own offset: also of a shard, and where it is one number.
+// The element of an index tensor is its offset, also in a shard and for a single element.
 TEST(Loops, IndexAccesses) {
   Access index = makeAccess("", {kSeq});
   index.isIndex = true;

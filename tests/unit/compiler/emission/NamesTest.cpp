@@ -20,7 +20,7 @@ TEST(Names, IdentifiersOfUsers) {
   EXPECT_EQ(makeIdentifier("größe"), "gr_e_");
 }
 
-TEST(Names, ScopesPickWhatIsFree) {
+TEST(Names, ScopesPickFreeNames) {
   NameScope scope;
   EXPECT_EQ(scope.pick("x"), "x_");
   EXPECT_EQ(scope.pick("x"), "x_1_");

@@ -104,7 +104,7 @@ TEST(Expr, Strings) {
   EXPECT_EQ(expr->as<StringExpr>()->value, "a\"b\\c\n\td é");
 }
 
-// What follows a complete expression is a mistake, as `--set a=1 2` needs it.
+// Text after a complete expression is an error, as `--set a=1 2` requires.
 TEST(Expr, NothingMayFollow) {
   EXPECT_EQ(parseAndDump("1 2"),
             "e:1:3: error: expected an operator or a new line after `1` [T0101]\n1 2\n  ^\n");

@@ -25,7 +25,7 @@ TEST(Format, KeywordsAndParentheses) {
                "fn f(x) = not (a) and (b) or g(x, over (a, b)) + m.with(x)\n");
 }
 
-// `=` and `~` of neighbouring params stand in one column; a blank line or a comment ends the run.
+// `=` and `~` of neighbouring params are in one column; a blank line or a comment ends the run.
 TEST(Format, AlignsParams) {
   expectFormat("block B(x) -> x {\nparam a[embed]=1\nparam long[embed,ffn]~normal(1)\n\n"
                "param b=0\n# why\nparam cc=0\nlet y=1\nlet zz=2\n}\n",
@@ -95,7 +95,7 @@ TEST(Format, Comments) {
                "# end\n");
 }
 
-// Losses line up, with a name or without; a value that is called so stands for itself.
+// Losses are aligned, with a name or without; a value with the name `loss` remains a value.
 TEST(Format, Losses) {
   expectFormat("model M() {\nloss=a\nloss  balance=0.01*b\nlet y=loss\nloss z=c\n}\n",
                "model M() {\n"

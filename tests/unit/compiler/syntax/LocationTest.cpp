@@ -59,7 +59,7 @@ TEST(Location, Cover) {
   EXPECT_EQ(sources.cover(Location(), last), last);
 }
 
-// Offsets at and past the end give the place behind the last byte.
+// Offsets at and past the end give the location behind the last byte.
 TEST(Location, EndOfBuffer) {
   SourceManager sources;
   FileId file = sources.addBuffer("t", "ab\n");

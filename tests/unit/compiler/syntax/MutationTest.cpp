@@ -1,5 +1,6 @@
-// Slips of the finger: one token of a real program deleted, doubled, swapped with its neighbour or
-// replaced. What is no program any more gets one or two errors, at the place or with a note there.
+// Typing errors: one token of a real program deleted, doubled, swapped with its neighbour or
+// replaced. A text that has become illegal gets one or two errors, at the changed token or with a
+// note there.
 #include "compiler/syntax/Token.h"
 #include "tests/unit/compiler/syntax/Support.h"
 

@@ -1,4 +1,4 @@
-// Mistakes: each is reported once, in words, at its place, and does not hide the next.
+// Each syntax error is reported once, at its location, and does not hide the next one.
 #include "tests/unit/compiler/syntax/Support.h"
 
 #include <gmock/gmock.h>
@@ -210,7 +210,7 @@ TEST(Recovery, IndependentMistakes) {
   EXPECT_THAT(p.tree(), HasSubstr("Setting c"));
 }
 
-// At the top of a file only declarations may stand.
+// The top level of a file contains only declarations.
 TEST(Recovery, NoDeclaration) {
   Parsed p("let x = 1\nmodle M() { x = 1 }\nfn f(x) = x\n", "t");
   EXPECT_THAT(p.errors(), HasSubstr("t:1:1: error: expected a declaration"));
@@ -272,7 +272,7 @@ TEST(Recovery, AssignmentInACondition) {
   EXPECT_THAT(inBlock("if a = b { x = 1 }"), HasSubstr("help: write `==` instead of `=`"));
 }
 
-// A comma too much before `stores` is a habit from the lists around it.
+// A comma too much before `stores` is a likely error, because the lists around it have commas.
 TEST(Recovery, CommaBeforeStores) {
   EXPECT_THAT(Parsed("parallel p {\n  a = 2 splits x, stores params\n}\n").errors(),
               HasSubstr("help: remove `,`"));

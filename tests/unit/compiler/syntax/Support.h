@@ -1,4 +1,4 @@
-// What the syntax tests share: a text in, the tree, its dump or its diagnostics out.
+// Helpers of the syntax tests: they parse a text, and return the tree, its dump or its diagnostics.
 #pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"

@@ -76,7 +76,7 @@ private:
   Group &inner;
 };
 
-TEST(CollectiveCall, PacksWhereTheTransportTakesOneBufferOnly) {
+TEST(CollectiveCall, PacksForTransportsWithOneBuffer) {
   std::atomic<int64_t> wrong = 0;
   onMembers(2, [&](Group &group) {
     PackedGroup packed(group);

@@ -239,7 +239,7 @@ TEST(PeerGroup, MeetsAtBarriers) {
   }
 }
 
-/// What a host sends in a call: the most of any host.
+/// The messages and bytes that a host sends in a call: the maximum over hosts.
 struct Cost {
   int64_t messages, bytes;
 };
@@ -256,7 +256,7 @@ Cost measureCost(int hosts, const std::function<void(SimulatedHost &)> &call) {
 }
 
 // The counts of the table in PeerGroup.h.
-TEST(PeerGroup, SendsWhatItsHeaderStates) {
+TEST(PeerGroup, SendsTheStatedMessagesAndBytes) {
   for (int hosts : {9, 16, 23}) {
     const int64_t rounds = std::bit_width(static_cast<unsigned>(hosts - 1));
     auto reduce = [&](int64_t count) {

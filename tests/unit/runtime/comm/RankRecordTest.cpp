@@ -60,7 +60,7 @@ TEST(RankRecord, DecodesNoGarbage) {
 }
 
 // A difference is described by field, with each value and its ranks.
-TEST(RankRecord, NamesWhatDiffers) {
+TEST(RankRecord, NamesDifferentFields) {
   const RankRecord usual = makeRecord({{"optimizer.lr", "0.001"}, {"seed", "0"}});
   EXPECT_EQ(describeDifferences({{0, usual}, {1, usual}}), "");
   EXPECT_EQ(
@@ -141,7 +141,7 @@ TEST_F(FileDigest, TellsFilesApart) {
   EXPECT_NE(digest(shuffled), before);
 }
 
-TEST_F(FileDigest, SaysWhatCannotBeRead) {
+TEST_F(FileDigest, NamesUnreadableFiles) {
   EXPECT_EQ(computeDigest((folder / "none").string()), "cannot be read: No such file or directory");
   EXPECT_EQ(computeDigest("/dev/null"), "is no regular file");
   digest("a");

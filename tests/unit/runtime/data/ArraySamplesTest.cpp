@@ -82,7 +82,7 @@ TEST_F(ArraySamplesTest, ReadsSamplesInTheTypesOfTheInputs) {
   EXPECT_EQ(read<double>(samples, 1, 2, 0, 1), (std::vector<double>{0.25}));
 }
 
-TEST_F(ArraySamplesTest, RefusesWhatDoesNotFit) {
+TEST_F(ArraySamplesTest, RefusesOtherShapes) {
   write<float>("x", "<f4", "3, 2", {0, 1, 2, 3, 4, 5});
   write<float>("y", "<f4", "2,", {0, 1});
   const InputSpec x{"x", DType::F32, {2}};

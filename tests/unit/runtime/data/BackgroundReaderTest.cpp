@@ -80,7 +80,7 @@ TEST(BackgroundReader, ReadsAhead) {
 
 // An error belongs to the batch that could not be read: the one before arrives, and so does that of
 // another attempt.
-TEST(BackgroundReader, ThrowsWhereTheBatchIsTaken) {
+TEST(BackgroundReader, ThrowsWhenTheBatchIsTaken) {
   Samples samples;
   std::atomic<bool> isDamaged = true;
   BackgroundReader reader(makeBatch(), makeBatch(), [&](int64_t sample, Batch &batch) {

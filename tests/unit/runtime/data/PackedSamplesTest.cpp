@@ -147,7 +147,7 @@ TEST(PackedSamples, SlicesAgreeWithTheWholeSample) {
 }
 
 // Without weights, unused slots would count in the loss.
-TEST(PackedSamples, RefusesWhatItCannotFill) {
+TEST(PackedSamples, RefusesUnfillableInputs) {
   auto refusal = [](const Row &lengths, const std::vector<InputSpec> &inputs) -> std::string {
     try {
       PackedSamples(std::make_unique<Documents>(lengths), LabelWeights(), "packs", 4, inputs);

@@ -61,7 +61,7 @@ std::string findMistake(const Bytes &bytes, uint64_t tokenBytes = kTokenBytes) {
   return "";
 }
 
-TEST(TokenIndex, CountsWhatItLists) {
+TEST(TokenIndex, CountsSequencesAndTokens) {
   TokenIndex index = readTokenIndex(Index().build(), kTokenBytes, "corpus");
   EXPECT_EQ(index.type, TokenType::U16);
   EXPECT_EQ(index.tokens, 7);
@@ -76,7 +76,7 @@ TEST(TokenIndex, AllowsModesBehind) {
   EXPECT_EQ(findMistake(bytes), "");
 }
 
-TEST(TokenIndex, NamesWhatIsWrong) {
+TEST(TokenIndex, NamesTheError) {
   auto expect = [](auto spoil, const std::string &words, uint64_t tokenBytes = kTokenBytes) {
     Index index;
     spoil(index);

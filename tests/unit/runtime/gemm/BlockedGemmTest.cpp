@@ -131,7 +131,7 @@ TEST(BlockedGemm, ManyRows) {
 }
 
 // Small terms next to large ones count as in a float product.
-TEST(BlockedGemm, KeepsWhatTheTermsAllow) {
+TEST(BlockedGemm, KeepsTheAccuracyOfFloats) {
   check({128, 128, 600, false, false, false, 12});
   check({128, 128, 600, true, true, true, 30});
 }
@@ -222,7 +222,7 @@ TEST(BlockedGemm, DependsOnDepthAlone) {
 }
 
 // NaN and infinity affect only their row and column.
-TEST(BlockedGemm, KeepsWhatIsNotFinite) {
+TEST(BlockedGemm, KeepsNonFiniteValues) {
   Product product({129, 131, 65, false, false, false});
   product.a[128 * product.lda + 64] = INFINITY;
   product.b[64 * product.ldb + 130] = NAN;

@@ -54,7 +54,7 @@ TYPED_TEST(Gemm, Transpositions) {
 }
 
 // Without accumulation, C is overwritten, even NaN; an empty sum is zero.
-TYPED_TEST(Gemm, IgnoresWhatItOverwrites) {
+TYPED_TEST(Gemm, IgnoresOverwrittenValues) {
   using T = TypeParam;
   std::vector<T> a{1, 2}, b{3, 4}, c{NAN};
   gemmBatched({}, Trans::No, Trans::No, 1, 1, 2, a.data(), 2, b.data(), 1, false, c.data(), 1);

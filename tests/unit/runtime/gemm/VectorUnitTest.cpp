@@ -138,7 +138,7 @@ TEST_P(VectorUnits, RoundToBfloat16) {
 }
 
 // Distinct rows and columns, so that swapped indices are detected.
-TEST_P(VectorUnits, RoundingKeepsWhatIsNotFinite) {
+TEST_P(VectorUnits, RoundingKeepsNonFiniteValues) {
   const int64_t size = 20;
   std::vector<bf16> a(size * size, 1.0f), b = a, c = a;
   a[3 * size + 5] = INFINITY;

@@ -5,7 +5,7 @@
 namespace titan::rt {
 namespace {
 
-/// What is shown after each fragment, and at the end.
+/// The text that is shown after each fragment, and at the end.
 std::vector<std::string> write(std::vector<std::string> stops,
                                const std::vector<std::string> &fragments,
                                Continuation *result = nullptr) {
@@ -37,8 +37,8 @@ TEST(Continuation, StopsBeforeAStopText) {
   EXPECT_EQ(text.text(), "one ");
 }
 
-// What begins like a stop text is shown when it turns out to be none, or at the end.
-TEST(Continuation, ShowsWhatTurnsOutToBeNoStopText) {
+// Text that begins like a stop text is shown as soon as it differs, or at the end.
+TEST(Continuation, ShowsTextThatIsNoStopText) {
   Continuation text({});
   EXPECT_EQ(write({"END"}, {"EN", "EN", "."}, &text),
             (std::vector<std::string>{"", "EN", "EN.", ""}));

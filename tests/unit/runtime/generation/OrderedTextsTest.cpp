@@ -17,7 +17,7 @@ TEST(OrderedTexts, ShowsTheFirst) {
 }
 
 // Texts that have ended before the first one follow it at once, and then the beginning of the next.
-TEST(OrderedTexts, ShowsWhatHasEnded) {
+TEST(OrderedTexts, ShowsEndedTexts) {
   OrderedTexts texts;
   texts.add(2, "two");
   EXPECT_EQ(texts.end(2), "");

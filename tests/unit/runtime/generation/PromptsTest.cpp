@@ -42,7 +42,7 @@ TEST_F(Prompts, ReadsJsonLines) {
 }
 
 // Errors name the file and the line.
-TEST_F(Prompts, RefusesWhatIsNoPrompt) {
+TEST_F(Prompts, RefusesMalformedPrompts) {
   const std::string wrong = write("wrong.jsonl", "{\"prompt\": \"a\"}\n{\"prompt\": 1}\n");
   EXPECT_EQ(catchError(wrong), wrong + ":2: expected a JSON object with the string `prompt`");
   const std::string broken = write("broken.jsonl", "{\"prompt\n");

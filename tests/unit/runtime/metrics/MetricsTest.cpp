@@ -98,7 +98,7 @@ TEST_F(Metrics, NormsOfTurns) {
 
 // Peaks are those of data sheets: for full devices only, not for slices or other variants, and for
 // bf16 only.
-TEST(PublishedPeak, KnowsWhatIsPublished) {
+TEST(PublishedPeak, KnowsPublishedPeaks) {
   EXPECT_EQ(publishedPeakTflops("NVIDIA A100-SXM4-80GB", "bf16"), 312);
   EXPECT_EQ(publishedPeakTflops("NVIDIA H100 80GB HBM3", "bf16"), 989);
   EXPECT_EQ(publishedPeakTflops("NVIDIA H100 NVL", "bf16"), 835);

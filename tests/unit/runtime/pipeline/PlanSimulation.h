@@ -19,7 +19,7 @@ public:
       list(rank);
   }
 
-  /// What went wrong; empty if all calls have read what they ought to.
+  /// Runs the plans. Returns the first fault; empty if all calls have read the right values.
   std::string run() {
     while (problem.empty()) {
       std::vector<size_t> choices; // ranks, and then routes

@@ -23,7 +23,7 @@ Numbers heldBy(const TensorInfo &info, const Numbers &degree, const Numbers &coo
   return ShardLayout(makeSharding(info, degree, coordinate)).globalIndices();
 }
 
-// Of the ranks with equal shards, the first one along the other axes writes.
+// Among the ranks with equal shards, the first rank along the other axes writes.
 TEST(TensorShards, Writers) {
   TensorInfo info = tensor({{"a", 4, {1}}, {"b", 4, {}}});
   EXPECT_TRUE(isShardWriter(info, Numbers{0, 1}));

@@ -53,7 +53,7 @@ func.func @other_axis(%x: !shard) -> !tp {
 !keys = !titan.tensor<f32[keys = 8], <[{}]>>
 !keys_of_tp = !titan.tensor<f32[keys = 8], <[{tp}]>>
 
-// What all ranks took of a value is the value, also under another name.
+// A gather of the slices that all ranks took of a value is the value, also if it was renamed.
 // CHECK-LABEL: func.func @sliced(
 // CHECK-SAME: %[[X:[^:]*]]: {{.*}})
 // CHECK-NEXT: %[[K:.*]] = titan.rename %[[X]]

@@ -153,7 +153,7 @@ func.func @f() {
 
 // -----
 
-// What is computed in one loop has one shape.
+// All operands of a scalar function have one shape.
 titan.scalar_function @first {
 ^bb0(%x: !titan.tensor<f32[]>, %y: !titan.tensor<f32[]>):
   titan.yield %x : !titan.tensor<f32[]>

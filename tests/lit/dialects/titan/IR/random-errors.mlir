@@ -36,7 +36,7 @@ func.func @f(%at: !titan.tensor<f32[]>) {
 
 // -----
 
-// What is cut is a dimension of the result.
+// The sliced dimension is a dimension of the result.
 func.func @f(%at: !titan.tensor<i64[]>) {
   // expected-error @+1 {{(C4) '!titan.tensor<f32[seq = 8]>' is no chunk of a tensor with #titan.dim<batch = 16>}}
   %u = titan.random uniform "x" keys() from(%at) of [#titan.dim<batch = 16>] : (!titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 8]>

@@ -8,7 +8,7 @@
 !sharded = !titan.tensor<f32[seq = 8], <[{tp}]>>
 !whole = !titan.tensor<f32[seq = 8], <[{}]>>
 
-// What changes nothing is its operand.
+// An operation without effect is replaced by its operand.
 // CHECK-LABEL: func.func @identities(
 // CHECK-SAME: %[[X:[^:]*]]: {{.*}})
 // CHECK-NEXT: return %[[X]], %[[X]], %[[X]], %[[X]]

@@ -33,7 +33,7 @@ def emitted(*settings: str) -> str:
 
 
 def code_of(program: str) -> str:
-    """Without the table of settings, and the copy of the source that says what was given."""
+    """Removes the table of settings, and the copy of the source that contains the given settings."""
     return re.sub(r'R"titan\(.*?\)titan"', "", TABLE.sub("", program), flags=re.S)
 
 

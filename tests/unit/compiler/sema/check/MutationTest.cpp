@@ -1,6 +1,6 @@
-// Slips of the finger, checked as `titanc check` does: one token of an example deleted, doubled,
-// swapped with its neighbour, or a name misspelt. What is no legal program any more gets one or two
-// errors, the first of them at the line or with a note there.
+// Typing errors, checked as `titanc check` does: one token of an example deleted, doubled,
+// swapped with its neighbour, or a name misspelt. A program that has become illegal gets one or two
+// errors; the first is at the changed line or has a note there.
 #include "compiler/sema/check/Check.h"
 #include "compiler/syntax/Token.h"
 

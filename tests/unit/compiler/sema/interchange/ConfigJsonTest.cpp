@@ -67,8 +67,8 @@ TEST(ConfigJsonTest, BoundsNesting) {
             "this nests deeper than 32 levels");
 }
 
-// What is written is read again as the same.
-TEST(ConfigJsonTest, WritesWhatItReads) {
+// A written file is read as the same value.
+TEST(ConfigJsonTest, WritesTheTextItReads) {
   const std::string text = "{\n  \"a\": 1e-05,\n  \"b\": {\n    \"c\": null\n  },\n  \"d\": [\n"
                            "    \"x\",\n    true,\n    500000.0\n  ]\n}\n";
   Read read(text);

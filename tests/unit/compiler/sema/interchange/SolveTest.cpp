@@ -112,8 +112,8 @@ TEST_F(SolveTest, SolvesConditionsFirst) {
             Found::Holds);
 }
 
-// What solve() inverts is known without values.
-TEST_F(SolveTest, TellsWhatItCanSolve) {
+// solvedName() finds the name for which solve() solves, without values.
+TEST_F(SolveTest, SolvedName) {
   for (const char *text :
        {"x", "-x", "heads * x", "1 / x", "if x == 1 then 2 else 3", "if x then y else none"})
     EXPECT_EQ(solvedName(*parse(text), {"x", "y"}), "x") << text;

@@ -47,7 +47,7 @@ TEST_F(DimsTest, ContractionSumsShared) {
   EXPECT_THAT(c.absent, IsEmpty());
 }
 
-// What both have and the result keeps is a batch dimension, not a sum.
+// A dimension of both operands and the result is a batch dimension and is not summed.
 TEST_F(DimsTest, ContractionKeepsBatch) {
   Contraction c = contract({batch, seq, embed}, {batch, embed}, {batch, seq});
   EXPECT_TRUE(c.valid());

@@ -38,7 +38,7 @@ TEST_F(OptionsTest, IntegersBecomeNumbers) {
 }
 
 // Infinite and negative numbers, fractions of steps and unknown words are refused with a report.
-TEST_F(OptionsTest, RefusesWhatIsOutOfRange) {
+TEST_F(OptionsTest, RefusesValuesOutOfRange) {
   EXPECT_TRUE(check("clip", Value::ofFloat(-1)).isError());
   EXPECT_TRUE(check("optimizer.lr", Value::ofFloat(1.0 / 0.0)).isError());
   EXPECT_TRUE(check("steps", Value::ofFloat(1.5)).isError());

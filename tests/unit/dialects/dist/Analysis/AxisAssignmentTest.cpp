@@ -21,7 +21,7 @@ TEST(AxisAssignment, SplitsAReductionThatAllOperandsSplit) {
 }
 
 /// One sharded operand does not make a partial sum; the sharding of the result decides.
-TEST(AxisAssignment, SplitsWhatTheResultSplits) {
+TEST(AxisAssignment, FollowsTheShardingOfTheResult) {
   Assignment got =
       assignAxis(getMatmulRule(), {{1, kReplicated}, {1}}, getMatmulSizes(), getAxis(), {1, 1, 1});
   EXPECT_EQ(got.kind, Assignment::Split);
@@ -87,7 +87,7 @@ TEST(AxisAssignment, DoesNotMultiplyPartialSums) {
 }
 
 /// A partial sum is reduced before an operation that would enlarge it, or if it has other uses.
-TEST(AxisAssignment, PassesOnlyWhatStaysSmallAndAlone) {
+TEST(AxisAssignment, ForwardsOnlySmallSumsWithOneUse) {
   AxisUse use{{kPartial, kReplicated}, {kReplicated}};
   EXPECT_FALSE(findForwardingSet(getMatmulRule(), use, {{8, 8}, {64}, {true, true}}));
   EXPECT_FALSE(findForwardingSet(getMatmulRule(), use, {{8, 8}, {8}, {false, true}}));

@@ -1,4 +1,4 @@
-// Operations with conflicting shardings.
+// Finds operations whose operands have conflicting shardings, and the sharding that is chosen.
 
 #include "dialects/dist/Analysis/Conflicts.h"
 #include "Rules.h"
@@ -11,7 +11,7 @@ using testing::SizeIs;
 
 namespace {
 
-/// Fixed if it has a sharding.
+/// A tensor with one dimension sharded, or none. A sharded tensor is fixed: propagation keeps it.
 FactorTensor makeSharded(std::vector<FactorDim> dims, int axis) {
   return {std::move(dims), {axis}, 0, axis != kReplicated};
 }
@@ -44,14 +44,14 @@ TEST(Conflicts, HaveBothOrigins) {
 }
 
 /// The order of the axis rules decides which side is chosen.
-TEST(Conflicts, KeepWhatTheMapListsFirst) {
+TEST(Conflicts, FirstDimensionOfRulesIsChosen) {
   std::vector<Conflict> conflicts = findConflicts(getMatmulOfSum(0, 1, {"seq", "ffn"}));
   ASSERT_THAT(conflicts, SizeIs(1));
   EXPECT_EQ(conflicts.front().sides[conflicts.front().chosen].origin, 0);
 }
 
 /// Axis rules that list neither dimension do not decide.
-TEST(Conflicts, KnowWhereTheMapIsSilent) {
+TEST(Conflicts, UndecidedWithoutRules) {
   std::vector<Conflict> conflicts = findConflicts(getMatmulOfSum(0, 1, {}));
   ASSERT_THAT(conflicts, SizeIs(1));
   EXPECT_FALSE(conflicts.front().isDecidedByRules);
@@ -59,13 +59,13 @@ TEST(Conflicts, KnowWhereTheMapIsSilent) {
 }
 
 /// Equal shardings are no conflict, and neither is a single one.
-TEST(Conflicts, AreNotWhereSplitsAgree) {
+TEST(Conflicts, NoneForEqualShardings) {
   EXPECT_THAT(findConflicts(getMatmulOfSum(1, 0, {"embed"})), IsEmpty());
   EXPECT_THAT(findConflicts(getMatmulOfSum(0, kReplicated, {"seq"})), IsEmpty());
 }
 
 /// If the operation can shard neither of two reduction factors, it shards none.
-TEST(Conflicts, KeepNothingWhereNothingCanBe) {
+TEST(Conflicts, NoneChosenIfNoneIsPossible) {
   FactorGraph graph = getMatmulOfSum(1, 1, {"ffn"});
   graph.tensors[3].dimOfAxis = {kReplicated}; // as if y could not be sharded
   graph.tensors[3].fixed = true;

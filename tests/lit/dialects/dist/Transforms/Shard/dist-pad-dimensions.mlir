@@ -60,8 +60,8 @@ func.func @infinite(%x: !v, %any: !s) -> (!s, !s, !s) {
 
 // -----
 
-// What is looked up is no padding; what is put there leaves zeros, so that neither needs a mask. A
-// dimension is as long as all axes together demand, also under the name that renames it.
+// A gather selects no padding, and a scatter leaves zeros there, so neither needs a mask. All axes
+// together determine the padded size of a dimension, also of a renamed one.
 // CHECK-LABEL: func.func @indices(
 // CHECK-NOT: titan.select
 // CHECK: titan.gather {{.*}}embed = 4, vocab = 12]>, {{.*}} -> !titan.tensor<f32[seq = 2, embed = 4]>

@@ -1,6 +1,6 @@
 // RUN: titan-opt --dist-form-fragments --split-input-file --verify-diagnostics %s
 
-// What a loop over microbatches yields must be a sum.
+// A loop over microbatches must yield sums.
 func.func @last(%x: !titan.tensor<f32[microbatches = 2, batch = 2]> {titan.input = "x"}) -> (!titan.tensor<f32[batch = 2]> {titan.output = "y"}) attributes {titan.program = "last"} {
   %zero = titan.constant 0.0 : <f32[]>
   %init = titan.expand %zero : <f32[]> -> <f32[batch = 2]>

@@ -104,7 +104,7 @@ func.func @long(%long: !long) -> !long {
   return %2 : !long
 }
 
-// Constants have no place in the order: the region precedes the product, whether its constant stands
+// Constants are no elements of the order: the region precedes the product, whether its constant is
 // before the product or after it.
 // CHECK-LABEL: func.func @early_constant
 // CHECK: titan.fused
@@ -142,7 +142,7 @@ func.func @messages(%x: !hidden) -> !hidden {
   return %2 : !hidden
 }
 
-// A gather of an input starts before the region that stands before it. That of a parameter does not move.
+// A gather of an input moves before the preceding region. A gather of a parameter does not move.
 // CHECK-LABEL: func.func @gathers_early
 // CHECK: dist.all_gather %arg1
 // CHECK: titan.fused

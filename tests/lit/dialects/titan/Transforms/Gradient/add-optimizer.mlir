@@ -140,8 +140,8 @@ func.func @train(%a: !t {titan.param = "a", titan.updated_by = @descent}, %b: !h
 !u = !titan.tensor<f32[layers = 2, rows = 8, columns = 4]>
 !s = !titan.tensor<f32[]>
 
-// What is not elementwise is inlined. For a stacked parameter the dimension of the stack leads whatever
-// depends on it, and each layer is updated by itself; scalars stay.
+// Operations that are not elementwise are inlined. For a stacked parameter, values that depend on it have
+// the dimension of the stack first, and each layer is updated separately; scalars stay scalars.
 // CHECK-NOT: titan.scalar_function
 // CHECK-LABEL: func.func @train
 // CHECK: %[[TWO:.*]] = titan.constant 2.0
@@ -173,8 +173,8 @@ func.func @train(%a: !u {titan.param = "a", titan.updated_by = @rows, titan.stac
 !d = !titan.tensor<f64[]>
 !i = !titan.tensor<i64[]>
 
-// What is not finite spoils the scale, by differences that are else 0, and a step with a scale that is not a
-// number leaves parameters, states and buffers as they are.
+// Non-finite gradients make the scale NaN, by differences that are 0 otherwise. A step whose scale is NaN
+// changes no parameters, states and buffers.
 // CHECK: titan.scalar_function @descent.update {
 // CHECK-NEXT: ^bb0(%[[P:.*]]: !titan.tensor<f64[]>, %{{.*}}: !titan.tensor<f64[]>, %[[SCALE:.*]]: !titan.tensor<f64[]>):
 // CHECK: %[[NEXT:.*]] = titan.sub %[[P]]

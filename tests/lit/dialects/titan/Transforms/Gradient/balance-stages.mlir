@@ -74,7 +74,7 @@ func.func @train(%x: !s {titan.input = "x"}, %w: !titan.tensor<f32[layers = 7]> 
 
 !s = !titan.tensor<f32[]>
 
-// What the run states stays.
+// Layers per stage that the run states are kept.
 // CHECK: layers_per_stage [1, 5] schedule "1f1b"
 dist.mesh @mesh [#dist.axis<pp = 2>]
 dist.pipeline "pp" over "layers" layers_per_stage [1, 5] schedule "1f1b" microbatches 4

@@ -64,7 +64,7 @@ func.func @expanded(%labels: !at {titan.input = "labels"}) -> !row {
   return %counts : !row
 }
 
-// What uses a comparison otherwise keeps it.
+// Other uses of a comparison keep it.
 // CHECK-LABEL: func.func @used
 // CHECK: %[[NEGATIVE:.*]] = titan.compare lt
 // CHECK-NOT: titan.select

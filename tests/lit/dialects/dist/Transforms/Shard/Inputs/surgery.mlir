@@ -35,7 +35,7 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"}, %labels: !tokens {ti
     attributes {titan.program = "train", titan.clip = 1.0 : f64} {
   %0 = titan.gather %table along "vocab" at %tokens : (!table, !tokens) -> !x
   %x0 = titan.sharding_constraint %0 : !x -> !x
-  // What is used within the repeat and made outside of it: a mask, and a parameter whose gradient is carried.
+  // Values that the repeat uses and operations outside of it define: a mask, and a parameter whose gradient is carried.
   %i = titan.iota : !i
   %j = titan.iota : !j
   %mask = titan.compare ge, %i, %j : (!i, !j) -> !mask
