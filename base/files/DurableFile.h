@@ -1,8 +1,8 @@
 // Durable files and folders: they survive power failures and system crashes, as far as the disk
-// keeps its promises. Content goes to a temporary in the same folder, which is synced and renamed;
+// keeps synced data. Content goes to a temporary in the same folder, which is synced and renamed;
 // then the folder is synced. At every moment, the target has either its old or its new content.
 //
-// Nothing follows links that others may have planted: a temporary is always created (O_EXCL,
+// No function follows links, which others may have created: a temporary is always created (O_EXCL,
 // O_NOFOLLOW), and a target that is a device, pipe, socket or folder is refused. Only /dev/null is
 // written directly.
 //

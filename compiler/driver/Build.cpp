@@ -58,7 +58,7 @@ static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &
   }
 }
 
-/// The checked run; nothing after an error. Missing data are reported with the code `missingData`,
+/// The checked run; empty after an error. Missing data are reported with the code `missingData`,
 /// if it is given.
 static std::optional<sema::CheckedRun> checkRun(CompilerInstance &instance,
                                                 std::optional<Code> missingData) {

@@ -55,7 +55,7 @@ struct ImportOptions {
   std::vector<std::string> modules; ///< --with: files with further declarations
   bool writesFile() const { return !output.empty() && output != "-"; }
 };
-/// The text of a program for a model of other software; nothing after an error, which is reported.
+/// The text of a program for a model of other software; empty after an error, which is reported.
 /// The configuration is the text of the instance's options, if they have one.
 std::optional<std::string> importModel(CompilerInstance &instance, const ImportOptions &options);
 /// Writes such a program.

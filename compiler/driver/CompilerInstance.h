@@ -31,7 +31,7 @@ public:
   std::optional<sema::CheckedRun> check();
   /// Likewise for training: a model without a run is an error.
   std::optional<sema::CheckedRun> checkRun();
-  /// Loads the file and checks all of it without compilation. Returns the runs; nothing after an
+  /// Loads the file and checks all of it without compilation. Returns the runs; empty after an
   /// error.
   std::optional<std::vector<sema::CheckedRun>> checkAll();
   /// The models from which `check` selected the last one by default.

@@ -39,7 +39,7 @@ public:
       : sources(instance.sources), diags(instance.diags), given(instance.options.text),
         options(options), library(sources, diags, {standardLibraryDir()}) {}
 
-  /// The text of the program; nothing after an error.
+  /// The text of the program; empty after an error.
   std::optional<std::string> run() {
     file = load();
     std::optional<sema::ConfigValue> config;

@@ -152,7 +152,7 @@ std::string AttentionCall::getStrides(StringRef field, const Access &access,
   return isUsual ? "" : (", ." + field + " = {" + list + "}").str();
 }
 
-/// Nothing for one start for all.
+/// The strides of the start; empty if all rows have the same start.
 std::string AttentionCall::getStartStrides() const {
   if (start->strides.empty())
     return "";

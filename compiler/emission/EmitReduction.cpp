@@ -150,7 +150,7 @@ void ReductionEmitter::emitColumnExtremes(const std::string &loop, const std::st
 void ReductionEmitter::emitPoints() {
   emitParallel(out, parallel.size(), getCount());
   openScope(out, parallel);
-  // None is left where only dimensions of size 1 are reduced.
+  // There is no reduced loop if only dimensions of size 1 are reduced.
   ArrayRef<Loop> inner = ArrayRef(reduced).take_back(reduced.empty() ? 0 : 1);
   ArrayRef<Loop> outer = ArrayRef(reduced).drop_back(inner.size());
   bool isBlocked = isRoundedSum() && needsBlocks(reduced);

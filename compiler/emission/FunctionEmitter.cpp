@@ -193,8 +193,8 @@ std::string FunctionEmitter::getLayerPointer(dist::LayerOp layer) {
   std::string position = std::to_string(offset);
   if (layer.getIndex()) {
     position = getInlineScalar(layer.getIndex());
-    // Where there is no such layer, nothing comes of it; but what casts it reads some layer's
-    // memory.
+    // If there is no such layer, its value is unused. The index still wraps around, because a cast
+    // of the value reads memory.
     if (offset != 0)
       position = "((" + position + (offset < 0 ? " + " + count + " - " : " + ") +
                  std::to_string(std::abs(offset)) + ") % " + count + ")";

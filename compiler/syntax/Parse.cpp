@@ -80,7 +80,7 @@ ExprPtr parseExpr(const SourceManager &sources, FileId file, DiagnosticEngine &d
   Parse run(sources, file, diags);
   if (run.limitExceeded())
     return nullptr;
-  // No rule around an expression recovers, so a mistake comes out as the exception itself.
+  // No rule around an expression recovers, so a syntax error throws the parser's exception.
   try {
     TitanParser::OnlyExprContext *context = (*run).onlyExpr();
     ExprPtr made = Builder(sources, file, diags).build(*context->expr());

@@ -169,7 +169,7 @@ void TokenPreparer::take(size_t i) {
   depth -= open.back().operators;
   open.pop_back();
   if (t.is(Lex::RBRACE))
-    resetOperators(); // `} else {` goes on, but not deeper
+    resetOperators(); // `} else {` continues the statement at the same depth
 }
 
 /// Ends the statement before a token at the start of a line, unless it continues.

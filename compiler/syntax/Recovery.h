@@ -1,6 +1,6 @@
-// How the generated parser behaves at a mistake: it reports once, in our words, gives up the one
-// statement (setting, axis, declaration) it is in, and goes on behind it. No token is invented or
-// skipped to "repair" a statement: a guess that goes wrong costs the reader more than it saves.
+// Error recovery of the generated parser. It reports a syntax error once, with Titan's message,
+// skips the current statement (setting, axis, declaration) and continues after it. It inserts and
+// skips no tokens to repair a statement, because a wrong guess causes misleading errors.
 #pragma once
 
 #include "compiler/syntax/Expectation.h"

@@ -88,7 +88,7 @@ private:
   Stray lastStray = {0, nullptr};
   std::set<uint32_t> openStrings; // lines with an unterminated string
   bool entriesAtTop = false;      // indented lines outside of all braces
-  size_t inserted = 0;            // `}` put in before a declaration; theirs may still come
+  size_t inserted = 0;            // `}` inserted before a declaration; the text's own may follow
   /// The first `{` whose `}` is indented less than the line of the `{`: if some `{` lacks its `}`,
   /// it was forgotten there.
   std::optional<uint32_t> suspect;

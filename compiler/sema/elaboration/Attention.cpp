@@ -133,7 +133,7 @@ Value AttentionCall::softmaxWithoutSink(const Value &sink, const Value &logSum) 
   return fraction.isError() ? fraction : elaboration.tensors.unary("sigmoid", fraction, args.loc());
 }
 
-/// The `mask` argument; nothing after a report.
+/// The `mask` argument; empty after an error.
 std::optional<Mask> AttentionCall::mask() {
   const Value *given = args.keyword("mask");
   if (!given || given->kind == Value::Kind::None)
@@ -145,7 +145,7 @@ std::optional<Mask> AttentionCall::mask() {
   return mask;
 }
 
-/// The bound of the scores, 0 without one; nothing after a report.
+/// The bound of the scores, 0 without one; empty after an error.
 std::optional<double> AttentionCall::softCap() {
   const Value *given = args.keyword("soft_cap");
   if (!given || given->kind == Value::Kind::None)

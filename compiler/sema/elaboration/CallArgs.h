@@ -18,7 +18,7 @@ public:
   const Value &operator[](size_t i) const { return values[i]; }
   Location getLoc(size_t i) const { return valueLocs[i]; }
 
-  /// The dimension that positional argument `i` names, as in `index(seq)`; nothing after a report.
+  /// The dimension that positional argument `i` names, as in `index(seq)`; empty after an error.
   std::optional<DimId> dim(size_t i);
 
   /// Checks the number of positional values and that no other argument is left; reports otherwise.
@@ -30,10 +30,10 @@ public:
   /// The value of a keyword, or null.
   const Value *keyword(const std::string &name) const;
   Location keywordLoc(const std::string &name) const;
-  /// A keyword argument that is a number, or its default; nothing after a report.
+  /// A keyword argument that is a number, or its default; empty after an error.
   std::optional<double> number(const std::string &name, double fallback);
-  /// A keyword argument that is a list of numbers; empty if it is absent or `none`; nothing after a
-  /// report.
+  /// A keyword argument that is a list of numbers; an empty list if it is absent or `none`; empty
+  /// after an error.
   std::optional<std::vector<double>> numbers(const std::string &name);
   /// A keyword argument that is one of the `legal` words (`none` is the word "none"), or its
   /// default.

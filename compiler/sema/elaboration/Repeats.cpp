@@ -110,7 +110,7 @@ void Repeats::runBody(const RepeatStmt &stmt, DimId dim, int64_t index) {
   context.loops.pop_back();
 }
 
-/// The dimension of a repeat; nothing after a report.
+/// The dimension of a repeat; empty after an error.
 std::optional<DimId> Repeats::dimension(const RepeatStmt &stmt) {
   if (auto *name = stmt.count->as<NameExpr>())
     return resolveDim(name->path);
@@ -143,7 +143,7 @@ void Repeats::repeat(const RepeatStmt &stmt) {
     finish(stmt, *dim, std::move(*variants));
 }
 
-/// Interprets all iterations; nothing after a report.
+/// Interprets all iterations; empty after an error.
 std::optional<Repeats::Variants> Repeats::interpret(const RepeatStmt &stmt, DimId dim) {
   Variants variants;
   variants.iterArgs = iterArgNames(stmt.body);

@@ -14,8 +14,8 @@ struct ImportedConfig {
   std::optional<int64_t> length;        ///< the tokens for which the model is made
 };
 
-/// Nothing after errors, which are reported at the keys of the configuration: a key that no line is
-/// about, a missing key, or a value that the model cannot have.
+/// Empty after errors, which are reported at the keys of the configuration: a key without a
+/// line, a missing key, or a value that the model cannot have.
 std::optional<ImportedConfig> importConfig(const ConfigMap &map, const ConfigValue &config,
                                            const Library &library, DiagnosticEngine &diags);
 

@@ -8,7 +8,7 @@ namespace titan::sema {
 
 using namespace syntax;
 
-/// The index of the parameter; nothing after a report.
+/// The index of the parameter; empty after an error.
 static std::optional<uint32_t> findParameter(const Path &path, const std::string &component,
                                              const Model &model, DiagnosticEngine &diags) {
   const auto found =

@@ -19,7 +19,7 @@ struct TensorName {
   std::vector<NameIndex> indices;
 };
 
-/// Nothing if a brace is not closed or contains something else.
+/// Empty if a brace is not closed or contains something else.
 std::optional<TensorName> parseTensorName(std::string_view text);
 
 } // namespace titan::sema

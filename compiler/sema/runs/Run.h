@@ -79,7 +79,7 @@ struct Override {
 };
 
 /// Reads `path=value`, where the path may have a pattern: `optimizer.group."*norm".weight_decay=0`.
-/// Nothing after a report.
+/// Empty after an error.
 std::optional<Override> parseOverride(const std::string &argument, SourceManager &sources,
                                       DiagnosticEngine &diags);
 

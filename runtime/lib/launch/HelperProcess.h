@@ -10,8 +10,8 @@ namespace titan::rt {
 
 class HelperProcess {
 public:
-  /// Starts `command`, a program and its arguments; what it says on standard error goes to that of
-  /// this process. Throws UserError if there is no such program.
+  /// Starts `command`, a program and its arguments. The program inherits the standard error of this
+  /// process. Throws UserError if there is no such program.
   explicit HelperProcess(std::vector<std::string> command);
   ~HelperProcess();
   HelperProcess(const HelperProcess &) = delete;

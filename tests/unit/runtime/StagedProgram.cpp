@@ -267,7 +267,7 @@ void addTensors(Program &p) {
     p.tensors.push_back(tensor(Role::Output, "loss", DType::F64, {}, Loss, function));
 }
 
-/// Of the sizes of `Value`.
+/// The allocations of the values, indexed by `Value`.
 std::vector<Allocation> makeAllocations(int64_t ranks) {
   const int64_t tokens = rowsOfMicrobatch / ranks * seq, whole = batch / ranks * seq;
   std::vector<int64_t> elements(kValues, 1);

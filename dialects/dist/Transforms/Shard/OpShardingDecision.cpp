@@ -161,7 +161,7 @@ void OpShardingDecision::split(size_t a, const Factor &factor) {
   }
 }
 
-/// Shards what else has a factor that goes with the one that the axis shards.
+/// Shards the dimensions of `joint`, the factor that an axis shards together with its first factor.
 void OpShardingDecision::splitJointly(size_t a, const Factor &joint) {
   for (auto [i, dim] : llvm::enumerate(joint.operandDims))
     if (dim >= 0)

@@ -147,7 +147,7 @@ private:
 
   LogicalResult addSlots(Operation *op) {
     auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
-    if (!ruled || isa<RepeatOp>(op)) // what leaves a body, or goes through iterations
+    if (!ruled || isa<RepeatOp>(op)) // the value leaves a body, or is an iteration argument
       return failure();
     SmallVector<Value> changed;
     for (Value result : op->getResults())

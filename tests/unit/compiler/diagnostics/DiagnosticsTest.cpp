@@ -76,7 +76,7 @@ TEST_F(Diagnostics, LongLine) {
   EXPECT_EQ(caret.find("^~"), caret.size() - 2);
 }
 
-// Nor can bytes that are no UTF-8, controls in two bytes, or marks that turn the direction of text.
+// Invalid UTF-8, control characters and marks of text direction are not printed.
 TEST_F(Diagnostics, NothingButHarmlessText) {
   FileId evil = sources.addBuffer("v\x1b", "\xff\xfe \xc2\x9b \xe2\x80\xae \xc3\xa9 end");
   diags.report(Code::ExpectedSyntax, sources.locate(evil, 13, 3), "\xff here");

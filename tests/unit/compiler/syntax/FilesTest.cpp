@@ -52,7 +52,7 @@ TEST(Files, FormatIsStableAndKeepsTheTree) {
   }
 }
 
-// So it is too when the spacing was ruined, or every line end is Windows'.
+// Formatting restores a file with wrong spacing, and one with line ends of Windows.
 TEST(Files, FormatRestoresRuinedSpacing) {
   for (const auto &[name, text] : programs()) {
     std::string flat, windows;

@@ -127,7 +127,7 @@ TEST(Format, Braces) {
   expectFormat("model E() { }\n", "model E() {}\n");
 }
 
-// `;` goes where the line end says the same.
+// A `;` before a line end is removed.
 TEST(Format, Semicolons) {
   expectFormat("parallel p { a = 2 splits x; stores params;\nb = 3; c = 4; }\n"
                "train t = p with { x = 1; y = 2; }\n",
@@ -174,7 +174,7 @@ TEST(Format, RefusesMistakes) {
   EXPECT_EQ(formatted("fn f(x = 1\n"), "<errors>");
 }
 
-// Nothing gives nothing; comments alone are kept.
+// An empty file stays empty; a file with comments only is kept.
 TEST(Format, Empty) {
   expectFormat("", "");
   expectFormat("\n\n", "");

@@ -155,7 +155,7 @@ TEST(Recovery, UnclosedParenthesis) {
                                                 "help: add `)`\n");
 }
 
-// So does an open block where the next declaration begins.
+// An open block ends where the next declaration begins.
 TEST(Recovery, UnclosedBlockBeforeADeclaration) {
   Parsed p("block A(x) -> x {\n  x = 1\n\nblock B(x) -> x {\n  x = = 2\n}\n", "t");
   EXPECT_EQ(p.errors(), "t:1:17: error: `{` is never closed [T0102]\n"

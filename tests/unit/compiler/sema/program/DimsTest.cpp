@@ -30,7 +30,8 @@ TEST_F(DimsTest, ElementwiseIgnoresOrder) {
   EXPECT_THAT(join.result, ElementsAre(seq, batch));
 }
 
-// Neither side holds the other: an outer product by accident, with both strays named.
+// Neither operand has all dimensions of the other: an accidental outer product. The error names the
+// dimensions of each that the other lacks.
 TEST_F(DimsTest, ElementwiseRefusesOuterProduct) {
   Join join = joinElementwise({batch, seq}, {seq, embed});
   EXPECT_FALSE(join.valid());
@@ -68,14 +69,15 @@ TEST_F(DimsTest, ContractionReportsAbsent) {
   EXPECT_THAT(c.absent, ElementsAre(seq));
 }
 
-// Nothing shared is an outer product, which is legal where the result declares it.
+// Operands without common dimensions form an outer product, which is legal if the result declares
+// it.
 TEST_F(DimsTest, ContractionMayBeOuterProduct) {
   Contraction c = contract({batch}, {vocab}, {batch, vocab});
   EXPECT_TRUE(c.valid());
   EXPECT_THAT(c.summed, IsEmpty());
 }
 
-// Taking rows of a table puts the index's dimensions where the indexed one was.
+// A gather of rows replaces the indexed dimension by the dimensions of the index.
 TEST_F(DimsTest, GatherReplacesDimension) {
   EXPECT_THAT(gather({vocab, embed}, vocab, {batch, seq}), ElementsAre(batch, seq, embed));
 }

@@ -30,7 +30,7 @@ TEST_F(OptionsTest, TableIsConsistent) {
   EXPECT_FALSE(diags.hasErrors());
 }
 
-// An integer serves where a number is wanted, and comes back as one.
+// An option of a number accepts an integer, and converts it to a number.
 TEST_F(OptionsTest, IntegersBecomeNumbers) {
   Value clip = check("clip", Value::ofInt(2));
   EXPECT_EQ(clip.kind, Value::Kind::Float);
