@@ -78,7 +78,7 @@ static constexpr llvm::StringLiteral kLibraries = "TITAN_LIBRARIES_";
 static bool isFree(const std::string &directory) {
   std::error_code error;
   fs::directory_iterator first(directory, error);
-  if (error || first == fs::directory_iterator()) // where it cannot be made, making it says why
+  if (error || first == fs::directory_iterator()) // its creation reports an error
     return true;
   auto earlier = llvm::MemoryBuffer::getFile(join(directory, "CMakeLists.txt"));
   return earlier && (*earlier)->getBuffer().contains(kLibraries);
@@ -149,7 +149,7 @@ static std::string getLibraries(const Toolchain &toolchain, std::string &variabl
   return words;
 }
 
-/// The name of the target. The name of the program, which CMake may reserve, is that of its files.
+/// The name of the target. CMake may reserve the name of the program, so only files have that name.
 static constexpr llvm::StringLiteral kTarget = "titan_program";
 
 /// Calls nvcc directly, since older versions of CMake do not know newer versions of CUDA.

@@ -31,7 +31,7 @@ void Statements::elaborate(const Body &body) {
 /// message.
 void Statements::defineMadeDims(const Stmt &stmt) {
   if (!getBodies(stmt).empty())
-    return; // its statements did that
+    return; // the statements of its bodies define them
   for (const Name &name : namesAfterAs(diags.sourceManager(), stmt.loc))
     if (!lookup(name))
       context.frame->scope->define(name.text, {{}, {}, true, name.loc, "dimension"});
@@ -135,7 +135,7 @@ void Statements::dims(const DimsStmt &stmt) {
   }
 }
 
-/// Whether none of the model's inputs or outputs has the name, which data and users know it by.
+/// Whether the name of an input or output is new in the model. Data and users refer to it.
 template <typename Named>
 bool Statements::isNew(const std::vector<Named> &known, const Name &name, const char *what) {
   auto first = std::find_if(known.begin(), known.end(),

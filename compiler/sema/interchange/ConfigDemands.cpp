@@ -68,8 +68,8 @@ private:
     return evaluateQuietly(expr, names, library, unit, diags.sourceManager());
   }
 
-  /// Each present key of an equation demands its value; if there is none, the default does.
-  /// `null` means the default; without one it is the value `none`.
+  /// Each key of an equation that is present demands its value. If no key is present, the default
+  /// demands its value. `null` means the default, or the value `none` without a default.
   void collect(const ConfigLine &line) {
     const ConfigValue *object = result.objects[line.object];
     if (!object)
@@ -85,7 +85,7 @@ private:
     }
     if (result.answered.count(&line) || !line.entry->fallback || map.readsLength(line))
       return;
-    result.answered.insert(&line); // what its default lacks is missing itself
+    result.answered.insert(&line); // keys that its default lacks are reported as missing
     const std::string key = result.prefixes[line.object] + line.entry->keys.front().text();
     std::optional<Value> value = evaluateDefault(line, 0);
     if (value && value->isError())
@@ -111,8 +111,8 @@ private:
       result.demands.push_back({&line, member.value, key, member.loc});
   }
 
-  /// The value after `default`, computed from keys. Nothing if one of them is absent and has no
-  /// default of its own: then it is missing, which is reported for it.
+  /// The value after `default`, computed from keys. Empty if one of these keys is absent and has no
+  /// default; the missing key is reported elsewhere.
   std::optional<Value> evaluateDefault(const ConfigLine &line, unsigned depth) {
     constexpr unsigned deepest = 16; // of defaults that read one another
     NamedValues values;

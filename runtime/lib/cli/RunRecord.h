@@ -1,5 +1,5 @@
 // The values that must be equal on all ranks of a run, from the command line and from files. Ranks
-// compare the record before they train (titan/runtime/rank_record.h).
+// compare the record before they train (comm/RankRecord.h).
 #pragma once
 
 #include "settings/Options.h"

@@ -1,5 +1,5 @@
 // Agreement of the ranks before the first group is made: each rank exists once, all belong to one
-// job, and all have the same program, settings, options, data and transport (rank_record.h).
+// job, and all have the same program, settings, options, data and transport (RankRecord.h).
 //
 // Keys of the store, which rank 0 or torchrun's agent serves:
 //   job          the launcher's name of rank 0's job; ranks of another job end at once

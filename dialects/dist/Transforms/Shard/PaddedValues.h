@@ -1,7 +1,7 @@
-// The padding of values.
+// Tracks the padding of values in the pass --dist-pad-dimensions.
 //
-// Tracks which values are padded and where their padding is known to be 0. Creates masked and
-// unpadded versions of values, each once, right after the value.
+// Records the padded values, and the dimensions in which their padding is known to be 0. Creates
+// masked and unpadded versions of values, each once, right after the value.
 #pragma once
 
 #include "dialects/dist/Analysis/ShardingRule.h"
@@ -12,11 +12,11 @@ namespace titan::dist {
 
 class PaddedValues {
 public:
-  /// `value` is padded; without padding it would have the type `original`. `zero` says along which
-  /// dimensions its padding is 0: always, or else where the elements beside the padding are finite.
+  /// Records that `value` is padded, with its type without padding, and the dimensions in which the
+  /// padding is 0: always, or else only if the elements outside of the padding are finite.
   void add(mlir::Value value, ir::NamedTensorType original, llvm::SmallBitVector zero,
            bool isAlwaysZero = true);
-  /// Along all of them.
+  /// Records a padded value whose padding is always 0 in all dimensions.
   void addZero(mlir::Value value, ir::NamedTensorType original);
 
   /// The type of `value` without padding.
@@ -26,8 +26,8 @@ public:
   /// constant 0 only.
   bool isZero(mlir::Value value, int64_t dim) const;
   llvm::SmallBitVector getZero(mlir::Value value) const;
-  /// Whether padding that is 0 is so whatever the other elements are: an infinite scalar times
-  /// padding is not a number.
+  /// Whether padding that is 0 does not depend on the other elements: the product of 0 and an
+  /// infinite scalar is NaN.
   bool isAlwaysZero(mlir::Value value) const;
 
   /// `value` with the identity of the reduction in the padding of `dim`.

@@ -1,4 +1,4 @@
-// One sum per stage.
+// Splits sums over microbatches into one sum per stage of a pipeline.
 #pragma once
 
 #include "dialects/titan/IR/Titan.h"
@@ -7,8 +7,8 @@
 namespace titan::dist {
 
 /// If a sum over microbatches adds terms of several stages (the gradient of a parameter of two
-/// stages), gives each stage a sum of its own and adds these after the loop, so that one tensor
-/// moves per step and not per microbatch. Initial values of sums are zero.
+/// stages), gives each stage a separate sum and adds these sums after the loop. So ranks send one
+/// tensor per step and not per microbatch. Initial values of sums are zero.
 void splitAccumulators(mlir::func::FuncOp program);
 
 } // namespace titan::dist

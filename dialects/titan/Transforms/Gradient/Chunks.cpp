@@ -94,8 +94,8 @@ void ChunkBody::setChunkType(Value original, Value copy) const {
     copy.setType(getChunkType(cast<NamedTensorType>(original.getType()), is.dim, chunks));
 }
 
-/// The dimension of a result that is cut, before the cut, where the operation's results depend on
-/// global indices along it.
+/// The sliced dimension of a result with its size before slicing, if the operation's results depend
+/// on global indices along it.
 DimAttr ChunkBody::getPositionalDim(Operation *original) const {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(original);
   if (!ruled)
