@@ -1,5 +1,5 @@
 // Errors of a training program, classified by who must act. The class alone determines the exit
-// status (charter, section 5), so scripts can distinguish a typing mistake from a broken cluster
+// status, so scripts can distinguish a typing mistake from a broken cluster
 // without parsing text.
 //
 //   UsageError  2   the command line is malformed: the user reads --help

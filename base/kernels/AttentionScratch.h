@@ -1,6 +1,6 @@
-// Sizes of the scratch of the CPU attention kernels (attention.h): regions of one block per thread.
-// The kernels divide their block, and the compiler plans it, so that a step allocates nothing. Both
-// include this header, so it includes no other runtime header.
+// Sizes of the scratch of the CPU attention kernels (runtime/lib/attention): regions of one block
+// per thread. The kernels divide their block, and the compiler plans it, so that a step allocates
+// nothing. Both include this header, so it includes no other runtime header.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// A vectorisable error function, in the style of vector_math.h.
+// A vectorisable error function, in the style of VectorMath.h.
 //
 //   function       largest error seen (units in the last place; see VectorMathTest)
 //   verf           2       erf beyond 4 (float) or 6 (double) is 1

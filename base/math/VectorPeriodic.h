@@ -1,4 +1,4 @@
-// Vectorisable sine and cosine, in the style of vector_math.h.
+// Vectorisable sine and cosine, in the style of VectorMath.h.
 //
 //   function       largest error seen (units in the last place; see VectorMathTest)
 //   vcosTurns      2       cos(2 pi x), double only, x in [0, 1]

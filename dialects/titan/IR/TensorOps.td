@@ -171,7 +171,7 @@ def Titan_ScatterOp : Titan_Op<"scatter", [Pure, Titan_RowFusable]> {
   let extraClassDeclaration = [{
     /// Each element of the result has at most one update and the initial value 0: an elementwise select.
     bool isOneHot();
-    /// Each element has so few updates that sums need no blocks (sum_blocks.h).
+    /// Each element has so few updates that sums need no blocks (base/kernels/SumBlocks.h).
     bool hasFewTerms();
   }];
   let hasVerifier = 1;

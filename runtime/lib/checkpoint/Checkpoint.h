@@ -1,5 +1,5 @@
-// Checkpoints of a run: manifest (checkpoint.h) and tensors. All ranks write and read together; any
-// number of ranks can resume.
+// Checkpoints of a run: manifest (manifest/Manifest.h) and tensors. All ranks write and read
+// together; any number of ranks can resume.
 #pragma once
 
 #include "settings/Options.h"

@@ -1,4 +1,4 @@
-// The command line of emitted programs (charter, section 5), with CLI11.
+// The command line of emitted programs, with CLI11.
 #pragma once
 
 #include "settings/Options.h"

@@ -4,7 +4,8 @@
 
 namespace titan::rt {
 
-/// Runs the program that programMesh() and program() describe; returns the exit status (error.h).
+/// Runs the program that programMesh() and program() describe; returns the exit status
+/// (base/Error.h).
 int runMain(int argc, char **argv);
 
 } // namespace titan::rt

@@ -1,5 +1,5 @@
 // Attention on a CUDA device, with shapes (all strides set) and semantics of
-// titan/runtime/attention.h. Both the host compiler and nvcc read this header, so it includes
+// attention/Attention.h. Both the host compiler and nvcc read this header, so it includes
 // nothing that is slow to compile with nvcc.
 #pragma once
 

@@ -13,7 +13,7 @@ namespace titan::rt {
 
 /// The settings of a data set.
 struct DataSettings {
-  std::string path;   ///< or a mixture (base/data/Mixture.h)
+  std::string path;   ///< or a mixture (base/data/DataPaths.h)
   std::string format; ///< `arrays`, or a format of openTokens
   bool packsDocuments;
 };

@@ -2,10 +2,10 @@
 // So a data set of any size is shuffled without an index, and any rank finds any sample.
 //
 // A balanced Feistel network over the smallest even number of bits that holds n, with six rounds.
-// The round function is Philox (philox.h) with key `seed` and counter {half, round, tweak low,
-// tweak high}. Values outside [0, n) are encrypted again ("cycle walking": J. Black and P. Rogaway,
-// "Ciphers with arbitrary finite domains", 2002). On average at most four values are tried, since
-// the domain is less than four times n.
+// The round function is Philox (base/random/Philox.h) with key `seed` and counter {half, round,
+// tweak low, tweak high}. Values outside [0, n) are encrypted again ("cycle walking": J. Black and
+// P. Rogaway, "Ciphers with arbitrary finite domains", 2002). On average at most four values are
+// tried, since the domain is less than four times n.
 #pragma once
 
 #include "base/random/Philox.h"

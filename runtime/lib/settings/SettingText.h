@@ -32,7 +32,7 @@ std::vector<SettingText> readConfig(const std::string &path);
 /// Whether the setting is a file name.
 bool namesFile(const std::string &path);
 
-/// A number in the language's syntax (read_number.h), if it is one.
+/// A number in the language's syntax (base/text/ReadNumber.h), if it is one.
 std::optional<double> parseNumber(const std::string &text);
 
 /// The string without its quotes, if any.

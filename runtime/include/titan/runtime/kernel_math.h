@@ -1,6 +1,6 @@
 // Elementary functions for emitted loops, in namespace titan::rt::tm (emitted files use an alias,
 // because the C library has `struct tm`). For float and double, on CPUs (vectorisable, see
-// vector_math.h) and, compiled by nvcc, on devices. Nothing here fails.
+// base/math/VectorMath.h) and, compiled by nvcc, on devices. Nothing here fails.
 #pragma once
 
 #include "base/math/VectorErf.h"

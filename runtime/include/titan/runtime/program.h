@@ -291,7 +291,7 @@ struct AttentionShape {
   const int64_t *documents = nullptr; // [outer, positions, kvHeads]; null: none
   DimShard keyShard = {};             // positions of k and v, in a step of a ring; length 0: all
   const int64_t *start = nullptr; // [outer, kvHeads], added to the positions of queries; null: 0
-  void *scratch = nullptr;        // one block per thread (attention_scratch.h)
+  void *scratch = nullptr;        // one block per thread (base/kernels/AttentionScratch.h)
   /// Default: the dimensions in the order above, row-major.
   AttentionStrides q = {}, k = {}, v = {}, out = {}, lse = {}, ofDocuments = {};
   AttentionStrides ofStart = {}; // default: one start for all
