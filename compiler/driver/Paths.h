@@ -1,4 +1,4 @@
-// File names.
+// Joins paths, and creates files with unique names.
 #pragma once
 
 #include "llvm/ADT/SmallString.h"

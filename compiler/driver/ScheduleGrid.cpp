@@ -1,4 +1,4 @@
-// Schedules in the terminal.
+// Draws schedules as text for the terminal.
 #include "compiler/driver/ScheduleDrawing.h"
 
 #include "llvm/ADT/StringExtras.h"

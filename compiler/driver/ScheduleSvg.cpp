@@ -1,4 +1,4 @@
-// Schedules as scalable vector graphics.
+// Draws schedules as scalable vector graphics.
 #include "compiler/driver/ScheduleDrawing.h"
 
 #include "llvm/Support/Format.h"

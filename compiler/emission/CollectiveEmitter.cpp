@@ -1,4 +1,4 @@
-// Emission of one collective operand.
+// Emits one operand of a collective.
 
 #include "compiler/emission/CollectiveEmitter.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"

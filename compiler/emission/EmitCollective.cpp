@@ -1,4 +1,4 @@
-// Calls of the runtime's collectives.
+// Emits calls of the runtime's collectives.
 
 #include "compiler/emission/CollectiveEmitter.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"

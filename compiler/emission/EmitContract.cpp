@@ -1,4 +1,4 @@
-// Contractions.
+// Emits contractions.
 
 #include "compiler/emission/FunctionEmitter.h"
 

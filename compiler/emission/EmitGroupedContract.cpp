@@ -1,4 +1,4 @@
-// Contractions with selected elements.
+// Emits grouped contractions.
 
 #include "compiler/emission/FunctionEmitter.h"
 

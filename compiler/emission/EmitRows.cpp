@@ -1,4 +1,4 @@
-// Elementwise operations, alone and fused.
+// Emits elementwise operations, alone and fused.
 
 #include "compiler/emission/Rows.h"
 

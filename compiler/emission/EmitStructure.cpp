@@ -1,4 +1,4 @@
-// Functions, repeats, yields.
+// Emits functions, repeats and yields.
 
 #include "compiler/emission/FunctionEmitter.h"
 #include "dialects/titan/Support/Views.h"

@@ -1,4 +1,4 @@
-// One emitted function.
+// Emits one function.
 
 #include "compiler/emission/FunctionEmitter.h"
 

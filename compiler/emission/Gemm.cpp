@@ -1,4 +1,4 @@
-// Contractions as matrix products.
+// Plans contractions as matrix products.
 
 #include "compiler/emission/Gemm.h"
 

@@ -1,4 +1,4 @@
-// Functions that the host evaluates.
+// Emits functions that the host evaluates.
 
 #include "compiler/emission/HostFunctions.h"
 

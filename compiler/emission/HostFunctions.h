@@ -1,4 +1,4 @@
-// Functions that the host evaluates.
+// Emits functions that the host evaluates.
 //
 // The schedules of the learning rate, once a step, and the outputs of evaluations that are no means
 // over batches, once an evaluation.

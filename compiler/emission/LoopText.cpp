@@ -1,4 +1,4 @@
-// Loops as text.
+// Prints loops.
 
 #include "compiler/emission/FunctionEmitter.h"
 

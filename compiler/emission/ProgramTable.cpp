@@ -1,4 +1,4 @@
-// The description of a program.
+// Emits the table that describes the program to the runtime.
 
 #include "compiler/emission/ProgramTable.h"
 

@@ -1,4 +1,4 @@
-// Statements of a row.
+// Emits the statements of a row.
 
 #include "compiler/emission/Rows.h"
 #include "compiler/emission/ScalarSteps.h"

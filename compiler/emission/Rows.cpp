@@ -1,4 +1,4 @@
-// Loop nests of elementwise operations.
+// Emits loop nests of elementwise operations.
 
 #include "compiler/emission/Rows.h"
 #include "dialects/titan/Support/Views.h"

@@ -1,4 +1,4 @@
-// Scalar functions as statements.
+// Emits scalar functions as statements.
 
 #include "compiler/emission/ScalarSteps.h"
 

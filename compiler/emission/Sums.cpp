@@ -1,4 +1,4 @@
-// Sums in emitted loops.
+// Emits sums in loops.
 
 #include "compiler/emission/Sums.h"
 

@@ -1,4 +1,4 @@
-// Sums in emitted loops.
+// Emits sums in loops.
 //
 // Long sums in emitted loops are computed in blocks, whose sums are added in double, so the error
 // does not grow with the number of terms (runtime/include/titan/runtime/blocked_sum.h). This file

@@ -1,4 +1,4 @@
-// Semantics of collectives on shards.
+// Computes the results of collectives on shards.
 
 #include "compiler/interpreter/Collectives.h"
 

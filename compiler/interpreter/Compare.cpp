@@ -1,4 +1,4 @@
-// Comparison of two programs' results.
+// Compares the results of two programs.
 
 #include "compiler/interpreter/Compare.h"
 

@@ -1,4 +1,4 @@
-// One virtual rank.
+// Interprets the program of one virtual rank.
 
 #include "compiler/interpreter/Device.h"
 

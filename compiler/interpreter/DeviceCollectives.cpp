@@ -1,4 +1,4 @@
-// Collectives of a virtual rank.
+// Interprets the collectives of a virtual rank.
 
 #include "compiler/interpreter/Device.h"
 

@@ -1,4 +1,4 @@
-// Memory format of elements.
+// Converts elements to and from their memory format.
 
 #include "compiler/interpreter/ElementBytes.h"
 

@@ -1,4 +1,4 @@
-// Tensors in safetensors files.
+// Reads and writes tensors in safetensors files.
 
 #include "compiler/interpreter/Files.h"
 

@@ -1,4 +1,4 @@
-// Numbers as text.
+// Prints numbers.
 
 #include "compiler/interpreter/Format.h"
 

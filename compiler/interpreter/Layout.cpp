@@ -1,4 +1,4 @@
-// Shards and global values.
+// Converts between shards and global values.
 
 #include "compiler/interpreter/Layout.h"
 

@@ -1,4 +1,4 @@
-// Tensors with and without padding.
+// Adds padding to tensors, and removes it.
 
 #include "compiler/interpreter/Padding.h"
 

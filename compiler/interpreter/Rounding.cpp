@@ -1,4 +1,4 @@
-// Rounding to element types.
+// Rounds doubles to element types.
 
 #include "compiler/interpreter/Rounding.h"
 

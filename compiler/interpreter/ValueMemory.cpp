@@ -1,4 +1,4 @@
-// One tensor per value.
+// Stores one tensor per value.
 
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"

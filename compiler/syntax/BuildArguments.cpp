@@ -1,4 +1,4 @@
-// Calls and their arguments.
+// Builds calls and their arguments from the parse tree.
 #include "compiler/syntax/Builder.h"
 
 namespace titan::syntax {

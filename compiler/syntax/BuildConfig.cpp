@@ -1,4 +1,4 @@
-// Configurations of other software.
+// Builds configurations of other software from the parse tree.
 #include "compiler/syntax/Builder.h"
 
 namespace titan::syntax {

@@ -1,4 +1,4 @@
-// Declarations.
+// Builds declarations from the parse tree.
 #include "compiler/syntax/Builder.h"
 
 namespace titan::syntax {

@@ -1,4 +1,4 @@
-// Expressions and brackets.
+// Builds expressions and brackets from the parse tree.
 #include "compiler/syntax/Builder.h"
 
 namespace titan::syntax {

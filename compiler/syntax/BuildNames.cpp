@@ -1,4 +1,4 @@
-// Locations, names and literals.
+// Builds locations, names and literals from the parse tree.
 #include "compiler/syntax/Builder.h"
 
 #include "base/text/ReadNumber.h"

@@ -1,4 +1,4 @@
-// Statements, types and settings.
+// Builds statements, types and settings from the parse tree.
 #include "compiler/syntax/Builder.h"
 
 namespace titan::syntax {

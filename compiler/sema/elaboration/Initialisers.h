@@ -1,4 +1,4 @@
-// Initial values of parameters.
+// Evaluates the initial values of parameters.
 #pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"

@@ -1,4 +1,4 @@
-// Statements of bodies.
+// Interprets the statements of bodies.
 #pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"

@@ -1,4 +1,4 @@
-// Collectives that implement a reshard.
+// Plans the collectives that implement a reshard.
 
 #include "dialects/dist/Analysis/CollectivePlan.h"
 #include <algorithm>

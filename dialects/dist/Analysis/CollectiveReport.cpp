@@ -1,4 +1,4 @@
-// The collectives of a program.
+// Reports the collectives of a program.
 
 #include "dialects/dist/Analysis/CollectiveReport.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,4 +1,4 @@
-// Operations with conflicting shardings.
+// Finds operations with conflicting shardings.
 
 #include "dialects/dist/Analysis/Conflicts.h"
 #include <algorithm>

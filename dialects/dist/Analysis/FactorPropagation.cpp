@@ -1,4 +1,4 @@
-// Propagation of shardings.
+// Propagates shardings by factors.
 
 #include "dialects/dist/Analysis/FactorPropagation.h"
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Syntax and constraints of shardings.
+// Parses, prints and verifies shardings.
 
 #include "dialects/dist/IR/Dist.h"
 #include "llvm/ADT/StringSet.h"

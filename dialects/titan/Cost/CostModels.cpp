@@ -1,4 +1,4 @@
-// Models of CostOpInterface.
+// Counts the floating-point operations of each operation.
 
 #include "dialects/titan/Cost/Cost.h"
 #include "dialects/titan/IR/TensorType.h"

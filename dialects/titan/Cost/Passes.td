@@ -1,4 +1,4 @@
-// FLOP counts.
+// Passes that count floating-point operations.
 
 #ifndef TITAN_COST_PASSES_TD
 #define TITAN_COST_PASSES_TD

@@ -1,4 +1,4 @@
-// Scores, softmax, sums.
+// Decomposes attention into scores, softmax and weighted sums.
 
 #include "dialects/titan/Decomposition/Decomposition.h"
 #include "dialects/titan/IR/ElementTypes.h"

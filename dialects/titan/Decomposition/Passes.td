@@ -1,4 +1,4 @@
-// Decomposition of composites.
+// The pass that decomposes composite operations.
 
 #ifndef TITAN_DECOMPOSITION_PASSES_TD
 #define TITAN_DECOMPOSITION_PASSES_TD

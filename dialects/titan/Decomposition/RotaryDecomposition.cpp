@@ -1,4 +1,4 @@
-// Rotations of pairs.
+// Decomposes rotary embeddings into rotations of pairs.
 
 #include "dialects/titan/Decomposition/Decomposition.h"
 #include "dialects/titan/IR/ElementTypes.h"

@@ -1,4 +1,4 @@
-// Values that derive from parameters.
+// Finds the parameter from which a value derives.
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/IR/ElementTypes.h"

@@ -1,4 +1,4 @@
-// Values that derive from parameters.
+// Distinguishes values that derive from parameters.
 //
 // Distinguishes gradients of parameters from other cotangents. A parameter of the function and a
 // slot of a stacked parameter derive from a parameter, and so do their casts, renames, reshapes and

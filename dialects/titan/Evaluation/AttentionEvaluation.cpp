@@ -1,4 +1,4 @@
-// Attention and its gradient.
+// Evaluates attention and its gradient.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

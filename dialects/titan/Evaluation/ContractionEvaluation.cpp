@@ -1,4 +1,4 @@
-// Contractions and reductions.
+// Evaluates contractions and reductions.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

@@ -1,4 +1,4 @@
-// Renaming, splitting and slicing.
+// Evaluates renaming, splitting and slicing.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

@@ -1,4 +1,4 @@
-// Elementwise operations.
+// Evaluates elementwise operations.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

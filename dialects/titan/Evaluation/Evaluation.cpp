@@ -1,4 +1,4 @@
-// Attaches the reference semantics.
+// Attaches the reference semantics to the operations.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/IR/Titan.h"

@@ -1,4 +1,4 @@
-// Contractions with selected elements.
+// Evaluates grouped contractions.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

@@ -1,4 +1,4 @@
-// Gather and scatter.
+// Evaluates gather and scatter.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

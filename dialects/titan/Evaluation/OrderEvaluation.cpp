@@ -1,4 +1,4 @@
-// Top-k, cumulative sums and counts.
+// Evaluates top-k, cumulative sums and counts.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

@@ -1,4 +1,4 @@
-// Rotary position embedding.
+// Evaluates rotary position embeddings.
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

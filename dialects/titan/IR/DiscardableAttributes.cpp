@@ -1,4 +1,4 @@
-// Their table and verification.
+// The table of discardable attributes, and their verification.
 
 #include "dialects/titan/IR/DiscardableAttributes.h"
 #include "base/text/NearestName.h"

@@ -1,4 +1,4 @@
-// Rules of mixed precision.
+// Rules for element types in mixed precision.
 
 #include "dialects/titan/IR/ElementTypes.h"
 

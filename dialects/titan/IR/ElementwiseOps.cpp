@@ -1,4 +1,4 @@
-// Constraints of elementwise operations.
+// Verifies the constraints of elementwise operations.
 
 #include "dialects/titan/IR/Titan.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,4 +1,4 @@
-// The body of each iteration.
+// The table that selects the variant of each iteration.
 
 #include "dialects/titan/IR/IterationTable.h"
 

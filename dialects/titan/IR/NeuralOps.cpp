@@ -1,4 +1,4 @@
-// Constraints of the composites.
+// Verifies the constraints of composite operations.
 
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/Starts.h"

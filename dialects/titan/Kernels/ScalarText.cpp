@@ -1,4 +1,4 @@
-// Expressions as text.
+// Prints scalar expressions.
 
 #include "dialects/titan/Kernels/ScalarText.h"
 

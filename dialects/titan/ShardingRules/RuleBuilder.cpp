@@ -1,4 +1,4 @@
-// Sharding rules from types.
+// Builds sharding rules from types.
 
 #include "dialects/titan/ShardingRules/RuleBuilder.h"
 

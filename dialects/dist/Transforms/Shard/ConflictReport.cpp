@@ -1,4 +1,4 @@
-// Report of sharding conflicts.
+// Reports conflicts of shardings.
 
 #include "dialects/dist/Transforms/Shard/ConflictReport.h"
 #include "dialects/dist/Analysis/Conflicts.h"

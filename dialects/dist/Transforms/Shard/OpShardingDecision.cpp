@@ -1,4 +1,4 @@
-// Shardings of one operation.
+// Decides the sharding of one operation.
 
 #include "dialects/dist/Transforms/Shard/OpShardingDecision.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"

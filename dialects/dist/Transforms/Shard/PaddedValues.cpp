@@ -1,4 +1,4 @@
-// The padding of values.
+// Tracks the padding of values.
 
 #include "dialects/dist/Transforms/Shard/PaddedValues.h"
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"

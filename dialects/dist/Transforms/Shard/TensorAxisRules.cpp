@@ -1,4 +1,4 @@
-// Axis rules of one tensor.
+// Finds the axis rules of one tensor.
 
 #include "dialects/dist/Transforms/Shard/TensorAxisRules.h"
 

@@ -1,4 +1,4 @@
-// The fragment of every operation.
+// Assigns every operation to a fragment.
 
 #include "dialects/dist/Transforms/Stages/FragmentPlan.h"
 

@@ -1,4 +1,4 @@
-// Stages of a pipeline.
+// The passes that divide a program into stages of a pipeline.
 
 #ifndef TITAN_DIST_STAGES_PASSES_TD
 #define TITAN_DIST_STAGES_PASSES_TD

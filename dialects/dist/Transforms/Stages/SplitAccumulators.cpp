@@ -1,4 +1,4 @@
-// One sum per stage.
+// Splits sums over microbatches into one sum per stage.
 
 #include "dialects/dist/Transforms/Stages/SplitAccumulators.h"
 

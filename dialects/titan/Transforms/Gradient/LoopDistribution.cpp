@@ -1,4 +1,4 @@
-// Loop distribution of a repeat.
+// Distributes a repeat into several over the same iterations.
 
 #include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "dialects/titan/Support/ReadValues.h"

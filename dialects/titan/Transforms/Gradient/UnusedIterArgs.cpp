@@ -1,4 +1,4 @@
-// Iteration arguments without effect.
+// Removes iteration arguments without effect.
 
 #include "dialects/titan/Transforms/Gradient/UnusedIterArgs.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"

@@ -1,4 +1,4 @@
-// Stacks that may share memory.
+// Finds stacks that may share memory.
 
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 

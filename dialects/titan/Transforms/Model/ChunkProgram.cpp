@@ -1,4 +1,4 @@
-// Programs of generation.
+// Builds programs of generation.
 
 #include "dialects/titan/Transforms/Model/ChunkProgram.h"
 #include "dialects/dist/Support/RepeatEdit.h"

@@ -1,4 +1,4 @@
-// Value ranges of index tensors.
+// Computes value ranges of index tensors.
 
 #include "dialects/titan/Transforms/Model/IndexRange.h"
 #include "dialects/titan/IR/Compare.h"
