@@ -79,7 +79,7 @@ std::optional<DimId> DimNames::resolveDim(const Path &path) {
   std::vector<DimId> dims = resolveDims(path);
   if (dims.size() > 1)
     report(Code::NotADimension, path.loc,
-           "`" + path.text() + "` stands for several dimensions here; one is needed");
+           "`" + path.text() + "` names several dimensions here; one is needed");
   return dims.size() == 1 ? std::optional(dims[0]) : std::nullopt;
 }
 

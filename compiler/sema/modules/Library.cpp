@@ -446,16 +446,23 @@ bool Library::noteImports(Diagnostic &diag, const Unit &unit, const Path &path,
   return !meant.empty();
 }
 
+/// Calls `visit` for each name of the namespace. Other namespaces, such as thousands of runs, cost
+/// nothing.
+static void forEachName(const Names &names, Namespace ns,
+                        const std::function<void(const std::string &)> &visit) {
+  for (auto it = names.lower_bound({ns, ""}); it != names.end() && it->first.first == ns; ++it)
+    visit(it->first.second);
+}
+
 std::vector<std::string> Library::names(const Unit &unit, Namespace ns) const {
   std::vector<std::string> all;
   for (const Names *names : {&unit.declared, &unit.imported})
-    for (const auto &[key, symbol] : *names)
-      if (key.first == ns)
-        all.push_back(key.second);
+    forEachName(*names, ns, [&](const std::string &name) { all.push_back(name); });
   for (const auto &[name, file] : unit.namespaces)
-    for (const auto &[key, symbol] : file.unit->declared)
-      if (key.first == ns && !isPrivate(key.second))
-        all.push_back(name + "." + key.second);
+    forEachName(file.unit->declared, ns, [&](const std::string &declared) {
+      if (!isPrivate(declared))
+        all.push_back(name + "." + declared);
+    });
   return all;
 }
 
