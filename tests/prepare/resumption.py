@@ -14,7 +14,7 @@ from prepared import contents, expect, prepare, read, refused, run, start, write
 from texts import corpus
 
 
-def write_source(out: Path, documents: int = 1500) -> Path:
+def write_source(out: Path, documents: int = 3000) -> Path:
     return write_lines(out / "in.jsonl", [{"q": text[:9], "a": text[9:]} for text in corpus(documents, seed=5)])
 
 
@@ -55,7 +55,7 @@ def wait_for(what, seconds: float = 300) -> bool:
     while time.monotonic() < until:
         if what():
             return True
-        time.sleep(0.02)
+        time.sleep(0.002)  # a unit of work takes a few milliseconds
     return False
 
 
