@@ -118,7 +118,7 @@ private:
     int64_t begin = natural(entry["data_offsets"][0], name, "data_offsets");
     int64_t end = natural(entry["data_offsets"][1], name, "data_offsets");
     if (begin > end || static_cast<uint64_t>(end) > data.size())
-      fail("tensor '{}' lies at bytes {} to {} of {} data bytes{}", name, begin, end, data.size(),
+      fail("tensor '{}' is at bytes {} to {} of {} data bytes{}", name, begin, end, data.size(),
            begin > end ? "" : "; the file is truncated or damaged");
     if (end - begin != expected)
       fail("tensor '{}' ({}, shape [{}]) needs {} bytes, but {} are set aside for it", name,

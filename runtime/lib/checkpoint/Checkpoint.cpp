@@ -45,7 +45,7 @@ void refuseAnotherModel(const std::string &directory, const Manifest &manifest) 
       "{} was saved by another model than this program's, of run `{}`, though its tensors fit: "
       "pass "
       "another --out DIR; or go on from it all the same with --resume {}, take its weights alone "
-      "with --init-from, or begin anew with --resume none",
+      "with --init-from, or start over with --resume none",
       directory, manifest.run, directory));
 }
 
@@ -60,8 +60,8 @@ void load(Executor &executor, const std::string &directory, const Manifest &mani
                   parameters);
       loadTensors(executor, {directory, manifest.paths(directory, Content::Optimizer)}, state);
     } catch (const UserError &error) {
-      throw UserError(fmt::format("{}; {} wrote this checkpoint: pass another --out DIR, or begin "
-                                  "anew with --resume none",
+      throw UserError(fmt::format("{}; {} wrote this checkpoint: pass another --out DIR, or start "
+                                  "over with --resume none",
                                   error.what(), writer.empty() ? "another program" : writer));
     }
     if (isOfAnotherModel(executor, manifest) && !isAsked)
@@ -244,7 +244,7 @@ std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDir
     if (i + 1 == directories.size())
       executor.world().runCollectively([&] {
         throw UserError(problem + (any ? "; no checkpoint of '" + runDirectory +
-                                             "' can be used: begin anew with --resume none"
+                                             "' can be used: start over with --resume none"
                                        : ""));
       });
     if (executor.isFirst())

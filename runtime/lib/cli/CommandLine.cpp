@@ -187,7 +187,7 @@ void refuseUseless(const CLI::App &app, const Options &options) {
   if (isNamed && !options.initFrom.empty())
     throw UsageError("--resume " + options.resume +
                      " has weights of its own: leave --init-from out, or pass --resume none to "
-                     "begin anew with its weights");
+                     "start over with its weights");
 }
 
 /// The error, and a suggestion.

@@ -112,7 +112,7 @@ private:
   void explainBeginning() {
     if (saved < 0)
       if (std::string archive = archiveRun(directory.path()); !archive.empty())
-        report.say("note: begins anew; weights and checkpoints of the run before are in '{}'",
+        report.say("note: starts over; weights and checkpoints of the run before are in '{}'",
                    archive);
     if (saved >= last)
       report.say("note: the checkpoint is of step {}, so nothing is left to train until step {}",
@@ -166,7 +166,7 @@ private:
     executor.world().runCollectively([&] {
       if (found.seed != seed())
         throw UserError(fmt::format("the checkpoint is of a run with seed {}, this one has seed "
-                                    "{}: samples would come twice; pass --seed {}, or begin anew "
+                                    "{}: samples would come twice; pass --seed {}, or start over "
                                     "with --resume none",
                                     found.seed, seed(), found.seed));
     });

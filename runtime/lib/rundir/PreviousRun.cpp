@@ -65,7 +65,7 @@ std::string lostCheckpoints(const std::string &runDirectory) {
     return "";
   return fmt::format("'{}' has rows up to step {} of a run that saved a checkpoint every {} steps, "
                      "but '{}' has none: is a file system not mounted? Pass another --out DIR, or "
-                     "begin anew with --resume none",
+                     "start over with --resume none",
                      (run / "metrics.jsonl").string(), last, every, (run / "checkpoints").string());
 }
 

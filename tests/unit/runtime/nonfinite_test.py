@@ -84,7 +84,7 @@ class NonFiniteTest(ProgramCase):
         """--resume auto does not restart silently; an explicit folder is accepted."""
         run, _ = self.run_nan("run", "1", "--set", "on_nonfinite=warn")
         _, said = self.train("run", "--steps", 24, status=1)
-        self.assertIn("can be used: begin anew with --resume none", said)
+        self.assertIn("can be used: start over with --resume none", said)
         _, said = self.train("run", "--steps", 24, "--resume", run / "checkpoints/step-20")
         self.assertIn("resuming after step 20", said)
 

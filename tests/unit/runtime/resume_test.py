@@ -139,7 +139,7 @@ class ResumeTest(ProgramCase):
         self.assertFalse((self.folder / "run/checkpoints/step-50.partial").exists())
         run, text = self.train("run", *settings, "--steps", 40, "--stop-at", 10, "--resume", "none")
         self.assertNotIn("resuming", text)
-        self.assertIn("note: begins anew; weights and checkpoints of the run before are in ", text)
+        self.assertIn("note: starts over; weights and checkpoints of the run before are in ", text)
         self.assertEqual(sorted(path.name for path in (run / "replaced/checkpoints").iterdir()),
                          ["step-30", "step-40"])
         self.assertEqual([path.name for path in (run / "checkpoints").iterdir()], ["step-10"])
@@ -296,7 +296,7 @@ class ResumeTest(ProgramCase):
         _, text = self.train("part", "--stop-at", 3)
         self.assertIn("note: the checkpoint is of step 5, so nothing is left to train until step 3", text)
         _, text = self.train("whole")
-        self.assertIn("note: begins anew; weights and checkpoints of the run before are in ", text)
+        self.assertIn("note: starts over; weights and checkpoints of the run before are in ", text)
         short, text = self.train("short", "--steps", 5)
         self.assertNotIn("note:", text)
         self.assertNotEqual(losses(short), losses(whole)[:5])
