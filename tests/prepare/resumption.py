@@ -14,7 +14,7 @@ from prepared import contents, expect, prepare, read, refused, run, start, write
 from texts import corpus
 
 
-def write_source(out: Path, documents: int = 3000) -> Path:
+def write_source(out: Path, documents: int) -> Path:
     return write_lines(out / "in.jsonl", [{"q": text[:9], "a": text[9:]} for text in corpus(documents, seed=5)])
 
 
@@ -23,9 +23,9 @@ def options(source: Path, prefix: Path) -> list:
             "--chunk-bytes", 20_000]
 
 
-def finished(out: Path) -> tuple[Path, Path, dict[str, bytes]]:
+def finished(out: Path, documents: int = 1500) -> tuple[Path, Path, dict[str, bytes]]:
     """A source, a prefix and its files, undisturbed."""
-    source = write_source(out)
+    source = write_source(out, documents)
     makers.byte_pairs(out / "bpe")
     prepare(*options(source, out / "whole" / "data"))
     return source, out / "data", contents(out / "whole" / "data")
@@ -102,7 +102,7 @@ def signalled(source: Path, prefix: Path, workers: int, lines: int, number: sign
 
 def interrupted(out: Path) -> None:
     """Ctrl-C ends with status 1 and says how to go on."""
-    source, prefix, expected = finished(out)
+    source, prefix, expected = finished(out, documents=3000)  # so that the signal comes before the end
     process, said = signalled(source, prefix, 2, 2, signal.SIGINT)
     expect(process.returncode == 1 and "the same command continues" in said, f"{process.returncode}: {said}")
     prepare(*options(source, prefix))
