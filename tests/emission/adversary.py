@@ -62,9 +62,9 @@ class Adversary(Program):
         pick = self.random.choice
         self.pool = [name for name in dict.fromkeys([*NAMES, *names]) if is_name(name)]
         if self.random.random() < 0.6:
-            self.sizes = {"batch": pick([1, 2, 4]), "seq": pick([1, 1, 2, 3]), "embed": pick([1, 1, 2, 5]),
-                          "heads": pick([1, 2, 3]), "head": pick([1, 2]), "ffn": pick([1, 3, 6, 10]),
-                          "vocab": pick([1, 2, 9, 14]), "layers": pick([1, 2])}
+            self.sizes |= {"batch": pick([1, 2, 4]), "seq": pick([1, 1, 2, 3]), "embed": pick([1, 1, 2, 5]),
+                           "heads": pick([1, 2, 3]), "head": pick([1, 2]), "ffn": pick([1, 3, 6, 10]),
+                           "vocab": pick([1, 2, 9, 14]), "layers": pick([1, 2])}
 
     def draw_model(self) -> list[str]:
         lines = super().draw_model()
