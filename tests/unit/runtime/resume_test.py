@@ -193,8 +193,8 @@ class ResumeTest(ProgramCase):
         for step in (10, 20, 30):
             (missing / f"checkpoints/step-{step}/model-00001-of-00001.safetensors").unlink()
         _, text = self.train("missing", *settings, status=1)
-        self.assertRegex(text, "error: .*step-10/.*; no checkpoint of '.*missing' can be used: begin "
-                               "anew with --resume none")
+        self.assertRegex(text, "error: .*step-10/.*; no checkpoint of '.*missing' can be used: start "
+                               "over with --resume none")
         self.assertTrue((missing / "checkpoints/step-30").exists())
         self.train("missing", *settings, "--resume", "none")
         self.assertEqual(losses(missing), losses(whole))
