@@ -29,7 +29,10 @@ class Lock:
     def __enter__(self) -> Path:
         while True:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self.file = open(self.folder / "lock", "a")
+            try:
+                self.file = open(self.folder / "lock", "a")
+            except FileNotFoundError:  # the other preparation has removed the folder since
+                continue
             self.wait()
             if self.still_there():
                 return self.folder
@@ -51,6 +54,17 @@ class Lock:
 
     def __exit__(self, *_) -> None:
         self.file.close()
+
+
+def remove_locked(folder: Path) -> None:
+    """Removes a folder whose lock the caller has. Under its name it vanishes at once, so that a preparation that waits
+    cannot lock a folder half removed."""
+    removed = folder.with_name(f"{folder.name}.{os.getpid()}")
+    try:
+        os.rename(folder, removed)
+    except FileNotFoundError:
+        return
+    shutil.rmtree(removed, ignore_errors=True)
 
 
 def write_complete(folder: Path, names: list[str], sidecar: dict) -> None:
@@ -80,7 +94,7 @@ def publish(folder: Path, prefix: Path) -> None:
         if (folder / name).exists():
             os.replace(folder / name, beside(prefix, ENDINGS[name]))
     sync_folder(prefix.absolute().parent)
-    shutil.rmtree(folder)
+    remove_locked(folder)
 
 
 def require_regular(prefix: Path) -> None:

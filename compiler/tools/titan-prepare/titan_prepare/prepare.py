@@ -1,6 +1,5 @@
 """The whole preparation: whether it exists already, and the steps to it."""
 
-import shutil
 import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from titan_prepare.inputs.sources import Source, open_source
 from titan_prepare.inputs.streams import Stream
 from titan_prepare.inputs.units import Unit, plan_units
 from titan_prepare.journal import NAME, Journal
-from titan_prepare.output import COMPLETE, Lock, beside, publish, require_regular, write_complete
+from titan_prepare.output import COMPLETE, Lock, beside, publish, remove_locked, require_regular, write_complete
 from titan_prepare.parallel import ordered
 from titan_prepare.progress import Progress
 from titan_prepare.request import Job, Request, make_job
@@ -96,7 +95,7 @@ def run(request: Request, job: Job, identity: Identity, folder: Path) -> Report:
         progress.end()
         journal.close()
     if not journal.total.documents:
-        shutil.rmtree(folder)
+        remove_locked(folder)
         raise UserError("the inputs hold no document" + explain_nothing(journal.total))
     return journal.total
 
@@ -149,4 +148,4 @@ def remove_if_unused(folder: Path) -> None:
     """The folder of a preparation that ended before any unit was done. The caller has the lock."""
     journal = folder / NAME
     if not journal.exists() or journal.read_bytes().count(b"\n") < 2:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_locked(folder)
