@@ -103,8 +103,6 @@ std::optional<std::string> emitSource(CompilerInstance &instance, const sema::Ch
   return source;
 }
 
-static constexpr int kFullOptimization = 3;
-
 /// Replaces `-arch=sm_90` by the requested architecture.
 static void chooseArch(Toolchain &toolchain, const std::string &arch) {
   for (std::string &flag : toolchain.compile)
@@ -182,7 +180,8 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   if (!toolchain)
     return instance.finish(1);
   chooseArch(*toolchain, build.cudaArch);
-  toolchain->setOptimization(build.optimization.value_or(kFullOptimization));
+  if (build.optimization)
+    toolchain->setOptimization(*build.optimization);
   if (build.emit == EmitKind::Project)
     return instance.finish(writeProject(*source, name, output, *toolchain, instance.diags) ? 0 : 1);
   // Named after the input file, as in `run`, so both commands share cache entries.
@@ -235,7 +234,8 @@ int runCommand(const CommonOptions &options, const RunOptions &run) {
     return instance.finish(1);
   if (std::optional<std::string> source = emitSource(instance, *checked, run.target))
     if (std::optional<Toolchain> toolchain = Toolchain::find(run.target, instance.diags)) {
-      toolchain->setOptimization(run.optimization.value_or(kFullOptimization));
+      if (run.optimization)
+        toolchain->setOptimization(*run.optimization);
       std::string executable = buildCached(*source, getStem(options), *toolchain, instance.diags);
       if (!executable.empty())
         command = launchCommand(*toolchain, processes, executable, instance.diags);

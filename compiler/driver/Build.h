@@ -14,7 +14,7 @@ struct BuildOptions {
   EmitKind emit = EmitKind::Exe;
   emission::Target target = emission::Target::Cpu;
   std::string cudaArch; ///< native, or a compute capability such as 90; empty: that of the runtime
-  std::optional<int> optimization; ///< 0 to 3, the level of the C++ compiler; nothing: 3
+  std::optional<int> optimization; ///< 0 to 3, for the C++ compiler; nothing: the runtime's level
 };
 
 /// The source of the program in C++ or CUDA C++. Nothing after an error, which `instance` records.

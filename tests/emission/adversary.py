@@ -2,7 +2,7 @@
 
     adversary.py SEED         prints one program
 
-The statements are those of tests/programs/generate.py, and statements with values that have no memory
+tests/programs/generate.py draws the statements. Further statements use values that have no memory
 (`index(d)`, constants). Values, parameters, dimensions and axes have the names of macros and functions of
 the headers that emitted programs include, of C++ keywords, and of identifiers in the emitter and the
 runtime. Sizes are often 1 or odd. Comments contain characters that end lines, comments and strings in C++.

@@ -6,7 +6,7 @@
 
 namespace titan::sema {
 
-/// A kind of declaration of which a run chooses one, such as the optimizer.
+/// The optimizer or the schedule: a run chooses one declaration of each kind.
 struct ChoiceKind {
   Namespace ns;
   const char *section; ///< of the options, and the word in diagnostics

@@ -1,6 +1,6 @@
 // NCCL collectives between processes of one machine: each writes its data into a slot of shared
-// memory; after a barrier, each reads what it needs; another barrier follows. These are separate
-// work of the group's stream, so that groups proceed independently of each other (Streams.h).
+// memory; after a barrier, each reads the slots of others; another barrier follows. Each of these
+// steps is separate work of the group's stream, so groups proceed independently (Streams.h).
 #include "Capture.h"
 #include "Memory.h"
 #include "Streams.h"

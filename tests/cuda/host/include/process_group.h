@@ -162,7 +162,7 @@ public:
 
 private:
   struct Shared;
-  /// `give` fills this member's slot; after a barrier, `take` reads those of all.
+  /// `give` fills this member's slot; after a barrier, `take` reads the slots of all members.
   struct Collective {
     std::function<void()> give, take;
   };
