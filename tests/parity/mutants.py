@@ -22,7 +22,7 @@ import torch
 from compare import compare
 from run import OUT as PARITY
 from run import PROGRAMS, SEED, TEXT_BYTES
-from titan import ROOT, TITANC, Launch, Report, call, precision, read_arguments, write_text
+from titan import QUICK, ROOT, TITANC, Launch, Report, call, precision, read_arguments
 
 OUT = PARITY.parent / "mutants"
 MESH, PROCESSES = "on_shard2_tp2", 4
@@ -62,7 +62,7 @@ class Project:
     def __init__(self, program: Path, train: str, mark: re.Pattern):
         self.train = train
         self.folder = OUT / train
-        call([TITANC, "build", program, "--train", train, "--emit=project", "-o", self.folder,
+        call([TITANC, "build", program, "--train", train, "--emit=project", "-o", self.folder, *QUICK,
               *precision("float64")])
         sources = [f for f in self.folder.rglob("*.cpp") if mark.search(f.read_text())]
         if len(sources) != 1:
@@ -217,7 +217,10 @@ def main() -> None:
     arguments = read_arguments(__doc__, OUT, lambda parser: parser.add_argument(
         "--all", action="store_true", help="every call; the default by name"))
     torch.set_num_threads(1)
-    text = write_text(OUT / "text.txt", TEXT_BYTES)
+    text = OUT / "text.bin"
+    text.parent.mkdir(parents=True, exist_ok=True)
+    # Bytes of all values, so that every shard of the vocabulary has labels.
+    text.write_bytes(random.Random(SEED).randbytes(TEXT_BYTES))
     everything = bool(arguments.all or arguments.names)
     report = Report()
     report.cases([*reductions(everything, text), *messages(text)], arguments.names)
