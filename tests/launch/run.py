@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("parity", "reliability")]
 import slurm  # noqa: E402
 from hosts import can_make_hosts, two_hosts  # noqa: E402
-from titan import (ROOT, TITANC, TORCHRUN, Failed, Report, call, environment_of,  # noqa: E402
+from titan import (QUICK, ROOT, TITANC, TORCHRUN, Failed, Report, call, environment_of,  # noqa: E402
                    read_arguments, write_text)
 
 OUT = ROOT / "out" / "launch"
@@ -139,7 +139,7 @@ def main() -> None:
     write_text(OUT / "text.txt", 20_000)
     source = OUT / "bigram.titan"
     source.write_text(PROGRAM)
-    call([TITANC, "build", source, "-o", OUT / "bigram"])
+    call([TITANC, "build", source, "-o", OUT / "bigram", *QUICK])
     expected = launch("expected", [str(TORCHRUN), *TORCHRUN_WORDS[1:]])
     report = Report()
     for name, (run, reason) in LAUNCHERS.items():

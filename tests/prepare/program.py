@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prepared import PACKAGE, expect, prepare
 from texts import corpus
-from titan import TITANC, call, environment_of, on_ranks
+from titan import QUICK, TITANC, call, environment_of, on_ranks
 
 COMMAND_FILE = PACKAGE / "titan-prepare"
 
@@ -47,7 +47,7 @@ def program_reads_it(out: Path) -> None:
     lines = [" ".join(text.split()) for text in corpus(300)]
     (out / "corpus.txt").write_text("".join(line + "\n" for line in lines if line), encoding="utf-8")
     (out / "bigram.titan").write_text(SOURCE)
-    call([TITANC, "build", out / "bigram.titan", "-o", out / "bigram"], cwd=out)
+    call([TITANC, "build", out / "bigram.titan", "-o", out / "bigram", *QUICK], cwd=out)
     prepare("corpus.txt", "--tokenizer", "bytes", "-o", "lines", "--text-documents", "line", "--eos", 10, cwd=out)
     prepare("corpus.txt", "--tokenizer", "bytes", "-o", "data", cwd=out)
     expected = losses(out / "bigram")
@@ -64,7 +64,7 @@ class Trained:
         out.mkdir(parents=True)
         self.out, self.exe = out, out / "bigram"
         (out / "bigram.titan").write_text(SOURCE.replace('text("corpus.txt")', 'indexed("corpus")'))
-        call([TITANC, "build", out / "bigram.titan", "-o", self.exe], cwd=out)
+        call([TITANC, "build", out / "bigram.titan", "-o", self.exe, *QUICK], cwd=out)
 
     def write(self, name: str, texts) -> None:
         (self.out / name).write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
-from titan import ROOT, TITANC, Failed, call, environment_of, write_text  # noqa: E402
+from titan import QUICK, ROOT, TITANC, Failed, call, environment_of, write_text  # noqa: E402
 
 OUT = ROOT / "out" / "ranks"
 PROGRAM = """import std.loss
@@ -88,7 +88,7 @@ class Bench:
             RUN.format(*run) for run in (("base", "two"), ("tp", "split"), ("mesh", "square"))))
         with ThreadPoolExecutor() as pool:
             list(pool.map(lambda name: call(
-                [TITANC, "build", source, "--train", VARIANTS[name][0], "-o", OUT / name,
+                [TITANC, "build", source, "--train", VARIANTS[name][0], "-o", OUT / name, *QUICK,
                  *(word for s in VARIANTS[name][1] for word in ("--set", s))]), variants))
         self.variants = variants
         self.runs = 0

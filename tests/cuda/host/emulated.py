@@ -14,7 +14,7 @@ OUT = ROOT / "out" / "cuda-host"
 FOLDER = BUILD / "tests" / "cuda" / "host"
 RUNTIME = json.loads((BUILD / "lib" / "titan-runtime.json").read_text())
 # Like nvcc: the device keywords are predefined. Every access of a kernel calls Accesses.cpp.
-DEVICE = ["-x", "c++", "-std=c++20", "-O1", "-g1", "-D__CUDACC__", "-D__CUDA_ARCH__=900", "-include",
+DEVICE = ["-x", "c++", "-std=c++20", "-O0", "-g1", "-D__CUDACC__", "-D__CUDA_ARCH__=900", "-include",
           "cuda_runtime.h", "-fsanitize=thread"]
 CACHE = [shutil.which("ccache")] if shutil.which("ccache") else []
 
