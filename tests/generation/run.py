@@ -6,8 +6,8 @@ PyTorch.
 Programs compute in float64 from random weights, so that rounding decides between no two tokens. A prompt
 is shorter than a chunk of the prompt's program, one is longer, and their continuations exceed the longest
 text of the program. Programs continue several prompts at once. The reference is the model of
-tests/parity/models, which computes the whole text for every token. The sample without --all has one family
-of each kind of attention.
+tests/parity/models, which computes the whole text for every token. Without --all, families of each kind of
+attention take turns by commits.
 """
 
 import importlib
@@ -26,7 +26,7 @@ sys.path[:0] = [str(TESTS / "parity"), str(TESTS / "prepare")]
 import makers  # noqa: E402
 from families import random_weights  # noqa: E402
 from titan import (QUICK, ROOT, TITANC, Report, by_torchrun, call, environment_of, on_ranks, precision,  # noqa: E402
-                   read_arguments, turn_to_make)
+                   read_arguments, take_turns, turn_to_make)
 
 OUT = ROOT / "out" / "generation"
 SOURCE = TESTS / "parity" / "programs" / "families.titan"
@@ -236,7 +236,7 @@ def lost_tokenizer():
 
 
 def cases(everything: bool):
-    for family in FAMILIES if everything else SAMPLE:
+    for family in FAMILIES if everything else take_turns(SAMPLE, 2):
         yield f"{family} without caches", partial(without_caches, family)
         yield f"{family} in PyTorch", partial(in_pytorch, family)
         yield f"{family} on tp 2", partial(on_two, family)
@@ -248,7 +248,7 @@ def cases(everything: bool):
     yield "together on tp 2", partial(together_on_two, "gemma2")
     yield "sampling together", partial(together, "llama2", "--temperature", "1.5", "--seed", "5")
     yield "ranks of data", on_data_ranks
-    for family in STAGED_FAMILIES:
+    for family in STAGED_FAMILIES if everything else take_turns(STAGED_FAMILIES, 3):
         yield f"{family} on stages", partial(on_stages, family, family, 2)
     for family in STAGED_TP if everything else STAGED_TP[:1]:
         yield f"{family} on stages and tp", partial(on_stages, family, f"{family}_tp", 4)
@@ -263,7 +263,7 @@ def main() -> None:
     arguments = read_arguments(__doc__, OUT, lambda parser: parser.add_argument(
         "--all", action="store_true", help="all families"))
     report = Report()
-    report.cases(cases(arguments.all), arguments.names)
+    report.cases(cases(arguments.all or arguments.names), arguments.names)
     report.end()
 
 

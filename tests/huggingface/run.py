@@ -9,6 +9,8 @@ directory:
   parameters agree by the criterion of tests/parity/compare.py.
 - *round trip*: exporting the weights again gives the same tensors, bit for bit.
 - *mesh*: so does the export from four processes, `shard 2 x tp 2`; without --all, of some families.
+
+Without --all, a third of the families, which take turns by commits.
 """
 
 import sys
@@ -32,7 +34,7 @@ from tiny import FAMILIES  # noqa: E402
 from float64 import in_float64  # noqa: E402
 from sample_order import batches  # noqa: E402
 from titan import (BUILD, Launch, Report, build, call, environment_of, on_ranks, read_arguments,  # noqa: E402
-                   turn_to_make, write_text)
+                   take_turns, turn_to_make, write_text)
 from training import Recipe, train  # noqa: E402
 
 OUT = BUILD / "tests" / "huggingface"
@@ -147,15 +149,16 @@ def round_trip(name: str, run: str, processes: int):
     return not different, f"    differ: {', '.join(different) or 'none'}"
 
 
-MESHED = ("llama", "gpt2", "qwen3-moe")  # in CI
+MESHED = ("llama", "gpt2", "qwen3-moe")  # without --all
 
 
 def main() -> None:
     arguments = read_arguments(__doc__, OUT, lambda parser: parser.add_argument(
-        "--all", action="store_true", help="every family on four processes"))
+        "--all", action="store_true", help="every family, and on four processes"))
     torch.set_num_threads(1)
     report = Report()
-    report.cases([(f"{name} {what}", partial(run, name)) for name in FAMILIES
+    families = list(FAMILIES) if arguments.all or arguments.names else take_turns(list(FAMILIES), 3)
+    report.cases([(f"{name} {what}", partial(run, name)) for name in families
                   for what, run in (("training", training),
                                     ("round trip", partial(round_trip, run="run", processes=1)),
                                     ("mesh", partial(round_trip, run="meshed", processes=4)))

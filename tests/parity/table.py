@@ -7,7 +7,8 @@ stream sharded along the sequence or not, in block or head-tail order, attention
 sharded storage, pipelines, options of the run. Each row is compiled to its memory plan. One step is interpreted on all ranks,
 on real arenas, in float64, and loss,
 gradients and parameters meet the criterion of compare.py. A selection of rows also trains for 50
-steps (in bfloat16 for 10) as real processes: eight and a third of those marked, forty and all of these with --all.
+steps (in bfloat16 for 10) as real processes: forty and all of those marked. Without --all, a quarter of
+the rows takes its turn by commits; six of these and every second marked one train as processes.
 """
 
 import itertools
@@ -24,7 +25,7 @@ from compare import compare
 from interpret import OUT as INTERPRET, make_reference, judge
 from run import NARROW_STEPS, PROGRAMS, RECIPES, SEED, STEPS
 from sample_order import batches
-from titan import QUICK, TITANC, Launch, Report, by_torchrun, call, read_arguments, turn_to_make, write_text
+from titan import QUICK, TITANC, Launch, Report, by_torchrun, call, read_arguments, take_turns, turn_to_make, write_text
 
 OUT = INTERPRET.parent / "table"
 BATCH, SEQ = 4, 16
@@ -73,7 +74,7 @@ STORED = [NARROW, "precision { params = bf16, compute = bf16, optimizer = f32 }"
 POLICIES = [f"sharding {{ reshard_after_forward = {policy} }}" for policy in ("always", "never")]
 FLOAT64 = "precision { params = f64, compute = f64, reduce = f64 }"
 # The number of rows that also train as real processes, with --all and without.
-PROCESSES, SAMPLE = 40, 8
+PROCESSES, SAMPLE = 40, 6
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Row:
     ranks: int
     settings: tuple[str, ...] = field(default=())
     is_odd: bool = False
-    is_shown: bool = False  # as processes: with --all, and every third in CI
+    is_shown: bool = False  # as processes: with --all, and by turns without
     layers: int = 2
     batch: int = BATCH
     table: str = ""  # the schedule of the pipeline: a file in programs/
@@ -560,13 +561,13 @@ def spread(table: list[tuple[int, Row]], count: int) -> list[tuple[int, Row]]:
     if len(chosen) > count:
         chosen = [chosen[i * len(chosen) // count] for i in range(count)]
     shown = [entry for entry in able if entry[1].is_shown and entry not in chosen]
-    return chosen + (shown[::3] if count == SAMPLE else shown)
+    return chosen + (shown[::2] if count == SAMPLE else shown)
 
 
 def cases(table: list[tuple[int, Row]], names: list[str], count: int, text: Path):
     """If rows are named, more of them run as processes than in a selection of all."""
     if not names and count == SAMPLE:
-        table = [(n, row) for n, row in table if row.is_shown or n % 3 == 0]
+        table = take_turns(table, 4)
     named = [(n, row) for n, row in table
              if all(part in f"row {n} as processes: {row.name()}" for part in names)]
     for number, row in table:
@@ -578,7 +579,7 @@ def cases(table: list[tuple[int, Row]], names: list[str], count: int, text: Path
 
 def add_arguments(parser) -> None:
     parser.add_argument("--all", action="store_true",
-                        help="all rows, not a third of them; more rows as real processes")
+                        help="all rows, not a quarter of them; more rows as real processes")
     parser.add_argument("--list", action="store_true", help="print the rows and stop")
 
 
