@@ -10,6 +10,7 @@
 #include "metrics/Metrics.h"
 #include "settings/Degrees.h"
 
+#include "attention/AttentionRequest.h"
 #include "checkpoint/Export.h"
 #include "gemm/Request.h"
 #include "generation/Generate.h"
@@ -257,6 +258,7 @@ std::optional<Preparation> prepare(int argc, char **argv, const LaunchInfo &laun
   std::string name = argc > 0 ? argv[0] : "program";
   try {
     checkRequests();
+    (void)isFlashAttentionWanted(); // refuses unknown words
     made.comm = CommOptions::ofEnvironment();
     auto options = parseCommandLine(argc, argv, name.substr(name.find_last_of('/') + 1));
     if (!options)

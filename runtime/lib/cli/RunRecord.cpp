@@ -114,7 +114,7 @@ void addData(RankRecord &record, const Settings &settings) {
 
 /// Variables that select kernels, whose results differ in the last bits.
 void addVariables(RankRecord &record) {
-  for (const char *variable : {"TITAN_F32", "TITAN_BF16"}) {
+  for (const char *variable : {"TITAN_F32", "TITAN_BF16", "TITAN_ATTENTION"}) {
     const char *value = std::getenv(variable);
     record.add(variable, value ? value : "");
   }

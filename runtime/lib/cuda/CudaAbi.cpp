@@ -1,11 +1,14 @@
-// The program ABI (program.h) on a CUDA device: GEMM by cuBLAS, attention by Attention.cu. Work is
-// queued on the context's stream, or prepared for it.
+// The program ABI (program.h) on a CUDA device: GEMM by cuBLAS, attention by LibTorch's flash
+// attention or by Attention.cu. Work is queued on the context's stream, or prepared for it.
 #include "AttentionKernels.h"
 #include "Check.h"
+#include "FlashAttention.h"
 
 #include "attention/Attention.h"
+#include "attention/AttentionRequest.h"
 
 #include <string>
+#include <type_traits>
 
 #include <cublas_v2.h>
 
@@ -93,14 +96,22 @@ void product(const Context &ctx, const T *a, const T *b, To *c, const GemmShape 
             ctx);
 }
 
+bool isFlash(const AttentionShape &shape, std::initializer_list<const void *> operands) {
+  static const int capability = cuda::getComputeCapability();
+  return isFlashAttentionWanted() && cuda::canUseFlashAttention(shape, operands, capability);
+}
+
 template <typename E>
 void forward(Context &ctx, const E *q, const E *k, const E *v, E *out, Accumulated<E> *lse,
              const AttentionShape &shape) {
   if (ctx.preparing)
     return check(cuda::loadAttention(), "loading attention");
-  check(cuda::attentionForward(withStrides(shape), q, k, v, out, lse,
-                               static_cast<cudaStream_t>(ctx.stream)),
-        "attention");
+  const AttentionShape strided = withStrides(shape);
+  auto stream = static_cast<cudaStream_t>(ctx.stream);
+  if constexpr (std::is_same_v<E, bf16>)
+    if (isFlash(strided, {q, k, v, out}))
+      return cuda::flashForward(strided, q, k, v, out, lse, stream, ctx.location);
+  check(cuda::attentionForward(strided, q, k, v, out, lse, stream), "attention");
 }
 
 template <typename E>
@@ -109,8 +120,13 @@ void backward(Context &ctx, const E *dOut, const E *q, const E *k, const E *v, c
               const AttentionShape &shape) {
   if (ctx.preparing)
     return check(cuda::loadAttention(), "loading attention");
-  check(cuda::attentionBackward(withStrides(shape), dOut, q, k, v, out, lse, lseCotangent, dq, dk,
-                                dv, static_cast<cudaStream_t>(ctx.stream)),
+  const AttentionShape strided = withStrides(shape);
+  auto stream = static_cast<cudaStream_t>(ctx.stream);
+  if constexpr (std::is_same_v<E, bf16>)
+    if (!lseCotangent && isFlash(strided, {dOut, q, k, v, out}))
+      return cuda::flashBackward(strided, dOut, q, k, v, out, lse, dq, dk, dv, stream,
+                                 ctx.location);
+  check(cuda::attentionBackward(strided, dOut, q, k, v, out, lse, lseCotangent, dq, dk, dv, stream),
         "the gradient of attention");
 }
 

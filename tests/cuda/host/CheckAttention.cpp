@@ -1,9 +1,13 @@
 // Compares attention on the device with the CPU, forward and backward, for various shapes: lengths
 // that no warp divides, groups, windows, caps, documents, a slice of the queries, several memory
-// layouts of heads.
+// layouts of heads. Each shape in bf16 must use LibTorch's flash attention exactly if it supports
+// the shape, within the memory that base/kernels/FlashWorkspace.h allows.
+#include "TorchUse.h"
+
 #include "device/Device.h"
 
 #include "attention/Attention.h"
+#include "base/kernels/FlashWorkspace.h"
 
 #include "tests/unit/runtime/RandomValues.h"
 
@@ -11,19 +15,31 @@
 #include <cstdio>
 #include <memory>
 #include <omp.h>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace titan;
 using namespace titan::rt;
 
 namespace {
 
+/// Elements between the first and the last one of each tensor.
 struct Tensors {
-  int64_t q, k, v, out, lse; // elements
-  explicit Tensors(const AttentionShape &s)
-      : q(s.outer * s.queries * s.kvHeads * s.group * s.head),
-        k(s.outer * s.keys * s.kvHeads * s.head), v(s.outer * s.keys * s.kvHeads * s.valueHead),
-        out(s.outer * s.queries * s.kvHeads * s.group * s.valueHead),
-        lse(s.outer * s.queries * s.kvHeads * s.group) {}
+  int64_t q, k, v, out, lse;
+  explicit Tensors(const AttentionShape &shape) {
+    const AttentionShape s = withStrides(shape);
+    auto getExtent = [&](const AttentionStrides &at, int64_t positions, int64_t group,
+                         int64_t elements) {
+      return 1 + (s.outer - 1) * at.outer + (positions - 1) * at.position +
+             (s.kvHeads - 1) * at.kvHead + (group - 1) * at.group + (elements - 1) * at.element;
+    };
+    q = getExtent(s.q, s.queries, s.group, s.head);
+    k = getExtent(s.k, s.keys, 1, s.head);
+    v = getExtent(s.v, s.keys, 1, s.valueHead);
+    out = getExtent(s.out, s.queries, s.group, s.valueHead);
+    lse = getExtent(s.lse, s.queries, s.group, 1);
+  }
 };
 
 /// A copy of a vector in device memory.
@@ -61,15 +77,20 @@ template <typename T> double distance(const std::vector<T> &got, const std::vect
 
 constexpr int64_t kMostPositions = 75;
 
+int64_t takeMostBytes() {
+  return std::exchange(cuda_host::torchUse.mostBytes, cuda_host::torchUse.bytes);
+}
+
 template <typename E> struct Values {
   using T = Accumulated<E>;
   std::vector<E> q, k, v, cotangent, out, dq, dk, dv;
-  std::vector<T> lseCotangent, lse;
+  std::vector<T> lseCotangent, lse; // no cotangent: empty
 
-  explicit Values(const Tensors &n)
+  Values(const Tensors &n, bool hasLseCotangent)
       : q(randomValues<E>("q", n.q)), k(randomValues<E>("k", n.k)), v(randomValues<E>("v", n.v)),
         cotangent(randomValues<E>("cotangent", n.out)), out(n.out), dq(n.q), dk(n.k), dv(n.v),
-        lseCotangent(randomValues<T>("through", n.lse)), lse(n.lse) {}
+        lseCotangent(hasLseCotangent ? randomValues<T>("through", n.lse) : std::vector<T>()),
+        lse(n.lse) {}
 
   void onProcessor(AttentionShape s) {
     const attention_scratch::Sizes sizes = scratchSizes<T>(s);
@@ -80,7 +101,8 @@ template <typename E> struct Values {
     s.scratch = std::align(64, space - 64, start, space);
     attentionForward(s, q.data(), k.data(), v.data(), out.data(), lse.data());
     attentionBackward(s, q.data(), k.data(), v.data(), out.data(), lse.data(), cotangent.data(),
-                      lseCotangent.data(), dq.data(), dk.data(), dv.data());
+                      lseCotangent.empty() ? nullptr : lseCotangent.data(), dq.data(), dk.data(),
+                      dv.data());
   }
 
   void onDevice(Device &device, AttentionShape s) {
@@ -91,22 +113,37 @@ template <typename E> struct Values {
       ids.assign(s.documents, s.documents + ids.size());
     OnDevice<int64_t> documents(device, ids);
     s.documents = s.documents ? static_cast<int64_t *>(documents) : nullptr;
+    OnDevice<int64_t> start(device, std::vector<int64_t>{s.start ? *s.start : 0});
+    s.start = s.start ? static_cast<int64_t *>(start) : nullptr;
     OnDevice<E> dQ(device, q), dK(device, k), dV(device, v), dOut(device, out),
         dCotangent(device, cotangent), gQ(device, dq), gK(device, dk), gV(device, dv);
     OnDevice<T> dLseCotangent(device, lseCotangent), dLse(device, lse);
     attention(ctx, dQ, dK, dV, dOut, dLse, s);
-    attentionGrad(ctx, dCotangent, dQ, dK, dV, dOut, dLse, dLseCotangent, gQ, gK, gV, s);
+    inForward = takeMostBytes();
+    const T *ofLse = lseCotangent.empty() ? nullptr : static_cast<T *>(dLseCotangent);
+    attentionGrad(ctx, dCotangent, dQ, dK, dV, dOut, dLse, ofLse, gQ, gK, gV, s);
+    inBackward = takeMostBytes();
     out = dOut.fetch(), lse = dLse.fetch();
     dq = gQ.fetch(), dk = gK.fetch(), dv = gV.fetch();
   }
+
+  int64_t inForward = 0, inBackward = 0; // bytes that LibTorch allocated
 };
 
 int failures = 0;
 
+void expect(bool isTrue, const std::string &what) {
+  if (isTrue)
+    return;
+  ++failures;
+  std::printf("%s\n", what.c_str());
+}
+
 template <typename E>
-void check(Device &device, const char *type, const AttentionShape &s, double bound) {
+Values<E> check(Device &device, const char *type, const AttentionShape &s, double bound,
+                bool hasLseCotangent = true) {
   const Tensors n(s);
-  Values<E> got(n), want(n);
+  Values<E> got(n, hasLseCotangent), want(n, hasLseCotangent);
   got.onDevice(device, s);
   want.onProcessor(s);
   const double off[] = {distance(got.out, want.out), distance(got.lse, want.lse),
@@ -120,6 +157,7 @@ void check(Device &device, const char *type, const AttentionShape &s, double bou
                   s.causal ? " causal" : "", s.window, s.softCap, s.documents ? " documents" : "",
                   (const char *[]){"out", "lse", "dq", "dk", "dv"}[i], off[i]);
     }
+  return got;
 }
 
 /// Equal numbers on every machine.
@@ -165,6 +203,108 @@ AttentionShape drawLargeHeads() {
   return s;
 }
 
+/// The strides of [outer, kvHeads, group, positions, elements].
+AttentionStrides headFirst(int64_t positions, int64_t kvHeads, int64_t group, int64_t elements) {
+  const int64_t size = positions * elements;
+  return {kvHeads * group * size, elements, group * size, group == 1 ? 0 : size, 1};
+}
+
+struct FlashCase {
+  std::string name;
+  bool isFlash;
+  AttentionShape shape;
+  bool hasLseCotangent = false;
+};
+
+/// Shapes on both sides of what flash attention supports.
+std::vector<FlashCase> makeFlashCases(const int64_t *documents, const int64_t *start) {
+  AttentionShape usual{.outer = 2, .queries = 40, .keys = 40, .kvHeads = 2, .group = 1, .head = 16,
+                       .valueHead = 16, .scale = 0.25, .causal = true};
+  std::vector<FlashCase> cases;
+  auto add = [&](const std::string &name, bool isFlash, auto change) {
+    AttentionShape shape = usual;
+    change(shape);
+    cases.push_back({name, isFlash, shape});
+  };
+  using Shape = AttentionShape &;
+  add("causal", true, [](Shape) {});
+  add("no mask", true, [](Shape s) { s.causal = false; });
+  add("grouped heads", true, [](Shape s) { s.group = 3; });
+  add("one head of keys", true, [](Shape s) { s.kvHeads = 1, s.group = 4; });
+  add("large heads", true, [](Shape s) { s.head = s.valueHead = 256; });
+  add("a causal window", true, [](Shape s) { s.window = 7, s.group = 2; });
+  add("a window", true, [](Shape s) { s.causal = false, s.window = 7; });
+  add("a window beyond all keys", true, [](Shape s) { s.causal = false, s.window = 90; });
+  add("more keys than queries, no mask", true, [](Shape s) { s.causal = false, s.queries = 9; });
+  add("fewer keys than queries, no mask", true, [](Shape s) { s.causal = false, s.keys = 9; });
+  add("keys in parts", true, [](Shape s) {
+    s.outer = s.kvHeads = 1, s.causal = false, s.queries = 5, s.keys = 1030;
+  });
+  for (int64_t begin : {0, 13, 30})
+    for (int64_t window : {0, 6})
+      for (bool causal : {true, false})
+        add("a block of the queries", true, [=](Shape s) {
+          s.queries = 10, s.queryShard = {begin, 10}, s.window = window, s.causal = causal;
+        });
+  add("own step of a ring", true, [](Shape s) { s.queryShard = s.keyShard = {80, 40}; });
+  add("head-first memory", true, [](Shape s) {
+    s.group = 2;
+    s.q = headFirst(s.queries, s.kvHeads, s.group, s.head);
+    s.out = headFirst(s.queries, s.kvHeads, s.group, s.valueHead);
+    s.k = headFirst(s.keys, s.kvHeads, 1, s.head);
+    s.v = headFirst(s.keys, s.kvHeads, 1, s.valueHead);
+    s.lse = headFirst(s.queries, s.kvHeads, s.group, 1);
+  });
+  add("rows that hold more than heads", true, [](Shape s) {
+    s.q = s.out = s.k = s.v = {.outer = 40 * 104, .position = 104, .kvHead = 48, .element = 1};
+  });
+  cases.push_back({"a cotangent of the log-sum-exp", true, usual, true});
+
+  add("heads of 20", false, [](Shape s) { s.head = s.valueHead = 20; });
+  add("heads of 264", false, [](Shape s) { s.head = s.valueHead = 264; });
+  add("other heads of values", false, [](Shape s) { s.valueHead = 24; });
+  add("a cap", false, [](Shape s) { s.softCap = 2.5; });
+  add("documents", false, [=](Shape s) { s.documents = documents; });
+  add("a start in memory", false, [=](Shape s) { s.queries = 10, s.start = start; });
+  add("one query", false, [](Shape s) { s.queries = 1, s.queryShard = {30, 1}; });
+  add("head-tail order", false, [](Shape s) {
+    s.queryShard = getShard(40, {{2, 0, ShardOrder::HeadTail}}), s.queries = 20;
+  });
+  add("earlier keys of a ring", false, [](Shape s) { s.queryShard = {40, 40}, s.keyShard = {0, 40}; });
+  add("rows that are not aligned", false, [](Shape s) {
+    s.k = {.outer = 40 * 36, .position = 36, .kvHead = 16, .element = 1};
+  });
+  add("elements apart", false, [](Shape s) {
+    s.v = {.outer = 40 * 64, .position = 64, .kvHead = 32, .element = 2};
+  });
+  add("groups outside of heads", false, [](Shape s) {
+    s.group = 2;
+    s.q = s.out = {.outer = 40 * 64, .position = 64, .kvHead = 16, .group = 32, .element = 1};
+  });
+  return cases;
+}
+
+/// The number of bounds of memory that allocations reached.
+int checkFlash(Device &device, const FlashCase &one) {
+  const AttentionShape &s = one.shape;
+  cuda_host::torchUse.forward = cuda_host::torchUse.backward = 0;
+  const Values<bf16> got = check<bf16>(device, one.name.c_str(), s, 1e-2, one.hasLseCotangent);
+  const int backward = one.isFlash && !one.hasLseCotangent;
+  expect(cuda_host::torchUse.forward == one.isFlash && cuda_host::torchUse.backward == backward,
+         one.name + (one.isFlash ? ": not by flash attention" : ": by flash attention"));
+  if (!one.isFlash)
+    return 0;
+  const flash_workspace::Sizes sizes{s.outer, s.queries, s.keys, s.kvHeads, s.group, s.head};
+  const int64_t forward = forwardBytes(sizes), most = backwardBytes(sizes);
+  expect(got.inForward > 0 && got.inForward <= forward,
+         one.name + ": " + std::to_string(got.inForward) + " bytes, expected at most " +
+             std::to_string(forward));
+  expect(got.inBackward <= most && (got.inBackward > 0) == backward,
+         one.name + ", backward: " + std::to_string(got.inBackward) +
+             " bytes, expected at most " + std::to_string(most));
+  return got.inForward == forward;
+}
+
 } // namespace
 
 int main() {
@@ -183,6 +323,16 @@ int main() {
     else
       check<bf16>(*device, "bf16", s, 1e-2);
   }
-  std::printf("%d shapes, %d deviations\n", kCases, failures);
+  const int64_t start = 17;
+  const std::vector<FlashCase> cases = makeFlashCases(documents.data(), &start);
+  int flash = 0, tight = 0;
+  for (const FlashCase &one : cases) {
+    flash += one.isFlash;
+    tight += checkFlash(*device, one);
+  }
+  expect(flash >= 25 && tight >= 20, "too few shapes use flash attention, or all of its memory");
+  std::printf("%d shapes, %zu more of which %d by flash attention (%d with its largest memory), %d "
+              "deviations\n",
+              kCases, cases.size(), flash, tight, failures);
   return failures ? 1 : 0;
 }

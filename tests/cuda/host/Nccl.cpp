@@ -4,6 +4,7 @@
 #include "Capture.h"
 #include "Memory.h"
 #include "Streams.h"
+#include "Torch.h"
 
 #include "process_group.h"
 
@@ -28,21 +29,6 @@ constexpr size_t kSlotBytes = size_t{64} << 20; // only used pages take memory
 constexpr int kMostMembers = 16;
 constexpr std::chrono::seconds kPatience{120};
 
-cudaStream_t current = nullptr; // set by the stream guard
-
-size_t getByteSize(at::ScalarType type) {
-  switch (type) {
-  case at::kFloat:
-    return 4;
-  case at::kBFloat16:
-    return 2;
-  case at::kBool:
-    return 1;
-  default:
-    return 8;
-  }
-}
-
 /// Calls `body` with a null pointer to the type.
 template <typename Body> void withType(at::ScalarType type, Body body) {
   switch (type) {
@@ -63,25 +49,12 @@ template <typename T> T combine(T a, T b, c10d::ReduceOp::RedOpType op) {
   return op == c10d::ReduceOp::SUM ? T(a + b) : (op == c10d::ReduceOp::MAX) == (b > a) ? b : a;
 }
 
-/// Converts NCCL and CUDA errors to exceptions, as c10d does.
-void refuseWhileCapturing(const char *call) {
-  if (cudaError_t error = forbidWhileCapturing(call))
-    throw std::runtime_error(cudaGetErrorString(error));
-}
-
 } // namespace
-
-c10::cuda::CUDAStreamGuard::CUDAStreamGuard(CUDAStream stream) : before(current) {
-  current = stream.handle;
-}
-c10::cuda::CUDAStreamGuard::~CUDAStreamGuard() {
-  current = before;
-}
 
 namespace c10d {
 
 void Work::wait() {
-  queueWait(current, stream, number);
+  queueWait(currentStream, stream, number);
 }
 bool Work::isCompleted() const {
   refuseWhileCapturing("cudaEventQuery");
@@ -157,7 +130,7 @@ void ProcessGroupNCCL::awaitOthers() {
 ProcessGroupNCCL::Started ProcessGroupNCCL::start(const std::vector<Collective> &collectives) {
   if (!stream)
     eagerConnectSingleDevice({});
-  queueWait(stream, current, lastQueued(current));
+  queueWait(stream, currentStream, lastQueued(currentStream));
   auto queueBarrier = [this] {
     queueWork(stream, [this] { awaitOthers(); }, [this] { return isComplete(); });
   };

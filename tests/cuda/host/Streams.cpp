@@ -145,6 +145,16 @@ cudaError_t cudaSetDevice(int) {
   return cudaSuccess;
 }
 
+cudaError_t cudaGetDevice(int *index) {
+  *index = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
+  *value = 9; // an H100
+  return cudaSuccess;
+}
+
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
   *properties = {"a processor"};
   return cudaSuccess;

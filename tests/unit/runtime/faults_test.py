@@ -77,7 +77,7 @@ class FaultsTest(ProgramCase):
     def test_unknown_words_in_the_environment(self):
         """An unknown value of a variable is refused with the legal ones."""
         for variable, words in (("TITAN_BF16", "vectors or widen or native"), ("TITAN_F32", "blas"),
-                                ("TITAN_COMM", "shared or gloo")):
+                                ("TITAN_ATTENTION", "flash or own"), ("TITAN_COMM", "shared or gloo")):
             rank = self.start("--data", self.text, environment={**os.environ, variable: "fast"})
             _, err = rank.communicate(timeout=60)
             self.assertEqual(rank.returncode, 1, err)

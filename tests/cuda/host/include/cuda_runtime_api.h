@@ -23,6 +23,7 @@ enum cudaMemcpyKind {
   cudaMemcpyDeviceToDevice = 3,
 };
 enum : unsigned { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor = 75 };
 enum cudaDataType_t { CUDA_R_32F = 0, CUDA_R_16BF = 14 };
 
 struct CUstream_st;
@@ -46,6 +47,8 @@ const char *cudaGetErrorString(cudaError_t);
 cudaError_t cudaGetLastError();
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaSetDevice(int index);
+cudaError_t cudaGetDevice(int *index);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int index);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *, int index);
 cudaError_t cudaMalloc(void **memory, size_t bytes);
 cudaError_t cudaFree(void *memory);

@@ -1,8 +1,8 @@
 // The subset of LibTorch's NCCL groups that Titan uses, between processes of one machine. All
-// LibTorch headers that NcclGroup.cpp includes resolve to this file.
+// headers of c10d that NcclGroup.cpp includes resolve to this file.
 #pragma once
 
-#include "cuda_runtime_api.h"
+#include "tensors.h"
 
 #include <chrono>
 #include <cstdint>
@@ -14,12 +14,6 @@
 
 namespace c10 {
 
-using DeviceIndex = int8_t;
-enum class ScalarType { Float, Double, BFloat16, Long, Bool };
-struct Device {
-  DeviceIndex index;
-};
-
 template <typename T> struct intrusive_ptr : std::shared_ptr<T> {
   using std::shared_ptr<T>::shared_ptr;
   static intrusive_ptr reclaim_copy(T *) { return {}; } // members meet without the store
@@ -29,69 +23,7 @@ intrusive_ptr<T> make_intrusive(Arguments &&...arguments) {
   return intrusive_ptr<T>(new T(std::forward<Arguments>(arguments)...));
 }
 
-namespace cuda {
-
-struct CUDAStream {
-  cudaStream_t handle;
-  DeviceIndex index;
-  Device device() const { return {index}; }
-  DeviceIndex device_index() const { return index; }
-  operator cudaStream_t() const { return handle; }
-};
-inline CUDAStream getStreamFromExternal(cudaStream_t handle, DeviceIndex index) {
-  return {handle, index};
-}
-/// While a guard exists, groups use its stream as the current stream.
-class CUDAStreamGuard {
-public:
-  explicit CUDAStreamGuard(CUDAStream);
-  ~CUDAStreamGuard();
-
-private:
-  cudaStream_t before;
-};
-
-} // namespace cuda
 } // namespace c10
-
-namespace at {
-
-using c10::ScalarType;
-constexpr ScalarType kFloat = ScalarType::Float, kDouble = ScalarType::Double,
-                     kBFloat16 = ScalarType::BFloat16, kLong = ScalarType::Long,
-                     kBool = ScalarType::Bool;
-enum DeviceType { kCUDA };
-struct Context {
-  void lazyInitDevice(DeviceType) {}
-};
-inline Context globalContext() {
-  return {};
-}
-
-/// Contiguous elements, not owned.
-struct Tensor {
-  void *data;
-  int64_t count;
-  ScalarType type;
-};
-struct TensorOptions {
-  explicit TensorOptions(ScalarType type) : type(type) {}
-  TensorOptions device(c10::Device) const { return *this; }
-  ScalarType type;
-};
-struct TensorMaker {
-  TensorMaker options(TensorOptions options) const { return {data, count, options.type}; }
-  TensorMaker target_device(c10::Device) const { return *this; }
-  Tensor make_tensor() const { return {data, count, type}; }
-  void *data;
-  int64_t count;
-  ScalarType type;
-};
-inline TensorMaker for_blob(void *data, std::initializer_list<int64_t> sizes) {
-  return {data, *sizes.begin(), kFloat};
-}
-
-} // namespace at
 
 namespace c10d {
 

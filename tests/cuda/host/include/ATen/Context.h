@@ -1,2 +1,2 @@
 #pragma once
-#include "process_group.h"
+#include "tensors.h"

@@ -1,0 +1,16 @@
+// Parts of the emulated LibTorch that its sources share.
+#pragma once
+
+#include "tensors.h"
+
+#include <cstddef>
+
+namespace cuda_host {
+
+extern cudaStream_t currentStream; // set by the stream guard
+
+/// Converts the error of a call that CUDA forbids during capture to an exception, as LibTorch does.
+void refuseWhileCapturing(const char *call);
+size_t getByteSize(at::ScalarType type);
+
+} // namespace cuda_host
