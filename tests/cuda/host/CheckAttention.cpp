@@ -88,9 +88,13 @@ template <typename E> struct Values {
 
   Values(const Tensors &n, bool hasLseCotangent)
       : q(randomValues<E>("q", n.q)), k(randomValues<E>("k", n.k)), v(randomValues<E>("v", n.v)),
-        cotangent(randomValues<E>("cotangent", n.out)), out(n.out), dq(n.q), dk(n.k), dv(n.v),
+        cotangent(randomValues<E>("cotangent", n.out)), out(n.out, before()), dq(n.q, before()),
+        dk(n.k, before()), dv(n.v, before()),
         lseCotangent(hasLseCotangent ? randomValues<T>("through", n.lse) : std::vector<T>()),
         lse(n.lse) {}
+
+  /// What memory holds that a pass must overwrite.
+  static E before() { return E(7.0f); }
 
   void onProcessor(AttentionShape s) {
     const attention_scratch::Sizes sizes = scratchSizes<T>(s);

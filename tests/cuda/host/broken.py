@@ -85,6 +85,15 @@ def attention_differs(old: str, new: str, folder: Path) -> tuple[bool, str]:
     return not good, text
 
 
+def flash_differs(old: str, new: str, folder: Path) -> tuple[bool, str]:
+    folder.mkdir(parents=True)
+    source = folder / "FlashAttention.cpp"
+    source.write_text(replaced((CUDA / source.name).read_text(), old, new))
+    broken = compile_host(source, source.with_suffix(".o"), [CUDA, CUDA.parent])
+    good, text = attention.check(folder, [broken], f"{source.name}.o")
+    return not good, text
+
+
 def cases():
     yield "nothing broken", partial(unchanged_agrees, OUT / "unchanged")
     programs = {
@@ -111,3 +120,12 @@ def cases():
     yield "broken: a stride of attention", partial(
         attention_differs, "k + offsetAt(row, key, s.k)", "k + offsetAt(row, key, s.v)",
         OUT / "broken-stride")
+    flash = {
+        "the alignment of the causal mask": ("std::min(s.keys, end + ahead)", "s.keys"),
+        "a window's left bound": ("s.window - 1 + shift", "s.window - 1"),
+        "gradients of keys that no query sees": (".zero_();", ";"),
+        "the layout of the log-sum-exp": (".contiguous(), none", ", none"),
+        "the order of sums": ("setDeterministicAlgorithms(true", "setDeterministicAlgorithms(false"),
+    }
+    for i, (name, change) in enumerate(flash.items()):
+        yield f"broken: flash attention, {name}", partial(flash_differs, *change, OUT / f"broken-flash-{i}")
