@@ -68,6 +68,19 @@ def against_processor(text: Path, file: str, run: str, dtype: str):
     return result.passed(), result.table()
 
 
+def by_flash_attention(text: Path, file: str, run: str):
+    """In bf16, LibTorch's flash attention and the runtime's kernels agree with the processor, and not bit by bit
+    with each other: both were used."""
+    exe = built(file, run, "bfloat16")
+    flash, own = exe.with_name("by-flash"), exe.with_name("by-own")
+    Launch(STEPS, environment={"TITAN_ATTENTION": "own"}).run(exe, text, own)
+    Launch(STEPS).run(exe, text, flash)
+    good, table = against_processor(text, file, run, "bfloat16")
+    result = compare(flash, own, "bfloat16")
+    gradients = [(out / "gradients.safetensors").read_bytes() for out in (flash, own)]
+    return good and result.passed() and gradients[0] != gradients[1], table + result.table()
+
+
 def in_graphs(text: Path, file: str, run: str, dtype: str, processes: int = 1):
     """Every step is a graph that was captured in the first one. Calls that CUDA forbids during capture fail."""
     exe = built(file, run, dtype)
@@ -166,6 +179,7 @@ def cases(everything: bool, text: Path):
     yield "attention against the processor's", attention.check
     for case in CASES + (MORE if everything else []):
         yield " ".join(case) + " against the processor", partial(against_processor, text, *case)
+    yield "llama3 parity bfloat16 by flash attention", partial(by_flash_attention, text, "llama3", "parity")
     yield "llama3 parity float32 resumed", partial(resumed, text, *CASES[0])
     yield "llama3 auto on 2 processes, offloaded", partial(offloaded, text, *CASES[0])
     yield "mistral generates", partial(generated, text, *CASES[1])
