@@ -12,6 +12,11 @@ namespace titan::flash_workspace {
 /// More than any CUDA device has in 2026. More multiprocessors never need less memory.
 constexpr int64_t kMostMultiprocessors = 192;
 
+/// Elements of a head that its kernels support.
+constexpr bool isHead(int64_t head) {
+  return head % 8 == 0 && head <= 256;
+}
+
 /// Of queries [outer, queries, kvHeads * group, head] in bf16; keys and values have kvHeads heads.
 struct Sizes {
   int64_t outer, queries, keys, kvHeads, group, head;
@@ -37,7 +42,7 @@ constexpr int64_t roundedHead(int64_t head) {
   return roundUp(head, head <= 128 ? 32 : 64);
 }
 
-/// Parts into which the forward pass divides the keys, at most, if queries alone do not occupy the
+/// Chunks into which the forward pass divides the keys, at most, if queries alone do not occupy the
 /// device. It chooses the least legal number whose last wave of blocks wastes at most 15 % more
 /// than that of the best number. With 6 waves the last one wastes at most 1/7, and the next legal
 /// number is at most twice as large. So 12 waves are enough.
@@ -56,21 +61,21 @@ constexpr int64_t forwardBytes(const Sizes &s) {
   int64_t bytes =
       tensorBytes(s.rows() * s.head, 2) + tensorBytes(s.rows(), 4) + 2 * tensorBytes(1, 8);
   if (const int64_t splits = mostSplits(s); splits > 1)
-    bytes += tensorBytes(splits * s.rows(), 4) +
-             tensorBytes(splits * s.rows() * roundedHead(s.head), 4);
+    bytes +=
+        tensorBytes(splits * s.rows(), 4) + tensorBytes(splits * s.rows() * roundedHead(s.head), 4);
   return bytes;
 }
 
 /// Contiguous copies of the result, its cotangent and log-sum-exp; gradients; for each query head
 /// those of keys and values, if the heads share keys; sums of rows; and an f32 accumulator of the
-/// queries' gradient per part of the keys, so that the order of a sum is fixed.
+/// queries' gradient per chunk of keys, so that the order of a sum is fixed.
 constexpr int64_t backwardBytes(const Sizes &s) {
   const int64_t keyRows = s.outer * s.keys, pairs = s.outer * s.heads();
   const int64_t rounded = pairs * roundUp(s.queries, 128);
-  const int64_t parts = pairs ? divideUp(kMostMultiprocessors, pairs) : 0;
+  const int64_t chunks = pairs ? divideUp(kMostMultiprocessors, pairs) : 0;
   int64_t bytes = 3 * tensorBytes(s.rows() * s.head, 2) + tensorBytes(s.rows(), 4) +
                   2 * tensorBytes(keyRows * s.kvHeads * s.head, 2) + tensorBytes(rounded, 4) +
-                  tensorBytes(parts * rounded * roundedHead(s.head), 4);
+                  tensorBytes(chunks * rounded * roundedHead(s.head), 4);
   if (s.group > 1)
     bytes += 2 * tensorBytes(keyRows * s.heads() * s.head, 2);
   return bytes;

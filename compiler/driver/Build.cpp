@@ -78,8 +78,10 @@ static void checkNodes(CompilerInstance &instance, const sema::CheckedRun &run,
   const dist::Degrees degrees =
       dist::getDegrees(dist::MeshOp::lookup(module), ranks / leastProcesses(run.mesh));
   warnOfNodes(run.mesh, degrees, reportStepCollectives(module, degrees), instance.diags);
-  for (const plan::MemoryReport &memory : plan::reportMemory(module, degrees, {}))
-    checkMemory(run.mesh, memory, /*isOneMemory=*/target == emission::Target::Cpu, instance.diags);
+  const bool isCuda = target == emission::Target::Cuda;
+  const auto processor = isCuda ? plan::Processor::cuda() : plan::Processor();
+  for (const plan::MemoryReport &memory : plan::reportMemory(module, degrees, processor))
+    checkMemory(run.mesh, memory, /*isOneMemory=*/!isCuda, instance.diags);
 }
 
 std::optional<std::string> emitSource(CompilerInstance &instance, const sema::CheckedRun &run,

@@ -184,6 +184,11 @@ void addInspection(CLI::App &app, Arguments &args) {
   cli::addNumber<int64_t>(*info, "--threads", 1, args.info.threads,
                           "threads of a process, for the memory of its kernels; default: its share "
                           "of this machine's cores");
+  addTarget(*info, args.info.target);
+  info->callback([&info = args.info] {
+    if (info.threads && info.target == emission::Target::Cuda)
+      throw CLI::ParseError("--threads has no effect with --target cuda", 2);
+  });
   info->add_flag("--by-line", args.info.byLine,
                  "add operations and memory traffic of every source line");
   info->add_flag("--groups", args.info.groups, "list the ranks of all groups of the mesh");

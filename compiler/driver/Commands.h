@@ -4,6 +4,7 @@
 
 #include "compiler/driver/CompilerInstance.h"
 #include "compiler/driver/ScheduleOptions.h"
+#include "compiler/emission/EmitCpp.h"
 
 namespace titan::driver {
 
@@ -17,6 +18,7 @@ struct InfoOptions {
   bool groups = false;   ///< also the ranks of all groups of the mesh
   int64_t processes = 0; ///< processes to start, for an `auto` degree; 0: the minimum
   int64_t threads = 0;   ///< per process; 0: an equal share of this machine
+  emission::Target target = emission::Target::Cpu; ///< whose memory to report
 };
 /// Reports parameters, arithmetic, memory, communication and settings of a run.
 int infoCommand(const CommonOptions &options, const InfoOptions &info);

@@ -45,7 +45,7 @@ int infoCommand(const CommonOptions &options, const InfoOptions &info) {
   }
   std::optional<RunSummary> summary;
   if (run)
-    summary = makeRunSummary(instance, *run, info.processes, info.threads);
+    summary = makeRunSummary(instance, *run, info.processes, info.threads, info.target);
   if (!summary)
     return instance.finish(1);
   options.json ? printJson(*run, *summary, info.groups) : printText(*run, *summary, info.groups);

@@ -46,8 +46,12 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   };
   out << (summary.memoryOfStages.empty() ? "\nmemory per rank in bytes, ranks: "
                                          : "\nmemory of the rank that needs most, ranks: ")
-      << summary.ranks << ", " << summary.processor.threads
-      << (summary.processor.threads == 1 ? " thread" : " threads") << " each:\n";
+      << summary.ranks << ", ";
+  if (summary.processor.isCuda)
+    out << "a CUDA device each:\n";
+  else
+    out << summary.processor.threads << (summary.processor.threads == 1 ? " thread" : " threads")
+        << " each:\n";
   // The contiguous storage of each block.
   auto blocks = [&](bool ofState) {
     for (const plan::StoredBlocks &stored : report.blocks)
@@ -77,7 +81,8 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
     if (!memory.operation.empty())
       out << "    peak at " << printLocation(memory) << '\n';
   }
-  line("GEMM pack buffers", report.gemmPacking);
+  line(summary.processor.isCuda ? "workspace of cuBLAS" : "GEMM pack buffers", report.gemmPacking);
+  line("flash attention, at most", report.flashAttention);
   if (report.getOnHost())
     line("total, on the device", report.getOnDevice());
   line("parameters, on the host", report.parametersOnHost);
@@ -85,7 +90,8 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   line("total, in training", report.getTraining());
   line("caches, in generation", report.caches);
   line("caches of a batch of prompts", report.batchCaches);
-  out << "and about " << grouped(report.libraries) << " for loaded libraries\n";
+  if (!summary.processor.isCuda) // of CUDA's own memory, nothing is known
+    out << "and about " << grouped(report.libraries) << " for loaded libraries\n";
   if (!summary.uncached.empty())
     out << "\ngeneration recomputes the whole text for every token: " << summary.uncached << '\n';
 }
@@ -127,6 +133,7 @@ llvm::json::Object memoryJson(const RunSummary &summary) {
                             {"scalars", report.scalars},
                             {"transient", report.getTransient()},
                             {"products", report.gemmPacking},
+                            {"flash_attention", report.flashAttention},
                             {"caches", report.caches},
                             {"batch_caches", report.batchCaches},
                             {"uncached", summary.uncached},

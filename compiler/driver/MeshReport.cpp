@@ -115,7 +115,7 @@ static std::vector<std::pair<std::string, int64_t>> listConsumers(const plan::Me
       {"stashes of microbatches", memory.stashes},
       {"sums of a step", memory.stepValues},
       {"inputs", memory.inputs},
-      {"pack buffers", memory.gemmPacking}};
+      {"workspace of kernels", memory.getWorkspace()}};
   if (largest) {
     consumers.push_back({"gradients", largest->gradients});
     consumers.push_back({"activations", largest->activations});

@@ -51,7 +51,8 @@ static void addChosenAttention(mlir::ModuleOp module, std::vector<AxisReport> &m
 }
 
 std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema::CheckedRun &run,
-                                         int64_t processes, int64_t threads) {
+                                         int64_t processes, int64_t threads,
+                                         emission::Target target) {
   if (!processes && run.mesh.nodes)
     processes = run.mesh.nodes->count * run.mesh.nodes->ranksPerNode;
   int64_t degree = processes ? autoDegree(instance, run, processes) : 1;
@@ -89,9 +90,11 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
       summary.uncached = reason.str();
   int64_t cores = std::thread::hardware_concurrency();
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  summary.processor = {threads ? threads : std::max<int64_t>(1, cores / summary.ranks),
-                       features.lookup("amx-bf16"), // tiles, then vectors
-                       features.lookup("avx2") && features.lookup("fma")};
+  summary.processor = {.threads = threads ? threads : std::max<int64_t>(1, cores / summary.ranks),
+                       .hasTiles = features.lookup("amx-bf16"),
+                       .hasVectors = features.lookup("avx2") && features.lookup("fma")};
+  if (target == emission::Target::Cuda)
+    summary.processor = plan::Processor::cuda();
   std::vector<plan::MemoryReport> memory = plan::reportMemory(*module, degrees, summary.processor);
   summary.memory = *llvm::max_element(
       memory, [](const auto &a, const auto &b) { return a.getTraining() < b.getTraining(); });

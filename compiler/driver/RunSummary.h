@@ -3,6 +3,7 @@
 
 #include "compiler/driver/CompilerInstance.h"
 #include "compiler/driver/MeshReport.h"
+#include "compiler/emission/EmitCpp.h"
 #include "compiler/plan/AttentionBalance.h"
 #include "compiler/plan/LineReport.h"
 #include "compiler/plan/MemoryReport.h"
@@ -16,7 +17,7 @@ namespace titan::driver {
 
 struct RunSummary {
   int64_t ranks = 1;
-  plan::Processor processor; ///< of a rank
+  plan::Processor processor; ///< or device of a rank
   double flopsPerToken = 0;  ///< executed, forward and backward; total of all ranks
   /// The model as written, by TorchTitan's convention (dialects/titan/Cost/Cost.h).
   double modelFlopsPerToken = 0;
@@ -40,7 +41,8 @@ std::vector<dist::CollectiveUse> reportStepCollectives(mlir::ModuleOp module,
 /// Runs all phases. `processes` fixes the `auto` degree; 0 threads mean an equal share of this
 /// machine per rank. Nothing after an error.
 std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema::CheckedRun &run,
-                                         int64_t processes, int64_t threads);
+                                         int64_t processes, int64_t threads,
+                                         emission::Target target = emission::Target::Cpu);
 
 /// 1,234,567.
 std::string grouped(int64_t number);

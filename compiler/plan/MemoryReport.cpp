@@ -1,7 +1,9 @@
 #include "compiler/plan/MemoryReport.h"
 #include "base/arena/ArenaPlanner.h"
 #include "base/arena/PersistentLayout.h"
+#include "base/kernels/BlasWorkspace.h"
 #include "base/pipeline/Pipelines.h"
+#include "compiler/plan/DeviceWorkspace.h"
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
@@ -245,6 +247,10 @@ public:
       if (!name || !pipelines.runs(name.str()))
         continue;
       report.programs.push_back(reporter.report(function));
+      if (processor.isCuda) {
+        addDeviceWorkspace(report, function);
+        continue;
+      }
       function.walk([&](ir::ContractOp contract) {
         report.gemmPacking =
             std::max(report.gemmPacking, getGemmBytes(contract, degrees, processor));
@@ -280,6 +286,14 @@ public:
   }
 
 private:
+  void addDeviceWorkspace(MemoryReport &report, func::FuncOp function) const {
+    function.walk([&](Operation *op) {
+      if (isa<ir::ContractOp, ir::GroupedContractOp>(op))
+        report.gemmPacking = kBlasWorkspaceBytes;
+      report.flashAttention = std::max(report.flashAttention, getFlashWorkspace(op, degrees));
+    });
+  }
+
   void addPersistent(MemoryReport &report, const pipeline::Pipelines &pipelines) {
     auto allocations = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
     for (auto [number, allocation] :

@@ -41,11 +41,16 @@ constexpr int64_t kVectorPacking = 2'424'832;
 constexpr int64_t kVectorPackingPerThread = 524'288;
 constexpr int64_t kVectorSums = 3'145'728;
 
-/// The CPU of a rank.
+/// The CPU or the CUDA device of a rank.
 struct Processor {
-  int64_t threads = 1;
+  int64_t threads = 1;     ///< that have scratch: of CPUs alone
   bool hasTiles = false;   ///< AMX
   bool hasVectors = false; ///< AVX-512 or AVX2
+  bool isCuda = false;
+
+  static constexpr Processor cuda() {
+    return {.threads = 0, .hasTiles = false, .hasVectors = false, .isCuda = true};
+  }
 };
 
 /// A bucket of tensors that are stored block by block (docs/rationale/flat-storage.md): the number
@@ -69,8 +74,10 @@ struct MemoryReport {
   int64_t inputs = 0;      ///< of a pipeline: the inputs of all microbatches
   int64_t parametersOnHost = 0; ///< with buffers, in memory of the host (`offload`)
   int64_t optimizerOnHost = 0;
-  int64_t gemmPacking = 0; ///< pack buffers of matrix products on CPUs, outside the arena
-  int64_t libraries = kLibraries;
+  /// Outside the arena: pack buffers of matrix products on CPUs, the workspace of cuBLAS and, at
+  /// most, that of flash attention on devices.
+  int64_t gemmPacking = 0, flashAttention = 0;
+  int64_t libraries = kLibraries;   ///< in memory of the host
   std::vector<StoredBlocks> blocks; ///< buckets of parameters and optimizer states
   std::vector<ProgramMemory> programs;
 
@@ -83,7 +90,8 @@ struct MemoryReport {
   int64_t getTransient() const;
   /// The memory of a device's host that it uses.
   int64_t getOnHost() const { return parametersOnHost + optimizerOnHost; }
-  int64_t getOnDevice() const { return getPersistent() + getTransient() + gemmPacking; }
+  int64_t getOnDevice() const { return getPersistent() + getTransient() + getWorkspace(); }
+  int64_t getWorkspace() const { return gemmPacking + flashAttention; }
   /// The memory that a training run uses, without loaded libraries.
   int64_t getTraining() const { return getOnDevice() + getOnHost(); }
 };
