@@ -6,6 +6,7 @@
 
 #include "attention/Attention.h"
 #include "attention/AttentionRequest.h"
+#include "base/kernels/BlasWorkspace.h"
 
 #include <string>
 #include <type_traits>
@@ -25,20 +26,18 @@ void checkBlas(cublasStatus_t status, const Context &ctx) {
 /// cuBLAS with a stream and a workspace. By itself it would allocate the workspace on demand, even
 /// in a captured step.
 struct Blas {
-  static constexpr size_t bytes = size_t{32}
-                                  << 20; // NVIDIA's recommendation for the largest devices
   cublasHandle_t handle = nullptr;
   void *stream = nullptr, *memory = nullptr;
 
   explicit Blas(const Context &ctx) {
     checkBlas(cublasCreate(&handle), ctx);
-    check(cudaMalloc(&memory, bytes), "allocating memory for products");
+    check(cudaMalloc(&memory, kBlasWorkspaceBytes), "allocating memory for products");
     use(ctx);
   }
   void use(const Context &ctx) {
     stream = ctx.stream;
     checkBlas(cublasSetStream(handle, static_cast<cudaStream_t>(stream)), ctx);
-    checkBlas(cublasSetWorkspace(handle, memory, bytes),
+    checkBlas(cublasSetWorkspace(handle, memory, kBlasWorkspaceBytes),
               ctx); // setting a stream resets the workspace
   }
 };

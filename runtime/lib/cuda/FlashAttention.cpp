@@ -5,6 +5,8 @@
 
 #include "Check.h"
 
+#include "base/kernels/FlashWorkspace.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -22,7 +24,6 @@ namespace titan::rt::cuda {
 
 namespace {
 
-constexpr int64_t kMostHead = 256;
 constexpr int64_t kMostBlocks = 65535; // of a grid along its second and third dimension
 constexpr int64_t kAlignment = 16;     // bytes per load
 constexpr int64_t kElementsPerLoad = kAlignment / sizeof(bf16);
@@ -166,8 +167,8 @@ std::optional<FlashMask> describeMask(const AttentionShape &s) {
 bool canUseFlashAttention(const AttentionShape &s, std::initializer_list<const void *> operands,
                           int computeCapability) {
   // For one query, LibTorch rearranges grouped heads and may copy them.
-  if (computeCapability < 8 || s.softCap > 0 || s.head != s.valueHead || s.head > kMostHead ||
-      s.head % kElementsPerLoad != 0 || s.outer < 1 || s.outer > kMostBlocks || s.queries < 2 ||
+  if (computeCapability < 8 || s.softCap > 0 || s.head != s.valueHead ||
+      !flash_workspace::isHead(s.head) || s.outer < 1 || s.outer > kMostBlocks || s.queries < 2 ||
       s.keys < 1 || s.kvHeads * s.group > kMostBlocks)
     return false;
   const std::optional<FlashMask> mask = describeMask(s);

@@ -222,8 +222,15 @@ struct FlashCase {
 
 /// Shapes on both sides of what flash attention supports.
 std::vector<FlashCase> makeFlashCases(const int64_t *documents, const int64_t *start) {
-  AttentionShape usual{.outer = 2, .queries = 40, .keys = 40, .kvHeads = 2, .group = 1, .head = 16,
-                       .valueHead = 16, .scale = 0.25, .causal = true};
+  AttentionShape usual{.outer = 2,
+                       .queries = 40,
+                       .keys = 40,
+                       .kvHeads = 2,
+                       .group = 1,
+                       .head = 16,
+                       .valueHead = 16,
+                       .scale = 0.25,
+                       .causal = true};
   std::vector<FlashCase> cases;
   auto add = [&](const std::string &name, bool isFlash, auto change) {
     AttentionShape shape = usual;
@@ -241,9 +248,8 @@ std::vector<FlashCase> makeFlashCases(const int64_t *documents, const int64_t *s
   add("a window beyond all keys", true, [](Shape s) { s.causal = false, s.window = 90; });
   add("more keys than queries, no mask", true, [](Shape s) { s.causal = false, s.queries = 9; });
   add("fewer keys than queries, no mask", true, [](Shape s) { s.causal = false, s.keys = 9; });
-  add("keys in parts", true, [](Shape s) {
-    s.outer = s.kvHeads = 1, s.causal = false, s.queries = 5, s.keys = 1030;
-  });
+  add("keys in chunks", true,
+      [](Shape s) { s.outer = s.kvHeads = 1, s.causal = false, s.queries = 5, s.keys = 1030; });
   for (int64_t begin : {0, 13, 30})
     for (int64_t window : {0, 6})
       for (bool causal : {true, false})
@@ -271,16 +277,14 @@ std::vector<FlashCase> makeFlashCases(const int64_t *documents, const int64_t *s
   add("documents", false, [=](Shape s) { s.documents = documents; });
   add("a start in memory", false, [=](Shape s) { s.queries = 10, s.start = start; });
   add("one query", false, [](Shape s) { s.queries = 1, s.queryShard = {30, 1}; });
-  add("head-tail order", false, [](Shape s) {
-    s.queryShard = getShard(40, {{2, 0, ShardOrder::HeadTail}}), s.queries = 20;
-  });
-  add("earlier keys of a ring", false, [](Shape s) { s.queryShard = {40, 40}, s.keyShard = {0, 40}; });
-  add("rows that are not aligned", false, [](Shape s) {
-    s.k = {.outer = 40 * 36, .position = 36, .kvHead = 16, .element = 1};
-  });
-  add("elements apart", false, [](Shape s) {
-    s.v = {.outer = 40 * 64, .position = 64, .kvHead = 32, .element = 2};
-  });
+  add("head-tail order", false,
+      [](Shape s) { s.queryShard = getShard(40, {{2, 0, ShardOrder::HeadTail}}), s.queries = 20; });
+  add("earlier keys of a ring", false,
+      [](Shape s) { s.queryShard = {40, 40}, s.keyShard = {0, 40}; });
+  add("rows that are not aligned", false,
+      [](Shape s) { s.k = {.outer = 40 * 36, .position = 36, .kvHead = 16, .element = 1}; });
+  add("elements apart", false,
+      [](Shape s) { s.v = {.outer = 40 * 64, .position = 64, .kvHead = 32, .element = 2}; });
   add("groups outside of heads", false, [](Shape s) {
     s.group = 2;
     s.q = s.out = {.outer = 40 * 64, .position = 64, .kvHead = 16, .group = 32, .element = 1};
@@ -304,8 +308,8 @@ int checkFlash(Device &device, const FlashCase &one) {
          one.name + ": " + std::to_string(got.inForward) + " bytes, expected at most " +
              std::to_string(forward));
   expect(got.inBackward <= most && (got.inBackward > 0) == backward,
-         one.name + ", backward: " + std::to_string(got.inBackward) +
-             " bytes, expected at most " + std::to_string(most));
+         one.name + ", backward: " + std::to_string(got.inBackward) + " bytes, expected at most " +
+             std::to_string(most));
   return got.inForward == forward;
 }
 

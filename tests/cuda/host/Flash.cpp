@@ -182,23 +182,23 @@ double getOccupancy(int64_t blocks) {
   return waves / std::ceil(waves);
 }
 
-/// Parts into which the forward pass divides the keys.
+/// Chunks into which the forward pass divides the keys.
 int64_t chooseSplits(const Problem &p) {
   const int64_t blocks = p.batch() * p.heads() * roundUp(p.queries(), 64) / 64;
   const int64_t keyBlock = p.head() <= 64 ? 256 : p.head() <= 128 ? 128 : 64;
   const int64_t keyBlocks = roundUp(p.keys(), keyBlock) / keyBlock;
   if (blocks >= 0.8 * 2 * kMultiprocessors)
     return 1;
-  auto perPart = [&](int64_t parts) { return (keyBlocks + parts - 1) / parts; };
+  auto perChunk = [&](int64_t chunks) { return (keyBlocks + chunks - 1) / chunks; };
   std::vector<int64_t> legal;
-  for (int64_t parts = 1; parts <= std::min<int64_t>(128, keyBlocks); ++parts)
-    if (parts == 1 || perPart(parts) != perPart(parts - 1))
-      legal.push_back(parts);
+  for (int64_t chunks = 1; chunks <= std::min<int64_t>(128, keyBlocks); ++chunks)
+    if (chunks == 1 || perChunk(chunks) != perChunk(chunks - 1))
+      legal.push_back(chunks);
   double best = 0;
-  for (int64_t parts : legal)
-    best = std::max(best, getOccupancy(blocks * parts));
-  return *std::find_if(legal.begin(), legal.end(), [&](int64_t parts) {
-    return getOccupancy(blocks * parts) >= 0.85 * best;
+  for (int64_t chunks : legal)
+    best = std::max(best, getOccupancy(blocks * chunks));
+  return *std::find_if(legal.begin(), legal.end(), [&](int64_t chunks) {
+    return getOccupancy(blocks * chunks) >= 0.85 * best;
   });
 }
 
@@ -206,11 +206,12 @@ int64_t chooseSplits(const Problem &p) {
 
 namespace at {
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> _flash_attention_forward(
-    const Tensor &q, const Tensor &k, const Tensor &v, const std::optional<Tensor> &startsOfQueries,
-    const std::optional<Tensor> &startsOfKeys, int64_t queries, int64_t keys, double dropout,
-    bool isCausal, bool isDebug, std::optional<double> scale, std::optional<int64_t> left,
-    std::optional<int64_t> right) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>
+_flash_attention_forward(const Tensor &q, const Tensor &k, const Tensor &v,
+                         const std::optional<Tensor> &startsOfQueries,
+                         const std::optional<Tensor> &startsOfKeys, int64_t queries, int64_t keys,
+                         double dropout, bool isCausal, bool isDebug, std::optional<double> scale,
+                         std::optional<int64_t> left, std::optional<int64_t> right) {
   const Problem p(q, k, v, scale, isCausal, left, right);
   require(!startsOfQueries && !startsOfKeys && dropout == 0 && !isDebug, "not emulated");
   require(queries == p.queries() && keys == p.keys(), "wrong numbers of positions");
@@ -219,22 +220,20 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> _flash_attention_forward(
   Tensor out = makeTensor(kBFloat16, q.sizes);
   Tensor lse = makeTensor(kFloat, {p.batch(), p.heads(), queries});
   Tensor state = makeTensor(kLong, {2}), unused = makeTensor(kLong, {}), none;
-  Tensor lseOfParts, outOfParts;
+  Tensor lseOfChunks, outOfChunks;
   if (const int64_t splits = chooseSplits(p); splits > 1) {
-    lseOfParts = makeTensor(kFloat, {splits, p.batch(), p.heads(), queries});
-    outOfParts = makeTensor(kFloat, {splits, p.batch(), p.heads(), queries, p.roundedHead()});
+    lseOfChunks = makeTensor(kFloat, {splits, p.batch(), p.heads(), queries});
+    outOfChunks = makeTensor(kFloat, {splits, p.batch(), p.heads(), queries, p.roundedHead()});
   }
   queueWork(currentStream, [p, out = View(out), lse = View(lse)] { computeForward(p, out, lse); });
   return {out, lse, state, unused, none};
 }
 
-std::tuple<Tensor, Tensor, Tensor>
-_flash_attention_backward(const Tensor &cotangent, const Tensor &q, const Tensor &k,
-                          const Tensor &v, const Tensor &out, const Tensor &lse,
-                          const Tensor &startsOfQueries, const Tensor &startsOfKeys,
-                          int64_t queries, int64_t keys, double dropout, bool isCausal,
-                          const Tensor &, const Tensor &, std::optional<double> scale,
-                          std::optional<int64_t> left, std::optional<int64_t> right) {
+std::tuple<Tensor, Tensor, Tensor> _flash_attention_backward(
+    const Tensor &cotangent, const Tensor &q, const Tensor &k, const Tensor &v, const Tensor &out,
+    const Tensor &lse, const Tensor &startsOfQueries, const Tensor &startsOfKeys, int64_t queries,
+    int64_t keys, double dropout, bool isCausal, const Tensor &, const Tensor &,
+    std::optional<double> scale, std::optional<int64_t> left, std::optional<int64_t> right) {
   const Problem p(q, k, v, scale, isCausal, left, right);
   require(!startsOfQueries.data && !startsOfKeys.data && dropout == 0, "not emulated");
   require(queries == p.queries() && keys == p.keys(), "wrong numbers of positions");
@@ -259,9 +258,10 @@ _flash_attention_backward(const Tensor &cotangent, const Tensor &q, const Tensor
     keysOfHeads = makeTensor(kBFloat16, {p.batch(), keys, p.heads(), p.head()});
     valuesOfHeads = makeTensor(kBFloat16, {p.batch(), keys, p.heads(), p.head()});
   }
-  queueWork(currentStream,
-            [p, cotangent = View(ownCotangent), out = View(ownOut), lse = View(lse), dq = View(dq),
-             dk = View(dk), dv = View(dv)] { computeBackward(p, cotangent, out, lse, dq, dk, dv); });
+  queueWork(currentStream, [p, cotangent = View(ownCotangent), out = View(ownOut), lse = View(lse),
+                            dq = View(dq), dk = View(dk), dv = View(dv)] {
+    computeBackward(p, cotangent, out, lse, dq, dk, dv);
+  });
   return {dq, dk, dv};
 }
 

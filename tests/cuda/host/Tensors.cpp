@@ -71,7 +71,8 @@ at::View makeView(void *data, at::ScalarType type, std::vector<int64_t> sizes) {
 
 using namespace cuda_host;
 
-c10::cuda::CUDAStreamGuard::CUDAStreamGuard(CUDAStream stream) : now(stream), before(currentStream) {
+c10::cuda::CUDAStreamGuard::CUDAStreamGuard(CUDAStream stream)
+    : now(stream), before(currentStream) {
   currentStream = stream.handle;
 }
 c10::cuda::CUDAStreamGuard::~CUDAStreamGuard() {

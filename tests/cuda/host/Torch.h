@@ -1,4 +1,4 @@
-// Parts of the emulated LibTorch that its sources share.
+// Functions that the sources of the emulated LibTorch share.
 #pragma once
 
 #include "tensors.h"

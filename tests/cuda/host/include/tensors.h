@@ -133,18 +133,17 @@ inline TensorMaker for_blob(void *data, const std::array<int64_t, 4> &sizes) {
 }
 
 /// Result, log-sum-exp [batch, heads, queries], and three tensors that only dropout needs.
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> _flash_attention_forward(
-    const Tensor &q, const Tensor &k, const Tensor &v, const std::optional<Tensor> &startsOfQueries,
-    const std::optional<Tensor> &startsOfKeys, int64_t queries, int64_t keys, double dropout,
-    bool isCausal, bool isDebug, std::optional<double> scale, std::optional<int64_t> left,
-    std::optional<int64_t> right);
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>
+_flash_attention_forward(const Tensor &q, const Tensor &k, const Tensor &v,
+                         const std::optional<Tensor> &startsOfQueries,
+                         const std::optional<Tensor> &startsOfKeys, int64_t queries, int64_t keys,
+                         double dropout, bool isCausal, bool isDebug, std::optional<double> scale,
+                         std::optional<int64_t> left, std::optional<int64_t> right);
 /// Gradients of q, k and v.
-std::tuple<Tensor, Tensor, Tensor>
-_flash_attention_backward(const Tensor &cotangent, const Tensor &q, const Tensor &k,
-                          const Tensor &v, const Tensor &out, const Tensor &lse,
-                          const Tensor &startsOfQueries, const Tensor &startsOfKeys,
-                          int64_t queries, int64_t keys, double dropout, bool isCausal,
-                          const Tensor &state, const Tensor &unused, std::optional<double> scale,
-                          std::optional<int64_t> left, std::optional<int64_t> right);
+std::tuple<Tensor, Tensor, Tensor> _flash_attention_backward(
+    const Tensor &cotangent, const Tensor &q, const Tensor &k, const Tensor &v, const Tensor &out,
+    const Tensor &lse, const Tensor &startsOfQueries, const Tensor &startsOfKeys, int64_t queries,
+    int64_t keys, double dropout, bool isCausal, const Tensor &state, const Tensor &unused,
+    std::optional<double> scale, std::optional<int64_t> left, std::optional<int64_t> right);
 
 } // namespace at
