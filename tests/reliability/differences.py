@@ -38,6 +38,7 @@ def differences(bench: Bench):
         ("machine", {"variables": {"LOCAL_WORLD_SIZE": "1", "LOCAL_RANK": "0"}}, r"LOCAL_WORLD_SIZE: "),
         ("size", {"variables": {"WORLD_SIZE": "6", "LOCAL_WORLD_SIZE": "6"}}, r"WORLD_SIZE: |cannot start"),
         ("kernels", {"variables": {"TITAN_F32": "blas"}}, r"TITAN_F32: "),
+        ("kernels of attention", {"variables": {"TITAN_ATTENTION": "own"}}, r"TITAN_ATTENTION: "),
     ]
 
 
