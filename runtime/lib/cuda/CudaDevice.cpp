@@ -132,9 +132,7 @@ public:
     auto &slot = groups[ranks];
     if (!slot) {
       auto position = std::find(ranks.begin(), ranks.end(), world.rank()) - ranks.begin();
-      slot = std::make_unique<NcclGroup>(
-          world, ranks, static_cast<int>(position),
-          c10::cuda::getStreamFromExternal(queue, static_cast<c10::DeviceIndex>(index)));
+      slot = makeNcclGroup(world, ranks, static_cast<int>(position), queue, index);
     }
     return *slot;
   }
@@ -181,7 +179,7 @@ private:
   std::optional<PinnedRing> uploads; // reset before the device
   int64_t allocated = 0;
   std::vector<std::span<std::byte>> hostBlocks;
-  std::map<std::vector<int>, std::unique_ptr<NcclGroup>> groups;
+  std::map<std::vector<int>, std::unique_ptr<DeviceGroup>> groups;
 };
 
 } // namespace

@@ -9,14 +9,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
+#include <map>
 
 #include <ATen/Context.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
 namespace titan::rt {
 
@@ -43,11 +47,63 @@ bool isCaptured(cudaStream_t stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-} // namespace
+class NcclGroup final : public DeviceGroup {
+public:
+  NcclGroup(World &world, const std::vector<int> &ranks, int position,
+            c10::cuda::CUDAStream stream);
+  ~NcclGroup() override;
+
+  void allReduce(void *data, int64_t count, DType type, Reduction op, Site site) override;
+  void allGather(const void *input, void *output, int64_t count, DType type, Site site) override;
+  void reduceScatter(const void *input, void *output, int64_t count, DType type, Reduction op,
+                     Site site) override;
+  void permute(const void *input, void *output, int64_t count, DType type, Shift shift,
+               Site site) override;
+  void allToAll(const void *input, void *output, int64_t count, DType type, Site site) override;
+  void broadcast(void *data, int64_t count, DType type, int root, Site site) override;
+  void barrier(Site site) override;
+
+  /// Supports contiguous buffers; NCCL coalesces them into one launch.
+  bool supportsUnpacked(std::span<const CollectiveBuffer> buffers) const override;
+  void allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                 Site site) override;
+  void allGather(std::span<const CollectiveBuffer> buffers, DType type, Site site) override;
+  void reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                     Site site) override;
+  void permute(std::span<const CollectiveBuffer> buffers, DType type, Shift shift,
+               Site site) override;
+
+  void makeNextAsync(int channel) override { deferTo = channel; }
+  void waitAsync(int channel) override;
+
+  void checkPeers(std::chrono::duration<double> waited) override;
+
+private:
+  struct Queued {
+    c10::intrusive_ptr<c10d::Work> work;
+    const char *operation;
+    Site site;
+  };
+
+  at::Tensor view(const void *data, int64_t count, DType type) const;
+  /// Views of the buffers' inputs or outputs, with `parts` blocks each.
+  std::vector<at::Tensor> views(std::span<const CollectiveBuffer> buffers, bool written,
+                                int64_t shards, DType type) const;
+  template <typename Start> void queue(const char *operation, Site site, Start start);
+  /// Removes completed collectives. Throws the error of the first failed one.
+  void retire(std::chrono::duration<double> waited);
+
+  c10::cuda::CUDAStream stream;
+  std::chrono::seconds timeout;
+  c10::intrusive_ptr<c10d::ProcessGroupNCCL> nccl;
+  std::deque<Queued> pending;                             // in execution order
+  std::map<int, c10::intrusive_ptr<c10d::Work>> deferred; // by channel
+  int deferTo = -1; // the channel of the next collective; -1: synchronous with the stream
+};
 
 NcclGroup::NcclGroup(World &world, const std::vector<int> &ranks, int position,
                      c10::cuda::CUDAStream stream)
-    : Group(ranks, position), stream(stream), timeout(world.options().timeout) {
+    : DeviceGroup(ranks, position), stream(stream), timeout(world.options().timeout) {
   leaveFailuresToTheHost();
   std::string name = fmt::format("device/{}", fmt::join(ranks, ","));
   try {
@@ -266,6 +322,15 @@ void NcclGroup::permute(std::span<const CollectiveBuffer> buffers, DType type, S
       start(buffer);
     return nccl->endCoalescing();
   });
+}
+
+} // namespace
+
+std::unique_ptr<DeviceGroup> makeNcclGroup(World &world, const std::vector<int> &ranks,
+                                           int position, cudaStream_t stream, int device) {
+  return std::make_unique<NcclGroup>(
+      world, ranks, position,
+      c10::cuda::getStreamFromExternal(stream, static_cast<c10::DeviceIndex>(device)));
 }
 
 } // namespace titan::rt
