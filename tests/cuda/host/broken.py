@@ -107,7 +107,7 @@ def cases():
             "cudaMemset(memory, 0, static_cast<size_t>(bytes))"),
         "captured: what products work in": partial(
             in_library, "CudaAbi.cpp",
-            "checkBlas(cublasSetWorkspace(handle, memory, bytes),\n              ctx);", "",
+            "checkBlas(cublasSetWorkspace(handle, memory, kBlasWorkspaceBytes),\n              ctx);", "",
             capture=True),
         "captured: when cuBLAS begins": partial(
             in_library, "CudaAbi.cpp", "cublasHandle_t handle = handleFor(ctx);\n  if (ctx.preparing)\n    return;",
