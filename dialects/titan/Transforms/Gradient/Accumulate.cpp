@@ -30,6 +30,7 @@ public:
 private:
   void sliceInputs();
   void collectSums();
+  bool isLeaving(Value result) const;
   RepeatOp buildLoop();
   void finish(RepeatOp loop);
 
@@ -41,7 +42,7 @@ private:
   OpBuilder builder;
   SmallVector<Operation *> body;                     ///< what moves, in order
   SmallVector<std::pair<Value, Value>> slicedInputs; ///< an input's whole view and its microbatches
-  SmallVector<Value> sums; ///< of the microbatches, that somebody outside needs
+  SmallVector<Value> sums; ///< or means over the microbatches, that somebody outside needs
 };
 
 } // namespace
@@ -69,15 +70,26 @@ void Accumulator::sliceInputs() {
   function.setType(builder.getFunctionType(block.getArgumentTypes(), function.getResultTypes()));
 }
 
+/// Whether an operation outside the loop reads the result of one inside. The loop returns sums. A
+/// value that all microbatches share leaves as a mean, so that the operation need not run once more
+/// outside, on the whole batch.
+bool Accumulator::isLeaving(Value result) const {
+  Dependence::Kind kind = dependence.get(result).kind;
+  bool isShared = kind == Dependence::Invariant &&
+                  isa<FloatType>(cast<NamedTensorType>(result.getType()).getElementType());
+  return (isShared || kind == Dependence::Accumulated) &&
+         llvm::any_of(result.getUsers(), [&](Operation *user) {
+           return !dependence.isInLoop(block.findAncestorOpInBlock(*user));
+         });
+}
+
 void Accumulator::collectSums() {
   for (Operation &op : block.without_terminator()) {
     if (!dependence.isInLoop(&op))
       continue;
     body.push_back(&op);
     for (Value result : op.getResults())
-      if (dependence.get(result).kind == Dependence::Accumulated &&
-          llvm::any_of(result.getUsers(),
-                       [&](Operation *user) { return !dependence.isInLoop(user); }))
+      if (isLeaving(result))
         sums.push_back(result);
   }
 }
@@ -108,7 +120,10 @@ RepeatOp Accumulator::buildLoop() {
   SmallVector<Value> next;
   for (auto [sum, iterArg] : llvm::zip_equal(sums, iteration.getIterArgs())) {
     add.setLoc(sum.getLoc());
-    next.push_back(add.add(iterArg, mapping.lookup(sum)));
+    Value term = mapping.lookup(sum);
+    if (dependence.get(sum).kind == Dependence::Invariant)
+      term = add.scale(term, 1.0 / static_cast<double>(microbatches));
+    next.push_back(add.add(iterArg, term));
   }
   inside.create<YieldOp>(function.getLoc(), next);
   chunk.startAt(iteration.getIndex());
@@ -118,17 +133,21 @@ RepeatOp Accumulator::buildLoop() {
 /// Redirects uses of the sums to the results of the loop, moves operations that depend on the sums
 /// behind the loop, and erases operations that the loop now contains and nothing else uses.
 void Accumulator::finish(RepeatOp loop) {
+  auto isOutside = [&](Operation *user) {
+    Operation *op = block.findAncestorOpInBlock(*user);
+    return op && op != loop && !dependence.isInLoop(op);
+  };
   for (auto [sum, total] : llvm::zip_equal(sums, loop.getIterResults()))
-    sum.replaceUsesWithIf(total, [&](OpOperand &use) {
-      return use.getOwner()->getBlock() == &block && !dependence.isInLoop(use.getOwner());
-    });
-  // Collected first, because the walk would visit moved operations again.
-  SmallVector<Operation *> later;
-  for (Operation &op : block.without_terminator())
-    if (op.getNumResults() && dependence.get(op.getResult(0)).kind == Dependence::AfterAccumulation)
-      later.push_back(&op);
-  for (Operation *op : later)
-    op->moveBefore(block.getTerminator());
+    sum.replaceUsesWithIf(total, [&](OpOperand &use) { return isOutside(use.getOwner()); });
+  DenseSet<Operation *> late{loop.getOperation()};
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+    if (&op == loop.getOperation())
+      break;
+    if (isOutside(&op) && readsAny(&op, block, late)) {
+      late.insert(&op);
+      op.moveBefore(block.getTerminator());
+    }
+  }
   for (Operation *op : llvm::reverse(body))
     if (op->use_empty())
       op->erase();

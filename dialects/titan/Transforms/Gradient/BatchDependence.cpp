@@ -236,6 +236,49 @@ LogicalResult BatchDependence::followBlock(Block &block) {
   return success();
 }
 
+bool titan::ir::readsAny(Operation *op, Block &block, const DenseSet<Operation *> &producers) {
+  auto isProduced = [&](Value value) {
+    Operation *producer = value.getDefiningOp();
+    return producer && producers.contains(block.findAncestorOpInBlock(*producer));
+  };
+  return op
+      ->walk([&](Operation *nested) {
+        return llvm::any_of(nested->getOperands(), isProduced) ? WalkResult::interrupt()
+                                                               : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void BatchDependence::collectLoop(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (llvm::any_of(op.getResults(), [&](Value result) {
+          Dependence::Kind kind = get(result).kind;
+          return kind == Dependence::Sliced || kind == Dependence::Accumulated;
+        }))
+      inLoop.insert(&op);
+  closeLoop(block);
+}
+
+/// Adds the operations on paths between operations of the loop. A repeat may carry a sliced and an
+/// invariant value, and its gradient needs the cotangents of both.
+void BatchDependence::closeLoop(Block &block) {
+  DenseSet<Operation *> reached = inLoop;
+  for (Operation &op : block.without_terminator()) {
+    bool isShared = llvm::all_of(op.getOperands(), [&](Value operand) {
+      Dependence::Kind kind = get(operand).kind;
+      return kind == Dependence::Invariant || kind == Dependence::Zero;
+    });
+    if (isShared && readsAny(&op, block, reached))
+      reached.insert(&op);
+  }
+  auto isReadInLoop = [&](Operation *user) {
+    return inLoop.contains(block.findAncestorOpInBlock(*user));
+  };
+  for (Operation &op : llvm::reverse(block.without_terminator()))
+    if (reached.contains(&op) && llvm::any_of(op.getUsers(), isReadInLoop))
+      inLoop.insert(&op);
+}
+
 FailureOr<BatchDependence> BatchDependence::analyze(func::FuncOp function, StringAttr dim,
                                                     int64_t microbatches) {
   BatchDependence dependence(dim, microbatches);
@@ -250,12 +293,7 @@ FailureOr<BatchDependence> BatchDependence::analyze(func::FuncOp function, Strin
   Block &block = function.getBody().front();
   if (failed(dependence.followBlock(block)))
     return failure();
-  for (Operation &op : block.without_terminator())
-    if (llvm::any_of(op.getResults(), [&](Value result) {
-          Dependence::Kind kind = dependence.get(result).kind;
-          return kind == Dependence::Sliced || kind == Dependence::Accumulated;
-        }))
-      dependence.inLoop.insert(&op);
+  dependence.collectLoop(block);
   for (Value returned : block.getTerminator()->getOperands())
     if (dependence.get(returned).kind == Dependence::Sliced)
       return function.emitError("returns a value with the dimension `")

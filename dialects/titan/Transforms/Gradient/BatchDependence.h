@@ -38,6 +38,8 @@ private:
   bool set(mlir::Value value, Dependence dependence);
   bool isData(mlir::Operation *op) const;
   mlir::LogicalResult followBlock(mlir::Block &block);
+  void collectLoop(mlir::Block &block);
+  void closeLoop(mlir::Block &block);
   mlir::LogicalResult follow(mlir::Operation *op);
   mlir::LogicalResult followRepeat(RepeatOp repeat);
   mlir::LogicalResult followBody(const RepeatVariant &body, bool &changed);
@@ -59,5 +61,10 @@ private:
   llvm::SetVector<RepeatOp> toDistribute;
   llvm::SetVector<mlir::Operation *> dataSumsInRepeats;
 };
+
+/// Whether `op`, or an operation in its regions, reads a result of an operation of `block` that is
+/// among `producers`.
+bool readsAny(mlir::Operation *op, mlir::Block &block,
+              const llvm::DenseSet<mlir::Operation *> &producers);
 
 } // namespace titan::ir

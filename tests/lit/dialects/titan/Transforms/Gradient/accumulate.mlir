@@ -169,3 +169,39 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
   %loss = titan.reduce sum %y : !x -> !s
   return %loss : !s
 }
+
+// -----
+
+!s = !titan.tensor<f64[]>
+!x = !titan.tensor<f64[batch = 8]>
+
+// A repeat carries activations and a value that all microbatches share. It runs in the loop alone, and so does the
+// sum between two of them; the value leaves the loop as a mean, and what reads it follows.
+// CHECK-LABEL: func.func @train
+// CHECK-NOT: titan.repeat <layers
+// CHECK: %[[LOOP:.*]]:2 = titan.repeat <microbatches = 4>
+// CHECK: %[[FIRST:.*]]:2 = titan.repeat <layers = 3> {{.*}}titan.tensor<f64[batch = 2]>
+// CHECK: %[[BETWEEN:.*]] = titan.add %[[FIRST]]#1, %[[FIRST]]#1
+// CHECK: %[[SECOND:.*]]:2 = titan.repeat <layers = 3> iter_args(%{{.*}}, %[[BETWEEN]])
+// CHECK: %[[QUARTER:.*]] = titan.constant 2.500000e-01
+// CHECK: titan.mul %[[SECOND]]#1, %[[QUARTER]]
+// CHECK: titan.mul %[[LOOP]]#{{[01]}}, %[[LOOP]]#{{[01]}}
+func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> (!s, !s)
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 4 : i64}} {
+  %y, %v = titan.repeat <layers = 3> iter_args(%x, %w) scanned() : (!x, !s) -> (!x, !s) {
+  ^bb0(%i: !titan.tensor<i64[]>, %a: !x, %b: !s):
+    %c = titan.mul %a, %b : (!x, !s) -> !x
+    %d = titan.add %b, %b : (!s, !s) -> !s
+    titan.yield %c, %d : !x, !s
+  }
+  %between = titan.add %v, %v : (!s, !s) -> !s
+  %z, %u = titan.repeat <layers = 3> iter_args(%y, %between) scanned() : (!x, !s) -> (!x, !s) {
+  ^bb0(%i: !titan.tensor<i64[]>, %a: !x, %b: !s):
+    %c = titan.mul %a, %b : (!x, !s) -> !x
+    %d = titan.add %b, %b : (!s, !s) -> !s
+    titan.yield %c, %d : !x, !s
+  }
+  %sum = titan.reduce sum %z : !x -> !s
+  %square = titan.mul %u, %u : (!s, !s) -> !s
+  return %sum, %square : !s, !s
+}
