@@ -5,8 +5,6 @@
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorType.h"
 
-#include <limits>
-
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTLOWERRINGATTENTION
 #include "dialects/dist/Transforms/Shard/Passes.h.inc"
@@ -127,8 +125,7 @@ private:
 /// Merges the results of attention over two disjoint sets of keys (Liu, Zaharia and Abbeel, 2023,
 /// section 3; Dao et al., arXiv 2205.14135, section 3.1): with m the greater of l and k,
 ///   lse = m + log(e^(l-m) + e^(k-m)),  result = (e^(l-m) x + e^(k-m) y) / (e^(l-m) + e^(k-m)).
-/// At least one of l and k must be finite. The first step ensures it: a query attends to its own
-/// position, of which its rank has the key.
+/// A step in which a query sees no key has k = -inf, so l is finite from the beginning.
 static SmallVector<Value> merge(Ring &ring, ValueRange first, ValueRange second) {
   NamedTensorType rows = getTensorType(first[1]), wide = getTensorType(first[0]);
   Value top = ring.create<ir::MaximumOp>(rows, first[1], second[1]);
@@ -144,9 +141,11 @@ static SmallVector<Value> merge(Ring &ring, ValueRange first, ValueRange second)
   return {ring.create<ir::DivOp>(wide, terms, sum), lse};
 }
 
+/// The log-sum-exp before the first step: finite, and e^(kNoKeys - k) = 0 for every score k.
+static constexpr double kNoKeys = -1e38;
+
 static void lower(ir::AttentionOp attention, Ring &ring) {
-  Value nothing[] = {ring.fill(attention.getResult(), 0),
-                     ring.fill(attention.getLse(), -std::numeric_limits<double>::infinity())};
+  Value nothing[] = {ring.fill(attention.getResult(), 0), ring.fill(attention.getLse(), kNoKeys)};
   SmallVector<Value> sums =
       ring.run({attention.getKey(), attention.getValue()}, nothing,
                [&](Value number, ValueRange keys, ValueRange before) {
