@@ -8,6 +8,7 @@
 #include "compiler/interpreter/GradientCheck.h"
 #include "compiler/interpreter/Widen.h"
 #include "dialects/dist/Analysis/DividedDims.h"
+#include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/Parser/Parser.h"
@@ -63,12 +64,24 @@ private:
         [&](StringRef reason) { return StringRef(errors).contains(reason); });
   }
 
-  /// Whether the degree that the launcher chooses does not divide a value. titanc and the program
-  /// reject this when they know the degree.
+  /// Whether the degree that the launcher chooses does not divide an argument or a value. titanc
+  /// and the program reject this when they know the degree.
   bool isUneven(ModuleOp module) const {
     dist::MeshOp mesh = dist::MeshOp::lookup(module);
-    return mesh &&
-           failed(dist::checkDividedDims(module, dist::getDegrees(mesh, options.autoDegree)));
+    if (!mesh || !dist::findAutoAxis(mesh))
+      return false;
+    const dist::Degrees degrees = dist::getDegrees(mesh, options.autoDegree);
+    auto isDivided = [&](Type type) {
+      auto tensor = cast<ir::NamedTensorType>(type);
+      for (auto [i, dim] : llvm::enumerate(tensor.getDims()))
+        if (dim.getSize() % dist::getDivisor(tensor.getShardingOrReplicated(), i, degrees))
+          return false;
+      return true;
+    };
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!llvm::all_of(function.getArgumentTypes(), isDivided))
+        return true;
+    return failed(dist::checkDividedDims(module, degrees));
   }
 
   /// The settings of the run. Chunks are so small that these programs, too, compute in chunks.

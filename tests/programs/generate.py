@@ -22,7 +22,7 @@ UNARY = ["tanh({})", "sigmoid({})", "-{}", "exp(-({0} * {0}))", "sqrt({0} * {0} 
          "soft_cap({}, 2.0)", "sin_like({})", "{} / 3"]
 BINARY = ["{} + {}", "{} - {}", "{} * {}", "{0} / ({1} * {1} + 1)", "max({}, {})", "min({}, {})",
           "where({0} > {1}, {0}, {1})", "where({0} <= {1}, {0} - {1}, 0.3 * ({0} - {1}))",
-          "blend({}, {})"]
+          "blend({}, 0.5 - {})"]  # a blend of a value with itself differs from it by rounding alone
 LIMIT = 256  # elements of a value
 # The schedules of pipelines by the stages of a rank.
 SCHEDULES = {1: ["gpipe", "1f1b", "zb_h1"],
