@@ -13,7 +13,7 @@ dist.axis_rules "tp" shards ["heads", "group"] fallback [] stores []
 // Three of four steps are a repeat, in which the next keys arrive. Results are merged in f32.
 // CHECK-LABEL: func.func @forward
 func.func @forward(%q: !q, %k: !k, %v: !k, %ids: !ids) -> (!q, !lse) {
-  // CHECK-DAG: %[[LOW:.*]] = titan.constant -1.000000e+38 : <f32[], <[]>>
+  // CHECK-DAG: %[[LOW:.*]] = titan.constant -9.9999999999999997E+37 : <f32[], <[]>>
   // CHECK-DAG: %[[O:.*]] = titan.expand %{{.*}} -> <f32[seq = 8, heads = 2, group = 3, head = 4], <[{cp}, {tp}, {}, {}]>>
   // CHECK-DAG: %[[L:.*]] = titan.expand %[[LOW]]
   // CHECK: %[[R:.*]]:4 = titan.repeat <cp.ring = 3> iter_args(%arg1, %arg2, %[[O]], %[[L]])
