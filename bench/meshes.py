@@ -31,11 +31,11 @@ class Timer:
         with open(output, "w") as out:
             begun = time.perf_counter()
             process = subprocess.Popen([self.titanc, *arguments], stdout=out, stderr=subprocess.PIPE, text=True)
-            said = process.stderr.read()
+            stderr = process.stderr.read()
             _, status, usage = os.wait4(process.pid, 0)
             seconds = time.perf_counter() - begun
         if status:
-            sys.exit(f"error: titanc {' '.join(arguments)}\n{said}")
+            sys.exit(f"error: titanc {' '.join(arguments)}\n{stderr}")
         self.seconds[key] = min(self.seconds.get(key, seconds), seconds)
         spent = usage.ru_utime + usage.ru_stime
         self.processor[key] = min(self.processor.get(key, spent), spent)

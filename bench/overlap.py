@@ -85,13 +85,13 @@ def run_once(exe: Path, network: Network, text: Path, out: Path, steps: int, ext
             [*network.inside(rank), *map(str, command)], env={**os.environ, **place}, text=True,
             errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
     try:
-        said = [process.communicate(timeout=600)[0] for process in processes]
+        outputs = [process.communicate(timeout=600)[0] for process in processes]
     finally:
         for process in processes:
             process.kill()  # nothing of one that has ended
-    for process, text_said in zip(processes, said):
+    for process, output in zip(processes, outputs):
         if process.returncode:
-            sys.exit(f"error: exit status {process.returncode}: {text_said[-2000:]}")
+            sys.exit(f"error: exit status {process.returncode}: {output[-2000:]}")
 
 
 def measure(exe: Path, network: Network, text: Path, out: Path, steps: int, result: Measured):

@@ -30,10 +30,10 @@ def try_project(source: Path, text: Path, arguments):
         return False, f"    {exe} misses {missing}:\n{linked}"
     result = subprocess.run([exe, "--data", text, "--steps", "1", "--out", OUT / "run"],
                             capture_output=True, text=True, timeout=120)
-    said = result.stderr.strip().splitlines()
+    lines = result.stderr.strip().splitlines()
     # 0 with a device; without one, or with too few processes, an error message of Titan.
-    good = result.returncode in (0, 1) and (result.returncode == 0 or bool(said))
-    return good, f"    exit status {result.returncode}: {' '.join(said)[:300]}"
+    good = result.returncode in (0, 1) and (result.returncode == 0 or bool(lines))
+    return good, f"    exit status {result.returncode}: {' '.join(lines)[:300]}"
 
 
 if __name__ == "__main__":

@@ -89,8 +89,8 @@ def declared_table(kind, tools):
                                "  let h[batch, embed] = float(tokens) @ w\n"
                                "  loss = mean(h * h, over batch, embed)\n}\n"
                                f"train t = M {{ data = text(\"t\") {{ seq = 2, batch = 2 }}; {kind} = {name} }}\n")
-            _, said = tools.run(["titanc", "info", "--options", str(program)], None)
-        own = [e for e in entry.findall(said) if f"{kind}.{e[0]}:" not in shared]
+            _, output = tools.run(["titanc", "info", "--options", str(program)], None)
+        own = [e for e in entry.findall(output) if f"{kind}.{e[0]}:" not in shared]
         for option, takes, default, meaning in own:
             rows.append(f"| `{name}` | `{option}` | {takes} | `{default}` | {meaning[0].upper()}{meaning[1:]} |")
     return "\n".join(rows) + "\n"
@@ -103,10 +103,10 @@ def code_list(tools):
     numbers = sorted(map(int, re.findall(r"TITAN_DIAGNOSTIC\((\d+),\s*\w+,\s*\w+,", text)))
     out = []
     for number in numbers:
-        status, said = tools.run(["titanc", "explain", f"T{number:04}"], None)
+        status, output = tools.run(["titanc", "explain", f"T{number:04}"], None)
         if status:
-            raise SystemExit(f"titanc explain T{number:04}: {said}")
-        title, body = said.split("\n", 1)
+            raise SystemExit(f"titanc explain T{number:04}: {output}")
+        title, body = output.split("\n", 1)
         lines, indented = [], False
         for line in body.strip("\n").split("\n"):  # indented lines are code to Markdown too
             if line.startswith("    ") and not indented and lines and lines[-1]:
@@ -123,12 +123,12 @@ def schedule_table(tools):
     line = re.compile(r"^ +(\w+) +(\d+) +(\S+)(?: %)? +(\S+)$", re.M)
 
     def cells(ranks, microbatches, stages):
-        status, said = tools.run(["titanc", "schedule", "all", "--ranks", ranks, "--microbatches", microbatches,
+        status, output = tools.run(["titanc", "schedule", "all", "--ranks", ranks, "--microbatches", microbatches,
                                   "--stages-per-rank", stages, *costs], None)
         if status:
-            raise SystemExit(f"titanc schedule: {said}")
+            raise SystemExit(f"titanc schedule: {output}")
         return {name + (" x 4" if count == "4" else ""): "" if bubble == "-" else f"{bubble} % / {peak}"
-                for name, count, bubble, peak in line.findall(said)}
+                for name, count, bubble, peak in line.findall(output)}
 
     columns, rows = None, []
     for ranks in ("4", "8", "16"):
@@ -151,7 +151,7 @@ class Page:
         self.path, self.tools, self.update = path, tools, update
         self.text = path.read_text()
         self.errors, self.count = [], 0
-        self.said = ""  # by the last example
+        self.output = ""  # by the last example
         self.parts = {}  # programs that excerpts come from: path -> text
 
     def complain(self, at, what, text=None):
@@ -180,7 +180,7 @@ class Page:
             self.count += 1
             self.program(match.start(), info.split(" -- ", 1), body)
         elif kind == "diagnostic":
-            return self.generated(match, self.said)
+            return self.generated(match, self.output)
         elif kind == "console":
             self.count += 1
             commands = COMMANDS.match(body)[0]
@@ -216,7 +216,7 @@ class Page:
 
     def program(self, at, info, body):
         words = info[0].split()
-        self.said = ""
+        self.output = ""
         if words[:2] == ["part", "of"]:
             return self.excerpt(at, words[2], body)
         name, wrong, before, own = "example.titan", [], 0, body.count("\n")
@@ -236,11 +236,11 @@ class Page:
                 return self.complain(at, f"unknown word `{word}` on the fence")
         (self.folder / name).write_text(body)
         options = shlex.split(info[1]) if len(info) > 1 else []
-        status, said = self.tools.run(["titanc", "check", name, *options], self.folder)
-        codes = CODE.findall(said)
+        status, output = self.tools.run(["titanc", "check", name, *options], self.folder)
+        codes = CODE.findall(output)
         if set(codes) != set(wrong) or (status != 0) != bool(wrong):
             expected = f"codes {', '.join(wrong)}" if wrong else "no complaint"
-            self.complain(at, f"expected {expected}, but titanc says:\n{said}")
+            self.complain(at, f"expected {expected}, but titanc says:\n{output}")
         if whole and not wrong:
             status, laid = self.tools.run(["titanc", "fmt", "-"], self.folder, stdin=body)
             if status or laid != body:
@@ -251,18 +251,18 @@ class Page:
             if whole or 0 < line <= own:
                 return f"example.titan:{line}:"
             return f"around.titan:{match[1]}:"
-        self.said = re.sub(r"^example\.titan:(\d+):", shown, said, flags=re.M)
+        self.output = re.sub(r"^example\.titan:(\d+):", shown, output, flags=re.M)
 
     def excerpt(self, at, name, body):
         path = self.path.parent / name
         if name not in self.parts:
             self.parts[name] = path.read_text()
-            status, said = self.tools.run(["titanc", "check", path.name], path.parent)
-            if status or said:
-                self.complain(at, f"{name} does not check:\n{said}")
-            status, said = self.tools.run(["titanc", "fmt", "--check", path.name], path.parent)
+            status, output = self.tools.run(["titanc", "check", path.name], path.parent)
+            if status or output:
+                self.complain(at, f"{name} does not check:\n{output}")
+            status, output = self.tools.run(["titanc", "fmt", "--check", path.name], path.parent)
             if status:
-                self.complain(at, f"{name}: {said}")
+                self.complain(at, f"{name}: {output}")
         if body.rstrip("\n") not in self.parts[name]:
             self.complain(at, f"this is no excerpt of {name}")
 

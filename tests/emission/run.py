@@ -85,11 +85,11 @@ class Compiler:
         source = OUT / (file.stem + self.suffix)
         command = [TITANC, "build", file, "--emit=cpp", *self.target, "-o", source]
         emitted = subprocess.run(command, capture_output=True)
-        said = emitted.stderr.decode(errors="replace")
-        if emitted.returncode == 1 and not INTERNAL.search(said):
-            return Verdict(file.name, "refused", said)
+        stderr = emitted.stderr.decode(errors="replace")
+        if emitted.returncode == 1 and not INTERNAL.search(stderr):
+            return Verdict(file.name, "refused", stderr)
         if emitted.returncode:
-            return Verdict(file.name, "FAILED", f"titanc: status {emitted.returncode}\n{said}")
+            return Verdict(file.name, "FAILED", f"titanc: status {emitted.returncode}\n{stderr}")
         foreign = set(source.read_bytes()) - set(b"\n") - set(range(0x20, 0x7f))
         if foreign:
             return Verdict(file.name, "FAILED", f"bytes in emitted source: {sorted(foreign)}")

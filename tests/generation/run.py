@@ -225,14 +225,14 @@ def lost_tokenizer():
     exe = program_of("wide", "wide_mesh")
     command = by_torchrun(2, [exe, "generate", "--init-from", weights_of("wide"), "--prompt", "a", "--tokenizer",
                               tokenizer_of()])
-    said = []
+    outputs = []
     for tool, words in (("/no/such/tool", "cannot start /no/such/tool"), ("/bin/true", "/bin/true has ended")):
         result = subprocess.run(command, capture_output=True, text=True, timeout=100,
                                 env=environment_of({"TITAN_PREPARE": tool}))
-        said.append(result.stderr)
+        outputs.append(result.stderr)
         if result.returncode == 0 or words not in result.stderr:
             return False, result.stderr
-    return True, "\n".join(said)
+    return True, "\n".join(outputs)
 
 
 def cases(everything: bool):

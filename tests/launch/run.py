@@ -103,9 +103,9 @@ def start_on_hosts(command: list[str]) -> tuple[list[str], str]:
         finally:
             for agent in agents:
                 agent.kill()
-        for agent, (_, said) in zip(agents, ends):
+        for agent, (_, stderr) in zip(agents, ends):
             if agent.returncode:
-                raise Failed(f"torchrun ended with {agent.returncode}\n{said[-2000:]}")
+                raise Failed(f"torchrun ended with {agent.returncode}\n{stderr[-2000:]}")
     return words, "".join(printed for printed, _ in ends)
 
 

@@ -40,9 +40,9 @@ def observe(command: list, processes: int, threads: int) -> list[int]:
     for rank in range(processes):
         place = {"RANK": str(rank), "WORLD_SIZE": str(processes), "LOCAL_RANK": str(rank),
                  "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)} if processes > 1 else {}
-        with open(OUT / f"said-{rank}", "w") as said:
+        with open(OUT / f"output-{rank}", "w") as file:
             ranks.append(subprocess.Popen(
-                list(map(str, command)), stdout=said, stderr=subprocess.STDOUT,
+                list(map(str, command)), stdout=file, stderr=subprocess.STDOUT,
                 env={**os.environ, "TITAN_NUM_THREADS": str(threads), **place}))
     most = []
     for rank, process in enumerate(ranks):
@@ -50,16 +50,16 @@ def observe(command: list, processes: int, threads: int) -> list[int]:
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             raise Failed(f"rank {rank} ended with {process.returncode}: "
-                         + (OUT / f"said-{rank}").read_text()[-2000:])
+                         + (OUT / f"output-{rank}").read_text()[-2000:])
         most.append(usage.ru_maxrss * 1024)
     return most
 
 
 def plan(program: Path, dtype: str, sizes: list[str], processes: int, threads: int) -> dict:
     settings = [word for size in sizes for word in ("--set", size)]
-    said = call([TITANC, "info", program, "--json", "--nproc", processes, "--threads", threads,
+    output = call([TITANC, "info", program, "--json", "--nproc", processes, "--threads", threads,
                  *precision(dtype), *settings])
-    return json.loads(said)["memory"]
+    return json.loads(output)["memory"]
 
 
 def training(exe: Path, text: Path, out: str) -> list:

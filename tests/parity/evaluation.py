@@ -89,8 +89,8 @@ def differences(found: dict[str, dict], batches: int = 0) -> list[str]:
 
 def evaluated(exe: Path, processes: int, batches: int) -> dict[str, dict]:
     command = [exe, "eval", "--init-from", trained(), "--json", "--set", f"eval.batches={batches}"]
-    said = call(on_ranks(processes, command), env=environment_of({}), timeout=300)
-    return {found["set"]: flat(found) for found in map(json.loads, said.splitlines())}
+    output = call(on_ranks(processes, command), env=environment_of({}), timeout=300)
+    return {found["set"]: flat(found) for found in map(json.loads, output.splitlines())}
 
 
 def case(train: str, processes: int, batches: int):

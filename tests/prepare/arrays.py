@@ -38,8 +38,8 @@ def arrays_of_archives(out: Path) -> None:
     numpy.savez(out / "plain.npz", **ARRAYS)
     numpy.savez_compressed(out / "packed.npz", **ARRAYS)
     for name in ("plain", "packed"):
-        said = prepare("--arrays", out / f"{name}.npz", "-o", out / name)
-        expect("image uint8[23, 4, 3], label int64[23], point float32[23, 2]" in said, said)
+        output = prepare("--arrays", out / f"{name}.npz", "-o", out / name)
+        expect("image uint8[23, 4, 3], label int64[23], point float32[23, 2]" in output, output)
         same(out / name, ARRAYS)
     prepare("--arrays", out / "plain.npz", out / "packed.npz", "--columns", "label", "-o", out / "both")
     same(out / "both", {"label": numpy.concatenate([LABELS, LABELS])})

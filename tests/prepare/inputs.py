@@ -77,9 +77,9 @@ def flipped_is_noticed(out: Path, source: Path, tenths: int) -> bool:
     damaged = bytearray(source.read_bytes())
     damaged[len(damaged) * tenths // 10] ^= 1
     (out / "flipped.parquet").write_bytes(damaged)
-    status, said = run(out / "flipped.parquet", "--field", "content", "--tokenizer", "bytes", "-o", out / "c",
+    status, output = run(out / "flipped.parquet", "--field", "content", "--tokenizer", "bytes", "-o", out / "c",
                        "--force")
-    expect(status == 1 and "flipped.parquet" in said or status == 0 and read(out / "c").documents == EXPECTED, said)
+    expect(status == 1 and "flipped.parquet" in output or status == 0 and read(out / "c").documents == EXPECTED, output)
     return status == 1
 
 
@@ -102,9 +102,9 @@ def folders_and_globs(out: Path) -> None:
     (folder / "z.txt").write_text("z")
     expected = [list(name.encode()) for name in ("a/x.jsonl", "b/10.jsonl", "b/2.jsonl", "z")]
     for again in (False, True):
-        said = prepare(folder, "--tokenizer", "bytes", "-o", folder / "out")
-        expect(read(folder / "out").documents == expected, said)
-        expect(("up to date" in said) == again, said)
+        output = prepare(folder, "--tokenizer", "bytes", "-o", folder / "out")
+        expect(read(folder / "out").documents == expected, output)
+        expect(("up to date" in output) == again, output)
     expect(bytes_of(out / "glob", folder / "**" / "[12]*.jsonl", folder / "a") ==
            [list(name.encode()) for name in ("b/10.jsonl", "b/2.jsonl", "a/x.jsonl")], "glob")
 
@@ -187,11 +187,11 @@ def bad_lines(out: Path) -> None:
         expect(not list(out.glob("x*")), f"left behind: {list(out.glob('x*'))}")
     source = out / "all.jsonl"
     source.write_bytes(b"\n".join([good.encode(), *bad.values(), good.encode()]))
-    said = prepare(source, "--tokenizer", "bytes", "-o", out / "all", "--skip-bad")
+    output = prepare(source, "--tokenizer", "bytes", "-o", out / "all", "--skip-bad")
     done = read(out / "all")
-    expect(done.documents == [list(b"good")] * 2 and done.sidecar["counts"]["bad"] == len(bad), said)
+    expect(done.documents == [list(b"good")] * 2 and done.sidecar["counts"]["bad"] == len(bad), output)
     expect([place.split(" ")[0] for place in done.sidecar["bad_records"]] ==
-           [f"{source}:{line}:" for line in range(2, len(bad) + 2)], said)
+           [f"{source}:{line}:" for line in range(2, len(bad) + 2)], output)
 
 
 def same_error_for_any_workers(out: Path) -> None:
@@ -200,9 +200,9 @@ def same_error_for_any_workers(out: Path) -> None:
     records[150] = records[390] = {"wrong": 1}
     source = write_lines(out / "a.jsonl", records)
     for workers in (1, 3):
-        status, said = run(source, "--tokenizer", "bytes", "-o", out / "data", "--chunk-bytes", 4000, "--workers",
+        status, output = run(source, "--tokenizer", "bytes", "-o", out / "data", "--chunk-bytes", 4000, "--workers",
                            workers)
-        expect(status == 1 and "a.jsonl:151: there is no field `text`" in said, said)
+        expect(status == 1 and "a.jsonl:151: there is no field `text`" in output, output)
 
 
 def wrong_usage(out: Path) -> None:
@@ -216,8 +216,8 @@ def wrong_usage(out: Path) -> None:
             (["exclude"], (source, "--field", "a", "--messages", "m")), (["--workers"], (source, "--workers", "0")),
             (["--as-chat"], (source, "--as-chat")), (["--chat-template"], (source, "--chat-template", "x")),
             (["unrecognized"], (source, "--fast"))):
-        found, said = run(*arguments, *there)
-        expect(found == 2 and all(word in said for word in words), f"{arguments}: {found}\n{said}")
+        found, output = run(*arguments, *there)
+        expect(found == 2 and all(word in output for word in words), f"{arguments}: {found}\n{output}")
     expect(not list(out.glob("data*")), "left behind")
 
 
@@ -285,15 +285,15 @@ def help_text(out: Path) -> None:
     (out / "link").symlink_to(PACKAGE / "titan-prepare")
     linked = subprocess.run([out / "link", "--help"], env={**os.environ, "TITAN_PYTHON": sys.executable},
                             capture_output=True, text=True)
-    for status, said in (run("--help"), (linked.returncode, linked.stdout)):
-        expect(status == 0 and "examples:" in said and "exit status" in said, said)
+    for status, output in (run("--help"), (linked.returncode, linked.stdout)):
+        expect(status == 0 and "examples:" in output and "exit status" in output, output)
 
 
 def progress_only_on_terminals(out: Path) -> None:
     """A log gets one line; a terminal gets the progress."""
     source = write_lines(out / "a.jsonl", [{"text": text} for text in SCRIPTS.values()] * 50)
-    said = prepare(source, "--tokenizer", "bytes", "-o", out / "log")
-    expect(said.count("\n") == 2 and "\r" not in said, said)  # the result, and a note about documents without an end
+    output = prepare(source, "--tokenizer", "bytes", "-o", out / "log")
+    expect(output.count("\n") == 2 and "\r" not in output, output)  # the result and a note on documents without end
     ours, theirs = pty.openpty()
     process = subprocess.Popen([*COMMAND, source, "--tokenizer", "bytes", "-o", out / "tty", "--chunk-bytes", "999"],
                                env=environment(), stdout=subprocess.DEVNULL, stderr=theirs)

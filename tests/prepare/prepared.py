@@ -28,8 +28,8 @@ def start(*arguments, path: Path = PACKAGE, **options) -> subprocess.Popen:
 def run(*arguments, **options) -> tuple[int, str]:
     """Exit status and output."""
     process = start(*arguments, **options)
-    said, _ = process.communicate(timeout=600)
-    return process.returncode, said
+    output, _ = process.communicate(timeout=600)
+    return process.returncode, output
 
 
 class Wrong(Exception):
@@ -47,18 +47,18 @@ def workers_of(count: int | None) -> tuple:
 
 def prepare(*arguments, workers: int | None = 1, **options) -> str:
     """Output of a preparation that must succeed."""
-    status, said = run(*arguments, *workers_of(workers), **options)
-    expect(status == 0, f"status {status}:\n{said}")
-    return said
+    status, output = run(*arguments, *workers_of(workers), **options)
+    expect(status == 0, f"status {status}:\n{output}")
+    return output
 
 
 def refused(status: int, words: list[str], *arguments, workers: int | None = 1, **options) -> None:
     """The command must end with this status and a message of these words, and leave nothing unfinished."""
-    found, said = run(*arguments, *workers_of(workers), **options)
-    expect(found == status, f"status {found} instead of {status}:\n{said}")
+    found, output = run(*arguments, *workers_of(workers), **options)
+    expect(found == status, f"status {found} instead of {status}:\n{output}")
     for word in words:
-        expect(word in said, f"`{word}` is missing in:\n{said}")
-    expect("Traceback" not in said, said)
+        expect(word in output, f"`{word}` is missing in:\n{output}")
+    expect("Traceback" not in output, output)
 
 
 @dataclass

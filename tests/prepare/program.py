@@ -91,12 +91,12 @@ def program_prepares(out: Path) -> None:
     expected, _ = trained.run("--data", "my")
     expect(len(expected) == 20, f"{len(expected)} steps")
     options = ("--data", "my.jsonl", "--tokenizer", "bytes")
-    for processes, said in ((2, " documents, "), (1, "up to date")):
+    for processes, words in ((2, " documents, "), (1, "up to date")):
         (out / "my.idx").unlink(missing_ok=True)
         found, output = trained.run(*options, processes=processes)
         worst = max(abs(a - b) for a, b in zip(found, expected, strict=True))
         expect(worst < 1e-6, f"on {processes} processes: {found} instead of {expected}")
-        expect(output.count("(u8)") == 1 and said in output, output)
+        expect(output.count("(u8)") == 1 and words in output, output)
     expect(len(list((out / "cache").rglob("*.idx"))) == 1, "one preparation")
     trained.write("my.jsonl", reversed(texts))
     other, output = trained.run(*options)
@@ -114,10 +114,10 @@ def program_reports_bad_texts(out: Path) -> None:
             (("--tokenizer", "bytes"), COMMAND_FILE, ("my.jsonl:2: ", "could not prepare 'my.jsonl' (status 1)")),
             ((), COMMAND_FILE, ("no tokenizer is named", "--tokenizer bytes")),
             (("--tokenizer", "bytes"), "absent-tool", ("TITAN_PREPARE", "'absent-tool'"))):
-        losses, said = trained.run("--data", "my.jsonl", *options, status=1, tool=tool)
+        losses, output = trained.run("--data", "my.jsonl", *options, status=1, tool=tool)
         expect(not losses, f"trained {losses}")
         for word in words:
-            expect(word in said, f"`{word}` is missing in:\n{said}")
+            expect(word in output, f"`{word}` is missing in:\n{output}")
 
 
 CASES = [program_reads_it, program_prepares, program_reports_bad_texts]

@@ -86,15 +86,15 @@ def kill_nine(out: Path) -> None:
 
 
 def signalled(source: Path, prefix: Path, workers: int, lines: int, number: signal.Signals):
-    """A run that got the signal after so many lines of the journal, and what it said. On a busy machine a run may
+    """A run that got the signal after so many lines of the journal, and its output. On a busy machine a run may
     end before that; then another one begins."""
     for _ in range(10):
         process = start(*options(source, prefix), "--workers", workers)
         expect(wait_for(lambda: journal_lines(prefix) > lines or process.poll() is not None), "no progress")
         process.send_signal(number)
-        said, _ = process.communicate(timeout=300)
+        output, _ = process.communicate(timeout=300)
         if process.returncode != 0:
-            return process, said
+            return process, output
         for made in prefix.parent.glob(f"{prefix.name}.*"):
             made.unlink()
     raise Wrong("each run ended before the signal")
@@ -103,8 +103,8 @@ def signalled(source: Path, prefix: Path, workers: int, lines: int, number: sign
 def interrupted(out: Path) -> None:
     """Ctrl-C ends with status 1 and says how to go on."""
     source, prefix, expected = finished(out, documents=3000)  # so that the signal comes before the end
-    process, said = signalled(source, prefix, 2, 2, signal.SIGINT)
-    expect(process.returncode == 1 and "the same command continues" in said, f"{process.returncode}: {said}")
+    process, output = signalled(source, prefix, 2, 2, signal.SIGINT)
+    expect(process.returncode == 1 and "the same command continues" in output, f"{process.returncode}: {output}")
     prepare(*options(source, prefix))
     expect(contents(prefix) == expected, "the files differ")
 
@@ -154,8 +154,8 @@ def crash_while_renaming(out: Path) -> None:
         (folder / "complete").write_text(json.dumps(list(names)))
         for number, (name, ending) in enumerate(names.items()):
             (Path(f"{prefix}{ending}") if number < renamed else folder / name).write_bytes(expected[f"data{ending}"])
-        said = prepare(*options(source, prefix))
-        expect("up to date" in said and contents(prefix) == expected, f"{renamed} renamed: {said}")
+        output = prepare(*options(source, prefix))
+        expect("up to date" in output and contents(prefix) == expected, f"{renamed} renamed: {output}")
 
 
 def up_to_date(out: Path) -> None:
@@ -165,8 +165,8 @@ def up_to_date(out: Path) -> None:
     written = Path(f"{prefix}.bin").stat().st_mtime_ns
     os.utime(source)
     for arguments in (options(source, prefix), [*options(source, prefix), "--workers", "3", "--chunk-bytes", "999"]):
-        said = prepare(*arguments)
-        expect("up to date" in said and Path(f"{prefix}.bin").stat().st_mtime_ns == written, said)
+        output = prepare(*arguments)
+        expect("up to date" in output and Path(f"{prefix}.bin").stat().st_mtime_ns == written, output)
     refused(1, ["options", "--force"], *options(source, prefix), "--eos", "none")
     expect(contents(prefix)["data.bin"] == expected["data.bin"], "it was changed")
     write_lines(out / "bpe" / "tokenizer_config.json", [{"eos_token": "<|end|>"}])
@@ -176,8 +176,8 @@ def up_to_date(out: Path) -> None:
         lines.write('{"q": "new", "a": "line"}\n')
     refused(1, ["(inputs)"], *options(source, prefix))
     before = len(read(prefix).documents)
-    said = prepare(*options(source, prefix), "--force")
-    expect("up to date" not in said and len(read(prefix).documents) == before + 1, said)
+    output = prepare(*options(source, prefix), "--force")
+    expect("up to date" not in output and len(read(prefix).documents) == before + 1, output)
     prepare(source, "--field", "a", "--tokenizer", "bytes", "-o", prefix, "--force")
     expect(not Path(f"{prefix}.weights.bin").exists(), "weights of the replaced files are left")
 
@@ -197,9 +197,9 @@ def two_at_once(out: Path) -> None:
     """As the ranks of a run: one prepares, the others wait and find it done."""
     source, prefix, expected = finished(out)
     processes = [start(*options(source, prefix), "--workers", "1") for _ in range(3)]
-    said = [process.communicate(timeout=600)[0] for process in processes]
-    expect([process.returncode for process in processes] == [0] * 3, "\n".join(said))
-    expect(sum("up to date" in one for one in said) == 2, "\n".join(said))
+    outputs = [process.communicate(timeout=600)[0] for process in processes]
+    expect([process.returncode for process in processes] == [0] * 3, "\n".join(outputs))
+    expect(sum("up to date" in one for one in outputs) == 2, "\n".join(outputs))
     expect(contents(prefix) == expected, "the files differ")
 
 
@@ -207,9 +207,9 @@ def full_disk(out: Path) -> None:
     """A file that may not grow ends the preparation with the reason; afterwards it continues."""
     source, prefix, expected = finished(out)
     limit = len(expected["data.bin"]) // 2
-    status, said = run(*options(source, prefix), "--workers", "2",
+    status, output = run(*options(source, prefix), "--workers", "2",
                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
-    expect(status == 1 and "File too large" in said and "Traceback" not in said, f"status {status}: {said}")
+    expect(status == 1 and "File too large" in output and "Traceback" not in output, f"status {status}: {output}")
     expect(journal_lines(prefix) > 2, "nothing was kept")
     prepare(*options(source, prefix))
     expect(contents(prefix) == expected, "the files differ")
@@ -219,8 +219,8 @@ def other_work(out: Path) -> None:
     """Unfinished work with other options is not thrown away without --force."""
     source, prefix, _, folder = unfinished(out)
     refused(1, [folder.name, "--force"], *options(source, prefix), "--max-length", 5, "--overlong", "skip")
-    status, said = run(*options(source, prefix), "--max-length", 5, "--overlong", "skip", "--force")
-    expect(status == 0 and max(map(len, read(prefix).documents)) <= 5, said)
+    status, output = run(*options(source, prefix), "--max-length", 5, "--overlong", "skip", "--force")
+    expect(status == 0 and max(map(len, read(prefix).documents)) <= 5, output)
 
 
 CASES = [any_number_of_workers, kill_nine, interrupted, cut_files, crash_while_renaming, up_to_date, damaged_output,

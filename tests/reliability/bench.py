@@ -59,10 +59,10 @@ class Rank:
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
 
     def end(self, timeout: float = 40) -> tuple[int, str]:
-        """Its status and output; -1000 if it did not end."""
+        """Its status and standard error; -1000 if it did not end."""
         try:
-            said = self.process.communicate(timeout=timeout)[1]
-            return self.process.returncode, said
+            stderr = self.process.communicate(timeout=timeout)[1]
+            return self.process.returncode, stderr
         except subprocess.TimeoutExpired:
             self.process.kill()
             return -1000, "(it did not end) " + self.process.communicate()[1]

@@ -82,12 +82,12 @@ def damage_newest(chance, folder: Path, name: str, damage) -> None:
     out = copy_of(folder)
     newest = out / f"checkpoints/step-{STEPS}"
     damage(chance, newest / name)
-    said = run_well(*training(folder, out))
+    output = run_well(*training(folder, out))
     # Resumption does not read the index.
     step = STEPS if name == INDEX else STEPS - EVERY
-    expect(f"resuming after step {step} " in said, said[:600])
+    expect(f"resuming after step {step} " in output, output[:600])
     if name != INDEX:
-        expect(f"{name}" in said or "has no checkpoint.json" in said, f"not named: {said[:600]}")
+        expect(f"{name}" in output or "has no checkpoint.json" in output, f"not named: {output[:600]}")
         expect((out / f"replaced/step-{STEPS}").is_dir(), "the damaged one was not set aside")
     check_end(out, folder)
 
@@ -98,8 +98,8 @@ def damage_folder(folder: Path, make) -> None:
     shutil.move(out / "checkpoints", folder / "moved")
     try:
         make(out / "checkpoints")
-        status, said = run(*training(folder, out))
-        expect(status == 1 and f"{out}/checkpoints" in said, f"{status}: {said[:600]}")
+        status, output = run(*training(folder, out))
+        expect(status == 1 and f"{out}/checkpoints" in output, f"{status}: {output[:600]}")
         expect((out / "model.safetensors").exists() and not (out / "replaced").exists(),
                "it began anew")
     finally:
@@ -110,8 +110,8 @@ def lose_folder(folder: Path) -> None:
     """Rows without checkpoints: only --resume none starts again."""
     out = copy_of(folder)
     shutil.rmtree(out / "checkpoints")
-    status, said = run(*training(folder, out))
-    expect(status == 1 and "--resume none" in said, f"{status}: {said[:600]}")
+    status, output = run(*training(folder, out))
+    expect(status == 1 and "--resume none" in output, f"{status}: {output[:600]}")
     run_well(*training(folder, out, "--resume", "none"))
     expect((out / "replaced/metrics.jsonl").exists(), "rows of the run before are lost")
     check_end(out, folder)
@@ -126,8 +126,8 @@ def keep_unremovable(folder: Path) -> None:
     if subprocess.run(["chattr", "+i", stuck], capture_output=True).returncode:
         return  # not as another user, nor on every file system
     try:
-        said = run_well(*training(folder, out, "--set", "checkpoint.keep=1"))
-        expect("warning: cannot remove" in said, said[:600])
+        output = run_well(*training(folder, out, "--set", "checkpoint.keep=1"))
+        expect("warning: cannot remove" in output, output[:600])
         check_end(out, folder)
     finally:
         subprocess.run(["chattr", "-i", moved if moved.exists() else stuck], check=True)

@@ -56,12 +56,12 @@ def try_difference(bench, name, change, words, transport, size, deviants):
     begun, faults = time.monotonic(), []
     ends = [rank.end() for rank in ranks]
     took = time.monotonic() - begun
-    for rank, (status, said) in enumerate(ends):
+    for rank, (status, output) in enumerate(ends):
         if status not in ((1, 2) if rank in deviants else (1,)):
-            faults.append(f"rank {rank} ended with {status}: {said}")
-    said = "\n".join(text for _, text in ends)
-    if not re.search(words, said):
-        faults.append(f"no word of {words}: {said}")
+            faults.append(f"rank {rank} ended with {status}: {output}")
+    output = "\n".join(text for _, text in ends)
+    if not re.search(words, output):
+        faults.append(f"no word of {words}: {output}")
     if took > 15:
         faults.append(f"took {took:.1f} s")
     if out.exists():
@@ -78,5 +78,5 @@ def try_harmless(bench, name, change, transport):
     port, out = free_port(), bench.fresh()
     ranks = [start(bench, rank, 2, port, out, change if rank else None, {"TITAN_COMM": transport})
              for rank in range(2)]
-    return [f"rank {number} ended with {status}: {said}"
-            for number, (status, said) in enumerate(rank.end() for rank in ranks) if status != 0]
+    return [f"rank {number} ended with {status}: {output}"
+            for number, (status, output) in enumerate(rank.end() for rank in ranks) if status != 0]

@@ -21,10 +21,10 @@ def fill(folder: Path, kibibytes: int) -> None:
     at = folder / "small"
     mount(at, "-o", f"size={kibibytes}k")
     try:
-        status, said = run(*training(folder, at / "run"))
+        status, output = run(*training(folder, at / "run"))
         if status != 0:
-            expect(status == 70 and "No space left" in said, f"{status}: {said[-600:]}")
-            expect(str(at) in said, f"no file is named: {said[-600:]}")
+            expect(status == 70 and "No space left" in output, f"{status}: {output[-600:]}")
+            expect(str(at) in output, f"no file is named: {output[-600:]}")
         mount(at, "-o", "remount,size=64m")
         run_well(*training(folder, at / "run"))
         check_end(at / "run", folder)

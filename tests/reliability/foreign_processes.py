@@ -28,11 +28,11 @@ def try_two_jobs(bench, chance, named):
             faults.append(f"half of job {job} trained: {ends}")
         if not any(good) and outs[job].exists() and (outs[job] / "metrics.jsonl").exists():
             faults.append(f"job {job} began to train: {ends}")
-    for key, (status, said) in ends.items():
+    for key, (status, output) in ends.items():
         if status not in (0, 1, 70):
-            faults.append(f"{key} ended with {status}: {said}")
-    if not any(re.search("EADDRINUSE|another job|has a rank|the ranks differ", said)
-               for _, said in ends.values()):
+            faults.append(f"{key} ended with {status}: {output}")
+    if not any(re.search("EADDRINUSE|another job|has a rank|the ranks differ", output)
+               for _, output in ends.values()):
         faults.append(f"nobody says why: {ends}")
     if named and sum(end[0] == 0 for end in ends.values()) != 2:
         faults.append(f"none of two named jobs trained: {ends}")
@@ -80,8 +80,8 @@ def try_stranger(bench, chance, kind):
     ends = [rank.end() for rank in ranks]
     for connection in [first, *kept]:
         connection.close()
-    return [f"rank {rank} ended with {status}: {said}"
-            for rank, (status, said) in enumerate(ends) if status != 0]
+    return [f"rank {rank} ended with {status}: {output}"
+            for rank, (status, output) in enumerate(ends) if status != 0]
 
 
 FORGED = {"job": ("job", b"another job"), "garbage record": ("arrival/1", b"\0\xff" * 500),
@@ -106,9 +106,9 @@ def try_forged(bench, chance, kind):
     begun = time.monotonic()
     ranks.append(start(bench, 1, 2, port, out, variables=short))
     ends = [rank.end() for rank in ranks]
-    faults = [f"rank {rank} ended with {status}: {said}"
-              for rank, (status, said) in enumerate(ends) if status not in (0, 1, 70)]
-    if any(status != 0 and "error: " not in said for status, said in ends[:1]):
+    faults = [f"rank {rank} ended with {status}: {output}"
+              for rank, (status, output) in enumerate(ends) if status not in (0, 1, 70)]
+    if any(status != 0 and "error: " not in output for status, output in ends[:1]):
         faults.append(f"no reason is given: {ends}")
     if time.monotonic() - begun > 20:
         faults.append(f"took {time.monotonic() - begun:.1f} s")
@@ -132,7 +132,7 @@ def try_named_file(bench, chance):
             client.set(f"{nonce}/memory/0,1", str(precious).encode())
             client.set(f"{nonce}/memory/0,1/1/connected", b"yes")
     ends = [rank.end() for rank in ranks]
-    faults = [f"ended with {status}: {said}" for status, said in ends if status not in (0, 1, 70)]
+    faults = [f"ended with {status}: {output}" for status, output in ends if status not in (0, 1, 70)]
     if precious.read_bytes() != before:
         faults.append("the file was written to")
     return faults
@@ -145,14 +145,14 @@ def try_listener(bench, chance, kind):
     if kind in ("silent", "http", "closes"):
         with listener(kind) as port:
             rank, address = start(bench, 1, 2, port, out, variables=variables), f"127.0.0.1:{port}"
-            status, said = rank.end(seconds + 10)
+            status, output = rank.end(seconds + 10)
     else:
         rank = start(bench, 1, 2, 29512, out, variables={**variables, "MASTER_ADDR": kind})
         address = kind
-        status, said = rank.end(seconds + 10)
-    faults = [] if status == 70 else [f"ended with {status}: {said}"]
-    if address not in said:
-        faults.append(f"{address} is not named: {said}")
+        status, output = rank.end(seconds + 10)
+    faults = [] if status == 70 else [f"ended with {status}: {output}"]
+    if address not in output:
+        faults.append(f"{address} is not named: {output}")
     if time.monotonic() - rank.begun > seconds + 3:
         faults.append(f"took {time.monotonic() - rank.begun:.1f} s of {seconds}")
     return faults

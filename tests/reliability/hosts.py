@@ -50,5 +50,5 @@ def try_two_hosts(bench, chance, master):
             command = ["ip", "netns", "exec", host, *bench.command(out)]
             ranks.append(Rank(rank, 2, 29500, command, variables))
         ends = [rank.end() for rank in ranks]
-    return [f"rank {rank} ended with {status}: {said}"
-            for rank, (status, said) in enumerate(ends) if status != 0]
+    return [f"rank {rank} ended with {status}: {output}"
+            for rank, (status, output) in enumerate(ends) if status != 0]

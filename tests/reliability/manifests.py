@@ -74,11 +74,11 @@ def resume(folder: Path, text: str, name: str, words: str = "") -> None:
     if not step.exists():
         shutil.copytree(folder / "run/checkpoints/step-5", step)
     (step / "checkpoint.json").write_text(text)
-    status, said = run(*training(folder, "out", "--resume", step), timeout=10)
-    expect(status in (0, 1), f"exit status {status}: {said[-600:]}")
-    expect(status == 0 or "error" in said and (str(step) in said or "seed" in said),
-           f"no file is named: {said[-600:]}")
-    expect(words in said, f"not said: {words}: {said[-600:]}")
+    status, output = run(*training(folder, "out", "--resume", step), timeout=10)
+    expect(status in (0, 1), f"exit status {status}: {output[-600:]}")
+    expect(status == 0 or "error" in output and (str(step) in output or "seed" in output),
+           f"no file is named: {output[-600:]}")
+    expect(words in output, f"missing: {words}: {output[-600:]}")
 
 
 def deep(levels: int) -> str:

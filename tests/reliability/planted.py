@@ -49,9 +49,9 @@ def plant(folder: Path, name: str, make) -> None:
     path.parent.mkdir(parents=True)
     make(path, folder)
     before = path.lstat().st_mode
-    status, said = run(*training(folder), timeout=20)
-    expect(status in (0, 1, 70), f"exit status {status}: {said[:600]}")
-    expect(status == 0 or name.split("/")[0] in said, f"not named: {said[:600]}")
+    status, output = run(*training(folder), timeout=20)
+    expect(status in (0, 1, 70), f"exit status {status}: {output[:600]}")
+    expect(status == 0 or name.split("/")[0] in output, f"not named: {output[:600]}")
     # A folder linked into the run's directory belongs to the run.
     if name in FOLDERS:
         expect((folder / "precious").read_text() == PRECIOUS, "a foreign file was changed")
@@ -62,16 +62,16 @@ def plant(folder: Path, name: str, make) -> None:
     if name.endswith(".partial") or stat.S_ISLNK(before):
         return
     expect(stat.S_IFMT(path.lstat().st_mode) == stat.S_IFMT(before), "it was replaced")
-    expect(status == 1 or name in FOLDERS, f"exit status {status}: {said[:600]}")
-    expect("step 1/6" not in said or status == 0, f"it began all the same: {said[:600]}")
+    expect(status == 1 or name in FOLDERS, f"exit status {status}: {output[:600]}")
+    expect("step 1/6" not in output or status == 0, f"it began all the same: {output[:600]}")
 
 
 def write_to(folder: Path, option: str, target: Path, accepted: bool) -> None:
     shutil.rmtree(folder / "run", ignore_errors=True)
     before = target.lstat()
-    status, said = run(*training(folder, option, target, "--resume", "none"), timeout=20)
-    expect(status == (0 if accepted else 1), f"exit status {status}: {said[:600]}")
-    expect(accepted or f"cannot write '{target}'" in said, f"not named: {said[:600]}")
+    status, output = run(*training(folder, option, target, "--resume", "none"), timeout=20)
+    expect(status == (0 if accepted else 1), f"exit status {status}: {output[:600]}")
+    expect(accepted or f"cannot write '{target}'" in output, f"not named: {output[:600]}")
     after = target.lstat()
     expect((before.st_ino, before.st_mode) == (after.st_ino, after.st_mode), "it was replaced")
 

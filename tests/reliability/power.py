@@ -118,11 +118,11 @@ def cut(folder: Path, seconds: float, keep: int, variables=None) -> None:
         process.kill()
         process.communicate()
     with mounted(copy, after):
-        said = run_well(*training(folder, after / "run", keep, STEPS))
-        words = said.split("resuming after step ")
+        output = run_well(*training(folder, after / "run", keep, STEPS))
+        words = output.split("resuming after step ")
         resumed = int(words[1].split()[0]) if len(words) > 1 else 0
-        expect(resumed >= saved, f"saved step {saved}, resumed after {resumed}: {said[:600]}")
-        expect("warning" not in said, said[:600])
+        expect(resumed >= saved, f"saved step {saved}, resumed after {resumed}: {output[:600]}")
+        expect("warning" not in output, output[:600])
         check_end(after / "run", folder / "whole")
         left = list((after / "run").rglob("*.partial"))
         expect(not left, f"left behind: {left}")

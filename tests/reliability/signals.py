@@ -48,8 +48,8 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def tail(said: list[str]) -> list[str]:
-    return [text[-500:] for text in said]
+def tail(outputs: list[str]) -> list[str]:
+    return [text[-500:] for text in outputs]
 
 
 class Trial:
@@ -90,15 +90,15 @@ class Trial:
                 self.processes[rank].send_signal(getattr(signal, "SIG" + name))
 
     def end(self) -> tuple[list[str], list[int]]:
-        said = []
+        outputs = []
         for process in self.processes:
             try:
-                said.append(process.communicate(timeout=LIMIT)[0])
+                outputs.append(process.communicate(timeout=LIMIT)[0])
             except subprocess.TimeoutExpired:
                 for other in self.processes:
                     other.kill()
                 raise Failed(f"it goes on {LIMIT} s after the signal")
-        return said, [process.returncode for process in self.processes]
+        return outputs, [process.returncode for process in self.processes]
 
     def status(self) -> dict:
         return json.loads((self.out / "status.json").read_text())
@@ -110,16 +110,16 @@ class Trial:
         if not holds:
             raise Failed(what)
 
-    def check_saved(self, said: list[str], status: list[int], expected: int = 75) -> None:
-        self.require(status == [expected] * len(status), f"ended with {status}: {tail(said)}")
-        self.require(self.checkpoints() == 1, f"{self.checkpoints()} checkpoints: {tail(said)}")
+    def check_saved(self, outputs: list[str], status: list[int], expected: int = 75) -> None:
+        self.require(status == [expected] * len(status), f"ended with {status}: {tail(outputs)}")
+        self.require(self.checkpoints() == 1, f"{self.checkpoints()} checkpoints: {tail(outputs)}")
         self.require(self.status()["state"] == "stopped", f"status {self.status()}")
 
     def finish(self, whole: "Trial") -> None:
         """The same command to its end, undisturbed."""
         self.start()
-        said, status = self.end()
-        self.require(status == [0] * self.ranks, f"did not resume: {tail(said)}")
+        outputs, status = self.end()
+        self.require(status == [0] * self.ranks, f"did not resume: {tail(outputs)}")
         self.require(self.losses() == whole.losses(), "the losses are others")
         weights = [(run.out / "model.safetensors").read_bytes() for run in (self, whole)]
         self.require(weights[0] == weights[1], "the weights are others")
@@ -129,15 +129,15 @@ class Trial:
 def try_one(trial: Trial, name: str, rank: int, chance: random.Random) -> None:
     trial.wait_for_steps(chance.randint(1, 20))
     trial.send(name, (rank,))
-    said, status = trial.end()
+    outputs, status = trial.end()
     if name in SAVING:
-        trial.check_saved(said, status)
+        trial.check_saved(outputs, status)
     elif name in GOING_ON:
-        trial.require(status == [0, 0], f"ended with {status}: {tail(said)}")
+        trial.require(status == [0, 0], f"ended with {status}: {tail(outputs)}")
         trial.require(trial.checkpoints() == (1 if name == "USR1" else 0), f"{trial.checkpoints()} saved")
     else:
         number = getattr(signal, "SIG" + name)
-        trial.require(status[rank] == -number and status[1 - rank] == 70, f"ended with {status}: {tail(said)}")
+        trial.require(status[rank] == -number and status[1 - rank] == 70, f"ended with {status}: {tail(outputs)}")
         state = trial.status()
         # A killed process reports nothing; its id shows that it is gone.
         trial.require(state["state"] == ("running" if name == "KILL" and rank == 0 else "failed"),
@@ -156,8 +156,8 @@ def try_all(trial: Trial, times: int, chance: random.Random) -> None:
 def try_torchrun(trial: Trial, name: str, chance: random.Random) -> None:
     trial.wait_for_steps(chance.randint(1, 20))
     trial.send(name, (0,))
-    said, status = trial.end()  # the ranks hold its pipes until they have ended
-    trial.require(trial.status()["state"] == "stopped", f"{status}, status {trial.status()}: {tail(said)}")
+    outputs, status = trial.end()  # the ranks hold its pipes until they have ended
+    trial.require(trial.status()["state"] == "stopped", f"{status}, status {trial.status()}: {tail(outputs)}")
     trial.require(trial.checkpoints() == 1, f"{trial.checkpoints()} checkpoints")
 
 
@@ -166,11 +166,11 @@ def try_alone(trial: Trial, times: int, chance: random.Random) -> None:
     for _ in range(times):
         trial.send("TERM", (0,))
         time.sleep(chance.uniform(0, 0.02))
-    said, status = trial.end()
+    outputs, status = trial.end()
     # In its first instants the process has not executed the program yet.
-    trial.require(status[0] in (75, -signal.SIGTERM), f"ended with {status}: {tail(said)}")
+    trial.require(status[0] in (75, -signal.SIGTERM), f"ended with {status}: {tail(outputs)}")
     if status[0] == 75 and (trial.out / "status.json").exists():
-        trial.check_saved(said, status)
+        trial.check_saved(outputs, status)
 
 
 TURNS = """

@@ -57,18 +57,18 @@ def run(*arguments, timeout: float = 60, **options) -> tuple[int, str]:
     """Exit status and output. A run that does not end is wrong."""
     process = start(*arguments, **options)
     try:
-        said = process.communicate(timeout=timeout)[0]
+        output = process.communicate(timeout=timeout)[0]
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
         raise Wrong(f"it did not end within {timeout} seconds: {' '.join(map(str, arguments))}")
-    return process.returncode, said
+    return process.returncode, output
 
 
 def run_well(*arguments, **options) -> str:
-    status, said = run(*arguments, **options)
-    expect(status == 0, f"exit status {status}: {said[-1500:]}")
-    return said
+    status, output = run(*arguments, **options)
+    expect(status == 0, f"exit status {status}: {output[-1500:]}")
+    return output
 
 
 class Trials:

@@ -12,8 +12,8 @@ ACTION = re.compile(r"\d+[FBIW]\d+")
 
 def read_table(schedule: str, ranks: int, microbatches: int) -> list[list[str]]:
     """The actions of each rank."""
-    said = call([TITANC, "schedule", schedule, "--ranks", ranks, "--microbatches", microbatches, "--csv"])
-    return [ACTION.findall(row) for row in said.splitlines()]
+    output = call([TITANC, "schedule", schedule, "--ranks", ranks, "--microbatches", microbatches, "--csv"])
+    return [ACTION.findall(row) for row in output.splitlines()]
 
 
 def read_actions(profile: Path) -> list[str]:

@@ -97,19 +97,19 @@ class Run:
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
 
     def wait(self, timeout: float = 300) -> list[str]:
-        said = [rank.communicate(timeout=timeout)[0] for rank in self.ranks]
-        for rank, text in zip(self.ranks, said):
+        outputs = [rank.communicate(timeout=timeout)[0] for rank in self.ranks]
+        for rank, text in zip(self.ranks, outputs):
             if rank.returncode != 0:
                 raise Failed(f"exit status {rank.returncode}: {text[-2000:]}")
-        return said
+        return outputs
 
     def kill(self, victims: tuple[int, ...]) -> None:
         for victim in victims:
             self.ranks[victim].kill()
         for number, rank in enumerate(self.ranks):
-            said = rank.communicate(timeout=60)[0]
+            output = rank.communicate(timeout=60)[0]
             if number not in victims and rank.returncode not in (0, 70):
-                raise Failed(f"the other ended with {rank.returncode}: {said[-2000:]}")
+                raise Failed(f"the other ended with {rank.returncode}: {output[-2000:]}")
 
 
 def rows(run: Path) -> list[tuple[int, float, float]]:
@@ -152,9 +152,9 @@ def try_kills(exe: Path, text: Path, kills: int, seed: int):
         seen = rows(cut) if (cut / "metrics.jsonl").exists() else []
         if seen != expected[:len(seen)]:
             return False, f"    after kill {number + 1} the losses are others"
-    said = saving_run(exe, text, cut, steps).wait()
-    if at and f"resuming after step {at} " not in said[0]:
-        return False, f"    it did not resume after step {at}: {said[0][:300]}"
+    outputs = saving_run(exe, text, cut, steps).wait()
+    if at and f"resuming after step {at} " not in outputs[0]:
+        return False, f"    it did not resume after step {at}: {outputs[0][:300]}"
     if rows(cut) != expected:
         return False, "    the losses are not those of a run that nobody killed"
     if (cut / "model.safetensors").read_bytes() != (whole / "model.safetensors").read_bytes():
@@ -170,11 +170,11 @@ def try_meshes(meshes: list[tuple[Path, int]], text: Path, every: int = EVERY):
     out, unbroken = OUT / f"meshes-from-{name}", OUT / f"unbroken-{name}"
     for number, (exe, processes) in enumerate(meshes, start=1):
         first = ["--save-gradients", out / "gradients.safetensors"] if number == 1 else []
-        said = Run([exe, "--data", text, "--out", out, "--steps", steps, "--seed", "7", "--stop-at",
+        output = Run([exe, "--data", text, "--out", out, "--steps", steps, "--seed", "7", "--stop-at",
                     every * number, "--log-every", 1, "--set", f"checkpoint.every={every}",
                     "--check-replicas", *first], processes=processes).wait()[0]
-        if number > 1 and f"resuming after step {every * (number - 1)} " not in said:
-            return False, f"    mesh {number} did not resume: {said[:300]}"
+        if number > 1 and f"resuming after step {every * (number - 1)} " not in output:
+            return False, f"    mesh {number} did not resume: {output[:300]}"
     Launch(steps, seed=7).run(meshes[-1][0], text, unbroken)
     result = compare(out, unbroken, "float64")
     return result.passed(), result.table()
@@ -239,7 +239,7 @@ def try_files(name: str, one: Path, two: Path, text: Path):
     result = compare(runs[1], runs[0], "float64")
     for name in bitwise_equal(runs[1] / "initial.safetensors", runs[0] / "initial.safetensors"):
         result.faults.append(f"initial parameters: {name} is not bitwise the same")
-    said = []
+    results = []
     for exe, processes in ((one, 1), (two, 2)):
         start = ["--init-from", runs[0] / "model.safetensors"]
         exported = OUT / f"{name}-hf-{processes}"
@@ -247,8 +247,8 @@ def try_files(name: str, one: Path, two: Path, text: Path):
         generate = on_ranks(processes, [exe, "generate", "--prompt", "ab", "--max-tokens", 8, *start])
         written = subprocess.run(generate, env=environment_of({}),
                                  stdout=subprocess.PIPE, check=True).stdout  # any bytes
-        said.append((written, sorted(exported.glob("*.safetensors"))))
-    (text_one, files_one), (text_two, files_two) = said
+        results.append((written, sorted(exported.glob("*.safetensors"))))
+    (text_one, files_one), (text_two, files_two) = results
     alike = {"generated text": bool(text_one) and text_one == text_two,
              "exported tensors": bool(files_one) and not any(
                  bitwise_equal(a, b) for a, b in zip(files_one, files_two, strict=True))}
@@ -266,8 +266,8 @@ def try_evaluation(one: Path, two: Path, text: Path, other: Path):
             exe, text, out, ["--set", f"eval.data.path={other}", "--set", "eval.every=3"])
         lines = (out / "metrics.jsonl").read_text().splitlines()
         evaluated = [row["eval_loss"] for row in map(json.loads, lines) if "eval_loss" in row]
-        said = call([one, "eval", "--data", other, "--init-from", out])
-        found.append([*evaluated, float(said.split()[1])])
+        output = call([one, "eval", "--data", other, "--init-from", out])
+        found.append([*evaluated, float(output.split()[1])])
     good = len(found[0]) == 3 and found[0][1] == found[0][2] and all(
         abs(a - b) <= 1e-11 * abs(a) for a, b in zip(*found, strict=True))
     # Outputs of a step and of the evaluation share memory: the former must be read first.
@@ -280,8 +280,8 @@ def evaluate(exe: Path, text: Path) -> tuple[dict[str, float], str]:
     """The named numbers that `eval` prints after a run of two steps, and the line."""
     out = OUT / f"{exe.name}-run"
     Launch(steps=2).run(exe, text, out)
-    said = call([exe, "eval", "--data", text, "--init-from", out])
-    return {name: float(value) for name, value in re.findall(r"(\w+) ([\d.e+-]+)", said)}, said
+    output = call([exe, "eval", "--data", text, "--init-from", out])
+    return {name: float(value) for name, value in re.findall(r"(\w+) ([\d.e+-]+)", output)}, output
 
 
 def try_perplexity(mixed: Path, named: Path, text: Path):

@@ -49,5 +49,5 @@ def try_index(exe: Path, out: Path):
     command = [exe, "--data", text, "--steps", "2", "--out", out / "outside", "--resume", "none"]
     run = subprocess.run(command, capture_output=True, text=True, timeout=60,
                          env={**os.environ, "OMP_NUM_THREADS": "1"})
-    said = "values.titan:12: index 123 is outside of `rows`, which has 123 elements"
-    return run.returncode == 70 and said in run.stderr, f"status {run.returncode}: {run.stderr}"
+    message = "values.titan:12: index 123 is outside of `rows`, which has 123 elements"
+    return run.returncode == 70 and message in run.stderr, f"status {run.returncode}: {run.stderr}"

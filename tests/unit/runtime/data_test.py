@@ -38,30 +38,30 @@ class DataTest(ProgramCase):
 
     def test_a_token_that_the_model_does_not_know(self):
         self.write_indexed([*TEXT[:700], 256, *TEXT[701:]], "i", 4)
-        _, said = self.train_indexed("stray", status=1)
+        _, output = self.train_indexed("stray", status=1)
         self.assertIn("holds the token 256 at position 700, but the model's vocabulary has 256 tokens",
-                      said)
+                      output)
 
     def test_negative_tokens(self):
         """For every signed type, narrow ones too; the message explains a possible cause."""
         for code, kind in (("b", 2), ("h", 3), ("i", 4), ("q", 5)):
             for token, words in ((-1, ""), (-36, ""), (-100, "; -100 is PyTorch's `ignore_index`")):
                 self.write_indexed([*TEXT[:700], token, *TEXT[701:]], code, kind)
-                _, said = self.train_indexed(f"{code}{token}", "--steps", 2, status=1)
+                _, output = self.train_indexed(f"{code}{token}", "--steps", 2, status=1)
                 self.assertIn(f"holds the token {token} at position 700, but no token is negative{words}",
-                              said)
-                self.assertEqual(f"it may be {token + 256}, stored in a type that is too narrow" in said,
-                                 code == "b" and token != -100, said)
+                              output)
+                self.assertEqual(f"it may be {token + 256}, stored in a type that is too narrow" in output,
+                                 code == "b" and token != -100, output)
 
     def test_weights_that_nothing_reads(self):
-        """The model has no such input: all labels count, which is said."""
+        """The model has no such input: all labels count, and a note says so."""
         self.write_indexed(list(TEXT))
-        _, said = self.train_indexed("all", "--steps", 2)
-        self.assertNotIn("no input `weights`", said)
+        _, output = self.train_indexed("all", "--steps", 2)
+        self.assertNotIn("no input `weights`", output)
         (self.folder / "corpus.weights.bin").write_bytes(bytes(len(TEXT)))
-        _, said = self.train_indexed("answers", "--steps", 2)
-        self.assertIn("the model has no input `weights`, so all labels count, also those that '", said)
-        self.assertIn("corpus.weights.bin' leaves out", said)
+        _, output = self.train_indexed("answers", "--steps", 2)
+        self.assertIn("the model has no input `weights`, so all labels count, also those that '", output)
+        self.assertIn("corpus.weights.bin' leaves out", output)
 
     def test_a_file_that_is_cut_while_it_is_used(self):
         """The file is named, and no token is read as 0: truncated within its last page, and far before it."""
@@ -85,18 +85,18 @@ class DataTest(ProgramCase):
         self.write_indexed(list(TEXT))
         with open(self.folder / "corpus.bin", "ab") as file:
             file.write(b"more")
-        _, said = self.train_indexed("longer", status=1)
-        self.assertIn(f"corpus.idx' lists {2 * len(TEXT)} bytes of tokens, but ", said)
+        _, output = self.train_indexed("longer", status=1)
+        self.assertIn(f"corpus.idx' lists {2 * len(TEXT)} bytes of tokens, but ", output)
 
     def test_one_format_taken_for_the_other(self):
         self.write_indexed(list(TEXT))
         for file in ("corpus.bin", "corpus.idx"):
-            _, said = self.run_exe("--data", file, status=1)
-            self.assertIn(f"'{file}' is no text", said)
-            self.assertIn("--set data.format=indexed", said)
-        _, said = self.run_exe("--data", "text", "--set", "data.format=indexed", status=1)
-        self.assertIn("'text' has no tokens, and no tokenizer is named", said)
-        self.assertIn("--set data.format=text", said)
+            _, output = self.run_exe("--data", file, status=1)
+            self.assertIn(f"'{file}' is no text", output)
+            self.assertIn("--set data.format=indexed", output)
+        _, output = self.run_exe("--data", "text", "--set", "data.format=indexed", status=1)
+        self.assertIn("'text' has no tokens, and no tokenizer is named", output)
+        self.assertIn("--set data.format=text", output)
 
     def test_generates_numbers(self):
         """The same tokens as a program that writes text."""
@@ -108,13 +108,13 @@ class DataTest(ProgramCase):
         self.assertEqual([int(n) for n in numbers.split()], list(text.rstrip("\n").encode()))
         for prompt, mistake in (("73 256", "'256' is none"), ("1.5", "'1.5' is none"),
                                 ("In", "'In' is none"), (" ", "at least one token")):
-            _, said = self.run_exe("generate", *weights, "--prompt", prompt, "--set",
+            _, output = self.run_exe("generate", *weights, "--prompt", prompt, "--set",
                                    "data.format=indexed", status=1)
-            self.assertIn(mistake, said)
+            self.assertIn(mistake, output)
 
     def test_a_format_that_does_not_exist(self):
-        _, said = self.train("parquet", "--set", "data.format=parquet", status=1)
-        self.assertIn("legal: `text` and `indexed`", said)
+        _, output = self.train("parquet", "--set", "data.format=parquet", status=1)
+        self.assertIn("legal: `text` and `indexed`", output)
 
 
 main()

@@ -29,9 +29,9 @@ class NonFiniteTest(ProgramCase):
         """By default the run ends at that step with its own status, and keeps good checkpoints; also with
         two ranks."""
         for ranks in (1, 2):
-            run, said = self.run_nan(f"run-{ranks}", "14", ranks=ranks, status=76 if ranks == 1 else 1)
-            self.assertIn("error: step 14: the loss is nan and the gradient's norm 0", said)
-            self.assertIn("checkpoints/step-12' is good", said)
+            run, output = self.run_nan(f"run-{ranks}", "14", ranks=ranks, status=76 if ranks == 1 else 1)
+            self.assertIn("error: step 14: the loss is nan and the gradient's norm 0", output)
+            self.assertIn("checkpoints/step-12' is good", output)
             status = json.loads((run / "status.json").read_text())
             self.assertEqual((status["state"], status["step"], status["exit_status"]),
                              ("nonfinite", 14, 76))
@@ -39,8 +39,8 @@ class NonFiniteTest(ProgramCase):
             self.assertFalse((run / "model.safetensors").exists())
             rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
             self.assertEqual((rows[-1]["step"], rows[-1]["loss"]), (14, None))
-        _, said = self.train("run-1", "--steps", 20)
-        self.assertIn("resuming after step 12", said)
+        _, output = self.train("run-1", "--steps", 20)
+        self.assertIn("resuming after step 12", output)
 
     def test_a_step_that_would_be_saved(self):
         """It is not saved."""
@@ -49,56 +49,56 @@ class NonFiniteTest(ProgramCase):
 
     def test_warns(self):
         """The run continues; its checkpoints displace no good one, and --resume auto skips them."""
-        run, said = self.run_nan("run", "10", "--set", "on_nonfinite=warn")
-        self.assertEqual(said.count("warning: step 10: the loss is nan"), 1)
+        run, output = self.run_nan("run", "10", "--set", "on_nonfinite=warn")
+        self.assertEqual(output.count("warning: step 10: the loss is nan"), 1)
         self.assertEqual(self.checkpoints(run), [4, 8, -16, -20])
-        out, said = self.train("run", "--steps", 20, "--resume", run / "checkpoints/step-16")
-        self.assertIn("resuming after step 16", said)
+        out, output = self.train("run", "--steps", 20, "--resume", run / "checkpoints/step-16")
+        self.assertIn("resuming after step 16", output)
         run, _ = self.run_nan("again", "10", "--set", "on_nonfinite=warn")
-        _, said = self.train("again", "--steps", 20)
+        _, output = self.train("again", "--steps", 20)
         for step in (20, 16):
-            self.assertRegex(said, f"warning: .*step-{step} is of a step whose loss or gradient is not finite")
-        self.assertIn("resuming after step 8", said)
+            self.assertRegex(output, f"warning: .*step-{step} is of a step whose loss or gradient is not finite")
+        self.assertIn("resuming after step 8", output)
 
     def test_skips_that_do_not_end(self):
         """A hundred non-finite steps in a row end the run, which saves the last finite state; 99 steps do not."""
-        _, said = self.run_nan("some", "14:112", steps=130, every=100, BIGRAM_SKIPS="1")
-        self.assertEqual(said.count("so its update is skipped"), 10)
+        _, output = self.run_nan("some", "14:112", steps=130, every=100, BIGRAM_SKIPS="1")
+        self.assertEqual(output.count("so its update is skipped"), 10)
         for ranks in (1, 2):
-            run, said = self.run_nan(f"all-{ranks}", "14", steps=130, every=12, ranks=ranks,
+            run, output = self.run_nan(f"all-{ranks}", "14", steps=130, every=12, ranks=ranks,
                                      BIGRAM_SKIPS="1", status=76 if ranks == 1 else 1)
-            self.assertIn("error: step 113: the loss is nan and the gradient's norm 0", said)
-            self.assertIn("as in all of the last 100 steps, whose updates were skipped", said)
-            self.assertIn("checkpoints/step-12' is good", said)
+            self.assertIn("error: step 113: the loss is nan and the gradient's norm 0", output)
+            self.assertIn("as in all of the last 100 steps, whose updates were skipped", output)
+            self.assertIn("checkpoints/step-12' is good", output)
             status = json.loads((run / "status.json").read_text())
             self.assertEqual((status["state"], status["step"], status["exit_status"]),
                              ("nonfinite", 113, 76))
 
     def test_a_word_that_is_compiled_in(self):
         """A program compiled without skipping prints the command that rebuilds it."""
-        _, said = self.run_nan("run", "10", "--set", "on_nonfinite=skip", status=1)
-        self.assertIn("`on_nonfinite` cannot be skip [T0503]", said)
-        self.assertIn("rebuild to change it: `titanc build FILE.titan --set on_nonfinite=skip`", said)
+        _, output = self.run_nan("run", "10", "--set", "on_nonfinite=skip", status=1)
+        self.assertIn("`on_nonfinite` cannot be skip [T0503]", output)
+        self.assertIn("rebuild to change it: `titanc build FILE.titan --set on_nonfinite=skip`", output)
 
     def test_nothing_good_is_left(self):
         """--resume auto does not restart silently; an explicit folder is accepted."""
         run, _ = self.run_nan("run", "1", "--set", "on_nonfinite=warn")
-        _, said = self.train("run", "--steps", 24, status=1)
-        self.assertIn("can be used: start over with --resume none", said)
-        _, said = self.train("run", "--steps", 24, "--resume", run / "checkpoints/step-20")
-        self.assertIn("resuming after step 20", said)
+        _, output = self.train("run", "--steps", 24, status=1)
+        self.assertIn("can be used: start over with --resume none", output)
+        _, output = self.train("run", "--steps", 24, "--resume", run / "checkpoints/step-20")
+        self.assertIn("resuming after step 20", output)
 
     def test_a_schedule_that_is_moved(self):
         """A resumed run reports it."""
         run, _ = self.train("run", "--steps", 10, "--set", "checkpoint.every=5")
-        _, said = self.train("run", "--steps", 20)
-        self.assertRegex(said, "note: the schedule ends at step 20, and ended at 10 when the checkpoint was")
+        _, output = self.train("run", "--steps", 20)
+        self.assertRegex(output, "note: the schedule ends at step 20, and ended at 10 when the checkpoint was")
         run, _ = self.train("part", "--steps", 20, "--stop-at", 10)
-        _, said = self.train("part", "--steps", 16)
-        self.assertRegex(said, r"; the learning rate of step 11 is 1\.94 instead of 2\.4")
-        _, said = self.train("part", "--steps", 16, "--resume", run / "checkpoints/step-10", "--set",
+        _, output = self.train("part", "--steps", 16)
+        self.assertRegex(output, r"; the learning rate of step 11 is 1\.94 instead of 2\.4")
+        _, output = self.train("part", "--steps", 16, "--resume", run / "checkpoints/step-10", "--set",
                              "schedule.decay=constant")
-        self.assertNotIn("the schedule ends", said)
+        self.assertNotIn("the schedule ends", output)
 
 
 main()

@@ -70,8 +70,8 @@ class ObserveTest(ProgramCase):
 
     def test_no_profile(self):
         """A run that ends before its profile starts reports it; a profile of no steps is refused."""
-        run, said = self.train("short", "--profile=5", "--steps", 2)
-        self.assertIn("warning: there is no profile", said)
+        run, output = self.train("short", "--profile=5", "--steps", 2)
+        self.assertIn("warning: there is no profile", output)
         self.assertFalse((run / "profile").exists())
         self.assertIn("--profile: Value 0 not in range", self.train("none", "--profile=0", status=2)[1])
 
@@ -120,7 +120,7 @@ class ObserveTest(ProgramCase):
     def test_losses_with_names(self):
         """A named loss is in the rows, the events and the output of `eval`, not in the console lines."""
         settings = ["--set", f"eval.data.path={self.text}", "--set", "eval.every=2"]
-        run, said = self.train("run", *settings, "--steps", 4)
+        run, output = self.train("run", *settings, "--steps", 4)
         rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
         self.assertEqual([row["losses"] for row in rows], [{"nll": row["loss"]} for row in rows])
         evaluated = [row for row in rows if "eval_loss" in row]
@@ -128,7 +128,7 @@ class ObserveTest(ProgramCase):
         for row in rows:
             expected = {"nll": row["eval_loss"]} if row in evaluated else None
             self.assertEqual(row.get("eval_losses"), expected)
-        self.assertNotIn("nll", said)
+        self.assertNotIn("nll", output)
         out, _ = self.run_exe("eval", "--data", self.text, "--init-from", run)
         whole = out.split()[1]
         self.assertTrue(out.startswith(f"loss {whole} (nll {whole})  perplexity "), out)
@@ -142,21 +142,21 @@ class ObserveTest(ProgramCase):
     def test_share_of_the_peak(self):
         """If the device's peak is configured, mfu is in the rows, the events and the lines: 800 operations
         per token by the formula, 1,000 as executed."""
-        run, said = self.train("run", "--set", "metrics.peak_tflops=1e-4", "--steps", 3, ranks=2)
+        run, output = self.train("run", "--set", "metrics.peak_tflops=1e-4", "--steps", 3, ranks=2)
         rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
         self.assertEqual(len(rows), 3)
         for row in rows:
             share = 100 * 800e-12 * row["tokens_per_second"] / 2 / 1e-4
             self.assertAlmostEqual(row["mfu"] / share, 1, places=4)
             self.assertAlmostEqual(row["tflops"] / (1000e-12 * row["tokens_per_second"]), 1, places=4)
-        for row, shown in zip(rows, re.findall(r" tok/s  mfu ([0-9.]+) %  ", said), strict=True):
+        for row, shown in zip(rows, re.findall(r" tok/s  mfu ([0-9.]+) %  ", output), strict=True):
             self.assertLess(abs(row["mfu"] - float(shown)), 0.051)
         scalars = self.read_events(run).Scalars
         for row, mfu, tflops in zip(rows, scalars("mfu(%)"), scalars("tflops"), strict=True):
             self.assertAlmostEqual(mfu.value / row["mfu"], 1, places=4)
             self.assertAlmostEqual(tflops.value / (row["mfu"] / 100 * 1e-4), 1, places=4)
-        plain, said = self.train("plain", "--steps", 1)
-        self.assertNotIn("mfu", said + (plain / "metrics.jsonl").read_text())
+        plain, output = self.train("plain", "--steps", 1)
+        self.assertNotIn("mfu", output + (plain / "metrics.jsonl").read_text())
         self.assertIn("`metrics.peak_tflops` takes a number from 0 on, not -1",
                       self.train("none", "--set", "metrics.peak_tflops=-1", status=1)[1])
 

@@ -104,12 +104,12 @@ class ProgramTest(ProgramCase):
         other.write_bytes(b"It was the best of times, it was the worst of times. " * 20)
         sets = ["--eval-data", f"web={self.text}", "--eval-data", f"old-times={other}"]
         for ranks in (1, 2):
-            run, said = self.train(f"run{ranks}", *sets, "--set", "eval.every=20", ranks=ranks)
+            run, output = self.train(f"run{ranks}", *sets, "--set", "eval.every=20", ranks=ranks)
             rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
             evaluated = {row["step"]: row["eval_sets"] for row in rows if "eval_sets" in row}
             self.assertEqual(list(evaluated), [20, 40])
             self.assertFalse(any("eval_loss" in row for row in rows))
-            self.assertIn("step 40  evaluation old-times: loss ", said)
+            self.assertIn("step 40  evaluation old-times: loss ", output)
             out, _ = self.run_exe("eval", *sets, "--init-from", run, "--json", ranks=ranks)
             found = [json.loads(line) for line in out.splitlines()]
             self.assertEqual([one["set"] for one in found], ["web", "old-times"])
@@ -137,16 +137,16 @@ class ProgramTest(ProgramCase):
                 (["1 x 2 y"], "is a mixture, but an evaluation reads every sample once: name the sets, "
                               "as in \"web=x code=y\"", 1)):
             arguments = [word for one in sets for word in ("--eval-data", one)]
-            said = self.run_exe("eval", *arguments, "--init-from", run, status=status)[1]
-            self.assertRegex(said.replace("\n", " "), words if "|" in words else re.escape(words))
-        said = self.run_exe("--data", f"web={self.text}", status=1)[1]
-        self.assertIn("names an evaluation set, and these are data to train on", said)
-        said = self.run_exe("--data", self.text, "--eval-data", self.text, status=2)[1]
-        self.assertIn("--eval-data has no effect on a run that never evaluates", said)
-        said = self.run_exe("--data", self.text, "--init-from", "teacher=", status=2)[1]
-        self.assertIn("--init-from 'teacher=' names no file or directory", said)
-        said = self.run_exe("generate", "--eval-data", "x", "--init-from", run, status=2)[1]
-        self.assertIn("--eval-data has no effect on `generate`", said)
+            output = self.run_exe("eval", *arguments, "--init-from", run, status=status)[1]
+            self.assertRegex(output.replace("\n", " "), words if "|" in words else re.escape(words))
+        output = self.run_exe("--data", f"web={self.text}", status=1)[1]
+        self.assertIn("names an evaluation set, and these are data to train on", output)
+        output = self.run_exe("--data", self.text, "--eval-data", self.text, status=2)[1]
+        self.assertIn("--eval-data has no effect on a run that never evaluates", output)
+        output = self.run_exe("--data", self.text, "--init-from", "teacher=", status=2)[1]
+        self.assertIn("--init-from 'teacher=' names no file or directory", output)
+        output = self.run_exe("generate", "--eval-data", "x", "--init-from", run, status=2)[1]
+        self.assertIn("--eval-data has no effect on `generate`", output)
 
     def test_incomplete_mixtures(self):
         """The message for a malformed mixture shows the right form."""
@@ -329,9 +329,9 @@ class ProgramTest(ProgramCase):
                 (["eval", "--data", short, "--init-from", run], "'.*short' holds 5 tokens"),
                 (["export", "--init-from", run], "--hf DIR")):
             err = self.run_exe(*arguments, ranks=2, status=1)[1]
-            said = [line for line in err.splitlines() if line.startswith("error: ")]
-            self.assertEqual(len(said), 1, err)
-            self.assertRegex(said[0], words)
+            errors = [line for line in err.splitlines() if line.startswith("error: ")]
+            self.assertEqual(len(errors), 1, err)
+            self.assertRegex(errors[0], words)
 
     def test_help_and_dry_run(self):
         """--help explains; --dry-run prints the plan and writes nothing."""

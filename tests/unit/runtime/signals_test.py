@@ -54,13 +54,13 @@ class SignalsTest(ProgramCase):
     def end(self, processes, status=75, seconds=30):
         """All must end with this status in time; returns their output."""
         begun = time.monotonic()
-        said = ""
+        output = ""
         for process in processes:
             out, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, status, out + err)
-            said += out + err
+            output += out + err
         self.assertLess(time.monotonic() - begun, seconds)
-        return said
+        return output
 
     def check_saved_once(self, folder, name="SIGTERM"):
         status = json.loads((folder / "status.json").read_text())
@@ -143,8 +143,8 @@ class SignalsTest(ProgramCase):
             self.wait_for(lambda: list(folder.glob("checkpoints/step-2*")), processes)
             time.sleep(chance.random() * 0.02)
             processes[0].send_signal(signal.SIGTERM)
-            said = self.end(processes)
-            step = int(re.search(r"stopped by SIGTERM after step (\d+)", said)[1])
+            output = self.end(processes)
+            step = int(re.search(r"stopped by SIGTERM after step (\d+)", output)[1])
             self.assertLessEqual(step, 3)
             self.assertEqual(sorted(path.name for path in (folder / "checkpoints").iterdir()),
                              [f"step-{n}" for n in range(1, step + 1)])
@@ -155,9 +155,9 @@ class SignalsTest(ProgramCase):
         self.wait_for_steps(folder, processes)
         for process in processes:
             process.send_signal(signal.SIGUSR1)
-        said = self.end(processes, status=0)
+        output = self.end(processes, status=0)
         self.assertEqual(len(list((folder / "checkpoints").iterdir())), 1)
-        self.assertRegex(said, r"saved step \d+, as SIGUSR1 asks")
+        self.assertRegex(output, r"saved step \d+, as SIGUSR1 asks")
         self.assertEqual(len(losses(folder)), 400)
 
     def test_a_later_one_ends_it_at_once(self):
@@ -181,8 +181,8 @@ class SignalsTest(ProgramCase):
         self.wait_for(lambda: (folder / "status.json").exists(), processes)
         time.sleep(0.2)
         processes[0].send_signal(signal.SIGTERM)
-        said = self.end(processes, status=70, seconds=10)
-        self.assertRegex(said, "error: rank 0: SIGTERM came [12] s ago and the step has not ended")
+        output = self.end(processes, status=70, seconds=10)
+        self.assertRegex(output, "error: rank 0: SIGTERM came [12] s ago and the step has not ended")
         status = json.loads((folder / "status.json").read_text())
         self.assertEqual((status["state"], status["exit_status"], status["step"]), ("failed", 70, 0))
         for wrong in ("soon", "0", "-1"):
@@ -248,11 +248,11 @@ class SignalsTest(ProgramCase):
         self.assertLess(abs(status["started"] - time.time()), 600)
         processes[0].kill()
         processes[0].communicate()
-        _, said = self.train("run", "--steps", 5, "--resume", "none")
-        self.assertRegex(said, fr"note: the run before ended without a word after step \d+ \(process "
+        _, output = self.train("run", "--steps", 5, "--resume", "none")
+        self.assertRegex(output, fr"note: the run before ended without a word after step \d+ \(process "
                                fr"{processes[0].pid} on .*, last seen 20..-..-.. ")
-        _, said = self.train("run", "--steps", 5, "--resume", "none")
-        self.assertNotIn("without a word", said)
+        _, output = self.train("run", "--steps", 5, "--resume", "none")
+        self.assertNotIn("without a word", output)
 
 
 main()

@@ -157,7 +157,7 @@ TEST(Agreement, RefusesForgedValues) {
 // If rank 3 waits for 1 and 1 waits for 0, all report 0.
 TEST(RootCause, IsThatOfTheRankThatIsNotThere) {
   ThreadStore store;
-  std::vector<std::string> said(4);
+  std::vector<std::string> reports(4);
   std::vector<std::thread> threads;
   const int waitsFor[] = {-1, 0, 0, 1};
   for (int rank = 1; rank < 4; ++rank)
@@ -166,13 +166,13 @@ TEST(RootCause, IsThatOfTheRankThatIsNotThere) {
       std::this_thread::sleep_for(std::chrono::milliseconds(rank == 3 ? 0 : 200));
       std::string message = "rank " + std::to_string(rank) + ": rank " +
                             std::to_string(waitsFor[rank]) + " did not come in time";
-      said[rank] = withRootCause(rendezvous, rank, 4, message, {waitsFor[rank], false}, [] {});
+      reports[rank] = withRootCause(rendezvous, rank, 4, message, {waitsFor[rank], false}, [] {});
     });
   for (std::thread &thread : threads)
     thread.join();
-  EXPECT_EQ(said[1], "rank 1: rank 0 did not come in time");
-  EXPECT_EQ(said[3], "rank 3: rank 1 did not come in time; the first cause: "
-                     "rank 1: rank 0 did not come in time");
+  EXPECT_EQ(reports[1], "rank 1: rank 0 did not come in time");
+  EXPECT_EQ(reports[3], "rank 3: rank 1 did not come in time; the first cause: "
+                        "rank 1: rank 0 did not come in time");
 }
 
 // The failure of an ended rank is the root cause; in a cycle it is the first failure.

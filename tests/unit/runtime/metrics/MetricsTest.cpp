@@ -154,9 +154,9 @@ TEST_F(Metrics, StatusBeats) {
   for (int i = 0; i < 1000 && isTold() == std::string::npos; ++i)
     usleep(5000);
   EXPECT_NE(isTold(), std::string::npos);
-  const std::string said = describeUnended(path("status.json"));
-  EXPECT_TRUE(said.starts_with("after step 9 (process " + std::to_string(getpid()) + " on "))
-      << said;
+  const std::string description = describeUnended(path("status.json"));
+  EXPECT_TRUE(description.starts_with("after step 9 (process " + std::to_string(getpid()) + " on "))
+      << description;
   std::ofstream(path("damaged.json")) << "{\"state\": \"running\""; // without a heartbeat
   EXPECT_EQ(describeUnended(path("damaged.json")), "");
 }
