@@ -1,22 +1,21 @@
 // The libFuzzer entry point of `titanc import`. No config.json crashes it: it is refused with an
 // error, or gives a program that the checker accepts.
 #include "compiler/driver/Commands.h"
+#include "tests/fuzz/Demand.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <sstream>
 
 using namespace titan;
 
 namespace {
 
-void demand(bool holds, const DiagnosticEngine &diags, const char *what) {
+/// Also prints the diagnostics.
+void demand(bool holds, const DiagnosticEngine &diags, const std::string &message) {
   if (holds)
     return;
   std::ostringstream out;
   diags.print(out, ColorMode::Never);
-  std::fprintf(stderr, "fuzz-config: %s\n%s", what, out.str().c_str());
-  std::abort();
+  fail(message + '\n' + out.str());
 }
 
 void check(const std::string &program) {
@@ -25,7 +24,7 @@ void check(const std::string &program) {
   options.text = program;
   driver::CompilerInstance instance(options);
   instance.checkAll();
-  demand(!instance.diags.hasErrors(), instance.diags, program.c_str());
+  demand(!instance.diags.hasErrors(), instance.diags, program);
 }
 
 } // namespace

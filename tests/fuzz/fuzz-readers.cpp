@@ -6,10 +6,9 @@
 #include "base/files/NpyFile.h"
 #include "base/files/Safetensors.h"
 #include "runtime/lib/weights/ShardIndex.h"
+#include "tests/fuzz/Demand.h"
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -22,13 +21,6 @@ using namespace titan;
 namespace {
 
 using Bytes = std::span<const std::byte>;
-
-void demand(bool holds, const char *what) {
-  if (holds)
-    return;
-  std::fprintf(stderr, "fuzz-readers: %s\n", what);
-  std::abort();
-}
 
 /// A file in memory with this content, while it lives.
 class File {

@@ -2,9 +2,8 @@
 // formatting must be stable and preserve the syntax tree.
 #include "compiler/driver/RunSummary.h"
 #include "compiler/syntax/Format.h"
+#include "tests/fuzz/Demand.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <sstream>
 
 using namespace titan;
@@ -23,13 +22,6 @@ std::optional<std::string> formatted(const std::string &text) {
   SourceManager sources;
   DiagnosticEngine diags(sources);
   return syntax::format(sources, sources.addBuffer("format", text), diags);
-}
-
-void demand(bool holds, const char *what) {
-  if (holds)
-    return;
-  std::fprintf(stderr, "fuzz-titanc: %s\n", what);
-  std::abort();
 }
 
 void checkFormat(const std::string &text) {
