@@ -131,7 +131,7 @@ statement
       | returnStmt
       | repeatStmt
       | ifStmt
-      | islandStmt
+      | precisionStmt
       ) terminator
     ;
 
@@ -150,7 +150,7 @@ assignStmt: target (COMMA newName)* ASSIGN expr;
 returnStmt: RETURN expr (COMMA expr)*;
 repeatStmt: REPEAT expr (AS newName)? body;
 ifStmt: IF expr body (ELSE IF expr body)* (ELSE body)?;
-islandStmt: IN typeName body;
+precisionStmt: IN typeName body;
 
 target: IDENT;
 bufferName: IDENT;

@@ -95,8 +95,8 @@ StmtPtr Builder::buildStmt(P::StatementContext &context) {
     return buildRepeat(*stmt);
   if (P::IfStmtContext *stmt = context.ifStmt())
     return buildIf(*stmt);
-  if (P::IslandStmtContext *stmt = context.islandStmt()) {
-    auto made = std::make_unique<IslandStmt>(at(*stmt));
+  if (P::PrecisionStmtContext *stmt = context.precisionStmt()) {
+    auto made = std::make_unique<PrecisionStmt>(at(*stmt));
     made->type = name(*stmt->typeName());
     made->body = buildBody(*stmt->body());
     return made;

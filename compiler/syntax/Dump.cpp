@@ -88,7 +88,7 @@ void Dumper::control(const Stmt &stmt) {
       labelled("count", *s->count);
       body(s->body);
     });
-  } else if (const auto *s = stmt.as<IslandStmt>()) {
+  } else if (const auto *s = stmt.as<PrecisionStmt>()) {
     line("In ") << s->type.text << '\n';
     nested([&] { body(s->body); });
   } else if (const auto *s = stmt.as<IfStmt>()) {

@@ -37,7 +37,7 @@ enum class StmtKind {
   Return,
   Repeat,
   If,
-  Island
+  Precision
 };
 
 struct Stmt : CastMixin<Stmt> {
@@ -189,7 +189,7 @@ struct IfStmt : StmtOf<StmtKind::If> {
 };
 
 /// `in f32 { ... }`: the statements compute in that element type.
-struct IslandStmt : StmtOf<StmtKind::Island> {
+struct PrecisionStmt : StmtOf<StmtKind::Precision> {
   using StmtOf::StmtOf;
   Name type;
   Body body;

@@ -127,7 +127,7 @@ Value AttentionCall::addSink(const Value &result, const Value &logSum) {
 
 /// The softmax probability of the keys against the sink, computed in the type of the softmax.
 Value AttentionCall::softmaxWithoutSink(const Value &sink, const Value &logSum) {
-  Island island(elaboration.recorder, wider(elaboration.recorder.computeType, DType::F32));
+  PrecisionRegion region(elaboration.recorder, wider(elaboration.recorder.computeType, DType::F32));
   Value fraction = elaboration.tensors.elementwise("sub", logSum, sink, args.loc(), args.loc(),
                                                    args.keywordLoc("sink"));
   return fraction.isError() ? fraction : elaboration.tensors.unary("sigmoid", fraction, args.loc());

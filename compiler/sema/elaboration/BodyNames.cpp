@@ -10,8 +10,8 @@ std::vector<const Body *> getBodies(const Stmt &stmt) {
   std::vector<const Body *> bodies;
   if (auto *repeat = stmt.as<RepeatStmt>())
     bodies.push_back(&repeat->body);
-  if (auto *island = stmt.as<IslandStmt>())
-    bodies.push_back(&island->body);
+  if (auto *region = stmt.as<PrecisionStmt>())
+    bodies.push_back(&region->body);
   if (auto *branch = stmt.as<IfStmt>()) {
     for (const IfStmt::Branch &each : branch->branches)
       bodies.push_back(&each.body);

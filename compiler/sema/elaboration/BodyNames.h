@@ -12,7 +12,7 @@ std::vector<const syntax::Body *> getBodies(const syntax::Stmt &stmt);
 std::vector<syntax::Name> assignedNames(const syntax::Body &body);
 
 /// Names that a statement defines for later statements. They include definitions in the body of an
-/// `if` or of an island, but not in the body of a `repeat`.
+/// `if` or of a precision region, but not in the body of a `repeat`.
 std::vector<syntax::Name> definedNames(const syntax::Stmt &stmt);
 
 /// The names after `as` in a text: `x[seq as keys]`, `split(x, head as (pair, two))`.

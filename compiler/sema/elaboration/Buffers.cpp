@@ -23,7 +23,7 @@ std::optional<DType> Buffers::storedType(const ParamStmt &stmt) {
         .help("an `int` may be 0 or 1");
     return std::nullopt;
   }
-  // A run in f64 checks numbers, so its buffers are f64, like islands.
+  // A run in f64 checks numbers, so its buffers are f64, like precision regions.
   return dtype && isFloat(*dtype) && spec.params == DType::F64 ? DType::F64 : dtype;
 }
 
@@ -57,15 +57,15 @@ bool Buffers::mayUpdate(const UpdateStmt &stmt, const Binding &buffer) {
   return true;
 }
 
-/// A mean over many steps changes little in each, so an update is an island of the type of the
-/// buffer if that is wider.
+/// A mean over many steps changes little in each, so an update is a precision region of the type of
+/// the buffer if that is wider.
 Value Buffers::nextValue(const Expr &expr, const std::string &name, const TensorType &type,
                          const std::string &what) {
   DType computed = elaboration.recorder.computeType;
   Value value;
   {
-    Island island(elaboration.recorder,
-                  isFloat(type.dtype) ? wider(computed, type.dtype) : computed);
+    PrecisionRegion region(elaboration.recorder,
+                           isFloat(type.dtype) ? wider(computed, type.dtype) : computed);
     value = eval(expr, &type.dims);
   }
   Location at = expr.loc;

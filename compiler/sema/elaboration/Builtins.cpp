@@ -112,8 +112,8 @@ Value Builtins::toFloat(CallArgs &args) {
   if (isFloat(type.dtype)) {
     report(Code::DTypeMismatch, args.getLoc(0),
            std::string("`float` converts int and bool, but this is ") + spelling(type.dtype))
-        .help(
-            "leave it out; where the element type matters, compute in an island: `in f32 { ... }`");
+        .help("leave it out; where the element type matters, compute in a precision region: `in "
+              "f32 { ... }`");
     return {};
   }
   return emit(Op(OpKind::Cast, {args[0].tensor}), {elaboration.recorder.computeType, type.dims},

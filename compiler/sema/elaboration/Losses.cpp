@@ -16,7 +16,7 @@ DType Losses::computeType() const {
 
 Value Losses::evalLoss(const Expr &expr) {
   const DType dtype = computeType();
-  Island island(elaboration.recorder, dtype);
+  PrecisionRegion region(elaboration.recorder, dtype);
   Value value = eval(expr);
   return value.isTensor()
              ? Value::ofTensor(elaboration.recorder.converted(value.tensor, dtype, expr.loc))
@@ -89,7 +89,7 @@ void Losses::add(const Kind &kind, const std::string &name, const Expr &expr, Lo
 void Losses::sum() {
   if (model.losses.empty())
     return;
-  Island island(elaboration.recorder, computeType());
+  PrecisionRegion region(elaboration.recorder, computeType());
   std::string outer = std::exchange(context.variable, "loss");
   Value total = Value::ofTensor(model.losses.front().value);
   for (size_t i = 1; i < model.losses.size() && total.isTensor(); ++i) {

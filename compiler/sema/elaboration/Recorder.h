@@ -46,15 +46,16 @@ private:
   bool reportedTooLarge = false; ///< a too large tensor was reported
 };
 
-/// Sets another compute type during its lifetime.
-class Island {
+/// A precision region: sets another compute type during its lifetime.
+class PrecisionRegion {
 public:
-  Island(Recorder &recorder, DType dtype) : recorder(recorder), outer(recorder.computeType) {
+  PrecisionRegion(Recorder &recorder, DType dtype)
+      : recorder(recorder), outer(recorder.computeType) {
     recorder.computeType = dtype;
   }
-  ~Island() { recorder.computeType = outer; }
-  Island(const Island &) = delete;
-  Island &operator=(const Island &) = delete;
+  ~PrecisionRegion() { recorder.computeType = outer; }
+  PrecisionRegion(const PrecisionRegion &) = delete;
+  PrecisionRegion &operator=(const PrecisionRegion &) = delete;
 
 private:
   Recorder &recorder;

@@ -175,7 +175,7 @@ bool elaborateReplacements(const Model &model, const std::vector<Replacement> &r
     groups[{parameter.repeats, parameter.iterations, each.component}].push_back(each);
   }
   for (const auto &[key, group] : groups) {
-    Specialisation spec; // an update is an island of a wider parameter's type
+    Specialisation spec; // an update is a precision region of a wider parameter's type
     Scope scope;
     Frame top{nullptr, group[0].unit, &scope, nullptr, group[0].value->loc};
     Elaboration elaboration(library, diags, function, spec, top);

@@ -82,8 +82,8 @@ void Statements::statement(const Stmt &stmt) {
     return elaboration.repeats.repeat(*stmt.as<RepeatStmt>());
   case StmtKind::If:
     return branch(*stmt.as<IfStmt>());
-  case StmtKind::Island:
-    return island(*stmt.as<IslandStmt>());
+  case StmtKind::Precision:
+    return precision(*stmt.as<PrecisionStmt>());
   case StmtKind::Return:
     break;
   }
@@ -268,14 +268,16 @@ void Statements::branch(const IfStmt &stmt) {
     elaborate(*stmt.elseBody);
 }
 
-/// A run in f64 checks numbers, so its islands are f64 too.
-void Statements::island(const IslandStmt &stmt) {
+/// A run in f64 checks numbers, so its precision regions are f64 too.
+void Statements::precision(const PrecisionStmt &stmt) {
   std::optional<DType> dtype = elaboration.dims.resolveDType(stmt.type);
   if (dtype && !isFloat(*dtype))
-    report(Code::IslandType, stmt.type.loc,
-           "nothing can be computed in " + stmt.type.text + ": an island is f32, f64 or bf16");
+    report(Code::PrecisionRegionType, stmt.type.loc,
+           "operations cannot compute in " + stmt.type.text +
+               ": a precision region is f32, f64 or bf16");
   bool isChanged = dtype && isFloat(*dtype) && spec.compute != DType::F64;
-  Island island(elaboration.recorder, isChanged ? *dtype : elaboration.recorder.computeType);
+  PrecisionRegion region(elaboration.recorder,
+                         isChanged ? *dtype : elaboration.recorder.computeType);
   elaborate(stmt.body);
 }
 

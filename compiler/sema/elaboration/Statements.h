@@ -35,7 +35,7 @@ private:
   void letSingle(const syntax::LetStmt::Target &target, const syntax::Expr &value);
   void bindLet(const syntax::Name &name, Value value);
   void branch(const syntax::IfStmt &stmt);
-  void island(const syntax::IslandStmt &stmt);
+  void precision(const syntax::PrecisionStmt &stmt);
   void returnValues(const syntax::ReturnStmt &stmt);
   // OptimizerBody.cpp
   bool belongsHere(const syntax::Stmt &stmt);

@@ -19,8 +19,8 @@ void collectInputDims(const Body &body, std::vector<std::string> &names) {
         if (const std::string &name = ref.known().text;
             std::find(names.begin(), names.end(), name) == names.end())
           names.push_back(name);
-    if (auto *island = stmt->as<IslandStmt>())
-      collectInputDims(island->body, names);
+    if (auto *region = stmt->as<PrecisionStmt>())
+      collectInputDims(region->body, names);
     if (auto *choice = stmt->as<IfStmt>()) {
       for (const IfStmt::Branch &branch : choice->branches)
         collectInputDims(branch.body, names);

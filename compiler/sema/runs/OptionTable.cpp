@@ -146,7 +146,7 @@ std::vector<OptionSpec> precisionOptions() {
   return {
       elementType("precision.params", {"f32", "f64", "bf16"}, "element type of parameters"),
       elementType("precision.compute", {"f32", "f64", "bf16"},
-                  "element type of computations outside of islands"),
+                  "element type of computations outside of precision regions"),
       effectiveWith("precision.compute=bf16",
                     elementType("precision.reduce", {"auto", "f32", "f64", "bf16"},
                                 "element type in which parameters' gradients are reduced; auto: "

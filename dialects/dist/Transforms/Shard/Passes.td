@@ -152,7 +152,7 @@ def DistWidenReductions : Pass<"dist-widen-reductions", "::mlir::func::FuncOp"> 
     cast is inserted. The reduced value is cast back.
 
     Gradients of parameters already have their declared type (`reduce`) and are unchanged. So are values
-    that a precision island computes in another type.
+    that a precision region computes in another type.
 
     ```mlir
     %0 = titan.contract %a, %w : (bf16 [{}, {tp} ], bf16 [{tp}, {} ]) -> bf16 [{}, {} ] partial sum {tp}

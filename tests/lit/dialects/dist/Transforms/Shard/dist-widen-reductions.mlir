@@ -26,7 +26,7 @@ func.func @activations(%x: !x, %w: !w, %p: !part) -> (!sum, !sum)
   return %1, %2 : !sum, !sum
 }
 
-// Gradients of parameters and values of precision islands keep their types.
+// Gradients of parameters and values of precision regions keep their types.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: titan.cast
 func.func @others(%p: !part, %q: !wide) -> (!sum {titan.gradient = "w"}, !widesum)
