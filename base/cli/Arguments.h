@@ -63,7 +63,7 @@ inline void refuseEmpty(const CLI::App &app) {
   for (const CLI::Option *option : app.get_options())
     for (const std::string &value : option->results())
       if (value.empty() && !option->get_positional())
-        throw CLI::ParseError(option->get_name() + " needs a value that is not empty", 2);
+        throw CLI::ParseError(option->get_name() + " needs a non-empty value", 2);
 }
 
 /// The names of the commands of an application.
@@ -104,7 +104,7 @@ inline std::string unknownArgument(const CLI::ParseError &error) {
 inline std::string explain(const CLI::ParseError &error) {
   std::string text = error.what();
   if (std::string unknown = unknownArgument(error); !unknown.empty())
-    return "nothing is known of the argument `" + unknown + "`";
+    return "unknown argument `" + unknown + "`";
   if (dynamic_cast<const CLI::ArgumentMismatch *>(&error)) {
     bool isTwice = text.find("At Most") != std::string::npos;
     return text.substr(0, text.find(':')) +

@@ -51,7 +51,7 @@ DataPaths parseMixture(const std::vector<std::string> &words) {
   for (size_t i = 0; i < words.size(); i += 2) {
     const std::optional<double> weight = parseWeight(words[i]);
     if (!weight)
-      return mistake("`" + words[i] + "` is no weight");
+      return mistake("`" + words[i] + "` is not a weight");
     if (i + 1 == words.size())
       return mistake("the weight `" + words[i] + "` has no path");
     mixture.paths.push_back({words[i + 1], *weight});
@@ -68,12 +68,12 @@ DataPaths parseSets(const std::vector<std::string> &words) {
     const std::string name = word.substr(0, start - 1);
     if (!isName(name))
       return mistake("the name `" + name +
-                     "` has other characters than letters, digits, `_` and `-`");
+                     "` may contain only letters, digits, `_` and `-`");
     if (start == word.size())
       return mistake("`" + name + "` has no path");
     if (std::any_of(sets.paths.begin(), sets.paths.end(),
                     [&](const DataPath &other) { return other.name == name; }))
-      return mistake("two sets are called `" + name + "`");
+      return mistake("two sets have the name `" + name + "`");
     sets.paths.push_back({word.substr(start), 1, name});
   }
   return sets;

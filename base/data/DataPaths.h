@@ -22,7 +22,7 @@ struct DataPath {
 
 struct DataPaths {
   std::vector<DataPath> paths; ///< at least one; empty after a mistake
-  std::string mistake = {};    ///< a clause for a message: "`code` is no weight"
+  std::string mistake = {};    ///< a clause for a message: "`code` is not a weight"
 };
 
 /// A text is a mixture if it has four words or more and the first is a weight; it then has an even

@@ -63,12 +63,12 @@ private:
 
   TokenType readHead() {
     if (bytes.size() < magic.size() || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
-      refuse("is no index of tokens: it does not begin with MMIDIDX");
+      refuse("is not a token index: it does not begin with MMIDIDX");
     if (bytes.size() < headSize)
-      refuse("ends within its head, after {} bytes", bytes.size());
+      refuse("is truncated: its header ends after {} bytes", bytes.size());
     at = magic.size();
     if (auto version = next<uint64_t>(); version != 1)
-      refuse("has version {}; what can be read is version 1", version);
+      refuse("has version {}; only version 1 can be read", version);
     return readType();
   }
 
@@ -83,9 +83,9 @@ private:
       return static_cast<TokenType>(code);
     case 6:
     case 7:
-      refuse("says that tokens are floating-point numbers (type {})", code);
+      refuse("declares tokens as floating-point numbers (type {})", code);
     default:
-      refuse("says that tokens have the type {}, which does not exist", code);
+      refuse("declares the unknown token type {}", code);
     }
   }
 
@@ -113,11 +113,11 @@ private:
       if (length < 0)
         refuse("gives sequence {} the length {}", i, length);
       if (offset != end)
-        refuse("says that sequence {} begins at byte {}, but those before it end at byte {}", i,
+        refuse("lists sequence {} at byte {}, but the sequences before it end at byte {}", i,
                offset, end);
       end += length * width; // no overflow: at most a file's size, plus 2^34
       if (static_cast<uint64_t>(end) > tokenBytes)
-        refuse("says that sequence {} ends at byte {}, but '{}.bin' has {} bytes", i, end, prefix,
+        refuse("lists the end of sequence {} at byte {}, but '{}.bin' has {} bytes", i, end, prefix,
                tokenBytes);
     }
     if (static_cast<uint64_t>(end) != tokenBytes)
@@ -133,17 +133,17 @@ private:
     for (int64_t i = 0; i < index.documents; ++i) {
       const auto sequence = load<int64_t>(bytes, documentsAt(index.sequences), i);
       if (i == 0 && sequence != 0)
-        refuse("says that the first document begins with sequence {} instead of 0: {}", sequence,
+        refuse("lists sequence {} instead of 0 as the start of the first document: {}", sequence,
                remedy);
       if (sequence < before || sequence > index.sequences)
-        refuse("says that document {} begins with sequence {}; it can be {} to {}", i, sequence,
+        refuse("lists sequence {1} as the start of document {0}; expected {2} to {3}", i, sequence,
                before, index.sequences);
       before = sequence;
     }
     if (index.documents == 0)
       refuse("lists no documents: {}", remedy);
     if (before != index.sequences)
-      refuse("says that the documents end with sequence {}, but there are {}: {}", before,
+      refuse("lists sequence {} as the end of the documents, but has {} sequences: {}", before,
              index.sequences, remedy);
   }
 

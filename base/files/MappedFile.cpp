@@ -48,7 +48,7 @@ MappedFile::MappedFile(const std::string &path, bool checksTruncation) : filePat
   int error = ::fstat(file, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
   if (error == 0 && !S_ISREG(status.st_mode)) {
     ::close(file);
-    throw UserError("cannot read '" + path + "': it is no regular file");
+    throw UserError("cannot read '" + path + "': it is not a regular file");
   }
   if (error == 0 && status.st_size > 0) {
     size = static_cast<size_t>(status.st_size);
@@ -86,7 +86,7 @@ void MappedFile::requireUntruncated() const {
     throw Fault("cannot read '" + filePath + "': " + std::strerror(errno));
   if (static_cast<size_t>(status.st_size) < size)
     throw Fault("'" + filePath + "' has " + std::to_string(status.st_size) + " bytes, and had " +
-                std::to_string(size) + " when it was opened: it was cut while it was in use");
+                std::to_string(size) + " when it was opened: another process truncated it");
 }
 
 } // namespace titan

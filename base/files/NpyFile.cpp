@@ -88,7 +88,7 @@ private:
       fail("an array of records; save each field as an array of its own");
     descr = readString();
     if (descr.find('O') != std::string::npos)
-      fail("an array of Python objects (a pickle), which is not read; save numbers");
+      fail("an array of Python objects (a pickle), which cannot be read; save numbers");
   }
 
   void readOrder() {
@@ -111,11 +111,11 @@ private:
       int64_t size = -1;
       auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), size);
       if (error != std::errc() || size < 0)
-        fail("'shape' is no tuple of sizes");
+        fail("'shape' is not a tuple of sizes");
       rest.remove_prefix(static_cast<size_t>(end - rest.data()));
       shape.push_back(size);
       if (!accept(',') && !starts(')'))
-        fail("'shape' is no tuple of sizes");
+        fail("'shape' is not a tuple of sizes");
     }
   }
 
@@ -124,8 +124,7 @@ private:
     const auto found = elementTypes.find(name.substr(std::min<size_t>(1, name.size())));
     if (name.empty() || std::string_view("<|=").find(name[0]) == std::string_view::npos ||
         found == elementTypes.end())
-      fail("elements of the type '{}'; integers, truth values and floating-point numbers in "
-           "little-endian order are read",
+      fail("elements of the type '{}'; supported are little-endian integers, booleans and floating-point numbers",
            descr);
     int64_t bytes = storedBytes(found->second).value();
     for (int64_t size : shape)

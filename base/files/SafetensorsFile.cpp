@@ -121,7 +121,7 @@ private:
       fail("tensor '{}' is at bytes {} to {} of {} data bytes{}", name, begin, end, data.size(),
            begin > end ? "" : "; the file is truncated or damaged");
     if (end - begin != expected)
-      fail("tensor '{}' ({}, shape [{}]) needs {} bytes, but {} are set aside for it", name,
+      fail("tensor '{}' ({}, shape [{}]) needs {} bytes, but its data_offsets span {}", name,
            tensor.dtype, fmt::join(tensor.shape, ", "), expected, end - begin);
     tensor.bytes = data.subspan(begin, end - begin);
     return tensor;
@@ -129,7 +129,7 @@ private:
 
   int64_t natural(const Json &value, const std::string &name, const char *what) const {
     if (!value.is_number_unsigned() || value.get<uint64_t>() > INT64_MAX)
-      fail("tensor '{}' has {} in its {}, expected a whole number that is not negative", name,
+      fail("tensor '{}' has {} in its {}, expected a non-negative integer", name,
            value.dump(-1, ' ', false, Json::error_handler_t::replace), what);
     return value.get<int64_t>();
   }

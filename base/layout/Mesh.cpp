@@ -55,7 +55,7 @@ void Mesh::checkAxes(std::span<const int> axes) const {
   std::vector<bool> seen(meshAxes.size());
   for (int axis : axes) {
     if (axis < 0 || axis >= static_cast<int>(meshAxes.size()))
-      throw std::invalid_argument("no mesh axis number " + std::to_string(axis));
+      throw std::invalid_argument("there is no mesh axis number " + std::to_string(axis));
     if (seen[axis])
       throw std::invalid_argument("mesh axis '" + meshAxes[axis].name + "' is listed twice");
     seen[axis] = true;

@@ -52,7 +52,7 @@ static Row readRow(std::string_view line, int rank, std::vector<ScheduleFault> &
       continue;
     Row actions = parseCell(text);
     if (actions.empty())
-      faults.push_back({rank, cell, "`" + std::string(text) + "` is no action", cellForm});
+      faults.push_back({rank, cell, "`" + std::string(text) + "` is not an action", cellForm});
     for (Action &action : actions) {
       action.cell = cell;
       row.push_back(action);

@@ -53,7 +53,7 @@ public:
       // clause redundant.
       if (size_t colon = why.find(": "); why.rfind("Error while", 0) == 0 && colon != why.npos)
         why = why.substr(colon + 2);
-      refuse("this is no TOML: " + why, locations.of(parsed.error().source()));
+      refuse("this is not TOML: " + why, locations.of(parsed.error().source()));
       return std::move(file);
     }
     addTable(parsed.table(), {});
@@ -104,7 +104,7 @@ private:
       for (const toml::node &element : *array)
         value.elements.push_back(buildValue(element));
     } else {
-      refuse(node.is_table() ? "no setting is a list of tables" : "no setting is a date or a time",
+      refuse(node.is_table() ? "a setting cannot be a list of tables" : "a setting cannot be a date or a time",
              value.location);
     }
     return value;

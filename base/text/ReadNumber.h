@@ -98,9 +98,9 @@ inline NumberText readNumber(std::string_view text) {
 inline std::string whyNoNumber(std::string_view text) {
   switch (readNumber(text).fault) {
   case NumberText::Fault::TooSmall:
-    return "float64 holds nothing so small but 0";
+    return "the least positive float64 is about 4.9e-324";
   case NumberText::Fault::TooLarge:
-    return "whole numbers have 64 bits, others are float64, to about 1.8e308";
+    return "integers have 64 bits, other numbers are float64, up to about 1.8e308";
   case NumberText::Fault::NoNumber:
   case NumberText::Fault::None:
     break;

@@ -37,9 +37,9 @@ static std::string readPipe(const std::string &path, std::string &error) {
   }
   ::close(pipe);
   if (text.empty())
-    error = "nothing comes out of this pipe";
+    error = "this pipe has no data";
   else if (text.size() >= maxBytes)
-    error = "it has no end";
+    error = "it is endless";
   return text;
 }
 
@@ -64,7 +64,7 @@ std::optional<FileId> SourceManager::loadFile(const std::string &path, std::stri
     std::string text(static_cast<size_t>(most), '\0');
     device.read(text.data(), most);
     text.resize(static_cast<size_t>(device.gcount()));
-    error = "it has no end";
+    error = "it is endless";
     return device.eof() ? std::optional(addBuffer(path, std::move(text))) : std::nullopt;
   }
   auto read = llvm::MemoryBuffer::getFile(path);

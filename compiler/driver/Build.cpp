@@ -153,7 +153,7 @@ static bool put(llvm::StringRef content, const std::string &output, bool isExecu
                 DiagnosticEngine &diags) {
   std::error_code error = writeOutput(content, output, isExecutable);
   if (error == std::errc::no_such_device_or_address)
-    reportWriteError(diags, output, error).help("nobody reads this pipe");
+    reportWriteError(diags, output, error).help("no process reads this pipe");
   else if (error)
     reportWriteError(diags, output, error);
   return !error;
@@ -209,7 +209,7 @@ static std::vector<std::string> launchCommand(const Toolchain &toolchain, int64_
   std::string torchrun = toolchain.findTorchrun();
   if (torchrun.empty()) {
     diags.report(Code::ToolMissing, {}, "cannot find torchrun, which starts several processes")
-        .help("is the environment that scripts/setup made still there?");
+        .help("scripts/setup installs it in the environment of the project");
     return {};
   }
   return {torchrun,  "--no-python", "--standalone", "--nproc-per-node", std::to_string(processes),

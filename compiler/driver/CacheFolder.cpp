@@ -33,7 +33,7 @@ static std::string findFault(const std::string &folder) {
   if (S_ISLNK(status.st_mode))
     return "it is a link";
   if (!S_ISDIR(status.st_mode))
-    return "it is no folder";
+    return "it is not a folder";
   if (status.st_uid != ::getuid())
     return "it belongs to user " + std::to_string(status.st_uid) + ", not to " +
            std::to_string(::getuid());
@@ -44,7 +44,7 @@ static std::string findFault(const std::string &folder) {
 
 std::optional<Cache> Cache::open(DiagnosticEngine &diags) {
   std::string folder = directory();
-  const char *const help = "titanc compiles programs there; name another folder by XDG_CACHE_HOME";
+  const char *const help = "titanc compiles programs there; set XDG_CACHE_HOME to another folder";
   std::error_code error = fs::create_directories(path::parent_path(folder));
   if (!error)
     error = fs::create_directory(folder, /*IgnoreExisting=*/true, fs::owner_all);

@@ -20,7 +20,7 @@ int explainCommand(const std::string &text) {
   const CodeInfo *info =
       findCode("T" + std::string(4 - std::min<size_t>(4, digits.size()), '0') + digits);
   if (!info) {
-    std::cerr << "titanc: `" << text << "` is no code of a diagnostic; codes look like T0301\n";
+    std::cerr << "titanc: `" << text << "` is not a diagnostic code; codes look like T0301\n";
     return 2;
   }
   std::cout << codeText(info->code) << ": " << info->title << "\n\n" << info->explanation << '\n';

@@ -37,20 +37,21 @@ void addDiagnostics(CLI::App &app, CommonOptions &options) {
                             {{"auto", "auto"}, {"always", "always"}, {"never", "never"}},
                             options.color, "colours in diagnostics; auto: on a terminal");
   cli::addWord<bool>(app, "--diagnostics", {{"text", false}, {"json", true}},
-                     options.jsonDiagnostics, "the form of diagnostics; json: one object a line");
+                     options.jsonDiagnostics,
+                     "the format of diagnostics; json: one object per line");
 }
 
 /// The options that select and check a run.
 void addSelection(CLI::App &app, CommonOptions &options) {
   app.add_option("--train", options.train, "the run, where the file has several")
       ->type_name("NAME");
-  app.add_option("--config", options.config, "settings from a TOML file; --set wins over it")
+  app.add_option("--config", options.config, "settings from a TOML file; --set overrides it")
       ->type_name("FILE.toml");
   app.add_option("--set", options.overrides, "override a setting (repeatable)")
       ->type_name("PATH=VALUE")
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("-I", options.searchDirs, "a directory to look for imports in (repeatable)")
+  app.add_option("-I", options.searchDirs, "a directory to search for imports (repeatable)")
       ->type_name("DIR")
       ->take_all()
       ->allow_extra_args(false);
@@ -67,7 +68,7 @@ void addCommon(CLI::App &app, CommonOptions &options, bool fileRequired) {
 }
 
 void addModel(CLI::App &app, CommonOptions &options) {
-  app.add_option("--model", options.model, "look at this model, without a run")
+  app.add_option("--model", options.model, "check this model, without a run")
       ->type_name("NAME")
       ->excludes("--train");
 }
@@ -82,7 +83,7 @@ std::string phaseNames() {
 void addTarget(CLI::App &app, emission::Target &target) {
   cli::addWord<emission::Target>(app, "--target",
                                  {{"cpu", emission::Target::Cpu}, {"cuda", emission::Target::Cuda}},
-                                 target, "what the program runs on");
+                                 target, "the kind of device that the program runs on");
 }
 
 /// In the syntax of nvcc: 90, 90a, 100f.
@@ -131,12 +132,12 @@ void addBuild(CLI::App &app, CommonOptions &options, BuildOptions &build) {
   CLI::App *command = app.add_subcommand("build", "compile a file to a program");
   addCommon(*command, options, true);
   addPlugins(*command, options);
-  command->add_option("-o", build.output, "what to write; default: the file's name without .titan")
+  command->add_option("-o", build.output, "the output; default: the file's name without .titan")
       ->type_name("PATH");
   cli::addWord<EmitKind>(
       *command, "--emit",
       {{"cpp", EmitKind::Cpp}, {"project", EmitKind::Project}, {"exe", EmitKind::Exe}}, build.emit,
-      "a program, a directory that builds by itself, or source");
+      "an executable, a self-contained CMake project, or C++ source");
   addTarget(*command, build.target);
   addArch(*command, build);
   addOptimization(*command, build.optimization);
@@ -150,7 +151,7 @@ void addRun(CLI::App &app, CommonOptions &options, RunOptions &run) {
   addTarget(*command, run.target);
   addOptimization(*command, run.optimization);
   cli::addNumber<int>(*command, "--nproc", 1, run.processes,
-                      "processes to start, by torchrun; default: the least that the map needs");
+                      "processes that torchrun starts; default: the fewest that the map allows");
   command->add_option("ARGS", run.arguments, "after --: arguments of the program")->type_name("");
 }
 
@@ -160,15 +161,14 @@ void addVerify(CLI::App &app, CommonOptions &options, VerifyOptions &verify) {
   addCommon(*command, options, true);
   addPlugins(*command, options);
   command->add_flag("--json", options.json, "print results as JSON");
-  cli::addNumber<int64_t>(
-      *command, "--processes", 1, verify.processes,
-      "virtual devices at most; degrees shrink until they suffice; default: 16");
+  cli::addNumber<int64_t>(*command, "--processes", 1, verify.processes,
+                          "the most virtual devices; degrees shrink to fit; default: 16");
   cli::addNumber<int64_t>(*command, "--steps", 1, verify.steps, "steps to compare; default: 3");
   command->add_flag("--keep-sizes", verify.keepSizes, "keep the sizes and degrees of the file");
 }
 
 void addInspection(CLI::App &app, Arguments &args) {
-  CLI::App *check = app.add_subcommand("check", "check everything in a file");
+  CLI::App *check = app.add_subcommand("check", "check all declarations of a file");
   addCommon(*check, args.common, true);
   addModel(*check, args.common);
   check->add_flag("--verify", args.verify,
@@ -180,10 +180,10 @@ void addInspection(CLI::App &app, Arguments &args) {
   addModel(*info, args.common);
   addPlugins(*info, args.common);
   cli::addNumber<int64_t>(*info, "--nproc", 1, args.info.processes,
-                          "processes that will be started; fixes an `auto` degree");
+                          "number of processes; determines an `auto` degree");
   cli::addNumber<int64_t>(*info, "--threads", 1, args.info.threads,
-                          "threads of a process, for the memory of its kernels; default: its share "
-                          "of this machine's cores");
+                          "threads of a process, which determine the scratch of kernels; default: "
+                          "this machine's cores divided by its processes");
   addTarget(*info, args.info.target);
   info->callback([&info = args.info] {
     if (info.threads && info.target == emission::Target::Cuda)
@@ -192,21 +192,21 @@ void addInspection(CLI::App &app, Arguments &args) {
   info->add_flag("--by-line", args.info.byLine,
                  "add operations and memory traffic of every source line");
   info->add_flag("--groups", args.info.groups, "list the ranks of all groups of the mesh");
-  info->add_flag("--options", args.info.options, "list all options that runs have");
+  info->add_flag("--options", args.info.options, "list all options of runs");
   CLI::App *explain = app.add_subcommand("explain", "explain the code of a diagnostic");
   explain->add_option("CODE", args.code, "such as T0301")->required()->type_name("");
 }
 
 void addWriting(CLI::App &app, Arguments &args) {
-  CLI::App *make = app.add_subcommand("new", "make a small project to start from");
+  CLI::App *make = app.add_subcommand("new", "make a small project");
   make->add_option("DIR", args.directory, "the directory to make")->required()->type_name("");
   addDiagnostics(*make, args.common);
   CLI::App *import = app.add_subcommand(
-      "import", "write a program for a model of Hugging Face, from its configuration");
-  import->add_option("DIR", args.import.input, "a directory with config.json, or such a file")
+      "import", "write a program for a Hugging Face model from its configuration");
+  import->add_option("DIR", args.import.input, "a config.json, or a directory that contains one")
       ->required()
       ->type_name("");
-  import->add_option("-o", args.import.output, "what to write; default: the standard output")
+  import->add_option("-o", args.import.output, "the output; default: the standard output")
       ->type_name("PATH");
   import
       ->add_option("--with", args.import.modules,
@@ -230,14 +230,15 @@ void addCache(CLI::App &app, Arguments &args) {
 }
 
 void addCosts(CLI::App &app, ScheduleOptions &options) {
-  cli::addNumber<double>(app, "--forward", 0, options.costs.forward,
-                         "time of a forward pass (F), of a microbatch and all stages of a rank");
+  cli::addNumber<double>(
+      app, "--forward", 0, options.costs.forward,
+      "time of a forward pass (F) of one microbatch through all stages of a rank");
   cli::addNumber<double>(app, "--backward", 0, options.costs.dgrad,
                          "time of the gradient of the input (I)");
   cli::addNumber<double>(app, "--weight", 0, options.costs.wgrad,
-                         "time of the gradients of the parameters (W); B takes I and W");
+                         "time of the gradients of the parameters (W); B takes the sum of I and W");
   cli::addNumber<double>(app, "--transfer", 0, options.transfer,
-                         "time of a value from rank to rank, beside computation");
+                         "time of a transfer between ranks, concurrent with computation");
   cli::addNumber<double>(app, "--overlap", 0, options.overlap,
                          "time of an overlapped cell, relative to the sum of its actions");
 }
@@ -251,7 +252,7 @@ void checkProgramOptions(const CLI::App &command, const ScheduleOptions &options
     if (command.count(name))
       throw CLI::ParseError(std::string(name) +
                                 (options.isProgram()
-                                     ? " has no effect: times and memory are those of the program"
+                                     ? " has no effect: the program determines times and memory"
                                      : " is for a program (FILE.titan)"),
                             2);
 }
@@ -263,9 +264,9 @@ void checkSchedule(const CLI::App &command, const ScheduleOptions &options) {
   const bool prints = options.printsGrid || options.printsTable || !options.svg.empty();
   const bool passes = options.addTransfers || options.addReductions || options.unshards;
   if (!options.stashBytes != !options.memoryLimit)
-    throw CLI::ParseError("--stash-bytes and --memory-limit need one another", 2);
+    throw CLI::ParseError("--stash-bytes requires --memory-limit, and the reverse", 2);
   if (options.printsTable && (options.printsGrid || !options.svg.empty()))
-    throw CLI::ParseError("--csv prints the table alone", 2);
+    throw CLI::ParseError("--csv prints only the table", 2);
   if (options.isFile()) {
     if (ranks || stagesPerRank || microbatches)
       throw CLI::ParseError("the sizes of `" + options.what + "` follow from its " +
@@ -285,7 +286,7 @@ void checkSchedule(const CLI::App &command, const ScheduleOptions &options) {
   if (!ranks || !microbatches)
     throw CLI::ParseError(std::string(ranks ? "--microbatches" : "--ranks") + " is missing", 2);
   if (options.what == "all" && (prints || passes || options.memoryLimit))
-    throw CLI::ParseError("`all` compares schedules: it takes sizes and times alone", 2);
+    throw CLI::ParseError("`all` compares schedules: it takes only sizes and times", 2);
 }
 
 void addSchedule(CLI::App &app, CommonOptions &common, ScheduleOptions &options) {
@@ -299,13 +300,14 @@ void addSchedule(CLI::App &app, CommonOptions &common, ScheduleOptions &options)
   cli::addNumber<int>(*command, "--ranks", 1, options.sizes.ranks, "ranks of the pipeline");
   cli::addNumber<int>(*command, "--microbatches", 1, options.sizes.microbatches,
                       "microbatches of a step");
-  cli::addNumber<int>(*command, "--stages-per-rank", 1, options.sizes.stagesPerRank,
-                      "stages of a rank; default: 2 where a schedule has several, else 1");
+  cli::addNumber<int>(
+      *command, "--stages-per-rank", 1, options.sizes.stagesPerRank,
+      "stages of a rank; default: 2 if the schedule has several stages per rank, else 1");
   addCosts(*command, options);
   cli::addNumber<int64_t>(*command, "--stash-bytes", 1, options.stashBytes,
                           "memory of the residuals of one stage and microbatch");
   cli::addNumber<int64_t>(*command, "--memory-limit", 1, options.memoryLimit,
-                          "refuse a schedule of which a rank needs more bytes for residuals");
+                          "the most bytes that the residuals of a rank may take");
   command->add_flag("--communication", options.addTransfers, "add sends and receives");
   cli::addWord<std::optional<schedule::Residency>>(
       *command, "--unshard",

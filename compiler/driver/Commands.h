@@ -52,7 +52,7 @@ int formatCommand(const CommonOptions &common, const FormatOptions &options);
 int newCommand(const CommonOptions &options, const std::string &directory);
 
 struct ImportOptions {
-  std::string input;                ///< a directory with config.json, or such a file
+  std::string input;                ///< a config.json, or a directory that contains one
   std::string output;               ///< empty or "-": the standard output
   std::vector<std::string> modules; ///< --with: files with further declarations
   bool writesFile() const { return !output.empty() && output != "-"; }

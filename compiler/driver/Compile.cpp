@@ -72,7 +72,7 @@ mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema
   if (module && mlir::succeeded(pipelines::runPhases(*module, extended)))
     return module;
   if (instance.diags.errorCount() == 0) // a pass of a user's may fail without a word
-    instance.diags.report(Code::PhaseFailed, run.train.loc, "a pass failed and did not say why");
+    instance.diags.report(Code::PhaseFailed, run.train.loc, "a pass failed without a message");
   return {};
 }
 

@@ -28,8 +28,7 @@ static bool compileObject(std::vector<std::string> compile, const std::string &o
   fs::remove(errors);
   if (status != 0 && llvm::StringRef(output).contains("internal compiler error")) {
     diags.report(Code::CompilerFails, {},
-                 "the C++ compiler fails by a fault of its own; the program is compiled without "
-                 "vectorisation, and may be slower");
+                 "the C++ compiler reports an internal error; the program is compiled again without vectorisation and may be slower");
     compile.insert(compile.end(), {"-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize"});
     return runProgram(compile) == 0;
   }
@@ -72,11 +71,10 @@ static void reportFailure(llvm::StringRef source, DiagnosticEngine &diags) {
   std::string full = describeFullFolder({temporary, path::parent_path(source)});
   if (full.empty())
     diags.report(Code::EmittedDoesNotCompile, {}, "the emitted program does not compile")
-        .help("this is a fault of titanc; please report it with " + source.str());
+        .help("this is a bug of titanc; please report it with " + source.str());
   else
     diags.report(Code::CannotWriteFile, {}, "the program cannot be compiled: " + full)
-        .help("compilers write there: make room, or name other folders by TMPDIR and "
-              "XDG_CACHE_HOME");
+        .help("the C++ compiler writes there: free some space, or set TMPDIR and XDG_CACHE_HOME to other folders");
 }
 
 /// Compiles in a build directory and publishes the executable in the cache entry.
@@ -112,14 +110,14 @@ std::string buildCached(const std::string &source, const std::string &name,
   {
     std::optional<Notice> waiting;
     CacheEntry entry(*cache, key,
-                     [&] { waiting.emplace("waiting for another titanc that compiles " + name); });
+                     [&] { waiting.emplace("waiting for another titanc, which compiles " + name); });
     waiting.reset();
     if (entry.error()) {
       reportWriteError(diags, entry.path(), entry.error());
       return "";
     }
     executable = findCached(*cache, key, name); // built by the process that held the lock
-    Notice notice("compiling " + name + "; what is unchanged is not compiled again ...");
+    Notice notice("compiling " + name + "; unchanged files are reused ...");
     if (executable.empty())
       executable = buildEntry(entry, source, name, toolchain, diags);
   }

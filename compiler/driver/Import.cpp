@@ -201,7 +201,7 @@ private:
     Location at = suspects.empty() ? sources.locate(*file, 0, 1) : suspects.front()->second.loc;
     Diagnostic &diag = diags.report(Code::BadConfigValue, at,
                                     "`" + sema::getName(*map.model.decl).text +
-                                        "` cannot have these arguments: " + error.message);
+                                        "` refuses these arguments: " + error.message);
     for (const sema::NamedArgument *suspect : suspects)
       diag.note(suspect->second.loc,
                 "`" + suspect->first + "` is " + suspect->second.value.print());
@@ -247,7 +247,7 @@ int importCommand(const CommonOptions &common, const ImportOptions &options) {
   std::error_code error;
   if (options.writesFile() && stdfs::exists(options.output, error)) {
     instance.diags.report(Code::FileExists, {}, "`" + options.output + "` exists")
-        .help("it may have changes of yours: remove it, or name another file by `-o`");
+        .help("it may contain your changes: remove it, or name another file by `-o`");
     return instance.finish();
   }
   std::optional<std::string> text = importModel(instance, options);
@@ -260,7 +260,7 @@ int importCommand(const CommonOptions &common, const ImportOptions &options) {
   if (std::error_code why = writeOutput(*text, options.output, false))
     reportWriteError(instance.diags, options.output, why);
   else
-    std::cout << "wrote " << options.output << "; make its program with\n  titanc build "
+    std::cout << "wrote " << options.output << "; compile it with\n  titanc build "
               << options.output << '\n';
   return instance.finish();
 }

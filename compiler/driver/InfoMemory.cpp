@@ -45,7 +45,7 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
       out << llvm::formatv("  {0,-28} {1,16}\n", what, grouped(bytes));
   };
   out << (summary.memoryOfStages.empty() ? "\nmemory per rank in bytes, ranks: "
-                                         : "\nmemory of the rank that needs most, ranks: ")
+                                         : "\nmemory of the rank with the largest total, ranks: ")
       << summary.ranks << ", ";
   if (summary.processor.isCuda)
     out << "a CUDA device each:\n";

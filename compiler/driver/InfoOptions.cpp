@@ -74,7 +74,7 @@ void addOptionPaths(const sema::CheckedRun &run, std::vector<Path> &paths) {
                      {},
                      axis.degree ? std::to_string(axis.degree) : "auto",
                      sema::Fixed::Compile,
-                     "how many ways the axis splits",
+                     "number of shards along the axis",
                      {"1", "2"},
                      ""});
   std::set<std::string> blocks;

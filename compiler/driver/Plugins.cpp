@@ -8,11 +8,11 @@
 namespace titan::driver {
 
 void addPlugins(CLI::App &app, CommonOptions &options) {
-  app.add_option("--load-pass-plugin", options.plugins, "a library with passes of your own")
+  app.add_option("--load-pass-plugin", options.plugins, "a shared library with passes")
       ->type_name("FILE")
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("--insert-pass", options.insertions, "run a pass when a phase has ended")
+  app.add_option("--insert-pass", options.insertions, "run a pass after a phase")
       ->type_name("after:PHASE=PASS")
       ->take_all()
       ->allow_extra_args(false);

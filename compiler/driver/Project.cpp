@@ -193,7 +193,7 @@ bool writeProject(const std::string &source, llvm::StringRef stem, const std::st
   if (!isFree(directory)) {
     diags
         .report(Code::FileExists, {},
-                "`" + directory + "` is not empty, and no project that titanc wrote")
+                "`" + directory + "` is not empty, and not a project that titanc wrote")
         .help("name another directory: `-o DIR`");
     return false;
   }

@@ -169,7 +169,7 @@ void processProgram(CompilerInstance &instance, const ScheduleOptions &options) 
     return;
   if (!summary->pipeline)
     throw ScheduleError(
-        "`" + options.what + "` is a program without a pipeline, and has no schedule",
+        "`" + options.what + "` has no pipeline, so it has no schedule",
         "name an algorithm (" + scheduleNames() + ") or a table of actions (FILE.csv)");
   const plan::PipelineReport &pipeline = *summary->pipeline;
   const Unit unit = chooseUnit(pipeline);

@@ -55,7 +55,7 @@ static std::optional<Toolchain> readCuda(const llvm::json::Object &object,
                                          DiagnosticEngine &diags) {
   const llvm::json::Object *cuda = object.getObject("cuda");
   if (!cuda || !cuda->getString("nvcc")) {
-    diags.report(Code::ToolMissing, {}, "this runtime was built for processors alone")
+    diags.report(Code::ToolMissing, {}, "this runtime was built without CUDA")
         .help("configure the build with -DTITAN_CUDA=ON to run on CUDA devices");
     return std::nullopt;
   }

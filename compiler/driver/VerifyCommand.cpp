@@ -20,8 +20,8 @@ std::optional<ShrunkRun> chooseSizes(CompilerInstance &instance, const VerifyOpt
 
 void report(CompilerInstance &instance, const ProgramFault &fault) {
   instance.diags.report(Code::ProgramsDiffer, fault.location, fault.message)
-      .note("the phase `" + fault.phase + "` is the first with this fault")
-      .help("it is a fault of Titan, or of a pass of yours; report it with this file");
+      .note("the phase `" + fault.phase + "` is the first phase with this fault")
+      .help("the fault is in Titan, or in a pass of a plugin; report it with this file");
 }
 
 } // namespace

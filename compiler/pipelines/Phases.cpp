@@ -20,12 +20,12 @@ namespace titan::pipelines {
 // Each phase relies on the previous ones: gradients are taken of the global program, before
 // sharding, and memory is planned last, when the program is final.
 static constexpr Phase kPhases[] = {
-    {"model", "the forward pass on global tensors, as lowering makes it", ir::buildModelPhase},
+    {"model", "the forward pass on global tensors", ir::buildModelPhase},
     {"gradient", "gradients, clipping and the optimizer", ir::buildGradientPhase},
-    {"shard", "what each rank holds, and the collectives between", dist::buildShardPhase},
-    {"fuse", "operations over the same rows computed together", fusion::buildFusePhase},
-    {"overlap", "collectives started early and waited for late", dist::buildOverlapPhase},
-    {"memory", "a buffer and a lifetime for every value", memory::buildMemoryPhase},
+    {"shard", "shardings and collectives", dist::buildShardPhase},
+    {"fuse", "fused regions of operations over the same rows", fusion::buildFusePhase},
+    {"overlap", "asynchronous collectives", dist::buildOverlapPhase},
+    {"memory", "an allocation and a live range for every value", memory::buildMemoryPhase},
 };
 
 llvm::ArrayRef<Phase> getPhases() {

@@ -45,7 +45,7 @@ bool Recovery::addBracesHint(Diagnostic &diagnostic, size_t index,
     ++end;
   std::string rest = end > behind ? " " + between(behind, end - 1) : "";
   if (open.partner == index + 1) {
-    diagnostic.help("leave the parentheses out: `" + head + rest + "`");
+    diagnostic.help("remove the parentheses: `" + head + rest + "`");
     return true;
   }
   bool named = prepared.tokens[index + 2].is(Parser::ASSIGN);

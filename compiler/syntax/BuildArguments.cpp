@@ -56,7 +56,7 @@ void Builder::checkOrder(const std::vector<Arg> &args) {
     } else if (named) {
       diags.report(Code::ArgumentOrder, arg.loc, "an argument by position after one by name")
           .note(named->loc, "this one has a name")
-          .help("move it to the front, or name it");
+          .help("move it before the named arguments, or name it");
       return;
     }
   }

@@ -98,8 +98,8 @@ DeclPtr Builder::buildFn(P::FnDeclContext &context) {
   if (context.expr() && signature.results())
     diags
         .report(Code::ResultsOfExpression, at(*signature.results()),
-                "a function given by `=` does not name its results")
-        .note(at(*context.expr()), "this is its result");
+                "a function with a body `= ...` does not name its results")
+        .note(at(*context.expr()), "its result is here");
   return made;
 }
 

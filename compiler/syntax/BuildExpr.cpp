@@ -167,7 +167,7 @@ IndexItem Builder::buildIndexItem(P::BracketItemContext &context) {
     item.index = build(*exprs[0]);
     if (item.rename)
       diags.report(Code::BadRename, item.rename->loc,
-                   "an index takes `" + item.dim.text() + "` away, so nothing is left to rename");
+                   "an index removes `" + item.dim.text() + "`, so no dimension is left to rename");
     return item;
   }
   item.kind = IndexKind::Slice;

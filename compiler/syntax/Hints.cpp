@@ -20,10 +20,9 @@ struct ForeignIdiom {
 constexpr uint32_t any = Token::noPartner;
 
 const char *remedyFor(uint32_t before, uint32_t here, uint32_t after) {
-  static const char *comment = "comments begin with `#`; `/` divides";
-  static const char *update = "write the operation out: `x = x + y`";
-  static const char *method = "values have no members: call a function, `f(x)`; dimensions go by "
-                              "their names, so nothing is transposed or reshaped";
+  static const char *comment = "comments begin with `#`; `/` is division";
+  static const char *update = "write the assignment in full: `x = x + y`";
+  static const char *method = "values have no members: call a function, `f(x)`; dimensions have names, so a model needs no transpose or reshape";
   static const char *index = "an index names its dimension: `x[seq: 0]`, `x[seq: 0..4 as part]`; "
                              "of a list it is `element(list, 0)`";
   static const ForeignIdiom idioms[] = {
@@ -43,7 +42,7 @@ const char *remedyFor(uint32_t before, uint32_t here, uint32_t after) {
       {Parser::LBRACKET, Parser::INT, any, index},
       {Parser::INT, Parser::COLON, any, "a range is written `0..4`"},
       {Parser::RPAREN, Parser::LPAREN, any,
-       "what a call gives is no function: write all arguments in one call"},
+       "the result of a call is not a function: write all arguments in one call"},
       {Parser::INT, Parser::IF, any, "write `if c then a else b`"},
       {Parser::FLOAT, Parser::IF, any, "write `if c then a else b`"},
       {Parser::IDENT, Parser::IF, any, "write `if c then a else b`"},
@@ -191,7 +190,7 @@ bool Recovery::addWordHint(Diagnostic &diagnostic, size_t index,
     return false;
   bool declares = expected.rules.count(Parser::RuleDeclaration) != 0;
   if (!declares && isLoop(text(first))) {
-    diagnostic.help("layers are repeated by `repeat layers as l { ... }`");
+    diagnostic.help("write repeated layers as `repeat layers as l { ... }`");
     return true;
   }
   std::string keyword = declares ? keywordFor(text(first), Parser::IMPORT, Parser::TRAIN)
@@ -204,7 +203,7 @@ bool Recovery::addWordHint(Diagnostic &diagnostic, size_t index,
   if (!keyword.empty())
     diagnostic.fix(getLocation(first), keyword);
   else if (isCall && !declares)
-    diagnostic.help("what a call gives takes a name: `let y = " + text(first) + "(...)`");
+    diagnostic.help("assign the result of a call to a name: `let y = " + text(first) + "(...)`");
   return !keyword.empty() || (isCall && !declares);
 }
 

@@ -40,7 +40,7 @@ void TokenPreparer::reportUnclosed(const Token &before, const std::string &why, 
     --last;
   Location end = sources.locate(file, out()[last].end() - 1, 1);
   if (end.line > at(opener).line && at(before).line > end.line + 1)
-    diag.note(end, "its contents end here");
+    diag.note(end, "its content ends here");
   diag.help("add `" + std::string(fixedSpelling(getClosingBracket(opener.type))) + "`");
   markErroneous(opener);
   markErroneous(out().back());

@@ -70,7 +70,7 @@ static const char *remedyFor(std::string_view text) {
     const char *remedy;
   };
   static const char *quote = "strings are written in double quotes: `\"`";
-  static const char *space = "this is no plain space: write one instead";
+  static const char *space = "this is not an ASCII space: replace it";
   static const Entry entries[] = {
       {"!", "write `not`"},
       {"&", "write `and`"},
@@ -89,7 +89,7 @@ static const char *remedyFor(std::string_view text) {
       {"\xE2\x80\x8B", space},
       {"\xE3\x80\x80", space},
       {"\xE2\x80\xAF", space},
-      {"\\", "a line goes on after an operator or a comma, and inside of brackets"},
+      {"\\", "a statement continues on the next line after an operator or a comma, or inside brackets"},
   };
   for (const Entry &entry : entries)
     if (text.substr(0, entry.stray.size()) == entry.stray)

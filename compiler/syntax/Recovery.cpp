@@ -142,7 +142,7 @@ void Recovery::noteBraceBefore(Diagnostic &diagnostic, size_t index) const {
   if (last.is(Parser::RBRACE) && prepared.extraBrace) {
     const Token &extraBrace = prepared.tokens[*prepared.extraBrace];
     diagnostic.note(sources.locate(file, extraBrace.offset, extraBrace.length),
-                    "is this `}` one too many?");
+                    "is this `}` superfluous?");
   }
   if (!last.is(Parser::RBRACE))
     diagnostic.note(sources.locate(file, last.end(), 0), "is `{` missing here?");

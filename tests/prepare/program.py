@@ -112,7 +112,7 @@ def program_reports_bad_texts(out: Path) -> None:
         file.write("{bad\n")
     for options, tool, words in (
             (("--tokenizer", "bytes"), COMMAND_FILE, ("my.jsonl:2: ", "could not prepare 'my.jsonl' (status 1)")),
-            ((), COMMAND_FILE, ("no tokenizer is named", "--tokenizer bytes")),
+            ((), COMMAND_FILE, ("the run has no tokenizer", "--tokenizer bytes")),
             (("--tokenizer", "bytes"), "absent-tool", ("TITAN_PREPARE", "'absent-tool'"))):
         losses, output = trained.run("--data", "my.jsonl", *options, status=1, tool=tool)
         expect(not losses, f"trained {losses}")

@@ -31,7 +31,7 @@ def try_two_jobs(bench, chance, named):
     for key, (status, output) in ends.items():
         if status not in (0, 1, 70):
             faults.append(f"{key} ended with {status}: {output}")
-    if not any(re.search("EADDRINUSE|another job|has a rank|the ranks differ", output)
+    if not any(re.search("EADDRINUSE|another job|has a rank|the ranks do not run the same", output)
                for _, output in ends.values()):
         faults.append(f"nobody says why: {ends}")
     if named and sum(end[0] == 0 for end in ends.values()) != 2:
@@ -170,7 +170,7 @@ def try_first_cause(bench, chance, transport, fate, victim):
     ranks[victim].kill()
     words = f"rank {victim} (is gone|did not come)"
     if victim == 0:
-        words += "|rank 0 or its launcher serves, does not answer"
+        words += "|rank 0 or its launcher does not answer"
     return [f"rank {rank} ended with {end[0]} and does not name rank {victim}: {end[1]}"
             for rank, end in enumerate(ends)
             if end and (end[0] != 70 or not re.search(words, end[1]))]

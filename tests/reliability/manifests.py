@@ -101,7 +101,7 @@ def hostile(count: int, chance, folder: Path):
     yield changed("`step` is 7, but the folder is named step-5", step=7)
     yield ("a folder of another name",
            partial(resume, folder, text_of({**copy.deepcopy(good), "step": 8}), "copy",
-                   "nothing is left to train"))
+                   "no steps are left"))
     for name in ("/etc/shadow", "../../x", "..", ""):
         file = {**good["files"][0], "name": name}
         yield changed("`files[0].name` is", files=[file, good["files"][1]])

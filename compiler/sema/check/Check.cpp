@@ -199,7 +199,7 @@ bool Checker::specialiseForInference(CheckedRun &checked) {
   for (const Diagnostic &each : trial.all())
     if (each.severity == Severity::Error && diag.notes.size() < maxNotes && !isBehind(each))
       diag.note(each.location, "with a batch of 1: " + each.message);
-  diag.help("give the output another name if no text is to be generated");
+  diag.help("give the output another name if the model generates no text");
   return false;
 }
 
@@ -229,9 +229,9 @@ void Checker::checkTrains(const CheckedRun &checked) {
                    "run `" + checked.run.name + "` trains nothing: " +
                        (all.empty() ? "its model has no parameters" : "all parameters are frozen"));
   if (all.empty())
-    diag.note(checked.train.loc, "the model is declared here").help("declare some: `param ...`");
+    diag.note(checked.train.loc, "the model is declared here").help("declare one: `param ...`");
   else
-    diag.help("leave some free: `parameters \"" + all.back().name + "\" { frozen = false }`");
+    diag.help("train some of them: `parameters \"" + all.back().name + "\" { frozen = false }`");
 }
 
 static std::string listFeeds() {
@@ -253,7 +253,7 @@ static std::string listDims(const Model &model, const Input &input) {
 static void checkTokenInput(const CheckedRun &checked, const Input &input,
                             DiagnosticEngine &diags) {
   if (!findFeed(input.name)) {
-    diags.report(Code::UnfedInput, input.loc, "no data feeds input `" + input.name + "`")
+    diags.report(Code::UnfedInput, input.loc, "the data have no input `" + input.name + "`")
         .note(checked.run.modelLoc, "for this run")
         .help("tokens give the inputs " + listFeeds() +
               "; `data = arrays(\"FOLDER\")` gives any input");
@@ -332,7 +332,7 @@ static void noteLossValue(Diagnostic &diag, const Model &model, const DataDims &
   if (found == model.values.end())
     diag.help("add `loss = mean(..., over " + dims.list() + ")`");
   else
-    diag.note(found->loc, "this `loss` is a value as any other")
+    diag.note(found->loc, "this `loss` is an ordinary value")
         .help("to minimise it write `loss = ...`, without `let`");
 }
 

@@ -70,7 +70,7 @@ std::optional<Symbol> Checker::chooseModel() {
   diags
       .report(Code::UnknownDeclaration, {},
               "`" + request.file + "` has no model named `" + request.model +
-                  "` whose arguments are all given")
+                  "` all of whose arguments have values")
       .help("its complete models are " + listNames(names));
   return std::nullopt;
 }
@@ -124,7 +124,7 @@ std::optional<Symbol> Checker::choose() {
     return models.back();
   Diagnostic &diag =
       diags.report(Code::NothingToCompile, {},
-                   "`" + request.file + "` has no run, and no model whose arguments are all given");
+                   "`" + request.file + "` has no run, and no model all of whose arguments have values");
   for (const DeclPtr &decl : unit->module->decls)
     if (auto *model = decl->as<ModelDecl>())
       for (const Formal &formal : model->formals)

@@ -80,10 +80,10 @@ void warnMissedNames(const CheckedRun &run, DiagnosticEngine &diags) {
     diags
         .report(Code::PatternMisses, use.loc,
                 "`" + use.pattern + "` matches `" + use.matches[0] + "`, but not `" + missed->name +
-                    "`, which another call named `" + call + "` makes")
+                    "`, a parameter of another call named `" + call + "`")
         .note(missed->loc, "`" + missed->name + "` is declared here")
         .help("`*" + call +
-              ".*` matches what all calls of this name make; `titanc info` shows what "
+              ".*` matches the parameters of all calls of this name; `titanc info` shows what "
               "each pattern matches");
   }
 }

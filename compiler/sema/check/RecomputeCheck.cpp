@@ -23,7 +23,7 @@ void checkPolicies(const Run &run, DiagnosticEngine &diags) {
       diags
           .report(Code::OptionWithoutEffect, run.options.at(path).loc,
                   "`" + std::string(path) + "` cannot be combined with `" + first + "`")
-          .note(run.options.at(first).loc, "this selects the recomputed layers already");
+          .note(run.options.at(first).loc, "this already selects the recomputed layers");
     first = path;
   }
   for (const std::string path : {"recompute.save", "recompute.blocks"})
@@ -31,7 +31,7 @@ void checkPolicies(const Run &run, DiagnosticEngine &diags) {
       diags
           .report(Code::OptionWithoutEffect, run.options.at(path).loc,
                   "`" + path + "` cannot be combined with `recompute`")
-          .note(run.options.at("recompute").loc, "this selects what is saved already")
+          .note(run.options.at("recompute").loc, "this already selects the saved results")
           .help("`" + path + "` alone means all layers");
 }
 

@@ -20,7 +20,7 @@ bool takesMultipleDims(const Actual &actual) {
 /// Notes where a callable was passed: its later call alone explains little.
 void notePassing(Diagnostic &diag, const Call &call) {
   if (call.calleeValue)
-    diag.note(call.calleeValue->loc, "`" + call.name + "` was passed on from here");
+    diag.note(call.calleeValue->loc, "`" + call.name + "` is passed as an argument here");
 }
 
 } // namespace
@@ -112,7 +112,7 @@ bool ArgumentBinder::bindDim(const Formal &formal) {
   const char *word = formal.kind == FormalKind::Over ? "over" : "along";
   Diagnostic &diag = report(Code::ArgumentMissing, call.loc,
                             "`" + call.name + "` needs `" + word + " " + formal.name.text +
-                                "`: the dimension it works " + word);
+                                "`: a dimension to work " + word);
   diag.note(formal.name.loc, "declared here");
   diag.help(std::string("name one: `") + call.name + "(..., " + word + " " + likelyDim() + ")`");
   notePassing(diag, call);
@@ -170,8 +170,8 @@ void ArgumentBinder::reportMissing(const Formal &formal) {
     diag.help("after `over` or `along`, every bare name is one more dimension: write `" +
               formal.name.text + " = ...`");
   else if (!hasValues && call.callee.isBlock())
-    diag.help("to pass the block itself on, write `" + call.name +
-              "` alone, or `_` for what is left open: `" + call.name +
+    diag.help("to pass the block as an argument, write `" + call.name +
+              "` alone, or `_` for each open argument: `" + call.name +
               (call.args.empty() ? "(_)`" : "(_, ...)`"));
 }
 

@@ -108,7 +108,7 @@ std::optional<Value> Arithmetic::zipped(const Value &lhs, const Value &rhs, Loca
 Value Arithmetic::finite(double number, Location at) {
   if (std::isfinite(number))
     return Value::ofFloat(number);
-  report(Code::BadOperands, at, "the result is no finite number");
+  report(Code::BadOperands, at, "the result is not a finite number");
   return {};
 }
 
@@ -187,7 +187,7 @@ Value Arithmetic::compareChoice(const BinaryExpr &expr, const Value &choice, con
   std::vector<std::string> words;
   for (const Value &one : choice.elements)
     words.push_back(one.print());
-  report(Code::BadOperands, expr.opLoc, "this option is compared by `==` or `!=` with its words")
+  report(Code::BadOperands, expr.opLoc, "this option can only be compared by `==` or `!=` with its words")
       .help("the words are " + listNames(words));
   return {};
 }
@@ -244,7 +244,7 @@ Value Arithmetic::combineBooleans(const BinaryExpr &expr, const Value &lhs, cons
   if (rhs.kind == Value::Kind::Bool) // false, or true, whatever the tensor holds
     return elaboration.tensors.elementwise(isAnd ? "ne" : "eq", lhs, lhs, expr.opLoc, expr.lhs->loc,
                                            expr.lhs->loc);
-  if (!expectTensor(rhs, expr.rhs->loc, "what is joined with a tensor") ||
+  if (!expectTensor(rhs, expr.rhs->loc, "the other operand of a tensor") ||
       !isBoolean(expr, rhs, expr.rhs->loc))
     return {};
   return elaboration.tensors.elementwise(isAnd ? "mul" : "add", lhs, rhs, expr.opLoc, expr.lhs->loc,
@@ -261,7 +261,7 @@ Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Va
     return {};
   if (!expected) {
     Diagnostic &diag = report(Code::ContractionUndeclared, expr.opLoc,
-                              "`@` needs a declared result, to know what to sum");
+                              "`@` needs a declared result, which states the dimensions to sum");
     elaboration.reports.noteOperand(diag, *expr.lhs, left.dims);
     elaboration.reports.noteOperand(diag, *expr.rhs, right.dims);
     diag.help("state the dimensions: `(a @ b)" +
@@ -276,7 +276,7 @@ Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Va
   }
   if (left.dtype == DType::Bool) {
     report(Code::DTypeMismatch, expr.opLoc, "`@` sums products of numbers, not of booleans")
-        .help("make numbers of them: `where(x, 1, 0)`, or `float(x)`");
+        .help("convert them to numbers: `where(x, 1, 0)`, or `float(x)`");
     return {};
   }
   Contraction typed = contract(left.dims, right.dims, *expected);
@@ -285,10 +285,10 @@ Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Va
     Diagnostic &diag = report(
         Code::ContractionLosesDimension, expr.opLoc,
         quote(lost) + (lost.size() == 1 ? " would be lost: it is" : " would be lost: they are") +
-            " in one operand alone and not in the declared result " + print(*expected));
+            " in only one operand and not in the declared result " + print(*expected));
     elaboration.reports.noteOperand(diag, *expr.lhs, left.dims);
     elaboration.reports.noteOperand(diag, *expr.rhs, right.dims);
-    diag.help("a contraction sums only what both operands have; add " + quote(lost) +
+    diag.help("a contraction sums only dimensions of both operands; add " + quote(lost) +
               " to the declared result, or sum it first with `sum(x, over " +
               model.dims[lost[0]].name + ")`");
     return {};

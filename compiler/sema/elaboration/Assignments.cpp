@@ -25,8 +25,8 @@ void Statements::assign(const AssignStmt &stmt) {
   bool fits = value.kind == Value::Kind::List && value.elements.size() == stmt.targets.size();
   if (!fits && !value.isError())
     report(Code::ResultCount, stmt.value->loc,
-           "this does not give the " + std::to_string(stmt.targets.size()) +
-               " values that the names before `=` take");
+           "this value does not consist of the " + std::to_string(stmt.targets.size()) +
+               " values that the names before `=` require");
   for (size_t i = 0; i < stmt.targets.size(); ++i)
     assignTo(stmt.targets[i], fits ? value.elements[i] : Value(), stmt.value->loc);
 }
@@ -60,15 +60,15 @@ bool Statements::mayReplace(const Name &name, const Binding &binding, const Valu
     return true;
   if (!value.isTensor())
     return refuse(std::string("is a tensor, but this is ") + value.describe(),
-                  "a new value of another kind takes a `let`");
+                  "define a value of another kind by `let`");
   const TensorType &before = getTensorType(binding.value), &after = getTensorType(value);
   if (!before.dims.sameDims(after.dims))
     return refuse("has " + print(before.dims) + ", but this has " + print(after.dims),
-                  "a new value of other dimensions takes a `let`");
+                  "define a value with other dimensions by `let`");
   if (!mayJoin(before.dtype, after.dtype))
     return refuse(std::string("is ") + spelling(before.dtype) + ", but this is " +
                       spelling(after.dtype),
-                  "a new value of another element type takes a `let`");
+                  "define a value of another element type by `let`");
   return true;
 }
 
@@ -81,7 +81,7 @@ void Statements::assignTo(const Name &name, Value value, Location valueLoc) {
   if (!binding) {
     Diagnostic &diag = elaboration.reports.unknownName(name);
     if (diag.remedy.empty() && !diag.fixIt)
-      diag.help("a new name takes a `let`: `let " + name.text + " = ...`");
+      diag.help("define a new name by `let`: `let " + name.text + " = ...`");
     return;
   }
   if (!binding->value.isTensor()) {

@@ -78,7 +78,7 @@ bool AttentionCall::check() {
   if (valuesFit && q.dims.containsAll(k.dims))
     return true;
   report(Code::AttentionDimensions, args.loc(),
-         "keys and values must have equal dimensions, all of them among the queries'")
+         "keys and values must have equal dimensions, all of which the queries have")
       .note(args.getLoc(0), "the queries have " + print(q.dims))
       .note(args.getLoc(1), "the keys have " + print(k.dims))
       .note(args.getLoc(2), "the values have " + print(v.dims))

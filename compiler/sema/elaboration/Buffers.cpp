@@ -44,14 +44,13 @@ bool Buffers::mayUpdate(const UpdateStmt &stmt, const Binding &buffer) {
     report(Code::UpdateElsewhere, stmt.loc,
            "`" + stmt.name.text + "` is updated in a repeat inside of the body that declares it")
         .note(buffer.loc, "declared here")
-        .help("carry a value out of the repeat and update the buffer after it, or declare the "
-              "buffer inside: then every iteration has its own");
+        .help("return a value from the repeat and update the buffer after the repeat, or declare the buffer inside, one per iteration");
     return false;
   }
   if (buffer.updated.isValid()) {
     report(Code::BufferUpdatedTwice, stmt.loc, "`" + stmt.name.text + "` is updated a second time")
         .note(buffer.updated, "the first update is here")
-        .help("a step has one next value of it: compute that with `let` and update once");
+        .help("a buffer has one next value per step: compute it with `let` and update once");
     return false;
   }
   return true;
@@ -96,11 +95,11 @@ void Buffers::update(const UpdateStmt &stmt) {
     bool isParameter = std::string_view(binding->what) == "parameter";
     report(Code::NotABuffer, stmt.name.loc,
            "`" + stmt.name.text + "` is no buffer" +
-               (isParameter ? ": parameters are changed by the optimizer" : ""))
+               (isParameter ? ": the optimizer changes parameters" : ""))
         .note(binding->loc, std::string("this ") + binding->what)
         .help(isParameter
-                  ? "declare it with `buffer` instead of `param`, if it is not to be trained"
-                  : "a buffer is updated by the name that declares it");
+                  ? "if it is not trained, declare it with `buffer` instead of `param`"
+                  : "update a buffer by its declared name");
     return;
   }
   if (!binding->value.isTensor() || !mayUpdate(stmt, *binding))
@@ -125,9 +124,9 @@ bool Buffers::refuseAssignment(const Name &name, const Binding &binding) {
   if (std::string_view(binding.what) != "buffer")
     return false;
   report(Code::BufferAssigned, name.loc,
-         "`" + name.text + "` is a buffer, which keeps its value until the step ends")
+         "`" + name.text + "` is a buffer, whose value is constant during a step")
       .note(binding.loc, "declared here")
-      .help("say what it is from the next step on: `update " + name.text + " = ...`");
+      .help("set its value for the next step: `update " + name.text + " = ...`");
   return true;
 }
 
@@ -135,8 +134,8 @@ void Buffers::checkUpdated() {
   for (const Parameter &parameter : model.parameters)
     if (parameter.isBuffer && !parameter.isUpdated)
       report(Code::BufferNeverUpdated, parameter.loc,
-             "buffer `" + parameter.name + "` would never change: no `update` says its next value")
-          .help("a tensor that stays as it starts is `param NAME[...] ... { frozen = true }`");
+             "buffer `" + parameter.name + "` never changes: it has no `update`")
+          .help("for a constant tensor write `param NAME[...] ... { frozen = true }`");
 }
 
 } // namespace titan::sema

@@ -88,7 +88,7 @@ Value Builtins::unary(CallArgs &args) {
     if (std::isfinite(result))
       return Value::ofFloat(result);
     report(Code::BadOperands, args.getLoc(0),
-           "`" + function + "` of " + x.print() + " is no finite number");
+           "`" + function + "` of " + x.print() + " is not a finite number");
     return {};
   };
   if (args[0].isNumber())

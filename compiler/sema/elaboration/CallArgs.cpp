@@ -68,7 +68,7 @@ void CallArgs::readDims(const Actual &actual) {
   dims = actual.dims ? *actual.dims : elaboration.dims.dimsAfter(*actual.arg);
   errors |= dims.empty();
   if (!actual.arg->dims->to.empty()) {
-    report(Code::BadArgument, actual.arg->dims->loc, "`" + name() + "` makes no new dimension");
+    report(Code::BadArgument, actual.arg->dims->loc, "`" + name() + "` creates no dimension");
     errors = true;
   }
 }
@@ -93,7 +93,7 @@ bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong
     errors = true;
     Diagnostic &diag = report(Code::BadArgument, at, "`" + name() + "` " + message);
     if (call.calleeValue)
-      diag.note(call.calleeValue->loc, "`" + name() + "` was passed on from here");
+      diag.note(call.calleeValue->loc, "`" + name() + "` is passed as an argument here");
     return diag;
   };
   bool lacksDims = (wantsOver && over.empty()) || (wantsAlong && along.empty());

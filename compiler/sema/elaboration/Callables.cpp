@@ -34,7 +34,7 @@ bool Callables::reportAmbiguous(const Path &path) {
     return false;
   report(Code::AmbiguousName, path.loc,
          "`" + path.text() + "` is declared by several imports: " + listNames(owners))
-      .help("say which one: `" + owners[0] + "`");
+      .help("qualify the name: `" + owners[0] + "`");
   return true;
 }
 
@@ -78,7 +78,7 @@ Value Callables::makeCallable(Callee callee, std::vector<Actual> given,
       depth = std::max(depth, computeDepth(*actual.value) + 1);
   if (depth > deepestGiven) {
     report(Code::TooLarge, at,
-           "functions are given to one another over " + std::to_string(deepestGiven) + " deep");
+           "functions are passed as arguments of one another over " + std::to_string(deepestGiven) + " deep");
     return {};
   }
   return Value::ofCallable(std::make_shared<const Callable>(
@@ -88,8 +88,8 @@ Value Callables::makeCallable(Callee callee, std::vector<Actual> given,
 std::optional<Value> Callables::evalCallee(const NameExpr &expr) {
   if (expr.path.isSimple() && Reshaping::functions().count(expr.path.last().text)) {
     report(Code::NotAValue, expr.loc,
-           "`" + expr.path.text() + "` can only be called: dimensions are written in its call")
-        .help("write a function that calls it, and pass that on");
+           "`" + expr.path.text() + "` can only be called: a call states its dimensions")
+        .help("write a function that calls it, and pass that function");
     return Value();
   }
   if (Callee callee = findCallee(expr.path))
@@ -100,7 +100,7 @@ std::optional<Value> Callables::evalCallee(const NameExpr &expr) {
   if (!symbol)
     return std::nullopt;
   report(Code::NotAValue, expr.loc,
-         "`" + expr.path.text() + "` is a " + getKindName(*symbol.decl) + ", which is no value")
+         "`" + expr.path.text() + "` is a " + getKindName(*symbol.decl) + ", not a value")
       .note(getName(*symbol.decl).loc, "declared here");
   return Value();
 }
@@ -126,7 +126,7 @@ bool Callables::fillPlaceholders(const Callable &callable, std::vector<Actual> &
       return given.name && actual.isKeyword(given.name->text);
     });
     if (twice != args.end() && !given.isPlaceholder) {
-      report(Code::BadArgument, twice->loc, "`" + given.name->text + "` was given already")
+      report(Code::BadArgument, twice->loc, "`" + given.name->text + "` already has a value")
           .note(given.loc, "it was given here");
       return false;
     }
@@ -142,8 +142,8 @@ bool Callables::fillPlaceholders(const Callable &callable, std::vector<Actual> &
     if (next == args.size() || args[next].kind != ArgKind::Positional) {
       report(Code::ArgumentMissing, at,
              "`" + callable.callee.name() +
-                 "` is a partial application and needs its open argument")
-          .note(given.loc, "this was left open");
+                 "` is a partial application and needs a value for its open argument")
+          .note(given.loc, "the open argument is here");
       return false;
     }
     Actual filled = args[next++];

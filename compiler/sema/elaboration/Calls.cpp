@@ -147,7 +147,7 @@ Value Calls::inlineCall(Frame &callee, const Call &call) {
   bool namesNothing = !callee.prefix.empty() && elaboration.parameters.declarations == declared;
   if (namesNothing && !call.calleeValue && diags.errorReports() == errors) {
     report(Code::BadArgument, call.loc,
-           "`named` has no effect here: this call of `" + call.name + "` makes no parameters")
+           "`named` has no effect here: this call of `" + call.name + "` creates no parameters")
         .help("leave it out");
     return {};
   }
@@ -178,8 +178,8 @@ Value Calls::collectResults(const std::vector<Name> &results, Frame &callee) {
     return {};
   if (results.empty()) {
     const Name &name = getName(*callee.decl);
-    report(Code::NoResult, name.loc, "block `" + name.text + "` names no result")
-        .help("name its results after `->`");
+    report(Code::NoResult, name.loc, "block `" + name.text + "` declares no results")
+        .help("declare its results after `->`");
     return {};
   }
   std::vector<Value> values;

@@ -26,7 +26,7 @@ std::vector<DimId> DimNames::asDims(const std::string &name, Binding &binding, L
         report(Code::NotADimension, at, "`" + name + "` cannot be a dimension: " + why);
     diag.note(binding.loc, "`" + name + "` comes from here");
     if (binding.value.isTensor() && getTensorType(binding.value).dtype == DType::I64)
-      diag.help("to take elements by it, name their dimension: `x[vocab: " + name + "]`");
+      diag.help("to index by it, name the indexed dimension: `x[vocab: " + name + "]`");
     if (binding.mayBeDim)
       binding.value = {}; // reported already; a tensor may be valid elsewhere
     return std::vector<DimId>();

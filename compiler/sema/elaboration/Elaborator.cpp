@@ -36,7 +36,7 @@ private:
     report(Code::ArgumentMissing, model.loc,
            "model `" + model.name + "` needs a value for `" + formal.name.text + "`")
         .note(formal.name.loc, "declared here, without a default")
-        .help("a run gives it: `model { " + formal.name.text + " = ... }`");
+        .help("set it in the run: `model { " + formal.name.text + " = ... }`");
     return {{}, formal.loc};
   }
 };

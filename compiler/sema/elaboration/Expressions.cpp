@@ -160,8 +160,8 @@ static void reportRepeatedPatterns(const MatchExpr &expr, DiagnosticEngine &diag
       if (!fresh)
         diags
             .report(Code::UnreachableArm, pattern->loc,
-                    "this is never chosen: an arm before it has it already")
-            .note(earlier->second, "that one is here");
+                    "this arm is never chosen: an earlier arm has the same value")
+            .note(earlier->second, "the earlier arm is here");
     }
 }
 
@@ -178,7 +178,7 @@ Value Expressions::match(const MatchExpr &expr, Expected expected) {
   for (size_t i = 1; i < expr.arms.size(); ++i)
     if (expr.arms[i - 1].patterns.empty())
       report(Code::UnreachableArm, expr.arms[i].loc,
-             "this arm is never chosen: `_` before it has all")
+             "this arm is never chosen: the earlier arm `_` matches every value")
           .help("write `_` last");
   reportRepeatedPatterns(expr, diags);
   for (const MatchExpr::Arm &arm : expr.arms) {
@@ -196,7 +196,7 @@ Value Expressions::match(const MatchExpr &expr, Expected expected) {
       return eval(*arm.value, expected);
   }
   report(Code::NoArm, expr.subject->loc, "no arm of this `match` is for " + subject.print())
-      .help("add an arm for it, or `_ then ...` for whatever the others are not for");
+      .help("add an arm for it, or `_ then ...` for all other values");
   return {};
 }
 

@@ -44,7 +44,7 @@ Value Indexing::takeOne(const Value &base, int64_t index, const IndexItem &item,
                               "index " + std::to_string(index) + " is outside of `" + name +
                                   "`, which has " + std::to_string(size) + " elements");
     if (index < 0 && -index <= size)
-      diag.help("elements are counted from 0; from the end, `" + name + " - " +
+      diag.help("indices start at 0; an index from the end is `" + name + " - " +
                 std::to_string(-index) + "`");
     return {};
   }
@@ -75,7 +75,7 @@ Value Indexing::take(const Value &base, const IndexItem &item, DimId dim) {
   if (indexType.dims.contains(dim)) {
     report(Code::DimensionTwice, item.index->loc,
            "the index has the dimension `" + model.dims[dim].name + "` that it indexes")
-        .help("rename it in one of the two: `x[" + model.dims[dim].name + " as other]`");
+        .help("rename it in the index or in the tensor: `x[" + model.dims[dim].name + " as other]`");
     return {};
   }
   if (!elaboration.recorder.indexFits(index, dim, item.index->loc))
@@ -95,7 +95,7 @@ Value Indexing::slice(const Value &base, const IndexItem &item, DimId dim) {
     if (!end.isInt()) {
       if (!end.isError())
         report(Code::IndexOutOfRange, ends[i]->loc,
-               std::string("an end of a range must be an integer, not ") + end.describe());
+               std::string("the bounds of a range must be integers, not ") + end.describe());
       return {};
     }
     bounds[i] = end.integer;
@@ -115,7 +115,7 @@ Value Indexing::slice(const Value &base, const IndexItem &item, DimId dim) {
     return item.rename ? renamed(base, item, dim) : base;
   if (!item.rename) {
     report(Code::SliceNeedsName, item.loc,
-           "a slice of `" + model.dims[dim].name + "` is another dimension and needs a name")
+           "a slice of `" + model.dims[dim].name + "` is a new dimension and needs a name")
         .help("add one: `as prefix`");
     return {};
   }

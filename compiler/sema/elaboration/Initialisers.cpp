@@ -62,7 +62,7 @@ std::optional<Initialiser> Initialisers::drawn(const CallExpr &call) {
     bool isCut = arg.kind == ArgKind::Keyword && arg.name->text == "cut" &&
                  init.kind == Initialiser::Kind::TruncatedNormal;
     if ((arg.kind != ArgKind::Positional && !isCut) || !arg.value) {
-      report(Code::BadArgument, arg.loc, "`" + found->first + "` takes no such argument")
+      report(Code::BadArgument, arg.loc, "`" + found->first + "` has no such argument")
           .help("write `" + found->first + "(scale)`" +
                 (found->second.maxNumbers == 2 ? ", or `(scale, cut = 3)`" : ""));
       return std::nullopt;
@@ -71,7 +71,7 @@ std::optional<Initialiser> Initialisers::drawn(const CallExpr &call) {
     if (!value.isNumber() || value.number() < 0 || !std::isfinite(value.number())) {
       if (!value.isError())
         report(Code::BadInitialValue, arg.value->loc,
-               "a scale must be a number from 0 on, not " + value.print());
+               "a scale must be a non-negative number, not " + value.print());
       return std::nullopt;
     }
     if (isCut)
@@ -100,8 +100,8 @@ std::optional<Initialiser> Initialisers::of(const ParamStmt &stmt) {
   if (stmt.init == ParamInit::None) {
     report(Code::ParameterWithoutInit, stmt.name.loc,
            (stmt.isBuffer ? "buffer `" : "parameter `") + stmt.name.text +
-               "` does not say how it starts")
-        .help("add `= 0`, or draw it: `~ normal(0.02)`");
+               "` has no initial value")
+        .help("add `= 0`, or a distribution: `~ normal(0.02)`");
     return std::nullopt;
   }
   if (stmt.init == ParamInit::Initialiser) {
@@ -129,7 +129,7 @@ std::optional<Initialiser> Initialisers::constant(const Expr &expr) {
   auto *name = expr.as<NameExpr>();
   std::string word = call ? call->callee.last().text : name ? name->path.last().text : "";
   if ((word == "zeros" || word == "ones") && (call || !lookup(name->path.last()))) {
-    report(Code::BadInitialValue, expr.loc, "a parameter starts as a number")
+    report(Code::BadInitialValue, expr.loc, "the initial value of a parameter is a number")
         .help(word == "zeros" ? "write `= 0`" : "write `= 1`");
     return std::nullopt;
   }
@@ -138,7 +138,7 @@ std::optional<Initialiser> Initialisers::constant(const Expr &expr) {
     return Initialiser{Initialiser::Kind::Constant, value.number(), 0};
   if (!value.isError())
     report(Code::BadInitialValue, expr.loc,
-           std::string("a parameter starts as a number, not as ") + value.describe());
+           std::string("the initial value of a parameter is a number, not ") + value.describe());
   return std::nullopt;
 }
 

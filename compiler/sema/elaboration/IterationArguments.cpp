@@ -77,9 +77,9 @@ bool Repeats::promoteToTensor(const std::string &name, const TensorType &type,
   if (!binding->value.isNumber() || type.dtype == DType::Bool) {
     report(Code::AssignmentChangesType, stmt.loc,
            "`" + name + "` is " + binding->value.describe() +
-               " before the repeat, and a tensor after an iteration")
+               " before the repeat and a tensor after an iteration")
         .note(binding->loc, "`" + name + "` was defined here")
-        .help("let it start as a tensor of the same dimensions");
+        .help("initialise it with a tensor of the same dimensions");
     return false;
   }
   std::string outer = context.variable;

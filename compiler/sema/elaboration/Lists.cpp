@@ -38,7 +38,7 @@ Value Builtins::element(CallArgs &args) {
   if (args[1].isInt() && args[1].integer >= 0 && args[1].integer < size)
     return args[0].elements[static_cast<size_t>(args[1].integer)];
   report(Code::IndexOutOfRange, args.getLoc(1),
-         "the list has " + std::to_string(size) + " elements, counted from 0; none is number " +
+         "the list has " + std::to_string(size) + " elements; there is no index " +
              args[1].print());
   return {};
 }

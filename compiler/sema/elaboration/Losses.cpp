@@ -28,7 +28,7 @@ bool Losses::isAllowedHere(const Kind &kind, Location at) {
     return true;
   report(Code::MisplacedStatement, at,
          std::string("a ") + kind.word + " belongs to a model, outside of `repeat`")
-      .help("carry its value out (`total = total + ...`), or make it a result: `-> y, uneven`");
+      .help("accumulate its value (`total = total + ...`), or return it: `-> y, uneven`");
   return false;
 }
 
@@ -36,7 +36,7 @@ bool Losses::isNumber(const Value &value, Location at, const std::string &what) 
   const TensorType &type = getTensorType(value);
   if (!type.dims.empty()) {
     report(Code::LossNotScalar, at, what + " must be one number, but this has " + print(type.dims))
-        .help("average it: `mean(x, over ...)`");
+        .help("reduce it: `mean(x, over ...)`");
     return false;
   }
   if (isFloat(type.dtype))
@@ -58,7 +58,7 @@ bool Losses::isNew(const Kind &kind, const std::string &name, Location at) {
                                 (name.empty() ? "" : " `" + name + "`") + " already")
                          .note(other->loc, "the other one is here");
   if (name.empty())
-    diag.help("give one of them a name, `loss NAME = ...`: their sum is minimised");
+    diag.help("name one of them, `loss NAME = ...`: the run minimises their sum");
   return false;
 }
 

@@ -50,7 +50,7 @@ void Statements::option(const OptionStmt &stmt) {
   }
   auto given = spec.options.find(stmt.name.text);
   if (given == spec.options.end()) {
-    report(Code::MisplacedStatement, stmt.loc, "an option is declared whatever the others are")
+    report(Code::MisplacedStatement, stmt.loc, "declarations of options are unconditional")
         .help("move it out of the `if`");
     return;
   }
@@ -76,7 +76,7 @@ void Statements::state(const StateStmt &stmt) {
       return;
     if (dims->empty()) {
       report(Code::BadArgument, stmt.dims->loc, "a state has at least one dimension")
-          .help("without brackets it has those of the parameter");
+          .help("without brackets, it has the dimensions of the parameter");
       return;
     }
     type.dims = *dims;
@@ -128,11 +128,11 @@ bool Statements::optimizerDims(const OptimizerDecl &decl, const OptimizerRequest
   const bool isOfMatrices = groups.size() == 2;
   if (isOfMatrices && !request.matrix) {
     report(Code::NotAMatrix, request.loc,
-           "parameter `" + request.name + "` is no matrix, which optimizer `" + decl.name.text +
+           "parameter `" + request.name + "` is not a matrix, which optimizer `" + decl.name.text +
                "` needs")
         .note(decl.name.loc, "a contraction with a matrix keeps the dimensions `over " +
                                  groups[0]->name.text + "` and sums the others")
-        .help("a group gives it another one: `group \"" + request.name + "\" { optimizer = ... }`");
+        .help("choose another optimizer in a group: `group \"" + request.name + "\" { optimizer = ... }`");
     return false;
   }
   std::vector<const DimSet *> sets = {&request.parameter.dims};
@@ -170,8 +170,7 @@ void Statements::optimizer(const OptimizerDecl &decl, const OptimizerRequest &re
         .help(
             "write `optimizer " + decl.name.text +
             "(p, g, lr, step)`, with the dimensions of the parameter `(p, g, lr, step, over all)`, "
-            "of matrices `(p, g, lr, step, over outputs, over inputs)`; what a run may set is an "
-            "`option` in the body");
+            "of matrices `(p, g, lr, step, over outputs, over inputs)`; declare settings of the run by `option` in the body");
     return;
   }
   if (!optimizerDims(decl, request))
@@ -191,7 +190,7 @@ void Statements::optimizer(const OptimizerDecl &decl, const OptimizerRequest &re
                     "the new `" + model.inputs[i].name + "`");
   for (const Parameter &made : model.parameters)
     report(Code::MisplacedStatement, made.loc, "an optimizer has no parameters")
-        .help("what it keeps for a parameter is a `state`");
+        .help("declare optimizer state by `state`");
 }
 
 } // namespace titan::sema

@@ -11,7 +11,7 @@ Value Builtins::cumulativeSum(CallArgs &args) {
   const TensorType type = getTensorType(args[0]);
   if (type.dtype == DType::Bool) {
     report(Code::DTypeMismatch, args.getLoc(0), "`cumulative_sum` adds numbers, not booleans")
-        .help("choose numbers first: `where(x, 1.0, zeros)`");
+        .help("convert them to numbers first: `where(x, 1.0, zeros)`");
     return {};
   }
   if (!type.dims.contains(args.along[0])) {
@@ -67,7 +67,7 @@ Value Builtins::scatter(CallArgs &args) {
     return {};
   for (size_t i = 0; i < 2; ++i)
     if (!expectTensor(args[i], args.getLoc(i),
-                      i == 0 ? "what `scatter` puts" : "the indices of `scatter`"))
+                      i == 0 ? "the first argument of `scatter`" : "the indices of `scatter`"))
       return {};
   const TensorType updates = getTensorType(args[0]), index = getTensorType(args[1]);
   if (index.dtype != DType::I64) {

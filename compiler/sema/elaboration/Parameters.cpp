@@ -86,8 +86,8 @@ bool Parameters::addEnclosingRepeats(const ParamStmt &stmt, Parameter &fresh,
     if (std::find(fresh.repeats.begin(), fresh.repeats.end(), loop.dim) != fresh.repeats.end()) {
       report(Code::DimensionTwice, stmt.name.loc,
              "parameter `" + stmt.name.text + "` would have dimension `" +
-                 model.dims[loop.dim].name + "` twice: two repeats around it run over it")
-          .help("give one of the repeats a dimension of its own: `dims inner = ...`");
+                 model.dims[loop.dim].name + "` twice: two enclosing repeats run over it")
+          .help("declare another dimension for one of the repeats: `dims inner = ...`");
       return false;
     }
     fresh.repeats.push_back(loop.dim);
@@ -115,11 +115,9 @@ std::optional<uint32_t> Parameters::enter(const ParamStmt &stmt, Parameter fresh
   if (std::find(seen.begin(), seen.end(), instance) != seen.end() ||
       known.repeats != fresh.repeats || known.loc != fresh.loc) {
     report(Code::ParameterTwice, stmt.name.loc,
-           "two parameters would be called `" + fresh.name + "`")
+           "two parameters would have the name `" + fresh.name + "`")
         .note(known.loc, "the other one is here")
-        .help("for parameters of its own name the second call: `Block(x, named = \"second\")` puts "
-              "`second.` before their names; to share them, declare them outside and pass them to "
-              "a function: `fn f(x, w) = ...`");
+        .help("for separate parameters name the second call: `Block(x, named = \"second\")` prefixes their names with `second.`; to share parameters, declare them outside and pass them to a function: `fn f(x, w) = ...`");
     context.frame->declaresWrongly = context.frame->caller; // so would all others of the call be
     return std::nullopt;
   }
@@ -144,7 +142,7 @@ bool Parameters::mayRecur(const ParamStmt &stmt, const Parameter &known, const P
   if (known.frozen == fresh.frozen && first.kind == next.kind && first.cut == next.cut)
     return true;
   report(Code::IterationsDiffer, stmt.name.loc,
-         "parameter `" + stmt.name.text + "` starts in another way in iteration " +
+         "parameter `" + stmt.name.text + "` has another kind of initial value in iteration " +
              std::to_string(instance.back()) + " of the repeat")
       .help("only the scale may differ from iteration to iteration");
   return false;
@@ -170,10 +168,9 @@ void Parameters::finish(Parameter &parameter, const std::vector<std::vector<int6
   if (product != instances.size())
     report(Code::IterationsDiffer, parameter.loc,
            "parameter `" + parameter.name +
-               "` is in other iterations of the inner repeat as the outer one goes on")
+               "` exists in different iterations of the inner repeat, depending on the outer iteration")
         .help(
-            "give it to the same iterations of the inner repeat wherever the outer one has it, or "
-            "call the two cases by different names (`named = ...`)");
+            "declare it in the same iterations of the inner repeat in every outer iteration, or name the calls of the two cases differently (`named = ...`)");
 }
 
 } // namespace titan::sema

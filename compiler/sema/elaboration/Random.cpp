@@ -31,13 +31,13 @@ Value Builtins::dropout(CallArgs &args) {
     return {};
   if (!isFloat(getTensorType(args[0]).dtype)) {
     report(Code::DTypeMismatch, args.getLoc(0),
-           std::string("`dropout` scales what it keeps, which ") +
-               spelling(getTensorType(args[0]).dtype) + " cannot be");
+           std::string("`dropout` takes a floating-point tensor, not ") +
+               spelling(getTensorType(args[0]).dtype));
     return {};
   }
   if (!args[1].isNumber() || args[1].number() < 0 || args[1].number() >= 1) {
     report(Code::BadArgument, args.getLoc(1),
-           "`dropout` takes a probability, 0 or more and less than 1, not " + args[1].print());
+           "`dropout` takes a probability from 0 to below 1, not " + args[1].print());
     return {};
   }
   if (args[1].number() == 0)

@@ -185,10 +185,10 @@ bool Repeats::addVariant(const RepeatStmt &stmt, Variants &variants, Iteration n
   }
   if (bodies.size() == maxVariants) {
     report(Code::IterationsDiffer, difference->loc,
-           "the iterations of the repeat compute over " + std::to_string(maxVariants) +
-               " different things; they differ here")
-        .note(stmt.loc, "iterations that compute the same are compiled once, all others each")
-        .help("let the index decide between a few cases (`if l % 2 == 0 then a else b`); for a "
+           "the iterations of the repeat have over " + std::to_string(maxVariants) +
+               " different bodies; they differ here")
+        .note(stmt.loc, "iterations with equal bodies are compiled once")
+        .help("let the index choose between a few cases (`if l % 2 == 0 then a else b`); for a "
               "recurrence, carry the position: `let at = index(seq)[seq: 0]` before the repeat, in "
               "it `x[seq: at]` and `at = at + 1`");
     return false;

@@ -18,7 +18,7 @@ static void noteCalls(Diagnostic &diag, const Frame *frame) {
     const std::string &name = getName(*at->decl).text;
     diag.note(at->callSite, "in the call of `" + name + "` here");
     if (at->calleeValue)
-      diag.note(at->calleeValue->loc, "`" + name + "` was passed on from here");
+      diag.note(at->calleeValue->loc, "`" + name + "` is passed as an argument here");
   }
 }
 
@@ -70,7 +70,7 @@ bool Reports::refuseCallable(const Value &value, Location at) {
   std::string name = callable.callee.name();
   Diagnostic &diag = report(Code::NotAValue, at,
                             "`" + name + "` is " + value.describe() +
-                                ", which can be called or passed on, not computed with");
+                                ", which can only be called or passed as an argument");
   if (callable.callee.symbol)
     diag.note(getName(*callable.callee.symbol.decl).loc, "declared here");
   diag.help("call it: `" + name + "(...)`");
@@ -120,18 +120,18 @@ void Reports::suggestFunction(Diagnostic &diag, const Path &path, const Binding 
   }
   if (overDims.count(member) && isTensor) {
     const DimSet &dims = getTensorType(binding.value).dims;
-    diag.help("a function is called with its values, and dimensions are named: `" + member + "(" +
+    diag.help("write a function call, and name the dimensions: `" + member + "(" +
               base + ", over " + model.dims[dims[dims.size() - 1]].name + ")`");
     return;
   }
   const bool isOurs = Builtins::table().count(member) || Reshaping::functions().count(member) ||
                       library.lookup(*context.frame->unit, member);
   if (isOurs)
-    diag.help("a function is called with its values: `" + member + "(" + base + ")`");
+    diag.help("write a function call: `" + member + "(" + base + ")`");
   else if (library.suggestImport(diag, *context.frame->unit, Path{{path.last()}, path.loc}))
     diag.help("call `" + member + "(" + base + ")`; " + diag.remedy);
   else
-    diag.help("values have no members: a function is called, `f(" + base + ")`");
+    diag.help("values have no members: write a function call, `f(" + base + ")`");
 }
 
 Diagnostic &Reports::unknownName(const Name &name) {
@@ -147,7 +147,7 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
   if (isInside)
     diag.fix(path.loc, path.last().text);
   else if (isFed && context.frame->decl && context.frame->decl->is<ModelDecl>())
-    diag.help("what a run's data give is declared: `input " + name.text + ": int[" +
+    diag.help("declare an input of the data: `input " + name.text + ": int[" +
               spec.dataDims.list() + "]`");
   else if (!isSuggested)
     suggest(diag, path, [&] {
@@ -161,7 +161,7 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
     return diag;
   if (Binding *outer = findDimInCallers(name.text, context.frame)) {
     diag.note(outer->loc, "the model has this " + std::string(outer->what));
-    diag.help("a block sees what it declares: add `dims " + name.text +
+    diag.help("a block sees only its own names: add `dims " + name.text +
               "`, or make it a parameter of `" + getName(*context.frame->decl).text + "`");
   }
   // Defines the name as an error, so one error gives one message.
@@ -195,10 +195,10 @@ static const char *roleInInput(const ModelDecl &model, const Name &name, bool re
 /// How the dimension gets a size.
 void Reports::helpToDeclare(Diagnostic &diag, const ModelDecl &decl, const Name &name) {
   std::string help =
-      "declare its size before: `dims " + name.text + " = 16`, or as an argument of the model";
+      "declare its size first: `dims " + name.text + " = 16`, or as an argument of the model";
   if (const char *role = roleInInput(decl, name, spec.readsTokens))
-    help += std::string("; if ") + role + " are along it, `data { " + role + " = " + name.text +
-            " }` in the run says so";
+    help += std::string("; if ") + role + " are along it, write `data { " + role + " = " + name.text +
+            " }` in the run";
   diag.help(std::move(help));
 }
 
@@ -218,7 +218,7 @@ void Reports::unknownDim(const Name &name) {
     helpToDeclare(diag, *decl, name);
   if (Binding *outer = findDimInCallers(name.text, context.frame)) {
     diag.note(outer->loc, "the model has a dimension of this name");
-    diag.help("a block sees the dimensions that it declares: add `dims " + name.text + "`");
+    diag.help("a block sees only its own dimensions: add `dims " + name.text + "`");
   }
   context.frame->scope->define(name.text, {{}, {}, true, name.loc, "dimension"});
 }

@@ -137,7 +137,7 @@ std::optional<Reshaping::ConcatOperand> Reshaping::concatOperand(const Arg &arg)
     return std::nullopt;
   }
   Value value = eval(*arg.value);
-  if (!expectTensor(value, arg.loc, "what `concat` takes"))
+  if (!expectTensor(value, arg.loc, "an operand of `concat`"))
     return std::nullopt;
   std::optional<DimId> dim = resolveDim(arg.along->from[0]);
   if (!dim)
@@ -217,7 +217,7 @@ Value Reshaping::topK(const CallExpr &expr) {
   }
   Value x = eval(*expr.args[0].value), count = eval(*expr.args[1].value);
   std::optional<DimId> dim = resolveDim(over->dims->from[0]);
-  if (count.isError() || !dim || !expectTensor(x, expr.args[0].loc, "what `top_k` takes"))
+  if (count.isError() || !dim || !expectTensor(x, expr.args[0].loc, "the first argument of `top_k`"))
     return {};
   const TensorType type = getTensorType(x);
   if (!type.dims.contains(*dim)) {

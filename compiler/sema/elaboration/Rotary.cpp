@@ -27,7 +27,7 @@ Value Builtins::rotary(CallArgs &args) {
   const Dim &dim = model.dims[args.over[0]];
   if (dim.size % 2) {
     report(Code::BadDimensionSize, args.overLoc,
-           "`rotary` turns pairs, but `" + dim.name + "` has the odd size " +
+           "`rotary` rotates pairs of elements, but `" + dim.name + "` has the odd size " +
                std::to_string(dim.size));
     return {};
   }

@@ -40,7 +40,7 @@ bool Statements::computesNumbers(const ScheduleDecl &decl) {
     if (isOfNumbers && isNumber)
       continue;
     report(Code::BadOperands, op.loc, "a schedule computes with numbers alone")
-        .note(decl.name.loc, "it is called once a step, before the step");
+        .note(decl.name.loc, "the runtime evaluates it once per step, before the step");
     return false;
   }
   return true;
@@ -57,7 +57,7 @@ void Statements::schedule(const ScheduleDecl &decl) {
                "` takes names for the number of the step and the number of all steps, in this "
                "order; the last ones may be missing")
         .help("write `schedule " + decl.name.text +
-              "(step, steps)`; what a run may set is an `option` in the body");
+              "(step, steps)`; declare settings of the run by `option` in the body");
     return;
   }
   for (const Formal &formal : decl.formals)

@@ -13,7 +13,7 @@ void Statements::elaborate(const Body &body) {
     if (context.frame->declaresWrongly)
       return;
     if (context.frame->returned) {
-      report(Code::CodeAfterReturn, stmt->loc, "nothing after `return` is reached");
+      report(Code::CodeAfterReturn, stmt->loc, "statements after `return` are unreachable");
       return;
     }
     const size_t before = unhandled();
@@ -100,9 +100,8 @@ void Statements::returnValues(const ReturnStmt &stmt) {
     bool isBlock = context.frame->decl->is<BlockDecl>();
     report(Code::MisplacedStatement, stmt.loc,
            std::string("a ") + (isBlock ? "block" : "model") + " does not `return`")
-        .help(isBlock ? "it names its results after its arguments: `-> y`, which its body "
-                        "defines by `let y = ...`"
-                      : "name what it gives: `output y[...] = ...`");
+        .help(isBlock ? "declare its results after its arguments, `-> y`, and define them in the body: `let y = ...`"
+                      : "declare its outputs: `output y[...] = ...`");
     values.emplace_back();
   }
   context.frame->returned = values.size() == 1 ? values[0] : Value::ofList(std::move(values));
@@ -207,10 +206,10 @@ void Statements::let(const LetStmt &stmt) {
   bool fits = all.kind == Value::Kind::List && all.elements.size() == stmt.targets.size();
   if (!fits && !all.isError())
     report(Code::ResultCount, stmt.value->loc,
-           "this gives " +
+           "this expression has " +
                (all.kind == Value::Kind::List ? std::to_string(all.elements.size()) + " values"
                                               : std::string("one value")) +
-               ", but " + std::to_string(stmt.targets.size()) + " names take it");
+               ", but " + std::to_string(stmt.targets.size()) + " names are assigned");
   for (size_t i = 0; i < stmt.targets.size(); ++i) {
     const LetStmt::Target &target = stmt.targets[i];
     Value value = fits ? all.elements[i] : Value();
@@ -250,9 +249,9 @@ void Statements::bindLet(const Name &name, Value value) {
   if (!context.loops.empty() && outer && !context.frame->scope->findOwn(name.text) &&
       outer->value.isTensor())
     report(Code::LetHidesIterationArgument, name.loc,
-           "this `let` makes a second `" + name.text + "` that ends with the iteration")
-        .note(outer->loc, "the value of this one would stay the same")
-        .help("to carry the new value on, assign it without `let`");
+           "this `let` defines a second `" + name.text + "` for the current iteration only")
+        .note(outer->loc, "the outer value would not change")
+        .help("to pass the new value to the next iteration, assign it without `let`");
   context.frame->scope->define(name.text, {std::move(value), {}, false, name.loc, "value"});
 }
 

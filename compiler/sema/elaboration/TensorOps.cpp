@@ -23,7 +23,7 @@ Value TensorOps::unary(const char *word, const Value &operand, Location at) {
     report(Code::DTypeMismatch, at,
            std::string("`") + (std::string_view(word) == "neg" ? "-" : word) +
                "` works on floating-point tensors, not on " + spelling(type.dtype))
-        .help(type.dtype == DType::Bool ? "make a number of it: `where(x, 1, 0)`"
+        .help(type.dtype == DType::Bool ? "convert it to a number: `where(x, 1, 0)`"
                                         : "convert the tensor: `float(x)`");
     return {};
   }
@@ -40,7 +40,7 @@ Value TensorOps::asOperand(const Value &value, const Value &other, Location at) 
     const bool isInteger = std::trunc(value.number()) == value.number();
     report(Code::DTypeMismatch, at,
            "the tensor is int, but " + value.print() +
-               (isInteger ? ".0 is written with a point" : " is not an integer"))
+               (isInteger ? ".0 is a floating-point number" : " is not an integer"))
         .help((isInteger ? "write `" + value.print() + "`, or " : std::string()) +
               "convert the tensor: `float(x)`");
     return {};
@@ -48,8 +48,8 @@ Value TensorOps::asOperand(const Value &value, const Value &other, Location at) 
   if (value.isNumber() && getTensorType(other).dtype != DType::Bool)
     return constantLike(value, getTensorType(other), at);
   if (value.isNumber()) {
-    report(Code::DTypeMismatch, at, "a comparison gives bool, which is combined with no number")
-        .help("make a number of it: `where(x, 1, 0)`, or `float(x)`");
+    report(Code::DTypeMismatch, at, "the result of a comparison is bool, which cannot be combined with a number")
+        .help("convert it to a number: `where(x, 1, 0)`, or `float(x)`");
     return {};
   }
   if (!value.isError())
@@ -71,8 +71,7 @@ Value TensorOps::refuseOuterProduct(const Join &join, const TensorType &lhs, con
   } else {
     diag.note(lhsLoc, "this has " + print(lhs.dims)).note(rhsLoc, "this has " + print(rhs.dims));
   }
-  diag.help("elementwise, one side's dimensions must all be on the other; if the product is "
-            "meant, write `expand(x, " +
+  diag.help("the dimensions of one side must be a subset of the other's; for an outer product write `expand(x, " +
             model.dims[join.onlyRight[0]].name + ")`");
   return {};
 }
@@ -100,7 +99,7 @@ Value TensorOps::elementwise(const char *word, const Value &lhs, const Value &rh
     report(Code::DTypeMismatch, at,
            std::string("booleans are not ") +
                (std::string(word) == "sub" ? "subtracted" : "divided"))
-        .help("make numbers of them: `where(x, 1, 0)`, or `float(x)`");
+        .help("convert them to numbers: `where(x, 1, 0)`, or `float(x)`");
     return {};
   }
   Join join = joinElementwise(a.dims, b.dims);
@@ -165,11 +164,11 @@ Value TensorOps::constrain(Value value, const DimSet &declared, Location declare
   Diagnostic &diag = report(Code::DeclaredDimensionsDiffer, declaredAt, what);
   diag.note(valueLoc, "the value has " + print(type.dims));
   if (!extra.empty())
-    diag.help("nothing is summed silently: write `sum(x, over " + model.dims[extra[0]].name +
+    diag.help("sums are explicit: write `sum(x, over " + model.dims[extra[0]].name +
               ")`, or add the dimension");
   else
-    diag.help("nothing is repeated silently: write `expand(x, " + model.dims[missing[0]].name +
-              ")`, or leave the dimension out");
+    diag.help("broadcasts are explicit: write `expand(x, " + model.dims[missing[0]].name +
+              ")`, or remove the dimension");
   return {};
 }
 

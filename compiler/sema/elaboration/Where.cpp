@@ -41,7 +41,7 @@ Value Builtins::where(CallArgs &args) {
       continue;
     report(Code::OuterProduct, args.getLoc(i),
            "the dimensions " + print(dims) + " and " + print(like.dims) +
-               " do not join: neither is among the other");
+               " cannot be combined: neither is a subset of the other");
     return {};
   }
   return emit(std::move(op), like, args.loc());

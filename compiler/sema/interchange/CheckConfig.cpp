@@ -88,7 +88,7 @@ private:
       if (found)
         continue;
       Diagnostic &diag = diags.report(Code::UnknownName, name.loc,
-                                      "no equation is about a key `" + name.text + "`");
+                                      "no equation has the key `" + name.text + "`");
       std::vector<std::string> known;
       for (const auto &[key, loc] : keys)
         known.push_back(key.second);

@@ -169,7 +169,7 @@ private:
         diags
             .report(Code::UnknownConfigKey, member.loc,
                     "`" + prefix + key + "` is unknown, and may change the model")
-            .note(getName(*map.decl.decl).loc, "no line of this declaration is about the key")
+            .note(getName(*map.decl.decl).loc, "the declaration has no line for this key")
             .help("if the key does not matter, add `ignore " + prefix + key +
                   "` to a copy of the declaration, and name its file by `--with`");
       else if (member.isObject)

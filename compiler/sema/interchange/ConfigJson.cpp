@@ -119,7 +119,7 @@ public:
   bool parse_error(size_t position, const std::string &, const Json::exception &error) override {
     size_t offset = std::min(position ? position - 1 : 0, text.size());
     diags.report(Code::BadConfigJson, sources.locate(file, offset, 1),
-                 "this is no JSON: " + getReason(error));
+                 "this is not JSON: " + getReason(error));
     return false;
   }
 

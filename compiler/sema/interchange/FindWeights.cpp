@@ -31,7 +31,7 @@ void checkModel(const Path &path, const Unit &unit, const Library &library,
   if (found && (found.decl->is<ModelDecl>() || found.decl->is<ModelAliasDecl>()))
     return;
   Diagnostic &diag = diags.report(Code::WeightsOfUnknown, path.loc,
-                                  "no model is called `" + path.text() + "` here");
+                                  "there is no model `" + path.text() + "` here");
   if (!library.suggestImport(diag, unit, path))
     suggestName(diag, path.loc, path.text(), library.names(unit));
 }
@@ -65,7 +65,7 @@ void checkWeightNames(const Unit &unit, const Library &library, DiagnosticEngine
     if (weights->format.text != "hf")
       diags
           .report(Code::WeightsOfUnknown, weights->format.loc,
-                  "`" + weights->format.text + "` is no format of weights")
+                  "`" + weights->format.text + "` is not a format of weights")
           .fix(weights->format.loc, "\"hf\"");
     checkModel(weights->model, unit, library, diags);
     if (weights->base)

@@ -21,7 +21,7 @@ static std::optional<uint32_t> findParameter(const Path &path, const std::string
     if (each.name.starts_with(component))
       names.push_back(each.name.substr(component.size()));
   Diagnostic &diag =
-      diags.report(Code::BadMerge, path.loc, "`" + path.text() + "` is no parameter of the model");
+      diags.report(Code::BadMerge, path.loc, "`" + path.text() + "` is not a parameter of the model");
   if (std::string near = nearestName(path.text(), names); !near.empty())
     diag.fix(path.loc, near);
   return std::nullopt;

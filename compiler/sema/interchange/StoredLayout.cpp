@@ -97,7 +97,7 @@ bool LayoutReader::addSplit(const WeightsDecl::Split &split, const Dim &dim,
     return true;
   factors.resize(first);
   report(Code::BadStoredDims, split.loc,
-         "the factors do not multiply to `" + dim.name + "` = " + std::to_string(dim.size))
+         "the product of the factors is not `" + dim.name + "` = " + std::to_string(dim.size))
       .help("give all factors but one a size");
   return false;
 }
@@ -109,7 +109,7 @@ std::optional<int64_t> LayoutReader::computeOffset(const NameIndex &index, const
     return number.integer;
   if (std::optional<int64_t> size = sizes.find(index.offset))
     return size;
-  report(Code::BadTensorName, tensor.loc, "the model has no size called `" + index.offset + "`");
+  report(Code::BadTensorName, tensor.loc, "the model has no size `" + index.offset + "`");
   return std::nullopt;
 }
 
@@ -133,7 +133,7 @@ bool LayoutReader::readName(const WeightsDecl::Entry &entry, const Parameter &pa
                             Layout &layout) {
   std::optional<TensorName> name = parseTensorName(layout.writtenTensor);
   if (!name) {
-    report(Code::BadTensorName, entry.tensor.loc, "the braces of this name are wrong")
+    report(Code::BadTensorName, entry.tensor.loc, "the braces of this name do not match")
         .help("an index is written `{layers}` or `{layers + 1}`");
     return false;
   }

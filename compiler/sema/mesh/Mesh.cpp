@@ -167,11 +167,11 @@ private:
     axis.isHeadTail = text == "headtail";
     if (!axis.isHeadTail)
       suggestName(diags.report(Code::BadOrder, expr.loc,
-                               "the order of an axis is `headtail`, or not given"),
+                               "the order of an axis can only be `headtail`"),
                   expr.loc, text, {"headtail"});
     for (const Axis &other : mesh.axes)
       if (axis.isHeadTail && other.isHeadTail)
-        diags.report(Code::BadOrder, expr.loc, "a second axis cannot have the order `headtail`")
+        diags.report(Code::BadOrder, expr.loc, "only one axis can have the order `headtail`")
             .note(other.orderLoc, "axis `" + other.name + "` has it")
             .help("remove one of the two `order = headtail`");
   }
@@ -222,7 +222,7 @@ private:
       diags
           .report(Code::UselessAxis, decl.name.loc,
                   "axis `" + decl.name.text + "` splits and stores nothing")
-          .help("add what its component axes split together: `splits ...`");
+          .help("add the dimensions that its component axes split together: `splits ...`");
     if (decl.degree->as<TupleExpr>()->elements.empty())
       diags
           .report(Code::UselessAxis, decl.degree->loc,
@@ -255,7 +255,7 @@ private:
     std::string what =
         !name ? "a component of axis `" + decl.name.text + "` is the name of another axis"
         : component == mesh.axes.end() ? "the map has no axis `" + text + "` of its own"
-                                       : "axis `" + text + "` is a component already";
+                                       : "axis `" + text + "` is already a component";
     Diagnostic &diag = diags.report(Code::UnknownAxis, element.loc, what);
     suggestName(diag, element.loc, text, axisNames(), "axes with a degree are ");
     return nullptr;
@@ -291,8 +291,8 @@ private:
     if (axis.isHeadTail && !axis.pads.empty())
       diags
           .report(Code::BadOrder, axis.orderLoc,
-                  "axis `" + axis.name + "` pads dimensions, which `order = headtail` cannot")
-          .note(axis.padLocs.front(), "it pads this one")
+                  "axis `" + axis.name + "` pads dimensions, which `order = headtail` does not support")
+          .note(axis.padLocs.front(), "the padded dimension is here")
           .help("remove `pad` or `order`");
     if (degree.isInt() && degree.integer >= 1 && degree.integer <= maxRanks) {
       axis.degree = degree.integer;
@@ -400,7 +400,7 @@ private:
           .help("write a number for `auto`, or `attention = gather`");
     for (const Axis &other : mesh.axes)
       if (&other != &axis && other.degree == 0)
-        diags.report(Code::AutoDegree, axis.degreeLoc, "a second axis cannot be `auto`")
+        diags.report(Code::AutoDegree, axis.degreeLoc, "only one axis can be `auto`")
             .note(other.degreeLoc, "this one is");
     axis.degree = 0;
     checkUse(axis);
@@ -451,8 +451,8 @@ AxisLists readUse(const AxisUse &use, DiagnosticEngine &diags) {
     if (isListed(lists.splits) || isListed(lists.fallback)) {
       diags
           .report(Code::OptionWithoutEffect, path.loc,
-                  "`" + path.text() + "` has no effect here: it is listed already")
-          .help("the first that a tensor has of a list is split; leave this out");
+                  "`" + path.text() + "` has no effect here: the list already has it")
+          .help("an axis splits the first dimension of its list that a tensor has; remove the second mention");
       return;
     }
     to.push_back(path.text());
@@ -471,7 +471,7 @@ AxisLists readUse(const AxisUse &use, DiagnosticEngine &diags) {
       continue;
     }
     Diagnostic &diag = diags.report(Code::UnknownStore, name.loc,
-                                    "`" + name.text + "` is nothing that can be stored");
+                                    "`" + name.text + "` is not a state that an axis can store");
     suggestName(diag, name.loc, name.text, storable, "an axis can store ");
   }
   return lists;

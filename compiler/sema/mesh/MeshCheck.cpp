@@ -35,7 +35,7 @@ public:
         diags
             .report(Code::OptionWithoutEffect, axis.attentionLoc,
                     "`attention` has no effect: axis `" + axis.name +
-                        "` splits the positions of no attention in model `" + model.name + "`")
+                        "` does not split positions of an attention in model `" + model.name + "`")
             .note(model.loc, "the model is declared here");
   }
 
@@ -170,8 +170,8 @@ private:
     });
     std::string help = "degrees that divide it: " + listDivisors(getSize(id));
     if (!isInput)
-      help += "; or compute " + std::to_string(degree - getSize(id) % degree) +
-              " more that count for nothing: `{ pad = " + dim.name + " }` after the axis";
+      help += "; or add " + std::to_string(degree - getSize(id) % degree) +
+              " padding elements: `{ pad = " + dim.name + " }` after the axis";
     Diagnostic &diag =
         diags.report(Code::Indivisible, axis.degreeLoc,
                      "axis `" + axis.name + "` splits `" + dim.name + "`, whose " +
@@ -237,7 +237,7 @@ void checkShardingOptions(const Run &run, const Mesh &mesh, DiagnosticEngine &di
     diags
         .report(Code::OptionWithoutEffect, option.loc,
                 "`" + path + "` has no effect: no axis stores parameters in shards")
-        .help("an axis does with `stores params`");
+        .help("`stores params` on an axis stores parameters in shards");
   };
   if (!stores && reshard && !reshard->value.isWord("default"))
     complain(*reshard, "sharding.reshard_after_forward");
@@ -251,7 +251,7 @@ void checkShardingOptions(const Run &run, const Mesh &mesh, DiagnosticEngine &di
         .report(Code::OptionWithoutEffect, prefetch->loc,
                 "`sharding.prefetch` has no effect: communication does not overlap")
         .note(overlap.loc, "`sharding.overlap` is `never`")
-        .help("leave one of the two out");
+        .help("remove one of the two");
 }
 
 } // namespace titan::sema

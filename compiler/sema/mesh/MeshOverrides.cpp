@@ -24,7 +24,7 @@ public:
       Diagnostic &diag = diags.report(Code::UnknownOverride, decl.kind.loc,
                                       "a map cannot override `" + decl.kind.text + "`");
       suggestName(diag, decl.kind.loc, decl.kind.text, overridable,
-                  "it can override what its axes do to ");
+                  "a map can override the axes for ");
       return;
     }
     if (decl.lines.empty())
@@ -32,7 +32,7 @@ public:
           .report(Code::OverrideWithoutEffect, decl.pattern.loc,
                   "no override is given for the " + decl.kind.text + " that match `" +
                       decl.pattern.text + "`")
-          .help("say what an axis does to them: `AXIS splits none`; or leave this out");
+          .help("add a line such as `AXIS splits none`, or remove the section");
     for (const OverrideDecl::Line &line : decl.lines)
       addLine(decl, line);
   }
@@ -90,8 +90,8 @@ private:
 
   bool hasEffect(const MeshOverride &made, const OverrideDecl::Line &line) {
     std::string what =
-        !line.use.splits && !line.use.stores ? "this overrides nothing of axis `" + made.axis + "`"
-        : line.use.stores && !made.ofParameters ? "values are not stored, only parameters are"
+        !line.use.splits && !line.use.stores ? "the line has no override for axis `" + made.axis + "`"
+        : line.use.stores && !made.ofParameters ? "only parameters are stored, not values"
                                                 : "";
     if (!what.empty())
       diags.report(Code::OverrideWithoutEffect, line.loc, what)
@@ -226,8 +226,8 @@ void matchOverrides(Mesh &mesh, const std::vector<const Model *> &models, Diagno
     if (!isNews)
       diags
           .report(Code::OverrideWithoutEffect, entry->loc,
-                  "this has no effect: of several lines about a tensor the last one decides")
-          .note(by, "this one does");
+                  "this line has no effect: a later line for the same tensors replaces it")
+          .note(by, "the later line is here");
   }
 }
 

@@ -48,8 +48,8 @@ private:
       bool isPipeline = std::any_of(axis.splits.begin(), axis.splits.end(), isLayers) ||
                         std::any_of(axis.fallback.begin(), axis.fallback.end(), isLayers);
       if (isPipeline && found) {
-        diags.report(Code::PipelineAxis, axis.loc, "a map has one axis that splits layers")
-            .note(found->loc, "this one does already");
+        diags.report(Code::PipelineAxis, axis.loc, "only one axis of a map can split layers")
+            .note(found->loc, "the other axis is here");
         shardNothing(axis);
       } else if (isPipeline)
         found = &axis;
@@ -84,7 +84,7 @@ private:
       diags
           .report(Code::OptionWithoutEffect, option.loc,
                   "`" + spec.path + "` has no effect: no axis of the map splits layers")
-          .help("an axis does with `splits` and the dimension of a `repeat`" + outermostNames());
+          .help("an axis splits layers if its `splits` has the dimension of a `repeat`" + outermostNames());
     }
   }
 
@@ -109,7 +109,7 @@ private:
       diags
           .report(Code::PipelineAxis, at,
                   "axis `" + axis.name + "` " + what + ", but its ranks execute different layers")
-          .help("an axis that splits layers does nothing else; declare another one");
+          .help("an axis that splits layers cannot have other functions; declare another axis");
       return false;
     };
     for (size_t i = 0; i < axis.splits.size(); ++i)
@@ -124,7 +124,7 @@ private:
     if (axis.isHeadTail)
       return complain(axis.orderLoc, "has head-tail order");
     if (axis.attentionLoc.isValid())
-      return complain(axis.attentionLoc, "has a method of attention");
+      return complain(axis.attentionLoc, "has an attention method");
     for (const MeshOverride &entry : mesh.overrides)
       if (entry.axis == axis.name)
         return complain(entry.loc, "splits or stores tensors here");
@@ -206,8 +206,7 @@ private:
     if (isSet(accumulate) && accumulate.value.integer != 1) {
       diags
           .report(Code::OptionWithoutEffect, accumulate.loc,
-                  "`accumulate` cannot be combined with a pipeline, which processes microbatches "
-                  "itself")
+                  "`accumulate` cannot be combined with a pipeline, whose schedule has its own microbatches")
           .note(axis.loc, "this axis splits layers")
           .help("write `pipeline { microbatches = " + accumulate.value.print() + " }`");
       return;
@@ -217,8 +216,8 @@ private:
         diags
             .report(
                 Code::OptionWithoutEffect, given.loc,
-                "`pipeline.microbatches` cannot be combined with `data.tokens`, which implies it")
-            .note(tokens.loc, "this says how large a step is");
+                "`pipeline.microbatches` cannot be combined with `data.tokens`, which determines it")
+            .note(tokens.loc, "the size of a step is set here");
       return;
     }
     const int64_t count = given.value.integer ? given.value.integer : fallback;

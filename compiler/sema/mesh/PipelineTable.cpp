@@ -31,8 +31,8 @@ static bool fits(const schedule::Schedule &table, const Run &run, const Axis &ax
       .report(Code::PipelineStages, hasRanks ? axis.stagesLoc : axis.degreeLoc,
               "axis `" + axis.name + "` has " + has)
       .note(getScheduleOption(run).loc, "the schedule is named here")
-      .help(hasRanks ? "leave out `stages`: the table says which stages a rank has"
-                     : "a table has one line a rank");
+      .help(hasRanks ? "remove `stages`: the table states the stages of each rank"
+                     : "a table has one line per rank");
   return false;
 }
 

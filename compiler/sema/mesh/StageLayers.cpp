@@ -174,8 +174,8 @@ private:
     if (start > before)
       return true;
     if (start == 0)
-      report("`" + layers[0].name + "` begins the first stage, which begins with the program")
-          .help("leave it out: a cut is the first iteration of the second or of a later stage");
+      report("`" + layers[0].name + "` begins the first stage, which needs no cut")
+          .help("remove it: a cut is the first iteration of the second or a later stage");
     else
       report("`" + layers[start].name + "` does not follow `" + layers[before].name + "`")
           .help("name each cut once, in the order of the program");
@@ -224,8 +224,7 @@ std::optional<Counts> resolveLayers(const Run &run, const Model &model, const st
     return CutReader(cuts, layers, stages, dim, diags).read();
   diags
       .report(Code::OptionWithoutEffect, list.loc,
-              "`pipeline.layers_per_stage` cannot be combined with `pipeline.cuts`, which says the "
-              "same")
+              "`pipeline.layers_per_stage` cannot be combined with `pipeline.cuts`, which also determines the stages")
       .note(cuts.loc, "the cuts are named here");
   return std::nullopt;
 }

@@ -37,7 +37,7 @@ bool derives(std::vector<Derivation> &chain, Derivation next, const char *kind,
   }
   Diagnostic &diag = diags.report(Code::AliasCycle, cycle[0].base, message);
   for (size_t i = 1; i < cycle.size(); ++i)
-    diag.note(cycle[i].base, "`" + cycle[i].name->text + "` derives from this");
+    diag.note(cycle[i].base, "`" + cycle[i].name->text + "` derives from this declaration");
   return false;
 }
 

@@ -348,7 +348,7 @@ void Library::import(Unit &unit, const ImportDecl::Item &item) {
                                    : item.path.last().text;
   auto [entry, fresh] = unit.namespaces.try_emplace(called, Import{&imported, item.loc});
   if (!fresh && entry->second.unit != &imported)
-    diags.report(Code::Redeclared, item.loc, "two imports are called `" + called + "`")
+    diags.report(Code::Redeclared, item.loc, "two imports have the name `" + called + "`")
         .note(entry->second.loc, "the other one is here")
         .help("give one of them another name: `" + name + " as other`");
   if (!item.alias)

@@ -12,8 +12,8 @@ bool canInitialise(DType dtype, const Initialiser &init) {
 void reportHalf(Location at, DiagnosticEngine &diags) {
   diags
       .report(Code::HalfPrecision, at,
-              "f16 is not supported: small gradients would become 0 without scaling of the loss")
-      .help("use bf16, which has the exponents of f32");
+              "f16 is not supported: without loss scaling, small gradients become 0")
+      .help("use bf16, which has the exponent range of f32");
 }
 
 } // namespace titan::sema

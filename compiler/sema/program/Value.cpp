@@ -97,7 +97,7 @@ const char *Value::describe() const {
   case Kind::Callable:
     return callable->callee.isBlock() ? "a block" : "a function";
   case Kind::Choice:
-    return "a word that the launch chooses";
+    return "a word that is chosen at launch";
   case Kind::Tensor:
     return "a tensor";
   }

@@ -100,7 +100,7 @@ private:
              (name != "needs" || !readNeeds(value, spec)))
       diags
           .report(Code::UnknownOption, limit.path.loc,
-                  "`" + name + "` says nothing of an option like this")
+                  "`" + name + "` does not apply to an option of this type")
           .help("the words are `least`, `most` and `below` with a number, `meaning` with a string, "
                 "`words` with a list of strings, and `needs` with the name of an option above that "
                 "has `words`");
@@ -124,8 +124,7 @@ private:
         .report(Code::OptionType, stmt.value->loc,
                 std::string("an option is a number, ") + (isSchedule ? "" : "two numbers, ") +
                     "`true` or `false`, or one of its `words`, not " + initial.describe())
-        .help("a number with a point, such as 0.0, may be set to any number, one without to whole "
-              "ones");
+        .help("an option with a floating-point default such as 0.0 takes any number, one with an integer default takes integers");
     return false;
   }
 

@@ -91,8 +91,7 @@ Value Resolver::evaluateArgument(const std::string &name, const Expr &expr) {
   diags
       .report(Code::OptionType, expr.loc,
               "`model." + name + "` takes a function or block, not a string")
-      .help(fromConfig ? "a configuration file knows them by their names alone; others are given "
-                         "by `--set 'model." +
+      .help(fromConfig ? "a configuration file can only name them; pass other expressions by `--set 'model." +
                              name + "=" + shown + "'`"
                        : "write `" + shown + "` without quotes");
   return {};

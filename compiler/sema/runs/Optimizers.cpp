@@ -94,7 +94,7 @@ void checkGroupOptions(const Run &run, const Model &model, DiagnosticEngine &dia
             .report(Code::OptionWithoutEffect, option.nameLoc,
                     "`" + name + "` has no effect on the parameters of this group")
             .note(getOptimizerDecl(last).name.loc,
-                  "they are updated by `" + getOptimizerDecl(last).name.text + "`");
+                  "their optimizer is `" + getOptimizerDecl(last).name.text + "`");
   }
 }
 

@@ -51,7 +51,7 @@ getEntries(const Setting &setting, const std::vector<std::string> &known, Diagno
     diags
         .report(Code::OptionWithoutEffect, setting.label->loc,
                 "no option is set for the parameters that match `" + setting.label->text + "`")
-        .help("set some of " + listNames(known) + ", or leave this out");
+        .help("set one of " + listNames(known) + ", or remove the section");
   return entries;
 }
 

@@ -42,7 +42,7 @@ std::optional<Override> parseOverride(const std::string &argument, SourceManager
     diags
         .report(Code::OptionType, sources.locate(value, 0, argument.size() - equals - 1),
                 "`" + path + "` takes a string in double quotes")
-        .help("keep them from the shell: `--set '" + path + "=\"...\"'`");
+        .help("quote the setting for the shell: `--set '" + path + "=\"...\"'`");
     return std::nullopt;
   }
   ExprPtr expr = parseExpr(sources, value, diags);

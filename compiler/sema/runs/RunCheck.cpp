@@ -25,7 +25,7 @@ static void resolveSum(Run &run, const char *path, DType compute, DType automati
     diags
         .report(Code::OptionValue, sum.loc,
                 std::string("`") + path + "` is f64, but `precision.compute` is " +
-                    spelling(compute) + ": products of that are summed in f32")
+                    spelling(compute) + ": products of this type are summed in f32")
         .help("f64 is for runs that are f64 throughout: set `precision.compute = f64` too");
 }
 
@@ -84,9 +84,9 @@ static void resolveTokens(Run &run, DiagnosticEngine &diags) {
   if (microbatches.loc.isValid()) {
     diags
         .report(Code::OptionWithoutEffect, microbatches.loc,
-                "`accumulate` cannot be combined with `data.tokens`, which implies it")
-        .note(tokens.loc, "this says how large a step is")
-        .help("leave one of them out; `data.tokens = 0` takes back what another run says");
+                "`accumulate` cannot be combined with `data.tokens`, which determines it")
+        .note(tokens.loc, "the size of a step is set here")
+        .help("remove one of them; `data.tokens = 0` resets the setting of a base run");
     microbatches.value = {}; // nothing more is to be said of it
     return;
   }
@@ -98,9 +98,9 @@ static void resolveTokens(Run &run, DiagnosticEngine &diags) {
   }
   Diagnostic &diag = diags.report(
       Code::UnevenTokens, tokens.loc,
-      std::to_string(tokens.value.integer) + " tokens are no whole number of batches of " +
+      std::to_string(tokens.value.integer) + " tokens are not a multiple of a batch of " +
           std::to_string(batch.value.integer) + " x " + std::to_string(seq.value.integer));
-  diag.note(batch.loc, "so many samples are computed at a time");
+  diag.note(batch.loc, "the number of samples in a microbatch is set here");
   if (batch.value.integer > INT64_MAX / 4 / seq.value.integer)
     return; // beyond any step
   int64_t whole = samples / batch.value.integer, each = batch.value.integer * seq.value.integer;

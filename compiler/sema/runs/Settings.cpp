@@ -82,7 +82,7 @@ void Resolver::setData(const std::string &path, const CallExpr &call) {
   }
   const Expr &file = *call.args[0].value;
   if (auto *name = file.as<StringExpr>(); name && name->value.empty()) {
-    diags.report(Code::OptionValue, file.loc, "`" + path + "` names no file");
+    diags.report(Code::OptionValue, file.loc, "`" + path + "` has an empty file name");
     return;
   }
   set(path + ".path", call.loc, file);
@@ -109,14 +109,14 @@ static void checkDataPaths(const std::string &path, const std::string &text, Loc
     return;
   auto [paths, problem] = parseDataPaths(text);
   if (problem.empty() && trains && !paths[0].name.empty())
-    problem = "`" + paths[0].name + "=` names a set to evaluate on";
+    problem = "`" + paths[0].name + "=` names an evaluation set";
   if (problem.empty() && !trains && paths.size() > 1 && paths[0].name.empty())
-    problem = "an evaluation reads every sample once, and mixes no sets";
+    problem = "an evaluation reads every sample once and cannot mix sets";
   if (problem.empty())
     return;
   diags.report(Code::OptionValue, at, "`" + path + "` names several data sets, but " + problem)
-      .help(trains ? "write weights and paths in turn: \"0.7 web 0.3 code\""
-                   : "write names and paths: \"web=valid/web code=valid/code\"");
+      .help(trains ? "write a weight before each path: \"0.7 web 0.3 code\""
+                   : "write a name before each path: \"web=valid/web code=valid/code\"");
 }
 
 void Resolver::set(const std::string &written, Location pathLoc, const Expr &expr) {

@@ -73,8 +73,8 @@ private:
         diags
             .report(Code::TurnWithoutLayers, option->loc,
                     "the loss of this group depends on no layer of `" + dim +
-                        "`, which a pipeline divides")
-            .help("add a loss that does, as `loss = [" + losses.front() +
+                        "`, the pipelined dimension")
+            .help("add a loss that depends on them, as `loss = [" + losses.front() +
                   ", ...]`, or split other dimensions");
     }
   }
@@ -96,7 +96,7 @@ private:
     const std::vector<std::string> known = namedLosses(model);
     if (known.empty())
       diag.note(model.loc, "the model is declared here")
-          .help("give its losses names: `loss " + name + " = ...`");
+          .help("name its losses: `loss " + name + " = ...`");
     else
       suggestName(diag, at, name, known, "its losses are ");
   }
@@ -114,8 +114,8 @@ private:
       if (isTrained(parameter) && !groupValue(run, "loss", parameter))
         diags
             .report(Code::ParameterWithoutLoss, parameter.loc,
-                    "no group chooses a loss for parameter `" + parameter.name + "`")
-            .note(first->nameLoc, "a group chooses the loss of other parameters here")
+                    "no group has a loss for parameter `" + parameter.name + "`")
+            .note(first->nameLoc, "another group has a loss here")
             .help("add `loss = ...` to a group that matches it, or freeze it: `parameters \"" +
                   parameter.name + "\" { frozen = true }`");
   }
@@ -170,7 +170,7 @@ private:
       diags
           .report(Code::StepWithoutUpdate, at->nameLoc,
                   "step " + std::to_string(*idle) + " would update no parameter")
-          .help("a group is due in step `offset` + 1, and in every `every`-th step from there on");
+          .help("a group is due in step `offset` + 1 and every `every` steps after it");
   }
 
   const Run &run;

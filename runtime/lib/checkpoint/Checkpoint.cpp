@@ -42,10 +42,7 @@ bool isOfAnotherModel(const Executor &executor, const Manifest &manifest) {
 
 void refuseAnotherModel(const std::string &directory, const Manifest &manifest) {
   throw UserError(fmt::format(
-      "{} was saved by another model than this program's, of run `{}`, though its tensors fit: "
-      "pass "
-      "another --out DIR; or go on from it all the same with --resume {}, take its weights alone "
-      "with --init-from, or start over with --resume none",
+      "{} was saved by a different model, of run `{}`, although its tensors fit: pass another --out DIR; or resume anyway with --resume {}, load only its weights with --init-from, or start over with --resume none",
       directory, manifest.run, directory));
 }
 
@@ -68,7 +65,7 @@ void load(Executor &executor, const std::string &directory, const Manifest &mani
       refuseAnotherModel(directory, manifest);
   });
   if (executor.isFirst() && isOfAnotherModel(executor, manifest))
-    std::printf("note: the checkpoint was saved by another model than this program's\n");
+    std::printf("note: the checkpoint was saved by a different model\n");
   if (executor.isFirst())
     std::printf("resuming after step %lld from %s%s\n", static_cast<long long>(manifest.step),
                 directory.c_str(), writer.empty() ? "" : (", which " + writer + " wrote").c_str());
@@ -236,7 +233,7 @@ std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDir
     Manifest manifest = examine(executor, directories[i], problem);
     if (any && problem.empty() && !manifest.isFinite)
       problem = directories[i] + " is of a step whose loss or gradient is not finite (--resume " +
-                directories[i] + " goes on from it all the same)";
+                directories[i] + " resumes from it anyway)";
     if (problem.empty()) {
       load(executor, directories[i], manifest, /*isAsked=*/!any);
       return manifest;
@@ -248,7 +245,7 @@ std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDir
                                        : ""));
       });
     if (executor.isFirst())
-      std::fprintf(stderr, "warning: %s; trying the checkpoint before it\n", problem.c_str());
+      std::fprintf(stderr, "warning: %s; trying the previous checkpoint\n", problem.c_str());
   }
   return std::nullopt;
 }

@@ -50,7 +50,7 @@ std::string buildConfig(const Program &program, const Settings &settings) {
 int exportWeights(Executor &executor, const Options &options, const Settings &settings) {
   executor.world().runCollectively([&] {
     if (options.exportDirectory.empty())
-      throw UserError("export needs a place to write to: pass --hf DIR");
+      throw UserError("export needs an output directory: pass --hf DIR");
     if (options.initFrom.empty())
       throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
   });

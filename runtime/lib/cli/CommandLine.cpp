@@ -14,7 +14,7 @@ namespace titan::rt {
 namespace {
 
 void addRunOptions(CLI::App &app, Options &o) {
-  app.add_option("--config", o.configFile, "settings from a TOML file; the command line wins")
+  app.add_option("--config", o.configFile, "settings from a TOML file; the command line overrides them")
       ->type_name("FILE.toml");
   app.add_option("--set", o.sets,
                  "override a launch setting, such as optimizer.lr=1e-3 (repeatable); a "
@@ -30,8 +30,7 @@ void addRunOptions(CLI::App &app, Options &o) {
       ->take_all()
       ->expected(1);
   app.add_option("--tokenizer", o.tokenizer,
-                 "of texts, prompts and data: a directory, a file (tokenizer.json, SentencePiece, "
-                 "tiktoken), or `bytes`; default: that of --init-from")
+                 "the tokenizer of texts and prompts: a directory, a file (tokenizer.json, SentencePiece, tiktoken), or `bytes`; default: the one in --init-from")
       ->type_name("DIR|FILE");
   app.add_option_function<std::vector<std::string>>(
          "--init-from",
@@ -39,28 +38,27 @@ void addRunOptions(CLI::App &app, Options &o) {
            for (const std::string &text : texts)
              o.initFrom.push_back(parseWeightSource(text));
          },
-         "start from these weights: model.safetensors or a directory that has it (repeatable: each "
-         "parameter from one of them); PREFIX= names the part of the program that they are for")
+         "start from these weights: model.safetensors or its directory (repeatable: each parameter comes from one source); PREFIX= restricts the source to parameters with this prefix")
       ->type_name("[PREFIX=]DIR|FILE")
       ->take_all()
       ->expected(1);
   app.add_option("--resume", o.resume,
-                 "auto: the latest checkpoint of --out, if there is one; none; or a checkpoint")
+                 "auto: the latest checkpoint of --out, if any; none: start over; or the path of a checkpoint")
       ->type_name("auto|none|DIR");
   app.add_option("--out", o.out, "the run's directory; default runs/RUN")->type_name("DIR");
   cli::addNumber<int64_t>(app, "--steps", 1, o.steps,
                           "steps to train; also the horizon of the schedule");
-  cli::addNumber<int64_t>(app, "--stop-at", 0, o.stopAt, "end after this step; the schedule stays");
+  cli::addNumber<int64_t>(app, "--stop-at", 0, o.stopAt, "end after this step; the schedule does not change");
   cli::addNumber<int64_t>(app, "--seed", 0, o.seed,
                           "seed of initial values and of the order of samples", int64_t{1} << 53);
   cli::addNumber<int64_t>(app, "--log-every", 1, o.logEvery, "steps between rows of metrics.jsonl")
       ->default_str(std::to_string(o.logEvery));
-  app.add_flag("--dry-run", o.dryRun, "print the configuration, check all inputs, and stop");
+  app.add_flag("--dry-run", o.dryRun, "print the configuration, check all inputs and exit");
   app.add_flag(
       "--check-replicas", o.checkReplicas,
       "compare replicated tensors over ranks bit by bit, before every checkpoint and at the end");
   app.add_flag("--profile{5}", o.profile,
-               "write a profile of some steps, from the third on (--profile=STEPS), for Perfetto")
+               "write a profile for Perfetto of STEPS steps from the third step on")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20).description(""));
   app.add_option("--save-initial", o.saveInitial, "write the parameters before the first step")
       ->type_name("FILE.safetensors");
@@ -73,20 +71,20 @@ void addCommands(CLI::App &app, Options &o) {
   auto command = [&](const char *name, const char *description, Command value) {
     CLI::App *sub = app.add_subcommand(name, description);
     sub->fallthrough(); // the options above may follow the command
-    sub->footer("Options for all commands, such as --init-from and --set: " + o.executable +
+    sub->footer("Options of all commands, such as --init-from and --set: " + o.executable +
                 " --help");
     sub->callback([&o, value] { o.command = value; });
     return sub;
   };
   command("train", "train the model (the default command)", Command::Train);
-  CLI::App *eval = command("eval", "losses and metrics on data sets", Command::Eval);
-  eval->add_flag("--json", o.json, "write one JSON object a line for each set");
-  CLI::App *generate = command("generate", "write text with trained weights", Command::Generate);
+  CLI::App *eval = command("eval", "compute losses and metrics on data sets", Command::Eval);
+  eval->add_flag("--json", o.json, "write one JSON object per line for each set");
+  CLI::App *generate = command("generate", "generate text", Command::Generate);
   generate
       ->add_option("--prompt", o.prompt,
-                   "start of the text; for indexed data the numbers of tokens")
+                   "start of the text; for indexed data, token ids")
       ->type_name("TEXT");
-  cli::addNumber<int64_t>(*generate, "--max-tokens", 0, o.maxTokens, "how many tokens to add")
+  cli::addNumber<int64_t>(*generate, "--max-tokens", 0, o.maxTokens, "the number of tokens to generate")
       ->default_str(std::to_string(o.maxTokens));
   cli::addNumber<double>(*generate, "--temperature", 0, o.sampling.temperature,
                          "0: the most likely token; above 0: sampling, seeded by --seed")
@@ -98,10 +96,10 @@ void addCommands(CLI::App &app, Options &o) {
   generate
       ->add_option(
           "--prompts", o.prompts,
-          "prompts to continue, several at once, one a line; of a .jsonl file the fields `prompt`")
+          "a file of prompts to continue in batches, one per line; of a .jsonl file, the fields `prompt`")
       ->type_name("FILE");
   generate->add_flag("--json", o.json,
-                     "write one JSON object a line: prompt, text, tokens, finish");
+                     "write one JSON object per line: prompt, text, tokens, finish");
   generate->add_option("--stop", o.stops, "end before this text (repeatable)")
       ->type_name("TEXT")
       ->take_all()
@@ -110,9 +108,9 @@ void addCommands(CLI::App &app, Options &o) {
       ->type_name("NUMBER")
       ->take_all()
       ->expected(1);
-  generate->add_flag("--chat", o.chat, "put each prompt into the tokenizer's chat template");
+  generate->add_flag("--chat", o.chat, "apply the tokenizer's chat template to each prompt");
   generate->add_flag("--no-kv-cache", o.noKvCache,
-                     "compute the whole text for every token, to compare");
+                     "recompute the whole text for every token, to check the caches");
   CLI::App *hf = command("export", "export the weights for other software", Command::Export);
   hf->add_option("--hf", o.exportDirectory, "as a Hugging Face directory")->type_name("DIR");
 }
@@ -126,8 +124,8 @@ struct Use {
 
 const std::vector<Use> &uses() {
   static const std::vector<Use> table = {
-      {"--steps", {Command::Train}, "an evaluation ends early by `--set eval.batches=N`"},
-      {"--stop-at", {Command::Train}, "an evaluation ends early by `--set eval.batches=N`"},
+      {"--steps", {Command::Train}, "to evaluate fewer batches, pass `--set eval.batches=N`"},
+      {"--stop-at", {Command::Train}, "to evaluate fewer batches, pass `--set eval.batches=N`"},
       {"--resume", {Command::Train}, "`--init-from` takes checkpoints, too"},
       {"--out", {Command::Train}, "`--init-from DIR` names a run"},
       {"--log-every", {Command::Train}},
@@ -148,9 +146,9 @@ void checkEvaluationData(const std::vector<std::string> &sets) {
     return;
   for (const std::string &set : sets) {
     if (set.find('=') == std::string::npos)
-      throw UsageError("--eval-data '" + set + "': each of several sets has a name, NAME=PATH");
+      throw UsageError("--eval-data '" + set + "': several sets need names, NAME=PATH");
     if (set.find_first_of(" \t\n") != std::string::npos)
-      throw UsageError("--eval-data '" + set + "': a path of several sets has no spaces");
+      throw UsageError("--eval-data '" + set + "': paths of several sets cannot have spaces");
   }
 }
 
@@ -182,12 +180,11 @@ void refuseUseless(const CLI::App &app, const Options &options) {
   checkWeightSources(options.initFrom);
   checkEvaluationData(options.evalData);
   if (!options.prompt.empty() && !options.prompts.empty())
-    throw UsageError("--prompt and --prompts exclude one another");
+    throw UsageError("--prompt and --prompts cannot be combined");
   const bool isNamed = options.resume != "auto" && options.resume != "none";
   if (isNamed && !options.initFrom.empty())
     throw UsageError("--resume " + options.resume +
-                     " has weights of its own: leave --init-from out, or pass --resume none to "
-                     "start over with its weights");
+                     " already has weights: remove --init-from, or pass --resume none to start over with its weights");
 }
 
 /// The error, and a suggestion.

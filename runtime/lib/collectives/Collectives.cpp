@@ -98,7 +98,7 @@ Group *Collectives::link(GroupRef axes, int offset, bool isSender) {
     if (link.route.offset == offset && std::equal(link.route.axes.begin(), link.route.axes.end(),
                                                   axes.axes, axes.axes + axes.count))
       return isSender ? link.toTarget : link.fromSource;
-  throw Fault("the program uses a message route that it does not list");
+  throw Fault("the program uses a message route that its table does not list");
 }
 
 Background *Collectives::findLane(const Group &group) const {

@@ -175,8 +175,7 @@ Descriptor listenAt(const std::string &address, int port) {
   throw std::runtime_error(
       fmt::format("cannot listen at {}:{}: {}{}", address.empty() ? "any address" : address, port,
                   error ? std::strerror(error) : problem,
-                  error == EADDRINUSE ? " (EADDRINUSE): another job or program has this port, set "
-                                        "MASTER_PORT to one that is free"
+                  error == EADDRINUSE ? " (EADDRINUSE): another program uses this port; set MASTER_PORT to a free port"
                                       : ""));
 }
 

@@ -56,7 +56,7 @@ public:
       throw Fault(fmt::format("rank {}: {}", launch.rank, verdict.substr(kFailed.size())));
     if (!verdict.starts_with(kRefused))
       throw Fault(
-          fmt::format("rank {}: the answer of the rendezvous at {}:{} is none of a Titan run",
+          fmt::format("rank {}: the rendezvous at {}:{} does not belong to a Titan run",
                       launch.rank, launch.masterAddress, launch.masterPort));
     throw UserError(verdict.substr(kRefused.size()), /*isShared=*/!differs);
   }
@@ -66,9 +66,7 @@ private:
   void checkJob() {
     std::string job = store.lookup("job", deadline.left());
     if (!job.empty() && !launch.job.empty() && job != launch.job)
-      throw UserError(fmt::format("rank {}: another job is at {}:{} ({}; this one is {}): give "
-                                  "each job a MASTER_PORT of its "
-                                  "own",
+      throw UserError(fmt::format("rank {}: another job is at {}:{} ({}; this one is {}): give each job its own MASTER_PORT",
                                   launch.rank, launch.masterAddress, launch.masterPort,
                                   job.substr(0, 100), launch.job));
   }
@@ -79,8 +77,7 @@ private:
     std::string first = store.claim(fmt::format("rank/{}", launch.rank), self);
     if (first != self)
       throw UserError(fmt::format(
-          "rank {}: the run at {}:{} has a rank {} already, {}: two processes were told the same "
-          "RANK, or two jobs the same MASTER_PORT",
+          "rank {}: the run at {}:{} has a rank {} already, {}: two processes have the same RANK, or two jobs the same MASTER_PORT",
           launch.rank, launch.masterAddress, launch.masterPort, launch.rank,
           first.substr(0, std::min(first.rfind(' '), size_t{100}))));
   }
@@ -127,8 +124,7 @@ private:
       std::optional<ReceivedRecord> received = decodeRecord(text);
       if (!received)
         return fmt::format(
-            "{}a process came to the rendezvous at {}:{} whose record is none of this "
-            "version of Titan: build all ranks' programs with one version",
+            "{}a process at the rendezvous at {}:{} is of another version of Titan: build the programs of all ranks with one version",
             kRefused, launch.masterAddress, launch.masterPort);
       records[received->rank] = std::move(received->record);
       if (!describeDifferences(records).empty())
@@ -158,7 +154,7 @@ private:
       return !entry.second.mistake.empty();
     });
     return fmt::format("{}{}{}", kRefused,
-                       isMistake ? "" : "the ranks differ, and would not train one model: ",
+                       isMistake ? "" : "the ranks do not run the same training: ",
                        describeDifferences(records));
   }
 
@@ -170,8 +166,7 @@ private:
     std::string more = missing.size() > 8 ? ", ..." : "";
     missing.resize(std::min<size_t>(missing.size(), 8));
     return fmt::format(
-        "the rendezvous at {}:{} failed: rank{} {}{} of {} did not come within {} s; "
-        "did all {} processes start, with this address?",
+        "the rendezvous at {}:{} failed: rank{} {}{} of {} did not connect within {} s; check that all {} processes started with this address",
         launch.masterAddress, launch.masterPort, missing.size() == 1 ? "" : "s",
         fmt::join(missing, ", "), more, launch.worldSize,
         std::chrono::ceil<std::chrono::seconds>(store.timeout()).count(), launch.worldSize);

@@ -23,7 +23,7 @@ template <typename Body> auto callWithTimeout(std::chrono::milliseconds limit, B
   std::future<Result> result = task->get_future();
   std::thread([task] { (*task)(); }).detach();
   if (result.wait_for(limit) != std::future_status::ready)
-    throw TimedOut("no answer in time");
+    throw TimedOut("no answer within the timeout");
   return result.get();
 }
 

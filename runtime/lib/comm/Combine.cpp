@@ -86,7 +86,7 @@ template <typename Body> void withElements(DType type, Body body) {
 
 void refuseSumOfBooleans(DType type, Reduction op) {
   if (type == DType::Bool && op == Reduction::Sum)
-    throw Fault("a sum of booleans is not defined");
+    throw Fault("booleans cannot be summed");
 }
 
 } // namespace

@@ -102,7 +102,7 @@ private:
     message.work.reset();
   }
 
-  static constexpr const char *kAborted = "this rank has left the group";
+  static constexpr const char *kAborted = "this rank has left the process group";
 
   c10d::ProcessGroupGloo &gloo;
   int tag;

@@ -16,8 +16,7 @@ std::unique_ptr<Rendezvous> Rendezvous::connect(const LaunchInfo &launch, CommOp
   auto *connect = reinterpret_cast<decltype(&titanConnectC10d)>(dlsym(module, "titanConnectC10d"));
   Rendezvous *met = connect ? connect(TITAN_C10D_INTERFACE, launch, options) : nullptr;
   if (!met)
-    throw Fault(std::string(file) + " is of another build of Titan than this program: build the "
-                                    "program again");
+    throw Fault(std::string(file) + " belongs to another build of Titan: build the program again");
   return std::unique_ptr<Rendezvous>(met);
 }
 

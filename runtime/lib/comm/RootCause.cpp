@@ -119,7 +119,7 @@ std::string withRootCause(Rendezvous &store, int rank, int worldSize, const std:
     if (rank == 0 || peer.rank == 0)
       return message;
     return message +
-           "; the rendezvous, which rank 0 or its launcher serves, does not answer either";
+           "; the rendezvous of rank 0 or its launcher does not answer either";
   }
 }
 

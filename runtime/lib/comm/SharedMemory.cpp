@@ -161,7 +161,7 @@ SharedMemory::Problem SharedMemory::compareCalls() const {
   const Member &self = members[position];
   for (size_t member = 0; member < ranks.size(); ++member)
     if (members[member].signature[turn] != self.signature[turn])
-      return {fmt::format("the ranks are not at the same call: rank {} calls {}, rank {} calls {}",
+      return {fmt::format("the ranks call different collectives: rank {} calls {}, rank {} calls {}",
                           ranks[position], self.told[turn].describe(), ranks[member],
                           members[member].told[turn].describe()),
               {ranks[member], false}};
@@ -192,7 +192,7 @@ SharedMemory::Problem SharedMemory::waitFor(int member, uint32_t target,
       break;
     const bool isOver = other.hasLeft.load() != 0 || (watchProcesses && isGone(member));
     if (members[position].hasLeft.load() != 0)
-      problem.text = "this rank has left the group";
+      problem.text = "this rank has left the process group";
     else if (isOver && !came()) // the member may have arrived before it ended
       problem = {fmt::format("rank {} is gone", ranks[member]), {ranks[member], true}};
     else if (Clock::now() > deadline)

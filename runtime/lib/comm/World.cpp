@@ -75,7 +75,7 @@ private:
     const bool isOneMachine = info.localWorldSize == info.worldSize;
     record.add("LOCAL_WORLD_SIZE", isOneMachine ? "WORLD_SIZE" : "less than WORLD_SIZE");
     record.add("TITAN_COMM", limits.avoidSharedMemory ? "gloo" : "shared");
-    record.add("Titan's runtime (build the program again where it is not the same)",
+    record.add("Titan's runtime (build the program again if it differs)",
                std::string(findC10dInterface()).substr(0, 12));
   }
 

@@ -118,13 +118,13 @@ public:
   BadIndex *badIndex() override { return bad; }
   std::string name() override {
     cudaDeviceProp properties;
-    check(cudaGetDeviceProperties(&properties, index), "asking what the device is");
+    check(cudaGetDeviceProperties(&properties, index), "querying the device");
     return properties.name;
   }
   int64_t peakMemoryBytes() override { return allocated; }
   int64_t totalMemoryBytes() override {
     size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total), "asking for the device's memory");
+    check(cudaMemGetInfo(&free, &total), "querying the device's memory");
     return static_cast<int64_t>(total);
   }
 
@@ -188,7 +188,7 @@ std::unique_ptr<Device> makeDevice(const LaunchInfo &launch) {
   int devices = 0;
   cudaError_t status = cudaGetDeviceCount(&devices);
   if (status != cudaSuccess || devices == 0)
-    throw UserError(fmt::format("the program was compiled for CUDA, but there is no device: {}",
+    throw UserError(fmt::format("the program was compiled for CUDA, but no device is available: {}",
                                 cudaGetErrorString(status)));
   if (launch.localWorldSize > devices)
     throw UserError(fmt::format("{} processes were started on this machine, which has {} CUDA "

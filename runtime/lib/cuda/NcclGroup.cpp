@@ -43,7 +43,7 @@ c10::intrusive_ptr<c10d::Store> getStore(Rendezvous *rendezvous) {
 /// Whether the stream is being captured. Captured work runs with its graph and cannot be queried.
 bool isCaptured(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream, &status), "asking whether a step is captured");
+  check(cudaStreamIsCapturing(stream, &status), "querying whether a step is captured");
   return status != cudaStreamCaptureStatusNone;
 }
 

@@ -31,9 +31,7 @@ public:
       safetensors.emplace(path, /*checksTruncation=*/true);
     else if (!fs::is_directory(path, ignored))
       throw UserError(
-          fmt::format("'{}' holds no arrays: expected a folder with a file NAME.npy for "
-                      "each input, or a .safetensors file with a tensor for each (titan-prepare "
-                      "--arrays makes them of .npz, .parquet and .arrow files)",
+          fmt::format("'{}' has no arrays: expected a folder with one file NAME.npy per input, or a .safetensors file with one tensor per input (titan-prepare --arrays converts .npz, .parquet and .arrow files)",
                       path));
   }
 
@@ -79,7 +77,7 @@ ArraySamples::ArraySamples(const std::string &path, const std::vector<InputSpec>
     const auto &[content, file] = files->open(input.name);
     const StoredType *stored = findStoredType(content->dtype);
     if (!stored || !converts(*stored, input.type))
-      refuse(fmt::format("has the type {}, which is not read as {}", content->dtype,
+      refuse(fmt::format("has the type {}, which cannot be converted to {}", content->dtype,
                          getName(input.type)));
     if (std::string reason = findFault(content->shape, input, inputs[0].name); !reason.empty())
       refuse(reason);

@@ -54,8 +54,7 @@ private:
     std::string reason = "but no token is negative";
     if (token == -100)
       reason +=
-          "; -100 is PyTorch's `ignore_index`: store a token of the vocabulary there, with the "
-          "weight 0 beside it (*.weights.bin)";
+          "; -100 is PyTorch's `ignore_index`: store a token of the vocabulary instead, with the weight 0 in *.weights.bin";
     const int64_t least = stream->leastToken();
     if (least < INT32_MIN || token == -100)
       return reason;
@@ -135,9 +134,7 @@ bool exists(const std::string &path) {
   return fs::exists(path) || fs::exists(tokenFilePrefix(path) + ".idx");
 }
 
-constexpr const char *rightForm = "a mixture is weights and paths in turn, \"0.7 web 0.3 code\", "
-                                  "and evaluation sets are names and "
-                                  "paths, \"web=valid/web code=valid/code\"";
+constexpr const char *rightForm = "a mixture has a weight before each path, \"0.7 web 0.3 code\"; evaluation sets have a name before each path, \"web=valid/web code=valid/code\"";
 
 std::vector<DataPath> readPaths(const DataSettings &data) {
   const auto [paths, mistake] = parseDataPaths(data.path);
@@ -145,7 +142,7 @@ std::vector<DataPath> readPaths(const DataSettings &data) {
     throw UserError(
         fmt::format("'{}' names several data sets, but {}: {}", data.path, mistake, rightForm));
   if (paths.size() == 1 && !exists(data.path) && resemblesMixture(data.path))
-    throw UserError(fmt::format("there is no file '{}', and as a mixture it is incomplete: {}",
+    throw UserError(fmt::format("there is no file '{}', and it is not a complete mixture: {}",
                                 data.path, rightForm));
   return paths;
 }
@@ -167,8 +164,7 @@ DataSource openTrainingData(const Program &program, const std::vector<InputSpec>
   std::vector<DataSource::Component> components;
   for (const DataPath &set : readPaths(data)) {
     if (!set.name.empty())
-      throw UserError(fmt::format("'{}' names an evaluation set, and these are data to train on; "
-                                  "'./{}={}' is a file of this name",
+      throw UserError(fmt::format("'{}' names an evaluation set, but these are training data; for a file of this name write './{}={}'",
                                   data.path, set.name, set.path));
     components.push_back({set.weight, set.path, openSamples(program, at(set.path, data), inputs)});
   }
@@ -180,8 +176,7 @@ std::vector<EvaluationSet> openEvaluationSets(const Program &program, const Data
   const std::vector<DataPath> paths = readPaths(data);
   if (paths.size() > 1 && paths[0].name.empty())
     throw UserError(
-        fmt::format("'{}' is a mixture, but an evaluation reads every sample once: name "
-                    "the sets, as in \"web={} code={}\"",
+        fmt::format("'{}' is a mixture, but an evaluation reads every sample once: name the sets instead, as in \"web={} code={}\"",
                     data.path, paths[0].path, paths[1].path));
   std::vector<EvaluationSet> sets;
   for (const DataPath &set : paths) {

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 void refuseTokensAsText(const std::string &path) {
   const std::string prefix = tokenFilePrefix(path);
   if (prefix != path && fs::exists(prefix + ".idx") && fs::exists(prefix + ".bin"))
-    throw UserError(fmt::format("'{}' is no text: '{}.idx' lists the tokens of '{}.bin'. "
+    throw UserError(fmt::format("'{}' is not a text file: '{}.idx' lists the tokens of '{}.bin'. "
                                 "--set data.format=indexed (for eval, eval.data.format) reads them",
                                 path, prefix, prefix));
 }
@@ -25,8 +25,7 @@ void refuseTextAsTokens(const std::string &path) {
   const std::string tokens = tokenFilePrefix(path) + ".bin";
   if (fs::is_regular_file(path) && !fs::exists(tokens))
     throw UserError(
-        fmt::format("'{}' is no indexed file: there is no '{}'. --set data.format=text (for "
-                    "eval, eval.data.format) takes its bytes as tokens",
+        fmt::format("'{}' is not an indexed file: there is no '{}'. --set data.format=text (for eval, eval.data.format) reads its bytes as tokens",
                     path, tokens));
 }
 

@@ -22,7 +22,7 @@ std::vector<TokenInput> tokenInputs(const std::vector<InputSpec> &inputs, int64_
     const bool hasType =
         feed == Feed::Weights ? isFloat(input.type) : feed && input.type == DType::I64;
     if (!hasType || input.shape != std::vector{sequence})
-      throw UserError(fmt::format("'{}' is read as tokens, which give no input '{}'; --set "
+      throw UserError(fmt::format("'{}' is read as tokens, which have no input '{}'; --set "
                                   "data.format=arrays (for eval, eval.data.format) reads arrays",
                                   path, input.name));
     found.push_back({*feed, input.type});

@@ -73,7 +73,7 @@ std::string computeDigest(const std::string &path) {
     return fmt::format("cannot be read: {}", std::strerror(errno));
   std::string digest = S_ISREG(status.st_mode)   ? computeFileDigest(file, status.st_size)
                        : S_ISDIR(status.st_mode) ? computeDirectoryDigest(path)
-                                                 : "is no regular file";
+                                                 : "is not a regular file";
   ::close(file);
   return digest;
 }

@@ -14,7 +14,7 @@
 namespace titan::rt {
 
 std::string describe(ReadError error) {
-  return error == notRegular ? "it is no regular file" : std::strerror(static_cast<int>(error));
+  return error == notRegular ? "it is not a regular file" : std::strerror(static_cast<int>(error));
 }
 
 namespace {

@@ -15,7 +15,7 @@ namespace titan::rt {
 inline int narrow(int64_t value) {
   if (value < 0 || value > INT_MAX)
     throw Fault("a matrix product has an extent or leading dimension of " + std::to_string(value) +
-                ", which BLAS's 32-bit integers cannot hold");
+                ", which exceeds the 32-bit integers of BLAS");
   return static_cast<int>(value);
 }
 

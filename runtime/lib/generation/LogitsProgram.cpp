@@ -12,7 +12,7 @@ namespace titan::rt {
 namespace {
 
 [[noreturn]] void refuse(const std::string &why) {
-  throw UserError("this program writes no text: " + why);
+  throw UserError("this program cannot generate text: " + why);
 }
 
 } // namespace

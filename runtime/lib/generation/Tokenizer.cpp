@@ -22,12 +22,12 @@ public:
     std::vector<int64_t> tokens;
     for (unsigned char byte : prompt) {
       if (byte >= vocabulary)
-        throw UserError(fmt::format("--prompt has the byte {}, and the model knows those up to {}",
+        throw UserError(fmt::format("--prompt has the byte {}, but the largest token of the model is {}",
                                     byte, vocabulary - 1));
       tokens.push_back(byte);
     }
     if (tokens.empty())
-      throw UserError("generate needs at least one byte to go on from: pass --prompt TEXT");
+      throw UserError("generate needs a prompt of at least one byte: pass --prompt TEXT");
     return tokens;
   }
   std::string next(int64_t /*text*/, int64_t token) override {
@@ -49,7 +49,7 @@ public:
       tokens.push_back(read(word));
     if (tokens.empty())
       throw UserError(
-          "generate needs at least one token to go on from: pass --prompt 'NUMBER ...'");
+          "generate needs a prompt of at least one token: pass --prompt 'NUMBER ...'");
     return tokens;
   }
   bool writesText() const override { return false; }
@@ -61,8 +61,7 @@ private:
     auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), token);
     if (error != std::errc() || end != word.data() + word.size() || token < 0 ||
         token >= vocabulary)
-      throw UserError(fmt::format("--prompt takes numbers of tokens, 0 to {}, as the data have; "
-                                  "'{}' is none",
+      throw UserError(fmt::format("--prompt takes token ids from 0 to {}, as in the data, not '{}'",
                                   vocabulary - 1, word));
     return token;
   }
@@ -84,12 +83,11 @@ public:
     auto tokens =
         ask({{chat ? "chat" : "encode", prompt}}).at("tokens").get<std::vector<int64_t>>();
     if (tokens.empty())
-      throw UserError("generate needs at least one token to go on from: pass --prompt TEXT");
+      throw UserError("generate needs a prompt of at least one token: pass --prompt TEXT");
     for (int64_t token : tokens)
       if (token >= vocabulary)
         throw UserError(
-            fmt::format("the tokenizer '{}' gives the token {}, and the model knows those "
-                        "up to {}",
+            fmt::format("the tokenizer '{}' returns the token {}, but the largest token of the model is {}",
                         path, token, vocabulary - 1));
     return tokens;
   }
@@ -115,7 +113,7 @@ private:
   nlohmann::json check(const std::string &line) const {
     nlohmann::json answer = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!answer.is_object())
-      throw Fault(fmt::format("the tokenizer '{}' answers '{}', which is no JSON object", path,
+      throw Fault(fmt::format("the tokenizer '{}' answers '{}', which is not a JSON object", path,
                               line.substr(0, 80)));
     if (answer.contains("error"))
       throw UserError(answer["error"].get<std::string>());

@@ -23,7 +23,7 @@ const char *getName(int signal) {
   case SIGSEGV:
     return "SIGSEGV (invalid memory)";
   case SIGBUS:
-    return "SIGBUS (a mapped file became shorter, or memory failed)";
+    return "SIGBUS (a mapped file was truncated, or memory failed)";
   case SIGFPE:
     return "SIGFPE (integer division by zero)";
   case SIGILL:
@@ -60,7 +60,7 @@ extern "C" void report(int signal, siginfo_t *info, void *) {
   addRank(message);
   const char *path = signal == SIGBUS ? mappedFileAt(info->si_addr) : nullptr;
   if (path)
-    message << "SIGBUS ('" << path << "' became shorter while it was read, or cannot be read)";
+    message << "SIGBUS ('" << path << "' was truncated while it was read, or cannot be read)";
   else
     message << getName(signal);
   addLocation(message);

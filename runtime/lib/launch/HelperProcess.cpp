@@ -115,7 +115,7 @@ std::string HelperProcess::read() {
     if (count < 0 && errno == EINTR)
       continue;
     if (count <= 0)
-      fail("has ended; its messages are above");
+      fail("has ended; see its messages above");
     buffer.append(chunk, static_cast<size_t>(count));
   }
   std::string line = buffer.substr(0, end);
@@ -140,8 +140,7 @@ std::string findTool(const std::string &name, const char *variable) {
     if (access(candidate.c_str(), X_OK) == 0)
       return candidate.lexically_normal();
   throw UserError(
-      fmt::format("{} is neither beside the runtime's libraries nor in PATH; name it in "
-                  "the environment variable {}",
+      fmt::format("{} is neither next to the runtime's libraries nor in PATH; set the environment variable {} to its path",
                   name, variable));
 }
 

@@ -55,7 +55,7 @@ public:
     long parsed = std::strtol(value->c_str(), &end, 10);
     if (*end != '\0' || parsed < 0 || parsed > (1L << 30))
       throw UserError("the environment variable " + name + " is '" + *value +
-                      "', expected a whole number that is not negative");
+                      "', expected a non-negative integer");
     return static_cast<int>(parsed);
   }
   int numberOr(const std::string &name, int fallback) const {
@@ -86,7 +86,7 @@ void validate(const LaunchInfo &launch) {
     throw UserError("several processes were started, but MASTER_PORT is not set" + by);
   if (launch.masterPort > 65535)
     throw UserError("MASTER_PORT is " + std::to_string(launch.masterPort) + by +
-                    ", and ports end at 65535");
+                    ", but the largest port is 65535");
 }
 
 LaunchInfo fromTorchrun(const Reader &read) {
@@ -115,8 +115,7 @@ void readMasterAddress(const Reader &read, LaunchInfo &launch, const std::string
     launch.masterAddress = *address;
   else if (launch.localWorldSize != launch.worldSize)
     throw UserError(std::string(launcherName(launch.launcher)) +
-                    " started processes on several machines and does not tell them where "
-                    "rank 0 is; pass it: " +
+                    " started processes on several machines without the address of rank 0; pass it: " +
                     remedy);
 }
 
@@ -182,7 +181,7 @@ bool hasBoth(const Reader &read, const std::string &rank, const std::string &siz
   if (hasRank != read.has(size))
     throw UserError("the environment variable " + (hasRank ? rank : size) + " is set and " +
                     (hasRank ? size : rank) +
-                    " is not: set both, or neither for a process that is alone");
+                    " is not: set both, or neither for a single process");
   return hasRank;
 }
 

@@ -24,7 +24,7 @@ std::vector<EvaluationSet> openSets(Executor &executor, const Settings &settings
   executor.world().runCollectively([&] {
     const DataSettings from = evaluationData(settings);
     if (from.path.empty())
-      throw UserError("there are no data to evaluate on: pass --data FILE");
+      throw UserError("the run has no evaluation data: pass --data FILE");
     const Program &program = executor.program();
     sets = openEvaluationSets(program, from);
     for (const EvaluationSet &set : sets)

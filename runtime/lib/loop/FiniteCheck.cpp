@@ -75,29 +75,25 @@ bool FiniteCheck::isUnreported(int64_t step) const {
 
 std::string FiniteCheck::describeGood() const {
   const std::string good = latestFinite(runDirectory);
-  return good.empty() ? "there is no checkpoint of a step before; " : "'" + good + "' is good: ";
+  return good.empty() ? "there is no earlier checkpoint; " : "'" + good + "' is good: ";
 }
 
 void FiniteCheck::handleNonFinite(int64_t step, Reporter &report) {
   if (policy == OnNonFinite::Stop)
-    throw NotFinite(fmt::format("step {}: {}, so the run stops (`on_nonfinite`); {}go on with a "
-                                "lower `optimizer.lr`, or with `clip`",
+    throw NotFinite(fmt::format("step {}: {}, so the run stops (`on_nonfinite`); {}resume with a lower `optimizer.lr`, or with `clip`",
                                 step, problem, describeGood()));
   if (mayNotGoOn())
     throw NotFinite(fmt::format("step {}: {}, as in all of the last {} steps, whose updates were "
-                                "skipped, so the run stops (`on_nonfinite`); {}look for samples or "
-                                "weights that are not finite, or go on with a lower `optimizer.lr`",
+                                "skipped, so the run stops (`on_nonfinite`); {}look for samples or weights that are not finite, or resume with a lower `optimizer.lr`",
                                 step, problem, maxSkipsInRow, describeGood()));
   if (!isUnreported(step))
     return;
   ++reports;
   if (policy == OnNonFinite::Skip)
     report.warn("step {}: {}, so its update is skipped{}", step, problem,
-                reports == maxReports ? "; further ones are not said" : "");
+                reports == maxReports ? "; further skips are not reported" : "");
   else
-    report.warn("step {}: {}; checkpoints from here on are of no use, are marked so, and take the "
-                "place of none that is good: go on from the one before with a lower "
-                "`optimizer.lr`, or with `clip`",
+    report.warn("step {}: {}; later checkpoints are marked as not finite, and no good checkpoint is removed for them: resume from the last good one with a lower `optimizer.lr`, or with `clip`",
                 step, problem);
 }
 

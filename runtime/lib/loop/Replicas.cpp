@@ -66,8 +66,7 @@ void checkReplicas(Executor &executor) {
     for (size_t rank = 0; rank < ranks; ++rank)
       held.push_back(all[rank * own.size() + i]);
     if (auto found = findDifference(held))
-      throw Fault(fmt::format("'{}' differs between ranks {} and {}, which ought to hold the same "
-                              "bits",
+      throw Fault(fmt::format("'{}' differs between ranks {} and {}, although they are replicas",
                               tensors[i]->name, found->first, found->second));
   }
 }

@@ -106,7 +106,7 @@ void Reporter::status(RunStatus status) {
   const std::string path = (std::filesystem::path(directory) / "status.json").string();
   if (begins) {
     if (const std::string before = describeUnended(path); !before.empty())
-      say("note: the run before ended without a word {}: it was killed, or its machine went down",
+      say("note: the previous run ended abruptly {}: it was killed, or its machine went down",
           before);
     statusFile.emplace(path, horizon);
     handlerStatusFile = &*statusFile;

@@ -95,12 +95,11 @@ private:
     const DataSettings from = trainingData(settings);
     executor.world().runCollectively([&] {
       if (from.path.empty())
-        throw UserError("there are no data to train on: pass --data FILE");
+        throw UserError("the run has no training data: pass --data FILE");
       data.emplace(openTrainingData(executor.program(), trainStep.inputs(), from, seed()));
     });
     for (const std::string &file : unreadWeights(trainStep.inputs(), from))
-      report.warn("the model has no input `weights`, so all labels count, also those that '{}' "
-                  "leaves out",
+      report.warn("the model has no input `weights`, so all labels count, including those that '{}' excludes",
                   file);
     if (canEvaluate(executor) && settings.integer("eval.every", 0) > 0)
       evaluation.emplace(executor, settings);
@@ -112,10 +111,10 @@ private:
   void explainBeginning() {
     if (saved < 0)
       if (std::string archive = archiveRun(directory.path()); !archive.empty())
-        report.say("note: starts over; weights and checkpoints of the run before are in '{}'",
+        report.say("note: starting over; weights and checkpoints of the previous run are in '{}'",
                    archive);
     if (saved >= last)
-      report.say("note: the checkpoint is of step {}, so nothing is left to train until step {}",
+      report.say("note: the checkpoint is of step {}, so no steps are left until step {}",
                  saved, last);
   }
 
@@ -142,8 +141,7 @@ private:
       syncDirectory(directory.path());
     const double final = learningRate.at(steps, steps);
     if (final < learningRate.peak() && final < learningRate.at(steps + 1, steps))
-      report.warn("the schedule still raises the learning rate in step {}, the last one, where it "
-                  "is {:.3g} of {:.3g} (`optimizer.lr`)",
+      report.warn("the schedule still raises the learning rate in the last step {}, to {:.3g} of the peak {:.3g} (`optimizer.lr`)",
                   steps, final, learningRate.peak());
   }
 
@@ -151,7 +149,7 @@ private:
   void loadState() {
     if (std::optional<Manifest> found = resumeFrom(executor, directory.path(), options.resume)) {
       if (!options.initFrom.empty())
-        report.say("note: the checkpoint's weights are taken, not those of --init-from");
+        report.say("note: the weights come from the checkpoint, not from --init-from");
       continueFrom(*found);
     } else if (!options.initFrom.empty()) {
       const LoadedWeights loaded = loadWeights(executor, options.initFrom, seed());
@@ -165,14 +163,11 @@ private:
   void continueFrom(const Manifest &found) {
     executor.world().runCollectively([&] {
       if (found.seed != seed())
-        throw UserError(fmt::format("the checkpoint is of a run with seed {}, this one has seed "
-                                    "{}: samples would come twice; pass --seed {}, or start over "
-                                    "with --resume none",
+        throw UserError(fmt::format("the checkpoint has seed {}, but this run has seed {} and would repeat samples; pass --seed {}, or start over with --resume none",
                                     found.seed, seed(), found.seed));
     });
     if (found.samplesInEpoch != data->samples())
-      report.say("note: the data have {} samples, and had {} when the checkpoint was saved; from "
-                 "here on their order is another",
+      report.say("note: the data have {} samples, but had {} when the checkpoint was saved; the order of samples changes",
                  data->samples(), found.samplesInEpoch);
     explainSchedule(found);
     step = saved = found.step;
@@ -196,7 +191,7 @@ private:
       instead = fmt::format("; the learning rate of step {} is {:.3g} instead of {:.3g}", next,
                             learningRate.at(next, steps), learningRate.at(next, before));
     report.say(
-        "note: the schedule ends at step {}, and ended at {} when the checkpoint was saved{}",
+        "note: the schedule ends at step {}, but ended at {} when the checkpoint was saved{}",
         steps, before, instead);
   }
 
@@ -381,7 +376,7 @@ private:
         row.evaluations.push_back(result.numbers);
       row.time = progress.seconds();
     } else if (evaluates && stop && step == last) {
-      report.say("note: the last evaluation is left out, since {} came", signalName(stop));
+      report.say("note: the last evaluation is skipped because of {}", signalName(stop));
     }
     if (executor.isFirst())
       asFault(

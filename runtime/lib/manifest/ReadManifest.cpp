@@ -118,7 +118,7 @@ std::vector<Manifest::File> readFiles(const Field &field) {
   for (const Field &element : field.elements()) {
     files.push_back(readFile(element));
     if (!names.insert(files.back().name).second)
-      element.fail(fmt::format("is the second one named `{}`", files.back().name));
+      element.fail(fmt::format("has the same name `{}` as another entry", files.back().name));
   }
   return files;
 }
@@ -130,7 +130,7 @@ Manifest readFields(const Json &json, int64_t stepOfName) {
     throw UserError(fmt::format("written in format {}, this program reads format {}", written,
                                 manifest::format));
   if (whole.at(manifest::checksumKey).whole(any) != manifest::computeChecksum(json))
-    throw UserError("damaged: its checksum does not fit");
+    throw UserError("damaged: its checksum does not match");
   Manifest read;
   Field step = whole.at("step");
   read.step = static_cast<int64_t>(step.whole(maxCount));

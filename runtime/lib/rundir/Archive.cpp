@@ -25,7 +25,7 @@ bool isThere(const fs::path &path) {
 }
 
 void warnOfRest(const fs::path &path, const std::string &reason) {
-  std::fprintf(stderr, "warning: cannot remove '%s': %s; tried again at the next save\n",
+  std::fprintf(stderr, "warning: cannot remove '%s': %s; the next save tries again\n",
                path.c_str(), reason.c_str());
 }
 

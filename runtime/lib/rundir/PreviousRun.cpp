@@ -64,7 +64,7 @@ std::string lostCheckpoints(const std::string &runDirectory) {
   if (every <= 0 || last <= every) // perhaps killed while it saved the first
     return "";
   return fmt::format("'{}' has rows up to step {} of a run that saved a checkpoint every {} steps, "
-                     "but '{}' has none: is a file system not mounted? Pass another --out DIR, or "
+                     "but '{}' has none: check that all file systems are mounted, pass another --out DIR, or "
                      "start over with --resume none",
                      (run / "metrics.jsonl").string(), last, every, (run / "checkpoints").string());
 }

@@ -128,7 +128,7 @@ std::string readText(const std::string &path) {
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(stream.gcount()));
   if (stream.bad() || text.size() > kLongestConfig)
-    throw UserError("cannot read '" + path + "': it has no end within 16 MiB");
+    throw UserError("cannot read '" + path + "': it is longer than 16 MiB");
   return text;
 }
 

@@ -87,7 +87,7 @@ Settings::Settings(const Program &program) {
 
 void Settings::refuseUnknown(const SettingText &text) const {
   if (isOfModel(text.path))
-    refuse(text.pathLocation, "`" + text.path + "` was fixed when the program was compiled",
+    refuse(text.pathLocation, "`" + text.path + "` was set when the program was compiled",
            rebuildHelp(text));
   std::vector<std::string> known;
   for (const auto &[path, value] : values)

@@ -142,7 +142,7 @@ void StartingWeights::fitShape(const NeededWeights &needed, Match &match) const 
           sources[given.source].text(), given.name, fmt::join(tensor.shape, ", "),
           fmt::join(match.stored.shape, ", "), needed.parameter,
           shorter && !needed.isPartial
-              ? fmt::format("; the file can say that the rest keeps its initial values: parameters "
+              ? fmt::format("; to keep the initial values of the rest, write in the .titan file: parameters "
                             "\"{}\" {{ init_from = partial }}",
                             needed.parameter)
               : ""));
@@ -201,8 +201,7 @@ void StartingWeights::match(std::span<const NeededWeights> needed) {
   for (const NeededWeights &each : needed)
     matchOne(each);
   if (!unmapped.empty())
-    throw UserError(fmt::format("{}: the weights \"{}\" of the program have no entry for {}; the "
-                                "file can say that they keep their initial values: parameters "
+    throw UserError(fmt::format("{}: the weights \"{}\" of the program have no entry for {}; to keep their initial values, write in the .titan file: parameters "
                                 "\"NAME\" {{ init_from = optional }}",
                                 describeSources(), map.format, listSome(unmapped)));
   if (!missing.empty())
@@ -219,8 +218,7 @@ void StartingWeights::checkCopy(const std::string &copy, const std::string &orig
   if (from && to->dtype == from->dtype && to->shape == from->shape &&
       std::equal(to->bytes.begin(), to->bytes.end(), from->bytes.begin(), from->bytes.end()))
     return;
-  throw UserError(fmt::format("{}: '{}' differs from '{}', and the program has one parameter for "
-                              "both",
+  throw UserError(fmt::format("{}: '{}' differs from '{}', but the program has one parameter for both",
                               describeSources(), copy, original));
 }
 

@@ -70,10 +70,10 @@ std::vector<std::string> summarise(std::span<const WeightRow> rows,
     if (const auto ignored = selectTensors(rows, source.text(), {Outcome::Ignored});
         !ignored.empty())
       notes.push_back(
-          fmt::format("note: not needed of '{}': {}", source.text(), listSome(ignored)));
+          fmt::format("note: tensors of '{}' that the program does not need: {}", source.text(), listSome(ignored)));
   }
   if (const auto fresh = selectParameters(rows, Outcome::Fresh); !fresh.empty())
-    notes.push_back(fmt::format("note: {} without weights to start from, with initial values: {}",
+    notes.push_back(fmt::format("note: {} with initial values, because no source has them: {}",
                                 counted(std::ssize(fresh), "parameter"), listSome(fresh)));
   if (const auto partial = selectParameters(rows, Outcome::Partial); !partial.empty())
     notes.push_back(fmt::format("note: {} longer than stored, with initial values at the end: {}",

@@ -60,7 +60,7 @@ class DataTest(ProgramCase):
         self.assertNotIn("no input `weights`", output)
         (self.folder / "corpus.weights.bin").write_bytes(bytes(len(TEXT)))
         _, output = self.train_indexed("answers", "--steps", 2)
-        self.assertIn("the model has no input `weights`, so all labels count, also those that '", output)
+        self.assertIn("the model has no input `weights`, so all labels count, including those that '", output)
         self.assertIn("corpus.weights.bin' leaves out", output)
 
     def test_a_file_that_is_cut_while_it_is_used(self):
@@ -76,7 +76,7 @@ class DataTest(ProgramCase):
             os.truncate(long, left)
             _, err = process.communicate(timeout=60)
             self.assertIn(process.returncode, (70, -signal.SIGBUS), err)
-            self.assertRegex(err, f"error: (rank 0: SIGBUS \\('{long}' became shorter|'{long}' has {left} "
+            self.assertRegex(err, f"error: (rank 0: SIGBUS \\('{long}' was truncated|'{long}' has {left} "
                                   f"bytes, and had {len(TEXT) * 40})")
             status = json.loads((self.folder / f"run-{left}/status.json").read_text())
             self.assertEqual(status["state"], "failed")
@@ -92,10 +92,10 @@ class DataTest(ProgramCase):
         self.write_indexed(list(TEXT))
         for file in ("corpus.bin", "corpus.idx"):
             _, output = self.run_exe("--data", file, status=1)
-            self.assertIn(f"'{file}' is no text", output)
+            self.assertIn(f"'{file}' is not a text file", output)
             self.assertIn("--set data.format=indexed", output)
         _, output = self.run_exe("--data", "text", "--set", "data.format=indexed", status=1)
-        self.assertIn("'text' has no tokens, and no tokenizer is named", output)
+        self.assertIn("'text' is text, and the run has no tokenizer", output)
         self.assertIn("--set data.format=text", output)
 
     def test_generates_numbers(self):

@@ -92,7 +92,7 @@ class NonFiniteTest(ProgramCase):
         """A resumed run reports it."""
         run, _ = self.train("run", "--steps", 10, "--set", "checkpoint.every=5")
         _, output = self.train("run", "--steps", 20)
-        self.assertRegex(output, "note: the schedule ends at step 20, and ended at 10 when the checkpoint was")
+        self.assertRegex(output, "note: the schedule ends at step 20, but ended at 10 when the checkpoint was")
         run, _ = self.train("part", "--steps", 20, "--stop-at", 10)
         _, output = self.train("part", "--steps", 16)
         self.assertRegex(output, r"; the learning rate of step 11 is 1\.94 instead of 2\.4")

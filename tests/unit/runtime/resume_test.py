@@ -139,7 +139,7 @@ class ResumeTest(ProgramCase):
         self.assertFalse((self.folder / "run/checkpoints/step-50.partial").exists())
         run, text = self.train("run", *settings, "--steps", 40, "--stop-at", 10, "--resume", "none")
         self.assertNotIn("resuming", text)
-        self.assertIn("note: starts over; weights and checkpoints of the run before are in ", text)
+        self.assertIn("note: starting over; weights and checkpoints of the previous run are in ", text)
         self.assertEqual(sorted(path.name for path in (run / "replaced/checkpoints").iterdir()),
                          ["step-30", "step-40"])
         self.assertEqual([path.name for path in (run / "checkpoints").iterdir()], ["step-10"])
@@ -222,7 +222,7 @@ class ResumeTest(ProgramCase):
             process = self.start("--data", self.text, "--out", run, "--steps", 12, *asked, environment=other)
             out, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, status, out + err)
-            self.assertIn("by another model than this program's", out + err)
+            self.assertIn("by a different model", out + err)
 
     def test_lost_checkpoints(self):
         """Rows after the first checkpoint without any checkpoint: a run does not silently start over."""
@@ -283,7 +283,7 @@ class ResumeTest(ProgramCase):
         self.assertNotIn("note:", text)
         _, text = self.train("run", *settings)
         self.assertIn("resuming after step 5", text)
-        self.assertIn("note: the checkpoint's weights are taken, not those of --init-from", text)
+        self.assertIn("note: the weights come from the checkpoint, not from --init-from", text)
 
     def test_stop_at_keeps_the_schedule(self):
         """--stop-at ends early on the same schedule; --steps moves it; 0 saves the initial state."""
@@ -294,9 +294,9 @@ class ResumeTest(ProgramCase):
         self.assertIn("resuming after step 5", text)
         self.assertEqual(losses(part), losses(whole))
         _, text = self.train("part", "--stop-at", 3)
-        self.assertIn("note: the checkpoint is of step 5, so nothing is left to train until step 3", text)
+        self.assertIn("note: the checkpoint is of step 5, so no steps are left until step 3", text)
         _, text = self.train("whole")
-        self.assertIn("note: starts over; weights and checkpoints of the run before are in ", text)
+        self.assertIn("note: starting over; weights and checkpoints of the previous run are in ", text)
         short, text = self.train("short", "--steps", 5)
         self.assertNotIn("note:", text)
         self.assertNotEqual(losses(short), losses(whole)[:5])

@@ -249,10 +249,10 @@ class SignalsTest(ProgramCase):
         processes[0].kill()
         processes[0].communicate()
         _, output = self.train("run", "--steps", 5, "--resume", "none")
-        self.assertRegex(output, fr"note: the run before ended without a word after step \d+ \(process "
+        self.assertRegex(output, fr"note: the previous run ended abruptly after step \d+ \(process "
                                fr"{processes[0].pid} on .*, last seen 20..-..-.. ")
         _, output = self.train("run", "--steps", 5, "--resume", "none")
-        self.assertNotIn("without a word", output)
+        self.assertNotIn("abruptly", output)
 
 
 main()

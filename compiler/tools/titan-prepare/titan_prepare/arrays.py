@@ -108,7 +108,7 @@ def open_input(path: str):
     if kind is None:
         raise UserError(f"'{path}' has none of the endings {' '.join(KINDS)}")
     if not os.path.isfile(path):
-        raise UserError(f"'{path}' is no regular file, or does not exist")
+        raise UserError(f"'{path}' is not a regular file, or does not exist")
     return kind(path)
 
 

@@ -102,4 +102,4 @@ def require_regular(prefix: Path) -> None:
     for ending in ENDINGS.values():
         path = beside(prefix, ending)
         if path.exists() and not path.is_file():
-            raise UserError(f"'{path}' is no regular file, and is not replaced")
+            raise UserError(f"'{path}' is not a regular file, and is not replaced")

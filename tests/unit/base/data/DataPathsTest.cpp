@@ -26,9 +26,9 @@ TEST(DataPaths, MixturesAreWeightsAndPathsInTurn) {
 
 TEST(DataPaths, NamesTheMistakeOfAMixture) {
   EXPECT_EQ(print("0.7 web 0.3 code 0.1"), "the weight `0.1` has no path");
-  EXPECT_EQ(print("0.7 web code 0.3"), "`code` is no weight");
+  EXPECT_EQ(print("0.7 web code 0.3"), "`code` is not a weight");
   for (const char *wrong : {"1 a 0 b", "1 a -1 b", "1 a inf b", "1 a 1x b"})
-    EXPECT_NE(print(wrong).find("is no weight"), std::string::npos) << wrong;
+    EXPECT_NE(print(wrong).find("is not a weight"), std::string::npos) << wrong;
 }
 
 TEST(DataPaths, EvaluationSetsAreNamesAndPaths) {
@@ -40,11 +40,11 @@ TEST(DataPaths, EvaluationSetsAreNamesAndPaths) {
 
 TEST(DataPaths, NamesTheMistakeOfSets) {
   EXPECT_EQ(print("web=a b"), "`b` has no name");
-  EXPECT_EQ(print("web=a web=b"), "two sets are called `web`");
+  EXPECT_EQ(print("web=a web=b"), "two sets have the name `web`");
   EXPECT_EQ(print("web= code=b"), "`web` has no path");
   EXPECT_EQ(print("w.b=a"),
-            "the name `w.b` has other characters than letters, digits, `_` and `-`");
-  EXPECT_EQ(print("=a"), "the name `` has other characters than letters, digits, `_` and `-`");
+            "the name `w.b` may contain only letters, digits, `_` and `-`");
+  EXPECT_EQ(print("=a"), "the name `` may contain only letters, digits, `_` and `-`");
 }
 
 TEST(DataPaths, RecognisesMalformedMixtures) {

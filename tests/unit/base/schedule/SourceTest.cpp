@@ -30,7 +30,7 @@ TEST(Source, IsNeither) {
   EXPECT_THAT([] { makeSchedule("2f2b", {}); },
               ThrowsMessage<ScheduleError>(HasSubstr("no schedule `2f2b`")));
   EXPECT_THAT([] { makeSchedule("0F0,0X0\n", {}); },
-              ThrowsMessage<ScheduleError>(HasSubstr("`0X0` is no action")));
+              ThrowsMessage<ScheduleError>(HasSubstr("`0X0` is not an action")));
   EXPECT_THAT([] { makeSchedule("zbv", {.ranks = 2, .stagesPerRank = 1}); },
               ThrowsMessage<ScheduleError>(HasSubstr("zbv has 2 stages a rank")));
 }

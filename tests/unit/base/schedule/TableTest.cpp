@@ -71,7 +71,7 @@ TEST(Table, PointsAtCellsThatAreNoActions) {
   ASSERT_EQ(faults.size(), 1u);
   EXPECT_EQ(faults[0].rank, 1);
   EXPECT_EQ(faults[0].cell, 1);
-  EXPECT_EQ(faults[0].message, "`1G0` is no action");
+  EXPECT_EQ(faults[0].message, "`1G0` is not an action");
   EXPECT_THAT(faults[0].remedy, HasSubstr("`2F0`"));
   CellText cell = locateCell(table, 1, 1);
   EXPECT_EQ(std::string(table).substr(cell.offset, cell.length), "1G0");

@@ -122,7 +122,7 @@ TEST(Recovery, ArgumentOrder) {
             "11: note: this one has a name\n"
             "let u = f(over e, x + 1)\n"
             "          ^~~~~~\n"
-            "help: move it to the front, or name it\n");
+            "help: move it before the named arguments, or name it\n");
 }
 
 TEST(Recovery, MixedBracket) {
@@ -164,7 +164,7 @@ TEST(Recovery, UnclosedBlockBeforeADeclaration) {
                         "t:4:1: note: this starts a new declaration\n"
                         "block B(x) -> x {\n"
                         "^~~~~\n"
-                        "t:2:7: note: its contents end here\n"
+                        "t:2:7: note: its content ends here\n"
                         "  x = 1\n"
                         "      ^\n"
                         "help: add `}`\n"

@@ -156,7 +156,7 @@ TEST_F(CheckpointTest, HostileManifests) {
   refused([](Manifest &m) { m.files[1].bytes = -1; }, "`files[1].bytes` is -1");
   for (const char *name : {"/etc/shadow", "../../x", "..", ".", "", "a/", "a\nb"})
     refused([&](Manifest &m) { m.files[0].name = name; }, "`files[0].name` is");
-  refused([](Manifest &m) { m.files[1].name = m.files[0].name; }, "the second one named");
+  refused([](Manifest &m) { m.files[1].name = m.files[0].name; }, "has the same name");
   refused([](Manifest &m) { m.run = "a\x1b[2J"; }, "`run` is");
   // In a folder with another name, it may be of any step.
   Manifest copied = example();

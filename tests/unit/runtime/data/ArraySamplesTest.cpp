@@ -124,7 +124,7 @@ TEST_F(ArraySamplesTest, RefusesDamagedFiles) {
   refuses(with("'>f4'", "False", "(1, 2)"), eight, "the type '>f4'");
   refuses(with("'|O'", "False", "(1,)"), eight, "a pickle");
   refuses(with("[('a', '<f4')]", "False", "(2,)"), eight, "records");
-  refuses(with("'<f4'", "False", "(1, -2)"), eight, "no tuple of sizes");
+  refuses(with("'<f4'", "False", "(1, -2)"), eight, "not a tuple of sizes");
   refuses(with("'<f4'", "False", "(4611686018427387904, 4611686018427387904)"), eight,
           "larger than any file");
   refuses("{'descr': '<f4'}", eight, "lacks");

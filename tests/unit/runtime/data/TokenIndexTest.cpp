@@ -87,25 +87,25 @@ TEST(TokenIndex, NamesTheError) {
   expect([](Index &i) { i.magic[0] = 'm'; }, "does not begin with MMIDIDX");
   expect([](Index &i) { i.version = 2; }, "has version 2");
   expect([](Index &i) { i.type = 7; }, "floating-point numbers (type 7)");
-  expect([](Index &i) { i.type = 9; }, "the type 9, which does not exist");
+  expect([](Index &i) { i.type = 9; }, "the unknown token type 9");
   expect([](Index &i) { i.sequences = 4; }, "lists 4 sequences and 3 documents, but ends after");
   expect([](Index &i) { i.sequences = uint64_t(1) << 63; }, "9223372036854775808 sequences");
   expect([](Index &i) { i.lengths[2] = -4; }, "gives sequence 2 the length -4");
   expect([](Index &i) { i.offsets[2] = 4; },
-         "sequence 2 begins at byte 4, but those before it end");
-  expect([](Index &i) { i.offsets[1] = 8; }, "sequence 1 begins at byte 8");
-  expect([](Index &i) { i.offsets[0] = -2; }, "sequence 0 begins at byte -2");
+         "sequence 2 at byte 4, but the sequences before it end");
+  expect([](Index &i) { i.offsets[1] = 8; }, "sequence 1 at byte 8");
+  expect([](Index &i) { i.offsets[0] = -2; }, "sequence 0 at byte -2");
   expect([](Index &i) { i.lengths[2] = 0x7fffffff; }, "'corpus.bin' has 14 bytes");
   expect([](Index &) {}, "lists 14 bytes of tokens, but 'corpus.bin' has 16", 16);
-  expect([](Index &) {}, "ends at byte 14, but 'corpus.bin' has 13 bytes", 13);
+  expect([](Index &) {}, "sequence 2 at byte 14, but 'corpus.bin' has 13 bytes", 13);
   expect([](Index &i) { i.documents[1] = 4; },
-         "document 1 begins with sequence 4; it can be 0 to 3");
-  expect([](Index &i) { i.documents = {0, 2, 1}; }, "document 2 begins with sequence 1");
+         "sequence 4 as the start of document 1; expected 0 to 3");
+  expect([](Index &i) { i.documents = {0, 2, 1}; }, "sequence 1 as the start of document 2");
   // Lists that do not cover the file, as after a merge that forgot the documents.
-  expect([](Index &i) { i.documents = {0, 2}; }, "documents end with sequence 2, but there are 3");
-  expect([](Index &i) { i.documents = {0}; }, "documents end with sequence 0, but there are 3");
-  expect([](Index &i) { i.documents = {1, 2, 3}; }, "first document begins with sequence 1");
-  expect([](Index &i) { i.documents = {-1, 3}; }, "first document begins with sequence -1");
+  expect([](Index &i) { i.documents = {0, 2}; }, "sequence 2 as the end of the documents, but has 3");
+  expect([](Index &i) { i.documents = {0}; }, "sequence 0 as the end of the documents, but has 3");
+  expect([](Index &i) { i.documents = {1, 2, 3}; }, "sequence 1 instead of 0");
+  expect([](Index &i) { i.documents = {-1, 3}; }, "sequence -1 instead of 0");
   expect([](Index &i) { i.documents = {}; }, "lists no documents");
 }
 

@@ -126,8 +126,8 @@ TEST_F(DurableFile, ReadsRegularFilesAlone) {
   std::ofstream(path("file")) << "content";
   EXPECT_EQ(readWholeFile(path("file"), 7), "content");
   expectRefused([&] { readWholeFile(path("file"), 6); }, "more than 6 bytes");
-  expectRefused([&] { readWholeFile(path("pipe"), 100); }, "it is no regular file");
-  expectRefused([&] { readWholeFile("/dev/zero", 100); }, "it is no regular file");
+  expectRefused([&] { readWholeFile(path("pipe"), 100); }, "it is not a regular file");
+  expectRefused([&] { readWholeFile("/dev/zero", 100); }, "it is not a regular file");
   expectRefused([&] { readWholeFile(folder, 100); }, "Is a directory");
   expectRefused([&] { readWholeFile(path("none"), 100); }, "No such file");
   expectRefused([&] { readWholeFile(path("loop"), 100); }, "symbolic links");

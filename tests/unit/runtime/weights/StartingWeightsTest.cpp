@@ -166,7 +166,7 @@ TEST_F(StartingWeightsTest, AccountsForAll) {
                                          path + "\tunused \"*.inv_freq\"\n");
   EXPECT_THAT(summarise(weights->rows(), sources),
               ElementsAre("read 1 tensor from '" + path + "'",
-                          "note: not needed of '" + path + "': 'x.inv_freq'",
+                          "note: tensors of '" + path + "' that the program does not need: 'x.inv_freq'",
                           "note: 1 parameter without weights to start from, with initial values: "
                           "'teacher.w'"));
 }
@@ -212,8 +212,7 @@ TEST_F(StartingWeightsTest, ReadsShorterTensors) {
 TEST_F(StartingWeightsTest, RefusesShorterTensorsElsewhere) {
   needed = {{"w", "w", {}, {4, 3}}};
   EXPECT_THAT(complaint({file("a", {"w"})}),
-              HasSubstr("has shape [2, 3], the program needs [4, 3] for w; the file can say that "
-                        "the rest keeps its initial values: parameters \"w\" { init_from = partial "
+              HasSubstr("has shape [2, 3], the program needs [4, 3] for w; to keep the initial values of the rest, write in the .titan file: parameters \"w\" { init_from = partial "
                         "}"));
   needed = {{"w", "w", {}, {1, 3}, DType::F64, false, /*isPartial=*/true}};
   EXPECT_THAT(complaint({file("b", {"w"})}),

@@ -74,7 +74,7 @@ def open_source(path: str, given_format: str) -> Source:
     if not os.path.exists(path):
         raise UserError(f"'{path}' does not exist")
     if not os.path.isfile(path):
-        raise UserError(f"'{path}' is no regular file")
+        raise UserError(f"'{path}' is not a regular file")
     if not kind:
         known = " ".join(ending for endings in FORMATS.values() for ending in endings)
         raise UserError(f"'{path}' has none of the endings {known}; --format names the format of the inputs")

@@ -51,7 +51,7 @@ TEST(ConfigJsonTest, RefusesOtherText) {
                            "{} {}", "{\"a\": \"\xff\"}", "{\"a\": 1e999}"}) {
     Read read(text);
     EXPECT_FALSE(read.value) << text;
-    EXPECT_EQ(read.error().rfind("this is no JSON: ", 0), 0u) << read.error();
+    EXPECT_EQ(read.error().rfind("this is not JSON: ", 0), 0u) << read.error();
   }
   Read twice("{\"a\": 1,\n \"a\": 2}");
   EXPECT_EQ(twice.error(), "`a` occurs twice in one object");
