@@ -124,7 +124,8 @@ private:
     const auto found = elementTypes.find(name.substr(std::min<size_t>(1, name.size())));
     if (name.empty() || std::string_view("<|=").find(name[0]) == std::string_view::npos ||
         found == elementTypes.end())
-      fail("elements of the type '{}'; supported are little-endian integers, booleans and floating-point numbers",
+      fail("elements of the type '{}'; supported are little-endian integers, booleans and "
+           "floating-point numbers",
            descr);
     int64_t bytes = storedBytes(found->second).value();
     for (int64_t size : shape)

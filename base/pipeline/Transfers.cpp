@@ -96,7 +96,8 @@ private:
     }
     for (size_t rank = 0; rank < order.size(); ++rank)
       if (ends[rank].size() < order[rank].size())
-        fail(order[rank][ends[rank].size()], "that is never available: its ranks wait for each other");
+        fail(order[rank][ends[rank].size()],
+             "that is never available: its ranks wait for each other");
   }
 
   bool runNext(size_t rank, const std::vector<const Transfer *> &needed) {

@@ -104,7 +104,8 @@ private:
       for (const toml::node &element : *array)
         value.elements.push_back(buildValue(element));
     } else {
-      refuse(node.is_table() ? "a setting cannot be a list of tables" : "a setting cannot be a date or a time",
+      refuse(node.is_table() ? "a setting cannot be a list of tables"
+                             : "a setting cannot be a date or a time",
              value.location);
     }
     return value;

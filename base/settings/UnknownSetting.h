@@ -48,7 +48,8 @@ inline std::string helpForForeign(const std::string &path) {
     return std::any_of(names.begin(), names.end(), [&](const char *one) { return name == one; });
   };
   if (isOneOf({"epochs", "epoch", "num_epochs", "n_epochs", "max_epochs", "num_train_epochs"}))
-    return "the length of a run is a number of steps, `steps = ...`: an epoch has the tokens of the data "
+    return "the length of a run is a number of steps, `steps = ...`: an epoch has the tokens of "
+           "the data "
            "divided "
            "by `batch * seq`";
   if (isOneOf({"max_steps", "num_steps", "max_iters", "iterations", "train_steps"}))

@@ -16,11 +16,13 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
+#include <filesystem>
 
 namespace titan::driver {
 
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
+namespace stdfs = std::filesystem; // `fs` is that of LLVM in the driver
 
 constexpr const char *kDataSections[] = {"data", "eval.data"};
 
@@ -42,6 +44,29 @@ static std::vector<std::string> listFiles(const sema::CheckedRun &run, const std
   return files;
 }
 
+/// A path of a setting as its source has it: relative to the file, or to the working directory.
+static std::string pathAsWritten(llvm::StringRef path, Location loc, const SourceManager &sources) {
+  std::error_code ignored;
+  const stdfs::path folder = stdfs::path(sources.name(loc.file)).parent_path() / ".";
+  return stdfs::path(path.str())
+      .lexically_relative(stdfs::absolute(folder, ignored).lexically_normal())
+      .string();
+}
+
+/// The remedy for a missing data file of a section.
+static const char *helpForMissingData(llvm::StringRef section, bool isMixture, Code code) {
+  const bool trains = section == "data";
+  if (isMixture)
+    return trains
+               ? "a mixture has a weight before each path: \"0.7 web 0.3 code\""
+               : "evaluation sets have a name before each path: \"web=valid/web code=valid/code\"";
+  if (!trains)
+    return "";
+  return code == Code::DataMissing
+             ? "name another one: `titanc run FILE -- --data PATH`"
+             : "the program looks for it when it starts; `--data PATH` names another one";
+}
+
 /// Reports missing data files of a run.
 static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &diags) {
   for (const std::string section : kDataSections) {
@@ -49,12 +74,10 @@ static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &
     auto missing = llvm::find_if_not(files, [](auto &file) { return fs::exists(file); });
     if (missing == files.end())
       continue;
-    Diagnostic &diag = diags.report(code, run.run.options.at(section + ".path").loc,
-                                    "there is no file `" + *missing + "`");
-    if (section == "data")
-      diag.help(code == Code::DataMissing
-                    ? "name another one: `titanc run FILE -- --data PATH`"
-                    : "the program looks for it when it starts; `--data PATH` names another one");
+    const Location at = run.run.options.at(section + ".path").loc;
+    const bool isMixture = resemblesMixture(pathAsWritten(*missing, at, diags.sourceManager()));
+    diags.report(code, at, "there is no file `" + *missing + "`")
+        .help(helpForMissingData(section, isMixture, code));
   }
 }
 

@@ -28,7 +28,8 @@ static bool compileObject(std::vector<std::string> compile, const std::string &o
   fs::remove(errors);
   if (status != 0 && llvm::StringRef(output).contains("internal compiler error")) {
     diags.report(Code::CompilerFails, {},
-                 "the C++ compiler reports an internal error; the program is compiled again without vectorisation and may be slower");
+                 "the C++ compiler reports an internal error; the program is compiled again "
+                 "without vectorisation and may be slower");
     compile.insert(compile.end(), {"-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize"});
     return runProgram(compile) == 0;
   }
@@ -74,7 +75,8 @@ static void reportFailure(llvm::StringRef source, DiagnosticEngine &diags) {
         .help("this is a bug of titanc; please report it with " + source.str());
   else
     diags.report(Code::CannotWriteFile, {}, "the program cannot be compiled: " + full)
-        .help("the C++ compiler writes there: free some space, or set TMPDIR and XDG_CACHE_HOME to other folders");
+        .help("the C++ compiler writes there: free some space, or set TMPDIR and XDG_CACHE_HOME to "
+              "other folders");
 }
 
 /// Compiles in a build directory and publishes the executable in the cache entry.
@@ -109,8 +111,9 @@ std::string buildCached(const std::string &source, const std::string &name,
   std::string executable;
   {
     std::optional<Notice> waiting;
-    CacheEntry entry(*cache, key,
-                     [&] { waiting.emplace("waiting for another titanc, which compiles " + name); });
+    CacheEntry entry(*cache, key, [&] {
+      waiting.emplace("waiting for another titanc, which compiles " + name);
+    });
     waiting.reset();
     if (entry.error()) {
       reportWriteError(diags, entry.path(), entry.error());

@@ -145,7 +145,8 @@ void checkMemory(const sema::Mesh &mesh, const plan::MemoryReport &memory, bool 
                   print(mesh.nodes->memory) + "; its largest consumers: " + llvm::join(words, ", "))
       .help(
           "store parameters, gradients and optimizer state in more shards, recompute, use smaller "
-          "batches or element types, or store the optimizer's state on the host: `offload = [optimizer]`");
+          "batches or element types, or store the optimizer's state on the host: `offload = "
+          "[optimizer]`");
 }
 
 static std::vector<std::string> toWords(const std::vector<int64_t> &ranks) {

@@ -168,9 +168,9 @@ void processProgram(CompilerInstance &instance, const ScheduleOptions &options) 
   if (!summary)
     return;
   if (!summary->pipeline)
-    throw ScheduleError(
-        "`" + options.what + "` has no pipeline, so it has no schedule",
-        "name an algorithm (" + scheduleNames() + ") or a table of actions (FILE.csv)");
+    throw ScheduleError("`" + options.what + "` has no pipeline, so it has no schedule",
+                        "name an algorithm (" + scheduleNames() +
+                            ") or a table of actions (FILE.csv)");
   const plan::PipelineReport &pipeline = *summary->pipeline;
   const Unit unit = chooseUnit(pipeline);
   ShownSchedule shown{pipeline.schedule, computeCosts(options, pipeline, unit.size)};

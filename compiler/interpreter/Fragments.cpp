@@ -25,7 +25,7 @@ LogicalResult interpreter::checkFragments(func::FuncOp declaration, const RankMe
     return declaration.emitError("lists a fragment that the module does not have");
   for (func::FuncOp fragment : fragments) {
     if (fragment.isExternal() || !fragment->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr))
-      return fragment.emitError("is no fragment of @") << declaration.getName();
+      return fragment.emitError("is not a fragment of @") << declaration.getName();
     if (failed(checkTypes(fragment, mesh)))
       return failure();
   }

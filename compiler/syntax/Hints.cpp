@@ -22,7 +22,8 @@ constexpr uint32_t any = Token::noPartner;
 const char *remedyFor(uint32_t before, uint32_t here, uint32_t after) {
   static const char *comment = "comments begin with `#`; `/` is division";
   static const char *update = "write the assignment in full: `x = x + y`";
-  static const char *method = "values have no members: call a function, `f(x)`; dimensions have names, so a model needs no transpose or reshape";
+  static const char *method = "values have no members: call a function, `f(x)`; dimensions have "
+                              "names, so a model needs no transpose or reshape";
   static const char *index = "an index names its dimension: `x[seq: 0]`, `x[seq: 0..4 as part]`; "
                              "of a list it is `element(list, 0)`";
   static const ForeignIdiom idioms[] = {

@@ -89,7 +89,8 @@ static const char *remedyFor(std::string_view text) {
       {"\xE2\x80\x8B", space},
       {"\xE3\x80\x80", space},
       {"\xE2\x80\xAF", space},
-      {"\\", "a statement continues on the next line after an operator or a comma, or inside brackets"},
+      {"\\",
+       "a statement continues on the next line after an operator or a comma, or inside brackets"},
   };
   for (const Entry &entry : entries)
     if (text.substr(0, entry.stray.size()) == entry.stray)

@@ -87,7 +87,7 @@ def refuses_what_is_no_array(out: Path) -> None:
             (["'a/b'"], [out / "path.npz"]),
             (["bad.npz", "damaged"], [out / "bad.npz"]),
             (["bad.parquet", "damaged"], [out / "bad.parquet"]),
-            (["none of the endings"], [out / "t.csv"]),
+            (["none of the extensions"], [out / "t.csv"]),
             (["missing.npz"], [out / "missing.npz"])):
         refused(1, words, "--arrays", *arguments, "-o", out / "refused")
     expect(not (out / "refused").exists() or not list((out / "refused").iterdir()), "files of refused inputs")

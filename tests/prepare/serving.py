@@ -109,7 +109,7 @@ def writes_texts_in_turns(out: Path) -> None:
                  for number, token in ((1, 0xc3), (2, 0xc3), (1, 0xa9), (2, 0xa4))]
     expect(fragments == ["", "", "é", "ä"], f"{fragments}")
     service.ask(finish=True, text=1)
-    expect("no text has begun" in service.ask(token=65, text=1).get("error", ""), "a text that has ended")
+    expect("no text was begun" in service.ask(token=65, text=1).get("error", ""), "a text that has ended")
     expect(service.ask(token=65, text=2) == {"text": "A"}, "the other text")
     service.end()
 

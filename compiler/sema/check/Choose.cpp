@@ -122,9 +122,9 @@ std::optional<Symbol> Checker::choose() {
   std::vector<Symbol> models = declared(false);
   if (!models.empty())
     return models.back();
-  Diagnostic &diag =
-      diags.report(Code::NothingToCompile, {},
-                   "`" + request.file + "` has no run, and no model all of whose arguments have values");
+  Diagnostic &diag = diags.report(
+      Code::NothingToCompile, {},
+      "`" + request.file + "` has no run, and no model all of whose arguments have values");
   for (const DeclPtr &decl : unit->module->decls)
     if (auto *model = decl->as<ModelDecl>())
       for (const Formal &formal : model->formals)

@@ -187,7 +187,8 @@ Value Arithmetic::compareChoice(const BinaryExpr &expr, const Value &choice, con
   std::vector<std::string> words;
   for (const Value &one : choice.elements)
     words.push_back(one.print());
-  report(Code::BadOperands, expr.opLoc, "this option can only be compared by `==` or `!=` with its words")
+  report(Code::BadOperands, expr.opLoc,
+         "this option can only be compared by `==` or `!=` with its words")
       .help("the words are " + listNames(words));
   return {};
 }

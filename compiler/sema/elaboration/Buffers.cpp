@@ -44,7 +44,8 @@ bool Buffers::mayUpdate(const UpdateStmt &stmt, const Binding &buffer) {
     report(Code::UpdateElsewhere, stmt.loc,
            "`" + stmt.name.text + "` is updated in a repeat inside of the body that declares it")
         .note(buffer.loc, "declared here")
-        .help("return a value from the repeat and update the buffer after the repeat, or declare the buffer inside, one per iteration");
+        .help("return a value from the repeat and update the buffer after the repeat, or declare "
+              "the buffer inside, one per iteration");
     return false;
   }
   if (buffer.updated.isValid()) {
@@ -94,12 +95,11 @@ void Buffers::update(const UpdateStmt &stmt) {
   if (std::string_view(binding->what) != "buffer") {
     bool isParameter = std::string_view(binding->what) == "parameter";
     report(Code::NotABuffer, stmt.name.loc,
-           "`" + stmt.name.text + "` is no buffer" +
+           "`" + stmt.name.text + "` is not a buffer" +
                (isParameter ? ": the optimizer changes parameters" : ""))
         .note(binding->loc, std::string("this ") + binding->what)
-        .help(isParameter
-                  ? "if it is not trained, declare it with `buffer` instead of `param`"
-                  : "update a buffer by its declared name");
+        .help(isParameter ? "if it is not trained, declare it with `buffer` instead of `param`"
+                          : "update a buffer by its declared name");
     return;
   }
   if (!binding->value.isTensor() || !mayUpdate(stmt, *binding))

@@ -78,7 +78,8 @@ Value Callables::makeCallable(Callee callee, std::vector<Actual> given,
       depth = std::max(depth, computeDepth(*actual.value) + 1);
   if (depth > deepestGiven) {
     report(Code::TooLarge, at,
-           "functions are passed as arguments of one another over " + std::to_string(deepestGiven) + " deep");
+           "functions are passed as arguments of one another over " + std::to_string(deepestGiven) +
+               " deep");
     return {};
   }
   return Value::ofCallable(std::make_shared<const Callable>(

@@ -75,7 +75,8 @@ Value Indexing::take(const Value &base, const IndexItem &item, DimId dim) {
   if (indexType.dims.contains(dim)) {
     report(Code::DimensionTwice, item.index->loc,
            "the index has the dimension `" + model.dims[dim].name + "` that it indexes")
-        .help("rename it in the index or in the tensor: `x[" + model.dims[dim].name + " as other]`");
+        .help("rename it in the index or in the tensor: `x[" + model.dims[dim].name +
+              " as other]`");
     return {};
   }
   if (!elaboration.recorder.indexFits(index, dim, item.index->loc))

@@ -99,8 +99,7 @@ std::optional<Initialiser> Initialisers::drawn(const CallExpr &call) {
 std::optional<Initialiser> Initialisers::of(const ParamStmt &stmt) {
   if (stmt.init == ParamInit::None) {
     report(Code::ParameterWithoutInit, stmt.name.loc,
-           (stmt.isBuffer ? "buffer `" : "parameter `") + stmt.name.text +
-               "` has no initial value")
+           (stmt.isBuffer ? "buffer `" : "parameter `") + stmt.name.text + "` has no initial value")
         .help("add `= 0`, or a distribution: `~ normal(0.02)`");
     return std::nullopt;
   }

@@ -132,7 +132,8 @@ bool Statements::optimizerDims(const OptimizerDecl &decl, const OptimizerRequest
                "` needs")
         .note(decl.name.loc, "a contraction with a matrix keeps the dimensions `over " +
                                  groups[0]->name.text + "` and sums the others")
-        .help("choose another optimizer in a group: `group \"" + request.name + "\" { optimizer = ... }`");
+        .help("choose another optimizer in a group: `group \"" + request.name +
+              "\" { optimizer = ... }`");
     return false;
   }
   std::vector<const DimSet *> sets = {&request.parameter.dims};
@@ -170,7 +171,8 @@ void Statements::optimizer(const OptimizerDecl &decl, const OptimizerRequest &re
         .help(
             "write `optimizer " + decl.name.text +
             "(p, g, lr, step)`, with the dimensions of the parameter `(p, g, lr, step, over all)`, "
-            "of matrices `(p, g, lr, step, over outputs, over inputs)`; declare settings of the run by `option` in the body");
+            "of matrices `(p, g, lr, step, over outputs, over inputs)`; declare settings of the "
+            "run by `option` in the body");
     return;
   }
   if (!optimizerDims(decl, request))

@@ -117,7 +117,9 @@ std::optional<uint32_t> Parameters::enter(const ParamStmt &stmt, Parameter fresh
     report(Code::ParameterTwice, stmt.name.loc,
            "two parameters would have the name `" + fresh.name + "`")
         .note(known.loc, "the other one is here")
-        .help("for separate parameters name the second call: `Block(x, named = \"second\")` prefixes their names with `second.`; to share parameters, declare them outside and pass them to a function: `fn f(x, w) = ...`");
+        .help("for separate parameters name the second call: `Block(x, named = \"second\")` "
+              "prefixes their names with `second.`; to share parameters, declare them outside and "
+              "pass them to a function: `fn f(x, w) = ...`");
     context.frame->declaresWrongly = context.frame->caller; // so would all others of the call be
     return std::nullopt;
   }
@@ -168,9 +170,10 @@ void Parameters::finish(Parameter &parameter, const std::vector<std::vector<int6
   if (product != instances.size())
     report(Code::IterationsDiffer, parameter.loc,
            "parameter `" + parameter.name +
-               "` exists in different iterations of the inner repeat, depending on the outer iteration")
-        .help(
-            "declare it in the same iterations of the inner repeat in every outer iteration, or name the calls of the two cases differently (`named = ...`)");
+               "` exists in different iterations of the inner repeat, depending on the outer "
+               "iteration")
+        .help("declare it in the same iterations of the inner repeat in every outer iteration, or "
+              "name the calls of the two cases differently (`named = ...`)");
 }
 
 } // namespace titan::sema

@@ -185,7 +185,7 @@ bool Repeats::addVariant(const RepeatStmt &stmt, Variants &variants, Iteration n
   }
   if (bodies.size() == maxVariants) {
     report(Code::IterationsDiffer, difference->loc,
-           "the iterations of the repeat have over " + std::to_string(maxVariants) +
+           "the iterations of the repeat have more than " + std::to_string(maxVariants) +
                " different bodies; they differ here")
         .note(stmt.loc, "iterations with equal bodies are compiled once")
         .help("let the index choose between a few cases (`if l % 2 == 0 then a else b`); for a "

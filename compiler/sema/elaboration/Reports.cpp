@@ -120,8 +120,8 @@ void Reports::suggestFunction(Diagnostic &diag, const Path &path, const Binding 
   }
   if (overDims.count(member) && isTensor) {
     const DimSet &dims = getTensorType(binding.value).dims;
-    diag.help("write a function call, and name the dimensions: `" + member + "(" +
-              base + ", over " + model.dims[dims[dims.size() - 1]].name + ")`");
+    diag.help("write a function call, and name the dimensions: `" + member + "(" + base +
+              ", over " + model.dims[dims[dims.size() - 1]].name + ")`");
     return;
   }
   const bool isOurs = Builtins::table().count(member) || Reshaping::functions().count(member) ||
@@ -197,8 +197,8 @@ void Reports::helpToDeclare(Diagnostic &diag, const ModelDecl &decl, const Name 
   std::string help =
       "declare its size first: `dims " + name.text + " = 16`, or as an argument of the model";
   if (const char *role = roleInInput(decl, name, spec.readsTokens))
-    help += std::string("; if ") + role + " are along it, write `data { " + role + " = " + name.text +
-            " }` in the run";
+    help += std::string("; if ") + role + " are along it, write `data { " + role + " = " +
+            name.text + " }` in the run";
   diag.help(std::move(help));
 }
 

@@ -217,7 +217,8 @@ Value Reshaping::topK(const CallExpr &expr) {
   }
   Value x = eval(*expr.args[0].value), count = eval(*expr.args[1].value);
   std::optional<DimId> dim = resolveDim(over->dims->from[0]);
-  if (count.isError() || !dim || !expectTensor(x, expr.args[0].loc, "the first argument of `top_k`"))
+  if (count.isError() || !dim ||
+      !expectTensor(x, expr.args[0].loc, "the first argument of `top_k`"))
     return {};
   const TensorType type = getTensorType(x);
   if (!type.dims.contains(*dim)) {

@@ -100,7 +100,8 @@ void Statements::returnValues(const ReturnStmt &stmt) {
     bool isBlock = context.frame->decl->is<BlockDecl>();
     report(Code::MisplacedStatement, stmt.loc,
            std::string("a ") + (isBlock ? "block" : "model") + " does not `return`")
-        .help(isBlock ? "declare its results after its arguments, `-> y`, and define them in the body: `let y = ...`"
+        .help(isBlock ? "declare its results after its arguments, `-> y`, and define them in the "
+                        "body: `let y = ...`"
                       : "declare its outputs: `output y[...] = ...`");
     values.emplace_back();
   }

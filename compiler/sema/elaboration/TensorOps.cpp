@@ -48,7 +48,8 @@ Value TensorOps::asOperand(const Value &value, const Value &other, Location at) 
   if (value.isNumber() && getTensorType(other).dtype != DType::Bool)
     return constantLike(value, getTensorType(other), at);
   if (value.isNumber()) {
-    report(Code::DTypeMismatch, at, "the result of a comparison is bool, which cannot be combined with a number")
+    report(Code::DTypeMismatch, at,
+           "the result of a comparison is bool, which cannot be combined with a number")
         .help("convert it to a number: `where(x, 1, 0)`, or `float(x)`");
     return {};
   }
@@ -71,7 +72,8 @@ Value TensorOps::refuseOuterProduct(const Join &join, const TensorType &lhs, con
   } else {
     diag.note(lhsLoc, "this has " + print(lhs.dims)).note(rhsLoc, "this has " + print(rhs.dims));
   }
-  diag.help("the dimensions of one side must be a subset of the other's; for an outer product write `expand(x, " +
+  diag.help("the dimensions of one side must be a subset of the other's; for an outer product "
+            "write `expand(x, " +
             model.dims[join.onlyRight[0]].name + ")`");
   return {};
 }

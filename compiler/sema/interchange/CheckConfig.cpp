@@ -87,8 +87,8 @@ private:
         found |= key.second == name.text && map.isWithin(line.object, key.first);
       if (found)
         continue;
-      Diagnostic &diag = diags.report(Code::UnknownName, name.loc,
-                                      "no equation has the key `" + name.text + "`");
+      Diagnostic &diag =
+          diags.report(Code::UnknownName, name.loc, "no equation has the key `" + name.text + "`");
       std::vector<std::string> known;
       for (const auto &[key, loc] : keys)
         known.push_back(key.second);

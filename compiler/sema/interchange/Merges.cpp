@@ -20,8 +20,8 @@ static std::optional<uint32_t> findParameter(const Path &path, const std::string
   for (const Parameter &each : model.parameters)
     if (each.name.starts_with(component))
       names.push_back(each.name.substr(component.size()));
-  Diagnostic &diag =
-      diags.report(Code::BadMerge, path.loc, "`" + path.text() + "` is not a parameter of the model");
+  Diagnostic &diag = diags.report(Code::BadMerge, path.loc,
+                                  "`" + path.text() + "` is not a parameter of the model");
   if (std::string near = nearestName(path.text(), names); !near.empty())
     diag.fix(path.loc, near);
   return std::nullopt;

@@ -261,9 +261,9 @@ bool LayoutReader::addDim(const WeightsDecl::Factor &written, int d, Layout &lay
     if (factor->name == name || factor + 1 == layout.factors.rend() || (factor + 1)->ofDim != name)
       return true;
   }
-  Diagnostic &diag =
-      report(Code::BadStoredDims, written.loc,
-             "`" + name + "` " + (isKnown ? "occurs twice" : "is no dimension of the parameter"));
+  Diagnostic &diag = report(Code::BadStoredDims, written.loc,
+                            "`" + name + "` " +
+                                (isKnown ? "occurs twice" : "is not a dimension of the parameter"));
   std::vector<std::string> names;
   for (const Factor &each : layout.factors)
     names.push_back(each.name);

@@ -166,9 +166,9 @@ private:
     axis.orderLoc = expr.loc;
     axis.isHeadTail = text == "headtail";
     if (!axis.isHeadTail)
-      suggestName(diags.report(Code::BadOrder, expr.loc,
-                               "the order of an axis can only be `headtail`"),
-                  expr.loc, text, {"headtail"});
+      suggestName(
+          diags.report(Code::BadOrder, expr.loc, "the order of an axis can only be `headtail`"),
+          expr.loc, text, {"headtail"});
     for (const Axis &other : mesh.axes)
       if (axis.isHeadTail && other.isHeadTail)
         diags.report(Code::BadOrder, expr.loc, "only one axis can have the order `headtail`")
@@ -291,7 +291,8 @@ private:
     if (axis.isHeadTail && !axis.pads.empty())
       diags
           .report(Code::BadOrder, axis.orderLoc,
-                  "axis `" + axis.name + "` pads dimensions, which `order = headtail` does not support")
+                  "axis `" + axis.name +
+                      "` pads dimensions, which `order = headtail` does not support")
           .note(axis.padLocs.front(), "the padded dimension is here")
           .help("remove `pad` or `order`");
     if (degree.isInt() && degree.integer >= 1 && degree.integer <= maxRanks) {
@@ -452,7 +453,8 @@ AxisLists readUse(const AxisUse &use, DiagnosticEngine &diags) {
       diags
           .report(Code::OptionWithoutEffect, path.loc,
                   "`" + path.text() + "` has no effect here: the list already has it")
-          .help("an axis splits the first dimension of its list that a tensor has; remove the second mention");
+          .help("an axis splits the first dimension of its list that a tensor has; remove the "
+                "second mention");
       return;
     }
     to.push_back(path.text());

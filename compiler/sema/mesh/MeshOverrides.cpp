@@ -89,10 +89,11 @@ private:
   }
 
   bool hasEffect(const MeshOverride &made, const OverrideDecl::Line &line) {
-    std::string what =
-        !line.use.splits && !line.use.stores ? "the line has no override for axis `" + made.axis + "`"
-        : line.use.stores && !made.ofParameters ? "only parameters are stored, not values"
-                                                : "";
+    std::string what = !line.use.splits && !line.use.stores
+                           ? "the line has no override for axis `" + made.axis + "`"
+                       : line.use.stores && !made.ofParameters
+                           ? "only parameters are stored, not values"
+                           : "";
     if (!what.empty())
       diags.report(Code::OverrideWithoutEffect, line.loc, what)
           .help("write `" + made.axis + " splits ...`" +

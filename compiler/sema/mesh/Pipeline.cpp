@@ -84,7 +84,8 @@ private:
       diags
           .report(Code::OptionWithoutEffect, option.loc,
                   "`" + spec.path + "` has no effect: no axis of the map splits layers")
-          .help("an axis splits layers if its `splits` has the dimension of a `repeat`" + outermostNames());
+          .help("an axis splits layers if its `splits` has the dimension of a `repeat`" +
+                outermostNames());
     }
   }
 
@@ -206,7 +207,8 @@ private:
     if (isSet(accumulate) && accumulate.value.integer != 1) {
       diags
           .report(Code::OptionWithoutEffect, accumulate.loc,
-                  "`accumulate` cannot be combined with a pipeline, whose schedule has its own microbatches")
+                  "`accumulate` cannot be combined with a pipeline, whose schedule has its own "
+                  "microbatches")
           .note(axis.loc, "this axis splits layers")
           .help("write `pipeline { microbatches = " + accumulate.value.print() + " }`");
       return;
@@ -214,9 +216,9 @@ private:
     if (tokens.value.isInt() && tokens.value.integer != 0) {
       if (given.value.integer != 0)
         diags
-            .report(
-                Code::OptionWithoutEffect, given.loc,
-                "`pipeline.microbatches` cannot be combined with `data.tokens`, which determines it")
+            .report(Code::OptionWithoutEffect, given.loc,
+                    "`pipeline.microbatches` cannot be combined with `data.tokens`, which "
+                    "determines it")
             .note(tokens.loc, "the size of a step is set here");
       return;
     }

@@ -125,7 +125,8 @@ private:
     const std::string path = name.substr(0, dot);
     auto isOfPath = [&](const Layer &layer) { return layer.repeat->path == path; };
     const auto last = std::find_if(layers.rbegin(), layers.rend(), isOfPath);
-    Diagnostic &diag = report("`" + name + "` is no iteration of a `repeat` over `" + dim + "`");
+    Diagnostic &diag =
+        report("`" + name + "` is not an iteration of a `repeat` over `" + dim + "`");
     if (last != layers.rend())
       diag.note(last->repeat->loc, "its last iteration is `" + last->name + "`");
     else if (const std::string meant = nearest(name); !meant.empty())
@@ -224,7 +225,8 @@ std::optional<Counts> resolveLayers(const Run &run, const Model &model, const st
     return CutReader(cuts, layers, stages, dim, diags).read();
   diags
       .report(Code::OptionWithoutEffect, list.loc,
-              "`pipeline.layers_per_stage` cannot be combined with `pipeline.cuts`, which also determines the stages")
+              "`pipeline.layers_per_stage` cannot be combined with `pipeline.cuts`, which also "
+              "determines the stages")
       .note(cuts.loc, "the cuts are named here");
   return std::nullopt;
 }

@@ -124,7 +124,8 @@ private:
         .report(Code::OptionType, stmt.value->loc,
                 std::string("an option is a number, ") + (isSchedule ? "" : "two numbers, ") +
                     "`true` or `false`, or one of its `words`, not " + initial.describe())
-        .help("an option with a floating-point default such as 0.0 takes any number, one with an integer default takes integers");
+        .help("an option with a floating-point default such as 0.0 takes any number, one with an "
+              "integer default takes integers");
     return false;
   }
 

@@ -91,7 +91,8 @@ Value Resolver::evaluateArgument(const std::string &name, const Expr &expr) {
   diags
       .report(Code::OptionType, expr.loc,
               "`model." + name + "` takes a function or block, not a string")
-      .help(fromConfig ? "a configuration file can only name them; pass other expressions by `--set 'model." +
+      .help(fromConfig ? "a configuration file can only name them; pass other expressions by "
+                         "`--set 'model." +
                              name + "=" + shown + "'`"
                        : "write `" + shown + "` without quotes");
   return {};

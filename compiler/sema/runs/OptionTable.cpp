@@ -1,4 +1,4 @@
-// The rows of the table, section by section.
+// The table of options: a function for each section.
 #include "base/schedule/Generators.h"
 #include "compiler/sema/runs/Options.h"
 
@@ -16,7 +16,7 @@ OptionSpec number(const char *path, double initial, Fixed fixed, double least, d
   return {path, OptionType::Float, Value::ofFloat(initial), fixed, doc, least, most, {}};
 }
 
-/// Off unless it is set.
+/// False by default.
 OptionSpec flag(const char *path, const char *doc) {
   return {path, OptionType::Bool, Value::ofBool(false), Fixed::Compile, doc, 0, 0, {}};
 }
@@ -34,7 +34,7 @@ OptionSpec text(const char *path, const char *doc) {
   return {path, OptionType::String, Value::ofString(""), Fixed::Launch, doc, 0, 0, {}};
 }
 
-/// A choice that also takes files with this end.
+/// A choice that also accepts paths with this ending.
 OptionSpec orFile(const char *end, OptionSpec spec) {
   spec.pathEnd = end;
   return spec;
@@ -49,19 +49,19 @@ OptionSpec list(const char *path, OptionType type, std::vector<std::string> choi
   return {path, type, Value::ofList({}), Fixed::Compile, doc, 0, 0x1p53, std::move(choices)};
 }
 
-/// An option with an effect only if another option is set.
+/// An option that has no effect unless another option is set.
 OptionSpec effectiveWith(const char *needs, OptionSpec spec) {
   spec.needs = needs;
   return spec;
 }
 
-/// The name of a declaration; without one, the default of the file or of the standard library.
+/// The name of a declaration. The default is that of the file or of the standard library.
 OptionSpec declaration(const char *path, const char *doc) {
   return {path, OptionType::Declaration, Value::ofWord(""), Fixed::Compile, doc, 0, 0, {}};
 }
 
-/// The name of a dimension of inputs; without one, the default of the model's file or of the
-/// standard library.
+/// The name of a dimension of inputs. The default is that of the model's file or of the standard
+/// library.
 OptionSpec dimension(const char *path, const char *doc) {
   return {path, OptionType::Dimension, Value::ofWord(""), Fixed::Compile, doc, 0, 0, {}};
 }
@@ -74,30 +74,29 @@ OptionSpec tokens() {
   return spec;
 }
 
-/// Data of arrays need not have such a dimension.
+/// Arrays may lack this dimension.
 OptionSpec sequence() {
   OptionSpec spec = integer("data.seq", {}, Fixed::Compile, 1, "tokens in a sample");
   spec.optionalWith = {"data.format", "arrays"};
   return spec;
 }
 
-/// How samples are cut from the tokens of the data set `section`.
+/// The division of the tokens of a data set into samples.
 OptionSpec packing(const std::string &section) {
-  OptionSpec spec =
-      choice((section + ".packing").c_str(), Fixed::Launch, {"none", "documents"},
-             "how tokens become samples: none cuts the stream of all documents, documents puts "
-             "whole documents into samples, whose last slots may be unused");
+  OptionSpec spec = choice(
+      (section + ".packing").c_str(), Fixed::Launch, {"none", "documents"},
+      "division of tokens into samples; none: slices of the stream of all documents, documents: "
+      "packs of whole documents, whose last slots may be unused");
   spec.needs = section + ".format=indexed";
-  spec.idleValue = "text"; // one document
+  spec.idleValue = "text"; // a text is one document
   return spec;
 }
 
 std::vector<OptionSpec> dataOptions() {
   return {
       choice("data.format", Fixed::Launch, {"text", "indexed", "arrays"},
-             "how the data are read: text takes bytes as tokens, indexed the tokens of FILE.bin as "
-             "FILE.idx lists them (Megatron-LM's files), arrays an array for each input; written "
-             "`data = text(\"FILE\")`"),
+             "format of the data; text: bytes as tokens, indexed: FILE.bin with its FILE.idx (as "
+             "Megatron-LM), arrays: one array per input; written `data = text(\"FILE\")`"),
       file("data.path", "the file to train on, relative to the .titan file"),
       packing("data"),
       integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, over all processes"),
@@ -111,7 +110,7 @@ std::vector<OptionSpec> dataOptions() {
 std::vector<OptionSpec> evaluationOptions() {
   return {
       choice("eval.data.format", Fixed::Launch, {"text", "indexed", "arrays"},
-             "how the evaluation's data are read; written `eval { data = text(\"FILE\") }`"),
+             "format of the evaluation data; written `eval { data = text(\"FILE\") }`"),
       file("eval.data.path",
            "the file to evaluate on; a program without one is compiled without evaluation"),
       packing("eval.data"),
@@ -120,7 +119,7 @@ std::vector<OptionSpec> evaluationOptions() {
                             "steps between evaluations; 0: only the command `eval` evaluates")),
       effectiveWith("eval.data.path=\"FILE\"",
                     integer("eval.batches", Value::ofInt(0), Fixed::Launch, 0,
-                            "batches of an evaluation; 0: all that are full")),
+                            "batches of an evaluation; 0: all full batches")),
   };
 }
 
@@ -129,7 +128,7 @@ std::vector<OptionSpec> checkpointOptions() {
       integer("checkpoint.every", Value::ofInt(0), Fixed::Launch, 0,
               "steps between checkpoints; 0: only a run that is stopped by a signal saves one"),
       integer("checkpoint.keep", Value::ofInt(3), Fixed::Launch, 0,
-              "how many of the latest checkpoints are kept; 0: all"),
+              "number of latest checkpoints that are kept; 0: all"),
   };
 }
 
@@ -137,8 +136,9 @@ std::vector<OptionSpec> metricsOptions() {
   return {
       number("metrics.peak_tflops", 0, Fixed::Launch, 0, unbounded,
              "peak TFLOP/s of the device of one process, the denominator of `mfu`; 0: the "
-             "published peak, where it is known"),
-      flag("metrics.training", "compute the model's metrics in training steps, too"),
+             "published peak, if known"),
+      flag("metrics.training",
+           "compute the model's metrics in training steps, not only in evaluations"),
   };
 }
 
@@ -149,7 +149,7 @@ std::vector<OptionSpec> precisionOptions() {
                   "element type of computations outside of precision regions"),
       effectiveWith("precision.compute=bf16",
                     elementType("precision.reduce", {"auto", "f32", "f64", "bf16"},
-                                "element type in which parameters' gradients are reduced; auto: "
+                                "element type in which gradients of parameters are reduced; auto: "
                                 "the wider of f32 and `compute`")),
       effectiveWith(
           "precision.compute=bf16",
@@ -163,18 +163,19 @@ std::vector<OptionSpec> precisionOptions() {
 
 std::vector<OptionSpec> shardingOptions() {
   return {
-      choice("sharding.reshard_after_forward", Fixed::Compile, {"default", "always", "never"},
-             "whether the backward pass gathers parameters again: default: those of layers; "
-             "always: all; never: none"),
+      choice(
+          "sharding.reshard_after_forward", Fixed::Compile, {"default", "always", "never"},
+          "parameters that the backward pass gathers again; default: those of layers, always: all, "
+          "never: none"),
       choice("sharding.overlap", Fixed::Compile, {"always", "never"},
              "overlap communication with computation: prefetch parameters, wait for a reduction at "
              "its first use"),
       list("offload", OptionType::Words, {"optimizer", "params"},
-           "tensors that a device leaves in the memory of its host: the optimizer's state, "
+           "tensors in memory of the host instead of the device: the optimizer's state, "
            "parameters"),
       integer("sharding.prefetch", Value::ofInt(1), Fixed::Compile, 0,
-              "how many layers ahead parameters that are stored in shards are gathered; 0: a layer "
-              "gathers its own"),
+              "layers by which the all-gather of sharded parameters is ahead of their use; 0: "
+              "no prefetch"),
   };
 }
 
@@ -189,9 +190,10 @@ std::vector<OptionSpec> optimizerOptions() {
 
 std::vector<OptionSpec> scheduleOptions() {
   return {
-      declaration("schedule.name",
-                  "how the learning rate depends on the step; written `schedule = NAME { ... }`, "
-                  "with the options that it declares"),
+      declaration(
+          "schedule.name",
+          "schedule of the learning rate; written `schedule = NAME { ... }`, with the options "
+          "that it declares"),
   };
 }
 
@@ -201,23 +203,25 @@ std::vector<OptionSpec> stepOptions() {
              "largest gradient norm over all parameters; 0: no clipping"),
       number("clip_value", 0, Fixed::Compile, 0, unbounded,
              "largest magnitude of an element of a gradient, after `clip`; 0: no clipping"),
-      choice(
-          "on_nonfinite", Fixed::Launch, {"stop", "skip", "warn"},
-          "what a run does after a step whose loss or gradient norm is not finite: end "
-          "with status 76, leave out its update, or go on; `skip` needs a program that was built "
-          "with it, which cannot `warn`"),
+      choice("on_nonfinite", Fixed::Launch, {"stop", "skip", "warn"},
+             "action after a step whose loss or gradient norm is not finite; stop: end with status "
+             "76, "
+             "skip: skip the update, warn: continue; a program built with `skip` cannot `warn`, "
+             "and only "
+             "such a program can `skip`"),
       integer("accumulate", Value::ofInt(1), Fixed::Compile, 1,
               "microbatches of a step, whose gradients are accumulated"),
-      integer("loss_chunks", Value::ofInt(0), Fixed::Compile, 0,
-              "chunks of the sequence in which logits, loss and their gradients are computed in "
-              "turn; 0: as many as save memory"),
+      integer(
+          "loss_chunks", Value::ofInt(0), Fixed::Compile, 0,
+          "chunks of the sequence for logits, loss and their gradients, one chunk at a time; 0: "
+          "as many as save memory"),
   };
 }
 
 std::vector<OptionSpec> recomputeOptions() {
   return {
       choice("recompute", Fixed::Compile, {"none", "full"},
-             "which forward values of a repeat the backward pass recomputes"),
+             "forward values of a repeat that the backward pass recomputes"),
       integer(
           "recompute.every", Value::ofInt(0), Fixed::Compile, 0,
           "recompute every n-th layer: the layers n - 1, 2n - 1, ...; 0: the other options decide"),
@@ -231,7 +235,7 @@ std::vector<OptionSpec> recomputeOptions() {
   };
 }
 
-/// Each option has one sample, since the programs of the test that sets all options have no
+/// Each option has one sample value, because the test that sets all options has programs without a
 /// pipeline.
 std::vector<OptionSpec> pipelineOptions() {
   std::vector<std::string> words{"auto"};
@@ -243,15 +247,14 @@ std::vector<OptionSpec> pipelineOptions() {
                      "\"FILE.csv\"; auto: 1f1b, or interleaved_1f1b with several stages per rank"));
   OptionSpec microbatches =
       integer("pipeline.microbatches", Value::ofInt(0), Fixed::Compile, 0,
-              "microbatches of a step in a pipeline; 0: those of the table, else as many "
-              "as stages");
+              "microbatches of a step in a pipeline; 0: those of the table, or as many as stages");
   OptionSpec layers =
       list("pipeline.layers_per_stage", OptionType::Integers, {},
-           "layers of each stage; none: by cost, so that the slowest stage takes least time");
+           "layers of each stage; none: the division by cost with the fastest slowest stage");
   OptionSpec cuts =
       list("pipeline.cuts", OptionType::Words, {},
-           "first layer of each stage but the first, by name (\"layers.4\"); none: as "
-           "`pipeline.layers_per_stage` says");
+           "first layer of each stage except the first, by name (\"layers.4\"); none: "
+           "`pipeline.layers_per_stage` decides");
   schedule.samples = {"\"1f1b\""};
   microbatches.samples = {"4"};
   layers.samples = {"[3, 3]"};
@@ -294,7 +297,7 @@ const std::vector<OptionSpec> &optionTable() {
 
 const std::vector<OptionSpec> &groupOptions() {
   static const std::vector<OptionSpec> table = {
-      // A factor, because the rate itself may change at launch.
+      // A factor, because the learning rate itself may change at launch.
       number("lr_scale", 1, Fixed::Compile, 0, unbounded, "factor of the learning rate"),
       list("loss", OptionType::Words, {},
            "the named losses whose sum the parameters minimise; none: the sum of all losses"),
@@ -315,10 +318,11 @@ const std::vector<OptionSpec> &ruleOptions() {
        0,
        {}},
       {"frozen", OptionType::Bool, Value::ofBool(false), Fixed::Compile, "not trained", 0, 0, {}},
-      choice("init_from", Fixed::Compile, {"required", "optional", "partial"},
-             "whether weights to start from must have all their elements; the others keep their "
-             "initial "
-             "values: of parameters that are `optional`, at the ends of dimensions if `partial`"),
+      choice(
+          "init_from", Fixed::Compile, {"required", "optional", "partial"},
+          "requirement on weights to start from; required: all elements, optional: the parameter "
+          "may be missing, partial: dimensions may be shorter; other elements keep their initial "
+          "values"),
   };
   return table;
 }

@@ -10,7 +10,7 @@ namespace titan::sema {
 
 namespace {
 
-/// The rule of the type.
+/// The rule for values of the option's type.
 SettingRule typeRule(const OptionSpec &spec) {
   using Type = SettingRule::Type;
   switch (spec.type) {
@@ -147,7 +147,7 @@ Value checkPair(const OptionSpec &spec, const Value &value, Location at, Diagnos
   return Value::ofList(std::move(pair));
 }
 
-/// The elements of a list; one value is a list of one.
+/// The elements of a list; any other value is its only element.
 std::vector<Value> getElements(const Value &value) {
   return value.kind == Value::Kind::List ? value.elements : std::vector<Value>{value};
 }
@@ -232,8 +232,8 @@ std::vector<std::string> getSampleValues(const OptionSpec &spec) {
     return {"true", "false"};
   case OptionType::Initialiser:
     return {"0.5", "normal(0.5)"};
-  case OptionType::Declaration: // those that are visible
-  case OptionType::Dimension:   // that of the model's file
+  case OptionType::Declaration: // the visible declarations
+  case OptionType::Dimension:   // the dimensions of the model's inputs
   case OptionType::Words:
   case OptionType::Choice:
     break;
@@ -271,12 +271,16 @@ Value checkOption(const OptionSpec &spec, const Value &value, Location at,
     if (value.kind != Value::Kind::Bool)
       return refuse(Code::OptionType, spec, "true or false", value, at, diags);
     return value;
-  case OptionType::Declaration: // was found by its name
+  case OptionType::Declaration: // the lookup checked the name
     return value;
-  case OptionType::Dimension: // resolveDataDims() looks for it in the model
+  case OptionType::Dimension: // resolveDataDims() checks the name
     if ((value.kind != Value::Kind::Word && value.kind != Value::Kind::String) ||
-        value.text.empty())
-      return refuse(Code::OptionType, spec, "the name of a dimension", value, at, diags);
+        value.text.empty()) {
+      SettingMistake mistake =
+          notTaken(SettingMistake::Type, spec.path, "the name of a dimension", asSetting(value));
+      mistake.help = "name " + spec.doc;
+      return report(mistake, at, diags);
+    }
     return Value::ofWord(value.text);
   case OptionType::String:
   case OptionType::Integer:

@@ -26,7 +26,7 @@ enum class OptionType {
   Words,
   Dimension, ///< the name of a dimension of inputs
   Bool,
-  Initialiser, ///< a number or a distribution; no value but a part of a model
+  Initialiser, ///< a number or a distribution; a component of the model
 };
 /// The values of this type, as diagnostics name them.
 const char *spelling(OptionType type);
@@ -37,17 +37,17 @@ enum class Fixed { Compile, Launch };
 struct OptionSpec {
   std::string path;
   OptionType type;
-  Value initial; ///< an Error value: there is none, and the option must be set
+  Value initial; ///< an Error value if the option must be set
   Fixed fixed;
   std::string doc;
-  double least = 0, most = std::numeric_limits<double>::infinity(); ///< of numbers, both included
-  std::vector<std::string> choices = {};                            ///< of words; none: any names
-  std::vector<std::string> samples = {}; ///< legal values; empty: those of its type
-  std::string needs = {};                ///< a setting without which it changes nothing
-  std::string idleValue = {};            ///< the value of that setting with which it has no effect
-  /// Strings with this end are paths, relative to the file that contains them.
+  double least = 0, most = std::numeric_limits<double>::infinity(); ///< inclusive bounds of numbers
+  std::vector<std::string> choices = {}; ///< legal words; empty: all names
+  std::vector<std::string> samples = {}; ///< legal values; empty: the samples of the type
+  std::string needs = {};                ///< a setting without which the option has no effect
+  std::string idleValue = {};            ///< the value of `needs` that disables the option
+  /// Strings with this ending are paths, relative to the file that contains them.
   std::optional<std::string> pathEnd = {};
-  /// For an option that must be set: a choice `{path, word}` with which it need not be.
+  /// For a required option: a choice `{path, word}` that makes the option optional.
   std::pair<std::string, std::string> optionalWith = {};
 };
 
@@ -62,7 +62,7 @@ std::vector<std::string> getNames(const std::vector<OptionSpec> &table);
 /// Null if there is no such option.
 const OptionSpec *findOption(const std::string &path);
 const OptionSpec *findOption(const std::vector<OptionSpec> &table, const std::string &path);
-/// The present name of an option that was renamed; any other path itself.
+/// The current name of a renamed option; all other paths unchanged.
 const std::string &currentPath(const std::string &path);
 /// Two or more valid values in source syntax, for `titanc info --options` and for tests of the
 /// effect of every option.
@@ -71,8 +71,8 @@ std::vector<std::string> getSampleValues(const OptionSpec &spec);
 /// The value of one option in a run.
 struct Option {
   Value value;
-  Location loc;          ///< where it was set; invalid for a default
-  Location nameLoc = {}; ///< of the name that it was set by, where that is checked later
+  Location loc;          ///< of the setting; invalid for a default
+  Location nameLoc = {}; ///< of the name in the setting, for later checks
 };
 
 /// Records in `seen` that a path is set. Returns false after a report if the same declaration has

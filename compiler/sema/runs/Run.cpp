@@ -26,7 +26,7 @@ static bool readPattern(const std::string &path, Location at, Setting &setting) 
 std::optional<Override> parseOverride(const std::string &argument, SourceManager &sources,
                                       DiagnosticEngine &diags) {
   size_t quote = argument.find('"'), equals = argument.find('=');
-  if (quote < equals) // a pattern, which ends before the value begins
+  if (quote < equals) // a pattern before the value
     equals = argument.find('=', argument.find('"', quote + 1));
   FileId whole = sources.addBuffer("--set", argument);
   Location all = sources.locate(whole, 0, argument.size());

@@ -22,10 +22,10 @@ struct GroupSchedule {
 /// that sets it wins.
 struct Group {
   std::string pattern;
-  std::map<std::string, Option> values; ///< of `groupOptions()` and of optimizers
+  std::map<std::string, Option> values; ///< of `groupOptions()` and of the optimizer
   Location loc;
-  Symbol optimizer = {};                         ///< of its parameters; none: the run's
-  std::vector<OptionSpec> optimizerOptions = {}; ///< its options
+  Symbol optimizer = {}; ///< of the parameters of the group; none: the run's
+  std::vector<OptionSpec> optimizerOptions = {}; ///< the options of that optimizer
   std::optional<GroupSchedule> schedule = {};    ///< none: the run's
 };
 
@@ -44,7 +44,7 @@ struct Chosen {
   Symbol symbol;
   std::vector<OptionSpec> options;
   std::string initial;            ///< the name of the default
-  std::vector<std::string> names; ///< of all declarations of the kind that the file sees
+  std::vector<std::string> names; ///< of all visible declarations of the kind
 };
 
 /// A run before its model is specialised.
@@ -59,14 +59,14 @@ struct Run {
   std::map<std::string, Option> dataSizes;        ///< of dimensions of arrays: `data.height = 28`
   std::map<std::string, std::string> dimDefaults; ///< of `data.samples` and `data.positions`
   DataDims dims;                                  ///< set by resolveDataDims()
-  Chosen optimizer;                               ///< that of the parameters of no group
+  Chosen optimizer;                               ///< of parameters without a group
   Chosen schedule;                                ///< of the learning rate
   std::vector<Group> groups;
   std::vector<ParameterRule> rules;
   Location loc;
 
   const Value &operator[](const std::string &path) const { return options.at(path).value; }
-  /// Whether the data are arrays, one for each input, and not a sequence of tokens.
+  /// Whether the data are arrays, one per input, instead of a sequence of tokens.
   bool readsArrays() const { return options.at("data.format").value.isWord("arrays"); }
   /// The table, and the options of the run's optimizer and schedule.
   std::vector<OptionSpec> allOptions() const;
@@ -75,7 +75,7 @@ struct Run {
 /// A `--set` argument or a line of a configuration file, as a setting.
 struct Override {
   syntax::Setting setting;
-  bool fromFile = false; ///< those go before the command line's
+  bool fromFile = false; ///< settings of a file precede those of the command line
 };
 
 /// Reads `path=value`, where the path may have a pattern: `optimizer.group."*norm".weight_decay=0`.

@@ -5,7 +5,7 @@
 
 namespace titan::sema {
 
-/// The type of a sum has at least the digits of its terms.
+/// A sum must not have a narrower type than its terms.
 static void resolveSum(Run &run, const char *path, DType compute, DType automatic,
                        DiagnosticEngine &diags) {
   Option &sum = run.options[path];
@@ -56,7 +56,7 @@ static void checkAccumulation(const Run &run, DiagnosticEngine &diags) {
   diag.help("numbers that divide it: " + listDivisors(batch.value.integer));
 }
 
-/// Reports options to which another option leaves no effect.
+/// Reports options that another option disables.
 static void checkIdle(const Run &run, DiagnosticEngine &diags) {
   for (const OptionSpec &spec : run.allOptions()) {
     const Option &option = run.options.at(spec.path);
@@ -87,7 +87,7 @@ static void resolveTokens(Run &run, DiagnosticEngine &diags) {
                 "`accumulate` cannot be combined with `data.tokens`, which determines it")
         .note(tokens.loc, "the size of a step is set here")
         .help("remove one of them; `data.tokens = 0` resets the setting of a base run");
-    microbatches.value = {}; // nothing more is to be said of it
+    microbatches.value = {}; // no further reports on this option
     return;
   }
   int64_t samples = tokens.value.integer / seq.value.integer;
@@ -102,7 +102,7 @@ static void resolveTokens(Run &run, DiagnosticEngine &diags) {
           std::to_string(batch.value.integer) + " x " + std::to_string(seq.value.integer));
   diag.note(batch.loc, "the number of samples in a microbatch is set here");
   if (batch.value.integer > INT64_MAX / 4 / seq.value.integer)
-    return; // beyond any step
+    return; // the product would overflow
   int64_t whole = samples / batch.value.integer, each = batch.value.integer * seq.value.integer;
   diag.help("the nearest step" +
             (whole ? "s are " + std::to_string(whole * each) + " and " : std::string(" is ")) +

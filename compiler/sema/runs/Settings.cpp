@@ -63,7 +63,7 @@ void Resolver::assign(const std::string &path, Location pathLoc, const Expr &val
   if (isData && call)
     setData(path, *call);
   else if (isData) {
-    unknownSeen = true; // what it would have said is not missing
+    unknownSeen = true; // options of this section are not missing
     diags.report(Code::OptionType, value.loc,
                  "`" + path + "` takes a source such as `text(\"FILE\")`");
   } else
@@ -75,7 +75,7 @@ void Resolver::setData(const std::string &path, const CallExpr &call) {
   std::string name = call.callee.text();
   Value checked = checkOption(format, Value::ofWord(name), call.callee.loc, diags);
   run.options[format.path] = {checked, call.callee.loc};
-  unknownSeen |= checked.isError(); // what its section would have said is not missing
+  unknownSeen |= checked.isError(); // options of this section are not missing
   if (call.args.size() != 1 || call.args[0].kind != ArgKind::Positional || !call.args[0].value) {
     diags.report(Code::OptionType, call.loc, "`" + name + "` takes the name of a file");
     return;
@@ -89,7 +89,7 @@ void Resolver::setData(const std::string &path, const CallExpr &call) {
 }
 
 void Resolver::unknown(const std::string &path, Location at) {
-  unknownSeen = true; // then what seems missing may be what was misspelt
+  unknownSeen = true; // a missing option may be this misspelt one
   std::vector<std::string> paths;
   for (const OptionSpec &spec : run.allOptions())
     paths.push_back(spec.path);
@@ -101,7 +101,7 @@ void Resolver::unknown(const std::string &path, Location at) {
                                     : helpForUnknown(path, paths));
 }
 
-/// Reports several data sets in a form that no program reads.
+/// Reports a malformed list of data sets.
 static void checkDataPaths(const std::string &path, const std::string &text, Location at,
                            DiagnosticEngine &diags) {
   const bool trains = path == "data.path";
@@ -144,7 +144,7 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
   for (const ChoiceKind &kind : choiceKinds())
     if (!spec)
       spec = findOption((run.*kind.chosen).options, path);
-  const bool isName = expr.as<NameExpr>(); // which no size is
+  const bool isName = expr.as<NameExpr>(); // a size is not a name
   if (!spec && under("data.") && path.find('.', 5) == std::string::npos && !isName)
     return setDataSize(path, pathLoc, expr);
   if (!spec)
@@ -233,7 +233,7 @@ Value Resolver::evaluateFor(const OptionSpec &spec, const Expr &expr) {
   return isWord ? Value::ofWord(name->path.text()) : evaluate(expr);
 }
 
-/// Whether setting one of two paths replaces what a base run says of the other.
+/// Whether a setting of one path replaces the setting of the other in a base run.
 static bool replaces(const std::string &path, const std::string &other) {
   auto isRecompute = [](const std::string &all) { return all.rfind("recompute", 0) == 0; };
   auto choosesLayers = [](const std::string &all) {

@@ -54,7 +54,7 @@ LogicalResult dist::checkDividedDims(ModuleOp module, const Degrees &degrees) {
       together += (together.empty() ? "" : " x ") + axis.getValue().str() + " " +
                   std::to_string(degrees.lookup(axis.getValue()));
     return emitError(location) << "`" << dim.getName().getValue()
-                               << "` of a value that is made here has " << dim.getSize()
+                               << "` of a value without operands has " << dim.getSize()
                                << " elements, which cannot be split evenly by " << together
                                << "; start a number of processes that divides it";
   }

@@ -16,7 +16,7 @@ std::optional<int64_t> dist::getStartChannel(Operation *op) {
 
 LogicalResult WaitOp::verify() {
   if (getFlights().getTypes() != getResultTypes())
-    return emitOpError("(C1) gives values of other types than it waits for");
+    return emitOpError("(C1) expected results of the types of its operands");
   for (Value flight : getFlights()) {
     Operation *start = flight.getDefiningOp();
     if (start ? getStartChannel(start) != static_cast<int64_t>(getChannel())
@@ -42,13 +42,13 @@ LayerOp dist::getLayer(Operation *collective) {
 LogicalResult LayerOp::verify() {
   ir::NamedTensorType stack = getStack().getType();
   if (stack.getRank() == 0 || ir::RepeatOp::getSlotType(stack) != getType())
-    return emitOpError("(C1) gives ") << getType() << ", which is no slice of " << stack;
+    return emitOpError("(C1) gives ") << getType() << ", which is not a slice of " << stack;
   auto index = dyn_cast_or_null<BlockArgument>(getIndex());
   std::optional<ir::RepeatVariant> body = index ? ir::findVariant(index.getOwner()) : std::nullopt;
   bool isIndex = body && index == body->getIndex() &&
                  body->getRepeat().getDim().getSize() == stack.getDims().front().getSize();
   if (getIndex() ? !isIndex : !exists(0))
-    return emitOpError("(C2) has no slice ") << getOffset() << " of " << stack;
+    return emitOpError("(C2) lacks the slice ") << getOffset() << " of " << stack;
   return success();
 }
 

@@ -152,7 +152,7 @@ LogicalResult RandomOp::verify() {
     int64_t at = getResult().getType().findDimIndex(dim.getName());
     bool isNew = seen.insert(dim.getName()).second;
     if (at < 0 || dim.getSize() < getResult().getType().getShape()[at] || !isNew)
-      return emitOpError("(C4) ") << getResult().getType() << " is no chunk of a tensor with "
+      return emitOpError("(C4) ") << getResult().getType() << " is not a chunk of a tensor with "
                                   << dim << (isNew ? "" : ", which is there twice");
   }
   return success();

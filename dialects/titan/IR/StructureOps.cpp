@@ -73,7 +73,7 @@ LogicalResult ScalarFunctionOp::verify() {
   for (Operation *op : getSteps()) {
     if (!op->hasTrait<Elementwise>() || op->getNumResults() != 1 ||
         isa<IotaOp, RandomOp, ApplyOp>(op))
-      return emitOpError("(C2) '") << op->getName() << "' is no function of one element";
+      return emitOpError("(C2) '") << op->getName() << "' is not a function of one element";
     if (!isNumber(op->getResult(0).getType()))
       return emitOpError("(C1) '") << op->getName() << "' gives " << op->getResult(0).getType();
   }

@@ -96,7 +96,7 @@ static LogicalResult verifyIndexing(Operation *op, StringAttr along, NamedTensor
   NamedTensorType other = covered == table ? rows : table;
   for (DimAttr dim : covered.getDims())
     if (dim.getName() != along && !has(other, dim) && !has(indices, dim))
-      return op->emitOpError("(C2) dimension ") << dim.getName() << " comes from nowhere";
+      return op->emitOpError("(C2) dimension ") << dim.getName() << " is in no operand";
   if (!indices.getElementType().isInteger(64))
     return op->emitOpError("(C3) expected indices of i64, got ") << indices.getElementType();
   return success();
@@ -294,7 +294,8 @@ LogicalResult InsertSliceOp::verify() {
                          slice.getDims()[i].getSize() <= whole.getDims()[i].getSize()
                    : slice.getDims()[i] == whole.getDims()[i];
   if (!fits)
-    return emitOpError("(C2) ") << slice << " is no range of " << getDimAttr() << " of " << whole;
+    return emitOpError("(C2) ") << slice << " is not a range of " << getDimAttr() << " of "
+                                << whole;
   if (!isStart(start, whole, getDimAttr()))
     return emitOpError(
                "(C3) the start must be an i64, one or one per index of other dimensions, got ")

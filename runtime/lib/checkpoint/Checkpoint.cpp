@@ -41,9 +41,11 @@ bool isOfAnotherModel(const Executor &executor, const Manifest &manifest) {
 }
 
 void refuseAnotherModel(const std::string &directory, const Manifest &manifest) {
-  throw UserError(fmt::format(
-      "{} was saved by a different model, of run `{}`, although its tensors fit: pass another --out DIR; or resume anyway with --resume {}, load only its weights with --init-from, or start over with --resume none",
-      directory, manifest.run, directory));
+  throw UserError(
+      fmt::format("{} was saved by a different model, of run `{}`, although its tensors fit: pass "
+                  "another --out DIR; or resume anyway with --resume {}, load only its weights "
+                  "with --init-from, or start over with --resume none",
+                  directory, manifest.run, directory));
 }
 
 /// `isAsked`: the user named this checkpoint.

@@ -14,7 +14,8 @@ namespace titan::rt {
 namespace {
 
 void addRunOptions(CLI::App &app, Options &o) {
-  app.add_option("--config", o.configFile, "settings from a TOML file; the command line overrides them")
+  app.add_option("--config", o.configFile,
+                 "settings from a TOML file; the command line overrides them")
       ->type_name("FILE.toml");
   app.add_option("--set", o.sets,
                  "override a launch setting, such as optimizer.lr=1e-3 (repeatable); a "
@@ -30,7 +31,8 @@ void addRunOptions(CLI::App &app, Options &o) {
       ->take_all()
       ->expected(1);
   app.add_option("--tokenizer", o.tokenizer,
-                 "the tokenizer of texts and prompts: a directory, a file (tokenizer.json, SentencePiece, tiktoken), or `bytes`; default: the one in --init-from")
+                 "the tokenizer of texts and prompts: a directory, a file (tokenizer.json, "
+                 "SentencePiece, tiktoken), or `bytes`; default: the one in --init-from")
       ->type_name("DIR|FILE");
   app.add_option_function<std::vector<std::string>>(
          "--init-from",
@@ -38,17 +40,20 @@ void addRunOptions(CLI::App &app, Options &o) {
            for (const std::string &text : texts)
              o.initFrom.push_back(parseWeightSource(text));
          },
-         "start from these weights: model.safetensors or its directory (repeatable: each parameter comes from one source); PREFIX= restricts the source to parameters with this prefix")
+         "start from these weights: model.safetensors or its directory (repeatable: each parameter "
+         "comes from one source); PREFIX= restricts the source to parameters with this prefix")
       ->type_name("[PREFIX=]DIR|FILE")
       ->take_all()
       ->expected(1);
   app.add_option("--resume", o.resume,
-                 "auto: the latest checkpoint of --out, if any; none: start over; or the path of a checkpoint")
+                 "auto: the latest checkpoint of --out, if any; none: start over; or the path of a "
+                 "checkpoint")
       ->type_name("auto|none|DIR");
   app.add_option("--out", o.out, "the run's directory; default runs/RUN")->type_name("DIR");
   cli::addNumber<int64_t>(app, "--steps", 1, o.steps,
                           "steps to train; also the horizon of the schedule");
-  cli::addNumber<int64_t>(app, "--stop-at", 0, o.stopAt, "end after this step; the schedule does not change");
+  cli::addNumber<int64_t>(app, "--stop-at", 0, o.stopAt,
+                          "end after this step; the schedule does not change");
   cli::addNumber<int64_t>(app, "--seed", 0, o.seed,
                           "seed of initial values and of the order of samples", int64_t{1} << 53);
   cli::addNumber<int64_t>(app, "--log-every", 1, o.logEvery, "steps between rows of metrics.jsonl")
@@ -80,11 +85,10 @@ void addCommands(CLI::App &app, Options &o) {
   CLI::App *eval = command("eval", "compute losses and metrics on data sets", Command::Eval);
   eval->add_flag("--json", o.json, "write one JSON object per line for each set");
   CLI::App *generate = command("generate", "generate text", Command::Generate);
-  generate
-      ->add_option("--prompt", o.prompt,
-                   "start of the text; for indexed data, token ids")
+  generate->add_option("--prompt", o.prompt, "start of the text; for indexed data, token ids")
       ->type_name("TEXT");
-  cli::addNumber<int64_t>(*generate, "--max-tokens", 0, o.maxTokens, "the number of tokens to generate")
+  cli::addNumber<int64_t>(*generate, "--max-tokens", 0, o.maxTokens,
+                          "the number of tokens to generate")
       ->default_str(std::to_string(o.maxTokens));
   cli::addNumber<double>(*generate, "--temperature", 0, o.sampling.temperature,
                          "0: the most likely token; above 0: sampling, seeded by --seed")
@@ -94,9 +98,9 @@ void addCommands(CLI::App &app, Options &o) {
   cli::addNumber<double>(*generate, "--top-p", 0, o.sampling.topP,
                          "sample from the smallest set of tokens with this total probability");
   generate
-      ->add_option(
-          "--prompts", o.prompts,
-          "a file of prompts to continue in batches, one per line; of a .jsonl file, the fields `prompt`")
+      ->add_option("--prompts", o.prompts,
+                   "a file of prompts to continue in batches, one per line; of a .jsonl file, the "
+                   "fields `prompt`")
       ->type_name("FILE");
   generate->add_flag("--json", o.json,
                      "write one JSON object per line: prompt, text, tokens, finish");
@@ -184,7 +188,8 @@ void refuseUseless(const CLI::App &app, const Options &options) {
   const bool isNamed = options.resume != "auto" && options.resume != "none";
   if (isNamed && !options.initFrom.empty())
     throw UsageError("--resume " + options.resume +
-                     " already has weights: remove --init-from, or pass --resume none to start over with its weights");
+                     " already has weights: remove --init-from, or pass --resume none to start "
+                     "over with its weights");
 }
 
 /// The error, and a suggestion.

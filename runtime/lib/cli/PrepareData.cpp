@@ -51,10 +51,10 @@ std::string findTokenizer(const Options &options, const std::string &texts) {
     return options.tokenizer == "bytes" ? "bytes" : absolute(options.tokenizer);
   if (const std::string own = findTokenizerSource(options.initFrom); !own.empty())
     return absolute(own);
-  throw UserError(
-      fmt::format("'{}' is text, and the run has no tokenizer: pass --tokenizer DIR or FILE, or `--tokenizer bytes`{}; --set "
-                  "data.format=text (for eval, eval.data.format) reads bytes as tokens",
-                  texts, options.initFrom.empty() ? "" : " (--init-from has none)"));
+  throw UserError(fmt::format("'{}' is text, and the run has no tokenizer: pass --tokenizer DIR or "
+                              "FILE, or `--tokenizer bytes`{}; --set "
+                              "data.format=text (for eval, eval.data.format) reads bytes as tokens",
+                              texts, options.initFrom.empty() ? "" : " (--init-from has none)"));
 }
 
 /// Equal for equal texts, tokenizer and vocabulary.
@@ -109,11 +109,13 @@ std::string prepareTexts(const std::string &path, const Program &program, const 
                                  std::to_string(program.vocab), "--output", prefix, "--force"},
                                 isFirst);
   if (status == 127)
-    throw UserError(fmt::format("'{}' is text, but '{}', which tokenizes it, cannot be started: set TITAN_PREPARE to its path",
+    throw UserError(fmt::format("'{}' is text, but '{}', which tokenizes it, cannot be started: "
+                                "set TITAN_PREPARE to its path",
                                 path, tool));
   if (status != 0)
     throw UserError(
-        fmt::format("titan-prepare could not prepare '{}' (status {}). For other fields, answers and chats, run titan-prepare yourself: titan-prepare --help",
+        fmt::format("titan-prepare could not prepare '{}' (status {}). For other fields, answers "
+                    "and chats, run titan-prepare yourself: titan-prepare --help",
                     path, status));
   return prefix;
 }

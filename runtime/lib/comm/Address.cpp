@@ -172,11 +172,12 @@ Descriptor listenAt(const std::string &address, int port) {
       if (error == EADDRINUSE)
         break;
     }
-  throw std::runtime_error(
-      fmt::format("cannot listen at {}:{}: {}{}", address.empty() ? "any address" : address, port,
-                  error ? std::strerror(error) : problem,
-                  error == EADDRINUSE ? " (EADDRINUSE): another program uses this port; set MASTER_PORT to a free port"
-                                      : ""));
+  throw std::runtime_error(fmt::format(
+      "cannot listen at {}:{}: {}{}", address.empty() ? "any address" : address, port,
+      error ? std::strerror(error) : problem,
+      error == EADDRINUSE
+          ? " (EADDRINUSE): another program uses this port; set MASTER_PORT to a free port"
+          : ""));
 }
 
 std::string localAddressToward(const std::string &address) {

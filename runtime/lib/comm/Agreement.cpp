@@ -55,9 +55,8 @@ public:
     if (verdict.starts_with(kFailed))
       throw Fault(fmt::format("rank {}: {}", launch.rank, verdict.substr(kFailed.size())));
     if (!verdict.starts_with(kRefused))
-      throw Fault(
-          fmt::format("rank {}: the rendezvous at {}:{} does not belong to a Titan run",
-                      launch.rank, launch.masterAddress, launch.masterPort));
+      throw Fault(fmt::format("rank {}: the rendezvous at {}:{} does not belong to a Titan run",
+                              launch.rank, launch.masterAddress, launch.masterPort));
     throw UserError(verdict.substr(kRefused.size()), /*isShared=*/!differs);
   }
 
@@ -66,7 +65,8 @@ private:
   void checkJob() {
     std::string job = store.lookup("job", deadline.left());
     if (!job.empty() && !launch.job.empty() && job != launch.job)
-      throw UserError(fmt::format("rank {}: another job is at {}:{} ({}; this one is {}): give each job its own MASTER_PORT",
+      throw UserError(fmt::format("rank {}: another job is at {}:{} ({}; this one is {}): give "
+                                  "each job its own MASTER_PORT",
                                   launch.rank, launch.masterAddress, launch.masterPort,
                                   job.substr(0, 100), launch.job));
   }
@@ -76,10 +76,10 @@ private:
     std::string self = own.process + " " + drawNonce();
     std::string first = store.claim(fmt::format("rank/{}", launch.rank), self);
     if (first != self)
-      throw UserError(fmt::format(
-          "rank {}: the run at {}:{} has a rank {} already, {}: two processes have the same RANK, or two jobs the same MASTER_PORT",
-          launch.rank, launch.masterAddress, launch.masterPort, launch.rank,
-          first.substr(0, std::min(first.rfind(' '), size_t{100}))));
+      throw UserError(fmt::format("rank {}: the run at {}:{} has a rank {} already, {}: two "
+                                  "processes have the same RANK, or two jobs the same MASTER_PORT",
+                                  launch.rank, launch.masterAddress, launch.masterPort, launch.rank,
+                                  first.substr(0, std::min(first.rfind(' '), size_t{100}))));
   }
 
   //===--- Ranks other than 0 ---------------------------------------------===//
@@ -123,9 +123,9 @@ private:
         return std::string(kFailed) + describeMissing();
       std::optional<ReceivedRecord> received = decodeRecord(text);
       if (!received)
-        return fmt::format(
-            "{}a process at the rendezvous at {}:{} is of another version of Titan: build the programs of all ranks with one version",
-            kRefused, launch.masterAddress, launch.masterPort);
+        return fmt::format("{}a process at the rendezvous at {}:{} is of another version of Titan: "
+                           "build the programs of all ranks with one version",
+                           kRefused, launch.masterAddress, launch.masterPort);
       records[received->rank] = std::move(received->record);
       if (!describeDifferences(records).empty())
         return refuse(arrival);
@@ -153,9 +153,9 @@ private:
     const bool isMistake = std::any_of(records.begin(), records.end(), [](const auto &entry) {
       return !entry.second.mistake.empty();
     });
-    return fmt::format("{}{}{}", kRefused,
-                       isMistake ? "" : "the ranks do not run the same training: ",
-                       describeDifferences(records));
+    return fmt::format(
+        "{}{}{}", kRefused,
+        isMistake ? "" : "the ranks do not run the same training: ", describeDifferences(records));
   }
 
   std::string describeMissing() const {
@@ -165,11 +165,12 @@ private:
         missing.push_back(rank);
     std::string more = missing.size() > 8 ? ", ..." : "";
     missing.resize(std::min<size_t>(missing.size(), 8));
-    return fmt::format(
-        "the rendezvous at {}:{} failed: rank{} {}{} of {} did not connect within {} s; check that all {} processes started with this address",
-        launch.masterAddress, launch.masterPort, missing.size() == 1 ? "" : "s",
-        fmt::join(missing, ", "), more, launch.worldSize,
-        std::chrono::ceil<std::chrono::seconds>(store.timeout()).count(), launch.worldSize);
+    return fmt::format("the rendezvous at {}:{} failed: rank{} {}{} of {} did not connect within "
+                       "{} s; check that all {} processes started with this address",
+                       launch.masterAddress, launch.masterPort, missing.size() == 1 ? "" : "s",
+                       fmt::join(missing, ", "), more, launch.worldSize,
+                       std::chrono::ceil<std::chrono::seconds>(store.timeout()).count(),
+                       launch.worldSize);
   }
 
   /// The store ends with rank 0. Rank 0 therefore waits until `ranks` ranks, itself included, have

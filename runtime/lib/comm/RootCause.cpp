@@ -118,8 +118,7 @@ std::string withRootCause(Rendezvous &store, int rank, int worldSize, const std:
   } catch (const std::exception &) {
     if (rank == 0 || peer.rank == 0)
       return message;
-    return message +
-           "; the rendezvous of rank 0 or its launcher does not answer either";
+    return message + "; the rendezvous of rank 0 or its launcher does not answer either";
   }
 }
 

@@ -161,10 +161,11 @@ SharedMemory::Problem SharedMemory::compareCalls() const {
   const Member &self = members[position];
   for (size_t member = 0; member < ranks.size(); ++member)
     if (members[member].signature[turn] != self.signature[turn])
-      return {fmt::format("the ranks call different collectives: rank {} calls {}, rank {} calls {}",
-                          ranks[position], self.told[turn].describe(), ranks[member],
-                          members[member].told[turn].describe()),
-              {ranks[member], false}};
+      return {
+          fmt::format("the ranks call different collectives: rank {} calls {}, rank {} calls {}",
+                      ranks[position], self.told[turn].describe(), ranks[member],
+                      members[member].told[turn].describe()),
+          {ranks[member], false}};
   return {};
 }
 

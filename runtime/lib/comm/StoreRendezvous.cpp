@@ -158,7 +158,8 @@ private:
         return c10::make_intrusive<c10d::TCPStore>(host, tcp);
       });
     } catch (const TimedOut &) {
-      throw TimedOut(fmt::format("{} accepts connections but does not answer: a program other than rank 0 or torchrun listens there",
+      throw TimedOut(fmt::format("{} accepts connections but does not answer: a program other than "
+                                 "rank 0 or torchrun listens there",
                                  host));
     }
   }
@@ -168,7 +169,8 @@ private:
     try {
       return callWithTimeout(most + kSlack, body);
     } catch (const std::exception &error) {
-      throw Fault(fmt::format("rank {}: the rendezvous at {}:{} failed: {}; check that all {} processes started with this address",
+      throw Fault(fmt::format("rank {}: the rendezvous at {}:{} failed: {}; check that all {} "
+                              "processes started with this address",
                               launch.rank, launch.masterAddress, launch.masterPort,
                               firstLine(error), launch.worldSize));
     }
@@ -187,10 +189,11 @@ private:
 
   std::string describeDevice() const {
     if (const char *interface = std::getenv("GLOO_SOCKET_IFNAME"))
-      return fmt::format(
-          "this rank listens at the interface {} (GLOO_SOCKET_IFNAME): check that all other ranks can reach it",
-          interface);
-    return fmt::format("this rank listens at {}{}: if other ranks cannot reach this address, set GLOO_SOCKET_IFNAME to an interface that they can reach",
+      return fmt::format("this rank listens at the interface {} (GLOO_SOCKET_IFNAME): check that "
+                         "all other ranks can reach it",
+                         interface);
+    return fmt::format("this rank listens at {}{}: if other ranks cannot reach this address, set "
+                       "GLOO_SOCKET_IFNAME to an interface that they can reach",
                        ownAddress.empty() ? "its host name's address" : ownAddress,
                        isLoopback(ownAddress) ? ", which only its own machine can reach" : "");
   }

@@ -31,7 +31,9 @@ public:
       safetensors.emplace(path, /*checksTruncation=*/true);
     else if (!fs::is_directory(path, ignored))
       throw UserError(
-          fmt::format("'{}' has no arrays: expected a folder with one file NAME.npy per input, or a .safetensors file with one tensor per input (titan-prepare --arrays converts .npz, .parquet and .arrow files)",
+          fmt::format("'{}' has no arrays: expected a folder with one file NAME.npy per input, or "
+                      "a .safetensors file with one tensor per input (titan-prepare --arrays "
+                      "converts .npz, .parquet and .arrow files)",
                       path));
   }
 

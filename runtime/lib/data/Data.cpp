@@ -53,8 +53,8 @@ private:
       return fmt::format("but the model's vocabulary has {} tokens", bound);
     std::string reason = "but no token is negative";
     if (token == -100)
-      reason +=
-          "; -100 is PyTorch's `ignore_index`: store a token of the vocabulary instead, with the weight 0 in *.weights.bin";
+      reason += "; -100 is PyTorch's `ignore_index`: store a token of the vocabulary instead, with "
+                "the weight 0 in *.weights.bin";
     const int64_t least = stream->leastToken();
     if (least < INT32_MIN || token == -100)
       return reason;
@@ -134,7 +134,9 @@ bool exists(const std::string &path) {
   return fs::exists(path) || fs::exists(tokenFilePrefix(path) + ".idx");
 }
 
-constexpr const char *rightForm = "a mixture has a weight before each path, \"0.7 web 0.3 code\"; evaluation sets have a name before each path, \"web=valid/web code=valid/code\"";
+constexpr const char *rightForm =
+    "a mixture has a weight before each path, \"0.7 web 0.3 code\"; evaluation sets have a name "
+    "before each path, \"web=valid/web code=valid/code\"";
 
 std::vector<DataPath> readPaths(const DataSettings &data) {
   const auto [paths, mistake] = parseDataPaths(data.path);
@@ -164,7 +166,8 @@ DataSource openTrainingData(const Program &program, const std::vector<InputSpec>
   std::vector<DataSource::Component> components;
   for (const DataPath &set : readPaths(data)) {
     if (!set.name.empty())
-      throw UserError(fmt::format("'{}' names an evaluation set, but these are training data; for a file of this name write './{}={}'",
+      throw UserError(fmt::format("'{}' names an evaluation set, but these are training data; for "
+                                  "a file of this name write './{}={}'",
                                   data.path, set.name, set.path));
     components.push_back({set.weight, set.path, openSamples(program, at(set.path, data), inputs)});
   }
@@ -175,9 +178,9 @@ std::vector<EvaluationSet> openEvaluationSets(const Program &program, const Data
   const std::vector<InputSpec> inputs = getInputSpecs(program, "eval");
   const std::vector<DataPath> paths = readPaths(data);
   if (paths.size() > 1 && paths[0].name.empty())
-    throw UserError(
-        fmt::format("'{}' is a mixture, but an evaluation reads every sample once: name the sets instead, as in \"web={} code={}\"",
-                    data.path, paths[0].path, paths[1].path));
+    throw UserError(fmt::format("'{}' is a mixture, but an evaluation reads every sample once: "
+                                "name the sets instead, as in \"web={} code={}\"",
+                                data.path, paths[0].path, paths[1].path));
   std::vector<EvaluationSet> sets;
   for (const DataPath &set : paths) {
     std::vector<DataSource::Component> one;

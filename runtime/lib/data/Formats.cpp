@@ -25,7 +25,8 @@ void refuseTextAsTokens(const std::string &path) {
   const std::string tokens = tokenFilePrefix(path) + ".bin";
   if (fs::is_regular_file(path) && !fs::exists(tokens))
     throw UserError(
-        fmt::format("'{}' is not an indexed file: there is no '{}'. --set data.format=text (for eval, eval.data.format) reads its bytes as tokens",
+        fmt::format("'{}' is not an indexed file: there is no '{}'. --set data.format=text (for "
+                    "eval, eval.data.format) reads its bytes as tokens",
                     path, tokens));
 }
 

@@ -105,7 +105,8 @@ private:
     tokenizer = openTokenizer(options, settings.text("data.format", "text") == "text",
                               vocab ? vocab : model->vocabulary());
     if (!tokenizer->writesText() && !options.stops.empty())
-      throw UserError("--stop takes a text, but this program has no tokenizer: pass --stop-token NUMBER, or a --tokenizer");
+      throw UserError("--stop takes a text, but this program has no tokenizer: pass --stop-token "
+                      "NUMBER, or a --tokenizer");
     if (options.prompts.empty())
       prompts = {options.prompt};
     else

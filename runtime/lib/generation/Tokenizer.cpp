@@ -22,8 +22,9 @@ public:
     std::vector<int64_t> tokens;
     for (unsigned char byte : prompt) {
       if (byte >= vocabulary)
-        throw UserError(fmt::format("--prompt has the byte {}, but the largest token of the model is {}",
-                                    byte, vocabulary - 1));
+        throw UserError(
+            fmt::format("--prompt has the byte {}, but the largest token of the model is {}", byte,
+                        vocabulary - 1));
       tokens.push_back(byte);
     }
     if (tokens.empty())
@@ -48,8 +49,7 @@ public:
     for (std::string word; words >> word;)
       tokens.push_back(read(word));
     if (tokens.empty())
-      throw UserError(
-          "generate needs a prompt of at least one token: pass --prompt 'NUMBER ...'");
+      throw UserError("generate needs a prompt of at least one token: pass --prompt 'NUMBER ...'");
     return tokens;
   }
   bool writesText() const override { return false; }
@@ -86,9 +86,9 @@ public:
       throw UserError("generate needs a prompt of at least one token: pass --prompt TEXT");
     for (int64_t token : tokens)
       if (token >= vocabulary)
-        throw UserError(
-            fmt::format("the tokenizer '{}' returns the token {}, but the largest token of the model is {}",
-                        path, token, vocabulary - 1));
+        throw UserError(fmt::format(
+            "the tokenizer '{}' returns the token {}, but the largest token of the model is {}",
+            path, token, vocabulary - 1));
     return tokens;
   }
   std::vector<int64_t> ends() const override { return greeting.at("ends"); }

@@ -139,9 +139,9 @@ std::string findTool(const std::string &name, const char *variable) {
   for (const std::filesystem::path &candidate : candidates)
     if (access(candidate.c_str(), X_OK) == 0)
       return candidate.lexically_normal();
-  throw UserError(
-      fmt::format("{} is neither next to the runtime's libraries nor in PATH; set the environment variable {} to its path",
-                  name, variable));
+  throw UserError(fmt::format("{} is neither next to the runtime's libraries nor in PATH; set the "
+                              "environment variable {} to its path",
+                              name, variable));
 }
 
 } // namespace titan::rt

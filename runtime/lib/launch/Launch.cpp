@@ -114,9 +114,9 @@ void readMasterAddress(const Reader &read, LaunchInfo &launch, const std::string
   if (auto address = read.text("MASTER_ADDR"))
     launch.masterAddress = *address;
   else if (launch.localWorldSize != launch.worldSize)
-    throw UserError(std::string(launcherName(launch.launcher)) +
-                    " started processes on several machines without the address of rank 0; pass it: " +
-                    remedy);
+    throw UserError(
+        std::string(launcherName(launch.launcher)) +
+        " started processes on several machines without the address of rank 0; pass it: " + remedy);
 }
 
 LaunchInfo fromOpenMpi(const Reader &read) {
@@ -180,8 +180,7 @@ bool hasBoth(const Reader &read, const std::string &rank, const std::string &siz
   const bool hasRank = read.has(rank);
   if (hasRank != read.has(size))
     throw UserError("the environment variable " + (hasRank ? rank : size) + " is set and " +
-                    (hasRank ? size : rank) +
-                    " is not: set both, or neither for a single process");
+                    (hasRank ? size : rank) + " is not: set both, or neither for a single process");
   return hasRank;
 }
 

@@ -80,12 +80,15 @@ std::string FiniteCheck::describeGood() const {
 
 void FiniteCheck::handleNonFinite(int64_t step, Reporter &report) {
   if (policy == OnNonFinite::Stop)
-    throw NotFinite(fmt::format("step {}: {}, so the run stops (`on_nonfinite`); {}resume with a lower `optimizer.lr`, or with `clip`",
+    throw NotFinite(fmt::format("step {}: {}, so the run stops (`on_nonfinite`); {}resume with a "
+                                "lower `optimizer.lr`, or with `clip`",
                                 step, problem, describeGood()));
   if (mayNotGoOn())
-    throw NotFinite(fmt::format("step {}: {}, as in all of the last {} steps, whose updates were "
-                                "skipped, so the run stops (`on_nonfinite`); {}look for samples or weights that are not finite, or resume with a lower `optimizer.lr`",
-                                step, problem, maxSkipsInRow, describeGood()));
+    throw NotFinite(
+        fmt::format("step {}: {}, as in all of the last {} steps, whose updates were "
+                    "skipped, so the run stops (`on_nonfinite`); {}look for samples or weights "
+                    "that are not finite, or resume with a lower `optimizer.lr`",
+                    step, problem, maxSkipsInRow, describeGood()));
   if (!isUnreported(step))
     return;
   ++reports;
@@ -93,7 +96,9 @@ void FiniteCheck::handleNonFinite(int64_t step, Reporter &report) {
     report.warn("step {}: {}, so its update is skipped{}", step, problem,
                 reports == maxReports ? "; further skips are not reported" : "");
   else
-    report.warn("step {}: {}; later checkpoints are marked as not finite, and no good checkpoint is removed for them: resume from the last good one with a lower `optimizer.lr`, or with `clip`",
+    report.warn("step {}: {}; later checkpoints are marked as not finite, and no good checkpoint "
+                "is removed for them: resume from the last good one with a lower `optimizer.lr`, "
+                "or with `clip`",
                 step, problem);
 }
 

@@ -26,7 +26,8 @@ void Profiler::beforeStep() {
 
 void Profiler::finish() {
   if (steps > 0 && seen <= skipped && executor.isFirst())
-    std::fprintf(stderr, "warning: there is no profile: profiles begin with the third step, and the run had at most two steps\n");
+    std::fprintf(stderr, "warning: there is no profile: profiles begin with the third step, and "
+                         "the run had at most two steps\n");
   if (!trace)
     return;
   executor.setTrace(nullptr);

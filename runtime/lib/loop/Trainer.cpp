@@ -99,7 +99,8 @@ private:
       data.emplace(openTrainingData(executor.program(), trainStep.inputs(), from, seed()));
     });
     for (const std::string &file : unreadWeights(trainStep.inputs(), from))
-      report.warn("the model has no input `weights`, so all labels count, including those that '{}' excludes",
+      report.warn("the model has no input `weights`, so all labels count, including those that "
+                  "'{}' excludes",
                   file);
     if (canEvaluate(executor) && settings.integer("eval.every", 0) > 0)
       evaluation.emplace(executor, settings);
@@ -114,8 +115,8 @@ private:
         report.say("note: starting over; weights and checkpoints of the previous run are in '{}'",
                    archive);
     if (saved >= last)
-      report.say("note: the checkpoint is of step {}, so no steps are left until step {}",
-                 saved, last);
+      report.say("note: the checkpoint is of step {}, so no steps are left until step {}", saved,
+                 last);
   }
 
   void beginFiles() {
@@ -141,7 +142,8 @@ private:
       syncDirectory(directory.path());
     const double final = learningRate.at(steps, steps);
     if (final < learningRate.peak() && final < learningRate.at(steps + 1, steps))
-      report.warn("the schedule still raises the learning rate in the last step {}, to {:.3g} of the peak {:.3g} (`optimizer.lr`)",
+      report.warn("the schedule still raises the learning rate in the last step {}, to {:.3g} of "
+                  "the peak {:.3g} (`optimizer.lr`)",
                   steps, final, learningRate.peak());
   }
 
@@ -163,11 +165,14 @@ private:
   void continueFrom(const Manifest &found) {
     executor.world().runCollectively([&] {
       if (found.seed != seed())
-        throw UserError(fmt::format("the checkpoint has seed {}, but this run has seed {} and would repeat samples; pass --seed {}, or start over with --resume none",
-                                    found.seed, seed(), found.seed));
+        throw UserError(
+            fmt::format("the checkpoint has seed {}, but this run has seed {} and would repeat "
+                        "samples; pass --seed {}, or start over with --resume none",
+                        found.seed, seed(), found.seed));
     });
     if (found.samplesInEpoch != data->samples())
-      report.say("note: the data have {} samples, but had {} when the checkpoint was saved; the order of samples changes",
+      report.say("note: the data have {} samples, but had {} when the checkpoint was saved; the "
+                 "order of samples changes",
                  data->samples(), found.samplesInEpoch);
     explainSchedule(found);
     step = saved = found.step;

@@ -25,8 +25,8 @@ bool isThere(const fs::path &path) {
 }
 
 void warnOfRest(const fs::path &path, const std::string &reason) {
-  std::fprintf(stderr, "warning: cannot remove '%s': %s; the next save tries again\n",
-               path.c_str(), reason.c_str());
+  std::fprintf(stderr, "warning: cannot remove '%s': %s; the next save tries again\n", path.c_str(),
+               reason.c_str());
 }
 
 /// Whether everything was removed.

@@ -63,10 +63,11 @@ std::string lostCheckpoints(const std::string &runDirectory) {
   const int64_t last = every > 0 ? lastRow(run / "metrics.jsonl") : 0;
   if (every <= 0 || last <= every) // perhaps killed while it saved the first
     return "";
-  return fmt::format("'{}' has rows up to step {} of a run that saved a checkpoint every {} steps, "
-                     "but '{}' has none: check that all file systems are mounted, pass another --out DIR, or "
-                     "start over with --resume none",
-                     (run / "metrics.jsonl").string(), last, every, (run / "checkpoints").string());
+  return fmt::format(
+      "'{}' has rows up to step {} of a run that saved a checkpoint every {} steps, "
+      "but '{}' has none: check that all file systems are mounted, pass another --out DIR, or "
+      "start over with --resume none",
+      (run / "metrics.jsonl").string(), last, every, (run / "checkpoints").string());
 }
 
 } // namespace titan::rt

@@ -10,7 +10,7 @@ class LearningRate {
 public:
   LearningRate(Schedule schedule, const Settings &settings);
 
-  /// In a step (from 1) of a run of `steps` steps. Allocates nothing.
+  /// The rate in a step (from 1) of a run of `steps` steps. Does not allocate.
   double at(int64_t step, int64_t steps);
   /// The peak: `optimizer.lr`.
   double peak() const { return peakRate; }

@@ -14,14 +14,14 @@ enum class Command { Train, Eval, Generate, Export };
 
 /// How the next token of a text is chosen (generation/Sampling.h).
 struct Sampling {
-  double temperature = 0; ///< of softmax(logits / temperature); 0: the most likely token
-  int64_t topK = 0;       ///< among so many of the most likely tokens; 0: all
-  double topP = 1;        ///< among the fewest of those that are together as likely; in (0, 1]
+  double temperature = 0; ///< the logits are divided by it; 0: the most likely token
+  int64_t topK = 0;       ///< number of most likely tokens to choose from; 0: all
+  double topP = 1;        ///< choose from the smallest set with this total probability; in (0, 1]
 };
 
 struct Options {
   Command command = Command::Train;
-  std::string executable; ///< as the user called it
+  std::string executable; ///< argv[0]
 
   std::string configFile;
   std::vector<std::string> sets; ///< PATH=VALUE each
@@ -42,10 +42,10 @@ struct Options {
   std::string saveGradients;
 
   std::string prompt;
-  std::string prompts;             ///< a file of prompts; empty: `prompt` alone
+  std::string prompts;             ///< a file of prompts; empty: only `prompt`
   bool json = false;               ///< write a JSON object per prompt or evaluation set
   std::vector<std::string> stops;  ///< texts before which a continuation ends
-  std::vector<int64_t> stopTokens; ///< likewise
+  std::vector<int64_t> stopTokens; ///< tokens before which a continuation ends
   bool chat = false; ///< a prompt is a user's message in the tokenizer's chat template
   int64_t maxTokens = 100;
   Sampling sampling;

@@ -115,7 +115,7 @@ std::string written(const TomlValue &value, const std::string &text) {
   return "[" + list + "]";
 }
 
-/// Longer than any configuration; a device has no end.
+/// Longer than any configuration, because a device such as /dev/zero is endless.
 constexpr size_t kLongestConfig = size_t{16} << 20;
 
 std::string readText(const std::string &path) {

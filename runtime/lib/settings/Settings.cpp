@@ -59,7 +59,7 @@ std::string rebuildHelp(const SettingText &text) {
          forShell(text.path + "=" + (isName ? '"' + text.value + '"' : text.value)) + "`";
 }
 
-/// Settings of the compiler that are not options: model arguments, and rules for parameters.
+/// Compile-time settings that are not options: model arguments and rules for parameters.
 bool isOfModel(const std::string &path) {
   for (const char *beginning : {"model.", "parameters.", "optimizer.group."})
     if (path.rfind(beginning, 0) == 0)

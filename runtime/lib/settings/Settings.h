@@ -34,7 +34,7 @@ public:
 
   /// All effective settings, as text by path.
   std::map<std::string, std::string> all() const;
-  /// The same in canonical form: equal numbers have equal texts.
+  /// All effective settings in canonical form: equal numbers have equal texts.
   std::map<std::string, std::string> canonical() const;
   /// All settings as TOML (dotted keys), a valid input of --config. Settings that --config would
   /// refuse, or that have no value, are comments.

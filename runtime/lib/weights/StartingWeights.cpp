@@ -141,11 +141,11 @@ void StartingWeights::fitShape(const NeededWeights &needed, Match &match) const 
           "{}: the tensor '{}' has shape [{}], the program needs [{}] for {}{}",
           sources[given.source].text(), given.name, fmt::join(tensor.shape, ", "),
           fmt::join(match.stored.shape, ", "), needed.parameter,
-          shorter && !needed.isPartial
-              ? fmt::format("; to keep the initial values of the rest, write in the .titan file: parameters "
-                            "\"{}\" {{ init_from = partial }}",
-                            needed.parameter)
-              : ""));
+          shorter && !needed.isPartial ? fmt::format("; to keep the initial values of the rest, "
+                                                     "write in the .titan file: parameters "
+                                                     "\"{}\" {{ init_from = partial }}",
+                                                     needed.parameter)
+                                       : ""));
   }
 }
 
@@ -201,7 +201,8 @@ void StartingWeights::match(std::span<const NeededWeights> needed) {
   for (const NeededWeights &each : needed)
     matchOne(each);
   if (!unmapped.empty())
-    throw UserError(fmt::format("{}: the weights \"{}\" of the program have no entry for {}; to keep their initial values, write in the .titan file: parameters "
+    throw UserError(fmt::format("{}: the weights \"{}\" of the program have no entry for {}; to "
+                                "keep their initial values, write in the .titan file: parameters "
                                 "\"NAME\" {{ init_from = optional }}",
                                 describeSources(), map.format, listSome(unmapped)));
   if (!missing.empty())
@@ -218,8 +219,9 @@ void StartingWeights::checkCopy(const std::string &copy, const std::string &orig
   if (from && to->dtype == from->dtype && to->shape == from->shape &&
       std::equal(to->bytes.begin(), to->bytes.end(), from->bytes.begin(), from->bytes.end()))
     return;
-  throw UserError(fmt::format("{}: '{}' differs from '{}', but the program has one parameter for both",
-                              describeSources(), copy, original));
+  throw UserError(
+      fmt::format("{}: '{}' differs from '{}', but the program has one parameter for both",
+                  describeSources(), copy, original));
 }
 
 /// Accounts for tensors that no parameter reads.

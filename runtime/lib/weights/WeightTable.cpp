@@ -69,8 +69,8 @@ std::vector<std::string> summarise(std::span<const WeightRow> rows,
         fmt::format("read {} from '{}'", counted(std::ssize(read), "tensor"), source.text()));
     if (const auto ignored = selectTensors(rows, source.text(), {Outcome::Ignored});
         !ignored.empty())
-      notes.push_back(
-          fmt::format("note: tensors of '{}' that the program does not need: {}", source.text(), listSome(ignored)));
+      notes.push_back(fmt::format("note: tensors of '{}' that the program does not need: {}",
+                                  source.text(), listSome(ignored)));
   }
   if (const auto fresh = selectParameters(rows, Outcome::Fresh); !fresh.empty())
     notes.push_back(fmt::format("note: {} with initial values, because no source has them: {}",

@@ -3,7 +3,7 @@
 
 // An incomplete plan is refused.
 !t = !titan.tensor<f32[a = 2]>
-// CHECK: error: has no number as titan.events
+// CHECK: error: has no integer as titan.events
 module attributes {titan.persistent = []} {
   func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
       titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>], titan.transient = [#titan.allocation<"x", !t, 0 to 9>]} {

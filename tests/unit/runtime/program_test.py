@@ -150,8 +150,8 @@ class ProgramTest(ProgramCase):
 
     def test_incomplete_mixtures(self):
         """The message for a malformed mixture shows the right form."""
-        for data, words in ((f"0.7 {self.text} 0.3", "as a mixture it is incomplete: a mixture is weights "
-                             "and paths in turn"),
+        for data, words in ((f"0.7 {self.text} 0.3", "it is not a complete mixture: a mixture has a weight "
+                             "before each path"),
                             (f"0.7 {self.text} 0.3 {self.text} 1", "the weight `1` has no path"),
                             (f"0.7 {self.text} {self.text} 1", f"`{self.text}` is not a weight")):
             self.assertIn(words, self.run_exe("--data", data, status=1)[1])
@@ -273,7 +273,8 @@ class ProgramTest(ProgramCase):
     def test_options_without_effect(self):
         """An option that a command does not use is refused; so are two sources of weights."""
         for command, option, words in (
-                ("eval", ["--steps", 1], "--steps has no effect on `eval`; to evaluate fewer batches, pass `--set eval.batches=N`"),
+                ("eval", ["--steps", 1], "--steps has no effect on `eval`; to evaluate fewer batches, pass `--set "
+                 "eval.batches=N`"),
                 ("generate", ["--top-k", 5], "--top-k and --top-p have no effect without a "
                                              "--temperature above 0"),
                 ("generate", ["--temperature", 1, "--top-p", 1.5], "--top-p takes a probability above 0 "

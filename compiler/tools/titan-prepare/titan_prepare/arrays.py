@@ -16,7 +16,7 @@ class Archive:
     def __init__(self, path: str):
         numpy = require("numpy")
         self.path = path
-        with errors_as(UserError, f"'{path}' is damaged, or no .npz file"):
+        with errors_as(UserError, f"'{path}' is damaged, or not an .npz file"):
             self.file = numpy.load(path, allow_pickle=False)
             self.names = list(self.file.files)
 
@@ -35,7 +35,7 @@ class ParquetColumns:
     def __init__(self, path: str):
         parquet = require("pyarrow.parquet")
         self.path = path
-        with errors_as(UserError, f"'{path}' is damaged, or no Parquet file"):
+        with errors_as(UserError, f"'{path}' is damaged, or not a Parquet file"):
             self.file = parquet.ParquetFile(path)
             self.names = self.file.schema_arrow.names
 
@@ -60,7 +60,7 @@ class ArrowColumns:
         ipc = require("pyarrow.ipc")
         pyarrow = require("pyarrow")
         self.path = path
-        with errors_as(UserError, f"'{path}' is damaged, or no Arrow file"):
+        with errors_as(UserError, f"'{path}' is damaged, or not an Arrow file"):
             source = pyarrow.memory_map(path)
             try:
                 self.table = ipc.open_file(source).read_all()
@@ -106,7 +106,7 @@ KINDS = {".npz": Archive, ".parquet": ParquetColumns, ".arrow": ArrowColumns, ".
 def open_input(path: str):
     kind = KINDS.get(Path(path).suffix.lower())
     if kind is None:
-        raise UserError(f"'{path}' has none of the endings {' '.join(KINDS)}")
+        raise UserError(f"'{path}' has none of the extensions {' '.join(KINDS)}")
     if not os.path.isfile(path):
         raise UserError(f"'{path}' is not a regular file, or does not exist")
     return kind(path)
@@ -136,7 +136,7 @@ def write_arrays(paths: list[str], columns: list[str], folder: Path, force: bool
                         ", ".join(f"'{name}' {count}" for name, count in rows.items()))
     for name in names:
         if os.sep in name or name.startswith("."):
-            raise UserError(f"'{name}' is no name of a file; --columns leaves it out")
+            raise UserError(f"'{name}' is not a file name; --columns excludes it")
         if (folder / f"{name}.npy").exists() and not force:
             raise UserError(f"'{folder / name}.npy' exists; --force replaces it")
     folder.mkdir(parents=True, exist_ok=True)

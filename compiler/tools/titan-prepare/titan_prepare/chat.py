@@ -69,7 +69,7 @@ def check_messages(messages) -> None:
             raise BadRecord(f"message {number} must be an object with the string `role` and with `content`")
     text = json.dumps(messages, ensure_ascii=False, default=str)
     if BEGIN in text or END in text:
-        raise BadRecord("the messages contain U+FDD0 or U+FDD1, which are no characters")
+        raise BadRecord("the messages contain U+FDD0 or U+FDD1, which are not characters")
 
 
 def split_marks(text: str) -> tuple[str, list[Span]]:

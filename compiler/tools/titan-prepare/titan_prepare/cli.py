@@ -109,16 +109,16 @@ def make_parser() -> argparse.ArgumentParser:
 def add_input_options(group) -> None:
     endings = "; ".join(f"{name}: {' '.join(endings)}" for name, endings in FORMATS.items())
     group.add_argument("--format", choices=("auto", *FORMATS), default="auto",
-                       help=f"of all files; auto (the default) goes by their endings ({endings})")
+                       help=f"of all files; auto (the default): by file name extension ({endings})")
     group.add_argument("--dataset", metavar="NAME",
-                       help="a data set of the Hugging Face hub, or a directory in its form, read through `datasets`")
+                       help="a data set of the Hugging Face hub, or such a directory, read by `datasets`")
     group.add_argument("--config", help="the configuration of the data set")
     group.add_argument("--split", help="the split of the data set (default: train)")
     group.add_argument("--revision", help="a branch, tag or commit of the data set (default: its newest commit)")
     group.add_argument("--text-documents", choices=("file", "line"),
-                       help="what is a document in a text file (default: file)")
+                       help="the unit of a document in a text file (default: file)")
     group.add_argument("--skip-bad", action="store_true",
-                       help="leave out records that cannot be used, and count them, instead of ending at the first")
+                       help="skip and count bad records, instead of ending at the first")
     group.add_argument("--invalid-unicode", choices=("refuse", "replace"), default="refuse",
                        help="a record with broken UTF-8 is bad (refuse, the default), or gets U+FFFD there (replace)")
 
@@ -135,8 +135,8 @@ def add_content_options(group) -> None:
     group.add_argument("--answer", metavar="FIELD", help="the answer of a pair")
     group.add_argument("--messages", metavar="FIELD",
                        help="a chat, a list of objects with `role` and `content`; only answers count in the loss")
-    group.add_argument("--as-chat", action="store_true", help="write pairs by the chat template")
-    group.add_argument("--chat-template", metavar="FILE", help="instead of the one in the directory of the tokenizer")
+    group.add_argument("--as-chat", action="store_true", help="format pairs with the chat template")
+    group.add_argument("--chat-template", metavar="FILE", help="a chat template instead of the tokenizer's own")
     group.add_argument("--template-variable", metavar="NAME=JSON", action="append", default=[],
                        help="a variable for the chat template (repeatable), e.g. enable_thinking=false")
 
@@ -147,27 +147,26 @@ def add_token_options(group) -> None:
     for name, where in (("bos", "before"), ("eos", "after")):
         group.add_argument(f"--{name}", default="auto", metavar="TOKEN",
                            help=f"the token {where} each document, by text or number; `none`; or `auto` (the default): "
-                                "what the tokenizer says, and none with a chat template, which writes it")
+                                "the choice of the tokenizer, and none with a chat template, which writes it")
     group.add_argument("--special", choices=("parse", "text"), default="parse",
-                       help="special tokens that a text contains are tokens, as in transformers (parse, the default), "
-                            "or ordinary text")
+                       help="special tokens in texts: tokens, as in transformers (parse, the default), or ordinary text")
     group.add_argument("--vocabulary", type=positive, metavar="N",
                        help="the vocabulary of the model; larger tokens are errors (default: the tokenizer's)")
     group.add_argument("--max-length", type=positive, metavar="N", help="the most tokens of a document")
     group.add_argument("--overlong", choices=("refuse", "truncate", "skip"),
-                       help="what happens to longer documents (default: refuse)")
+                       help="treatment of longer documents (default: refuse)")
 
 
 def add_output_options(group) -> None:
     group.add_argument("-o", "--output", required=True, metavar="PREFIX",
-                       help="of the names of the written files; with --arrays their folder")
+                       help="prefix of the output files; with --arrays their folder")
     group.add_argument("--force", action="store_true", help="replace what was prepared from other inputs or options")
     group.add_argument("--max-documents", type=positive, metavar="N", help="end after the first N documents")
     group.add_argument("--workers", type=positive, default=len(os.sched_getaffinity(0)), metavar="N",
                        help="processes (default: one for each core); the output does not depend on it")
     group.add_argument("--chunk-bytes", type=positive, default=16 << 20, metavar="N",
-                       help="input that a worker takes at once, and the most that each loses by a crash (default: "
-                            "16 MiB); compressed files and shards of data sets are taken whole")
+                       help="size of the input units of a worker, and the most that a crash loses (default: 16 MiB); "
+                            "compressed files and shards of data sets are one unit")
 
 
 def positive(text: str) -> int:
@@ -198,13 +197,13 @@ def check_usage(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
     for wrong, message in (
             (bool(options.inputs) == bool(options.dataset), "give either INPUTs or --dataset"),
             (not options.tokenizer, "--tokenizer is missing: a directory, a file, or `bytes`"),
-            (options.columns, "--columns belongs to --arrays"),
+            (options.columns, "--columns requires --arrays"),
             (not options.dataset and (options.config or options.split or options.revision),
-             "--config, --split and --revision belong to --dataset"),
-            (options.dataset and options.format != "auto", "--format is of files, not of a --dataset"),
-            (bool(options.prompt) != bool(options.answer), "--prompt and --answer belong together"),
+             "--config, --split and --revision require --dataset"),
+            (options.dataset and options.format != "auto", "--format applies to files, not to a --dataset"),
+            (bool(options.prompt) != bool(options.answer), "--prompt requires --answer, and the reverse"),
             (bool(options.field) + bool(pairs) + bool(options.messages) > 1,
-             "--field, --prompt with --answer, and --messages exclude one another"),
+             "only one of --field, --prompt with --answer, and --messages is possible"),
             (options.as_chat and not pairs, "--as-chat is for --prompt with --answer"),
             (not template and (options.chat_template or options.template_variable),
              "--chat-template and --template-variable are for --messages and --as-chat"),
@@ -249,7 +248,7 @@ def template_of(options: argparse.Namespace, tokenizer: TokenizerFile) -> str:
             raise UserError(f"--chat-template: '{options.chat_template}' cannot be read: {error}") from error
     if template := tokenizer.configuration().chat_template():
         return template
-    raise UserError(f"no chat template lies beside the tokenizer '{options.tokenizer}'; --chat-template FILE gives one")
+    raise UserError(f"there is no chat template next to '{options.tokenizer}'; pass --chat-template FILE")
 
 
 def variables_of(parser: argparse.ArgumentParser, arguments: list[str]) -> dict:

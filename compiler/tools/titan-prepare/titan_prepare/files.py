@@ -44,5 +44,5 @@ def read_json(path: Path) -> dict:
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"'{path}' cannot be read: {error}") from error
     if not isinstance(value, dict):
-        raise UserError(f"'{path}' is no JSON object")
+        raise UserError(f"'{path}' is not a JSON object")
     return value

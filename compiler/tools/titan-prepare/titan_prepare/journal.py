@@ -41,7 +41,7 @@ class Journal:
             return "has unfinished work on other inputs or with other options"
         short = [name for name, size in self.sizes(lines).items()
                  if size and (not (self.folder / name).exists() or (self.folder / name).stat().st_size < size)]
-        return f"has less in `{short[0]}` than its journal says" if short else None
+        return f"has less data in `{short[0]}` than its journal says" if short else None
 
     @staticmethod
     def sizes(lines: list[dict]) -> dict[str, int]:

@@ -90,7 +90,7 @@ def serve(connection, make_worker: Callable, job) -> None:
         except MemoryError:
             result = ("failed", "not enough memory; fewer --workers need less")
         except BaseException:  # Rust libraries panic with a BaseException
-            result = ("failed", f"a fault in titan-prepare or one of its libraries:\n{traceback.format_exc()}")
+            result = ("failed", f"a bug in titan-prepare or one of its libraries:\n{traceback.format_exc()}")
         connection.send(result)
 
 

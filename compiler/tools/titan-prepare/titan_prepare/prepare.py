@@ -68,8 +68,7 @@ def prepare_locked(request: Request, sources: list[Source], stream: Stream | Non
     sidecar = finish(request, job, identity, tokenizer, total, folder)
     notes = ()
     if job.ends.eos is None and request.eos == "auto" and not request.content.template:
-        notes = ("the tokenizer names no token for the end of a document; only the index divides them "
-                 "(--eos TOKEN adds one)",)
+        notes = ("the tokenizer has no end-of-document token; only the index separates documents (--eos TOKEN adds one)",)
     return Outcome(sidecar, made=True, notes=notes)
 
 
@@ -96,7 +95,7 @@ def run(request: Request, job: Job, identity: Identity, folder: Path) -> Report:
         journal.close()
     if not journal.total.documents:
         remove_locked(folder)
-        raise UserError("the inputs hold no document" + explain_nothing(journal.total))
+        raise UserError("the inputs have no document" + explain_nothing(journal.total))
     return journal.total
 
 

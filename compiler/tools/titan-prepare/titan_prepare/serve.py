@@ -75,12 +75,12 @@ class Service:
                 text = self.running(request).take(whole=True)
                 del self.texts[request.get("text", 0)]
                 return {"text": text}
-        raise UserError(f"no request: {request}")
+        raise UserError(f"not a request: {request}")
 
     def running(self, request: dict) -> RunningText:
         if text := self.texts.get(request.get("text", 0)):
             return text
-        raise UserError(f"no text has begun: {request}")
+        raise UserError(f"no text was begun: {request}")
 
     def encode(self, text: str) -> list[int]:
         return self.tokenizer.encode([text])[0].tolist()

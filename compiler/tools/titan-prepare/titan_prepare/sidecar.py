@@ -84,7 +84,7 @@ class Sidecar:
         return text + (f", {weighted:,} of them count in the loss" if isinstance(weighted, int) else "")
 
     def left_out(self) -> str:
-        names = {"empty": "without anything to learn", "overlong": "too long", "bad": "bad"}
+        names = {"empty": "without tokens that count in the loss", "overlong": "too long", "bad": "bad"}
         return ", ".join(f"{count:,} {what}" for name, what in names.items() if (count := self.values["counts"][name]))
 
     def is_current(self, identity: Identity) -> bool:

@@ -82,7 +82,7 @@ static void warn(const PartitionGraph &graph, const Conflict &conflict, const Co
     warning << "neither ";
   for (auto [i, split] : llvm::enumerate(use.rejected))
     warning << (i ? " nor `" : "`") << split.dim << "`";
-  warning << ": its map lists none of them, so nothing says which matters more";
+  warning << ": its map lists none of them, so their priority is unknown";
   for (const ConflictSide &side : conflict.sides)
     warning.attachNote(graph.getValue(side.origin).getLoc())
         << "`" << getFactor(graph.getGraph(), conflict, side).name << "` is split here";

@@ -46,7 +46,8 @@ static LogicalResult checkKinds(ReshardOp reshard) {
     return success();
   if (!from.isPartial() && to.getPartialKind() == ReductionKind::Sum)
     return success();
-  return reshard.emitOpError("only replicated values become partial sums, but this leads from ")
+  return reshard.emitOpError(
+             "only replicated values become partial sums, but this reshard leads from ")
          << from << " to " << to;
 }
 

@@ -12,7 +12,7 @@ LogicalResult PartitionGraph::addBlock(Block &block) {
   for (BlockArgument arg : block.getArguments()) {
     if (!isa<NamedTensorType>(arg.getType()))
       return block.getParentOp()->emitError("cannot be partitioned: argument ")
-             << arg.getArgNumber() << " is no tensor but " << arg.getType();
+             << arg.getArgNumber() << " is not a tensor but " << arg.getType();
     (void)getTensor(arg);
   }
   for (Operation &op : block)

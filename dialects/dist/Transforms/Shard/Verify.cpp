@@ -65,8 +65,8 @@ private:
     if (factor >= 0)
       return checkSplit(a, factor);
     return complain(
-        a, factor == kReplicated ? "no way of splitting it over axis '" : "it cannot use axis '",
-        -1, "");
+        a, factor == kReplicated ? "no legal sharding over axis '" : "it cannot use axis '", -1,
+        "");
   }
 
   /// Whether exactly the operands of one linear set are partial sums, and so are all results.
@@ -134,7 +134,7 @@ private:
     if (int joint = findJointFactor(rule, number, mesh.getAxes()[a]); joint >= 0)
       addDims(factor, rule.factors[joint]);
     if (factor.kind == FactorKind::Replicated)
-      return complain(a, "dimension '" + factor.name + "' must not be split, but is over axis '",
+      return complain(a, "dimension '" + factor.name + "' must not be sharded, but is over axis '",
                       -1, "");
     for (auto [i, dim] : llvm::enumerate(factor.operandDims))
       if (operands[i].dimOfAxis[a] != dim)
@@ -147,7 +147,7 @@ private:
                                   : ", but the result has another sharding");
       if (isPartial && results[i].kind != getKind(factor.kind))
         return complain(a, "it splits '" + factor.name + "' over axis '", -1,
-                        ", which gives another kind of partial value");
+                        ", which leads to another kind of partial value");
     }
     return success();
   }
@@ -189,7 +189,7 @@ public:
 private:
   LogicalResult checkOp(Operation *op) {
     if (isa<ir::ShardingConstraintOp, ReshardOp>(op))
-      return op->emitOpError("is left after the shard phase");
+      return op->emitOpError("must not remain after the shard phase");
     for (Value result : op->getResults())
       if (failed(checkType(result, op)))
         return failure();
@@ -247,7 +247,7 @@ private:
     bool cutsFurther =
         before.isFlat() && after.isFlat() && before.getFlatAxes() != after.getFlatAxes();
     if (cutsFurther && !(mesh.isFlatEven(from) && mesh.isFlatEven(to)))
-      return op->emitOpError("shards padded flat storage further: ") << from << " to " << to;
+      return op->emitOpError("shards padded flat storage again: ") << from << " to " << to;
     return success();
   }
 

@@ -122,8 +122,9 @@ LogicalResult OptimizerBuilder::collectTrained() {
     trained.push_back({i, gradient, *optimizer, {}});
   }
   if (trained.empty())
-    return emitError(function.getLoc(), "there is no parameter to train: each is frozen, or has no "
-                                        "influence on the loss");
+    return emitError(
+        function.getLoc(),
+        "there is no parameter to train: each one is frozen or has no influence on the loss");
   Type widest = ops.getF32Type();
   for (const Trained &one : trained)
     widest = getWider(widest, cast<NamedTensorType>(one.gradient.getType()).getElementType());

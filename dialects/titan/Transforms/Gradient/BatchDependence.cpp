@@ -297,6 +297,6 @@ FailureOr<BatchDependence> BatchDependence::analyze(func::FuncOp function, Strin
   for (Value returned : block.getTerminator()->getOperands())
     if (dependence.get(returned).kind == Dependence::Sliced)
       return function.emitError("returns a value with the dimension `")
-             << dim.getValue() << "`, which is never whole";
+             << dim.getValue() << "`, which is never complete";
   return dependence;
 }

@@ -188,7 +188,7 @@ static ChunkGroup::Obstacle getObstacle(Operation *op, const Twine &what, String
 }
 
 static ChunkGroup::Obstacle cannotChunk(Operation *op, StringAttr dim) {
-  return getObstacle(op, "this cannot be computed chunk by chunk along", dim);
+  return getObstacle(op, "this operation cannot be computed in chunks along", dim);
 }
 
 FailureOr<ChunkGroup> ChunkGroup::find(Block &block, StringAttr dim, GetSize getSize,
@@ -202,7 +202,7 @@ FailureOr<ChunkGroup> ChunkGroup::find(Block &block, StringAttr dim, GetSize get
     Operation *op = value.getDefiningOp();
     obstacle = getObstacle(
         op ? op : block.getParentOp(),
-        "this is as large, and is read elsewhere, so nothing is gained by chunks of", dim);
+        "this value is as large and has other users, so chunks would save no memory:", dim);
     return failure();
   }
   return group;

@@ -156,9 +156,11 @@ static InFlightDiagnostic refuse(func::FuncOp function, int64_t chunks,
   for (DimAttr dim : planner.getCandidates())
     sizes +=
         (sizes.empty() ? "" : ", ") + dim.getName().str() + " = " + std::to_string(dim.getSize());
-  error.attachNote() << "what may be chunked of the largest value, "
-                     << (sizes.empty() ? "nothing" : sizes)
-                     << ", is no multiple of that (nothing that an axis splits or a parameter has)";
+  error.attachNote() << (sizes.empty() ? "no dimension of the largest value allows chunks"
+                                       : "the number does not divide the dimensions of the largest "
+                                         "value that allow chunks: " +
+                                             sizes)
+                     << " (an axis must not split the dimension, nor a parameter have it)";
   return error;
 }
 

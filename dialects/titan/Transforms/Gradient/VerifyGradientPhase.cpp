@@ -65,7 +65,7 @@ struct VerifyGradientPhase : titan::ir::impl::TitanVerifyGradientPhaseBase<Verif
          failed(verifyScalars(function))))
       return signalPassFailure();
     getOperation().walk([&](StopGradientOp op) {
-      op.emitOpError("(G4) is left after the gradient phase");
+      op.emitOpError("(G4) must not remain after the gradient phase");
       signalPassFailure();
     });
   }

@@ -209,14 +209,14 @@ LogicalResult memory::verifyBuckets(ModuleOp module) {
     if (isOnHost(allocation) && allocation.getMemory() != kHostMemory)
       return module.emitError("allocation ")
              << allocation.getName() << " is on " << allocation.getMemory()
-             << ", which is no memory; there is \"host\"";
+             << ", which is not a memory; the only one is \"host\"";
     if (!allocation.getBucket())
       continue;
     auto type = cast<NamedTensorType>(allocation.getType());
     if (!isStackOfChunks(type))
       return module.emitError("allocation ")
              << allocation.getName() << " is in bucket " << allocation.getBucket()
-             << " but is no stack of flat chunks";
+             << " but is not a stack of flat chunks";
     AllocationAttr first = firsts.try_emplace(allocation.getBucket(), allocation).first->second;
     auto firstType = cast<NamedTensorType>(first.getType());
     if (countSlots(firstType) != countSlots(type) ||

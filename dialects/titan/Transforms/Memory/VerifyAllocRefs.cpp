@@ -96,7 +96,7 @@ LogicalResult AllocRefVerifier::verifyRef(Operation *op, StringRef name, Attribu
     if (allocations && index < allocations.size() && hasSlots(op, ref, depth))
       return success();
   }
-  return op->emitError() << name << " names no existing allocation: " << attribute;
+  return op->emitError() << name << " names an unknown allocation: " << attribute;
 }
 
 LogicalResult AllocRefVerifier::verifyList(Operation *op, StringRef name, size_t count,
@@ -151,7 +151,7 @@ LogicalResult AllocRefVerifier::run() {
       failed(verifyAllocations(persistent, memory::kPersistent)))
     return failure();
   if (isComplete && !function->getAttrOfType<IntegerAttr>(memory::kEvents))
-    return function.emitError("has no number as ") << memory::kEvents;
+    return function.emitError("has no integer as ") << memory::kEvents;
   if (failed(verifyList(function, memory::kArgumentAllocs, function.getNumArguments(), 0)))
     return failure();
   WalkResult result = function->walk<WalkOrder::PreOrder>([&](Operation *op) {

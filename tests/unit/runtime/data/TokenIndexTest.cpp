@@ -102,7 +102,8 @@ TEST(TokenIndex, NamesTheError) {
          "sequence 4 as the start of document 1; expected 0 to 3");
   expect([](Index &i) { i.documents = {0, 2, 1}; }, "sequence 1 as the start of document 2");
   // Lists that do not cover the file, as after a merge that forgot the documents.
-  expect([](Index &i) { i.documents = {0, 2}; }, "sequence 2 as the end of the documents, but has 3");
+  expect([](Index &i) { i.documents = {0, 2}; },
+         "sequence 2 as the end of the documents, but has 3");
   expect([](Index &i) { i.documents = {0}; }, "sequence 0 as the end of the documents, but has 3");
   expect([](Index &i) { i.documents = {1, 2, 3}; }, "sequence 1 instead of 0");
   expect([](Index &i) { i.documents = {-1, 3}; }, "sequence -1 instead of 0");

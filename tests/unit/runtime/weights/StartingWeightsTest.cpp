@@ -164,11 +164,12 @@ TEST_F(StartingWeightsTest, AccountsForAll) {
                                          "\t\n"
                                          "ignored\t\tx.inv_freq\t" +
                                          path + "\tunused \"*.inv_freq\"\n");
-  EXPECT_THAT(summarise(weights->rows(), sources),
-              ElementsAre("read 1 tensor from '" + path + "'",
-                          "note: tensors of '" + path + "' that the program does not need: 'x.inv_freq'",
-                          "note: 1 parameter without weights to start from, with initial values: "
-                          "'teacher.w'"));
+  EXPECT_THAT(
+      summarise(weights->rows(), sources),
+      ElementsAre("read 1 tensor from '" + path + "'",
+                  "note: tensors of '" + path + "' that the program does not need: 'x.inv_freq'",
+                  "note: 1 parameter without weights to start from, with initial values: "
+                  "'teacher.w'"));
 }
 
 // A copy that equals its original is left out, another is refused.
@@ -211,9 +212,11 @@ TEST_F(StartingWeightsTest, ReadsShorterTensors) {
 
 TEST_F(StartingWeightsTest, RefusesShorterTensorsElsewhere) {
   needed = {{"w", "w", {}, {4, 3}}};
-  EXPECT_THAT(complaint({file("a", {"w"})}),
-              HasSubstr("has shape [2, 3], the program needs [4, 3] for w; to keep the initial values of the rest, write in the .titan file: parameters \"w\" { init_from = partial "
-                        "}"));
+  EXPECT_THAT(
+      complaint({file("a", {"w"})}),
+      HasSubstr("has shape [2, 3], the program needs [4, 3] for w; to keep the initial values of "
+                "the rest, write in the .titan file: parameters \"w\" { init_from = partial "
+                "}"));
   needed = {{"w", "w", {}, {1, 3}, DType::F64, false, /*isPartial=*/true}};
   EXPECT_THAT(complaint({file("b", {"w"})}),
               HasSubstr("b: the tensor 'w' has shape [2, 3], the program needs [1, 3] for w"));

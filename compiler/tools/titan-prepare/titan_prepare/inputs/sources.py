@@ -77,7 +77,7 @@ def open_source(path: str, given_format: str) -> Source:
         raise UserError(f"'{path}' is not a regular file")
     if not kind:
         known = " ".join(ending for endings in FORMATS.values() for ending in endings)
-        raise UserError(f"'{path}' has none of the endings {known}; --format names the format of the inputs")
+        raise UserError(f"'{path}' has none of the extensions {known}; --format names the format of the inputs")
     status = os.stat(path)
     return Source(path, kind, status.st_size, status.st_mtime_ns)
 

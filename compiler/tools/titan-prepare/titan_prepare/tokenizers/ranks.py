@@ -40,7 +40,7 @@ class Ranks:
         self.special = special_tokens(len(ranks), configuration)
         self.vocabulary = 1 + max(max(ranks.values()), *self.special.values())
         library = require("tiktoken")
-        with errors_as(UserError, f"'{path}' is no list of byte pairs"):
+        with errors_as(UserError, f"'{path}' is not a list of byte pairs"):
             self.encoding = library.Encoding(path.name, pat_str=PATTERN, mergeable_ranks=ranks,
                                              special_tokens=self.special)
 

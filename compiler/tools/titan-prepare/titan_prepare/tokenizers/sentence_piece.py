@@ -17,7 +17,7 @@ class SentencePiece:
     def __init__(self, path: Path, configuration: Configuration):
         self.configuration = configuration
         self.processor = require("sentencepiece").SentencePieceProcessor()
-        with errors_as(UserError, f"'{path}' is no SentencePiece model"):
+        with errors_as(UserError, f"'{path}' is not a SentencePiece model"):
             self.processor.LoadFromSerializedProto(path.read_bytes())
         self.vocabulary = self.processor.vocab_size()
 

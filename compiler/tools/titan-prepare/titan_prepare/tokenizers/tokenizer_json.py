@@ -22,7 +22,7 @@ class TokenizerJson:
         values = read_json(path)
         # A saved tokenizer may still have the truncation and the padding of the batch that it last encoded.
         values["truncation"] = values["padding"] = None
-        with errors_as(UserError, f"'{path}' is no tokenizer"):
+        with errors_as(UserError, f"'{path}' is not a tokenizer"):
             self.tokenizer = library.Tokenizer.from_str(json.dumps(values))
             self.before, self.after = tokens_around(self.tokenizer.encode("a"))
         # BOS and EOS are added by options. Byte-level post-processors would also cut spaces from the positions.

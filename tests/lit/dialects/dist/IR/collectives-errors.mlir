@@ -227,7 +227,7 @@ func.func @f(%x: !s, %y: !m) {
 func.func @f(%x: !a) -> !a {
   %0 = dist.all_gather %x over ["tp"] start 1 : !a -> !b
   // The results have the types of the values in flight.
-  // expected-error @+1 {{(C1) gives values of other types}}
+  // expected-error @+1 {{(C1) expected results of the types of its operands}}
   %1 = dist.wait 1 %0 : (!b) -> !a
   return %1 : !a
 }
@@ -261,7 +261,7 @@ func.func @f(%x: !a) -> !b {
 !stack = !titan.tensor<f32[layers = 3, seq = 8]>
 // A layer lacks the first dimension of its stack.
 func.func @f(%w: !stack) {
-  // expected-error @+1 {{(C1) gives '!titan.tensor<f32[layers = 3]>', which is no slice of}}
+  // expected-error @+1 {{(C1) gives '!titan.tensor<f32[layers = 3]>', which is not a slice of}}
   %0 = dist.layer %w[0] : !stack -> !titan.tensor<f32[layers = 3]>
   return
 }
@@ -271,7 +271,7 @@ func.func @f(%w: !stack) {
 !stack = !titan.tensor<f32[layers = 3, seq = 8]>
 // Three layers are 0, 1 and 2.
 func.func @f(%w: !stack) {
-  // expected-error @+1 {{(C2) has no slice 3 of}}
+  // expected-error @+1 {{(C2) lacks the slice 3 of}}
   %0 = dist.layer %w[3] : !stack -> !titan.tensor<f32[seq = 8]>
   return
 }
@@ -281,7 +281,7 @@ func.func @f(%w: !stack) {
 !stack = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}]>>
 // The index is that of a repeat over the stack's leading dimension.
 func.func @f(%w: !stack, %i: !titan.tensor<i64[], <[]>>) {
-  // expected-error @+1 {{(C2) has no slice 1 of}}
+  // expected-error @+1 {{(C2) lacks the slice 1 of}}
   %0 = dist.layer %w[%i + 1] : !stack -> !titan.tensor<f32[seq = 8], <[{}]>>
   return
 }

@@ -195,7 +195,7 @@ titan.scalar_function @first {
 
 // -----
 
-// expected-error @+1 {{(C2) 'titan.reduce' is no function of one element}}
+// expected-error @+1 {{(C2) 'titan.reduce' is not a function of one element}}
 titan.scalar_function @total {
 ^bb0(%x: !titan.tensor<f32[]>):
   %s = titan.reduce sum %x : !titan.tensor<f32[]> -> !titan.tensor<f32[]>

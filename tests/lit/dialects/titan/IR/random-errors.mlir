@@ -38,7 +38,7 @@ func.func @f(%at: !titan.tensor<f32[]>) {
 
 // The sliced dimension is a dimension of the result.
 func.func @f(%at: !titan.tensor<i64[]>) {
-  // expected-error @+1 {{(C4) '!titan.tensor<f32[seq = 8]>' is no chunk of a tensor with #titan.dim<batch = 16>}}
+  // expected-error @+1 {{(C4) '!titan.tensor<f32[seq = 8]>' is not a chunk of a tensor with #titan.dim<batch = 16>}}
   %u = titan.random uniform "x" keys() from(%at) of [#titan.dim<batch = 16>] : (!titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 8]>
   return
 }
@@ -47,7 +47,7 @@ func.func @f(%at: !titan.tensor<i64[]>) {
 
 // A chunk is no longer than the whole.
 func.func @f(%at: !titan.tensor<i64[]>) {
-  // expected-error @+1 {{(C4) '!titan.tensor<f32[seq = 8]>' is no chunk of a tensor with #titan.dim<seq = 4>}}
+  // expected-error @+1 {{(C4) '!titan.tensor<f32[seq = 8]>' is not a chunk of a tensor with #titan.dim<seq = 4>}}
   %u = titan.random uniform "x" keys() from(%at) of [#titan.dim<seq = 4>] : (!titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 8]>
   return
 }
@@ -56,7 +56,7 @@ func.func @f(%at: !titan.tensor<i64[]>) {
 
 // A dimension is cut once.
 func.func @f(%at: !titan.tensor<i64[]>) {
-  // expected-error @+1 {{(C4) '!titan.tensor<f32[seq = 8]>' is no chunk of a tensor with #titan.dim<seq = 32>, which is there twice}}
+  // expected-error @+1 {{(C4) '!titan.tensor<f32[seq = 8]>' is not a chunk of a tensor with #titan.dim<seq = 32>, which is there twice}}
   %u = titan.random uniform "x" keys() from(%at, %at) of [#titan.dim<seq = 16>, #titan.dim<seq = 32>] : (!titan.tensor<i64[]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 8]>
   return
 }

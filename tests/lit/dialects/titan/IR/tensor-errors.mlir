@@ -65,7 +65,7 @@ func.func @f(%x: !titan.tensor<f32[embed = 4]>, %i: !titan.tensor<i64[seq = 8]>)
 
 // The dimensions of a gather come from the operand or the indices.
 func.func @f(%x: !titan.tensor<f32[vocab = 4]>, %i: !titan.tensor<i64[seq = 8]>) {
-  // expected-error @+1 {{(C2) dimension "embed" comes from nowhere}}
+  // expected-error @+1 {{(C2) dimension "embed" is in no operand}}
   %0 = titan.gather %x along "vocab" at %i : (!titan.tensor<f32[vocab = 4]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 2]>
   return
 }
@@ -259,7 +259,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[e
 
 // An inserted range is one of the result.
 func.func @f(%x: !titan.tensor<f32[seq = 2]>, %into: !titan.tensor<f32[seq = 8, embed = 4]>, %p: !titan.tensor<i64[]>) {
-  // expected-error @+1 {{(C2) '!titan.tensor<f32[seq = 2]>' is no range of "seq" of}}
+  // expected-error @+1 {{(C2) '!titan.tensor<f32[seq = 2]>' is not a range of "seq" of}}
   %0 = titan.insert_slice %x into %into dim "seq" from %p : (!titan.tensor<f32[seq = 2]>, !titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 8, embed = 4]>
   return
 }

@@ -14,7 +14,7 @@ func.func @caller(%x: !titan.tensor<f32[seq = 8], <[{}]>>) {
 // -----
 
 // Only tensors can have a sharding.
-// expected-error @+1 {{cannot be partitioned: argument 0 is no tensor but 'i64'}}
+// expected-error @+1 {{cannot be partitioned: argument 0 is not a tensor but 'i64'}}
 func.func @number(%n: i64) {
   return
 }
@@ -30,7 +30,7 @@ func.func @silent(
     // expected-note @+1 {{`ffn` is split here}}
     %w: !titan.tensor<f32[embed = 4, ffn = 6], <[{}, {t}]>>) {
   %0 = titan.tanh %x : !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>> -> !titan.tensor<f32[seq = 8, embed = 4]>
-  // expected-warning @+1 {{`t` splits `seq` here, not `ffn`: its map lists none of them, so nothing says which matters more}}
+  // expected-warning @+1 {{`t` splits `seq` here, not `ffn`: its map lists none of them, so their priority is unknown}}
   %1 = titan.contract %0, %w : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4, ffn = 6], <[{}, {t}]>>) -> !titan.tensor<f32[seq = 8, ffn = 6]>
   return
 }

@@ -27,7 +27,7 @@ func.func @forgotten(%x: !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>>) {
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @nonlinear(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>) {
   // expected-note @+2 {{it gives}}
-  // expected-error @+1 {{no way of splitting it over axis 'a'}}
+  // expected-error @+1 {{no legal sharding over axis 'a'}}
   %0 = titan.exp %x : !titan.tensor<f32[x = 8], <[{}] partial sum {a}>> -> !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
   return
 }
@@ -38,7 +38,7 @@ func.func @nonlinear(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>) {
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @joined(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>, %y: !titan.tensor<f32[x = 8], <[{}]>>) {
   // expected-note @+2 {{it gives}}
-  // expected-error @+1 {{no way of splitting it over axis 'a'}}
+  // expected-error @+1 {{no legal sharding over axis 'a'}}
   %0 = titan.add %x, %y : (!titan.tensor<f32[x = 8], <[{}] partial sum {a}>>, !titan.tensor<f32[x = 8], <[{}]>>) -> !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
   return
 }
@@ -77,7 +77,7 @@ func.func @attention(%q: !q, %k: !k) {
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @kind(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
   // expected-note @+2 {{it gives}}
-  // expected-error @+1 {{which gives another kind of partial value}}
+  // expected-error @+1 {{which leads to another kind of partial value}}
   %0 = titan.reduce max %x : !titan.tensor<f32[x = 8], <[{a}]>> -> !titan.tensor<f32[], <[] partial sum {a}>>
   return
 }
@@ -88,7 +88,7 @@ func.func @kind(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @flat(%x: !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>, %y: !titan.tensor<f32[y = 8], <[{}]>>) {
   // expected-note @+2 {{it gives}}
-  // expected-error @+1 {{no way of splitting it over axis 'a'}}
+  // expected-error @+1 {{no legal sharding over axis 'a'}}
   %0 = titan.contract %x, %y : (!titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>, !titan.tensor<f32[y = 8], <[{}]>>) -> !titan.tensor<f32[x = 8, y = 8], <[{}, {}]>>
   return
 }
@@ -97,7 +97,7 @@ func.func @flat(%x: !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>, %y: !titan.ten
 
 // Sharding constraints must be gone.
 func.func @left(%x: !titan.tensor<f32[x = 8], <[{}]>>) {
-  // expected-error @+1 {{is left after the shard phase}}
+  // expected-error @+1 {{must not remain after the shard phase}}
   %0 = titan.sharding_constraint %x : !titan.tensor<f32[x = 8], <[{}]>> -> !titan.tensor<f32[x = 8], <[{}]>>
   return
 }
@@ -169,7 +169,7 @@ func.func @summands(%x: !titan.tensor<f32[], <[] partial sum {a}>>)
 // Padded flat storage is not sharded further: 6 elements on 4 ranks are chunks of 2, but not halves of halves.
 dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 func.func @padded(%x: !titan.tensor<f32[x = 6], <[{}] flat 0 {a}>>) {
-  // expected-error @+1 {{shards padded flat storage further}}
+  // expected-error @+1 {{shards padded flat storage again}}
   %0 = dist.local_slice %x over ["b"] : !titan.tensor<f32[x = 6], <[{}] flat 0 {a}>> -> !titan.tensor<f32[x = 6], <[{}] flat 0 {a, b}>>
   return
 }

@@ -89,7 +89,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> (!s,
 !x = !titan.tensor<f32[batch = 8]>
 
 // A result must be whole.
-// expected-error @below {{returns a value with the dimension `batch`, which is never whole}}
+// expected-error @below {{returns a value with the dimension `batch`, which is never complete}}
 func.func @train(%x: !x {titan.input = "x"}) -> !x
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %y = titan.neg %x : !x -> !x

@@ -7,7 +7,7 @@
 // expected-error @below {{cannot compute the loss in 2 chunks}}
 func.func @train(%x: !titan.tensor<f32[seq = 8]> {titan.input = "x"}, %w: !titan.tensor<f32[vocab = 64]> {titan.param = "w"}) -> !y
     attributes {titan.program = "train", titan.loss_chunks = 2 : i64} {
-  // expected-note @below {{this is as large, and is read elsewhere, so nothing is gained by chunks of `seq`}}
+  // expected-note @below {{this value is as large and has other users, so chunks would save no memory: `seq`}}
   %y = titan.mul %x, %w : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[vocab = 64]>) -> !y
   return %y : !y
 }
@@ -24,7 +24,7 @@ func.func @train(%x: !titan.tensor<f32[seq = 8]> {titan.input = "x"}, %w: !titan
 func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
     attributes {titan.program = "train", titan.loss_chunks = 2 : i64} {
   %y = titan.mul %x, %w : (!x, !v) -> !y
-  // expected-note @below {{this cannot be computed chunk by chunk along `seq`}}
+  // expected-note @below {{this operation cannot be computed in chunks along `seq`}}
   %max = titan.reduce max %y : !y -> !v
   return %max : !v
 }
@@ -42,7 +42,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
     attributes {titan.program = "train", titan.loss_chunks = 4 : i64} {
   %y = titan.mul %x, %w : (!x, !v) -> !y
   %sum = titan.reduce sum %y : !y -> !s
-  // expected-note @below {{this cannot be computed chunk by chunk along `seq`}}
+  // expected-note @below {{this operation cannot be computed in chunks along `seq`}}
   %d = titan.mul %y, %sum : (!y, !s) -> !y
   %dw = titan.reduce sum %d : !y -> !v
   return %dw : !v
@@ -58,7 +58,7 @@ dist.axis_rules "tp" shards ["vocab"] fallback [] stores []
 
 // Chunks have equal sizes, and slice a dimension that no axis shards.
 // expected-error @below {{cannot compute the loss in 3 chunks}}
-// expected-note @below {{what may be chunked of the largest value, seq = 8, is no multiple of that}}
+// expected-note @below {{the number does not divide the dimensions of the largest value that allow chunks: seq = 8}}
 func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
     attributes {titan.program = "train", titan.loss_chunks = 3 : i64} {
   %y = titan.mul %x, %w : (!x, !v) -> !y
@@ -76,7 +76,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
 // expected-error @below {{cannot compute the loss in 2 chunks}}
 func.func @train(%q: !q {titan.input = "q"}, %k: !q {titan.input = "k"}, %w: !w {titan.param = "w"}) -> !w
     attributes {titan.program = "train", titan.loss_chunks = 2 : i64} {
-  // expected-note @below {{this cannot be computed chunk by chunk along `seq`}}
+  // expected-note @below {{this operation cannot be computed in chunks along `seq`}}
   %a, %l = titan.attention %q, %k, %k along "seq" head "head" {scale = 1.0} : (!q, !q, !q) -> (!q, !l)
   %y = titan.mul %a, %w : (!q, !w) -> !q
   %dw = titan.reduce sum %y : !q -> !w

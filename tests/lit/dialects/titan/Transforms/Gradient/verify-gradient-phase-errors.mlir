@@ -92,7 +92,7 @@ func.func @train(%x: !s {titan.param = "x", titan.frozen}, %step: !s {titan.scal
 
 // (G4) An operation of the model phase that remains.
 func.func @logits(%x: !s {titan.param = "x"}) -> (!s {titan.output = "logits"}) attributes {titan.program = "logits"} {
-  // expected-error @below {{(G4) is left after the gradient phase}}
+  // expected-error @below {{(G4) must not remain after the gradient phase}}
   %0 = titan.stop_gradient %x : !s -> !s
   return %0 : !s
 }

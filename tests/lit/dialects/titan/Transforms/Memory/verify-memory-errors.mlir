@@ -98,7 +98,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}, !t {ti
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>],
     titan.transient = [#titan.allocation<"x", !t, 0 to 2>]} {
-  // expected-error@+1 {{titan.result_allocs names no existing allocation: #titan.alloc_ref<transient 1>}}
+  // expected-error@+1 {{titan.result_allocs names an unknown allocation: #titan.alloc_ref<transient 1>}}
   %a = titan.exp %x {titan.result_allocs = [#titan.alloc_ref<transient 1>]} : !t -> !t
   return {titan.argument_allocs = [#titan.alloc_ref<transient 0>]} %a : !t
 }
@@ -107,7 +107,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 
 // The allocation of an argument exists; here the module has no persistent allocations.
 !t = !titan.tensor<f32[a = 2]>
-// expected-error@+1 {{titan.argument_allocs names no existing allocation: #titan.alloc_ref<persistent 0>}}
+// expected-error@+1 {{titan.argument_allocs names an unknown allocation: #titan.alloc_ref<persistent 0>}}
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<persistent 0>],
     titan.transient = [#titan.allocation<"y", !t, 0 to 1>]} {
@@ -121,7 +121,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>],
     titan.transient = [#titan.allocation<"x", !t, 0 to 1>]} {
-  // expected-error@+1 {{titan.argument_allocs names no existing allocation: #titan.alloc_ref<transient -1>}}
+  // expected-error@+1 {{titan.argument_allocs names an unknown allocation: #titan.alloc_ref<transient -1>}}
   return {titan.argument_allocs = [#titan.alloc_ref<transient -1>]} %x : !t
 }
 
@@ -132,7 +132,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>],
     titan.transient = [#titan.allocation<"x", !t, 0 to 2>, #titan.allocation<"y", !t, 0 to 2>]} {
-  // expected-error@+1 {{titan.scratch names no existing allocation: #titan.alloc_ref<transient 2>}}
+  // expected-error@+1 {{titan.scratch names an unknown allocation: #titan.alloc_ref<transient 2>}}
   %a = titan.exp %x {titan.result_allocs = [#titan.alloc_ref<transient 1>], titan.scratch = [#titan.alloc_ref<transient 2>]} : !t -> !t
   return {titan.argument_allocs = [#titan.alloc_ref<transient 1>]} %a : !t
 }
@@ -157,7 +157,7 @@ module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "lay
 // -----
 
 // There are two memories.
-// expected-error@+1 {{allocation "a" is on "disk", which is no memory; there is "host"}}
+// expected-error@+1 {{allocation "a" is on "disk", which is not a memory; the only one is "host"}}
 module attributes {titan.persistent = [#titan.allocation<"a", !titan.tensor<f32[x = 8]>, 0 to 0 on "disk">]} {
 }
 
@@ -165,7 +165,7 @@ module attributes {titan.persistent = [#titan.allocation<"a", !titan.tensor<f32[
 
 // Only a flat stack has slots.
 !a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 0 {shard}>>
-// expected-error@+1 {{allocation "a" is in bucket "layers" but is no stack of flat chunks}}
+// expected-error@+1 {{allocation "a" is in bucket "layers" but is not a stack of flat chunks}}
 module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "layers">]} {
 }
 
@@ -233,7 +233,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>], titan.transient = [#titan.allocation<"x", !t, 0 to 9>]} {
-  // expected-error@+1 {{titan.result_allocs names no existing allocation: #titan.alloc_ref<transient 0 at[0]>}}
+  // expected-error@+1 {{titan.result_allocs names an unknown allocation: #titan.alloc_ref<transient 0 at[0]>}}
   %a = titan.exp %x {titan.result_allocs = [#titan.alloc_ref<transient 0 at[0]>]} : !t -> !t
   return %a : !t
 }
