@@ -116,7 +116,7 @@ TEST(Agreement, NamesRanksThatDoNotCome) {
   auto outcomes = agreeAmong({{0, 4}, {2, 4}}, store, 300);
   for (const Outcome &outcome : outcomes) {
     EXPECT_FALSE(outcome.isUserError);
-    EXPECT_TRUE(contains(outcome.error, "ranks 1, 3 of 4 did not come")) << outcome.error;
+    EXPECT_TRUE(contains(outcome.error, "ranks 1, 3 of 4 did not connect")) << outcome.error;
   }
 }
 

@@ -92,7 +92,7 @@ TEST_F(ArraySamplesTest, RefusesOtherShapes) {
   says({x}, "no error");
   says({{"z", DType::F32, {}}}, "has no array 'z', which the program reads; it has: x, y");
   says({{"x", DType::F32, {3}}}, "has the shape [3, 2], the program reads [samples, 3]");
-  says({{"x", DType::I64, {2}}}, "has the type F32, which is not read as i64");
+  says({{"x", DType::I64, {2}}}, "has the type F32, which cannot be converted to i64");
   says({x, {"y", DType::F32, {}}}, "'y' has 2 samples, 'x' has 3");
   write<float>("x", "<f4", "0, 2", {});
   says({x}, "has no samples");

@@ -189,9 +189,9 @@ TEST_F(Safetensors, RefusesHostileHeaders) {
   EXPECT_THAT(complaint(tensor("[2]", "[0,8]"), 9), HasSubstr("belong to no tensor"));
   EXPECT_THAT(complaint(tensor("[1]", "[4,8]"), 8), HasSubstr("belong to no tensor"));
   EXPECT_THAT(complaint(tensor("[3]", "[0,8]"), 8), HasSubstr("needs 12 bytes"));
-  EXPECT_THAT(complaint(tensor("[-2]", "[0,8]"), 8), HasSubstr("not negative"));
-  EXPECT_THAT(complaint(tensor("[2.5]", "[0,8]"), 8), HasSubstr("not negative"));
-  EXPECT_THAT(complaint(tensor("[2]", "[-8,0]"), 8), HasSubstr("not negative"));
+  EXPECT_THAT(complaint(tensor("[-2]", "[0,8]"), 8), HasSubstr("a non-negative integer"));
+  EXPECT_THAT(complaint(tensor("[2.5]", "[0,8]"), 8), HasSubstr("a non-negative integer"));
+  EXPECT_THAT(complaint(tensor("[2]", "[-8,0]"), 8), HasSubstr("a non-negative integer"));
   EXPECT_THAT(complaint(tensor("[2]", "[8,0]"), 8), HasSubstr("is at bytes"));
   EXPECT_THAT(complaint(tensor("[2]", "[0,99999999999999999999]"), 8), HasSubstr("'a'"));
   EXPECT_THAT(complaint(tensor("[4294967296,4294967296]", "[0,8]"), 8), HasSubstr("larger than"));

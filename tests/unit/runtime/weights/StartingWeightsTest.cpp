@@ -168,7 +168,7 @@ TEST_F(StartingWeightsTest, AccountsForAll) {
       summarise(weights->rows(), sources),
       ElementsAre("read 1 tensor from '" + path + "'",
                   "note: tensors of '" + path + "' that the program does not need: 'x.inv_freq'",
-                  "note: 1 parameter without weights to start from, with initial values: "
+                  "note: 1 parameter with initial values, because no source has them: "
                   "'teacher.w'"));
 }
 
