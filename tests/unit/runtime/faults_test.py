@@ -63,7 +63,7 @@ class FaultsTest(ProgramCase):
     def test_a_rank_that_never_comes(self):
         """If the second of two ranks is missing, the first ends after TITAN_CONNECT_TIMEOUT, which must be a
         number."""
-        for seconds, status, words in (("1", 70, "error: rank 0: the rendezvous at .* failed: rank 1 of 2 did not come"),
+        for seconds, status, words in (("1", 70, "error: rank 0: the rendezvous at .* failed: rank 1 of 2 did not connect"),
                                        ("7", 70, "rank 0 of 2: waiting for the other processes at "),
                                        ("soon", 1, "TITAN_CONNECT_TIMEOUT is 'soon', expected a number"),
                                        ("9" * 20, 1, "TITAN_CONNECT_TIMEOUT is '9+', expected a number")):
