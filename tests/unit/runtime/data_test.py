@@ -61,7 +61,7 @@ class DataTest(ProgramCase):
         (self.folder / "corpus.weights.bin").write_bytes(bytes(len(TEXT)))
         _, output = self.train_indexed("answers", "--steps", 2)
         self.assertIn("the model has no input `weights`, so all labels count, including those that '", output)
-        self.assertIn("corpus.weights.bin' leaves out", output)
+        self.assertIn("corpus.weights.bin' excludes", output)
 
     def test_a_file_that_is_cut_while_it_is_used(self):
         """The file is named, and no token is read as 0: truncated within its last page, and far before it."""
@@ -106,8 +106,8 @@ class DataTest(ProgramCase):
         numbers, _ = self.run_exe("generate", *weights, "--prompt", "73 110", "--set",
                                   "data.format=indexed")
         self.assertEqual([int(n) for n in numbers.split()], list(text.rstrip("\n").encode()))
-        for prompt, mistake in (("73 256", "'256' is none"), ("1.5", "'1.5' is none"),
-                                ("In", "'In' is none"), (" ", "at least one token")):
+        for prompt, mistake in (("73 256", "not '256'"), ("1.5", "not '1.5'"),
+                                ("In", "not 'In'"), (" ", "at least one token")):
             _, output = self.run_exe("generate", *weights, "--prompt", prompt, "--set",
                                    "data.format=indexed", status=1)
             self.assertIn(mistake, output)
