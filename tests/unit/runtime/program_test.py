@@ -62,7 +62,7 @@ class ProgramTest(ProgramCase):
         for folder, words in ((self.folder / "libtorch_cpu.so", "cannot load libtorch_cpu.so, which "
                                "connects processes here: .*LD_LIBRARY_PATH"),
                               (self.folder / "libtitan_c10d.so", "cannot load libtitan_c10d.so"),
-                              (stale, "libtitan_c10d.so is of another build")):
+                              (stale, "libtitan_c10d.so belongs to another build")):
             environment = {**os.environ, "LD_LIBRARY_PATH": str(folder)}
             process = self.start(*arguments, f"one-{folder.name}", environment=environment)
             self.assertEqual((process.communicate(timeout=60)[1], process.returncode), ("", 0))
