@@ -4,7 +4,8 @@
 
 Every case compiles a run of tests/parity/programs/, trains it for 50 steps and applies the
 criterion of compare.py. Replicas on several ranks must be bitwise equal. Without --all, float32 and
-GPT-2 use a sample of the meshes. NAME selects the cases whose names contain it.
+GPT-2 use a sample of the meshes, and the models take turns in float32 and bfloat16. NAME selects the
+cases whose names contain it.
 """
 
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from safetensors.torch import save_file
 import reference
 from compare import bitwise_equal, compare, read_losses
 from sample_order import batches
-from titan import ROOT, Launch, Report, build, read_arguments, turn_to_make, write_text
+from titan import ROOT, Launch, Report, build, read_arguments, take_turns, turn_to_make, write_text
 from training import Recipe
 
 PROGRAMS = ROOT / "tests" / "parity" / "programs"
@@ -110,14 +111,17 @@ class Case:
 
 
 def cases(everything: bool, text: Path):
-    for model in MORE:
-        for dtype in ("float64", "float32", "bfloat16"):
+    models = list(MORE)
+    optimized = models if everything else take_turns(models, 2)  # whose f32 and bf16 programs are compiled
+    for model in models:
+        for dtype in ("float64", "float32", "bfloat16") if model in optimized else ("float64",):
             case = Case(model, dtype)
             yield f"{model} {dtype} against PyTorch", partial(case.against_reference, text)
             for mesh in MESHES | MORE[model] if everything else SAMPLE[model, dtype]:
                 name = "auto on 2 processes" if mesh == "parity" else mesh
                 yield (f"{model} {dtype} {name} against one process",
                        partial(case.against_one, text, mesh))
+    for model in optimized:
         case = Case(model, "float32")
         for policy in POLICIES if everything else POLICIES[:1]:
             yield (f"{model} float32 {policy} bitwise as without",

@@ -213,7 +213,7 @@ def wrong_usage(out: Path) -> None:
             (["INPUTs or --dataset"], ()), (["INPUTs or --dataset"], (source, "--dataset", "c4")),
             (["--overlong"], (source, "--overlong", "skip")), (["--answer"], (source, "--prompt", "p")),
             (["--text-documents"], (source, "--text-documents", "line")), (["--config"], (source, "--config", "en")),
-            (["exclude"], (source, "--field", "a", "--messages", "m")), (["--workers"], (source, "--workers", "0")),
+            (["only one of"], (source, "--field", "a", "--messages", "m")), (["--workers"], (source, "--workers", "0")),
             (["--as-chat"], (source, "--as-chat")), (["--chat-template"], (source, "--chat-template", "x")),
             (["unrecognized"], (source, "--fast"))):
         found, output = run(*arguments, *there)

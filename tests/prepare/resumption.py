@@ -137,7 +137,7 @@ def cut_files(out: Path) -> None:
             path.unlink()
     shutil.copytree(saved, folder)
     os.truncate(folder / "tokens", 3)
-    refused(1, ["less in `tokens`", "--force"], *options(source, prefix))
+    refused(1, ["less data in `tokens`", "--force"], *options(source, prefix))
     prepare(*options(source, prefix), "--force")
     expect(contents(prefix) == expected, "after --force")
 
