@@ -7,7 +7,7 @@ stream sharded along the sequence or not, in block or head-tail order, attention
 sharded storage, pipelines, options of the run. Each row is compiled to its memory plan. One step is interpreted on all ranks,
 on real arenas, in float64, and loss,
 gradients and parameters meet the criterion of compare.py. A selection of rows also trains for 50
-steps (in bfloat16 for 10) as real processes: forty and all of those marked. Without --all, a quarter of
+steps (in bfloat16 for 10) as real processes: forty and all of those marked. Without --all, a fifth of
 the rows takes its turn by commits; six of these and every second marked one train as processes.
 """
 
@@ -567,7 +567,7 @@ def spread(table: list[tuple[int, Row]], count: int) -> list[tuple[int, Row]]:
 def cases(table: list[tuple[int, Row]], names: list[str], count: int, text: Path):
     """If rows are named, more of them run as processes than in a selection of all."""
     if not names and count == SAMPLE:
-        table = take_turns(table, 4)
+        table = take_turns(table, 5)
     named = [(n, row) for n, row in table
              if all(part in f"row {n} as processes: {row.name()}" for part in names)]
     for number, row in table:
@@ -579,7 +579,7 @@ def cases(table: list[tuple[int, Row]], names: list[str], count: int, text: Path
 
 def add_arguments(parser) -> None:
     parser.add_argument("--all", action="store_true",
-                        help="all rows, not a quarter of them; more rows as real processes")
+                        help="all rows, not a fifth of them; more rows as real processes")
     parser.add_argument("--list", action="store_true", help="print the rows and stop")
 
 
