@@ -136,7 +136,7 @@ def saving_run(exe: Path, text: Path, out: Path, steps: int) -> Run:
 
 def try_kills(exe: Path, text: Path, kills: int, seed: int):
     chance = random.Random(seed)
-    whole, cut, steps = OUT / "whole", OUT / "cut", 50 * kills
+    whole, cut, steps = OUT / "whole", OUT / "cut", 20 * kills
     saving_run(exe, text, whole, steps).wait()
     expected = rows(whole)
     at, notes = 0, []
