@@ -15,6 +15,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 from functools import cache, partial
 from pathlib import Path
 
@@ -68,9 +69,10 @@ def program_of(family: str, run: str, settings: list[str] = (), exe: Path | None
 
 def generate(exe: Path, family: str, *options: str, processes: int = 1, texts: list[str] = PROMPTS) -> list[dict]:
     """The objects that `generate --json` writes."""
-    prompts = OUT / family / f"prompts{len(texts)}.jsonl"
+    prompts = OUT / family / f"prompts-{zlib.crc32(repr(texts).encode())}.jsonl"
     with turn_to_make(prompts):
-        prompts.write_text("".join(json.dumps({"prompt": text}) + "\n" for text in texts))
+        if not prompts.exists():  # another case may be reading it
+            prompts.write_text("".join(json.dumps({"prompt": text}) + "\n" for text in texts))
     command = [exe, "generate", "--init-from", weights_of(family), "--prompts", prompts, "--json",
                "--max-tokens", TOKENS, *options]
     return [json.loads(line) for line in
