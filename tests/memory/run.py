@@ -27,6 +27,7 @@ EMPTY = Path(__file__).resolve().parent / "empty.titan"
 MODEL = ROOT / "bench" / "programs" / "gpt2_124m.titan"
 STAGES = Path(__file__).resolve().parent / "stages.titan"
 SIZES = ["data.batch=2", "data.seq=256"]
+STAGED = ["data.batch=8", "data.seq=256"]  # the smaller stage, too, has more than LARGE
 LARGE = 2**30
 ALLOWED = 0.02
 
@@ -90,8 +91,8 @@ class Observations:
         return self.judge(planned, seen, libraries)
 
     def try_stages(self):
-        memory = plan(STAGES, "float32", SIZES, 2, 1)
-        exe = build(STAGES, "staged", "float32", OUT / "staged", SIZES)
+        memory = plan(STAGES, "float32", STAGED, 2, 1)
+        exe = build(STAGES, "staged", "float32", OUT / "staged", STAGED)
         seen = observe([*training(exe, self.text, "stages"), "--steps", 2], 2, 1)
         verdicts = [self.judge(stage["total"], most, self.libraries[memory["libraries"]])
                     for stage, most in zip(memory["stages"], seen, strict=True)]
