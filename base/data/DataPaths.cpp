@@ -67,7 +67,8 @@ DataPaths parseSets(const std::vector<std::string> &words) {
       return mistake("`" + word + "` has no name");
     const std::string name = word.substr(0, start - 1);
     if (!isName(name))
-      return mistake("the name `" + name + "` may contain only letters, digits, `_` and `-`");
+      return mistake("the name `" + name +
+                     "` has characters other than letters, digits, `_` and `-`");
     if (start == word.size())
       return mistake("`" + name + "` has no path");
     if (std::any_of(sets.paths.begin(), sets.paths.end(),

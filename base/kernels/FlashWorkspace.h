@@ -66,9 +66,9 @@ constexpr int64_t forwardBytes(const Sizes &s) {
   return bytes;
 }
 
-/// Contiguous copies of the result, its cotangent and log-sum-exp; gradients; for each query head
-/// those of keys and values, if the heads share keys; sums of rows; and an f32 accumulator of the
-/// queries' gradient per chunk of keys, so that the order of a sum is fixed.
+/// Contiguous copies of the result, its cotangent and log-sum-exp; the gradients; the gradients of
+/// keys and values per query head, for grouped heads; sums of rows; and one f32 accumulator of the
+/// queries' gradient per chunk of keys, for a fixed order of sums.
 constexpr int64_t backwardBytes(const Sizes &s) {
   const int64_t keyRows = s.outer * s.keys, pairs = s.outer * s.heads();
   const int64_t rounded = pairs * roundUp(s.queries, 128);

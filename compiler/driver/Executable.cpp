@@ -120,7 +120,7 @@ std::string buildCached(const std::string &source, const std::string &name,
       return "";
     }
     executable = findCached(*cache, key, name); // built by the process that held the lock
-    Notice notice("compiling " + name + "; unchanged files are reused ...");
+    Notice notice("compiling " + name + "; an unchanged program is not compiled again ...");
     if (executable.empty())
       executable = buildEntry(entry, source, name, toolchain, diags);
   }

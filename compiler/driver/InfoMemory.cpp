@@ -81,7 +81,8 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
     if (!memory.operation.empty())
       out << "    peak at " << printLocation(memory) << '\n';
   }
-  line(summary.processor.isCuda ? "workspace of cuBLAS" : "GEMM pack buffers", report.gemmPacking);
+  line(summary.processor.isCuda ? "workspace of cuBLAS" : "GEMM pack buffers",
+       report.gemmWorkspace);
   line("flash attention, at most", report.flashAttention);
   if (report.getOnHost())
     line("total, on the device", report.getOnDevice());
@@ -132,7 +133,7 @@ llvm::json::Object memoryJson(const RunSummary &summary) {
                             {"optimizer", report.optimizer},
                             {"scalars", report.scalars},
                             {"transient", report.getTransient()},
-                            {"products", report.gemmPacking},
+                            {"products", report.gemmWorkspace},
                             {"flash_attention", report.flashAttention},
                             {"caches", report.caches},
                             {"batch_caches", report.batchCaches},

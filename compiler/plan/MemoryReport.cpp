@@ -252,14 +252,14 @@ public:
         continue;
       }
       function.walk([&](ir::ContractOp contract) {
-        report.gemmPacking =
-            std::max(report.gemmPacking, getGemmBytes(contract, degrees, processor));
+        report.gemmWorkspace =
+            std::max(report.gemmWorkspace, getGemmBytes(contract, degrees, processor));
         loadsLibTorch |= usesBlas(contract, processor);
       });
       function.walk([&](ir::GroupedContractOp contract) { // one product for each block of rows
         Type factor = contract.getLhs().getType().getElementType();
-        report.gemmPacking = std::max(
-            report.gemmPacking,
+        report.gemmWorkspace = std::max(
+            report.gemmWorkspace,
             getPackingBytes(factor, contract.getResult().getType().getElementType(), processor));
         loadsLibTorch |= factor.isF64() || !processor.hasVectors;
       });
@@ -289,7 +289,7 @@ private:
   void addDeviceWorkspace(MemoryReport &report, func::FuncOp function) const {
     function.walk([&](Operation *op) {
       if (isa<ir::ContractOp, ir::GroupedContractOp>(op))
-        report.gemmPacking = kBlasWorkspaceBytes;
+        report.gemmWorkspace = kBlasWorkspaceBytes;
       report.flashAttention = std::max(report.flashAttention, getFlashWorkspace(op, degrees));
     });
   }

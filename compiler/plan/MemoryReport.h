@@ -76,7 +76,7 @@ struct MemoryReport {
   int64_t optimizerOnHost = 0;
   /// Outside the arena: pack buffers of matrix products on CPUs, the workspace of cuBLAS and, at
   /// most, that of flash attention on devices.
-  int64_t gemmPacking = 0, flashAttention = 0;
+  int64_t gemmWorkspace = 0, flashAttention = 0;
   int64_t libraries = kLibraries;   ///< in memory of the host
   std::vector<StoredBlocks> blocks; ///< buckets of parameters and optimizer states
   std::vector<ProgramMemory> programs;
@@ -91,7 +91,7 @@ struct MemoryReport {
   /// The memory of a device's host that it uses.
   int64_t getOnHost() const { return parametersOnHost + optimizerOnHost; }
   int64_t getOnDevice() const { return getPersistent() + getTransient() + getWorkspace(); }
-  int64_t getWorkspace() const { return gemmPacking + flashAttention; }
+  int64_t getWorkspace() const { return gemmWorkspace + flashAttention; }
   /// The memory that a training run uses, without loaded libraries.
   int64_t getTraining() const { return getOnDevice() + getOnHost(); }
 };

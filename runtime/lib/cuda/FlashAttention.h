@@ -2,9 +2,10 @@
 // uses tensor cores, but supports fewer shapes than Attention.cu. Shapes have all strides set
 // (attention/Attention.h).
 //
-// Results and log-sum-exps mean the same as those of Attention.cu. So one pass can use LibTorch and
-// the other one Attention.cu. LibTorch allocates results and workspace
-// (base/kernels/FlashWorkspace.h); an allocation while a stream is captured is an error.
+// The results and log-sum-exps are the same quantities as those of Attention.cu. Therefore the
+// forward pass can use one implementation and the backward pass the other. LibTorch allocates
+// results and workspace (base/kernels/FlashWorkspace.h); an allocation while a stream is captured
+// is an error.
 #pragma once
 
 #include "titan/runtime/program.h"

@@ -130,7 +130,7 @@ class ProgramTest(ProgramCase):
         for sets, words, status in (
                 (["a=x", "a=x"], "two sets have the name `a`", 1),
                 (["a=", "b=x"], "`a` has no path", 1),
-                (["a.b=x"], "the name `a.b` may contain only letters, digits, `_` and `-`", 1),
+                (["a.b=x"], "the name `a.b` has characters other than letters, digits, `_` and `-`", 1),
                 (["a=x", "x"], "several sets need names, NAME=PATH", 2),
                 (["a=x y", "b=x"], "paths of several sets cannot have spaces", 2),
                 ([f"a={self.text}", "b=absent"], "cannot open 'absent'|'absent'.*No such file", 1),

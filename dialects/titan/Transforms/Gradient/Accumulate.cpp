@@ -1,5 +1,6 @@
 // A step in several microbatches of the batch.
 
+#include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
@@ -31,6 +32,10 @@ private:
   void sliceInputs();
   void collectSums();
   bool isLeaving(Value result) const;
+  /// Whether all microbatches have the same value. Its mean is computed like a sum, in f32 at
+  /// least, since its terms are fractions.
+  bool isShared(Value result) const;
+  NamedTensorType getSumType(Value sum) const;
   RepeatOp buildLoop();
   void finish(RepeatOp loop);
 
@@ -74,13 +79,20 @@ void Accumulator::sliceInputs() {
 /// value that all microbatches share leaves as a mean, so that the operation need not run once more
 /// outside, on the whole batch.
 bool Accumulator::isLeaving(Value result) const {
-  Dependence::Kind kind = dependence.get(result).kind;
-  bool isShared = kind == Dependence::Invariant &&
-                  isa<FloatType>(cast<NamedTensorType>(result.getType()).getElementType());
-  return (isShared || kind == Dependence::Accumulated) &&
+  return (isShared(result) || dependence.get(result).kind == Dependence::Accumulated) &&
          llvm::any_of(result.getUsers(), [&](Operation *user) {
            return !dependence.isInLoop(block.findAncestorOpInBlock(*user));
          });
+}
+
+bool Accumulator::isShared(Value result) const {
+  return dependence.get(result).kind == Dependence::Invariant &&
+         isa<FloatType>(cast<NamedTensorType>(result.getType()).getElementType());
+}
+
+NamedTensorType Accumulator::getSumType(Value sum) const {
+  auto type = cast<NamedTensorType>(sum.getType());
+  return isShared(sum) ? type.withElementType(getAccumulationType(type.getElementType())) : type;
 }
 
 void Accumulator::collectSums() {
@@ -99,7 +111,7 @@ RepeatOp Accumulator::buildLoop() {
   SmallVector<Value> zeros, slices;
   for (Value sum : sums) {
     math.setLoc(sum.getLoc());
-    zeros.push_back(math.zeros(cast<NamedTensorType>(sum.getType())));
+    zeros.push_back(math.zeros(getSumType(sum)));
   }
   for (auto [whole, sliced] : slicedInputs)
     slices.push_back(sliced);
@@ -121,8 +133,9 @@ RepeatOp Accumulator::buildLoop() {
   for (auto [sum, iterArg] : llvm::zip_equal(sums, iteration.getIterArgs())) {
     add.setLoc(sum.getLoc());
     Value term = mapping.lookup(sum);
-    if (dependence.get(sum).kind == Dependence::Invariant)
-      term = add.scale(term, 1.0 / static_cast<double>(microbatches));
+    if (isShared(sum))
+      term = add.scale(add.cast(term, getSumType(sum).getElementType()),
+                       1.0 / static_cast<double>(microbatches));
     next.push_back(add.add(iterArg, term));
   }
   inside.create<YieldOp>(function.getLoc(), next);
@@ -137,9 +150,14 @@ void Accumulator::finish(RepeatOp loop) {
     Operation *op = block.findAncestorOpInBlock(*user);
     return op && op != loop && !dependence.isInLoop(op);
   };
-  for (auto [sum, total] : llvm::zip_equal(sums, loop.getIterResults()))
-    sum.replaceUsesWithIf(total, [&](OpOperand &use) { return isOutside(use.getOwner()); });
   DenseSet<Operation *> late{loop.getOperation()};
+  TensorBuilder narrow(builder, function.getLoc());
+  for (auto [sum, total] : llvm::zip_equal(sums, loop.getIterResults())) {
+    narrow.setLoc(sum.getLoc());
+    Value result = narrow.cast(total, cast<NamedTensorType>(sum.getType()).getElementType());
+    late.insert(result.getDefiningOp());
+    sum.replaceUsesWithIf(result, [&](OpOperand &use) { return isOutside(use.getOwner()); });
+  }
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
     if (&op == loop.getOperation())
       break;

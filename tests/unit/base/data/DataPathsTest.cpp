@@ -42,8 +42,9 @@ TEST(DataPaths, NamesTheMistakeOfSets) {
   EXPECT_EQ(print("web=a b"), "`b` has no name");
   EXPECT_EQ(print("web=a web=b"), "two sets have the name `web`");
   EXPECT_EQ(print("web= code=b"), "`web` has no path");
-  EXPECT_EQ(print("w.b=a"), "the name `w.b` may contain only letters, digits, `_` and `-`");
-  EXPECT_EQ(print("=a"), "the name `` may contain only letters, digits, `_` and `-`");
+  EXPECT_EQ(print("w.b=a"),
+            "the name `w.b` has characters other than letters, digits, `_` and `-`");
+  EXPECT_EQ(print("=a"), "the name `` has characters other than letters, digits, `_` and `-`");
 }
 
 TEST(DataPaths, RecognisesMalformedMixtures) {

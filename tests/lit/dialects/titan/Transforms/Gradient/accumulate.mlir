@@ -205,3 +205,28 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> (!s,
   %square = titan.mul %u, %u : (!s, !s) -> !s
   return %sum, %square : !s, !s
 }
+
+// -----
+
+!s = !titan.tensor<bf16[]>
+!x = !titan.tensor<bf16[batch = 6]>
+
+// The mean of a shared bf16 value is summed in f32: a third is not exact.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[LOOP:.*]]:2 = titan.repeat <microbatches = 3> iter_args(%{{.*}}) {{.*}} -> (!titan.tensor<f32[]>, !titan.tensor<bf16[]>)
+// CHECK: %[[WIDE:.*]] = titan.cast %{{.*}} : <bf16[]> -> <f32[]>
+// CHECK: titan.mul %[[WIDE]]
+// CHECK: %[[NARROW:.*]] = titan.cast %[[LOOP]]#0 : <f32[]> -> <bf16[]>
+// CHECK: titan.mul %[[NARROW]], %[[NARROW]]
+func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> (!s, !s)
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 3 : i64}} {
+  %y, %v = titan.repeat <layers = 3> iter_args(%x, %w) scanned() : (!x, !s) -> (!x, !s) {
+  ^bb0(%i: !titan.tensor<i64[]>, %a: !x, %b: !s):
+    %c = titan.mul %a, %b : (!x, !s) -> !x
+    %d = titan.add %b, %b : (!s, !s) -> !s
+    titan.yield %c, %d : !x, !s
+  }
+  %sum = titan.reduce sum %y : !x -> !s
+  %square = titan.mul %v, %v : (!s, !s) -> !s
+  return %sum, %square : !s, !s
+}
