@@ -56,13 +56,20 @@ private:
     }
   }
 
+  /// Whether the map splits the dimension along the axis, by its name or that of its origin.
+  bool splits(const Axis &axis, DimId id) const {
+    for (const std::string &name : {model.dims[id].name, model.dims[model.dims[id].origin].name})
+      for (const auto *names : {&axis.splits, &axis.fallback})
+        if (std::find(names->begin(), names->end(), name) != names->end())
+          return true;
+    return false;
+  }
+
   /// Whether the axis splits a dimension along which an operation of the region attends.
   bool splitsPositions(const Axis &axis, const Region &region) const {
     return std::any_of(region.ops.begin(), region.ops.end(), [&](const Op &op) {
-      for (const auto *names : {&axis.splits, &axis.fallback})
-        if (op.kind == OpKind::Attention &&
-            std::find(names->begin(), names->end(), model.dims[op.dims[1]].name) != names->end())
-          return true;
+      if (op.kind == OpKind::Attention && splits(axis, op.dims[1]))
+        return true;
       return std::any_of(op.body.begin(), op.body.end(),
                          [&](const Region &body) { return splitsPositions(axis, body); });
     });

@@ -40,7 +40,8 @@ Symbol Resolver::findBase(const Symbol &symbol, const TrainDecl &decl) {
     if (wrong.decl == map.decl)
       diag.help("a map follows `on`: `train NAME = MODEL on " + decl.base.text() + "`");
     if (wrong.decl->is<TrainDecl>())
-      diag.help("to derive from a run write `with` before the brace");
+      diag.help("to derive from a run, write `with`: `train NAME = " + decl.base.text() +
+                " with { ... }`");
     return {};
   }
   Diagnostic &diag =

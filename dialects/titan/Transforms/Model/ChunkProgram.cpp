@@ -72,23 +72,24 @@ private:
     return failure(walk.wasInterrupted());
   }
 
-  /// Whether the slots can replace the samples: no operation depends on the number of a sample.
+  /// Whether the slots can replace the samples: no operation depends on the number of a sample, or
+  /// has an attribute with the name of their dimension, which a block may have renamed.
   bool haveOwnRows() const {
-    const StringAttr dim = DataDimsAttr::lookup(logits).getSamples();
-    auto isSample = [&](Value value) {
-      const Dependence rows = samples->get(value);
-      return rows.kind == Dependence::Sliced &&
-             getTensorType(value).getDims()[rows.dim].getName() == dim;
-    };
+    auto isOfSamples = [&](Value value) { return samples->get(value).kind == Dependence::Sliced; };
     auto depends = [&](Operation *op) -> WalkResult {
-      auto isOther = [&](Value value) {
-        return samples->get(value).kind == Dependence::Sliced && !isSample(value);
+      auto namesSamples = [&](Value value) {
+        if (!isOfSamples(value))
+          return false;
+        const StringAttr name = getTensorType(value).getDims()[samples->get(value).dim].getName();
+        return llvm::any_of(op->getAttrs(),
+                            [&](NamedAttribute each) { return each.getValue() == name; });
       };
-      return failure(isPositional(op, *samples) || llvm::any_of(op->getResults(), isOther));
+      return failure(isPositional(op, *samples) || llvm::any_of(op->getOperands(), namesSamples) ||
+                     llvm::any_of(op->getResults(), namesSamples));
     };
     return samples->getSlicedOperands().empty() && !logits->walk(depends).wasInterrupted() &&
            llvm::all_of(chunks.getCachedOperands(),
-                        [&](OpOperand *operand) { return isSample(operand->get()); });
+                        [&](OpOperand *operand) { return isOfSamples(operand->get()); });
   }
 
   DimAttr getChunk(DimAttr whole) const {

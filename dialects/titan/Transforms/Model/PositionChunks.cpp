@@ -33,6 +33,15 @@ bool PositionChunks::hasAllPositions(Value value, unsigned at) const {
   return cast<NamedTensorType>(value.getType()).getDims()[at].getSize() == positions;
 }
 
+/// The name of the dimension of the rows of the first operand that has rows. A block may have renamed
+/// the positions.
+StringAttr PositionChunks::getNameOfRows(Operation *op) const {
+  for (Value operand : op->getOperands())
+    if (const Dependence rows = get(operand); isSliced(rows))
+      return cast<NamedTensorType>(operand.getType()).getDims()[rows.dim].getName();
+  return nullptr;
+}
+
 /// The one factor of the rows of all operands but `except`; null if there is none or several.
 const dist::Factor *PositionChunks::findFactor(Operation *op, const dist::ShardingRule &rule,
                                                ArrayRef<unsigned> except) const {
@@ -96,7 +105,7 @@ bool PositionChunks::visit(Operation *op) {
   if (llvm::none_of(op->getOperands(), [&](Value value) { return isSliced(get(value)); }))
     return visitNullary(op, rule);
   if (auto mixing = dyn_cast<CausalOpInterface>(op))
-    if (auto operands = mixing.getCausalOperands(dim); !operands.empty())
+    if (auto operands = mixing.getCausalOperands(getNameOfRows(op)); !operands.empty())
       return visitCausal(op, operands);
   const dist::Factor *factor = findFactor(op, rule, {});
   if (!factor)

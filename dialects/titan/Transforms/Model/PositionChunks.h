@@ -44,6 +44,7 @@ private:
   bool visitBodies(RepeatOp repeat, bool &changed);
   bool visitCausal(mlir::Operation *op, llvm::ArrayRef<unsigned> operands);
   bool visitNullary(mlir::Operation *op, const dist::ShardingRule &rule);
+  mlir::StringAttr getNameOfRows(mlir::Operation *op) const;
   const dist::Factor *findFactor(mlir::Operation *op, const dist::ShardingRule &rule,
                                  llvm::ArrayRef<unsigned> except) const;
   bool hasAllPositions(mlir::Value value, unsigned at) const;

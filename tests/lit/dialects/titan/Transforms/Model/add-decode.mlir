@@ -278,6 +278,49 @@ module attributes {titan.data_dims = #titan.data_dims<samples = "sentence", posi
 
 // -----
 
+!t = !titan.tensor<i64[sentence = 1, place = 8]>
+!x = !titan.tensor<f32[sentence = 1, place = 8, head = 4]>
+!y = !titan.tensor<f32[batch = 1 of sentence, seq = 8 of place, head = 4]>
+!lse = !titan.tensor<f32[batch = 1 of sentence, seq = 8 of place]>
+
+// Chunks and slots follow samples and positions through new names, and attention has caches there.
+// CHECK: func.func @decode
+// CHECK-SAME: !titan.tensor<f32[batch = 1 of sentence, seq = 8 of place, head = 4]> {titan.cache
+// CHECK: titan.attention {{.*}} along "seq"
+// BATCH: func.func @decode_batch
+// BATCH-SAME: !titan.tensor<i64[batch.slots = 3, place = 1]> {titan.input = "tokens"}
+// BATCH-SAME: !titan.tensor<f32[batch.slots = 3, seq = 8 of place, head = 4]> {titan.cache
+module attributes {titan.data_dims = #titan.data_dims<samples = "sentence", positions = "place">} {
+  func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[vocab = 16, head = 4]> {titan.param = "table"})
+      -> (!x {titan.output = "logits"}) attributes {titan.program = "logits"} {
+    %x = titan.gather %table along "vocab" at %t : (!titan.tensor<f32[vocab = 16, head = 4]>, !t) -> !x
+    %r = titan.rename %x : !x -> !y
+    %y, %lse = titan.attention %r, %r, %r along "seq" head "head" {scale = 0.5, causal} : (!y, !y, !y) -> (!y, !lse)
+    %z = titan.rename %y : !y -> !x
+    return %z : !x
+  }
+}
+
+// -----
+
+!t = !titan.tensor<i64[batch = 1, seq = 8]>
+!s = !titan.tensor<i64[first = 1, second = 1, seq = 8]>
+
+// Slots have no name that an operation could split.
+// CHECK: func.func @logits
+// BATCH: func.func @decode
+// BATCH-NOT: @decode_batch
+// BATCH-NOT: @admit
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
+  func.func @logits(%t: !t {titan.input = "tokens"}) -> (!t {titan.output = "logits"}) attributes {titan.program = "logits"} {
+    %s = titan.split %t dim "batch" : !t -> !s
+    %x = titan.merge %s dim "batch" : !s -> !t
+    return %x : !t
+  }
+}
+
+// -----
+
 !t = !titan.tensor<i64[batch = 1, seq = 8]>
 
 // No name is special: a module that names no dimension of positions has no chunks of them.
