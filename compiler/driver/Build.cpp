@@ -31,7 +31,7 @@ static std::vector<std::string> listFiles(const sema::CheckedRun &run, const std
   const std::string &path = run.run.options.at(section + ".path").value.text;
   if (path.empty())
     return {};
-  const bool isIndexed = run.run.options.at(section + ".format").value.text == "indexed";
+  const bool isIndexed = run.run.findDataFormat(section) == "indexed";
   std::vector<std::string> files;
   for (const DataPath &set : parseDataPaths(path).paths) {
     const std::string prefix = tokenFilePrefix(set.path);

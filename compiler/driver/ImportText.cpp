@@ -64,7 +64,7 @@ std::string importText(const ImportedModel &model) {
   text += "\ntrain finetune = " + model.name +
           " {\n"
           "data { format = indexed, seq = " +
-          std::to_string(model.seq) + ", batch = 8 }\n";
+          std::to_string(model.seq) + ", batch = 8 }\neval { data { format = indexed } }\n";
   if (!model.compute.empty())
     text += "precision { compute = " + model.compute + " }\n";
   return text + "optimizer = adamw { lr = 1e-5, betas = (0.9, 0.95), weight_decay = 0 }\n"

@@ -225,7 +225,7 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
     if (int64_t chunks = run.run["loss_chunks"].integer)
       train->setAttr(ir::attr::kLossChunks, builder.getI64IntegerAttr(chunks));
     module->push_back(train);
-    if (!run.run["eval.data.path"].text.empty())
+    if (run.run.evaluates())
       module->push_back(program.lower("eval", evalOutputs(run.train)));
   }
   if (!run.logits.outputs.empty()) {

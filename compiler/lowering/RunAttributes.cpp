@@ -247,7 +247,7 @@ ir::SettingAttr launchSetting(Attribute value, const SettingRule &rule, OpBuilde
 /// Whether the emitted program depends on the value, or on whether it evaluates at all.
 bool isCompiledIn(const sema::OptionSpec &spec, const sema::Run &run) {
   return spec.fixed == sema::Fixed::Compile ||
-         (StringRef(spec.path).starts_with("eval.") && run["eval.data.path"].text.empty());
+         (StringRef(spec.path).starts_with("eval.") && !run.evaluates());
 }
 
 /// The values that the program accepts at its start. Whether it can skip an update is fixed at

@@ -71,8 +71,10 @@ def run_commands():
                            "optimizer.lr=3e-3"]))
     text = timed(PROGRAM, "generate", "--init-from", RUN, "--prompt", PROMPT, "--max-tokens", TOKENS)
     timed(PROGRAM, "export", "--init-from", RUN, "--hf", EXPORT)
+    evaluated = json.loads(timed(PROGRAM, "eval", "--data", DATA, "--init-from", RUN, "--json"))
     rows = [json.loads(line) for line in (RUN / "metrics.jsonl").read_text().splitlines()]
-    return text.startswith(PROMPT) and rows[-1]["loss"] < rows[0]["loss"], f"    {text!r}, losses {rows[0]} {rows[-1]}"
+    learnt = max(rows[-1]["loss"], evaluated["loss"]) < rows[0]["loss"]
+    return text.startswith(PROMPT) and learnt, f"    {text!r}, losses {rows[0]} {rows[-1]} {evaluated}"
 
 
 def generate(weights: Path, *options) -> list[int]:

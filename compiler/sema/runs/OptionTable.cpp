@@ -82,11 +82,14 @@ OptionSpec sequence() {
 }
 
 /// The division of the tokens of a data set into samples.
-OptionSpec packing(const std::string &section) {
-  OptionSpec spec = choice(
-      (section + ".packing").c_str(), Fixed::Launch, {"none", "documents"},
+OptionSpec packing(const std::string &section, std::vector<std::string> choices,
+                   const std::string &default_) {
+  const std::string doc =
       "division of tokens into samples; none: slices of the stream of all documents, documents: "
-      "packs of whole documents, whose last slots may be unused");
+      "packs of whole documents, whose last slots may be unused" +
+      default_;
+  OptionSpec spec =
+      choice((section + ".packing").c_str(), Fixed::Launch, std::move(choices), doc.c_str());
   spec.needs = section + ".format=indexed";
   spec.idleValue = "text"; // a text is one document
   return spec;
@@ -98,7 +101,7 @@ std::vector<OptionSpec> dataOptions() {
              "format of the data; text: bytes as tokens, indexed: FILE.bin with its FILE.idx (as "
              "Megatron-LM), arrays: one array per input; written `data = text(\"FILE\")`"),
       file("data.path", "the file to train on, relative to the .titan file"),
-      packing("data"),
+      packing("data", {"none", "documents"}, ""),
       integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, over all processes"),
       sequence(),
       tokens(),
@@ -109,11 +112,14 @@ std::vector<OptionSpec> dataOptions() {
 
 std::vector<OptionSpec> evaluationOptions() {
   return {
-      choice("eval.data.format", Fixed::Launch, {"text", "indexed", "arrays"},
-             "format of the evaluation data; written `eval { data = text(\"FILE\") }`"),
-      file("eval.data.path",
-           "the file to evaluate on; a program without one is compiled without evaluation"),
-      packing("eval.data"),
+      choice(
+          "eval.data.format", Fixed::Launch, {"auto", "text", "indexed", "arrays"},
+          "format of the evaluation data, written `eval { data = text(\"FILE\") }`; auto: that of "
+          "the training data"),
+      file("eval.data.path", "the file to evaluate on; a program without it and `eval.data.format` "
+                             "is compiled without "
+                             "evaluation"),
+      packing("eval.data", {"auto", "none", "documents"}, "; auto: `data.packing`"),
       effectiveWith("eval.data.path=\"FILE\"",
                     integer("eval.every", Value::ofInt(0), Fixed::Launch, 0,
                             "steps between evaluations; 0: only the command `eval` evaluates")),

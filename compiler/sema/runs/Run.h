@@ -68,6 +68,16 @@ struct Run {
   const Value &operator[](const std::string &path) const { return options.at(path).value; }
   /// Whether the data are arrays, one per input, instead of a sequence of tokens.
   bool readsArrays() const { return options.at("data.format").value.isWord("arrays"); }
+  /// The format of the data of the section `data` or `eval.data`.
+  const std::string &findDataFormat(const std::string &section) const {
+    const Value &own = options.at(section + ".format").value;
+    return (own.isWord("auto") ? options.at("data.format").value : own).text;
+  }
+  /// Whether the program evaluates: a launch may name the data.
+  bool evaluates() const {
+    return !options.at("eval.data.path").value.text.empty() ||
+           !options.at("eval.data.format").value.isWord("auto");
+  }
   /// The table, and the options of the run's optimizer and schedule.
   std::vector<OptionSpec> allOptions() const;
 };

@@ -73,8 +73,8 @@ std::string cachePrefix(const std::string &texts, const std::string &tokenizer,
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (const int null = ::open("/dev/null", O_WRONLY); !isShown && null >= 0)
-    ::dup2(null, STDOUT_FILENO);
+  // The program's own output may be JSON.
+  ::dup2(isShown ? STDERR_FILENO : ::open("/dev/null", O_WRONLY), STDOUT_FILENO);
   std::vector<char *> words;
   for (const std::string &word : command)
     words.push_back(const_cast<char *>(word.c_str())); // which execvp leaves as it is
@@ -124,7 +124,7 @@ std::string prepareTexts(const std::string &path, const Program &program, const 
 
 void prepareData(const Program &program, const Options &options, bool isFirst, Settings &settings) {
   auto prepareSection = [&](const std::string &path, const std::string &format) {
-    if (settings.text(format, "text") != "indexed" || program.vocab == 0)
+    if (format != "indexed" || program.vocab == 0)
       return;
     const std::string given = settings.text(path, "");
     const std::string prepared = mapPaths(given, [&](const std::string &one) {
@@ -135,9 +135,10 @@ void prepareData(const Program &program, const Options &options, bool isFirst, S
   };
   const bool trains = options.command == Command::Train;
   if (trains)
-    prepareSection("data.path", "data.format");
+    prepareSection("data.path", settings.text("data.format", "text"));
   if (options.command == Command::Eval || (trains && settings.integer("eval.every", 0) > 0))
-    prepareSection("eval.data.path", "eval.data.format");
+    prepareSection("eval.data.path",
+                   settings.resolveAuto("eval.data.format", "data.format", "text"));
 }
 
 } // namespace titan::rt

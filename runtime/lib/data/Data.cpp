@@ -157,8 +157,10 @@ DataSettings trainingData(const Settings &settings) {
 }
 
 DataSettings evaluationData(const Settings &settings) {
-  return {settings.text("eval.data.path", ""), settings.text("eval.data.format", "text"),
-          settings.text("eval.data.packing", "none") == "documents"};
+  const std::string format = settings.resolveAuto("eval.data.format", "data.format", "text"),
+                    packing = settings.resolveAuto("eval.data.packing", "data.packing", "none");
+  return {settings.text("eval.data.path", ""), format,
+          packing == "documents" && format == "indexed"};
 }
 
 DataSource openTrainingData(const Program &program, const std::vector<InputSpec> &inputs,

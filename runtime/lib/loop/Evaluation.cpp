@@ -29,8 +29,12 @@ std::vector<EvaluationSet> openSets(Executor &executor, const Settings &settings
     sets = openEvaluationSets(program, from);
     for (const EvaluationSet &set : sets)
       if (set.data.samples() < program.samples)
-        throw UserError(fmt::format("'{}' holds {} samples; a batch has {}", set.path,
-                                    set.data.samples(), program.samples));
+        throw UserError(
+            fmt::format("'{}' holds {} samples, and an evaluation reads full batches of "
+                        "{}: take a longer set, or rebuild with `titanc build "
+                        "FILE.titan --set data.batch={}` or less",
+                        set.path, set.data.samples(), program.samples,
+                        std::max<int64_t>(set.data.samples(), 1)));
   });
   return sets;
 }
@@ -70,7 +74,10 @@ std::optional<EvaluationResult> Evaluation::run(const EvaluationSet &set,
     if (!isLast && isStopped())
       return std::nullopt;
   }
-  EvaluationResult result{outputs.numbers(), batches * program.samples * program.positions};
+  EvaluationResult result{.numbers = outputs.numbers(),
+                          .samples = batches * program.samples,
+                          .unread = set.data.samples() - batches * program.samples,
+                          .tokens = batches * program.samples * program.positions};
   result.numbers.set = set.name;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;

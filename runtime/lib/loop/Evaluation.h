@@ -20,6 +20,8 @@ namespace titan::rt {
 /// Of one set.
 struct EvaluationResult {
   EvaluationNumbers numbers;
+  int64_t samples = 0; ///< evaluated ones
+  int64_t unread = 0;  ///< further samples of the set, too few for a batch or beyond eval.batches
   int64_t tokens = 0;
   double seconds = 0;
 };

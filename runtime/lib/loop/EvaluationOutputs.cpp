@@ -20,7 +20,7 @@ double find(const NamedNumbers &numbers, const std::string &name) {
 }
 
 /// Divides outputs into losses and metrics.
-EvaluationNumbers sorted(const NamedNumbers &outputs) {
+EvaluationNumbers sorted(const NamedNumbers &outputs, bool hasVocabulary) {
   constexpr std::string_view lossPrefix = "loss.", metricPrefix = "metric.";
   EvaluationNumbers numbers;
   std::optional<double> unnamed;
@@ -34,7 +34,7 @@ EvaluationNumbers sorted(const NamedNumbers &outputs) {
     else if (output.starts_with(metricPrefix))
       numbers.metrics.push_back({output.substr(metricPrefix.size()), value});
   }
-  if (unnamed || numbers.losses.size() <= 1)
+  if (hasVocabulary && (unnamed || numbers.losses.size() <= 1))
     numbers.perplexity = std::exp(unnamed.value_or(numbers.loss));
   return numbers;
 }
@@ -60,7 +60,7 @@ EvaluationNumbers EvaluationOutputs::numbers() const {
       arguments.push_back(find(outputs, source));
     outputs.push_back({output.name, output.value(arguments.data())});
   }
-  return sorted(outputs);
+  return sorted(outputs, program.vocab != 0);
 }
 
 } // namespace titan::rt

@@ -23,6 +23,13 @@ std::string formatList(const NamedNumbers &losses, int digits) {
   return all.empty() ? "" : " (" + all + ")";
 }
 
+/// "8 of 13": not all fill a batch, or eval.batches ends the evaluation before.
+std::string describeSamples(const EvaluationResult &result) {
+  return result.unread == 0
+             ? std::to_string(result.samples)
+             : fmt::format("{} of {}", result.samples, result.samples + result.unread);
+}
+
 std::string toLine(const EvaluationResult &result, int digits) {
   const EvaluationNumbers &numbers = result.numbers;
   std::string line = "loss " + number(numbers.loss, digits) + formatList(numbers.losses, digits);
@@ -30,7 +37,8 @@ std::string toLine(const EvaluationResult &result, int digits) {
     line += "  perplexity " + number(*numbers.perplexity, digits);
   for (const auto &[name, value] : numbers.metrics)
     line += "  " + name + " " + number(value, digits);
-  return line + fmt::format("  {} tokens in {}\n", result.tokens, formatDuration(result.seconds));
+  return line + fmt::format("  {} samples, {} tokens in {}\n", describeSamples(result),
+                            result.tokens, formatDuration(result.seconds));
 }
 
 using Row = std::vector<std::string>;
@@ -43,7 +51,7 @@ Row titles(const EvaluationNumbers &numbers) {
     row.push_back("perplexity");
   for (const auto &[name, value] : numbers.metrics)
     row.push_back(name);
-  row.insert(row.end(), {"tokens", "time"});
+  row.insert(row.end(), {"samples", "tokens", "time"});
   return row;
 }
 
@@ -56,7 +64,8 @@ Row makeRow(const EvaluationResult &result, int digits) {
     row.push_back(number(*numbers.perplexity, digits));
   for (const auto &[name, value] : numbers.metrics)
     row.push_back(number(value, digits));
-  row.insert(row.end(), {std::to_string(result.tokens), formatDuration(result.seconds)});
+  row.insert(row.end(), {describeSamples(result), std::to_string(result.tokens),
+                         formatDuration(result.seconds)});
   return row;
 }
 
@@ -98,6 +107,8 @@ std::string toJson(const EvaluationResult &result) {
     json["perplexity"] = *numbers.perplexity;
   addAll("losses", numbers.losses);
   addAll("metrics", numbers.metrics);
+  json["samples"] = result.samples;
+  json["unread_samples"] = result.unread;
   json["tokens"] = result.tokens;
   json["seconds"] = result.seconds;
   return json.dump();

@@ -134,6 +134,12 @@ double Settings::number(const std::string &path, double fallback) const {
   return found == values.end() ? fallback : parseNumber(found->second.text).value();
 }
 
+std::string Settings::resolveAuto(const std::string &path, const std::string &other,
+                                  const std::string &fallback) const {
+  const std::string own = text(path, "auto");
+  return own == "auto" ? text(other, fallback) : own;
+}
+
 int64_t Settings::integer(const std::string &path, int64_t fallback) const {
   return static_cast<int64_t>(number(path, static_cast<double>(fallback)));
 }

@@ -26,6 +26,9 @@ public:
 
   bool has(const std::string &path) const { return values.count(path) != 0; }
   std::string text(const std::string &path, const std::string &fallback) const;
+  /// The word of `path`, or if it is `auto` or not set, that of `other`.
+  std::string resolveAuto(const std::string &path, const std::string &other,
+                          const std::string &fallback) const;
   int64_t integer(const std::string &path, int64_t fallback) const;
   double number(const std::string &path, double fallback) const;
   /// The setting as an argument of a schedule: its number, or the index of its word among the

@@ -91,12 +91,14 @@ class ProgramTest(ProgramCase):
         self.assertEqual(losses(plain), losses(self.folder / "run1"))
         some, _ = self.run_exe("eval", "--data", other, "--init-from", plain, "--set",
                                "eval.batches=2")
-        self.assertIn("256 tokens", some)
+        samples = (len(other.read_bytes()) - 1) // 32
+        self.assertIn(f"8 of {samples} samples, 256 tokens", some)
         for arguments, words in ((["--init-from", plain], "--data"), (["--data", other], "--init-from")):
             self.assertIn(words, self.run_exe("eval", *arguments, status=1)[1])
         other.write_bytes(b"too short for a batch of four samples")
-        self.assertIn("holds 1 samples", self.run_exe("eval", "--data", other, "--init-from", plain,
-                                                      status=1)[1])
+        short = self.run_exe("eval", "--data", other, "--init-from", plain, status=1)[1]
+        self.assertIn("holds 1 samples, and an evaluation reads full batches of 4", short)
+        self.assertIn("--set data.batch=1", short)
 
     def test_evaluation_sets(self):
         """Each of several sets has its numbers, as alone: in a run's rows, in the table and as JSON."""

@@ -19,6 +19,7 @@ double quotient(const double *x) {
 // A quotient of sums is that of all batches together; other outputs are averaged.
 TEST(EvaluationOutputs, AveragesSumsBeforeItDivides) {
   Program program;
+  program.vocab = 16;
   program.evaluated = {{"loss", {"batch.0", "batch.1"}, quotient},
                        {"metric.accuracy", {"metric.hits", "batch.1"}, quotient}};
   EvaluationOutputs outputs(program);
@@ -41,9 +42,10 @@ TEST(EvaluationOutputs, TakesBatchesWithoutCountingLabels) {
   EXPECT_DOUBLE_EQ(outputs.numbers().loss, 1.5);
 }
 
-// Perplexity is that of the loss without a name, or of the only loss.
+// Perplexity is that of the loss without a name, or of the only loss, over a vocabulary.
 TEST(EvaluationOutputs, KnowsThePerplexity) {
   Program program;
+  program.vocab = 16;
   auto computePerplexity = [&](const NamedNumbers &batch) {
     EvaluationOutputs outputs(program);
     outputs.add(batch);
@@ -52,29 +54,33 @@ TEST(EvaluationOutputs, KnowsThePerplexity) {
   EXPECT_DOUBLE_EQ(*computePerplexity({{"loss", 1}}), std::exp(1));
   EXPECT_DOUBLE_EQ(*computePerplexity({{"loss", 3}, {"loss.z", 1}, {"loss.", 2}}), std::exp(2));
   EXPECT_FALSE(computePerplexity({{"loss", 3}, {"loss.a", 1}, {"loss.b", 2}}));
+  program.vocab = 0; // of arrays
+  EXPECT_FALSE(computePerplexity({{"loss", 1}}));
 }
 
 EvaluationResult result(const std::string &set, double loss) {
-  return {{set, loss, {{"z", 0.5}}, {{"accuracy", 0.25}}, 2.0}, 1024, 61};
+  return {{set, loss, {{"z", 0.5}}, {{"accuracy", 0.25}}, 2.0}, 8, set.empty() ? 5 : 0, 1024, 61};
 }
 
 TEST(EvaluationReport, IsALineForOneSet) {
-  EXPECT_EQ(toText({result("", 1.0 / 3)}, 9),
-            "loss 0.333333333 (z 0.5)  perplexity 2  accuracy 0.25  1024 tokens in 1:01\n");
+  EXPECT_EQ(toText({result("", 1.0 / 3)}, 9), "loss 0.333333333 (z 0.5)  perplexity 2  accuracy "
+                                              "0.25  8 of 13 samples, 1024 tokens in 1:01\n");
 }
 
 TEST(EvaluationReport, IsATableForNamedSets) {
   EXPECT_EQ(toText({result("web", 1.0 / 3), result("code", 2)}, 9),
-            "set   loss         loss z  perplexity  accuracy  tokens  time\n"
-            "web   0.333333333  0.5     2           0.25      1024    1:01\n"
-            "code  2            0.5     2           0.25      1024    1:01\n");
+            "set   loss         loss z  perplexity  accuracy  samples  tokens  time\n"
+            "web   0.333333333  0.5     2           0.25      8        1024    1:01\n"
+            "code  2            0.5     2           0.25      8        1024    1:01\n");
 }
 
 TEST(EvaluationReport, IsJsonOnDemand) {
-  EXPECT_EQ(toJson(result("web", 0.5)),
-            R"({"set":"web","loss":0.5,"perplexity":2.0,"losses":{"z":0.5},)"
-            R"("metrics":{"accuracy":0.25},"tokens":1024,"seconds":61.0})");
-  EXPECT_EQ(toJson({{"", NAN, {}, {}, {}}, 8, 1}), R"({"loss":null,"tokens":8,"seconds":1.0})");
+  EXPECT_EQ(
+      toJson(result("web", 0.5)),
+      R"({"set":"web","loss":0.5,"perplexity":2.0,"losses":{"z":0.5},)"
+      R"("metrics":{"accuracy":0.25},"samples":8,"unread_samples":0,"tokens":1024,"seconds":61.0})");
+  EXPECT_EQ(toJson({{"", NAN, {}, {}, {}}, 4, 3, 8, 1}),
+            R"({"loss":null,"samples":4,"unread_samples":3,"tokens":8,"seconds":1.0})");
 }
 
 } // namespace
