@@ -1,4 +1,4 @@
-// Offsets of persistent allocations.
+// Offsets of persistent allocations: those whose contents stay between steps.
 //
 // Persistent allocations are consecutive. Allocations that are stored block by block share a
 // bucket: it contains the first slots of all of them, then the second slots, and so on. The slots
@@ -16,6 +16,7 @@
 
 namespace titan::arena {
 
+/// One persistent allocation.
 struct PersistentItem {
   int64_t bytes = 0;
   std::string bucket = {}; ///< empty: one contiguous range
@@ -23,7 +24,7 @@ struct PersistentItem {
 };
 
 struct PersistentLayout {
-  std::vector<int64_t> offsets; ///< of the first slot of an item
+  std::vector<int64_t> offsets; ///< of the first slot of each item
   std::vector<int64_t> strides; ///< between consecutive slots of an item; 0 for a contiguous item
   int64_t bytes = 0;
 };
@@ -33,13 +34,13 @@ inline int64_t getSlotBytes(const PersistentItem &item, int64_t alignment) {
   return alignTo(item.bytes / item.slots, alignment);
 }
 
-/// The aligned size of an item.
+/// The aligned size of all slots of an item.
 inline int64_t getPersistentBytes(const PersistentItem &item, int64_t alignment = kArenaAlignment) {
   return item.bucket.empty() ? alignTo(item.bytes, alignment)
                              : item.slots * getSlotBytes(item, alignment);
 }
 
-/// Items keep their order; a bucket is at the position of its first item.
+/// The offsets of `items`. Items keep their order; a bucket is at the position of its first item.
 inline PersistentLayout makePersistentLayout(const std::vector<PersistentItem> &items,
                                              int64_t alignment = kArenaAlignment) {
   PersistentLayout layout;

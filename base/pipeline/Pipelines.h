@@ -10,8 +10,8 @@
 
 namespace titan::pipeline {
 
-/// The plan of a step, common to all ranks of a pipeline. If the command does not run the pipeline,
-/// only the schedule is set.
+/// The plan of a step, common to all ranks of a pipeline. If the command of the program (`train`,
+/// `eval`, `generate`) does not run the pipeline, only the schedule is set.
 struct PlannedStep {
   schedule::Schedule schedule;
   StepOrder order;
@@ -24,8 +24,8 @@ std::vector<PlannedStep> planSteps(const Table &table, std::span<const int64_t> 
 
 class Pipelines {
 public:
-  /// `degree` and `coordinate` hold one number per mesh axis. Functions that the command does not
-  /// run are missing in `table`. Their fragments still determine the ranks of parameters and
+  /// `degree` and `coordinate` hold one number per mesh axis. `table` lacks the functions that the
+  /// command does not run, but has their fragments, which determine the ranks of parameters and
   /// states.
   Pipelines(const Table &table, std::span<const int64_t> degree,
             std::span<const int64_t> coordinate)
@@ -53,7 +53,7 @@ public:
   int axis() const { return meshAxis; }
   /// The distances of all messages of all ranks, ascending: the receiver's coordinate minus the
   /// sender's.
-  const std::vector<int> &offsets() const { return messageOffsets; }
+  const std::vector<int> &getMessageOffsets() const { return messageOffsets; }
 
 private:
   struct Entry {

@@ -1,5 +1,5 @@
-// Builds the row of one rank. Each stage processes its microbatches in order, so a generator names
-// stages and kinds alone.
+// Builds the row of one rank in a pipeline schedule: the rank's actions in order. Each stage
+// processes its microbatches in order, so callers name the kind of an action and its stage only.
 #pragma once
 
 #include "base/schedule/Schedule.h"
@@ -14,17 +14,17 @@ class RowBuilder {
 public:
   /// The forward pass of the stage's next microbatch.
   void forward(int stage) { append(row, takeForward(stage)); }
-  /// Its backward pass, in one action.
+  /// The backward pass of the stage's next microbatch, in one action.
   void backward(int stage) { append(row, takeBackward(Kind::Backward, stage)); }
-  /// Its dgrad; the wgrad is pending from then on.
+  /// The dgrad of the stage's next microbatch; its wgrad is pending from then on.
   void dgrad(int stage) {
     append(row, takeBackward(Kind::Dgrad, stage));
     pending.push_back(row.back());
   }
   /// The oldest pending wgrad of a stage, if there is one.
   void wgrad(int stage) {
-    auto isMeant = [&](const Action &dgrad) { return dgrad.stage == stage; };
-    runPending(std::find_if(pending.begin(), pending.end(), isMeant));
+    auto isOfStage = [&](const Action &dgrad) { return dgrad.stage == stage; };
+    runPending(std::find_if(pending.begin(), pending.end(), isOfStage));
   }
   /// The oldest pending wgrad of all stages, if there is one.
   void wgrad() { runPending(pending.begin()); }
@@ -36,6 +36,7 @@ public:
     row.back().cell = cell;
   }
 
+  /// The number of pending wgrads of all stages.
   size_t pendingWgrads() const { return pending.size(); }
   Row take() { return std::move(row); }
 

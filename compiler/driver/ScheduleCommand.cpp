@@ -73,7 +73,7 @@ void show(CompilerInstance &instance, const ShownSchedule &shown, const Schedule
   if (!options.svg.empty())
     if (std::error_code error = writeOutput(drawSvg(schedule, times), options.svg, false))
       reportWriteError(instance.diags, options.svg, error);
-  printSummary(options.what, schedule, times, shown.unit, shown.memory);
+  printSummary(options.source, schedule, times, shown.unit, shown.memory);
 }
 
 Schedule generateFor(const Algorithm &algorithm, Sizes sizes) {
@@ -128,10 +128,10 @@ void process(CompilerInstance &instance, const ShownSchedule &shown,
 
 void processTable(CompilerInstance &instance, const ScheduleOptions &options) {
   std::string reason;
-  const std::optional<FileId> file = instance.sources.loadFile(options.what, reason);
+  const std::optional<FileId> file = instance.sources.loadFile(options.source, reason);
   if (!file)
     instance.diags.report(Code::CannotReadFile, {},
-                          "cannot read `" + options.what + "`: " + reason);
+                          "cannot read `" + options.source + "`: " + reason);
   else if (std::optional<Schedule> schedule = sema::readScheduleFile(*file, instance.diags))
     process(instance, {*schedule, computeCosts(options, *schedule), *file}, options);
 }
@@ -168,7 +168,7 @@ void processProgram(CompilerInstance &instance, const ScheduleOptions &options) 
   if (!summary)
     return;
   if (!summary->pipeline)
-    throw ScheduleError("`" + options.what + "` has no pipeline, so it has no schedule",
+    throw ScheduleError("`" + options.source + "` has no pipeline, so it has no schedule",
                         "name an algorithm (" + scheduleNames() +
                             ") or a table of actions (FILE.csv)");
   const plan::PipelineReport &pipeline = *summary->pipeline;
@@ -183,13 +183,13 @@ void processProgram(CompilerInstance &instance, const ScheduleOptions &options) 
 }
 
 void processAny(CompilerInstance &instance, const ScheduleOptions &options) {
-  if (options.what == "all")
+  if (options.source == "all")
     return compareAll(options);
   if (options.isProgram())
     return processProgram(instance, options);
   if (options.isFile())
     return processTable(instance, options);
-  const Schedule schedule = generateFor(*findAlgorithm(options.what), options.sizes);
+  const Schedule schedule = generateFor(*findAlgorithm(options.source), options.sizes);
   process(instance, {schedule, computeCosts(options, schedule)}, options);
 }
 
@@ -205,7 +205,7 @@ std::string scheduleNames() {
 int scheduleCommand(const CommonOptions &common, const ScheduleOptions &options) {
   CommonOptions ofProgram = common;
   if (options.isProgram())
-    ofProgram.file = options.what;
+    ofProgram.file = options.source;
   CompilerInstance instance(ofProgram);
   try {
     processAny(instance, options);

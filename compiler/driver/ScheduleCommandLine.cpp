@@ -46,23 +46,23 @@ void checkSchedule(const CLI::App &command, const ScheduleOptions &options) {
     throw CLI::ParseError("--csv prints only the table", 2);
   if (options.isFile()) {
     if (ranks || stagesPerRank || microbatches)
-      throw CLI::ParseError("the sizes of `" + options.what + "` follow from its " +
+      throw CLI::ParseError("the sizes of `" + options.source + "` follow from its " +
                                 (options.isProgram() ? "map and run" : "actions"),
                             2);
     return;
   }
-  if (options.what != "all" && !schedule::findAlgorithm(options.what)) {
+  if (options.source != "all" && !schedule::findAlgorithm(options.source)) {
     std::vector<std::string> names = {"all"};
     for (const schedule::Algorithm &algorithm : schedule::allAlgorithms())
       names.emplace_back(algorithm.name);
-    const std::string near = cli::didYouMean(options.what, names);
-    throw CLI::ParseError("there is no schedule `" + options.what + "`" +
+    const std::string near = cli::didYouMean(options.source, names);
+    throw CLI::ParseError("there is no schedule `" + options.source + "`" +
                               (near.empty() ? "; a table of actions is a FILE.csv" : near),
                           2);
   }
   if (!ranks || !microbatches)
     throw CLI::ParseError(std::string(ranks ? "--microbatches" : "--ranks") + " is missing", 2);
-  if (options.what == "all" && (prints || passes || options.memoryLimit))
+  if (options.source == "all" && (prints || passes || options.memoryLimit))
     throw CLI::ParseError("`all` compares schedules: it takes only sizes and times", 2);
 }
 
@@ -72,7 +72,7 @@ CLI::App *addSchedule(CLI::App &app, ScheduleOptions &options) {
   CLI::App *command =
       app.add_subcommand("schedule", "generate, verify and show a pipeline schedule");
   command
-      ->add_option("SCHEDULE", options.what,
+      ->add_option("SCHEDULE", options.source,
                    scheduleNames() + ", a table of actions (FILE.csv), or a program (FILE.titan)")
       ->required()
       ->type_name("");

@@ -1,4 +1,5 @@
-// Emits grouped contractions.
+// Emits grouped contractions: products of rows, each with the element of a table (such as an
+// expert) that an index selects.
 
 #include "compiler/emission/FunctionEmitter.h"
 
@@ -31,7 +32,7 @@ private:
   void emitProduct();
   void emitRowsOnDevice();
   void emitTableOnDevice();
-  void emitSum(ArrayRef<Loop> at);
+  void emitSum(ArrayRef<Loop> loops);
   std::string getGroup();
 
   FunctionEmitter &emitter;
@@ -39,16 +40,17 @@ private:
   GroupedContractOp op;
   bool readsTable; ///< the table is an operand
   NamedTensorType tableType;
-  std::string type; ///< the C++ type of the sums
-  Access lhs, other, at, table;
-  /// The dimensions of a row of `lhs`, and of one of the other tensor.
+  std::string type;                  ///< the C++ type of the sums
+  Access lhs, other, indices, table; ///< `other`: the rows that are not `lhs`
+  /// The dimensions of a row of `lhs`, and of a row of `other`.
   SmallVector<Index> left, right;
-  /// The loops of the rows; the loops over dimensions that rows and table share.
+  /// The loops over the rows. Those of them over dimensions of the table are `parallel`.
   SmallVector<Loop> rows, parallel;
-  Loop along;
+  Loop along; ///< over the elements of the table
   SizeExpr numRows, numGroups;
-  /// Names of variables: a block of `lhs` and of the other rows, their number and the first one's
-  /// position in the order; an element of the table, its number, and where it starts.
+  /// Names of variables: the rows in the order of their elements; the ends of the elements' rows in
+  /// that order; a block of rows of `lhs` and of `other`; the number of rows in a block, and the
+  /// position of its first row in the order; the number of an element, and its start in the table.
   std::string order, ends, leftBlock, rightBlock, count, first, group, element;
 };
 
@@ -89,12 +91,12 @@ GroupedContract::GroupedContract(FunctionEmitter &emitter, GroupedContractOp op)
       tableType(cast<NamedTensorType>(op.getTable().getType())),
       type(getRegisterType(op.getResult().getType().getElementType())),
       lhs(emitter.getAccess(op.getLhs())), other(emitter.getAccess(op.getOtherRows())),
-      at(emitter.getAccess(op.getIndices())), table(emitter.getAccess(op.getTable())) {
+      indices(emitter.getAccess(op.getIndices())), table(emitter.getAccess(op.getTable())) {
   left = getIndices(op.getTableDims(op.getLhs().getType()), op.getLhs());
   right = getIndices(op.getTableDims(cast<NamedTensorType>(op.getOtherRows().getType())),
                      op.getOtherRows());
   rows = makeLoops(getIndices(op.getRowDims(), {op.getOtherRows(), op.getIndices(), op.getLhs()}),
-                   {&lhs, &other, &at, &table});
+                   {&lhs, &other, &indices, &table});
   nameLoops(rows);
   int64_t dim = tableType.findDimIndex(op.getAlongAttr());
   (void)emitter.getLocalIndex(tableType, dim, ""); // declares variables before the loops
@@ -111,11 +113,12 @@ GroupedContract::GroupedContract(FunctionEmitter &emitter, GroupedContractOp op)
     *name = emitter.names().pick(wanted);
 }
 
-/// Declares `at`, the element of the rank's table that the row selects; out of range for none.
+/// Declares `at`, the element of the rank's table that the row selects. It is out of range if the
+/// element belongs to another rank.
 void GroupedContract::emitSelection() {
   out.line("const int64_t at = " +
            emitter.getLocalIndex(tableType, tableType.findDimIndex(op.getAlongAttr()),
-                                 emission::getElement(this->at, rows)) +
+                                 emission::getElement(indices, rows)) +
            ";");
 }
 
@@ -174,7 +177,7 @@ void GroupedContract::emitCopy(const Access &tensor, const std::string &block, A
   out.close(");");
 }
 
-/// The product of a block with an element, or of two blocks into an element.
+/// Multiplies a block with an element, or adds the product of two blocks to an element.
 void GroupedContract::emitProduct() {
   auto getBlock = [&](const std::string &pointer, ArrayRef<Index> dims) {
     SmallVector<Index> space{{"rows of a block", SizeFactor{count, 0}}};
@@ -238,10 +241,10 @@ void GroupedContract::emitForThreads() {
   out.close();
 }
 
-/// Adds the products of the loops `at` to `total`.
-void GroupedContract::emitSum(ArrayRef<Loop> at) {
+/// Adds the product at the indices of `loops` to `total`.
+void GroupedContract::emitSum(ArrayRef<Loop> loops) {
   const Access &rhs = readsTable ? table : other;
-  out.line("total.add(" + getLoaded(lhs, at) + " * " + getLoaded(rhs, at) + ");");
+  out.line("total.add(" + getLoaded(lhs, loops) + " * " + getLoaded(rhs, loops) + ");");
 }
 
 void GroupedContract::emitRowsOnDevice() {

@@ -1,6 +1,6 @@
-// The memory of a rank before anything runs. The arena is exact: the program computes the same plan
-// at start-up (base/arena/ArenaPlanner.h). The memory of libraries is measured; tests/memory
-// compares both with the operating system's figures.
+// The memory that a rank will use, in bytes, computed at compile time. The arena is exact: the
+// program computes the same plan at start-up (base/arena/ArenaPlanner.h). The memory of libraries
+// is a measured constant. tests/memory compares both with the operating system's figures.
 #pragma once
 
 #include "dialects/dist/IR/DistOps.h"
@@ -26,24 +26,25 @@ struct ProgramMemory {
   unsigned line = 0;
 };
 
-/// Code and libraries of a training CPU program: without LibTorch, and with it. A program loads
-/// LibTorch for its BLAS or for collectives.
+/// Bytes of the code and libraries of a CPU program that trains: without LibTorch, and with it. A
+/// program loads LibTorch for its BLAS or for collectives.
 constexpr int64_t kLibraries = 7'800'000;
 constexpr int64_t kLibrariesWithLibTorch = 78'000'000;
-/// Pack buffers. MKL: per thread for large matrices, and for bf16. AMX kernels: per thread for
-/// bf16, in total for f32. Vector kernels, at most: in total, per thread, and for sums before their
-/// rounding to bf16 (runtime/lib/gemm/AmxGemm.cpp, BlockedGemm.cpp).
+/// Bytes of pack buffers. MKL, per thread: for large matrices, and for bf16.
 constexpr int64_t kPackingPerThread = 21'000'000;
 constexpr int64_t kNarrowPackingPerThread = 10'000'000;
+/// AMX kernels (runtime/lib/gemm/AmxGemm.cpp): per thread for bf16, in total for f32.
 constexpr int64_t kTilePackingPerThread = 2'621'440;
 constexpr int64_t kTilePackingOfFloats = 9'437'184;
+/// Vector kernels (runtime/lib/gemm/BlockedGemm.cpp), at most: in total, per thread, and for sums
+/// before their rounding to bf16.
 constexpr int64_t kVectorPacking = 2'424'832;
 constexpr int64_t kVectorPackingPerThread = 524'288;
 constexpr int64_t kVectorSums = 3'145'728;
 
 /// The CPU or the CUDA device of a rank.
 struct Processor {
-  int64_t threads = 1;     ///< that have scratch: of CPUs alone
+  int64_t threads = 1;     ///< the threads that need scratch; 0 on devices
   bool hasTiles = false;   ///< AMX
   bool hasVectors = false; ///< AVX-512 or AVX2
   bool isCuda = false;
@@ -67,13 +68,13 @@ struct MemoryReport {
   int64_t buffers = 0;
   int64_t optimizer = 0;
   int64_t scalars = 0;     ///< learning rate, step
-  int64_t caches = 0;      ///< of generation alone, with its position
+  int64_t caches = 0;      ///< of generation: its caches and the position
   int64_t batchCaches = 0; ///< likewise, for several prompts at once
   int64_t stashes = 0;     ///< of a pipeline: values that exist once per microbatch, in all slots
   int64_t stepValues = 0;  ///< of a pipeline: sums over microbatches, values of a step
   int64_t inputs = 0;      ///< of a pipeline: the inputs of all microbatches
-  int64_t parametersOnHost = 0; ///< with buffers, in memory of the host (`offload`)
-  int64_t optimizerOnHost = 0;
+  int64_t parametersOnHost = 0; ///< offloaded parameters and buffers
+  int64_t optimizerOnHost = 0;  ///< offloaded optimizer state
   /// Outside the arena: pack buffers of matrix products on CPUs, the workspace of cuBLAS and, at
   /// most, that of flash attention on devices.
   int64_t gemmWorkspace = 0, flashAttention = 0;
@@ -97,7 +98,8 @@ struct MemoryReport {
 };
 
 /// One report for each rank along the axis of the pipeline, in order; one report without a
-/// pipeline. Requires a module after the memory phase. `degrees` includes the `auto` degree.
+/// pipeline. Requires a module after the memory phase. `degrees` has a number for every axis, also
+/// for one of degree `auto`.
 std::vector<MemoryReport> reportMemory(mlir::ModuleOp module, const dist::Degrees &degrees,
                                        const Processor &processor);
 

@@ -24,7 +24,7 @@ struct PipelineReport {
 };
 
 /// The pipeline of the program "train", in a module after the shard phase; nothing if the program
-/// has one stage. `degrees` includes the `auto` degree. If parameters take turns, the work of
+/// has one stage. `degrees` has a number for every axis. If parameters take turns, the work of
 /// stages is that of each turn once.
 std::optional<PipelineReport> reportPipeline(mlir::ModuleOp module, const dist::Degrees &degrees);
 

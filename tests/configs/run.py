@@ -32,16 +32,16 @@ HARMLESS = {"architectures", "transformers_version", "_name_or_path", "dtype", "
             "output_router_logits", "router_aux_loss_coef", "sliding_window_pattern", "max_window_layers",
             "num_nextn_predict_layers", "aux_loss_alpha", "seq_aux", "ep_size", "n_group", "topk_group",
             "original_max_position_embeddings"}
-PREFIX = ("summary_",)
+HARMLESS_PREFIX = "summary_"
 
 
-class Wrong(Exception):
+class Mismatch(Exception):
     """A difference from the expected result."""
 
 
 def expect(is_good: bool, text: str) -> None:
     if not is_good:
-        raise Wrong(text)
+        raise Mismatch(text)
 
 
 def titanc(*arguments) -> subprocess.CompletedProcess:
@@ -82,13 +82,13 @@ def save(config, folder: Path) -> None:
 
 
 def numeric(config) -> dict:
-    """The fields that matter, with defaults filled in; rope by value, whichever form it was written in."""
+    """The fields that change numbers of a model, with defaults filled in; rotary parameters in their newest form."""
     fields = {key: value for key, value in config.to_dict().items()
-              if key not in HARMLESS and not key.startswith(PREFIX)}
+              if key not in HARMLESS and not key.startswith(HARMLESS_PREFIX)}
     if not fields.get("use_sliding_window", True):
         fields.pop("sliding_window", None)
     rope = fields.get("rope_parameters")
-    if isinstance(rope, dict):  # fields of the default of YaRN are left out in some files
+    if isinstance(rope, dict):  # some files omit YaRN's defaults
         defaults = {"beta_fast": 32.0, "beta_slow": 1.0, "truncate": True} if rope["rope_type"] == "yarn" else {}
         fields["rope_parameters"] = {**defaults, **{key: value for key, value in rope.items() if key != "type"}}
     return {key: value for key, value in fields.items() if value is not None}
@@ -107,7 +107,7 @@ def round_trip(case, folder: Path) -> None:
     save(config, folder / "exported")
     given, written = (numeric(AutoConfig.from_pretrained(folder / name)) for name in ("given", "exported"))
     if "intermediate_size" in given and model == "Qwen3" and "num_experts_per_tok" in given:
-        given.pop("intermediate_size"), written.pop("intermediate_size")  # of dense layers, which there are none of
+        given.pop("intermediate_size"), written.pop("intermediate_size")  # the size of dense layers; the model has none
     # An export states what others leave to defaults, such as `head_dim`.
     differing = {key: (value, written.get(key)) for key, value in given.items() if written.get(key) != value}
     expect(not differing, f"transformers reads other fields (given, exported): {differing}")
@@ -131,6 +131,7 @@ def refusals(folder: Path) -> None:
 
 
 def paths(value, path=()):
+    """The paths of all fields of a configuration, nested ones included."""
     if path:
         yield path
     if isinstance(value, dict):
@@ -156,8 +157,8 @@ def hostile(folder: Path) -> None:
         expect(done.returncode == 0 or str(file) in done.stderr.splitlines()[0], f"{what}:\n{done.stderr}")
 
     for config in cases:
-        whole = list(paths(config))
-        for path in chance.sample(whole, min(16, len(whole))):
+        fields = list(paths(config))
+        for path in chance.sample(fields, min(16, len(fields))):
             for value in chance.sample(values, 4) + ["absent"]:
                 changed = copy.deepcopy(config)
                 at = changed
@@ -183,7 +184,7 @@ def program(folder: Path) -> None:
     import families
     from transformers import AutoConfig
     case = next(case for case in families.tiny() if case.name == "llama")
-    case.config.vocab_size = 256  # of bytes
+    case.config.vocab_size = 256  # the text is tokenized by bytes
     case.config.architectures = ["LlamaForCausalLM"]
     save(case.config, folder / "given")
     source, exe = folder / "llama.titan", folder / "llama"
@@ -233,7 +234,7 @@ def main() -> None:
     except ImportError:
         print("skipped: configurations, because transformers is not installed")
         return
-    transformers.logging.set_verbosity_error()  # of tiny sizes, lengths and token numbers fit no others
+    transformers.logging.set_verbosity_error()  # it warns of tiny sizes
     failed = count = 0
     with tempfile.TemporaryDirectory() as temporary:
         for name, check in cases():
@@ -244,7 +245,7 @@ def main() -> None:
                 check(Path(temporary) / name)
                 if given.v:
                     print(f"passed {name}")
-            except Wrong as error:
+            except Mismatch as error:
                 failed += 1
                 print(f"FAILED {name}: {error}")
             except Exception:

@@ -25,7 +25,7 @@ sys.path.append(str(ROOT / "tests/configs"))
 def seeds() -> list[bytes]:
     import families
     import transformers
-    transformers.logging.set_verbosity_error()  # of tiny sizes, lengths and token numbers fit no others
+    transformers.logging.set_verbosity_error()  # it warns of tiny sizes
     texts = []
     for case in families.tiny() + families.published():
         config = case.config if isinstance(case.config, dict) else {
@@ -35,6 +35,7 @@ def seeds() -> list[bytes]:
 
 
 def words() -> set[str]:
+    """The fuzzer's dictionary."""
     found = set()
     for path in sorted((ROOT / "stdlib/models").glob("*.titan")):
         for declaration in re.findall(r"^config .*?^}", path.read_text(), re.M | re.S):

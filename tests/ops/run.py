@@ -23,13 +23,14 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "parity"))
 from titan import BUILD, TITANC, Report, call  # noqa: E402
 
 TOOL = BUILD / "bin" / "titan-check-ops"
-TOLERANCE = {"f64": 1e-12, "f32": 1e-7, "bf16": 4e-3}  # half a unit in the last place
+TOLERANCE = {"f64": 1e-12, "f32": 1e-7, "bf16": 4e-3}  # at most one rounding of f32 and bf16
 # Operations whose rules are made too permissive; the checks must detect that.
 WRONG = {"linear": ["exp", "maximum", "reduce", "attention", "apply"],
          "split": ["attention", "rotary", "slice", "pad", "cumulative_count"]}
 
 
 def deviation(a: torch.Tensor, b: torch.Tensor) -> float:
+    """The error of `a` relative to the norm of `b` plus 1e-3."""
     a, b = a.double().flatten(), b.double().flatten()
     if a.shape != b.shape:
         return float("inf")

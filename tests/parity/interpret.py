@@ -36,7 +36,7 @@ PHASES = ["gradient", "shard", "fuse", "overlap", "memory"]
 MESHES = {"parity": 2, "on_replicate2": 2, "on_shard2": 2, "on_tp2": 2, "on_tp2_seq": 2,
           "on_shard2_tp2": 4, "on_embed2": 2, "on_cube": 8}
 # Additional runs of some models.
-MORE = {"llama3": {"on_tp8": 8, "on_kept": 4, "on_quiet": 4, "on_nested": 4}, "gpt2": {"on_regathered": 4}}
+MORE = {"llama3": {"on_tp8": 8, "on_gathered_once": 4, "on_no_overlap": 4, "on_nested": 4}, "gpt2": {"on_regathered": 4}}
 SAMPLE = {"llama3": [*MESHES, *MORE["llama3"]], "gpt2": ["on_tp2_seq", "on_cube", "on_regathered"]}
 # Meshes for the bfloat16 plan without --all.
 MIXED = ["on_shard2_tp2"]

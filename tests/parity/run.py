@@ -41,10 +41,10 @@ NARROW_STEPS = 10
 MESHES = {"parity": 2, "on_replicate2": 2, "on_shard2": 2, "on_tp2": 2, "on_tp2_seq": 2,
           "on_shard2_tp2": 4, "on_embed2": 2, "on_cube": 8}
 # Additional runs of some models.
-MORE = {"llama3": {"on_tp8": 8, "on_kept": 4, "on_quiet": 4, "on_nested": 4, "on_auto_tp": 2}, "gpt2": {"on_regathered": 4}}
+MORE = {"llama3": {"on_tp8": 8, "on_gathered_once": 4, "on_no_overlap": 4, "on_nested": 4, "on_auto_tp": 2}, "gpt2": {"on_regathered": 4}}
 SAMPLE = {
     ("llama3", "float64"): [mesh for mesh in MESHES if mesh != "on_cube"] + [
-        "on_kept", "on_quiet", "on_nested", "on_tp8", "on_auto_tp"],
+        "on_gathered_once", "on_no_overlap", "on_nested", "on_tp8", "on_auto_tp"],
     ("llama3", "float32"): ["on_shard2_tp2"],
     ("gpt2", "float64"): ["on_tp2_seq", "on_shard2_tp2", "on_regathered"],
     ("gpt2", "float32"): [],

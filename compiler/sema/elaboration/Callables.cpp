@@ -9,7 +9,7 @@ using namespace syntax;
 
 namespace {
 
-constexpr unsigned deepestGiven = 32;
+constexpr unsigned maxCallableDepth = 32; // arguments of arguments
 
 /// The nesting depth of callables in a value.
 unsigned computeDepth(const Value &value) {
@@ -76,10 +76,10 @@ Value Callables::makeCallable(Callee callee, std::vector<Actual> given,
   for (const Actual &actual : given)
     if (actual.value)
       depth = std::max(depth, computeDepth(*actual.value) + 1);
-  if (depth > deepestGiven) {
+  if (depth > maxCallableDepth) {
     report(Code::TooLarge, at,
-           "functions are passed as arguments of one another over " + std::to_string(deepestGiven) +
-               " deep");
+           "functions are passed as arguments of one another over " +
+               std::to_string(maxCallableDepth) + " deep");
     return {};
   }
   return Value::ofCallable(std::make_shared<const Callable>(
@@ -119,15 +119,16 @@ std::optional<Call> Callables::readCall(const CallExpr &expr) {
                                                                   : std::nullopt;
 }
 
+/// Replaces the open arguments of a partial application by `args`, in order or by name.
 bool Callables::fillPlaceholders(const Callable &callable, std::vector<Actual> &args, Location at) {
   std::vector<Actual> all;
-  size_t next = 0; // of `args`; those by position come first
+  size_t next = 0; // the next positional argument; positional arguments come before named ones
   for (const Actual &given : callable.boundArgs) {
-    auto twice = std::find_if(args.begin(), args.end(), [&](const Actual &actual) {
+    auto sameName = std::find_if(args.begin(), args.end(), [&](const Actual &actual) {
       return given.name && actual.isKeyword(given.name->text);
     });
-    if (twice != args.end() && !given.isPlaceholder) {
-      report(Code::BadArgument, twice->loc, "`" + given.name->text + "` already has a value")
+    if (sameName != args.end() && !given.isPlaceholder) {
+      report(Code::BadArgument, sameName->loc, "`" + given.name->text + "` already has a value")
           .note(given.loc, "it was given here");
       return false;
     }
@@ -135,9 +136,9 @@ bool Callables::fillPlaceholders(const Callable &callable, std::vector<Actual> &
       all.push_back(given);
       continue;
     }
-    if (twice != args.end()) { // left open by name, given by name
-      all.push_back(*twice);
-      args.erase(twice);
+    if (sameName != args.end()) { // a named open argument that the call names, too
+      all.push_back(*sameName);
+      args.erase(sameName);
       continue;
     }
     if (next == args.size() || args[next].kind != ArgKind::Positional) {
@@ -154,12 +155,10 @@ bool Callables::fillPlaceholders(const Callable &callable, std::vector<Actual> &
   }
   // Positional arguments continue after the last bound positional one.
   auto isNamed = [](const Actual &actual) { return actual.kind != ArgKind::Positional; };
-  auto behind = std::find_if(all.begin(), all.end(), isNamed);
   auto rest = args.begin() + static_cast<std::ptrdiff_t>(next);
   auto named = std::find_if(rest, args.end(), isNamed);
   all.insert(all.end(), named, args.end());
-  behind = std::find_if(all.begin(), all.end(), isNamed);
-  all.insert(behind, rest, named);
+  all.insert(std::find_if(all.begin(), all.end(), isNamed), rest, named);
   args = std::move(all);
   return true;
 }

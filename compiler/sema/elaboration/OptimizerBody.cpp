@@ -21,10 +21,10 @@ bool Statements::belongsHere(const Stmt &stmt) {
                                      "`model M(layers = 4)`");
     return false;
   }
-  bool isForeign = stmt.is<ParamStmt>() || stmt.is<UpdateStmt>() || stmt.is<LossStmt>() ||
-                   stmt.is<MetricStmt>() || stmt.is<InputStmt>() || stmt.is<OutputStmt>() ||
-                   stmt.is<RepeatStmt>();
-  if ((isOptimizer || isSchedule) && isForeign) {
+  bool isForbidden = stmt.is<ParamStmt>() || stmt.is<UpdateStmt>() || stmt.is<LossStmt>() ||
+                     stmt.is<MetricStmt>() || stmt.is<InputStmt>() || stmt.is<OutputStmt>() ||
+                     stmt.is<RepeatStmt>();
+  if ((isOptimizer || isSchedule) && isForbidden) {
     report(Code::MisplacedStatement, stmt.loc,
            std::string(isOptimizer ? "an optimizer" : "a schedule") +
                " has no statements of this kind")
@@ -55,13 +55,13 @@ void Statements::option(const OptionStmt &stmt) {
     return;
   }
   Value value = given->second;
-  if (value.kind == Value::Kind::Word) // one of its `words`, which are strings
+  if (value.kind == Value::Kind::Word) // a word of the option; bodies compare words as strings
     value = Value::ofString(value.text);
   context.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "option"});
 }
 
-/// Adds an input, of the parameter's dimensions unless the statement has others. The last value in
-/// the body is the new state.
+/// Adds an input with the dimensions of the statement, or else of the parameter. The last value of
+/// the state's name in the body is the new state.
 void Statements::state(const StateStmt &stmt) {
   for (size_t i = 0; i < model.inputs.size(); ++i)
     if (model.inputs[i].name == stmt.name.text) {

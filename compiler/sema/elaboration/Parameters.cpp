@@ -25,7 +25,7 @@ bool Parameters::isFrozen(const ParamStmt &stmt) {
 }
 
 /// Refuses parameters in a function, once: it should be a block.
-bool Parameters::refuse(const ParamStmt &stmt, const char *what) {
+bool Parameters::refuseInFunction(const ParamStmt &stmt, const char *what) {
   if (!context.frame->decl->is<FnDecl>())
     return false;
   if (!context.frame->declaresWrongly)
@@ -39,7 +39,7 @@ bool Parameters::refuse(const ParamStmt &stmt, const char *what) {
 
 void Parameters::declare(const ParamStmt &stmt) {
   const char *what = stmt.isBuffer ? "buffer" : "parameter";
-  if (refuse(stmt, what))
+  if (refuseInFunction(stmt, what))
     return;
   Value value;
   context.variable = stmt.name.text;
@@ -54,19 +54,19 @@ void Parameters::declare(const ParamStmt &stmt) {
     fresh.frozen = frozen;
     fresh.isBuffer = stmt.isBuffer;
     fresh.loc = stmt.name.loc;
-    value = recorded(stmt, std::move(fresh));
+    value = addToModel(stmt, std::move(fresh));
   }
   context.variable.clear();
   context.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, what});
 }
 
-Value Parameters::recorded(const ParamStmt &stmt, Parameter fresh) {
+Value Parameters::addToModel(const ParamStmt &stmt, Parameter fresh) {
   ++declarations;
   TensorType type = fresh.type;
   std::vector<int64_t> instance;
   if (!addEnclosingRepeats(stmt, fresh, instance))
     return {};
-  std::optional<uint32_t> index = enter(stmt, std::move(fresh), std::move(instance));
+  std::optional<uint32_t> index = findOrCreate(stmt, std::move(fresh), std::move(instance));
   if (!index)
     return {};
   Op op(OpKind::Parameter);
@@ -97,8 +97,8 @@ bool Parameters::addEnclosingRepeats(const ParamStmt &stmt, Parameter &fresh,
 }
 
 /// The first iteration with the parameter creates it; later ones add their initial values.
-std::optional<uint32_t> Parameters::enter(const ParamStmt &stmt, Parameter fresh,
-                                          std::vector<int64_t> instance) {
+std::optional<uint32_t> Parameters::findOrCreate(const ParamStmt &stmt, Parameter fresh,
+                                                 std::vector<int64_t> instance) {
   NamePrefix prefix = context.prefix(model.dims);
   fresh.name = prefix.text + stmt.name.text;
   fresh.repeatSegments = std::move(prefix.repeatSegments);

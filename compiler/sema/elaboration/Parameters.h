@@ -12,27 +12,30 @@ public:
   void declare(const syntax::ParamStmt &stmt);
   /// The index of the parameter or buffer of this name, if the current body declares one.
   std::optional<uint32_t> findIndex(const std::string &name) const;
-  /// After all iterations: records which of them have the parameters from `first` on, and merges
-  /// equal initialisers.
+  /// Called after all iterations of a repeat. For each parameter from index `first` on, records the
+  /// iterations that declare it, and merges its initialisers if they are equal.
   void finishFrom(size_t first);
 
-  size_t declarations = 0; ///< counted in each iteration of a repeat
+  size_t declarations = 0; ///< executed declarations: one per iteration of a repeat
 
+  /// What earlier iterations and calls have declared.
   struct Record {
-    std::map<std::string, uint32_t> index;
+    std::map<std::string, uint32_t> index; ///< of a parameter in the model, by its full name
     /// For each parameter the iterations that have declared it: one index per enclosing repeat.
     std::vector<std::vector<std::vector<int64_t>>> instances;
   };
   Record record;
 
 private:
-  bool refuse(const syntax::ParamStmt &stmt, const char *what);
+  bool refuseInFunction(const syntax::ParamStmt &stmt, const char *what);
   bool isFrozen(const syntax::ParamStmt &stmt);
-  Value recorded(const syntax::ParamStmt &stmt, Parameter fresh);
+  /// Adds the declared parameter or buffer to the model. Returns its value in the body.
+  Value addToModel(const syntax::ParamStmt &stmt, Parameter fresh);
   bool addEnclosingRepeats(const syntax::ParamStmt &stmt, Parameter &fresh,
                            std::vector<int64_t> &instance);
-  std::optional<uint32_t> enter(const syntax::ParamStmt &stmt, Parameter fresh,
-                                std::vector<int64_t> instance);
+  /// The index of the parameter, which this iteration or an earlier one has created.
+  std::optional<uint32_t> findOrCreate(const syntax::ParamStmt &stmt, Parameter fresh,
+                                       std::vector<int64_t> instance);
   bool mayRecur(const syntax::ParamStmt &stmt, const Parameter &known, const Parameter &fresh,
                 const std::vector<int64_t> &instance);
   void finish(Parameter &parameter, const std::vector<std::vector<int64_t>> &instances);

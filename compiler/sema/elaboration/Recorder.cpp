@@ -25,13 +25,14 @@ ValueId Recorder::newValue(TensorType type, Location at) {
   model.values.push_back(
       {std::move(type), context.variable.empty() ? "value" : context.variable, callerLocation(at)});
   auto id = static_cast<ValueId>(model.values.size() - 1);
-  known.positions.erase(id); // a repeat's next iteration uses numbers again
+  known.positions.erase(id); // iterations of a repeat reuse the ids of values
   return id;
 }
 
-/// Reports a tensor whose element count overflows.
+/// Whether a tensor has at most `maxDims` dimensions and `maxElements` elements over all enclosing
+/// repeats; reports an error if not.
 bool Recorder::checkElements(const TensorType &type, Location at) {
-  constexpr double most = 0x1p53;
+  constexpr double maxElements = 0x1p53;
   if (type.dims.size() > maxDims) {
     report(Code::TooLarge, at, "a tensor has at most " + std::to_string(maxDims) + " dimensions");
     return false;
@@ -42,10 +43,10 @@ bool Recorder::checkElements(const TensorType &type, Location at) {
   for (DimId id : type.dims)
     count *= static_cast<double>(model.dims[id].size);
   // One size often makes many tensors too large; report it once.
-  if (count > most && !std::exchange(reportedTooLarge, true))
+  if (count > maxElements && !std::exchange(reportedTooLarge, true))
     report(Code::TooLarge, at,
            "a tensor with " + printSizes(type.dims) + " has over 2**53 elements");
-  return count <= most;
+  return count <= maxElements;
 }
 
 ValueId Recorder::converted(ValueId value, DType dtype, Location at) {
@@ -115,14 +116,14 @@ void Recorder::notePositions(const Op &op) {
     known.positions[id] = std::move(*followed);
 }
 
-/// Documents and positions are smaller than the length of the sample.
+/// Inputs of document numbers and positions are smaller than the length of a sample.
 void Recorder::noteDocumentPositions(const Input &input, ValueId id) {
   std::optional<Feed> feed = findFeed(input.name);
   if (spec.readsTokens && feed && givesPositions(*feed) && !input.type.dims.empty())
     known.positions[id] = Positions{0, {{input.type.dims[input.type.dims.size() - 1], 1}}};
 }
 
-/// The range of an index derived from `index(d)` is known.
+/// The range is known only for indices that derive from `index(d)`; other indices pass.
 bool Recorder::indexFits(const Value &index, DimId dim, Location at) {
   auto found = known.positions.find(index.tensor);
   if (found == known.positions.end())

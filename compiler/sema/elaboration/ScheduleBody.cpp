@@ -7,7 +7,7 @@ namespace titan::sema {
 
 using namespace syntax;
 
-/// The value of an option as a number; of a word its index.
+/// The value of an option as a number: a word is its index among the words of the option.
 static Value getNumber(const LaunchOption &option) {
   if (option.value.isNumber())
     return option.value;
@@ -17,7 +17,8 @@ static Value getNumber(const LaunchOption &option) {
   return Value::ofInt(word - option.words.begin());
 }
 
-/// Adds an input for the value that the option has at launch, or the constant that it is.
+/// The value of an option in the body: a constant if it is fixed at compile time, else an input
+/// that the runtime sets at launch.
 Value Statements::launchOption(const Name &name, const LaunchOption &option) {
   const TensorType type{DType::F64, {}};
   const Value number = option.isFixed
@@ -31,7 +32,7 @@ Value Statements::launchOption(const Name &name, const LaunchOption &option) {
   return number;
 }
 
-/// Whether every value is a number; reports the first tensor with dimensions.
+/// Whether every operation computes numbers from numbers; reports the first one that does not.
 bool Statements::computesNumbers(const ScheduleDecl &decl) {
   for (const Op &op : model.body.ops) {
     const bool isOfNumbers = op.kind == OpKind::Input || op.kind == OpKind::Constant ||

@@ -23,8 +23,8 @@ def Dist_MeshAxisAttr : AttrDef<Dist_Dialect, "MeshAxis"> {
   let mnemonic = "axis";
   let summary = "a named mesh axis and its degree";
   let description = [{
-    `#dist.axis<tp = 2>`. The degree `auto` (stored as 0) is fixed at launch. Only axes that shard `batch`
-    and store state may have it.
+    `#dist.axis<tp = 2>`. The degree `auto` (stored as 0) is fixed at launch. At most one axis of a mesh
+    has it.
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$degree);
   let hasCustomAssemblyFormat = 1;
@@ -69,7 +69,7 @@ def Dist_ShardingAttr : AttrDef<Dist_Dialect, "Sharding"> {
     static ShardingAttr getReplicated(::mlir::MLIRContext *context, int64_t rank);
     bool isPartial() const { return !getPartialAxes().empty(); }
     bool isFlat() const { return !getFlatAxes().empty(); }
-    /// True when no axis splits anything and nothing is partial.
+    /// True when no axis shards a dimension and none is partial.
     bool isReplicated() const;
     /// True when `axis` occurs anywhere in the sharding.
     bool usesAxis(::mlir::StringAttr axis) const;
@@ -79,7 +79,8 @@ def Dist_ShardingAttr : AttrDef<Dist_Dialect, "Sharding"> {
     ::mlir::StringAttr getHeadTailAxis(int64_t dim) const;
     /// True when every axis that shards a dimension here and in `other` has the same order.
     bool hasSameOrders(ShardingAttr other) const;
-    /// With other lists of axes, which keep their orders, and flat storage from dimension `flatFrom` on.
+    /// This sharding with the axes `dimAxes` and with flat storage from dimension `flatFrom` on. Axes keep
+    /// their orders.
     ShardingAttr withDims(::llvm::ArrayRef<::mlir::ArrayAttr> dimAxes, int64_t flatFrom) const;
     ShardingAttr withPartial(::mlir::ArrayAttr axes, ReductionKind kind) const;
     ShardingAttr withFlat(::mlir::ArrayAttr axes, int64_t from) const;
@@ -100,10 +101,10 @@ def Dist_FragmentAttr : AttrDef<Dist_Dialect, "Fragment"> {
   let mnemonic = "fragment";
   let summary = "the stage and the kind of work of a fragment of a program";
   let description = [{
-    `#dist.fragment<kind = forward, stage = 2>`. `begin` runs once per step before the microbatches,
-    `forward` and `backward` once per microbatch, and so does `wgrad`, if the weight gradients of a stage are
-    apart from its `backward`; `update` once per step after them. Programs without
-    microbatches consist of `begin` and `evaluate`. `level` orders the `update` or `evaluate` fragments:
+    `#dist.fragment<kind = forward, stage = 2>`. `begin` runs once per step before the microbatches.
+    `forward` and `backward` run once per microbatch. So does `wgrad`, which exists if `backward` does not
+    compute the weight gradients of the stage. `update` runs once per step after the microbatches. Programs
+    without microbatches consist of `begin` and `evaluate`. `level` orders the `update` or `evaluate` fragments:
     those of level 1 read values that level 0 of other stages computed.
   }];
   let parameters = (ins EnumParameter<Dist_FragmentKind>:$kind, "int64_t":$stage,

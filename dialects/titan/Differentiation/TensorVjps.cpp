@@ -72,7 +72,7 @@ static LogicalResult flow(ContractOp op, Vjp &v) {
   return success();
 }
 
-/// The cotangent of the table: products of rows, summed over the rows of an element.
+/// The cotangent of the table. That of one element is a sum over the rows that select the element.
 static Value contractRows(GroupedContractOp op, Value lhs, Value rhs, Value table, Vjp &v) {
   Type widest = getFactorType(lhs, rhs);
   lhs = v.cast(lhs, widest);
@@ -85,8 +85,9 @@ static Value contractRows(GroupedContractOp op, Value lhs, Value rhs, Value tabl
   return sums;
 }
 
-/// The cotangent of the rows `operand`: products of other rows with their elements of the table.
-/// An operand without some dimension of the indices was used several times, and receives a sum.
+/// The cotangent of the rows `operand`: products of `rows` with their elements of the table. If
+/// `operand` lacks a dimension of the indices, each of its rows was used several times and receives
+/// a sum.
 static Value contractTable(GroupedContractOp op, Value rows, Value table, Value operand, Vjp &v) {
   Type widest = getFactorType(rows, table);
   rows = v.cast(rows, widest);

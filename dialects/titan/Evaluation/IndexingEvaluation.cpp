@@ -21,7 +21,7 @@ struct Lookup {
   int64_t findRow(double index) const { return along.shard.toLocal(static_cast<int64_t>(index)); }
 };
 
-/// The table without the dimension `along`, and its stride along it.
+/// The lookup of an operation that reads or writes elements of `table` along the dimension `along`.
 FailureOr<Lookup> joinLookup(Operation *op, StringRef along, Value table,
                              const HostTensor &tableTensor, Value indices,
                              const HostTensor &indexTensor, Value rows, const HostTensor &rowTensor,

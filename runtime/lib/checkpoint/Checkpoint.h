@@ -1,5 +1,8 @@
-// Checkpoints of a run: manifest (manifest/Manifest.h) and tensors. All ranks write and read
-// together; any number of ranks can resume.
+// Checkpoints of a run: manifest (manifest/Manifest.h) and tensors. All ranks call these functions
+// together, and any number of ranks can resume.
+//
+// Errors: UserError with the name of a file that is damaged, does not fit the program or cannot be
+// read; Fault if a file cannot be written.
 #pragma once
 
 #include "settings/Options.h"
@@ -14,15 +17,17 @@
 
 namespace titan::rt {
 
-/// Saves parameters and optimizer state as OUT/checkpoints/step-N. Once durable, archives
-/// checkpoints of later steps, and removes all but the latest `keep` (0: all stay) finite ones,
-/// likewise for others. `position` describes the run's progress.
+/// Saves parameters and optimizer state as `runDirectory`/checkpoints/step-N. `position` describes
+/// the progress of the run. When the checkpoint is durable, archives checkpoints of later steps.
+/// Then removes the oldest checkpoints: it keeps the latest `keep` with a finite loss, and as many
+/// with a non-finite one. With `keep` 0, it removes none.
 void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifest position,
                     int64_t keep);
 
 /// Loads the checkpoint to resume from. `choice` is a checkpoint's directory, `none`, or `auto`:
-/// the latest undamaged checkpoint with a finite loss, if any. Prints which one, and which were
-/// skipped. A damaged explicit choice is refused with the file's name.
+/// the latest undamaged checkpoint with a finite loss, if any. Prints the choice and the skipped
+/// checkpoints. Throws UserError for a damaged checkpoint that `choice` names. Returns its
+/// manifest, or nothing if the run starts anew.
 std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDirectory,
                                    const std::string &choice);
 
@@ -35,7 +40,7 @@ struct LoadedWeights {
 };
 
 /// Loads parameters from files or directories, possibly of runs or checkpoints, and refuses damaged
-/// ones. Weights without the program's own names are those of other software. Optional parameters
+/// ones. Sources without the program's tensor names are read by its weight map. Optional parameters
 /// without weights get their initial values, by `seed`. Collective.
 LoadedWeights loadWeights(Executor &executor, const std::vector<WeightSource> &sources,
                           uint64_t seed);
@@ -43,8 +48,9 @@ LoadedWeights loadWeights(Executor &executor, const std::vector<WeightSource> &s
 /// On the first rank, to standard error: summarise() of weights/WeightTable.h.
 void printSummary(Executor &executor, const LoadedWeights &loaded);
 
-/// Loads --init-from for a command that trains nothing, prints the notes to standard error, and
-/// sets the step: that of the weights, else the last one of the run. Collective.
+/// Loads the weights of --init-from for a command that does not train (`eval`, `generate`,
+/// `export`), and prints their summary. Sets the scalar `step` to the step of the weights, or else
+/// to the last step of the run. Collective.
 void loadTrainedWeights(Executor &executor, const Options &options, const Settings &settings);
 
 } // namespace titan::rt

@@ -56,7 +56,7 @@ void PeerGroup::addSegments(const std::byte *own, std::byte *out, int64_t count,
     segments.push_back({own + begin * width, out + begin * width, std::min(most, count - begin)});
 }
 
-std::byte *PeerGroup::receive(int64_t bytes) {
+std::byte *PeerGroup::reserveReceived(int64_t bytes) {
   received.resize(std::max(received.size(), static_cast<size_t>(bytes)));
   return received.data();
 }
@@ -64,7 +64,7 @@ std::byte *PeerGroup::receive(int64_t bytes) {
 void PeerGroup::reduceSegments(Messages &messages, DType type, Reduction op) {
   const int64_t width = getByteSize(type), slotBytes = segmentElements(width) * width;
   const size_t peers = size() - 1;
-  std::byte *slots = receive(2 * size() * slotBytes);
+  std::byte *slots = reserveReceived(2 * size() * slotBytes);
   auto slot = [&](size_t segment, int member) {
     return slots + (segment % 2 * size() + member) * slotBytes;
   };
@@ -92,7 +92,7 @@ void PeerGroup::reduceSegments(Messages &messages, DType type, Reduction op) {
 void PeerGroup::reduceWhole(Messages &messages, std::span<const CollectiveBuffer> buffers,
                             DType type, Reduction op) {
   const int64_t width = getByteSize(type), bytes = countElements(buffers) * width;
-  std::byte *slots = receive((size() + 1) * bytes);
+  std::byte *slots = reserveReceived((size() + 1) * bytes);
   auto slot = [&](int member) { return slots + getSlot(member) * bytes; };
   std::byte *result = slots + size() * bytes;
   auto forEachBuffer = [&](auto visit) {
@@ -137,7 +137,7 @@ void PeerGroup::reduceByChain(Messages &messages, DType type, Reduction op, Deli
   }
   const bool isSecond = previous == 0; // receives terms instead of sums
   const int64_t slotBytes = segmentElements(width) * partialWidth;
-  std::byte *slots = receive(4 * slotBytes);
+  std::byte *slots = reserveReceived(4 * slotBytes);
   auto before = [&](size_t segment) { return slots + segment % 2 * slotBytes; };
   auto sums = [&](size_t segment) { return slots + (2 + segment % 2) * slotBytes; };
   size_t arrival[2], departure[2];
@@ -277,7 +277,7 @@ void PeerGroup::coalesce(std::span<const CollectiveBuffer> buffers, int64_t widt
   }
   close(buffers.size());
   packed.resize(std::max(packed.size(), static_cast<size_t>(staged)));
-  receive(size() * staged);
+  reserveReceived(size() * staged);
 }
 
 const std::byte *PeerGroup::getMessage(const CoalescedMessage &coalesced, int64_t width) {
@@ -346,9 +346,9 @@ void PeerGroup::allGather(std::span<const CollectiveBuffer> buffers, DType type,
   withMessages(call, [&](Messages &messages) {
     if (!isFew() && call.bytes <= kTreeBytes)
       return gatherWhole(messages, buffers, width);
-    auto isAlone = [](const CoalescedMessage &coalesced) { return coalesced.buffers.size() == 1; };
+    auto isSingle = [](const CoalescedMessage &coalesced) { return coalesced.buffers.size() == 1; };
     auto slot = [&](const CoalescedMessage &coalesced, int peer) {
-      return isAlone(coalesced)
+      return isSingle(coalesced)
                  ? at(coalesced.buffers.front().out, peer * coalesced.bytes)
                  : received.data() + coalesced.staged * size() + peer * alignUp(coalesced.bytes);
     };
@@ -365,7 +365,7 @@ void PeerGroup::allGather(std::span<const CollectiveBuffer> buffers, DType type,
       std::memcpy(at(buffer.out, rank() * buffer.block * width), buffer.in, buffer.block * width);
     const size_t peers = size() - 1;
     for (size_t i = 0; i < coalescedMessages.size(); ++i) {
-      if (isAlone(coalescedMessages[i]))
+      if (isSingle(coalescedMessages[i]))
         continue;
       for (size_t peer = 0; peer < peers; ++peer)
         messages.awaitReceived(arrivals[i * peers + peer]);
@@ -376,11 +376,10 @@ void PeerGroup::allGather(std::span<const CollectiveBuffer> buffers, DType type,
   });
 }
 
-/// All tensors as one message.
 void PeerGroup::gatherWhole(Messages &messages, std::span<const CollectiveBuffer> buffers,
                             int64_t width) {
   const int64_t bytes = countElements(buffers) * width;
-  std::byte *slots = receive(size() * bytes);
+  std::byte *slots = reserveReceived(size() * bytes);
   auto forEachBuffer = [&](auto visit) {
     int64_t begin = 0;
     for (const CollectiveBuffer &buffer : buffers) {
@@ -456,8 +455,8 @@ void PeerGroup::allToAll(const void *input, void *output, int64_t count, DType t
   });
 }
 
-/// The tree: a member at distance d from the root receives from the distance without the lowest bit
-/// of d, and sends to the distances with one more bit below.
+/// A binomial tree. The member at distance d from the root receives from the one at distance
+/// d - 2^b, where 2^b is the lowest set bit of d. It sends to distances d + 2^c for all c < b.
 void PeerGroup::broadcast(void *data, int64_t count, DType type, int root, Site site) {
   const int64_t bytes = count * getByteSize(type);
   const int distance = (rank() + size() - root) % size();
@@ -474,8 +473,8 @@ void PeerGroup::broadcast(void *data, int64_t count, DType type, int root, Site 
   });
 }
 
-/// In round r, each member hears of 2^r earlier ones (dissemination: Hensgen, Finkel and Manber,
-/// Int. J. of Parallel Programming 17, 1988).
+/// After round r, each member knows that the 2^r members before it have arrived (dissemination:
+/// Hensgen, Finkel and Manber, Int. J. of Parallel Programming 17, 1988).
 void PeerGroup::barrier(Site site) {
   const std::byte sent{};
   std::byte heard{};

@@ -113,6 +113,7 @@ private:
   /// Calls `visit` with each other member. Each member starts with the next one, to balance the
   /// load.
   template <typename Visit> void forEachPeer(Visit visit) const;
+  /// The elements of `width` bytes in a segment.
   int64_t segmentElements(int64_t width) const;
   /// Sends elements in segments.
   void sendSegments(Messages &messages, const std::byte *data, int64_t count, int64_t width,
@@ -142,14 +143,16 @@ private:
   void gatherByPairs(Messages &messages, const std::byte *own, int64_t bytes, Slot slot);
   template <typename Slot>
   void gatherByRing(Messages &messages, const std::byte *own, int64_t bytes, Slot slot);
+  /// Gathers all tensors as one message, by a tree.
   void gatherWhole(Messages &messages, std::span<const CollectiveBuffer> buffers, int64_t width);
   bool isFew() const { return size() <= kFewMembers; }
+  /// All-reduces small tensors: gathers the terms of all members, and reduces them.
   void reduceWhole(Messages &messages, std::span<const CollectiveBuffer> buffers, DType type,
                    Reduction op);
 
   /// `received` with at least `bytes` bytes. The buffer only grows, so that no step clears it
   /// again.
-  std::byte *receive(int64_t bytes);
+  std::byte *reserveReceived(int64_t bytes);
 
   // Reused between calls to avoid allocation.
   std::vector<Segment> segments;

@@ -22,7 +22,7 @@ std::string Continuation::add(const std::string &fragment) {
     held.clear();
     return last;
   }
-  // The longest end that begins a stop text stays.
+  // The longest suffix that begins a stop text is held back.
   size_t begun = 0;
   for (const std::string &stop : stops)
     for (size_t length = std::min(stop.size() - 1, held.size()); length > begun; --length)

@@ -1,4 +1,4 @@
-// A continuation while it is written: up to a stop text, which is not part of it.
+// The text of a continuation while it is generated. It ends before the first stop text.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,10 @@ class Continuation {
 public:
   explicit Continuation(std::vector<std::string> stops) : stops(std::move(stops)) {}
 
-  /// Adds a fragment. Returns what can be shown: not the beginning of what may become a stop text.
+  /// Adds a fragment. Returns the text that can be shown: a suffix that may become a stop text is
+  /// held back.
   std::string add(const std::string &fragment);
-  /// Returns the rest, if no stop text came.
+  /// Returns the text that is held back. Called at the end.
   std::string finish();
   bool isStopped() const { return stopped; }
   /// All that has been returned.

@@ -7,7 +7,7 @@ namespace titan::rt {
 
 namespace {
 
-constexpr std::string_view prefix = "train.";
+constexpr std::string_view turnPrefix = "train."; // of the function of a turn
 
 /// The inputs of all functions, each once. Functions of one program agree on the shape of an input.
 std::vector<InputSpec> getInputSpecs(const Program &program,
@@ -84,7 +84,7 @@ void TrainStep::read(const DataSource &data, int64_t firstSample, Batch &batch) 
 void TrainStep::load(const Batch &batch) {
   if (latest != none) {
     TurnState &turn = turns[latest];
-    turn.result = {read(turn.loss, turn.function), read(turn.norm, turn.function),
+    turn.result = {readScalar(turn.loss, turn.function), readScalar(turn.norm, turn.function),
                    executor.readOutputs("loss.", turn.function)};
     latest = none;
   }
@@ -104,7 +104,7 @@ bool TrainStep::hasRunAll() const {
   return std::all_of(turns.begin(), turns.end(), [](const TurnState &turn) { return turn.hasRun; });
 }
 
-double TrainStep::read(const Scalar &scalar, const std::string &function) const {
+double TrainStep::readScalar(const Scalar &scalar, const std::string &function) const {
   if (!scalar.tensor)
     return 0;
   if (!executor.device().isHost())
@@ -113,8 +113,9 @@ double TrainStep::read(const Scalar &scalar, const std::string &function) const 
                                                  : *reinterpret_cast<const float *>(scalar.data);
 }
 
-/// Visits the turns of the step that have run. The outputs of the latest one are in their memory.
-template <typename Visit> void TrainStep::forEachOfStep(Visit visit) const {
+/// Visits the turns of the step that have run. `result` has their outputs; those of the latest turn
+/// are still in the arena.
+template <typename Visit> void TrainStep::forEachTurnOfStep(Visit visit) const {
   for (size_t i = 0; i < turns.size(); ++i)
     if (i == latest || turns[i].result)
       visit(turns[i]);
@@ -122,18 +123,18 @@ template <typename Visit> void TrainStep::forEachOfStep(Visit visit) const {
 
 double TrainStep::loss() const {
   double sum = 0;
-  forEachOfStep([&](const TurnState &turn) {
-    sum += turn.result ? turn.result->loss : read(turn.loss, turn.function);
+  forEachTurnOfStep([&](const TurnState &turn) {
+    sum += turn.result ? turn.result->loss : readScalar(turn.loss, turn.function);
   });
   return sum;
 }
 
 double TrainStep::norm() const {
   if (turns.size() == 1 && latest == 0)
-    return read(turns[0].norm, turns[0].function);
+    return readScalar(turns[0].norm, turns[0].function);
   double square = 0;
-  forEachOfStep([&](const TurnState &turn) {
-    const double norm = turn.result ? turn.result->norm : read(turn.norm, turn.function);
+  forEachTurnOfStep([&](const TurnState &turn) {
+    const double norm = turn.result ? turn.result->norm : readScalar(turn.norm, turn.function);
     square += norm * norm;
   });
   return std::sqrt(square);
@@ -141,7 +142,7 @@ double TrainStep::norm() const {
 
 NamedNumbers TrainStep::losses() const {
   NamedNumbers all;
-  forEachOfStep([&](const TurnState &turn) {
+  forEachTurnOfStep([&](const TurnState &turn) {
     for (auto &loss :
          turn.result ? turn.result->losses : executor.readOutputs("loss.", turn.function))
       all.push_back(loss);
@@ -156,9 +157,9 @@ NamedNumbers TrainStep::metrics() const {
 NamedNumbers TrainStep::norms() const {
   NamedNumbers all;
   if (!executor.program().turns.empty())
-    forEachOfStep([&](const TurnState &turn) {
-      all.push_back({turn.function.substr(prefix.size()),
-                     turn.result ? turn.result->norm : read(turn.norm, turn.function)});
+    forEachTurnOfStep([&](const TurnState &turn) {
+      all.push_back({turn.function.substr(turnPrefix.size()),
+                     turn.result ? turn.result->norm : readScalar(turn.norm, turn.function)});
     });
   return all;
 }

@@ -69,16 +69,17 @@ private:
     std::optional<Result> result = {}; ///< of this step, once another turn follows
   };
   Scalar find(const char *name, const std::string &function) const;
-  double read(const Scalar &scalar, const std::string &function) const;
+  double readScalar(const Scalar &scalar, const std::string &function) const;
   /// Moves `next` to the first turn from `index` on that runs in this step.
   void moveTo(size_t index);
-  template <typename Visit> void forEachOfStep(Visit visit) const;
+  template <typename Visit> void forEachTurnOfStep(Visit visit) const;
 
   Executor &executor;
   std::vector<InputSpec> specs;
   std::vector<TurnState> turns;
   static constexpr size_t none = static_cast<size_t>(-1);
-  size_t next = 0, latest = none; // turns; `latest`: the one whose outputs are in their memory
+  size_t next = 0;      // turn
+  size_t latest = none; // turn whose outputs are still in the arena
   int64_t step = 0;
 };
 

@@ -54,7 +54,7 @@ private:
   int rank;
   std::vector<Mark> marks;
   std::vector<Span> spans;
-  std::mutex mutex;                        // of the lanes
+  std::mutex mutex;                        // guards `collectives`
   std::vector<CollectiveSpan> collectives; // written by the lanes only
 };
 

@@ -19,7 +19,7 @@ RankMessages::RankMessages(const Program &program, const Pipelines &pipelines, c
     : program(program), arena(arena), axis(pipelines.axis()),
       lanes(collectives.getWorld(), collectives.getMesh(), device) {
   std::vector<MessageRoute> routes;
-  for (int offset : pipelines.offsets())
+  for (int offset : pipelines.getMessageOffsets())
     routes.push_back({{axis}, offset});
   lanes.connect(routes);
   context.collectives = &lanes;

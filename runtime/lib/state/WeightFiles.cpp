@@ -18,14 +18,14 @@ namespace {
 
 constexpr Role parameterRole[] = {Role::Parameter};
 
-/// A parameter's part of a stored tensor.
+/// The elements of one parameter in a stored tensor.
 struct Contribution {
   const FileTensor *from;
   const StoredParameter *stored;
-  int64_t tensor; ///< the number among the stored tensors of `from`
+  int64_t tensor; ///< index among the stored tensors that contain `from`
 };
 
-/// A tensor to be written, of one parameter or several.
+/// A stored tensor to be written, with elements of one or several parameters.
 struct TargetTensor {
   TensorSpec spec;
   std::vector<Contribution> contributions;
@@ -42,7 +42,7 @@ bool isMerged(const WeightMap &map, const std::string &parameter) {
   return std::find(map.merged.begin(), map.merged.end(), parameter) != map.merged.end();
 }
 
-/// In the order of the parameters.
+/// The stored tensors of all parameters, in the order of the parameters.
 std::vector<TargetTensor> findTargets(const WeightMap &map,
                                       const std::vector<FileTensor> &fileTensors) {
   std::map<std::string, const StoredParameter *> byParameter;
@@ -70,7 +70,7 @@ std::vector<TargetTensor> findTargets(const WeightMap &map,
   return targets;
 }
 
-/// Copies a block of `from`, the memory of its rows, to the stored tensor.
+/// Copies a block from the shard `from` to the stored tensor. `size`: bytes of an element.
 void copyBlock(const StridedBlock &block, const std::byte *from, std::byte *stored, int64_t size) {
   from += block.local * size;
   stored += block.stored * size;
@@ -78,16 +78,16 @@ void copyBlock(const StridedBlock &block, const std::byte *from, std::byte *stor
     std::memcpy(stored, from, static_cast<size_t>(block.count * size));
     return;
   }
-  constexpr int64_t together = 32; // rows, so that caches hold both sides
-  for (int64_t row = 0; row < block.count; row += together)
+  constexpr int64_t rowsAtOnce = 32; // source and destination fit the cache
+  for (int64_t row = 0; row < block.count; row += rowsAtOnce)
     for (size_t j = 0; j < block.columns.size(); ++j)
-      for (int64_t i = row; i < std::min(block.count, row + together); ++i)
+      for (int64_t i = row; i < std::min(block.count, row + rowsAtOnce); ++i)
         std::memcpy(stored + (block.columns[j] + i * block.storedStride) * size,
                     from + (static_cast<int64_t>(j) + i * block.localStride) * size,
                     static_cast<size_t>(size));
 }
 
-/// Copies this rank's elements of the tensor to their offset in `bytes`.
+/// Copies this rank's elements of the parameter to their offsets in `bytes`, the stored tensor.
 void gather(Executor &executor, const Contribution &contribution, std::byte *bytes) {
   const FileTensor &from = *contribution.from;
   if (!executor.isWriter(*from.tensor))
@@ -110,8 +110,8 @@ void gather(Executor &executor, const Contribution &contribution, std::byte *byt
   });
 }
 
-/// The complete tensor on the first rank. Each byte is of one rank and 0 on all others, so that
-/// sums of integers join them.
+/// Collects the complete tensor on the first rank. Exactly one rank has each byte, and all others
+/// have 0, so an integer sum over the ranks is the tensor.
 void collect(Executor &executor, const TargetTensor &target, std::vector<int64_t> &words) {
   words.assign(static_cast<size_t>((target.countBytes() + 7) / 8), 0);
   for (const Contribution &contribution : target.contributions)
@@ -142,7 +142,8 @@ void writeTargets(Executor &executor, const std::string &path,
   executor.barrier("writing a file of weights");
 }
 
-/// The elements of this rank's shard. Runs of equal length at equal distances are rows.
+/// The elements of this rank's shard as matrices: consecutive runs of equal length and distance are
+/// the rows of one.
 std::vector<ElementRows> getElementRows(Executor &executor, const FileTensor &fileTensor) {
   std::vector<ElementRows> all;
   executor.getLayout(fileTensor.info).forEachRun([&](const ShardRun &run) {

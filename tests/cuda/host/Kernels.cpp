@@ -23,7 +23,7 @@
 namespace cuda_host {
 
 BuiltIn builtIn;
-Running running;
+KernelState running;
 
 namespace {
 

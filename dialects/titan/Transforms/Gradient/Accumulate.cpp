@@ -61,7 +61,7 @@ void Accumulator::sliceInputs() {
   auto microbatchDim =
       DimAttr::get(builder.getContext(), builder.getStringAttr("microbatches"), microbatches);
   for (BlockArgument argument : function.getArguments()) {
-    Dependence whole = dependence.get(argument);
+    Dependence whole = dependence.getDependence(argument);
     if (whole.kind != Dependence::Sliced)
       continue;
     auto type = cast<NamedTensorType>(argument.getType());
@@ -79,14 +79,14 @@ void Accumulator::sliceInputs() {
 /// value that all microbatches share leaves as a mean, so that the operation need not run once more
 /// outside, on the whole batch.
 bool Accumulator::isLeaving(Value result) const {
-  return (isShared(result) || dependence.get(result).kind == Dependence::Accumulated) &&
+  return (isShared(result) || dependence.getDependence(result).kind == Dependence::Accumulated) &&
          llvm::any_of(result.getUsers(), [&](Operation *user) {
            return !dependence.isInLoop(block.findAncestorOpInBlock(*user));
          });
 }
 
 bool Accumulator::isShared(Value result) const {
-  return dependence.get(result).kind == Dependence::Invariant &&
+  return dependence.getDependence(result).kind == Dependence::Invariant &&
          isa<FloatType>(cast<NamedTensorType>(result.getType()).getElementType());
 }
 
@@ -124,7 +124,7 @@ RepeatOp Accumulator::buildLoop() {
   IRMapping mapping;
   for (auto [pair, slice] : llvm::zip_equal(slicedInputs, iteration.getScannedArgs()))
     mapping.map(pair.first, slice);
-  auto dependences = [&](Value value) { return dependence.get(value); };
+  auto dependences = [&](Value value) { return dependence.getDependence(value); };
   ChunkBody chunk(dependences, microbatches);
   for (Operation *op : body)
     chunk.setChunkTypes(op, inside.clone(*op, mapping));
@@ -185,7 +185,7 @@ static LogicalResult checkSizes(func::FuncOp function, const BatchDependence &de
                                 StringAttr dim, int64_t microbatches) {
   WalkResult result = function.walk([&](Operation *op) -> WalkResult {
     for (Value value : op->getResults()) {
-      Dependence is = dependence.get(value);
+      Dependence is = dependence.getDependence(value);
       auto type = dyn_cast<NamedTensorType>(value.getType());
       if (type && is.kind == Dependence::Sliced && type.getShape()[is.dim] % microbatches != 0)
         return op->emitError("cannot compute the step in ")

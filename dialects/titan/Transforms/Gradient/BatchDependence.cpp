@@ -14,7 +14,8 @@ bool BatchDependence::set(Value value, Dependence dependence) {
 }
 
 bool BatchDependence::hasKind(Operation *op, Dependence::Kind kind) const {
-  return llvm::any_of(op->getOperands(), [&](Value value) { return get(value).kind == kind; });
+  return llvm::any_of(op->getOperands(),
+                      [&](Value value) { return getDependence(value).kind == kind; });
 }
 
 /// Zero, also if expanded or under a sharding constraint: the initial value of a sum.
@@ -64,7 +65,7 @@ bool BatchDependence::isLinearInSums(Operation *op) const {
     return false;
   return llvm::any_of(ruled.getShardingRule().linearSets, [&](const std::vector<unsigned> &set) {
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-      Dependence::Kind kind = get(operand).kind;
+      Dependence::Kind kind = getDependence(operand).kind;
       bool inSet = llvm::is_contained(set, i);
       if (inSet ? kind != Dependence::Accumulated && kind != Dependence::Zero
                 : kind == Dependence::Accumulated)
@@ -80,7 +81,7 @@ void BatchDependence::setResults(Operation *op, Dependence dependence) {
 }
 
 LogicalResult BatchDependence::followSliced(Operation *op) {
-  auto results = inferResults(op, [&](Value value) { return get(value); });
+  auto results = inferResults(op, [&](Value value) { return getDependence(value); });
   if (!results)
     return op->emitError(
                "needs the whole batch at once, so the step cannot be split into microbatches of `")
@@ -102,7 +103,7 @@ LogicalResult BatchDependence::followSliced(Operation *op) {
 /// A sum over inputs, such as the number of valid tokens, is computed before the loop.
 void BatchDependence::computeBeforeLoop(Operation *op) {
   for (Value result : op->getResults())
-    if (data.contains(result) && get(result).kind == Dependence::Accumulated) {
+    if (data.contains(result) && getDependence(result).kind == Dependence::Accumulated) {
       set(result, {});
       if (op->getParentOfType<RepeatOp>())
         dataSumsInRepeats.insert(op);
@@ -156,9 +157,9 @@ LogicalResult BatchDependence::followBody(const RepeatVariant &body, bool &chang
   RepeatOp repeat = body.getRepeat();
   set(body.getIndex(), {});
   for (auto [i, argument] : llvm::enumerate(body.getIterArgs()))
-    set(argument, get(repeat.getResult(i)));
+    set(argument, getDependence(repeat.getResult(i)));
   for (auto [stack, slice, number] : body.getScannedInputs()) {
-    Dependence dependence = get(stack);
+    Dependence dependence = getDependence(stack);
     if (dependence.kind == Dependence::Sliced && dependence.dim == 0)
       return repeat.emitError("iterates over `") << dim.getValue() << '`';
     set(slice, dependence.kind == Dependence::Sliced
@@ -169,8 +170,8 @@ LogicalResult BatchDependence::followBody(const RepeatVariant &body, bool &chang
     return failure();
   for (auto [i, yielded] : llvm::enumerate(body.getYieldedIterArgs())) {
     Value result = repeat.getResult(i);
-    Dependence dependence = get(result);
-    if (failed(join(repeat, get(yielded), dependence)))
+    Dependence dependence = getDependence(result);
+    if (failed(join(repeat, getDependence(yielded), dependence)))
       return failure();
     changed |= set(result, dependence);
   }
@@ -181,7 +182,7 @@ LogicalResult BatchDependence::followBody(const RepeatVariant &body, bool &chang
 LogicalResult BatchDependence::followStackedOutput(RepeatOp repeat, OpResult stack) {
   Dependence joined{Dependence::Zero};
   for (Value yielded : repeat.getYielded(stack.getResultNumber())) {
-    Dependence dependence = get(yielded);
+    Dependence dependence = getDependence(yielded);
     if (dependence.kind == Dependence::Invariant && isZero(yielded))
       dependence = {Dependence::Zero};
     if (failed(join(repeat, dependence, joined)))
@@ -196,8 +197,8 @@ LogicalResult BatchDependence::followStackedOutput(RepeatOp repeat, OpResult sta
 
 LogicalResult BatchDependence::followRepeat(RepeatOp repeat) {
   for (auto [i, init] : llvm::enumerate(repeat.getInits())) {
-    bool startsAtZero = get(init).kind == Dependence::Invariant && isZero(init);
-    set(repeat.getResult(i), startsAtZero ? Dependence{Dependence::Zero} : get(init));
+    bool startsAtZero = getDependence(init).kind == Dependence::Invariant && isZero(init);
+    set(repeat.getResult(i), startsAtZero ? Dependence{Dependence::Zero} : getDependence(init));
   }
   for (bool changed = true; changed;) {
     changed = false;
@@ -211,12 +212,14 @@ LogicalResult BatchDependence::followRepeat(RepeatOp repeat) {
   bool isSliced = false, after = false;
   repeat.walk([&](Operation *op) {
     for (Value result : op->getResults()) {
-      Dependence::Kind kind = get(result).kind;
+      Dependence::Kind kind = getDependence(result).kind;
       isSliced |= kind == Dependence::Sliced || kind == Dependence::Accumulated;
       after |= kind == Dependence::AfterAccumulation;
     }
   });
-  auto isAfter = [&](Value result) { return get(result).kind == Dependence::AfterAccumulation; };
+  auto isAfter = [&](Value result) {
+    return getDependence(result).kind == Dependence::AfterAccumulation;
+  };
   if (isSliced && after && llvm::none_of(repeat.getIterResults(), isAfter) &&
       llvm::any_of(repeat.getStackedOutputs(), isAfter))
     toDistribute.insert(repeat);
@@ -252,7 +255,7 @@ bool titan::ir::readsAny(Operation *op, Block &block, const DenseSet<Operation *
 void BatchDependence::collectLoop(Block &block) {
   for (Operation &op : block.without_terminator())
     if (llvm::any_of(op.getResults(), [&](Value result) {
-          Dependence::Kind kind = get(result).kind;
+          Dependence::Kind kind = getDependence(result).kind;
           return kind == Dependence::Sliced || kind == Dependence::Accumulated;
         }))
       inLoop.insert(&op);
@@ -265,7 +268,7 @@ void BatchDependence::closeLoop(Block &block) {
   DenseSet<Operation *> reached = inLoop;
   for (Operation &op : block.without_terminator()) {
     bool isShared = llvm::all_of(op.getOperands(), [&](Value operand) {
-      Dependence::Kind kind = get(operand).kind;
+      Dependence::Kind kind = getDependence(operand).kind;
       return kind == Dependence::Invariant || kind == Dependence::Zero;
     });
     if (isShared && readsAny(&op, block, reached))
@@ -295,7 +298,7 @@ FailureOr<BatchDependence> BatchDependence::analyze(func::FuncOp function, Strin
     return failure();
   dependence.collectLoop(block);
   for (Value returned : block.getTerminator()->getOperands())
-    if (dependence.get(returned).kind == Dependence::Sliced)
+    if (dependence.getDependence(returned).kind == Dependence::Sliced)
       return function.emitError("returns a value with the dimension `")
              << dim.getValue() << "`, which is never complete";
   return dependence;

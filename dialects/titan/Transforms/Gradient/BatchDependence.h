@@ -21,7 +21,7 @@ public:
   static mlir::FailureOr<BatchDependence> analyze(mlir::func::FuncOp function, mlir::StringAttr dim,
                                                   int64_t microbatches);
 
-  Dependence get(mlir::Value value) const { return dependences.lookup(value); }
+  Dependence getDependence(mlir::Value value) const { return dependences.lookup(value); }
   llvm::ArrayRef<RepeatOp> getToDistribute() const { return toDistribute.getArrayRef(); }
   /// Operations in repeats that sum inputs over the dimension. They belong before the repeat: the
   /// loop over microbatches encloses the repeat, but needs the sums over the whole batch.

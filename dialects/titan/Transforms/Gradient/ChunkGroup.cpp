@@ -81,7 +81,7 @@ const dist::Factor *ChunkGroup::findFactor(Operation *op, const dist::ShardingRu
     return it == rule.factors.end() ? nullptr : &*it;
   };
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    if (Dependence dependence = get(operand);
+    if (Dependence dependence = getDependence(operand);
         contains(operand.getDefiningOp()) && dependence.kind == Dependence::Sliced)
       return find([&, i = i](const dist::Factor &factor) {
         return factor.operandDims[i] == static_cast<int>(dependence.dim);
@@ -112,7 +112,7 @@ bool ChunkGroup::follow(Operation *op) {
   const dist::Factor *factor = findFactor(op, rule);
   auto touches = [&](ValueRange values) {
     return llvm::any_of(values, [&](Value value) {
-      return hasDim(value, dim) || get(value).kind != Dependence::Invariant;
+      return hasDim(value, dim) || getDependence(value).kind != Dependence::Invariant;
     });
   };
   if (!factor) // equal for all chunks
@@ -121,7 +121,7 @@ bool ChunkGroup::follow(Operation *op) {
     if (int at = factor->operandDims[i]; at >= 0 && !contains(operand.getDefiningOp())) {
       Dependence dependence{Dependence::Sliced, static_cast<unsigned>(at)};
       // A value cannot be sliced along two dimensions.
-      if (!sliced.insert(operand) && get(operand) != dependence)
+      if (!sliced.insert(operand) && getDependence(operand) != dependence)
         return false;
       dependences[operand] = dependence;
     }
@@ -135,7 +135,7 @@ bool ChunkGroup::follow(Operation *op) {
         dependences[result] = {Dependence::Sliced, static_cast<unsigned>(at)};
     return !touches(op->getOperands());
   }
-  auto results = inferResults(op, [&](Value value) { return get(value); });
+  auto results = inferResults(op, [&](Value value) { return getDependence(value); });
   if (results)
     for (auto [result, dependence] : llvm::zip_equal(op->getResults(), *results))
       dependences[result] = dependence;
@@ -149,7 +149,7 @@ void ChunkGroup::followResults() {
       bool isRead = llvm::any_of(result.getUsers(), [&](Operation *user) {
         return !contains(block->findAncestorOpInBlock(*user));
       });
-      Dependence::Kind kind = get(result).kind;
+      Dependence::Kind kind = getDependence(result).kind;
       if (isRead && kind != Dependence::Invariant)
         (kind == Dependence::Accumulated ? sums : stacked).push_back(result);
     }
@@ -164,7 +164,7 @@ Value ChunkGroup::findLargeOutside(GetSize getSize) const {
   return nullptr;
 }
 
-int64_t ChunkGroup::getSize() const {
+int64_t ChunkGroup::getChunkableSize() const {
   int64_t size = 0;
   for (auto [value, dependence] : dependences)
     if (dependence.kind == Dependence::Sliced)

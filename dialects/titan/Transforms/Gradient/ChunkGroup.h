@@ -26,7 +26,7 @@ public:
   /// The operations of `block` that produce or read large values, and the operations on paths
   /// between these. A value is large if it has the dimension `dim` and more than half the elements
   /// of the largest such value. Fails if an operation cannot run in chunks of `dim`, or if a large
-  /// value stays whole.
+  /// value is used whole, outside the group.
   static mlir::FailureOr<ChunkGroup> find(mlir::Block &block, mlir::StringAttr dim, GetSize getSize,
                                           Obstacle &obstacle);
   /// The same restricted to `scope`. Here the largest value that no repeat returns counts, and
@@ -35,8 +35,9 @@ public:
                                             mlir::Block &block, mlir::StringAttr dim,
                                             GetSize getSize, Obstacle &obstacle);
 
-  Dependence get(mlir::Value value) const { return dependences.lookup(value); }
-  /// In block order.
+  /// How a value of the group depends on the chunk.
+  Dependence getDependence(mlir::Value value) const { return dependences.lookup(value); }
+  /// The operations of the group, in block order.
   llvm::ArrayRef<mlir::Operation *> getOps() const { return ops.getArrayRef(); }
   bool contains(mlir::Operation *op) const { return ops.contains(op); }
   /// True for direct and indirect users of the group's results.
@@ -49,7 +50,7 @@ public:
 
   /// The greatest common divisor of all sliced dimensions; the number of chunks must divide it. An
   /// operation may merge the dimension with others, so these sizes differ.
-  int64_t getSize() const;
+  int64_t getChunkableSize() const;
 
 private:
   ChunkGroup(mlir::Block &block, mlir::StringAttr dim) : block(&block), dim(dim) {}

@@ -53,17 +53,18 @@ private:
 
 /// The name of the sliced dimension in `value`.
 StringAttr ChunkLoopBuilder::getName(Value value) {
-  return cast<NamedTensorType>(value.getType()).getDims()[group.get(value).dim].getName();
+  return cast<NamedTensorType>(value.getType()).getDims()[group.getDependence(value).dim].getName();
 }
 
 NamedTensorType ChunkLoopBuilder::chunkType(Value value) {
-  return getChunkType(cast<NamedTensorType>(value.getType()), group.get(value).dim, chunks);
+  return getChunkType(cast<NamedTensorType>(value.getType()), group.getDependence(value).dim,
+                      chunks);
 }
 
 /// The type with the sliced dimension split in two: `[..., chunks, dim / chunks, ...]`.
 NamedTensorType ChunkLoopBuilder::splitType(Value value) {
   SmallVector<DimAttr> dims(chunkType(value).getDims());
-  dims.insert(dims.begin() + group.get(value).dim, chunkDim);
+  dims.insert(dims.begin() + group.getDependence(value).dim, chunkDim);
   return NamedTensorType::get(chunkType(value).getElementType(), dims);
 }
 
@@ -101,7 +102,7 @@ void ChunkLoopBuilder::fillLoop(RepeatOp loop) {
   IRMapping mapping;
   for (auto [value, slice] : llvm::zip_equal(group.getSliced(), iteration.getScannedArgs()))
     mapping.map(value, slice);
-  auto dependences = [&](Value value) { return group.get(value); };
+  auto dependences = [&](Value value) { return group.getDependence(value); };
   ChunkBody chunk(dependences, chunks);
   for (Operation *op : group.getOps())
     chunk.setChunkTypes(op, inside.clone(*op, mapping));

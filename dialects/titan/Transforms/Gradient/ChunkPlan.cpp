@@ -89,7 +89,7 @@ int64_t ChunkPlanner::chooseNumChunks(const ChunkGroup &group, int64_t minChunkB
   int64_t largest = 0, sum = 0;
   for (Operation *op : group.getOps())
     for (Value result : op->getResults())
-      if (group.get(result).kind == Dependence::Sliced && !willBeFused(op))
+      if (group.getDependence(result).kind == Dependence::Sliced && !willBeFused(op))
         largest = std::max(largest, getBytes(result));
   for (Value value : group.getSums())
     sum = std::max(sum, getBytes(value));
@@ -97,7 +97,7 @@ int64_t ChunkPlanner::chooseNumChunks(const ChunkGroup &group, int64_t minChunkB
     return 1;
   constexpr int64_t large = int64_t{128} << 20;
   const int64_t most = std::max({minChunkBytes, sum / 2, std::min(sum, large)});
-  return countChunks(group.getSize(), largest, most);
+  return countChunks(group.getChunkableSize(), largest, most);
 }
 
 FailureOr<ChunkGroup> ChunkPlanner::findGroup(DimAttr dim) {
@@ -177,7 +177,7 @@ std::optional<ChunkPlan> ChunkPlanner::find(int64_t chunks) {
     auto group = findGroup(dim);
     if (failed(group) && isa_and_nonnull<RepeatOp>(obstacle.op))
       group = findHead(dim);
-    if (succeeded(group) && group->getSize() % chunks == 0)
+    if (succeeded(group) && group->getChunkableSize() % chunks == 0)
       return ChunkPlan{std::move(*group), dim, chunks};
   }
   return std::nullopt;

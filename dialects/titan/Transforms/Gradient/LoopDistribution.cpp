@@ -183,9 +183,11 @@ FailureOr<RepeatOp> titan::ir::distributeRepeat(RepeatOp repeat, ArrayRef<unsign
 LogicalResult titan::ir::distributeRepeat(RepeatOp repeat, const BatchDependence &dependence) {
   SmallVector<unsigned> moved;
   for (Value stack : repeat.getStackedOutputs())
-    if (dependence.get(stack).kind == Dependence::AfterAccumulation)
+    if (dependence.getDependence(stack).kind == Dependence::AfterAccumulation)
       moved.push_back(cast<OpResult>(stack).getResultNumber());
-  auto isSum = [&](Value value) { return dependence.get(value).kind == Dependence::Accumulated; };
+  auto isSum = [&](Value value) {
+    return dependence.getDependence(value).kind == Dependence::Accumulated;
+  };
   return distributeRepeat(repeat, moved, isSum,
                           "needs a sum over the whole batch together with an iteration argument, "
                           "so the step cannot be split into microbatches");

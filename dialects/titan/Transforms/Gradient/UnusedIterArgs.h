@@ -1,15 +1,16 @@
-// Iteration arguments without effect.
+// Removes iteration arguments without effect.
 //
-// The logits need no loss, and a turn needs no loss of others. A repeat of a model may pass one
-// from iteration to iteration.
+// A repeat may pass a term of the loss from iteration to iteration. Some programs do not need it:
+// the program of logits needs no loss, and a turn (the update for one of several losses) needs only
+// its own loss.
 #pragma once
 
 #include "dialects/titan/IR/Titan.h"
 
 namespace titan::ir {
 
-/// Removes the iteration arguments of the repeats in `region` on which nothing but themselves
-/// depends, and all dead operations.
+/// Removes all dead operations in `region`, and the iteration arguments of its repeats that only
+/// their own next values depend on.
 void dropUnusedIterArgs(mlir::Region &region);
 
 } // namespace titan::ir

@@ -75,12 +75,15 @@ private:
   /// Whether the slots can replace the samples: no operation depends on the number of a sample, or
   /// has an attribute with the name of their dimension, which a block may have renamed.
   bool haveOwnRows() const {
-    auto isOfSamples = [&](Value value) { return samples->get(value).kind == Dependence::Sliced; };
+    auto isOfSamples = [&](Value value) {
+      return samples->getDependence(value).kind == Dependence::Sliced;
+    };
     auto depends = [&](Operation *op) -> WalkResult {
       auto namesSamples = [&](Value value) {
         if (!isOfSamples(value))
           return false;
-        const StringAttr name = getTensorType(value).getDims()[samples->get(value).dim].getName();
+        const StringAttr name =
+            getTensorType(value).getDims()[samples->getDependence(value).dim].getName();
         return llvm::any_of(op->getAttrs(),
                             [&](NamedAttribute each) { return each.getValue() == name; });
       };
@@ -98,10 +101,10 @@ private:
 
   void setType(Value original, Value copy) const {
     SmallVector<DimAttr> dims(getTensorType(original).getDims());
-    if (const Dependence rows = chunks.get(original); rows.kind == Dependence::Sliced)
+    if (const Dependence rows = chunks.getDependence(original); rows.kind == Dependence::Sliced)
       dims[rows.dim] = getChunk(dims[rows.dim]);
     if (slots)
-      if (const Dependence rows = samples->get(original); rows.kind == Dependence::Sliced)
+      if (const Dependence rows = samples->getDependence(original); rows.kind == Dependence::Sliced)
         dims[rows.dim] = slots;
     copy.setType(NamedTensorType::get(getTensorType(original).getElementType(), dims));
   }
@@ -174,7 +177,7 @@ private:
     Operation *op = operand.getOwner();
     Value rows = operand.get(), &whole = caches[{rows, op->getBlock()}];
     if (!whole) {
-      const unsigned at = chunks.get(original->get()).dim;
+      const unsigned at = chunks.getDependence(original->get()).dim;
       SmallVector<DimAttr> dims(getTensorType(rows).getDims());
       dims[at] = getTensorType(original->get()).getDims()[at];
       auto type = NamedTensorType::get(getTensorType(rows).getElementType(), dims);
@@ -247,7 +250,7 @@ private:
   static bool isPositional(Operation *op, const PositionChunks &of) {
     if (!isa<PositionalOpInterface>(op))
       return false;
-    const Dependence rows = of.get(op->getResult(0));
+    const Dependence rows = of.getDependence(op->getResult(0));
     auto isOfRows = [&](const dist::Factor &factor) {
       return factor.isPositional && factor.resultDims[0] == static_cast<int>(rows.dim);
     };
@@ -260,7 +263,7 @@ private:
     if (!isPositional(original, chunks))
       return success();
     auto copy = cast<PositionalOpInterface>(mapping.lookup(original));
-    const unsigned at = chunks.get(original->getResult(0)).dim;
+    const unsigned at = chunks.getDependence(original->getResult(0)).dim;
     OpBuilder builder(copy->getContext());
     builder.setInsertionPointAfter(copy);
     Value moved =

@@ -64,7 +64,7 @@ public:
   }
 
 private:
-  bool hasRows(Value value) const { return chunks.get(value).kind == Dependence::Sliced; }
+  bool hasRows(Value value) const { return chunks.getDependence(value).kind == Dependence::Sliced; }
 
   /// Rows and weights of which `value` is the product, if the rows are narrower. The weights alone
   /// have the dimension `head`.

@@ -23,7 +23,7 @@ static bool isSliced(Dependence dependence) {
 
 /// Notes that the operation reads the rows of the chunk of an operand that is whole.
 void PositionChunks::slice(OpOperand &operand, unsigned at) {
-  if (!isSliced(get(operand.get())))
+  if (!isSliced(getDependence(operand.get())))
     sliced[&operand] = at;
 }
 
@@ -33,11 +33,11 @@ bool PositionChunks::hasAllPositions(Value value, unsigned at) const {
   return cast<NamedTensorType>(value.getType()).getDims()[at].getSize() == positions;
 }
 
-/// The name of the dimension of the rows of the first operand that has rows. A block may have renamed
-/// the positions.
+/// The name of the dimension of the rows of the first operand that has rows. A block may have
+/// renamed the positions.
 StringAttr PositionChunks::getNameOfRows(Operation *op) const {
   for (Value operand : op->getOperands())
-    if (const Dependence rows = get(operand); isSliced(rows))
+    if (const Dependence rows = getDependence(operand); isSliced(rows))
       return cast<NamedTensorType>(operand.getType()).getDims()[rows.dim].getName();
   return nullptr;
 }
@@ -48,7 +48,7 @@ const dist::Factor *PositionChunks::findFactor(Operation *op, const dist::Shardi
   const dist::Factor *found = nullptr;
   for (OpOperand &operand : op->getOpOperands()) {
     const unsigned i = operand.getOperandNumber();
-    const Dependence rows = get(operand.get());
+    const Dependence rows = getDependence(operand.get());
     if (!isSliced(rows) || llvm::is_contained(except, i))
       continue;
     const auto here = llvm::find_if(rule.factors, [&](const dist::Factor &factor) {
@@ -88,7 +88,7 @@ bool PositionChunks::visitCausal(Operation *op, ArrayRef<unsigned> operands) {
     return refuse(op, "does not have one row per position");
   causal.insert(op);
   for (unsigned i : operands)
-    if (isSliced(get(op->getOperand(i))))
+    if (isSliced(getDependence(op->getOperand(i))))
       cached.insert(&op->getOpOperand(i));
   for (auto [result, at] : llvm::zip_equal(op->getResults(), factor->resultDims))
     dependences[result] = rowsAlong(at);
@@ -102,7 +102,7 @@ bool PositionChunks::visit(Operation *op) {
   if (!ruled)
     return refuse(op, "is not known by position");
   dist::ShardingRule rule = ruled.getShardingRule();
-  if (llvm::none_of(op->getOperands(), [&](Value value) { return isSliced(get(value)); }))
+  if (llvm::none_of(op->getOperands(), [&](Value value) { return isSliced(getDependence(value)); }))
     return visitNullary(op, rule);
   if (auto mixing = dyn_cast<CausalOpInterface>(op))
     if (auto operands = mixing.getCausalOperands(getNameOfRows(op)); !operands.empty())
@@ -117,7 +117,7 @@ bool PositionChunks::visit(Operation *op) {
     for (OpOperand &operand : op->getOpOperands())
       if (auto it = sliced.find(&operand); operand.get() == value && it != sliced.end())
         return rowsAlong(it->second);
-    return get(value);
+    return getDependence(value);
   });
   if (!results || !llvm::all_of(*results, isSliced) ||
       !llvm::all_of(llvm::zip_equal(op->getResults(), *results), [&](auto pair) {
@@ -135,7 +135,8 @@ bool PositionChunks::visitBodies(RepeatOp repeat, bool &changed) {
     if (!visitBlock(body.getBlock()))
       return false;
     for (auto [i, argument] : llvm::enumerate(body.getIterArgs())) {
-      const Dependence yielded = get(body.getYieldedIterArgs()[i]), rows = get(argument);
+      const Dependence yielded = getDependence(body.getYieldedIterArgs()[i]),
+                       rows = getDependence(argument);
       if (isSliced(yielded) && isSliced(rows) && yielded != rows)
         return refuse(repeat, "has rows along different dimensions");
       if (isSliced(rows))
@@ -154,9 +155,9 @@ bool PositionChunks::visitBodies(RepeatOp repeat, bool &changed) {
 bool PositionChunks::visitRepeat(RepeatOp repeat) {
   for (const RepeatVariant &body : repeat.getVariants()) {
     for (auto [init, argument] : llvm::zip_equal(repeat.getInits(), body.getIterArgs()))
-      dependences[argument] = get(init);
+      dependences[argument] = getDependence(init);
     for (auto [input, slot, number] : body.getScannedInputs())
-      if (Dependence rows = get(input); isSliced(rows)) {
+      if (Dependence rows = getDependence(input); isSliced(rows)) {
         if (rows.dim == 0)
           return refuse(repeat, "iterates over positions");
         dependences[slot] = rowsAlong(rows.dim - 1);
@@ -169,14 +170,14 @@ bool PositionChunks::visitRepeat(RepeatOp repeat) {
   }
   for (const RepeatVariant &body : repeat.getVariants()) {
     for (auto [argument, result] : llvm::zip_equal(body.getIterArgs(), repeat.getIterResults()))
-      dependences[result] = get(argument);
+      dependences[result] = getDependence(argument);
     for (auto [value, output, operand] : body.getStackedOutputs())
-      if (Dependence rows = get(value); isSliced(rows))
+      if (Dependence rows = getDependence(value); isSliced(rows))
         dependences[output] = rowsAlong(rows.dim + 1);
   }
   for (const RepeatVariant &body : repeat.getVariants())
     for (auto [value, output, operand] : body.getStackedOutputs())
-      if (Dependence rows = get(output); isSliced(rows))
+      if (Dependence rows = getDependence(output); isSliced(rows))
         slice(body.getYield()->getOpOperand(operand), rows.dim - 1);
   return true;
 }
@@ -198,7 +199,7 @@ FailureOr<PositionChunks> PositionChunks::find(func::FuncOp function, StringAttr
   Block &body = function.getBody().front();
   bool hasRows = chunks.visitBlock(body);
   for (Value result : body.getTerminator()->getOperands())
-    if (hasRows && !isSliced(chunks.get(result)))
+    if (hasRows && !isSliced(chunks.getDependence(result)))
       hasRows = chunks.refuse(body.getTerminator(), "returns a value without one row per position");
   obstacle = chunks.obstacle;
   if (!hasRows)

@@ -26,7 +26,7 @@ public:
                                               Obstacle &obstacle);
 
   /// `Sliced` along the dimension of the rows, or `Invariant`.
-  Dependence get(mlir::Value value) const { return dependences.lookup(value); }
+  Dependence getDependence(mlir::Value value) const { return dependences.lookup(value); }
   /// The operands without one row per position, such as a parameter with the dimension `dim`, of
   /// operations that need the rows of the chunk; and the dimension to slice.
   const llvm::MapVector<mlir::OpOperand *, unsigned> &getSlicedOperands() const { return sliced; }

@@ -90,7 +90,7 @@ TEST(Pipelines, Functions) {
   EXPECT_TRUE(first.runs("forward.0"));
   EXPECT_FALSE(first.runs("forward.1"));
   EXPECT_EQ(first.axis(), 1);
-  EXPECT_EQ(first.offsets(), std::vector<int>{1});
+  EXPECT_EQ(first.getMessageOffsets(), std::vector<int>{1});
 }
 
 // A program without pipelines is whole on every rank.
