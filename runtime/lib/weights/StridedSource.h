@@ -24,6 +24,8 @@ public:
 private:
   void convert(const std::byte *from, int64_t count, std::byte *to) const;
   template <typename Word>
+  void readColumn(const StridedBlock &block, const std::byte *from, std::byte *to) const;
+  template <typename Word>
   void readAs(const StridedBlock &block, const std::byte *from, std::byte *to) const;
 
   std::span<const std::byte> bytes;

@@ -47,14 +47,16 @@ void expectBlock(const Case &what, const StridedBlock &block, int64_t storedElem
 
 constexpr Case cases[] = {{"BF16", DType::F32}, {"BF16", DType::BF16}, {"F16", DType::F64},
                           {"F32", DType::F32},  {"F32", DType::BF16},  {"F64", DType::F64},
-                          {"F64", DType::F32},  {"I8", DType::I64},    {"U8", DType::F32},
-                          {"BOOL", DType::Bool}};
+                          {"F64", DType::F32},  {"I64", DType::I64},   {"I32", DType::I64},
+                          {"U32", DType::F32},  {"I16", DType::I64},   {"U16", DType::I64},
+                          {"I8", DType::I64},   {"U8", DType::F32},    {"BOOL", DType::Bool}};
 
-// Columns in any order, complete register blocks and rests, dense rows and rows apart.
+// Columns in any order, complete register blocks and rests, dense rows and rows apart. Widths
+// beside 64 have a rest of the columns that are read together.
 TEST(StridedSource, ReadsColumns) {
   std::mt19937 random(3);
   for (const Case &what : cases)
-    for (int64_t width : {1, 2, 7, 16, 37, 512})
+    for (int64_t width : {1, 2, 7, 16, 37, 63, 64, 65, 200, 512})
       for (int64_t count : {1, 5, 32, 100})
         for (int64_t apart : {0, 3}) {
           std::vector<int64_t> columns(static_cast<size_t>(width));
@@ -63,6 +65,18 @@ TEST(StridedSource, ReadsColumns) {
           const int64_t pitch = width + apart;
           expectBlock(what, {0, 5, pitch, 2, 1, columns, count}, 1102, 6 + count * pitch, random);
         }
+}
+
+// Lines that begin anywhere in those of the cache: the first and the last rows are fewer.
+TEST(StridedSource, ReadsColumnsFromEveryOffset) {
+  std::mt19937 random(5);
+  for (const Case &what : {cases[0], cases[3], cases[5], cases[12]})
+    for (int64_t offset = 0; offset < 64; ++offset) {
+      std::vector<int64_t> columns(70);
+      for (size_t j = 0; j < columns.size(); ++j)
+        columns[j] = static_cast<int64_t>(j) * 256;
+      expectBlock(what, {0, 0, 96, offset, 1, columns, 150}, offset + 70 * 256, 150 * 96, random);
+    }
 }
 
 TEST(StridedSource, ReadsRuns) {
