@@ -200,10 +200,13 @@ Value Arithmetic::compare(const BinaryExpr &expr, const Value &lhs, const Value 
     return compareChoice(expr, rhs, lhs);
   if (lhs.isNumber() && rhs.isNumber())
     return Value::ofBool(holds(expr.op, lhs.number(), rhs.number()));
+  const bool asksForEquality = expr.op == BinaryOp::Eq || expr.op == BinaryOp::Ne;
+  if (asksForEquality && (lhs.kind == Value::Kind::None || rhs.kind == Value::Kind::None))
+    return Value::ofBool((lhs == rhs) == (expr.op == BinaryOp::Eq)); // an argument may be a tensor
   if (lhs.isTensor() || rhs.isTensor())
     return elaboration.tensors.elementwise(compareWord(expr.op), lhs, rhs, expr.opLoc,
                                            expr.lhs->loc, expr.rhs->loc);
-  if (expr.op == BinaryOp::Eq || expr.op == BinaryOp::Ne)
+  if (asksForEquality)
     return Value::ofBool((lhs == rhs) == (expr.op == BinaryOp::Eq));
   report(Code::BadOperands, expr.opLoc,
          std::string("`") + syntax::spelling(expr.op) + "` of " + lhs.describe() + " and " +

@@ -41,10 +41,13 @@ Value Builtins::window(CallArgs &args) {
   return {};
 }
 
-/// `document(ids)`: positions with equal numbers.
+/// `document(ids)`: positions with equal numbers; `document(none)` allows all.
 Value Builtins::document(CallArgs &args) {
-  if (!args.expect(1, 1, false, false) ||
-      !expectTensor(args[0], args.getLoc(0), "the argument of `document`"))
+  if (!args.expect(1, 1, false, false))
+    return {};
+  if (args[0].kind == Value::Kind::None)
+    return Value::ofMask({});
+  if (!expectTensor(args[0], args.getLoc(0), "the argument of `document`"))
     return {};
   if (DType dtype = getTensorType(args[0]).dtype; dtype != DType::I64) {
     report(Code::DTypeMismatch, args.getLoc(0),
