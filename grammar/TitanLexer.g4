@@ -24,6 +24,7 @@ FOR: 'for';
 OPTIONAL: 'optional';
 UNLESS: 'unless';
 IGNORE: 'ignore';
+TRAINING: 'training';
 DATA: 'data';
 DIMS: 'dims';
 PARAM: 'param';

@@ -98,7 +98,7 @@ configBody: LBRACE terminator? configEntry* RBRACE;
 configEntry
     : ( configKeys elements? ASSIGN expr (DEFAULT expr)?
       | OPTIONAL configKeys (UNLESS configKey EQ expr)? configBody
-      | IGNORE configKey (COMMA configKey)*
+      | (IGNORE | TRAINING) configKey (COMMA configKey)*
       ) terminator
     ;
 configKeys: configKey (OR configKey)*;

@@ -31,10 +31,11 @@ std::vector<ConfigEntry> Builder::buildEntries(P::ConfigBodyContext &context) {
 
 ConfigEntry Builder::buildEntry(P::ConfigEntryContext &context) {
   ConfigEntry entry;
-  entry.keys = keys(context.IGNORE() ? context.configKey() : context.configKeys()->configKey());
+  const bool isList = context.IGNORE() || context.TRAINING();
+  entry.keys = keys(isList ? context.configKey() : context.configKeys()->configKey());
   entry.loc = sources.cover(entry.keys.front().loc, entry.keys.back().loc);
-  if (context.IGNORE()) {
-    entry.kind = ConfigEntry::Kind::Ignore;
+  if (isList) {
+    entry.kind = context.IGNORE() ? ConfigEntry::Kind::Ignore : ConfigEntry::Kind::Training;
     return entry;
   }
   if (context.OPTIONAL()) {

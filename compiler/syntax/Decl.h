@@ -252,9 +252,10 @@ struct ConfigEntry {
     Equation, // rope_theta or rope_parameters.rope_theta = theta default 10000
     Optional, // optional rope_scaling unless rope_type == "default" { ... }
     Ignore,   // ignore use_cache, torch_dtype
+    Training, // training answers, packed
   };
   Kind kind = Kind::Equation;
-  std::vector<Path> keys;           // alternatives; of Ignore: all
+  std::vector<Path> keys;           // alternatives; of Ignore: all; of Training: arguments
   std::optional<Name> index;        // `l` of `layer_types[layers as l] = ...`
   ExprPtr count;                    // `layers` there; null without an index
   ExprPtr value;                    // of an equation

@@ -240,8 +240,10 @@ void Dumper::entries(const std::vector<ConfigEntry> &all) {
       equation(entry);
       continue;
     }
-    bool isOptional = entry.kind == ConfigEntry::Kind::Optional;
-    line(isOptional ? "Optional " : "Ignore ") << join(entry.keys) << '\n';
+    line(entry.kind == ConfigEntry::Kind::Optional ? "Optional "
+         : entry.kind == ConfigEntry::Kind::Ignore ? "Ignore "
+                                                   : "Training ")
+        << join(entry.keys) << '\n';
     nested([&] {
       if (entry.absentKey)
         labelled(("unless " + entry.absentKey->text() + " ==").c_str(), *entry.absentValue);

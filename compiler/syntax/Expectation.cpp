@@ -31,7 +31,7 @@ const std::vector<RuleWords> &ruleWords() {
       {Parser::RuleStoredFactor, "a dimension"},
       {Parser::RuleSoleWord, "a word"},
       {Parser::RuleSetting, "a setting `key = value`"},
-      {Parser::RuleConfigEntry, "an equation `key = value`, `optional` or `ignore`"},
+      {Parser::RuleConfigEntry, "an equation `key = value`, `optional`, `ignore` or `training`"},
       {Parser::RuleArm, "an arm `value then result`"},
       {Parser::RuleArgument, "an argument"},
       {Parser::RuleFormal, "a parameter"},

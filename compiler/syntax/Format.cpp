@@ -60,8 +60,10 @@ std::string alignmentClass(const Items &items, size_t at) {
   if (item.inside == Bracket::Axes)
     return "axis";
   if (item.inside == Bracket::Equations)
-    return item.token.isOneOf(Lex::OPTIONAL, Lex::IGNORE) || beginsWithWord(items, at) ? ""
-                                                                                       : "equation";
+    return item.token.isOneOf(Lex::OPTIONAL, Lex::IGNORE, Lex::TRAINING) ||
+                   beginsWithWord(items, at)
+               ? ""
+               : "equation";
   if (item.token.isOneOf(Lex::PARAM, Lex::BUFFER))
     return "param";
   if (item.token.is(Lex::UPDATE))

@@ -58,6 +58,7 @@ bool isNameAfterAll(const Token &previous, const Token &word, const Token &next)
   case TitanLexer::OPTION:
   case TitanLexer::OPTIONAL:
   case TitanLexer::IGNORE:
+  case TitanLexer::TRAINING:
     return !next.is(TitanLexer::IDENT);
   default:
     return false;

@@ -22,6 +22,7 @@ public:
       declare(line);
       checkArguments(line);
     }
+    checkTraining();
     for (const ConfigLine &line : map.ignored)
       declare(line);
     for (const ConfigLine &line : map.equations)
@@ -63,20 +64,34 @@ private:
     }
   }
 
+  /// A section lists arguments of several models.
+  void checkTraining() {
+    const std::vector<std::string> arguments = texts(map.formals());
+    for (const ConfigEntry &entry : map.decl.decl->as<ConfigDecl>()->entries)
+      if (entry.kind == ConfigEntry::Kind::Training)
+        for (const Path &path : entry.keys)
+          if (!std::count(arguments.begin(), arguments.end(), path.text()))
+            reportUnknown(Name{path.text(), path.loc}, arguments);
+  }
+
+  void reportUnknown(const Name &name, const std::vector<std::string> &arguments) {
+    Diagnostic &diag = diags.report(Code::UnknownModelArgument, name.loc,
+                                    "model `" + getName(*map.model.decl).text +
+                                        "` has no argument `" + name.text + "`");
+    suggestName(diag, name.loc, name.text, arguments, "its arguments are ");
+  }
+
   /// Sections belong to other models, too, so the error is where this model uses them.
   void reportUnknown(const ConfigLine &line, const Name &name,
                      const std::vector<std::string> &arguments) {
-    const bool isShared = line.unit != map.decl.unit;
-    const Location at = isShared ? map.decl.decl->as<ConfigDecl>()->model->loc : name.loc;
-    Diagnostic &diag =
-        diags.report(Code::UnknownModelArgument, at,
-                     "model `" + getName(*map.model.decl).text + "` has no argument `" + name.text +
-                         "`" + (isShared ? ", which its configuration needs" : ""));
-    if (isShared)
-      diag.note(name.loc, "a key is computed from the argument here")
-          .note(getName(*map.model.decl).loc, "the model is declared here");
-    else
-      suggestName(diag, at, name.text, arguments, "its arguments are ");
+    if (line.unit == map.decl.unit)
+      return reportUnknown(name, arguments);
+    diags
+        .report(Code::UnknownModelArgument, map.decl.decl->as<ConfigDecl>()->model->loc,
+                "model `" + getName(*map.model.decl).text + "` has no argument `" + name.text +
+                    "`, which its configuration needs")
+        .note(name.loc, "a key is computed from the argument here")
+        .note(getName(*map.model.decl).loc, "the model is declared here");
   }
 
   /// A default reads keys of the same object, or of one around it.

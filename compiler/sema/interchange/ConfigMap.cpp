@@ -101,6 +101,11 @@ private:
         addEntries(entry.members, unit, map.objects.size() - 1);
         continue;
       }
+      if (entry.kind == ConfigEntry::Kind::Training) {
+        for (const Path &argument : entry.keys)
+          map.training.push_back(argument.last());
+        continue;
+      }
       bool isIgnored = entry.kind == ConfigEntry::Kind::Ignore;
       (isIgnored ? map.ignored : map.equations).push_back({&entry, &unit, object});
     }

@@ -32,6 +32,8 @@ struct ConfigMap {
   std::string lengthName;
   std::vector<ConfigObject> objects;
   std::vector<ConfigLine> equations, ignored;
+  /// Arguments that act in training alone, so no key has them. Not all are arguments of this model.
+  std::vector<syntax::Name> training;
 
   const std::vector<syntax::Formal> &formals() const;
   /// The arguments of the model that an equation reads, each once.

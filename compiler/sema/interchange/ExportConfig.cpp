@@ -37,9 +37,13 @@ public:
   }
 
 private:
-  /// Whether an import of the written configuration would restore all arguments.
+  /// Whether an import of the written configuration would restore all arguments that act outside
+  /// of training.
   bool expressesAll() const {
     return std::all_of(map.formals().begin(), map.formals().end(), [&](const Formal &formal) {
+      if (std::any_of(map.training.begin(), map.training.end(),
+                      [&](const Name &name) { return name.text == formal.name.text; }))
+        return true;
       auto value = values.find(formal.name.text), expected = imported.find(formal.name.text);
       return value != values.end() && expected != imported.end() &&
              expected->second == value->second;
