@@ -478,6 +478,10 @@ void ProgramTable::emit(const HostFunctions &hostFunctions, StringRef degreeOne,
   if (auto dims = DataDimsAttr::lookup(module))
     out.line("p.dims = {" + quote(dims.getSamples()) + ", " +
              quote(dims.getPositions() ? dims.getPositions().getValue() : "") + "};");
+  if (auto absent = module->getAttrOfType<DictionaryAttr>(attr::kAbsentInputs))
+    for (NamedAttribute input : absent)
+      out.line("p.absentInputs.push_back({" + quote(input.getName()) + ", " +
+               quote(cast<StringAttr>(input.getValue()).getValue()) + "});");
   if (auto logits = module.lookupSymbol<func::FuncOp>("logits"))
     if (auto reason = logits->getAttrOfType<StringAttr>(attr::kUncached))
       out.line("p.uncached = " + quote(reason) + ";");

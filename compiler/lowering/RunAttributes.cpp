@@ -200,6 +200,16 @@ ir::DataDimsAttr buildDataDims(const sema::DataDims &dims, Builder &builder) {
                                                       : builder.getStringAttr(dims.positions));
 }
 
+/// `titan.absent_inputs`; null without such inputs. Two branches may declare one input.
+DictionaryAttr buildAbsentInputs(const sema::Model &model, Builder &builder) {
+  NamedAttrList absent;
+  for (const auto &[name, setting] : model.absentInputs)
+    if (!absent.get(name) &&
+        llvm::none_of(model.inputs, [&](const sema::Input &input) { return input.name == name; }))
+      absent.append(name, builder.getStringAttr(setting));
+  return absent.empty() ? DictionaryAttr() : absent.getDictionary(builder.getContext());
+}
+
 /// Replaces control characters in a file name.
 std::string onOneLine(StringRef name) {
   std::string line = name.str();
@@ -318,6 +328,8 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   module->setAttr(ir::attr::kSource, builder.getStringAttr(wholeText(sources)));
   module->setAttr(ir::attr::kSizes, buildSizes(run, builder));
   module->setAttr(ir::attr::kDataDims, buildDataDims(run.run.dims, builder));
+  if (DictionaryAttr absent = buildAbsentInputs(run.train, builder))
+    module->setAttr(ir::attr::kAbsentInputs, absent);
   if (run.weights)
     module->setAttr(ir::attr::kWeights, lowerWeights(*run.weights, builder));
   if (run.config)

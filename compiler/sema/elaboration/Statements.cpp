@@ -256,6 +256,29 @@ void Statements::bindLet(const Name &name, Value value) {
   context.frame->scope->define(name.text, {std::move(value), {}, false, name.loc, "value"});
 }
 
+/// The first argument of the model that alone makes the condition true: `answers` of `answers or
+/// packed`.
+static const Name *findSwitch(const Expr &condition, const ModelDecl &decl) {
+  if (auto *either = condition.as<BinaryExpr>(); either && either->op == BinaryOp::Or)
+    return findSwitch(*either->lhs, decl);
+  auto *name = condition.as<NameExpr>();
+  const bool isArgument =
+      name && name->path.isSimple() &&
+      std::any_of(decl.formals.begin(), decl.formals.end(),
+                  [&](const Formal &formal) { return formal.name.text == name->path.last().text; });
+  return isArgument ? &name->path.last() : nullptr;
+}
+
+/// Notes inputs of a branch that an argument of the run's model would select, so that programs can
+/// name the setting when their data have these inputs.
+void Statements::noteAbsentInputs(const IfStmt::Branch &branch) {
+  auto *decl = context.frame->decl->as<ModelDecl>();
+  const Name *argument = decl && !context.frame->caller ? findSwitch(*branch.cond, *decl) : nullptr;
+  for (const StmtPtr &stmt : branch.body.stmts)
+    if (auto *input = stmt->as<InputStmt>(); input && argument)
+      model.absentInputs.push_back({input->name.text, "model." + argument->text + "=true"});
+}
+
 void Statements::branch(const IfStmt &stmt) {
   for (const IfStmt::Branch &branch : stmt.branches) {
     std::optional<bool> truth = elaboration.expressions.condition(*branch.cond);
@@ -263,6 +286,7 @@ void Statements::branch(const IfStmt &stmt) {
       return;
     if (*truth)
       return elaborate(branch.body);
+    noteAbsentInputs(branch);
   }
   if (stmt.elseBody)
     elaborate(*stmt.elseBody);

@@ -35,6 +35,7 @@ private:
   void letSingle(const syntax::LetStmt::Target &target, const syntax::Expr &value);
   void bindLet(const syntax::Name &name, Value value);
   void branch(const syntax::IfStmt &stmt);
+  void noteAbsentInputs(const syntax::IfStmt::Branch &branch);
   void precision(const syntax::PrecisionStmt &stmt);
   void returnValues(const syntax::ReturnStmt &stmt);
   // OptimizerBody.cpp

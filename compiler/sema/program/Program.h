@@ -145,6 +145,11 @@ struct Input {
   Location loc;
 };
 
+/// An input that a setting would add: `input weights` in `if answers { ... }`.
+struct AbsentInput {
+  std::string name, setting; ///< setting: "model.answers=true"
+};
+
 struct Output {
   std::string name;
   ValueId value;
@@ -163,6 +168,7 @@ struct Model {
   std::vector<ValueInfo> values;
   std::vector<Parameter> parameters;
   std::vector<Input> inputs;
+  std::vector<AbsentInput> absentInputs;
   Region body; ///< no arguments, no yields
   std::vector<Output> outputs;
   std::vector<Output> losses;  ///< in source order; at most one has no name

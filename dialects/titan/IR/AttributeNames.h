@@ -19,6 +19,8 @@ inline constexpr llvm::StringLiteral kConfig = "titan.config";
 inline constexpr llvm::StringLiteral kSizes = "titan.sizes";
 /// The dimensions that have the roles `samples` and `positions` (DataDimsAttr).
 inline constexpr llvm::StringLiteral kDataDims = "titan.data_dims";
+/// Inputs that settings would add, by name: `{weights = "model.answers=true"}`.
+inline constexpr llvm::StringLiteral kAbsentInputs = "titan.absent_inputs";
 inline constexpr llvm::StringLiteral kWeights = "titan.weights";
 inline constexpr llvm::StringLiteral kFlopsPerToken = "titan.flops_per_token";
 inline constexpr llvm::StringLiteral kModelFlopsPerToken = "titan.model_flops_per_token";

@@ -86,6 +86,7 @@ constexpr Rule kRules[] = {
     {attr::kConfig, OnModule, kStringKind},
     {attr::kSizes, OnModule, kSizesKind},
     {attr::kDataDims, OnModule, kDataDimsKind},
+    {attr::kAbsentInputs, OnModule, kDictionaryKind},
     {attr::kWeights, OnModule, kWeightsKind},
     {attr::kFlopsPerToken, OnModule, kFloatKind},
     {attr::kModelFlopsPerToken, OnModule, kFloatKind},

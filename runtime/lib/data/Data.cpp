@@ -103,7 +103,8 @@ std::unique_ptr<SampleSet> openTokenSamples(const Program &program, const DataSe
     weights = LabelWeights(tokenFilePrefix(data.path), stream->size());
   if (data.packsDocuments)
     return std::make_unique<PackedSamples>(std::move(stream), std::move(weights), data.path,
-                                           program.positions, inputs);
+                                           program.positions, inputs,
+                                           inputRemedy(program, {"documents", "weights"}));
   return std::make_unique<TokenSamples>(std::move(stream), std::move(weights), data.path,
                                         program.positions, inputs);
 }
@@ -190,6 +191,15 @@ std::vector<EvaluationSet> openEvaluationSets(const Program &program, const Data
     sets.push_back({set.name, set.path, DataSource(std::move(one), 0, /*shuffle=*/false)});
   }
   return sets;
+}
+
+std::string inputRemedy(const Program &program, std::initializer_list<const char *> names) {
+  for (const char *name : names)
+    for (const AbsentInput &input : program.absentInputs)
+      if (input.name == name)
+        return fmt::format("rebuild the program with `titanc build FILE.titan --set {}`",
+                           input.setting);
+  return "declare it with the dimensions of `tokens`, and use it in the loss";
 }
 
 std::vector<std::string> unreadWeights(const std::vector<InputSpec> &inputs,

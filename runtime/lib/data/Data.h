@@ -6,6 +6,7 @@
 
 #include "DataSource.h"
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,11 @@ struct EvaluationSet {
 
 /// The sets to evaluate on, with the inputs of `@eval`, opened and checked likewise.
 std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data);
+
+/// How a program gets an input that it lacks: it is rebuilt with a setting that its model has, or
+/// its model declares the input and uses it in the loss. `names` are those of inputs that the same
+/// setting may add, the best first.
+std::string inputRemedy(const Program &program, std::initializer_list<const char *> names);
 
 /// The files of weights of the data to train on that no input reads.
 std::vector<std::string> unreadWeights(const std::vector<InputSpec> &inputs,

@@ -13,13 +13,14 @@ namespace titan::rt {
 
 PackedSamples::PackedSamples(std::unique_ptr<TokenStream> tokens, LabelWeights labelWeights,
                              const std::string &path, int64_t sequence,
-                             const std::vector<InputSpec> &specs)
+                             const std::vector<InputSpec> &specs, const std::string &remedy)
     : stream(std::move(tokens)), weights(std::move(labelWeights)), sequence(sequence),
       inputs(tokenInputs(specs, sequence, path)) {
   if (std::none_of(inputs.begin(), inputs.end(),
                    [](TokenInput input) { return input.feed == Feed::Weights; }))
-    throw UserError("packed samples have unused slots, whose losses must not count: declare an "
-                    "input `weights` with the dimensions of `tokens`, and use it in the loss");
+    throw UserError("packed samples have unused slots, whose losses must not count, but the model "
+                    "has no input `weights`: " +
+                    remedy);
   findPacks();
   if (packs.empty())
     throw UserError(fmt::format("'{}' holds no document of two tokens or more", path));

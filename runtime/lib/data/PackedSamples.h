@@ -20,9 +20,9 @@ namespace titan::rt {
 class PackedSamples final : public SampleSet {
 public:
   /// Refuses streams without a document of two tokens, and inputs without `weights`, which alone
-  /// tell unused slots. `path` is for messages.
+  /// tell unused slots. For messages: `path`, and `remedy`, by which a model gets the input.
   PackedSamples(std::unique_ptr<TokenStream> stream, LabelWeights weights, const std::string &path,
-                int64_t sequence, const std::vector<InputSpec> &inputs);
+                int64_t sequence, const std::vector<InputSpec> &inputs, const std::string &remedy);
 
   int64_t samples() const override { return static_cast<int64_t>(packs.size()); }
   void read(int64_t sample, size_t input, int64_t first, int64_t count, void *out) const override;

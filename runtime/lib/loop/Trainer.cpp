@@ -100,8 +100,8 @@ private:
     });
     for (const std::string &file : unreadWeights(trainStep.inputs(), from))
       report.warn("the model has no input `weights`, so all labels count, including those that "
-                  "'{}' excludes",
-                  file);
+                  "'{}' excludes; {}",
+                  file, inputRemedy(executor.program(), {"weights"}));
     if (canEvaluate(executor) && settings.integer("eval.every", 0) > 0)
       evaluation.emplace(executor, settings);
   }

@@ -61,7 +61,7 @@ class DataTest(ProgramCase):
         (self.folder / "corpus.weights.bin").write_bytes(bytes(len(TEXT)))
         _, output = self.train_indexed("answers", "--steps", 2)
         self.assertIn("the model has no input `weights`, so all labels count, including those that '", output)
-        self.assertIn("corpus.weights.bin' excludes", output)
+        self.assertIn("corpus.weights.bin' excludes; declare it with the dimensions of `tokens`", output)
 
     def test_a_file_that_is_cut_while_it_is_used(self):
         """The file is named, and no token is read as 0: truncated within its last page, and far before it."""

@@ -221,6 +221,12 @@ struct DataDims {
   std::string samples, positions;
 };
 
+/// An input that the model lacks, and the setting with which a rebuilt program has it:
+/// "weights", "model.answers=true".
+struct AbsentInput {
+  std::string name, setting;
+};
+
 struct Program {
   std::string name, source; // source: the flattened .titan text
   std::string model;        // fingerprint of its structure; empty: unknown
@@ -245,6 +251,7 @@ struct Program {
   std::vector<EvaluatedOutput> evaluated; ///< all other outputs of "eval" are averaged
   DType dtype = DType::F32;               // of parameters
   DataDims dims;                          // of inputs and of logits
+  std::vector<AbsentInput> absentInputs;
   /// Global sizes of a training step's data.
   int64_t samples = 0, positions = 0, vocab = 0;
   int64_t parameters = 0; // exact count

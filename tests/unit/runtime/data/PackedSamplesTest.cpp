@@ -46,7 +46,7 @@ class Packs {
 public:
   Packs(const Row &lengths, int64_t sequence)
       : sequence(sequence), set(std::make_unique<Documents>(lengths), LabelWeights(), "packs",
-                                sequence, inputs(sequence)) {}
+                                sequence, inputs(sequence), "") {}
 
   int64_t count() const { return set.samples(); }
   /// Slots [first, first + count) of an input; weights as integers.
@@ -150,13 +150,14 @@ TEST(PackedSamples, SlicesAgreeWithTheWholeSample) {
 TEST(PackedSamples, RefusesUnfillableInputs) {
   auto refusal = [](const Row &lengths, const std::vector<InputSpec> &inputs) -> std::string {
     try {
-      PackedSamples(std::make_unique<Documents>(lengths), LabelWeights(), "packs", 4, inputs);
+      PackedSamples(std::make_unique<Documents>(lengths), LabelWeights(), "packs", 4, inputs,
+                    "declare it");
     } catch (const UserError &error) {
       return error.what();
     }
     return "no error";
   };
-  EXPECT_NE(refusal({3}, {{"tokens", DType::I64, {4}}}).find("declare an input `weights`"),
+  EXPECT_NE(refusal({3}, {{"tokens", DType::I64, {4}}}).find("no input `weights`: declare it"),
             std::string::npos);
   EXPECT_EQ(refusal({1, 1}, {{"weights", DType::F32, {4}}}),
             "'packs' holds no document of two tokens or more");
