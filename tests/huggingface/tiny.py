@@ -62,6 +62,11 @@ FAMILIES = {
                           norm_topk_prob=True), "models.qwen3",
         "Qwen3 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40, expert_ffn = 20,"
         " experts = 6, active = 2, vocab = 256, theta = 10000 }", "kv_heads, expert_ffn, vocab"),
+    "qwen3-moe-plain": Family(
+        hf.Qwen3MoeConfig(**SIZES, **HEADS, **EXPERTS, num_experts=6, moe_intermediate_size=20,
+                          norm_topk_prob=False), "models.qwen3",
+        "Qwen3 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40, expert_ffn = 20,"
+        " experts = 6, active = 2, vocab = 256, theta = 10000, renormalised = false }", "kv_heads, expert_ffn, vocab"),
     "mixtral": Family(
         hf.MixtralConfig(**SIZES, **HEADS, **EXPERTS, num_local_experts=6), "models.mixtral",
         "Mixtral { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, expert_ffn = 40, experts = 6,"

@@ -174,6 +174,10 @@ private:
       if (auto value = found.find(name.text); value != found.end())
         diag.note(value->second.loc, "`" + name.text + "` is " + value->second.value.print());
     diag.note(demand.line->entry->loc, "declared here");
+    if (names.empty())
+      diag.help("`" + modelName() +
+                "` has no argument for this key; a model of yours with another "
+                "value needs its own declaration: `titanc import --with FILE.titan`");
   }
 
   /// Arguments that equations of present objects read, and no key gave, where a key is missing.
