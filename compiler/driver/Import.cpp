@@ -145,11 +145,32 @@ private:
     while (library.lookup(*map.model.unit, model.name)) // it would hide a name of the import
       model.name += "_Model";
     model.arguments = std::move(arguments);
+    model.rules = findRules(map);
     for (const char *key : {"torch_dtype", "dtype"})
       if (auto member = config.members.find(key); member != config.members.end())
         if (member->second.value == sema::Value::ofString("bfloat16"))
           model.compute = "bf16";
     return model;
+  }
+
+  /// The `parameters` rules of the first run of the model in the file of the declaration: which
+  /// parameters train belongs to a model with adapters, whatever the weights are.
+  std::vector<std::string> findRules(const sema::ConfigMap &map) const {
+    const sema::Unit &unit = *map.decl.unit;
+    std::vector<std::string> rules;
+    for (const syntax::DeclPtr &decl : unit.module->decls) {
+      auto *run = decl->as<syntax::TrainDecl>();
+      if (!run || run->derived)
+        continue;
+      sema::Symbol model = library.lookup(unit, run->base);
+      if (!model || sema::findBaseModel(model, library).decl != map.subject.base.decl)
+        continue;
+      for (const syntax::Setting &setting : run->settings)
+        if (setting.path.text() == "parameters")
+          rules.emplace_back(sources.text(setting.loc));
+      break;
+    }
+    return rules;
   }
 
   /// As an import names a file: by dots in the library, else by a path from the written file.

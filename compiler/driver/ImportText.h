@@ -10,8 +10,9 @@ struct ImportedModel {
   std::vector<std::string> modules; ///< to import: `models.small`, or a path in quotes
   std::string name, base;           ///< `Small_1B`, `Small`
   std::vector<sema::NamedArgument> arguments;
-  std::string compute; ///< element type of computations; empty: the default
-  int64_t seq = 0;     ///< tokens in a sample
+  std::vector<std::string> rules; ///< `parameters "*" { frozen = true }`
+  std::string compute;            ///< element type of computations; empty: the default
+  int64_t seq = 0;                ///< tokens in a sample
 };
 
 /// A program with the model and a run that trains it, not yet laid out.

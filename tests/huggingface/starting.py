@@ -235,6 +235,20 @@ def merged_export(run: str, exe: Path):
             result.table() + f"\n    changed: {changed}, other bits on four: {different}")
 
 
+def as_documented():
+    """The commands of docs/finetuning.md alone: the imported run has the rules that freeze the base."""
+    folder, exe = weights("base", 3), OUT / "documented" / "tuned"
+    source, out = exe.with_suffix(".titan"), exe.with_name("run")
+    exe.parent.mkdir(parents=True, exist_ok=True)
+    call([TITANC, "import", folder, "--with", ROOT / "examples" / "llama_lora.titan", "-o", source])
+    build(source, "finetune", "float64", exe, ["data.format=text", f"data.seq={SEQ}", f"data.batch={BATCH}"])
+    Launch(STEPS, SEED).run(exe, text(), out, ["--init-from", folder, "--set", "optimizer.lr=1e-2"])
+    initial, final = (load_file(out / f"{name}.safetensors") for name in ("initial", "model"))
+    changed = set(equal(initial, final))
+    adapters = {name for name in initial if ".lora_" in name}
+    return bool(adapters) and changed == adapters, f"    changed: {sorted(changed)}"
+
+
 # Sources
 
 def sources_program(run: str) -> Path:
@@ -351,7 +365,8 @@ def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     report = Report()
     report.cases([(f"{name}, {run}", partial(checked, program, check, run)) for name, program, check in CHECKS
-                  for run in MESHES if name != "sources that do not fit" or run == "run"], arguments.names)
+                  for run in MESHES if name != "sources that do not fit" or run == "run"] +
+                 [("adapters as documented", as_documented)], arguments.names)
     report.end()
 
 
