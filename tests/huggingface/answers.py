@@ -75,11 +75,12 @@ def make(name: str):
 
 
 def chats() -> Path:
-    """Prepared chats: short and long ones, of one answer and of several."""
+    """Prepared chats: several in a sample and longer than a sample, of one answer and of several."""
     prefix = OUT / "chats"
     with turn_to_make(prefix):
         if not prefix.with_suffix(".idx").exists():
-            texts = [text.encode("ascii", "ignore").decode()[:2 + 3 * i % 17] for i, text in enumerate(corpus(120, seed=4))]
+            letters = [text.encode("ascii", "ignore").decode() for text in corpus(120, seed=4)]
+            texts = [text[:1 + i % 7 if i % 20 else 60] for i, text in enumerate(letters)]
             rows = [{"chat": [{"role": role, "content": text} for text, role in
                               zip(texts[i:i + 2 + 2 * (i % 3 == 0)], ["user", "assistant"] * 2)]}
                     for i in range(0, len(texts) - 4, 2)]
