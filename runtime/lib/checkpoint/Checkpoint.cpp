@@ -123,10 +123,10 @@ void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifes
     });
   executor.barrier("creating a checkpoint");
   constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
-  std::vector<Shard> model = saveShards(executor, partial, "model", parameters, shardBytes);
+  std::vector<Shard> model = saveShards(executor, {partial, "model", shardBytes}, parameters);
   for (const Shard &shard : model)
     position.files.push_back({shard.file, Content::Parameters});
-  for (const Shard &shard : saveShards(executor, partial, "optimizer", state, shardBytes))
+  for (const Shard &shard : saveShards(executor, {partial, "optimizer", shardBytes}, state))
     position.files.push_back({shard.file, Content::Optimizer});
   std::vector<Measured> measured = measureFiles(executor, partial, position.files);
   if (executor.isFirst())

@@ -1,6 +1,7 @@
 #include "Export.h"
 
 #include "Checkpoint.h"
+#include "ExportDirectory.h"
 #include "state/TensorFiles.h"
 #include "state/WeightFiles.h"
 #include "weights/TokenizerFiles.h"
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
@@ -45,6 +47,30 @@ std::string buildConfig(const Program &program, const Settings &settings) {
   return json.dump(2) + "\n";
 }
 
+std::vector<Shard> saveWeights(Executor &executor, const Options &options) {
+  const ShardFiles files{ExportDirectory::folderIn(options.exportDirectory), "model",
+                         exportedShardBytes, /*numbersSingle=*/false, ExportDirectory::metadata()};
+  if (!executor.program().weights.format.empty())
+    return saveMapped(executor, files);
+  constexpr Role parameters[] = {Role::Parameter};
+  return saveShards(executor, files, parameters);
+}
+
+/// The files beside the weights. One rank calls it.
+void writeOtherFiles(const Executor &executor, const Options &options, const Settings &settings,
+                     const std::vector<Shard> &shards) {
+  const fs::path folder = ExportDirectory::folderIn(options.exportDirectory);
+  if (shards.size() > 1)
+    writeShardIndex(folder.string(), "model", shards);
+  writeFileAtomically((folder / "config.json").string(), buildConfig(executor.program(), settings),
+                      Sync::Content);
+  writeFileAtomically((folder / "program.titan").string(), executor.program().source,
+                      Sync::Content);
+  copyTokenizer(options.tokenizer.empty() ? findTokenizerSource(options.initFrom)
+                                          : options.tokenizer,
+                folder.string());
+}
+
 } // namespace
 
 int exportWeights(Executor &executor, const Options &options, const Settings &settings) {
@@ -54,33 +80,26 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
     if (options.initFrom.empty())
       throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
   });
+  executor.world().runCollectively([&] {
+    if (executor.isFirst())
+      ExportDirectory::check(options.exportDirectory, options.initFrom);
+  });
   loadTrainedWeights(executor, options, settings);
   if (options.dryRun)
     return 0;
   if (executor.hasFunction("merge"))
     executor.run("merge");
-  constexpr Role parameters[] = {Role::Parameter};
-  fs::path directory(options.exportDirectory);
+  std::optional<ExportDirectory> directory;
   executor.world().runCollectively([&] {
     if (executor.isFirst())
-      makeDirectory(directory.string(), "the directory of an export");
+      directory.emplace(options.exportDirectory);
   });
-  const bool isMapped = !executor.program().weights.format.empty();
-  std::vector<Shard> shards =
-      isMapped ? saveMapped(executor, directory.string(), "model", exportedShardBytes)
-               : saveShards(executor, directory.string(), "model", parameters, exportedShardBytes);
-  if (executor.isFirst()) {
-    writeShardIndex(directory.string(), "model", shards);
-    writeFileAtomically((directory / "config.json").string(),
-                        buildConfig(executor.program(), settings), Sync::Content);
-    writeFileAtomically((directory / "program.titan").string(), executor.program().source,
-                        Sync::Content);
-    copyTokenizer(options.tokenizer.empty() ? findTokenizerSource(options.initFrom)
-                                            : options.tokenizer,
-                  directory.string());
-    syncDirectory(directory);
+  const std::vector<Shard> shards = saveWeights(executor, options);
+  if (directory) {
+    writeOtherFiles(executor, options, settings, shards);
+    directory->publish();
     std::printf("wrote %s of weights to %s\n", counted(std::ssize(shards), "file").c_str(),
-                directory.c_str());
+                options.exportDirectory.c_str());
   }
   executor.barrier("writing an export");
   return 0;

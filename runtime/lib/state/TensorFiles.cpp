@@ -106,22 +106,21 @@ void saveTensors(Executor &executor, const std::string &path, std::span<const Ro
     asFault([&] { syncParent(path); });
 }
 
-std::vector<Shard> saveShards(Executor &executor, const std::string &directory,
-                              const std::string &stem, std::span<const Role> roles,
-                              int64_t shardBytes) {
+std::vector<Shard> saveShards(Executor &executor, const ShardFiles &files,
+                              std::span<const Role> roles) {
   std::vector<FileTensor> fileTensors = listFileTensors(executor, roles);
   std::vector<int64_t> sizes;
   for (const FileTensor &fileTensor : fileTensors)
     sizes.push_back(getByteSize(fileTensor.info));
-  std::vector<size_t> ends = cutIntoShards(sizes, shardBytes);
+  std::vector<size_t> ends = cutIntoShards(sizes, files.bytes);
   std::vector<Shard> shards;
   for (size_t begin = 0, number = 1; number <= ends.size(); begin = ends[number - 1], ++number) {
     std::span<const FileTensor> shardTensors(fileTensors.data() + begin, ends[number - 1] - begin);
-    Shard shard{fmt::format("{}-{:05}-of-{:05}.safetensors", stem, number, ends.size()), {}};
+    Shard shard{files.name(number, ends.size()), {}};
     for (const FileTensor &fileTensor : shardTensors)
       shard.tensors.push_back({fileTensor.name, getByteSize(fileTensor.info)});
-    writeFile(executor, (std::filesystem::path(directory) / shard.file).string(), shardTensors,
-              {{"format", "pt"}});
+    writeFile(executor, (std::filesystem::path(files.directory) / shard.file).string(),
+              shardTensors, files.metadata);
     shards.push_back(std::move(shard));
   }
   return shards;

@@ -32,11 +32,9 @@ void loadTensors(Executor &executor, const WeightStore &store, std::span<const R
 void saveTensors(Executor &executor, const std::string &path, std::span<const Role> roles,
                  const std::map<std::string, std::string> &metadata = {});
 
-/// Writes and syncs DIRECTORY/STEM-00001-of-0000N.safetensors, each with at most `shardBytes` bytes
-/// of tensors (but at least one tensor). Their names are durable once the caller syncs the
-/// directory. The division into files does not depend on the mesh. Collective.
-std::vector<Shard> saveShards(Executor &executor, const std::string &directory,
-                              const std::string &stem, std::span<const Role> roles,
-                              int64_t shardBytes);
+/// Writes and syncs files of the tensors of these roles. Their names are durable once the caller
+/// syncs the directory. The division into files does not depend on the mesh. Collective.
+std::vector<Shard> saveShards(Executor &executor, const ShardFiles &files,
+                              std::span<const Role> roles);
 
 } // namespace titan::rt

@@ -122,13 +122,14 @@ void collect(Executor &executor, const TargetTensor &target, std::vector<int64_t
 }
 
 void writeTargets(Executor &executor, const std::string &path,
-                  std::span<const TargetTensor> targets) {
+                  std::span<const TargetTensor> targets,
+                  const std::map<std::string, std::string> &metadata) {
   std::vector<TensorSpec> specs;
   for (const TargetTensor &target : targets)
     specs.push_back(target.spec);
   std::optional<SafetensorsWriter> writer;
   if (executor.isFirst())
-    writer.emplace(path, specs, std::map<std::string, std::string>{{"format", "pt"}});
+    writer.emplace(path, specs, metadata);
   std::vector<int64_t> words;
   for (size_t i = 0; i < targets.size(); ++i) {
     collect(executor, targets[i], words);
@@ -189,21 +190,21 @@ std::vector<WeightRow> loadStartingWeights(Executor &executor,
   return weights.rows();
 }
 
-std::vector<Shard> saveMapped(Executor &executor, const std::string &directory,
-                              const std::string &stem, int64_t shardBytes) {
+std::vector<Shard> saveMapped(Executor &executor, const ShardFiles &files) {
   const std::vector<FileTensor> fileTensors = listFileTensors(executor, parameterRole);
   const std::vector<TargetTensor> targets = findTargets(executor.program().weights, fileTensors);
   std::vector<int64_t> sizes;
   for (const TargetTensor &target : targets)
     sizes.push_back(target.countBytes());
-  const std::vector<size_t> ends = cutIntoShards(sizes, shardBytes);
+  const std::vector<size_t> ends = cutIntoShards(sizes, files.bytes);
   std::vector<Shard> shards;
   for (size_t begin = 0, number = 1; number <= ends.size(); begin = ends[number - 1], ++number) {
     std::span<const TargetTensor> inFile(targets.data() + begin, ends[number - 1] - begin);
-    Shard shard{fmt::format("{}-{:05}-of-{:05}.safetensors", stem, number, ends.size()), {}};
+    Shard shard{files.name(number, ends.size()), {}};
     for (const TargetTensor &target : inFile)
       shard.tensors.push_back({target.spec.name, target.countBytes()});
-    writeTargets(executor, (std::filesystem::path(directory) / shard.file).string(), inFile);
+    writeTargets(executor, (std::filesystem::path(files.directory) / shard.file).string(), inFile,
+                 files.metadata);
     shards.push_back(std::move(shard));
   }
   return shards;

@@ -14,9 +14,8 @@ std::vector<WeightRow> loadStartingWeights(Executor &executor,
                                            std::span<const WeightSource> sources,
                                            std::span<const WeightStore> stores);
 
-/// Writes the parameters as DIRECTORY/STEM-00001-of-0000N.safetensors in the names and layouts of
-/// the weight map. The files do not depend on the mesh. Collective.
-std::vector<Shard> saveMapped(Executor &executor, const std::string &directory,
-                              const std::string &stem, int64_t shardBytes);
+/// Writes the parameters in the names and layouts of the weight map. The files do not depend on the
+/// mesh. Collective.
+std::vector<Shard> saveMapped(Executor &executor, const ShardFiles &files);
 
 } // namespace titan::rt

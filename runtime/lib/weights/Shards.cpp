@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace titan::rt {
@@ -20,6 +21,12 @@ std::vector<size_t> cutIntoShards(std::span<const int64_t> tensorBytes, int64_t 
   if (!tensorBytes.empty())
     ends.push_back(tensorBytes.size());
   return ends;
+}
+
+std::string ShardFiles::name(size_t number, size_t count) const {
+  return count == 1 && !numbersSingle
+             ? stem + ".safetensors"
+             : fmt::format("{}-{:05}-of-{:05}.safetensors", stem, number, count);
 }
 
 void writeShardIndex(const std::string &directory, const std::string &stem,

@@ -54,6 +54,19 @@ private:
 /// has at most `shardBytes` bytes, but at least one tensor.
 std::vector<size_t> cutIntoShards(std::span<const int64_t> tensorBytes, int64_t shardBytes);
 
+/// How tensors are divided into files.
+struct ShardFiles {
+  std::string directory, stem;
+  int64_t bytes = 0; ///< of the tensors of a file, at most; but a file has at least one tensor
+  /// A single file is STEM-00001-of-00001.safetensors, else STEM.safetensors: other software needs
+  /// no index for it.
+  bool numbersSingle = true;
+  std::map<std::string, std::string> metadata = {{"format", "pt"}};
+
+  /// The name of file `number`, from 1, of `count`.
+  std::string name(size_t number, size_t count) const;
+};
+
 /// One file of several, and the tensors in it with their bytes.
 struct Shard {
   std::string file;

@@ -167,12 +167,20 @@ class ProgramTest(ProgramCase):
             exported = self.folder / f"hf{ranks}"
             config = json.loads((exported / "config.json").read_text())
             self.assertEqual((config["vocab_size"], config["torch_dtype"]), (256, "float64"))
-            index = json.loads((exported / "model.safetensors.index.json").read_text())
-            self.assertEqual(set(index["weight_map"]), {"table", "layers.0.bias", "layers.1.bias"})
+            self.assertEqual(sorted(file.name for file in exported.iterdir()),
+                             ["config.json", "model.safetensors", "program.titan"])
             again, _ = self.train(f"again{ranks}", "--init-from", exported, "--stop-at", 0)
             self.assertEqual((again / "model.safetensors").read_bytes(),
                              (run / "model.safetensors").read_bytes())
+        self.run_exe("export", "--hf", "hf1", "--init-from", run)  # replaces the earlier one
         self.assertIn("--hf", self.run_exe("export", "--init-from", run, status=1)[1])
+        before = (run / "model.safetensors").read_bytes()
+        shutil.copytree(run, self.folder / "other")
+        (self.folder / "other/status.json").unlink()
+        for directory, words in ((run, "is the directory of --init-from"),
+                                 ("other", "has weights that are not of an export: 'model.safetensors'")):
+            self.assertIn(words, self.run_exe("export", "--init-from", run, "--hf", directory, status=1)[1])
+        self.assertEqual((self.folder / "other/model.safetensors").read_bytes(), before)
         self.assertIn("error: cannot make the directory of an export",
                       self.run_exe("export", "--init-from", run, "--hf", self.text, status=1)[1])
 
