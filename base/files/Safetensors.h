@@ -53,7 +53,11 @@ struct TensorSpec {
   std::string name;
   DType type = DType::F32;
   std::vector<int64_t> shape;
+  std::string stored = {}; ///< the format's name of the elements' type; empty: that of `type`
 };
+
+/// The format's name of a type.
+const char *getStoredName(DType type);
 
 class PendingFile; // DurableFile.h
 

@@ -5,9 +5,7 @@
 
 namespace titan {
 
-namespace {
-
-const char *formatName(DType type) {
+const char *getStoredName(DType type) {
   switch (type) {
   case DType::F32:
     return "F32";
@@ -23,6 +21,8 @@ const char *formatName(DType type) {
   return "";
 }
 
+namespace {
+
 /// The file's header, including its length; fills in the offsets of the tensors.
 std::string makeHeader(const std::vector<TensorSpec> &tensors,
                        const std::map<std::string, std::string> &metadata,
@@ -32,12 +32,12 @@ std::string makeHeader(const std::vector<TensorSpec> &tensors,
     header["__metadata__"] = metadata;
   int64_t at = 0;
   for (const TensorSpec &tensor : tensors) {
-    int64_t bytes = getByteSize(tensor.type);
+    const std::string dtype = tensor.stored.empty() ? getStoredName(tensor.type) : tensor.stored;
+    int64_t bytes = storedBytes(dtype).value();
     for (int64_t extent : tensor.shape)
       bytes *= extent;
-    header[tensor.name] = {{"dtype", formatName(tensor.type)},
-                           {"shape", tensor.shape},
-                           {"data_offsets", {at, at + bytes}}};
+    header[tensor.name] = {
+        {"dtype", dtype}, {"shape", tensor.shape}, {"data_offsets", {at, at + bytes}}};
     begins.push_back(at);
     at += bytes;
   }

@@ -146,11 +146,24 @@ private:
       model.name += "_Model";
     model.arguments = std::move(arguments);
     model.rules = findRules(map);
+    const std::string stored = readElementType(config);
+    if (stored == "bf16")
+      model.compute = stored;
+    if (stored == "bf16" || stored == "f16") // parameters are wider
+      model.stored = stored;
+    return model;
+  }
+
+  /// The element type of the stored weights; empty: unknown.
+  static std::string readElementType(const sema::ConfigValue &config) {
+    static const std::map<std::string, std::string> types = {{"bfloat16", "bf16"},
+                                                             {"float16", "f16"}};
     for (const char *key : {"torch_dtype", "dtype"})
       if (auto member = config.members.find(key); member != config.members.end())
-        if (member->second.value == sema::Value::ofString("bfloat16"))
-          model.compute = "bf16";
-    return model;
+        for (const auto &[name, type] : types)
+          if (member->second.value == sema::Value::ofString(name))
+            return type;
+    return "";
   }
 
   /// The `parameters` rules of the first run of the model in the file of the declaration: which

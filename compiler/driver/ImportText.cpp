@@ -67,6 +67,8 @@ std::string importText(const ImportedModel &model) {
           std::to_string(model.seq) + ", batch = 8 }\neval { data { format = indexed } }\n";
   if (!model.compute.empty())
     text += "precision { compute = " + model.compute + " }\n";
+  if (!model.stored.empty())
+    text += "export { dtype = " + model.stored + " }\n";
   for (const std::string &rule : model.rules)
     text += rule + "\n";
   return text + "optimizer = adamw { lr = 1e-5, betas = (0.9, 0.95), weight_decay = 0 }\n"

@@ -12,6 +12,7 @@ struct ImportedModel {
   std::vector<sema::NamedArgument> arguments;
   std::vector<std::string> rules; ///< `parameters "*" { frozen = true }`
   std::string compute;            ///< element type of computations; empty: the default
+  std::string stored;             ///< element type of exported weights; empty: the default
   int64_t seq = 0;                ///< tokens in a sample
 };
 

@@ -9,6 +9,9 @@ directory:
   parameters agree by the criterion of tests/parity/compare.py.
 - *round trip*: exporting the weights again gives the same tensors, bit for bit.
 - *mesh*: so does the export from four processes, `shard 2 x tp 2`; without --all, of some families.
+- *bf16*: the program that `titanc import` writes for weights in bf16 exports the same bits, transformers loads
+  them in bf16, and a run of it is exported in bf16. One family has some tensors in f32.
+- *f16*: the same for f16.
 
 Without --all, a third of the families, which take turns by commits.
 """
@@ -33,7 +36,7 @@ from compare import RULES, Result, compare_metric, compare_tensors, read_metric 
 from tiny import FAMILIES  # noqa: E402
 from float64 import in_float64  # noqa: E402
 from sample_order import batches  # noqa: E402
-from titan import (BUILD, Launch, Report, build, call, environment_of, on_ranks, read_arguments,  # noqa: E402
+from titan import (BUILD, QUICK, TITANC, Launch, Report, build, call, environment_of, on_ranks, read_arguments,  # noqa: E402
                    take_turns, turn_to_make, write_text)
 from training import Recipe, train  # noqa: E402
 
@@ -92,8 +95,8 @@ def tensors_of(folder: Path) -> dict[str, torch.Tensor]:
             for name, tensor in load_file(file).items()}
 
 
-def export(exe: Path, weights: Path, out: Path, processes: int = 1) -> dict[str, torch.Tensor]:
-    command = [exe, "export", "--init-from", weights, "--hf", out]
+def export(exe: Path, weights: Path, out: Path, processes: int = 1, options=()) -> dict[str, torch.Tensor]:
+    command = [exe, "export", "--init-from", weights, "--hf", out, *options]
     call(on_ranks(processes, command), env=environment_of({}), timeout=300)
     return tensors_of(out)
 
@@ -149,7 +152,46 @@ def round_trip(name: str, run: str, processes: int):
     return not different, f"    differ: {', '.join(different) or 'none'}"
 
 
+def same_types(name: str, dtype: str):
+    """Weights with elements of 16 bits, by the program of `titanc import`."""
+    family, folder = FAMILIES[name], OUT / name / dtype
+    kind, short = getattr(torch, dtype), {"bfloat16": "bf16", "float16": "f16"}[dtype]
+    source, weights = folder / "imported.titan", folder / "hf"
+    with turn_to_make(source):
+        if not source.exists():
+            torch.manual_seed(5)
+            model = getattr(transformers, family.architecture)(family.config).to(kind)
+            for buffer in model.buffers():  # those of DeepSeek-V3 stay f32
+                buffer.data = buffer.data.float()
+            model.save_pretrained(weights, max_shard_size="40KB")
+            call([TITANC, "import", weights, "-o", source])
+    exe = folder / "imported"
+    with turn_to_make(exe):
+        if not exe.exists():
+            call([TITANC, "build", source, "-o", exe, *QUICK, "--set", "data.seq=16", "--set", "data.batch=4",
+                  "--set", "data.format=text"])
+    wrong = []
+    for out, start, options in (("again", weights, []), ("wider", weights, ["--dtype", "f32"])):
+        exported = export(exe, start, folder / out, options=options)
+        expected = tensors_of(weights)
+        if options:
+            expected = {n: t.float() for n, t in expected.items()}
+        wrong += [f"{out}: {n}" for n in differences(exported, expected)]
+    loaded = transformers.AutoModelForCausalLM.from_pretrained(folder / "again", dtype="auto")
+    if loaded.dtype != kind:
+        wrong.append(f"transformers loads {loaded.dtype}")
+    text = write_text(OUT / name / "text.txt", 2000)
+    call([exe, "--data", text, "--init-from", weights, "--steps", 1, "--out", folder / "run", "--resume", "none"],
+         env=environment_of({}))
+    trained = export(exe, folder / "run", folder / "trained")
+    kept = load_file(folder / "run" / "model.safetensors")
+    if {t.dtype for t in trained.values()} != {kind} or {t.dtype for t in kept.values()} != {torch.float32}:
+        wrong.append(f"a run is not exported in {short}")
+    return not wrong, f"    differ: {', '.join(wrong) or 'none'}"
+
+
 MESHED = ("llama", "gpt2", "qwen3-moe")  # without --all
+BF16, F16 = ("llama", "qwen3-moe", "deepseek-v3"), ("llama-tied",)  # element types of the stored weights
 
 
 def main() -> None:
@@ -158,12 +200,11 @@ def main() -> None:
     torch.set_num_threads(1)
     report = Report()
     families = list(FAMILIES) if arguments.all or arguments.names else take_turns(list(FAMILIES), 3)
+    runs = {"training": (training, families), "round trip": (partial(round_trip, run="run", processes=1), families),
+            "mesh": (partial(round_trip, run="meshed", processes=4), families if arguments.all else MESHED),
+            "bf16": (partial(same_types, dtype="bfloat16"), BF16), "f16": (partial(same_types, dtype="float16"), F16)}
     report.cases([(f"{name} {what}", partial(run, name)) for name in families
-                  for what, run in (("training", training),
-                                    ("round trip", partial(round_trip, run="run", processes=1)),
-                                    ("mesh", partial(round_trip, run="meshed", processes=4)))
-                  if what != "mesh" or arguments.all or name in MESHED],
-                 arguments.names)
+                  for what, (run, chosen) in runs.items() if name in chosen], arguments.names)
     report.end()
 
 

@@ -275,6 +275,14 @@ std::vector<OptionSpec> generationOptions() {
   };
 }
 
+std::vector<OptionSpec> exportOptions() {
+  return {
+      choice("export.dtype", Fixed::Launch, {"auto", "bf16", "f16", "f32", "f64"},
+             "element type of exported weights that do not come directly from files of other "
+             "software; auto: `precision.params`"),
+  };
+}
+
 std::vector<OptionSpec> lengthOptions() {
   return {
       integer("steps", Value::ofInt(100), Fixed::Launch, 1, "steps to train"),
@@ -288,7 +296,7 @@ std::vector<OptionSpec> joined() {
   for (auto section :
        {dataOptions, evaluationOptions, checkpointOptions, metricsOptions, precisionOptions,
         shardingOptions, optimizerOptions, scheduleOptions, stepOptions, recomputeOptions,
-        pipelineOptions, generationOptions, lengthOptions})
+        pipelineOptions, generationOptions, exportOptions, lengthOptions})
     for (OptionSpec &spec : section())
       all.push_back(std::move(spec));
   return all;

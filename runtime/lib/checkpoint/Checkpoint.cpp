@@ -181,7 +181,7 @@ LoadedWeights loadWeights(Executor &executor, const std::vector<WeightSource> &s
                           uint64_t seed) {
   std::vector<WeightStore> stores;
   std::vector<OpenSource> opened;
-  LoadedWeights loaded{{}, sources, {}};
+  LoadedWeights loaded{{}, sources, {}, {}};
   executor.world().runCollectively([&] {
     for (const WeightSource &source : sources) {
       opened.push_back(describeSource(stores.emplace_back(source.path)));
@@ -198,7 +198,9 @@ LoadedWeights loadWeights(Executor &executor, const std::vector<WeightSource> &s
   executor.world().runCollectively([&] {
     if (!problem.empty())
       throw UserError(problem);
-    loaded.rows = loadStartingWeights(executor, sources, stores);
+    ReadWeights read = loadStartingWeights(executor, sources, stores);
+    loaded.rows = std::move(read.rows);
+    loaded.types = std::move(read.types);
   });
   return loaded;
 }
@@ -209,12 +211,14 @@ void printSummary(Executor &executor, const LoadedWeights &loaded) {
       std::fprintf(stderr, "%s\n", note.c_str());
 }
 
-void loadTrainedWeights(Executor &executor, const Options &options, const Settings &settings) {
-  const LoadedWeights loaded =
+LoadedWeights loadTrainedWeights(Executor &executor, const Options &options,
+                                 const Settings &settings) {
+  LoadedWeights loaded =
       loadWeights(executor, options.initFrom, static_cast<uint64_t>(settings.integer("seed", 0)));
   printSummary(executor, loaded);
   executor.writeScalar("step",
                        static_cast<double>(loaded.step.value_or(settings.integer("steps", 100))));
+  return loaded;
 }
 
 std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDirectory,

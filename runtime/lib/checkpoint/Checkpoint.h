@@ -12,6 +12,7 @@
 #include "manifest/Manifest.h"
 #include "weights/WeightTable.h"
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -37,6 +38,7 @@ struct LoadedWeights {
   std::optional<int64_t> step;
   std::vector<WeightSource> sources;
   std::vector<WeightRow> rows; ///< of all parameters, and of all tensors of the sources
+  std::map<std::string, std::string> types; ///< ReadWeights::types
 };
 
 /// Loads parameters from files or directories, possibly of runs or checkpoints, and refuses damaged
@@ -51,6 +53,7 @@ void printSummary(Executor &executor, const LoadedWeights &loaded);
 /// Loads the weights of --init-from for a command that does not train (`eval`, `generate`,
 /// `export`), and prints their summary. Sets the scalar `step` to the step of the weights, or else
 /// to the last step of the run. Collective.
-void loadTrainedWeights(Executor &executor, const Options &options, const Settings &settings);
+LoadedWeights loadTrainedWeights(Executor &executor, const Options &options,
+                                 const Settings &settings);
 
 } // namespace titan::rt

@@ -10,11 +10,15 @@
 #include "base/files/DurableFile.h"
 #include "base/text/Counted.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <optional>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace titan::rt {
@@ -26,8 +30,59 @@ namespace {
 /// A file size that other software loads without trouble.
 constexpr int64_t exportedShardBytes = int64_t{5} << 30;
 
-const char *torchName(DType type) {
-  return type == DType::F64 ? "float64" : type == DType::BF16 ? "bfloat16" : "float32";
+/// An element type of exported weights.
+struct ExportedType {
+  const char *name, *stored, *torch; ///< of Titan, of safetensors and of PyTorch
+};
+
+constexpr ExportedType exportedTypes[] = {{"bf16", "BF16", "bfloat16"},
+                                          {"f16", "F16", "float16"},
+                                          {"f32", "F32", "float32"},
+                                          {"f64", "F64", "float64"}};
+
+/// The row whose member is `text`; null for `auto`, and for types of integers.
+const ExportedType *findType(const char *ExportedType::*member, const std::string &text) {
+  const auto *found = std::ranges::find(
+      exportedTypes, text, [&](const ExportedType &type) { return std::string(type.*member); });
+  return found == std::end(exportedTypes) ? nullptr : found;
+}
+
+/// `--dtype`; else tensors of other software keep their type, and others have that of the file.
+FileTypes chooseTypes(const Options &options, const Settings &settings,
+                      const LoadedWeights &loaded) {
+  if (const ExportedType *type = findType(&ExportedType::name, options.exportType))
+    return {{}, type->stored};
+  const ExportedType *type = findType(&ExportedType::name, settings.text("export.dtype", "auto"));
+  return {loaded.types, type ? type->stored : ""};
+}
+
+/// The bytes of each type.
+std::map<std::string, int64_t> countTypes(const std::vector<Shard> &shards) {
+  std::map<std::string, int64_t> bytes;
+  for (const Shard &shard : shards)
+    for (const Shard::Entry &tensor : shard.tensors)
+      bytes[tensor.type] += tensor.bytes;
+  return bytes;
+}
+
+/// The type of most weights, by which other software loads them.
+const char *chooseTorchType(const std::vector<Shard> &shards) {
+  const std::map<std::string, int64_t> bytes = countTypes(shards);
+  const auto most = std::ranges::max_element(
+      bytes, {}, [](const auto &entry) { return entry.second / *storedBytes(entry.first); });
+  const ExportedType *type =
+      most == bytes.end() ? nullptr : findType(&ExportedType::stored, most->first);
+  return type ? type->torch : "float32";
+}
+
+/// "bf16 and f32".
+std::string describeTypes(const std::vector<Shard> &shards) {
+  std::vector<std::string> names;
+  for (const auto &[stored, bytes] : countTypes(shards)) {
+    const ExportedType *type = findType(&ExportedType::stored, stored);
+    names.push_back(type ? type->name : stored);
+  }
+  return fmt::format("{}", fmt::join(names, " and "));
 }
 
 /// The configuration of a model that declares none.
@@ -39,17 +94,22 @@ nlohmann::ordered_json ownConfig(const Program &program) {
           {"num_parameters", program.parameters}};
 }
 
-std::string buildConfig(const Program &program, const Settings &settings) {
+std::string buildConfig(const Program &program, const Settings &settings,
+                        const std::vector<Shard> &shards) {
   nlohmann::ordered_json json =
       program.config.empty() ? ownConfig(program) : nlohmann::ordered_json::parse(program.config);
-  json["torch_dtype"] = torchName(program.dtype);
+  json["torch_dtype"] = chooseTorchType(shards);
   json["titan"] = settings.all();
   return json.dump(2) + "\n";
 }
 
-std::vector<Shard> saveWeights(Executor &executor, const Options &options) {
-  const ShardFiles files{ExportDirectory::folderIn(options.exportDirectory), "model",
-                         exportedShardBytes, /*numbersSingle=*/false, ExportDirectory::metadata()};
+std::vector<Shard> saveWeights(Executor &executor, const Options &options, FileTypes types) {
+  const ShardFiles files{ExportDirectory::folderIn(options.exportDirectory),
+                         "model",
+                         exportedShardBytes,
+                         /*numbersSingle=*/false,
+                         ExportDirectory::metadata(),
+                         std::move(types)};
   if (!executor.program().weights.format.empty())
     return saveMapped(executor, files);
   constexpr Role parameters[] = {Role::Parameter};
@@ -62,8 +122,8 @@ void writeOtherFiles(const Executor &executor, const Options &options, const Set
   const fs::path folder = ExportDirectory::folderIn(options.exportDirectory);
   if (shards.size() > 1)
     writeShardIndex(folder.string(), "model", shards);
-  writeFileAtomically((folder / "config.json").string(), buildConfig(executor.program(), settings),
-                      Sync::Content);
+  writeFileAtomically((folder / "config.json").string(),
+                      buildConfig(executor.program(), settings, shards), Sync::Content);
   writeFileAtomically((folder / "program.titan").string(), executor.program().source,
                       Sync::Content);
   copyTokenizer(options.tokenizer.empty() ? findTokenizerSource(options.initFrom)
@@ -84,7 +144,7 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
     if (executor.isFirst())
       ExportDirectory::check(options.exportDirectory, options.initFrom);
   });
-  loadTrainedWeights(executor, options, settings);
+  const LoadedWeights loaded = loadTrainedWeights(executor, options, settings);
   if (options.dryRun)
     return 0;
   if (executor.hasFunction("merge"))
@@ -94,12 +154,13 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
     if (executor.isFirst())
       directory.emplace(options.exportDirectory);
   });
-  const std::vector<Shard> shards = saveWeights(executor, options);
+  const std::vector<Shard> shards =
+      saveWeights(executor, options, chooseTypes(options, settings, loaded));
   if (directory) {
     writeOtherFiles(executor, options, settings, shards);
     directory->publish();
-    std::printf("wrote %s of weights to %s\n", counted(std::ssize(shards), "file").c_str(),
-                options.exportDirectory.c_str());
+    std::printf("wrote %s of weights in %s to %s\n", counted(std::ssize(shards), "file").c_str(),
+                describeTypes(shards).c_str(), options.exportDirectory.c_str());
   }
   executor.barrier("writing an export");
   return 0;

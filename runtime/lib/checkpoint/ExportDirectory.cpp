@@ -51,7 +51,7 @@ void refuseSources(const std::string &path, std::span<const WeightSource> source
   for (const WeightSource &source : sources) {
     std::error_code missing;
     const fs::path folder = fs::is_directory(source.path, missing)
-                                ? source.path
+                                ? fs::path(source.path)
                                 : fs::absolute(source.path).parent_path();
     if (fs::equivalent(folder, path, missing))
       throw UserError(fmt::format(

@@ -117,6 +117,13 @@ void addCommands(CLI::App &app, Options &o) {
                      "recompute the whole text for every token, to check the caches");
   CLI::App *hf = command("export", "export the weights for other software", Command::Export);
   hf->add_option("--hf", o.exportDirectory, "as a Hugging Face directory")->type_name("DIR");
+  const std::map<std::string, std::string> types = {
+      {"auto", "auto"}, {"bf16", "bf16"}, {"f16", "f16"}, {"f32", "f32"}, {"f64", "f64"}};
+  cli::addWord(
+      *hf, "--dtype", types, o.exportType,
+      "element type of the weights; auto: tensors of a Hugging Face directory keep theirs, "
+      "others have the one of `export.dtype`")
+      ->default_str(o.exportType);
 }
 
 /// Options that only some commands use; all commands accept the others.

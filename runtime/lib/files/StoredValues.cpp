@@ -2,6 +2,8 @@
 
 #include "titan/runtime/bfloat16.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace titan::rt {
@@ -19,6 +21,27 @@ float fromHalf(uint16_t bits) {
   float value;
   std::memcpy(&value, &word, sizeof(value));
   return value;
+}
+
+/// Rounds to nearest even; numbers beyond the range become infinite.
+uint16_t toHalf(float value) {
+  uint32_t word;
+  std::memcpy(&word, &value, sizeof(word));
+  const uint32_t sign = word >> 16 & 0x8000, magnitude = word & 0x7fffffff;
+  constexpr uint32_t infinity = 0x7f800000, leastNormal = 0x38800000; // 2^-14
+  if (magnitude > infinity)                                           // NaN, with its first bits
+    return static_cast<uint16_t>(sign | 0x7e00 | (magnitude >> 13 & 0x3ff));
+  if (magnitude < leastNormal) { // the sum with 0.5 has the unit of subnormals, 2^-24, and rounds
+    float sum;
+    std::memcpy(&sum, &magnitude, sizeof(sum));
+    sum += 0.5F;
+    uint32_t bits;
+    std::memcpy(&bits, &sum, sizeof(bits));
+    return static_cast<uint16_t>(sign | (bits - 0x3f000000));
+  }
+  const uint32_t rounded = magnitude - (112U << 23) + 0xfff + (magnitude >> 13 & 1);
+  constexpr uint32_t halfInfinity = 0x7c00;
+  return static_cast<uint16_t>(sign | std::min(rounded >> 13, halfInfinity));
 }
 
 template <typename From, typename To, typename Convert>
@@ -57,6 +80,37 @@ void convertTo(std::string_view name, const std::byte *from, int64_t count, To *
     convertRun<uint8_t>(from, count, to, same);
   else if (name == "BOOL")
     convertRun<uint8_t>(from, count, to, [](uint8_t value) { return value != 0; });
+}
+
+/// Whether all finite numbers stay finite.
+template <typename From, typename To, typename Convert, typename Widen>
+bool storeRun(const std::byte *from, int64_t count, std::byte *to, Convert convert, Widen widen) {
+  bool fits = true;
+  for (int64_t i = 0; i < count; ++i) {
+    From value;
+    std::memcpy(&value, from + i * sizeof(From), sizeof(From));
+    const To converted = convert(value);
+    fits &= std::isfinite(widen(converted)) || !std::isfinite(static_cast<double>(value));
+    std::memcpy(to + i * sizeof(To), &converted, sizeof(To));
+  }
+  return fits;
+}
+
+template <typename From>
+bool storeFrom(std::string_view name, const std::byte *from, int64_t count, std::byte *to) {
+  auto same = [](auto value) { return static_cast<double>(value); };
+  if (name == "F64")
+    return storeRun<From, double>(from, count, to, same, same);
+  if (name == "F32")
+    return storeRun<From, float>(
+        from, count, to, [](From value) { return static_cast<float>(value); }, same);
+  if (name == "BF16")
+    return storeRun<From, bf16>(
+        from, count, to, [](From value) { return bf16(static_cast<float>(value)); }, same);
+  if (name == "F16")
+    return storeRun<From, uint16_t>(
+        from, count, to, [](From value) { return toHalf(static_cast<float>(value)); }, fromHalf);
+  return false;
 }
 
 } // namespace
@@ -101,6 +155,22 @@ void convertStored(const StoredType &stored, const std::byte *from, int64_t coun
   case DType::Bool:
     return convertTo(stored.name, from, count, static_cast<bool *>(out));
   }
+}
+
+bool storeValues(DType type, const std::byte *from, int64_t count, const StoredType &stored,
+                 std::byte *out) {
+  switch (type) {
+  case DType::F64:
+    return storeFrom<double>(stored.name, from, count, out);
+  case DType::F32:
+    return storeFrom<float>(stored.name, from, count, out);
+  case DType::BF16:
+    return storeFrom<bf16>(stored.name, from, count, out);
+  case DType::I64:
+  case DType::Bool:
+    break;
+  }
+  return false;
 }
 
 } // namespace titan::rt

@@ -31,4 +31,9 @@ bool converts(const StoredType &stored, DType type);
 void convertStored(const StoredType &stored, const std::byte *from, int64_t count, DType type,
                    void *out);
 
+/// Converts `count` elements of a floating-point type to a stored floating-point type, rounding to
+/// nearest even. Returns false if a finite number is beyond the stored type's range.
+bool storeValues(DType type, const std::byte *from, int64_t count, const StoredType &stored,
+                 std::byte *out);
+
 } // namespace titan::rt

@@ -52,6 +52,8 @@ struct Options {
   bool noKvCache = false; ///< computes all positions for every token
 
   std::string exportDirectory;
+  std::string exportType =
+      "auto"; ///< of all exported weights: bf16, f16, f32, f64; auto: see Export
 };
 
 } // namespace titan::rt

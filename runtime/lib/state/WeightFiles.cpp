@@ -30,12 +30,15 @@ struct TargetTensor {
   TensorSpec spec;
   std::vector<Contribution> contributions;
 
-  int64_t countBytes() const {
-    int64_t bytes = getByteSize(spec.type);
+  int64_t countElements() const {
+    int64_t count = 1;
     for (int64_t size : spec.shape)
-      bytes *= size;
-    return bytes;
+      count *= size;
+    return count;
   }
+  /// In the program's type.
+  int64_t countBytes() const { return countElements() * getByteSize(spec.type); }
+  int64_t countStoredBytes() const { return countElements() * storedBytes(spec.stored).value(); }
 };
 
 bool isMerged(const WeightMap &map, const std::string &parameter) {
@@ -44,7 +47,8 @@ bool isMerged(const WeightMap &map, const std::string &parameter) {
 
 /// The stored tensors of all parameters, in the order of the parameters.
 std::vector<TargetTensor> findTargets(const WeightMap &map,
-                                      const std::vector<FileTensor> &fileTensors) {
+                                      const std::vector<FileTensor> &fileTensors,
+                                      const FileTypes &types) {
   std::map<std::string, const StoredParameter *> byParameter;
   for (const StoredParameter &stored : map.parameters)
     byParameter[stored.parameter] = &stored;
@@ -63,7 +67,9 @@ std::vector<TargetTensor> findTargets(const WeightMap &map,
       const std::string name = makeTensorName(stored, fileTensor.iterations, tensor);
       auto [known, isNew] = byName.try_emplace(name, targets.size());
       if (isNew)
-        targets.push_back({{name, fileTensor.info.dtype, stored.shape}, {}});
+        targets.push_back(
+            {{name, fileTensor.info.dtype, stored.shape, types.find(name, fileTensor.info.dtype)},
+             {}});
       targets[known->second].contributions.push_back({&fileTensor, &stored, tensor});
     }
   }
@@ -131,12 +137,15 @@ void writeTargets(Executor &executor, const std::string &path,
   if (executor.isFirst())
     writer.emplace(path, specs, metadata);
   std::vector<int64_t> words;
+  std::vector<std::byte> converted;
   for (size_t i = 0; i < targets.size(); ++i) {
     collect(executor, targets[i], words);
     if (writer)
       writer->write(i, 0,
-                    {reinterpret_cast<const std::byte *>(words.data()),
-                     static_cast<size_t>(targets[i].countBytes())});
+                    toStored(specs[i],
+                             {reinterpret_cast<const std::byte *>(words.data()),
+                              static_cast<size_t>(targets[i].countBytes())},
+                             converted));
   }
   if (writer)
     writer->finish();
@@ -166,9 +175,8 @@ std::vector<ElementRows> getElementRows(Executor &executor, const FileTensor &fi
 
 } // namespace
 
-std::vector<WeightRow> loadStartingWeights(Executor &executor,
-                                           std::span<const WeightSource> sources,
-                                           std::span<const WeightStore> stores) {
+ReadWeights loadStartingWeights(Executor &executor, std::span<const WeightSource> sources,
+                                std::span<const WeightStore> stores) {
   const std::vector<FileTensor> fileTensors = listFileTensors(executor, parameterRole);
   std::vector<NeededWeights> needed;
   for (const FileTensor &each : fileTensors)
@@ -187,22 +195,23 @@ std::vector<WeightRow> loadStartingWeights(Executor &executor,
     }
     weights.release();
   }
-  return weights.rows();
+  return {weights.rows(), weights.storedTypes()};
 }
 
 std::vector<Shard> saveMapped(Executor &executor, const ShardFiles &files) {
   const std::vector<FileTensor> fileTensors = listFileTensors(executor, parameterRole);
-  const std::vector<TargetTensor> targets = findTargets(executor.program().weights, fileTensors);
+  const std::vector<TargetTensor> targets =
+      findTargets(executor.program().weights, fileTensors, files.types);
   std::vector<int64_t> sizes;
   for (const TargetTensor &target : targets)
-    sizes.push_back(target.countBytes());
+    sizes.push_back(target.countStoredBytes());
   const std::vector<size_t> ends = cutIntoShards(sizes, files.bytes);
   std::vector<Shard> shards;
   for (size_t begin = 0, number = 1; number <= ends.size(); begin = ends[number - 1], ++number) {
     std::span<const TargetTensor> inFile(targets.data() + begin, ends[number - 1] - begin);
     Shard shard{files.name(number, ends.size()), {}};
     for (const TargetTensor &target : inFile)
-      shard.tensors.push_back({target.spec.name, target.countBytes()});
+      shard.tensors.push_back({target.spec.name, target.countStoredBytes(), target.spec.stored});
     writeTargets(executor, (std::filesystem::path(files.directory) / shard.file).string(), inFile,
                  files.metadata);
     shards.push_back(std::move(shard));

@@ -8,11 +8,16 @@
 
 namespace titan::rt {
 
+struct ReadWeights {
+  std::vector<WeightRow> rows; ///< of all parameters and tensors
+  /// The element types of tensors with the names of the weight map, by these names.
+  std::map<std::string, std::string> types;
+};
+
 /// Reads the parameters; each rank reads its shards only. Optional parameters without weights keep
-/// their values. Returns the account of all parameters and tensors.
-std::vector<WeightRow> loadStartingWeights(Executor &executor,
-                                           std::span<const WeightSource> sources,
-                                           std::span<const WeightStore> stores);
+/// their values.
+ReadWeights loadStartingWeights(Executor &executor, std::span<const WeightSource> sources,
+                                std::span<const WeightStore> stores);
 
 /// Writes the parameters in the names and layouts of the weight map. The files do not depend on the
 /// mesh. Collective.

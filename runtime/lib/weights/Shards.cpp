@@ -34,9 +34,9 @@ void writeShardIndex(const std::string &directory, const std::string &stem,
   nlohmann::ordered_json map = nlohmann::ordered_json::object();
   int64_t total = 0;
   for (const Shard &shard : shards)
-    for (const auto &[name, bytes] : shard.tensors) {
-      map[name] = shard.file;
-      total += bytes;
+    for (const Shard::Entry &tensor : shard.tensors) {
+      map[tensor.name] = shard.file;
+      total += tensor.bytes;
     }
   nlohmann::ordered_json json = {{"metadata", {{"total_size", total}}}, {"weight_map", map}};
   std::filesystem::path path =

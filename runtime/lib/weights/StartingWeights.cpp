@@ -322,6 +322,16 @@ void StartingWeights::readSegment(const Match &match, const ElementRows &rows,
   }
 }
 
+std::map<std::string, std::string> StartingWeights::storedTypes() const {
+  std::map<std::string, std::string> types;
+  for (const Match &match : matched)
+    for (const SourceTensor &given : match.tensors)
+      if (!isOwn[given.source])
+        types[sources[given.source].prefix + given.name] =
+            stores[given.source].find(given.name)->dtype;
+  return types;
+}
+
 void StartingWeights::release() const {
   for (const WeightStore &store : stores)
     store.release();

@@ -41,6 +41,8 @@ public:
   /// Elements that the source lacks stay.
   void read(size_t index, std::span<const ElementRows> rows, std::byte *out) const;
   const std::vector<WeightRow> &rows() const { return table; }
+  /// The element types of the matched tensors with names of the weight map, by these names.
+  std::map<std::string, std::string> storedTypes() const;
   /// Lets go of what was read of the files.
   void release() const;
 

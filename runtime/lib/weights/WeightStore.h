@@ -1,6 +1,7 @@
 // The weights that a path names, over one safetensors file or several.
 #pragma once
 
+#include "FileTypes.h"
 #include "StridedSource.h"
 #include "base/files/Safetensors.h"
 
@@ -62,15 +63,21 @@ struct ShardFiles {
   /// no index for it.
   bool numbersSingle = true;
   std::map<std::string, std::string> metadata = {{"format", "pt"}};
+  FileTypes types = {};
 
   /// The name of file `number`, from 1, of `count`.
   std::string name(size_t number, size_t count) const;
 };
 
-/// One file of several, and the tensors in it with their bytes.
+/// One file of several, and the tensors in it.
 struct Shard {
+  struct Entry {
+    std::string name;
+    int64_t bytes;
+    std::string type = {}; ///< of the elements, by the format's name
+  };
   std::string file;
-  std::vector<std::pair<std::string, int64_t>> tensors;
+  std::vector<Entry> tensors;
 };
 
 /// The index that lists them for other software: STEM.safetensors.index.json. One rank calls it.

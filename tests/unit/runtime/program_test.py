@@ -172,7 +172,9 @@ class ProgramTest(ProgramCase):
             again, _ = self.train(f"again{ranks}", "--init-from", exported, "--stop-at", 0)
             self.assertEqual((again / "model.safetensors").read_bytes(),
                              (run / "model.safetensors").read_bytes())
-        self.run_exe("export", "--hf", "hf1", "--init-from", run)  # replaces the earlier one
+        out, _ = self.run_exe("export", "--hf", "hf1", "--init-from", run, "--dtype", "f16")  # replaces the earlier one
+        self.assertIn("wrote 1 file of weights in f16", out)
+        self.assertEqual(json.loads((self.folder / "hf1/config.json").read_text())["torch_dtype"], "float16")
         self.assertIn("--hf", self.run_exe("export", "--init-from", run, status=1)[1])
         before = (run / "model.safetensors").read_bytes()
         shutil.copytree(run, self.folder / "other")

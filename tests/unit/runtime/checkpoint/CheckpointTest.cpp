@@ -215,8 +215,7 @@ TEST_F(CheckpointTest, WeightsOfACheckpoint) {
                                {"model-00002-of-00002.safetensors", {{"b", 4}}}};
   float value = 1;
   for (const Shard &shard : shards) {
-    SafetensorsWriter writer((at / shard.file).string(),
-                             {{shard.tensors[0].first, DType::F32, {}}});
+    SafetensorsWriter writer((at / shard.file).string(), {{shard.tensors[0].name, DType::F32, {}}});
     writer.write(0, 0, std::as_bytes(std::span(&value, 1)));
     writer.finish();
     ++value;
