@@ -5,6 +5,7 @@
 #include "rundir/PreviousRun.h"
 #include "state/TensorFiles.h"
 #include "state/WeightFiles.h"
+#include "weights/TokenizerFiles.h"
 
 #include "base/Error.h"
 #include "base/files/DurableFile.h"
@@ -183,6 +184,7 @@ LoadedWeights loadWeights(Executor &executor, const std::vector<WeightSource> &s
   std::vector<OpenSource> opened;
   LoadedWeights loaded{{}, sources, {}, {}};
   executor.world().runCollectively([&] {
+    requireSources(sources);
     for (const WeightSource &source : sources) {
       opened.push_back(describeSource(stores.emplace_back(source.path)));
       if (!loaded.step && source.prefix.empty())

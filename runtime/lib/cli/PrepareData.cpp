@@ -51,6 +51,7 @@ std::string findTokenizer(const Options &options, const std::string &texts) {
     return options.tokenizer == "bytes" ? "bytes" : absolute(options.tokenizer);
   if (const std::string own = findTokenizerSource(options.initFrom); !own.empty())
     return absolute(own);
+  requireSources(options.initFrom);
   throw UserError(fmt::format("'{}' is text, and the run has no tokenizer: pass --tokenizer DIR or "
                               "FILE, or `--tokenizer bytes`{}; --set "
                               "data.format=text (for eval, eval.data.format) reads bytes as tokens",

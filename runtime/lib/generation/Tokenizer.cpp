@@ -135,6 +135,7 @@ std::unique_ptr<Tokenizer> openTokenizer(const Options &options, bool dataAreTex
       options.tokenizer.empty() ? findTokenizerSource(options.initFrom) : options.tokenizer;
   if (!path.empty() && path != "bytes")
     return std::make_unique<Served>(path, options.chat, vocabulary);
+  requireSources(options.initFrom);
   if (options.chat)
     throw UserError("--chat needs a tokenizer with a chat template: pass --tokenizer DIR");
   if (dataAreText || path == "bytes")

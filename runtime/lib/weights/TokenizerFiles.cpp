@@ -41,6 +41,16 @@ std::string findTokenizerSource(std::span<const WeightSource> sources) {
   return "";
 }
 
+void requireSources(std::span<const WeightSource> sources) {
+  for (const WeightSource &source : sources) {
+    std::error_code error;
+    if (!fs::exists(source.path, error))
+      throw UserError(fmt::format("--init-from {}: '{}' {}", source.text(), source.path,
+                                  error ? "cannot be read: " + error.message()
+                                        : std::string("does not exist")));
+  }
+}
+
 void copyTokenizer(const std::string &from, const std::string &to) {
   const fs::path folder = isFile(from) ? fs::path(from).parent_path() : fs::path(from);
   if (tokenizerBeside(folder.string()).empty())

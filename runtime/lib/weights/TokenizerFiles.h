@@ -15,6 +15,9 @@ std::string tokenizerBeside(const std::string &path);
 /// those of parts; else empty.
 std::string findTokenizerSource(std::span<const WeightSource> sources);
 
+/// Refuses a source that does not exist, before it is taken for one without a tokenizer.
+void requireSources(std::span<const WeightSource> sources);
+
 /// Copies the files of the tokenizer of `from`, a directory or one of the files, to the directory
 /// `to`. Does nothing without a tokenizer. Throws Fault if the disk fails.
 void copyTokenizer(const std::string &from, const std::string &to);

@@ -97,6 +97,8 @@ class DataTest(ProgramCase):
         _, output = self.run_exe("--data", "text", "--set", "data.format=indexed", status=1)
         self.assertIn("'text' is text, and the run has no tokenizer", output)
         self.assertIn("--set data.format=text", output)
+        _, output = self.run_exe("--data", "text", "--set", "data.format=indexed", "--init-from", "absent", status=1)
+        self.assertIn("--init-from absent: 'absent' does not exist", output)
 
     def test_generates_numbers(self):
         """The same tokens as a program that writes text."""

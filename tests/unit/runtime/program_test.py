@@ -358,8 +358,11 @@ class ProgramTest(ProgramCase):
                 (["--data", self.text, "--out", "text/run"], "cannot make the run's directory 'text/run'"),
                 (["--data", self.text, "--init-from", "absent"], "absent"),
                 (["--data", self.text, "--resume", "absent"], "'absent' is not a checkpoint"),
-                (["generate", "--prompt", "a", "--init-from", "absent"], "absent"),
-                (["eval", "--data", "absent", "--init-from", "absent"], "absent")):
+                (["generate", "--prompt", "a", "--init-from", "absent"],
+                 "--init-from absent: 'absent' does not exist"),
+                (["eval", "--data", self.text, "--init-from", "absent"],
+                 "--init-from absent: 'absent' does not exist"),
+                (["export", "--hf", "to", "--init-from", "absent"], "--init-from absent: 'absent' does not exist")):
             self.assertIn(mistake, self.run_exe(*arguments, "--dry-run", status=1)[1])
         self.assertEqual([path.name for path in self.folder.iterdir()], ["text"])
 
