@@ -59,10 +59,11 @@ CLI::Option *addWord(CLI::App &app, const std::string &name, const std::map<std:
 
 /// Refuses empty values, since an unset shell variable would look like a missing option. Positional
 /// arguments may be a program's own and are checked where they are read.
-inline void refuseEmpty(const CLI::App &app) {
+/// An option that `isText` may be empty.
+inline void refuseEmpty(const CLI::App &app, const std::string &isText = "") {
   for (const CLI::Option *option : app.get_options())
     for (const std::string &value : option->results())
-      if (value.empty() && !option->get_positional())
+      if (value.empty() && !option->get_positional() && option->get_name() != isText)
         throw CLI::ParseError(option->get_name() + " needs a non-empty value", 2);
 }
 

@@ -103,7 +103,7 @@ void addCommands(CLI::App &app, Options &o) {
                    "fields `prompt`")
       ->type_name("FILE");
   generate->add_flag("--json", o.json,
-                     "write one JSON object per line: prompt, text, tokens, finish");
+                     "write one JSON object per line: prompt, text, tokens, dropped, finish");
   generate->add_option("--stop", o.stops, "end before this text (repeatable)")
       ->type_name("TEXT")
       ->take_all()
@@ -228,7 +228,9 @@ std::optional<Options> parseCommandLine(int argc, const char *const *argv,
   addCommands(app, options);
   try {
     app.parse(argc, argv);
-    cli::refuseEmpty(app); // not for commands: an empty prompt is refused where it is read
+    cli::refuseEmpty(app);
+    for (const CLI::App *command : app.get_subcommands())
+      cli::refuseEmpty(*command, "--prompt"); // which is refused where it is read
     refuseUseless(app, options);
   } catch (const CLI::CallForHelp &help) {
     app.exit(help, std::cout, std::cout);

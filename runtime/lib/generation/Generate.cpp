@@ -37,8 +37,8 @@ struct Speed {
     time += std::chrono::steady_clock::now() - start;
   }
 
-  std::string describe() const {
-    return fmt::format("{}, {:.2f} tokens/s", counted(tokens, "token"),
+  std::string rate() const {
+    return fmt::format("{:.2f} tokens/s",
                        time.count() > 0 ? static_cast<double>(tokens) / time.count() : 0.0);
   }
 };
@@ -90,20 +90,76 @@ public:
           start(slots[slot], slot, next++);
       proceed(slots);
     }
-    if (!executor.isFirst())
-      return;
-    const std::string &why = executor.program().uncached;
-    if (!model->hasCaches() && !options.noKvCache && !why.empty())
-      std::fprintf(stderr, "note: every token recomputes the whole text: %s\n", why.c_str());
-    std::fprintf(stderr, "prompt: %s; continuation: %s\n", prompt.describe().c_str(),
-                 continuation.describe().c_str());
+    if (executor.isFirst())
+      report();
   }
 
 private:
+  /// Notes on what was computed, and the speed.
+  void report() const {
+    const std::string &why = executor.program().uncached;
+    if (!model->hasCaches() && !options.noKvCache && !why.empty())
+      std::fprintf(stderr, "note: every token recomputes the whole text: %s\n", why.c_str());
+    if (overlong > 0)
+      std::fprintf(
+          stderr,
+          "note: %s became longer than the %lld tokens of the program (`data.seq`): tokens "
+          "after that depend on the last %lld alone, which are recomputed for each\n",
+          counted(overlong, "text").c_str(), static_cast<long long>(model->longest()),
+          static_cast<long long>(model->longest()));
+    // The first token of a continuation comes with its prompt, so it is in no speed of its own.
+    std::fprintf(stderr, "prompt: %s, %s; continuation: %s, %s after the first\n",
+                 counted(prompt.tokens, "token").c_str(), prompt.rate().c_str(),
+                 counted(written, "token").c_str(), continuation.rate().c_str());
+  }
+
+  /// The tokens at the beginning of a prompt that the program is too short for.
+  int64_t countDropped(const std::vector<int64_t> &given) const {
+    return std::max<int64_t>(0, std::ssize(given) - model->longest());
+  }
+
+  void noteLongPrompts() const {
+    int64_t count = 0, most = 0;
+    for (const std::vector<int64_t> &given : tokens)
+      if (countDropped(given) > 0) {
+        ++count;
+        most = std::max(most, std::ssize(given));
+      }
+    if (count > 0)
+      std::fprintf(stderr,
+                   "warning: %s longer than the %lld tokens of the program, up to %lld: only the "
+                   "last %lld tokens are read. To read more, compile the program for longer texts: "
+                   "titanc build ... --set data.seq=%lld\n",
+                   counted(count, "prompt").c_str(), static_cast<long long>(model->longest()),
+                   static_cast<long long>(most), static_cast<long long>(model->longest()),
+                   static_cast<long long>(most + options.maxTokens));
+  }
+
+  /// Refuses tokens that no text has.
+  void checkStopTokens(int64_t vocab) const {
+    for (const int64_t token : options.stopTokens)
+      if (token < 0 || token >= vocab)
+        throw UserError(fmt::format("--stop-token takes a token of the model, from 0 to {}, not {}",
+                                    vocab - 1, token));
+  }
+
+  /// The prompts of a file are named by their numbers.
+  std::vector<int64_t> encode(size_t index) const {
+    try {
+      return tokenizer->encode(prompts[index]);
+    } catch (const UserError &error) {
+      if (options.prompts.empty())
+        throw;
+      throw UserError(
+          fmt::format("prompt {} of --prompts {}: {}", index + 1, options.prompts, error.what()));
+    }
+  }
+
   void readTexts() {
     const int64_t vocab = executor.program().vocab; // arrays have none
-    tokenizer = openTokenizer(options, settings.text("data.format", "text") == "text",
-                              vocab ? vocab : model->vocabulary());
+    const int64_t size = vocab ? vocab : model->vocabulary();
+    checkStopTokens(size);
+    tokenizer = openTokenizer(options, settings.text("data.format", "text") == "text", size);
     if (!tokenizer->writesText() && !options.stops.empty())
       throw UserError("--stop takes a text, but this program has no tokenizer: pass --stop-token "
                       "NUMBER, or a --tokenizer");
@@ -111,8 +167,9 @@ private:
       prompts = {options.prompt};
     else
       prompts = readPrompts(options.prompts);
-    for (const std::string &text : prompts)
-      tokens.push_back(tokenizer->encode(text));
+    for (size_t i = 0; i < prompts.size(); ++i)
+      tokens.push_back(encode(i));
+    noteLongPrompts();
     ends = tokenizer->ends();
     ends.insert(ends.end(), options.stopTokens.begin(), options.stopTokens.end());
   }
@@ -140,7 +197,8 @@ private:
     if (options.maxTokens == 0)
       return finish(text);
     std::vector<double> logits;
-    prompt.measure(tokens[index].size(), [&] {
+    const std::vector<int64_t> &given = tokens[index];
+    prompt.measure(given.size() - static_cast<size_t>(countDropped(given)), [&] {
       logits = model->next(text->tokens);
       if (batch)
         batch->admit(static_cast<int64_t>(slot));
@@ -187,6 +245,10 @@ private:
   }
 
   void finish(std::optional<RunningText> &text) {
+    written += text->count(tokens);
+    // The last token is in no text that is computed.
+    if (countDropped(tokens[text->index]) == 0 && std::ssize(text->tokens) - 1 > model->longest())
+      ++overlong;
     if (tokenizer) {
       if (!text->written.isStopped()) {
         show(text->index, text->written.add(tokenizer->finish(static_cast<int64_t>(text->index))));
@@ -212,6 +274,7 @@ private:
                  {{"prompt", prompts[text.index]},
                   {"text", text.written.text()},
                   {"tokens", added},
+                  {"dropped", countDropped(tokens[text.index])},
                   {"finish", text.hasEnded || text.written.isStopped() ? "stop" : "length"}})
                  .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     }
@@ -235,6 +298,8 @@ private:
   std::vector<int64_t> ends;
   OrderedTexts output;
   Speed prompt, continuation;
+  int64_t written = 0;  ///< tokens of all continuations
+  int64_t overlong = 0; ///< texts that became longer than the program
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "base/Error.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -20,6 +21,14 @@ std::string readPrompt(const std::string &line, const std::string &where) {
   return record["prompt"];
 }
 
+void refuseBlankLines(const std::vector<std::string> &lines, const std::string &path) {
+  if (const auto blank = std::ranges::find(lines, ""); blank != lines.end())
+    throw UserError(
+        fmt::format("{}:{}: the line is blank, so it has no prompt: remove it, or write "
+                    "the prompts as objects with `prompt` in a .jsonl file",
+                    path, blank - lines.begin() + 1));
+}
+
 } // namespace
 
 std::vector<std::string> readPrompts(const std::string &path) {
@@ -33,12 +42,16 @@ std::vector<std::string> readPrompts(const std::string &path) {
     ++number;
     if (!line.empty() && line.back() == '\r')
       line.pop_back();
-    if (line.empty())
+    if (isJson && line.empty())
       continue;
     prompts.push_back(isJson ? readPrompt(line, fmt::format("{}:{}", path, number)) : line);
   }
   if (file.bad())
     throw UserError(fmt::format("cannot read --prompts {}: {}", path, std::strerror(errno)));
+  while (!prompts.empty() && prompts.back().empty() && !isJson)
+    prompts.pop_back();
+  if (!isJson)
+    refuseBlankLines(prompts, path);
   if (prompts.empty())
     throw UserError(fmt::format("--prompts {} has no prompt", path));
   return prompts;

@@ -69,6 +69,16 @@ private:
   int64_t vocabulary;
 };
 
+/// Tokenizers of files read characters, not bytes.
+void requireUtf8(const std::string &prompt) {
+  try {
+    nlohmann::json(prompt).dump();
+  } catch (const nlohmann::json::type_error &) {
+    throw UserError("the prompt is not valid UTF-8, which the tokenizer reads: convert it, such as "
+                    "by `iconv -t UTF-8`");
+  }
+}
+
 /// A file's tokenizer: `titan-prepare --serve FILE`, whose protocol is JSON lines
 /// (titan_prepare/serve.py).
 class Served : public Tokenizer {
@@ -80,6 +90,7 @@ public:
   }
 
   std::vector<int64_t> encode(const std::string &prompt) override {
+    requireUtf8(prompt);
     auto tokens =
         ask({{chat ? "chat" : "encode", prompt}}).at("tokens").get<std::vector<int64_t>>();
     if (tokens.empty())

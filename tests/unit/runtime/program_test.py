@@ -291,6 +291,7 @@ class ProgramTest(ProgramCase):
                                              "--temperature above 0"),
                 ("generate", ["--temperature", 1, "--top-p", 1.5], "--top-p takes a probability above 0 "
                                                                    "and up to 1"),
+                ("generate", ["--stop", ""], "--stop needs a non-empty value"),
                 ("generate", ["--out", "run"], "--out has no effect on `generate`"),
                 ("generate", ["--data", "text"], "--data has no effect on `generate`"),
                 ("export", ["--profile=3"], "--profile has no effect on `export`"),
