@@ -1,9 +1,14 @@
 """A compiled program reads prepared data, and prepares texts itself."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import makers
+import numpy as np
+from safetensors.numpy import save_file
 
 from prepared import PACKAGE, expect, prepare
 from texts import corpus
@@ -120,4 +125,44 @@ def program_reports_bad_texts(out: Path) -> None:
             expect(word in output, f"`{word}` is missing in:\n{output}")
 
 
-CASES = [program_reads_it, program_prepares, program_reports_bad_texts]
+def program_checks_weights_first(out: Path) -> None:
+    """Weights that do not fit end the program before it prepares texts, whose errors would come first."""
+    trained = Trained(out)
+    trained.write("my.jsonl", [])
+    (out / "my.jsonl").write_text("{bad\n")
+    (out / "weights").mkdir()
+    weights = out / "weights" / "model.safetensors"
+    table, unembed = np.zeros((256, 8), np.float32), np.zeros((8, 256), np.float32)
+    for tensors, words in (({"table": table}, "there is no tensor 'unembed'"),
+                           ({"table": table, "unembed": unembed.T}, "has shape [256, 8]"),
+                           ({"table": table, "unembed": unembed.astype(np.int8)}, "is I8"),
+                           ({"table": table, "unembed": unembed, "more": table}, "no parameter for 'more'")):
+        save_file(tensors, weights)
+        _, output = trained.run("--data", "my.jsonl", "--tokenizer", "bytes", "--init-from", weights.parent, status=1)
+        expect(words in output and "my.jsonl:1" not in output, f"`{words}` is missing in:\n{output}")
+    save_file({"table": table, "unembed": unembed}, weights)
+    _, output = trained.run("--data", "my.jsonl", "--tokenizer", "bytes", "--init-from", weights.parent, status=1)
+    expect("my.jsonl:1" in output, output)
+
+
+def program_knows_copied_tokenizers(out: Path) -> None:
+    """The preparation by a tokenizer is the one by its copy elsewhere; another tokenizer has its own."""
+    trained = Trained(out)
+    trained.write("my.jsonl", [text for text in corpus(50) if text.strip()])
+    first, copy = makers.byte_pairs(out / "first"), out / "copy"
+    shutil.copytree(first, copy)
+    program = (out / "bigram.titan").read_text().replace("vocab = 256", "vocab = 2000")
+    (out / "bigram.titan").write_text(program)
+    call([TITANC, "build", out / "bigram.titan", "-o", trained.exe, *QUICK], cwd=out)
+    expected, _ = trained.run("--data", "my.jsonl", "--tokenizer", first)
+    found, output = trained.run("--data", "my.jsonl", "--tokenizer", copy / "tokenizer.json")
+    expect("up to date" in output and found == expected, output)
+    configuration = json.loads((copy / "tokenizer_config.json").read_text())
+    (copy / "tokenizer_config.json").write_text(json.dumps({**configuration, "add_bos_token": True}))
+    _, output = trained.run("--data", "my.jsonl", "--tokenizer", copy)
+    expect("up to date" not in output, output)
+    expect(len(list((out / "cache").rglob("*.idx"))) == 2, "two preparations")
+
+
+CASES = [program_reads_it, program_prepares, program_checks_weights_first, program_knows_copied_tokenizers,
+         program_reports_bad_texts]

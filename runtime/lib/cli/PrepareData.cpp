@@ -1,7 +1,10 @@
 #include "PrepareData.h"
 
 #include "launch/HelperProcess.h"
+#include "loop/Trainer.h"
+#include "manifest/Manifest.h"
 #include "settings/SettingText.h"
+#include "state/WeightFiles.h"
 #include "weights/TokenizerFiles.h"
 
 #include "base/Error.h"
@@ -58,10 +61,12 @@ std::string findTokenizer(const Options &options, const std::string &texts) {
                               texts, options.initFrom.empty() ? "" : " (--init-from has none)"));
 }
 
-/// Equal for equal texts, tokenizer and vocabulary.
+/// Equal for equal paths of texts, tokenizers of equal content, and vocabularies.
 std::string cachePrefix(const std::string &texts, const std::string &tokenizer,
                         int64_t vocabulary) {
-  const std::string key = fmt::format("{}\n{}\n{}", texts, tokenizer, vocabulary);
+  const std::string key =
+      fmt::format("{}\n{}\n{}", texts,
+                  tokenizer == "bytes" ? tokenizer : digestTokenizer(tokenizer), vocabulary);
   return (cacheFolder() / fmt::format("{}-{:08x}", fs::path(texts).stem().string(), crc32c(key)))
       .string();
 }
@@ -98,8 +103,20 @@ int runProcess(const std::vector<std::string> &command, bool isShown) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/// Refuses weights that the command could not start from, because a preparation may take long. A
+/// run that resumes needs none.
+void checkWeights(const Program &program, const Options &options) {
+  const bool resumes = options.command == Command::Train && options.resume != "none" &&
+                       !listSteps(runDirectory(program, options)).empty();
+  if (!options.initFrom.empty() && !resumes) {
+    requireSources(options.initFrom);
+    checkStartingWeights(program, options.initFrom);
+  }
+}
+
 std::string prepareTexts(const std::string &path, const Program &program, const Options &options,
                          bool isFirst) {
+  checkWeights(program, options);
   const std::string texts = absolute(path), tokenizer = findTokenizer(options, path);
   const std::string prefix = cachePrefix(texts, tokenizer, program.vocab);
   const std::string tool = findTool("titan-prepare", "TITAN_PREPARE");

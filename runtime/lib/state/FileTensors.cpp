@@ -4,23 +4,6 @@
 
 namespace titan::rt {
 
-namespace {
-
-/// Visits the slots of a stacked tensor in row-major order.
-template <typename Visit>
-void forEachSlot(const std::vector<std::vector<int64_t>> &levels, const Visit &visit,
-                 std::vector<int64_t> iterations = {}) {
-  if (iterations.size() == levels.size())
-    return visit(std::span<const int64_t>(iterations));
-  for (int64_t iteration : levels[iterations.size()]) {
-    std::vector<int64_t> inner = iterations;
-    inner.push_back(iteration);
-    forEachSlot(levels, visit, std::move(inner));
-  }
-}
-
-} // namespace
-
 std::vector<FileTensor> listFileTensors(Executor &executor, std::span<const Role> roles) {
   std::vector<FileTensor> fileTensors;
   for (const Tensor &tensor : executor.program().tensors) {
@@ -29,16 +12,12 @@ std::vector<FileTensor> listFileTensors(Executor &executor, std::span<const Role
     std::byte *data = executor.has(tensor) ? executor.getData(tensor) : nullptr;
     Executor::Slots slots = executor.getSlots(tensor);
     int64_t layer = 0;
-    forEachSlot(stackedIterations(tensor), [&](std::span<const int64_t> iterations) {
-      fileTensors.push_back({layerName(tensor, iterations),
-                             slots.info,
-                             data ? data + layer * slots.stride : nullptr,
-                             slots.bytes,
-                             &tensor,
-                             layer,
-                             {iterations.begin(), iterations.end()}});
+    for (std::vector<int64_t> &iterations : listSlots(tensor)) {
+      fileTensors.push_back({layerName(tensor, iterations), slots.info,
+                             data ? data + layer * slots.stride : nullptr, slots.bytes, &tensor,
+                             layer, std::move(iterations)});
       ++layer;
-    });
+    }
   }
   return fileTensors;
 }

@@ -88,6 +88,20 @@ std::string layerName(const Tensor &tensor, std::span<const int64_t> iterations)
   return result + name.substr(from);
 }
 
+std::vector<std::vector<int64_t>> listSlots(const Tensor &tensor) {
+  std::vector<std::vector<int64_t>> slots = {{}};
+  for (const std::vector<int64_t> &level : stackedIterations(tensor)) {
+    std::vector<std::vector<int64_t>> longer;
+    for (const std::vector<int64_t> &slot : slots)
+      for (const int64_t iteration : level) {
+        longer.push_back(slot);
+        longer.back().push_back(iteration);
+      }
+    slots = std::move(longer);
+  }
+  return slots;
+}
+
 std::vector<std::vector<int64_t>> stackedIterations(const Tensor &tensor) {
   if (!tensor.stacked || !tensor.iterations.empty())
     return tensor.iterations;

@@ -10,6 +10,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace titan::rt {
 
@@ -35,6 +36,10 @@ std::string layerName(const Tensor &tensor, std::span<const int64_t> iterations)
 
 /// Per leading dimension of a stacked tensor, the iterations of its slots; empty for other tensors.
 std::vector<std::vector<int64_t>> stackedIterations(const Tensor &tensor);
+
+/// The iterations of each slot of a stacked tensor, row-major; one without iterations for other
+/// tensors.
+std::vector<std::vector<int64_t>> listSlots(const Tensor &tensor);
 
 /// An error text for a size that degrees do not divide: "batch = 8 cannot be split by shard = 3
 /// ...".

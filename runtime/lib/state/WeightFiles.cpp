@@ -173,20 +173,36 @@ std::vector<ElementRows> getElementRows(Executor &executor, const FileTensor &fi
   return all;
 }
 
+/// In the order of listFileTensors.
+std::vector<NeededWeights> listNeeded(const Program &program) {
+  std::vector<NeededWeights> needed;
+  for (const Tensor &tensor : program.tensors) {
+    if (tensor.role != Role::Parameter)
+      continue;
+    const TensorInfo info = layerInfo(tensor.info, stackedIterations(tensor).size());
+    for (const std::vector<int64_t> &iterations : listSlots(tensor))
+      needed.push_back(
+          {layerName(tensor, iterations), tensor.name, iterations, getShape(info), info.dtype,
+           tensor.initFrom == InitFrom::Optional || isMerged(program.weights, tensor.name),
+           tensor.initFrom == InitFrom::Partial});
+  }
+  return needed;
+}
+
 } // namespace
+
+void checkStartingWeights(const Program &program, std::span<const WeightSource> sources) {
+  std::vector<WeightStore> stores;
+  for (const WeightSource &source : sources)
+    stores.emplace_back(source.path);
+  StartingWeights(program.weights, sources, stores).match(listNeeded(program));
+}
 
 ReadWeights loadStartingWeights(Executor &executor, std::span<const WeightSource> sources,
                                 std::span<const WeightStore> stores) {
   const std::vector<FileTensor> fileTensors = listFileTensors(executor, parameterRole);
-  std::vector<NeededWeights> needed;
-  for (const FileTensor &each : fileTensors)
-    needed.push_back({each.name, each.tensor->name, each.iterations, getShape(each.info),
-                      each.info.dtype,
-                      each.tensor->initFrom == InitFrom::Optional ||
-                          isMerged(executor.program().weights, each.tensor->name),
-                      each.tensor->initFrom == InitFrom::Partial});
   StartingWeights weights(executor.program().weights, sources, stores);
-  weights.match(needed);
+  weights.match(listNeeded(executor.program()));
   for (size_t i = 0; i < fileTensors.size(); ++i) {
     const FileTensor &each = fileTensors[i];
     if (weights.has(i) && each.data) {

@@ -14,6 +14,10 @@ struct ReadWeights {
   std::map<std::string, std::string> types;
 };
 
+/// Refuses weights from which the program cannot start: names, shapes and types of their tensors.
+/// Reads no numbers, except of copies of tensors. Not collective.
+void checkStartingWeights(const Program &program, std::span<const WeightSource> sources);
+
 /// Reads the parameters; each rank reads its shards only. Optional parameters without weights keep
 /// their values.
 ReadWeights loadStartingWeights(Executor &executor, std::span<const WeightSource> sources,

@@ -1,8 +1,10 @@
 #include "TokenizerFiles.h"
 
 #include "base/Error.h"
+#include "files/FileDigest.h"
 
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -39,6 +41,21 @@ std::string findTokenizerSource(std::span<const WeightSource> sources) {
       if (source.prefix.empty() == isWhole && !tokenizerBeside(source.path).empty())
         return source.path;
   return "";
+}
+
+std::string digestTokenizer(const std::string &path) {
+  const fs::path folder = isFile(path) ? fs::path(path).parent_path() : fs::path(path);
+  std::set<fs::path> files;
+  if (isFile(path))
+    files.insert(path);
+  for (const char *name :
+       {"tokenizer.json", "tokenizer.model", "tokenizer_config.json", "chat_template.jinja"})
+    if (isFile(folder / name))
+      files.insert(folder / name);
+  std::string digest;
+  for (const fs::path &file : files)
+    digest += fmt::format("{}: {}\n", file.filename().string(), computeDigest(file.string()));
+  return digest;
 }
 
 void requireSources(std::span<const WeightSource> sources) {

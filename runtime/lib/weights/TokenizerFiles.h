@@ -18,6 +18,10 @@ std::string findTokenizerSource(std::span<const WeightSource> sources);
 /// Refuses a source that does not exist, before it is taken for one without a tokenizer.
 void requireSources(std::span<const WeightSource> sources);
 
+/// A digest of the files of a tokenizer, a directory or one of the files, that decide about tokens:
+/// equal for a copy elsewhere.
+std::string digestTokenizer(const std::string &path);
+
 /// Copies the files of the tokenizer of `from`, a directory or one of the files, to the directory
 /// `to`. Does nothing without a tokenizer. Throws Fault if the disk fails.
 void copyTokenizer(const std::string &from, const std::string &to);
