@@ -9,6 +9,7 @@ without caches, and transformers loads the export and computes the same logits.
 """
 
 import json
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -99,6 +100,22 @@ def same_text(weights: Path):
     return not wrong, f"    transformers {theirs}\n    {wrong}"
 
 
+def without_prompt():
+    """A text from its beginning: after BOS."""
+    line = json.loads(call([PROGRAM, "generate", "--init-from", MODEL, "--max-tokens", 5, "--json"], env=environment()))
+    model = transformers.AutoModelForCausalLM.from_pretrained(MODEL)
+    beginning = torch.tensor([[model.config.bos_token_id]])
+    theirs = model.generate(beginning, max_new_tokens=5, do_sample=False)[0, 1:].tolist()
+    return line["prompt"] == "" and line["tokens"] == theirs[:len(line["tokens"])], f"    {line}\n    {theirs}"
+
+
+def broken_prompt():
+    """A prompt that is no UTF-8 is refused instead of continued with replacement characters."""
+    done = subprocess.run([PROGRAM, "generate", "--init-from", MODEL, "--prompt", b"a\xff\xfe"], env=environment(),
+                          capture_output=True)
+    return done.returncode == 1 and b"the prompt is not valid UTF-8" in done.stderr, f"    {done}"
+
+
 def main() -> None:
     arguments = read_arguments(__doc__, OUT)
     torch.set_num_threads(1)
@@ -106,6 +123,8 @@ def main() -> None:
     report.case("the five commands", run_commands)
     for name, weights in (("given", MODEL), ("exported", EXPORT)):
         report.case(f"greedy text of the {name} weights", lambda weights=weights: same_text(weights))
+    report.case("a text without a prompt", without_prompt)
+    report.case("a prompt that is no text", broken_prompt)
     report.end()
     del arguments
 

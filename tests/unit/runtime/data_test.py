@@ -100,11 +100,24 @@ class DataTest(ProgramCase):
         _, output = self.run_exe("--data", "text", "--set", "data.format=indexed", "--init-from", "absent", status=1)
         self.assertIn("--init-from absent: 'absent' does not exist", output)
 
+    def test_files_that_do_not_exist(self):
+        """The message has the path as it was given, and what it could mean."""
+        self.write_indexed(list(TEXT))
+        (self.folder / "half.bin").write_bytes(TEXT)
+        for data, words in (("nothere.jsonl", "cannot read 'nothere.jsonl': No such file or directory, and no tokens "
+                             "'nothere.jsonl.bin' with 'nothere.jsonl.idx'"),
+                            ("corpus other", "; of several paths, a mixture has a weight before each path"),
+                            ("half", "cannot read 'half.idx': No such file"),
+                            ("0.5 corpus 0.5 absent", "cannot read 'absent': No such file")):
+            _, output = self.run_exe("--data", data, "--set", "data.format=indexed", status=1)
+            self.assertIn(words, output)
+
     def test_generates_numbers(self):
         """The same tokens as a program that writes text."""
         run, _ = self.train("bytes")
         weights = ("--init-from", run, "--max-tokens", 5)
-        text, _ = self.run_exe("generate", *weights, "--prompt", "In")
+        text, speed = self.run_exe("generate", *weights, "--prompt", "In")
+        self.assertRegex(speed, r"prompt: 2 tokens, .* tokens/s; continuation: 5 tokens, .* after the first")
         numbers, _ = self.run_exe("generate", *weights, "--prompt", "73 110", "--set",
                                   "data.format=indexed")
         self.assertEqual([int(n) for n in numbers.split()], list(text.rstrip("\n").encode()))
@@ -113,6 +126,35 @@ class DataTest(ProgramCase):
             _, output = self.run_exe("generate", *weights, "--prompt", prompt, "--set",
                                    "data.format=indexed", status=1)
             self.assertIn(mistake, output)
+
+    def test_texts_beyond_the_program(self):
+        """What is not read of a long prompt is said, and counted neither as tokens nor as time."""
+        run, _ = self.train("bytes")
+        generate = ("generate", "--init-from", run, "--max-tokens", 5)
+        (self.folder / "prompts.txt").write_text(TEXT.decode()[:100] + "\n" + TEXT.decode()[:30] + "\nIn\n")
+        out, err = self.run_exe(*generate, "--prompts", "prompts.txt", "--json")
+        rows = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([row["dropped"] for row in rows], [68, 0, 0])
+        self.assertEqual([len(row["tokens"]) for row in rows], [5, 5, 5])
+        self.assertIn("warning: 1 prompt longer than the 32 tokens of the program, up to 100: only the last 32 "
+                      "tokens are read", err)
+        self.assertIn("--set data.seq=105", err)
+        self.assertIn("note: 1 text became longer than the 32 tokens of the program", err)
+        self.assertRegex(err, "prompt: 64 tokens, .*; continuation: 15 tokens, ")
+        short, err = self.run_exe(*generate, "--prompt", "In")
+        self.assertNotIn("longer", err)
+
+    def test_prompts_and_stops_that_cannot_be(self):
+        run, _ = self.train("bytes")
+        generate = ("generate", "--init-from", run)
+        (self.folder / "blank.txt").write_text("In\n\nthe\n")
+        (self.folder / "empty.jsonl").write_text('{"prompt": "a"}\n\n{"prompt": ""}\n')
+        for options, words in (
+                (["--prompt", "a", "--stop-token", 256], "--stop-token takes a token of the model, from 0 to 255, not 256"),
+                (["--prompt", "a", "--stop-token", -1], "from 0 to 255, not -1"),
+                (["--prompts", "blank.txt"], "blank.txt:2: the line is blank"),
+                (["--prompts", "empty.jsonl"], "prompt 2 of --prompts empty.jsonl: generate needs a prompt")):
+            self.assertIn(words, self.run_exe(*generate, *options, status=1)[1])
 
     def test_a_format_that_does_not_exist(self):
         _, output = self.train("parquet", "--set", "data.format=parquet", status=1)
