@@ -14,7 +14,9 @@
 namespace titan {
 namespace {
 
-constexpr size_t snippetBytes = 120; // of a long line, around the caret
+constexpr size_t longestLine = 160; // that is shown completely
+// Of a longer line, before and after the caret: with the marks of cuts, a row of a terminal.
+constexpr size_t bytesBefore = 32, bytesAfter = 64;
 
 /// Escape sequences, all empty when colours are off.
 struct Palette {
@@ -100,10 +102,10 @@ struct Snippet {
 };
 
 Snippet snippet(std::string_view line, size_t caret) {
-  if (line.size() <= 2 * snippetBytes)
+  if (line.size() <= longestLine)
     return {line, caret, false, false};
-  size_t begin = caret > snippetBytes ? caret - snippetBytes : 0;
-  size_t end = std::min(line.size(), caret + snippetBytes);
+  size_t begin = caret > bytesBefore ? caret - bytesBefore : 0;
+  size_t end = std::min(line.size(), caret + bytesAfter);
   while (begin > 0 && isContinuation(line[begin]))
     --begin;
   while (end < line.size() && isContinuation(line[end]))
