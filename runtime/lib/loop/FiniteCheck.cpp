@@ -32,9 +32,18 @@ FiniteCheck::FiniteCheck(Executor &executor, const TrainStep &trainStep, const S
     : executor(executor), trainStep(trainStep), policy(readPolicy(settings)),
       runDirectory(std::move(runDirectory)) {}
 
+std::string FiniteCheck::describeRemedy(int64_t step) const {
+  return step == firstStep
+             ? "no update of this run came before, so look for numbers that are not finite in the "
+               "data and in the weights that it started from, or compute in a wider type "
+               "(`precision.compute`)"
+             : "resume with a lower `optimizer.lr`, or with `clip`";
+}
+
 void FiniteCheck::begin(int64_t step, bool isFinite) {
   checkedStep = step;
   finite = isFinite;
+  firstStep = step + 1;
 }
 
 bool FiniteCheck::readsFinite() const {
@@ -50,7 +59,8 @@ std::string FiniteCheck::describe() const {
 }
 
 void FiniteCheck::setResult(int64_t step, bool isFinite) {
-  begin(step, isFinite);
+  checkedStep = step;
+  finite = isFinite;
   inRow = finite ? 0 : inRow + 1;
   if (!finite)
     problem = describe();
@@ -80,9 +90,8 @@ std::string FiniteCheck::describeGood() const {
 
 void FiniteCheck::handleNonFinite(int64_t step, Reporter &report) {
   if (policy == OnNonFinite::Stop)
-    throw NotFinite(fmt::format("step {}: {}, so the run stops (`on_nonfinite`); {}resume with a "
-                                "lower `optimizer.lr`, or with `clip`",
-                                step, problem, describeGood()));
+    throw NotFinite(fmt::format("step {}: {}, so the run stops (`on_nonfinite`); {}{}", step,
+                                problem, describeGood(), describeRemedy(step)));
   if (mayNotGoOn())
     throw NotFinite(
         fmt::format("step {}: {}, as in all of the last {} steps, whose updates were "
@@ -97,9 +106,8 @@ void FiniteCheck::handleNonFinite(int64_t step, Reporter &report) {
                 reports == maxReports ? "; further skips are not reported" : "");
   else
     report.warn("step {}: {}; later checkpoints are marked as not finite, and no good checkpoint "
-                "is removed for them: resume from the last good one with a lower `optimizer.lr`, "
-                "or with `clip`",
-                step, problem);
+                "is removed for them: {}",
+                step, problem, describeRemedy(step));
 }
 
 } // namespace titan::rt

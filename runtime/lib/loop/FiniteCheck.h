@@ -45,6 +45,7 @@ private:
   bool mayNotGoOn() const;
   std::string describe() const;
   std::string describeGood() const;
+  std::string describeRemedy(int64_t step) const;
 
   Executor &executor;
   const TrainStep &trainStep;
@@ -52,6 +53,7 @@ private:
   const std::string runDirectory;
 
   int64_t checkedStep = 0; // the step of `finite`
+  int64_t firstStep = 1;   // of this process
   bool finite = true;      // that step
   std::string problem;     // of the latest non-finite step
   int reports = 0;

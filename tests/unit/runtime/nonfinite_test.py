@@ -42,6 +42,18 @@ class NonFiniteTest(ProgramCase):
         _, output = self.train("run-1", "--steps", 20)
         self.assertIn("resuming after step 12", output)
 
+    def test_the_first_step(self):
+        """No learning rate matters to it, so the message names the data and the weights; also after a resumption."""
+        _, output = self.run_nan("first", "1", status=76)
+        self.assertIn("no update of this run came before, so look for numbers that are not finite in the data", output)
+        self.assertNotIn("optimizer.lr", output)
+        _, output = self.run_nan("second", "2", status=76)
+        self.assertIn("resume with a lower `optimizer.lr`", output)
+        self.run_nan("third", "5", status=76)
+        _, output = self.run_nan("third", "5", status=76)
+        self.assertIn("resuming after step 4", output)
+        self.assertIn("no update of this run came before", output)
+
     def test_a_step_that_would_be_saved(self):
         """It is not saved."""
         run, _ = self.run_nan("run", "16", status=76)
