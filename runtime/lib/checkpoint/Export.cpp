@@ -126,9 +126,14 @@ void writeOtherFiles(const Executor &executor, const Options &options, const Set
                       buildConfig(executor.program(), settings, shards), Sync::Content);
   writeFileAtomically((folder / "program.titan").string(), executor.program().source,
                       Sync::Content);
-  copyTokenizer(options.tokenizer.empty() ? findTokenizerSource(options.initFrom)
-                                          : options.tokenizer,
-                folder.string());
+  const bool hasTokenizer = copyTokenizer(
+      options.tokenizer.empty() ? findTokenizerSource(options.initFrom) : options.tokenizer,
+      folder.string());
+  const bool readsTokens =
+      executor.program().vocab > 0 && settings.text("data.format", "text") == "indexed";
+  if (!hasTokenizer && readsTokens && options.tokenizer != "bytes")
+    std::fprintf(stderr, "note: the export has no tokenizer, because --init-from has none; to copy "
+                         "one, pass --tokenizer DIR\n");
 }
 
 } // namespace

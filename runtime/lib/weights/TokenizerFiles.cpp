@@ -68,10 +68,10 @@ void requireSources(std::span<const WeightSource> sources) {
   }
 }
 
-void copyTokenizer(const std::string &from, const std::string &to) {
+bool copyTokenizer(const std::string &from, const std::string &to) {
   const fs::path folder = isFile(from) ? fs::path(from).parent_path() : fs::path(from);
   if (tokenizerBeside(folder.string()).empty())
-    return;
+    return false;
   for (const char *name : tokenizerFiles) {
     std::error_code error;
     if (isFile(folder / name) && !fs::equivalent(folder, to, error))
@@ -81,6 +81,7 @@ void copyTokenizer(const std::string &from, const std::string &to) {
       throw Fault(fmt::format("cannot copy '{}' to '{}': {}", (folder / name).string(), to,
                               error.message()));
   }
+  return true;
 }
 
 } // namespace titan::rt

@@ -23,7 +23,7 @@ void requireSources(std::span<const WeightSource> sources);
 std::string digestTokenizer(const std::string &path);
 
 /// Copies the files of the tokenizer of `from`, a directory or one of the files, to the directory
-/// `to`. Does nothing without a tokenizer. Throws Fault if the disk fails.
-void copyTokenizer(const std::string &from, const std::string &to);
+/// `to`. Returns false without a tokenizer. Throws Fault if the disk fails.
+bool copyTokenizer(const std::string &from, const std::string &to);
 
 } // namespace titan::rt

@@ -4,6 +4,7 @@ processes, evaluation, export, and user errors."""
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -175,6 +176,8 @@ class ProgramTest(ProgramCase):
         out, _ = self.run_exe("export", "--hf", "hf1", "--init-from", run, "--dtype", "f16")  # replaces the earlier one
         self.assertIn("wrote 1 file of weights in f16", out)
         self.assertEqual(json.loads((self.folder / "hf1/config.json").read_text())["torch_dtype"], "float16")
+        _, err = self.run_exe("export", "--hf", "hf3", "--init-from", run, "--set", "data.format=indexed")
+        self.assertIn("note: the export has no tokenizer, because --init-from has none", err)
         self.assertIn("--hf", self.run_exe("export", "--init-from", run, status=1)[1])
         before = (run / "model.safetensors").read_bytes()
         shutil.copytree(run, self.folder / "other")
