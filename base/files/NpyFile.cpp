@@ -125,8 +125,11 @@ private:
     if (name.empty() || std::string_view("<|=").find(name[0]) == std::string_view::npos ||
         found == elementTypes.end())
       fail("elements of the type '{}'; supported are little-endian integers, booleans and "
-           "floating-point numbers",
-           descr);
+           "floating-point numbers{}",
+           descr,
+           name.starts_with('>') ? "; of an array, `a.astype(a.dtype.newbyteorder('<'))` is "
+                                   "little-endian"
+                                 : "");
     int64_t bytes = storedBytes(found->second).value();
     for (int64_t size : shape)
       if (__builtin_mul_overflow(bytes, size, &bytes))

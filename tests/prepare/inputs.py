@@ -269,7 +269,8 @@ def vocabulary(out: Path) -> None:
         expect(done.code == code and done.documents == [list(b"abc"), list(b"abz")], f"{size}: {done.code}")
     prepare(source, "--tokenizer", "bytes", "-o", out / "wide", "--eos", 70000)
     expect(read(out / "wide").documents[0] == [97, 98, 99, 70000], "i32")
-    refused(1, ["--vocabulary"], source, "--tokenizer", "bytes", "-o", out / "x", "--vocabulary", "256", "--eos", "256")
+    refused(1, ["'bytes' adds the token 256", "has 256 tokens", "`--eos none`"], source, "--tokenizer", "bytes", "-o",
+            out / "x", "--vocabulary", "256", "--eos", "256")
 
 
 def missing_library(out: Path) -> None:

@@ -109,12 +109,36 @@ std::unique_ptr<SampleSet> openTokenSamples(const Program &program, const DataSe
                                         program.positions, inputs);
 }
 
+bool exists(const std::string &path) {
+  return fs::exists(path) || fs::exists(tokenFilePrefix(path) + ".idx");
+}
+
+constexpr const char *rightForm =
+    "a mixture has a weight before each path, \"0.7 web 0.3 code\"; evaluation sets have a name "
+    "before each path, \"web=valid/web code=valid/code\"";
+
+/// Names what the user gave, before a reader names one of its files.
+void requireFiles(const DataSettings &data) {
+  if (exists(data.path))
+    return;
+  const std::string prefix = tokenFilePrefix(data.path);
+  const bool hasTokens = fs::exists(prefix + ".bin");
+  throw UserError(fmt::format(
+      "cannot read '{}': No such file or directory{}{}", hasTokens ? prefix + ".idx" : data.path,
+      data.format == "indexed" && !hasTokens
+          ? fmt::format(", and no tokens '{}.bin' with '{}.idx'", prefix, prefix)
+          : "",
+      data.path.find(' ') == std::string::npos ? ""
+                                               : std::string("; of several paths, ") + rightForm));
+}
+
 std::unique_ptr<SampleSet> openSamples(const Program &program, const DataSettings &data,
                                        const std::vector<InputSpec> &inputs) {
   if (data.format == "arrays" && data.packsDocuments)
     throw UserError(fmt::format("'{}' is read as arrays, which are samples already: leave out "
                                 "`packing = documents`",
                                 data.path));
+  requireFiles(data);
   if (data.format == "arrays")
     return std::make_unique<ArraySamples>(data.path, inputs);
   if (program.vocab == 0)
@@ -130,14 +154,6 @@ DataSettings at(const std::string &path, DataSettings data) {
   data.path = path;
   return data;
 }
-
-bool exists(const std::string &path) {
-  return fs::exists(path) || fs::exists(tokenFilePrefix(path) + ".idx");
-}
-
-constexpr const char *rightForm =
-    "a mixture has a weight before each path, \"0.7 web 0.3 code\"; evaluation sets have a name "
-    "before each path, \"web=valid/web code=valid/code\"";
 
 std::vector<DataPath> readPaths(const DataSettings &data) {
   const auto [paths, mistake] = parseDataPaths(data.path);

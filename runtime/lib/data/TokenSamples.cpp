@@ -12,7 +12,9 @@ TokenSamples::TokenSamples(std::unique_ptr<TokenStream> tokens, LabelWeights lab
     : stream(std::move(tokens)), weights(std::move(labelWeights)), sequence(sequence),
       inputs(tokenInputs(inputs, sequence, path)) {
   if (stream->size() < sequence + 1)
-    throw UserError(fmt::format("'{}' holds {} tokens; one sample of sequence length {} needs {}",
+    throw UserError(fmt::format("'{}' holds {} tokens; one sample of sequence length {} needs {}: "
+                                "add texts, or compile the program for shorter samples by --set "
+                                "data.seq=N",
                                 path, stream->size(), sequence, sequence + 1));
 }
 

@@ -159,6 +159,11 @@ void StartingWeights::addRows(const NeededWeights &needed, const Match &match) {
                      given.name, sources[given.source].text(), reason});
 }
 
+int64_t StartingWeights::countTensors(const std::string &parameter) const {
+  const StoredParameter *entry = findEntry(parameter);
+  return entry ? StridedLayout(*entry).countTensors() : 0;
+}
+
 /// Notes that required weights, or `absent` ones beside others of the parameter, are in no source.
 void StartingWeights::noteMissing(const NeededWeights &needed,
                                   const std::vector<std::string> &absent) {
@@ -169,6 +174,8 @@ void StartingWeights::noteMissing(const NeededWeights &needed,
     unmapped.push_back(needed.parameter);
   else
     missing.insert(missing.end(), absent.begin(), absent.end());
+  if (lacking.empty() && (areOwn || std::ssize(absent) == countTensors(needed.parameter)))
+    lacking = needed.parameter;
 }
 
 void StartingWeights::matchOne(const NeededWeights &needed) {
@@ -194,6 +201,7 @@ void StartingWeights::match(std::span<const NeededWeights> needed) {
   table.clear();
   used.clear();
   missing.clear();
+  lacking.clear();
   unmapped.clear();
   nameTensors();
   checkPrefixes(needed);
@@ -206,8 +214,13 @@ void StartingWeights::match(std::span<const NeededWeights> needed) {
                                 "\"NAME\" {{ init_from = optional }}",
                                 describeSources(), map.format, listSome(unmapped)));
   if (!missing.empty())
-    throw UserError(fmt::format("{}: there is no tensor {}, which the program needs",
-                                describeSources(), listSome(missing)));
+    throw UserError(fmt::format(
+        "{}: there is no tensor {}, which the program needs{}", describeSources(),
+        listSome(missing),
+        lacking.empty() ? ""
+                        : fmt::format("; to keep initial values, write in the run of the .titan "
+                                      "file: parameters \"{}\" {{ init_from = optional }}",
+                                      lacking)));
   matchRest();
 }
 
@@ -219,9 +232,11 @@ void StartingWeights::checkCopy(const std::string &copy, const std::string &orig
   if (from && to->dtype == from->dtype && to->shape == from->shape &&
       std::equal(to->bytes.begin(), to->bytes.end(), from->bytes.begin(), from->bytes.end()))
     return;
-  throw UserError(
-      fmt::format("{}: '{}' differs from '{}', but the program has one parameter for both",
-                  describeSources(), copy, original));
+  throw UserError(fmt::format(
+      "{}: '{}' differs from '{}', but the program has one parameter for both: compile "
+      "a model with both (models of the library: `tied = false`), or leave the copy out "
+      "of the file",
+      describeSources(), copy, original));
 }
 
 /// Accounts for tensors that no parameter reads.

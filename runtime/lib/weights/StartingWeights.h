@@ -71,6 +71,7 @@ private:
   std::optional<SourceTensor> find(const std::string &name, bool inOwn) const;
   Match matchOwn(const NeededWeights &needed) const;
   Match matchMapped(const NeededWeights &needed, std::vector<std::string> &absent) const;
+  int64_t countTensors(const std::string &parameter) const;
   void noteMissing(const NeededWeights &needed, const std::vector<std::string> &absent);
   void matchOne(const NeededWeights &needed);
   void fitShape(const NeededWeights &needed, Match &match) const;
@@ -89,6 +90,7 @@ private:
   std::set<std::string> used; ///< names with the prefix
   std::vector<WeightRow> table;
   std::vector<std::string> missing, unmapped;
+  std::string lacking; ///< a parameter of which no tensor is in the sources; empty: none
 };
 
 } // namespace titan::rt

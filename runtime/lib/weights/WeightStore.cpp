@@ -83,7 +83,10 @@ StridedSource WeightStore::open(const std::string &name, DType type) const {
   const StoredType *stored = findStoredType(tensor->dtype);
   if (!isReadable(stored, type))
     throw UserError(fmt::format("{}: the tensor '{}' is {}, the program needs {}", root, name,
-                                tensor->dtype, type == DType::I64 ? "int64" : "floating point"));
+                                tensor->dtype,
+                                type == DType::I64 ? "integers"
+                                                   : "F64, F32, F16 or BF16; quantized weights "
+                                                     "must be dequantized and saved again"));
   return {*tensor, *stored, type};
 }
 

@@ -92,9 +92,11 @@ def make_job(request: Request, tokenizer: Tokenizer, sources: tuple) -> Job:
                 choose_token("eos", request.eos, defaults.eos, tokenizer))
     vocabulary = max(tokenizer.vocabulary, *(1 + token for token in (ends.bos, ends.eos) if token is not None), 1)
     limits = Limits(request.vocabulary or vocabulary, request.length, request.overlong)
-    for token in (ends.bos, ends.eos):
+    for option, token in (("--bos", ends.bos), ("--eos", ends.eos)):
         if token is not None and token >= limits.vocabulary:
-            raise UserError(f"--vocabulary {limits.vocabulary} leaves out the token {token}, which --bos or --eos adds")
+            raise UserError(f"the tokenizer '{request.tokenizer.path or 'bytes'}' adds the token {token} to documents, but "
+                            f"the model's vocabulary has {limits.vocabulary} tokens: use the model's own tokenizer, "
+                            f"another --vocabulary, or `{option} none`")
     inputs = Inputs(sources, request.content.fields, request.text_lines)
     return Job(inputs, request.tokenizer, request.content, ends, limits, request.skip_bad)
 

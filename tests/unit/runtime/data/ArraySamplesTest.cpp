@@ -121,7 +121,9 @@ TEST_F(ArraySamplesTest, RefusesDamagedFiles) {
   };
   refuses(with("'<f4'", "False", "(1, 2)"), "1234567", "truncated or damaged");
   refuses(with("'<f4'", "True", "(1, 2)"), eight, "column-major");
-  refuses(with("'>f4'", "False", "(1, 2)"), eight, "the type '>f4'");
+  refuses(with("'>f4'", "False", "(1, 2)"), eight,
+          "the type '>f4'; supported are little-endian integers, booleans and floating-point "
+          "numbers; of an array, `a.astype(a.dtype.newbyteorder('<'))`");
   refuses(with("'|O'", "False", "(1,)"), eight, "a pickle");
   refuses(with("[('a', '<f4')]", "False", "(2,)"), eight, "records");
   refuses(with("'<f4'", "False", "(1, -2)"), eight, "not a tuple of sizes");

@@ -137,7 +137,10 @@ TEST_F(StartingWeightsTest, RefusesUnknownPrefixes) {
 }
 
 TEST_F(StartingWeightsTest, RefusesMissingAndUnknownTensors) {
-  EXPECT_THAT(complaint({file("a", {"teacher.w"})}), HasSubstr("there is no tensor 'w', which"));
+  EXPECT_THAT(complaint({file("a", {"teacher.w"})}),
+              HasSubstr("there is no tensor 'w', which the program needs; to keep initial values, "
+                        "write in the run of the .titan file: parameters \"w\" { init_from = "
+                        "optional }"));
   EXPECT_THAT(complaint({file("b", {"teacher.w", "w", "v"})}),
               HasSubstr("b: the program has no parameter for 'v'"));
   EXPECT_THAT(complaint({file("c", {"teacher.w", "w"}, 0, {3, 2})}),
@@ -172,12 +175,34 @@ TEST_F(StartingWeightsTest, AccountsForAll) {
                   "'teacher.w'"));
 }
 
+// Integers may be quantized weights, which are no numbers by themselves.
+TEST_F(StartingWeightsTest, RefusesIntegers) {
+  const std::string path = folder / "a";
+  {
+    SafetensorsWriter writer(path, {{"teacher.w", DType::I64, {2, 3}}, {"w", DType::F64, {2, 3}}});
+    const std::vector<int64_t> values(6);
+    writer.write(0, 0, std::as_bytes(std::span(values)));
+    writer.finish();
+  }
+  EXPECT_THAT(complaint({path}), HasSubstr("the tensor 'teacher.w' is I64, the program needs F64, "
+                                           "F32, F16 or BF16; quantized weights must be"));
+}
+
+// Exports of tensors with the names of the map keep their types.
+TEST_F(StartingWeightsTest, KnowsStoredTypes) {
+  map = {"hf", {{"w", "w.weight", {2, 3}, 0, {2, 3}, {3, 1}}}, {}, {}};
+  const std::string own = file("a", {"teacher.w"}), mapped = file("b", {"w.weight"});
+  match({own, mapped});
+  EXPECT_THAT(weights->storedTypes(), ElementsAre(std::pair("w.weight", "F64")));
+}
+
 // A copy that equals its original is left out, another is refused.
 TEST_F(StartingWeightsTest, ComparesCopies) {
   map = {"hf", {{"w", "w.weight", {2, 3}, 0, {2, 3}, {3, 1}}}, {{"tied.weight", "w.weight"}}, {}};
   needed.erase(needed.begin());
   EXPECT_THAT(complaint({file("a", {"tied.weight", "w.weight"})}),
-              HasSubstr("'tied.weight' differs from 'w.weight'"));
+              testing::AllOf(HasSubstr("'tied.weight' differs from 'w.weight'"),
+                             HasSubstr("or leave the copy out of the file")));
 }
 
 // Some tensors of an optional parameter are no reason to leave the others out.
@@ -189,7 +214,8 @@ TEST_F(StartingWeightsTest, RefusesIncompleteParameters) {
   const std::vector<double> values(3);
   writer.write(0, 0, std::as_bytes(std::span(values)));
   writer.finish();
-  EXPECT_THAT(complaint({path}), HasSubstr("there is no tensor 'w.1'"));
+  EXPECT_THAT(complaint({path}),
+              testing::EndsWith("there is no tensor 'w.1', which the program needs"));
 }
 
 // Rows beyond the stored ones stay as they are.
