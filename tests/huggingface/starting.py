@@ -11,6 +11,7 @@ The weights are those of tiny models that `transformers` initialises, in float64
 - *real text*: steps on texts of this repository, against PyTorch.
 """
 
+import shutil
 import sys
 from functools import partial
 from pathlib import Path
@@ -115,6 +116,7 @@ def launch(exe: Path, run: str, out: Path, sources, steps: int = STEPS) -> Path:
 
 
 def export(exe: Path, run: str, source: Path, out: Path) -> dict[str, torch.Tensor]:
+    shutil.rmtree(out, ignore_errors=True)  # of an older build
     command = [exe, "export", "--init-from", source, "--hf", out]
     call(on_ranks(MESHES[run], command), env=environment_of({}), timeout=300)
     return tensors_of(out)

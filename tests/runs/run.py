@@ -243,6 +243,7 @@ def try_files(name: str, one: Path, two: Path, text: Path):
     for exe, processes in ((one, 1), (two, 2)):
         start = ["--init-from", runs[0] / "model.safetensors"]
         exported = OUT / f"{name}-hf-{processes}"
+        shutil.rmtree(exported, ignore_errors=True)  # of an older build
         call(on_ranks(processes, [exe, "export", "--hf", exported, *start]), env=environment_of({}))
         generate = on_ranks(processes, [exe, "generate", "--prompt", "ab", "--max-tokens", 8, *start])
         written = subprocess.run(generate, env=environment_of({}),
