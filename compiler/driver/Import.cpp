@@ -1,9 +1,13 @@
 // `titanc import DIR [-o FILE.titan]`: a program for a model of other software, from its
 // config.json.
+#include "base/Error.h"
+#include "base/files/Safetensors.h"
+#include "base/weights/StridedLayout.h"
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/ImportText.h"
 #include "compiler/driver/Output.h"
 #include "compiler/driver/Paths.h"
+#include "compiler/sema/interchange/ApplyWeights.h"
 #include "compiler/sema/interchange/ConfigDemands.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/runs/DataDims.h"
@@ -214,11 +218,62 @@ private:
       DiagnosticEngine trial(sources);
       sema::Model model;
       if (sema::elaborate(map.subject.base, spec, library, trial, model))
-        return length;
+        return matchesWeights(map, model) ? length : 0;
       if (length == 1)
         reportRefusal(map, trial.all().front(), arguments);
     }
     return 0;
+  }
+
+  /// Reports a tensor in the files beside the configuration whose shape the model does not have.
+  /// Unreadable files and missing tensors are errors of the program that reads them.
+  bool matchesWeights(const sema::ConfigMap &map, const sema::Model &model) {
+    DiagnosticEngine trial(sources); // reports of the declaration are those of `titanc build`
+    const auto declarations = sema::findWeights(map.model, *map.model.unit, library);
+    const std::optional<WeightMap> weights =
+        declarations.empty() || given ? std::nullopt
+                                      : sema::applyWeights(declarations, model, {}, library, trial);
+    const auto shapes = weights ? readShapes() : StoredShapes();
+    for (const StoredParameter &stored :
+         weights ? weights->parameters : std::vector<StoredParameter>()) {
+      constexpr int64_t mostRepeats = 16; // of nested repeats; the first iteration is read
+      const std::string name = makeTensorName(stored, std::vector<int64_t>(mostRepeats), 0);
+      const auto found = shapes.find(name);
+      if (found == shapes.end() || found->second == stored.shape)
+        continue;
+      diags
+          .report(Code::BadConfigValue, sources.locate(*file, 0, 1),
+                  "the tensor `" + name + "` beside this configuration has the shape " +
+                      print(found->second) + ", but the configuration means " + print(stored.shape))
+          .help("the weights belong to another configuration: restore the one that they were saved "
+                "with, or move them away");
+      return false;
+    }
+    return true;
+  }
+
+  using StoredShapes = std::map<std::string, std::vector<int64_t>>;
+
+  StoredShapes readShapes() const {
+    StoredShapes shapes;
+    std::error_code error;
+    const stdfs::path folder = stdfs::absolute(path, error).parent_path();
+    for (const auto &entry : stdfs::directory_iterator(folder, error))
+      if (entry.path().extension() == ".safetensors")
+        try {
+          const SafetensorsFile opened(entry.path().string());
+          for (const auto &[name, tensor] : opened.tensors())
+            shapes[name] = tensor.shape;
+        } catch (const UserError &) {
+        }
+    return shapes;
+  }
+
+  static std::string print(const std::vector<int64_t> &shape) {
+    std::string text;
+    for (const int64_t size : shape)
+      text += (text.empty() ? "" : ", ") + std::to_string(size);
+    return "[" + text + "]";
   }
 
   /// Reports the first error of a model that cannot be built, at the key of an argument that the

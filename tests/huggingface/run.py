@@ -12,10 +12,14 @@ directory:
 - *bf16*: the program that `titanc import` writes for weights in bf16 exports the same bits, transformers loads
   them in bf16, and a run of it is exported in bf16. One family has some tensors in f32.
 - *f16*: the same for f16.
+- *other weights*: `titanc import` refuses a configuration beside weights of another vocabulary.
 
 Without --all, a third of the families, which take turns by commits.
 """
 
+import json
+import shutil
+import subprocess
 import sys
 from fnmatch import fnmatch
 from functools import partial
@@ -96,6 +100,7 @@ def tensors_of(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def export(exe: Path, weights: Path, out: Path, processes: int = 1, options=()) -> dict[str, torch.Tensor]:
+    shutil.rmtree(out, ignore_errors=True)  # of an older build
     command = [exe, "export", "--init-from", weights, "--hf", out, *options]
     call(on_ranks(processes, command), env=environment_of({}), timeout=300)
     return tensors_of(out)
@@ -152,6 +157,19 @@ def round_trip(name: str, run: str, processes: int):
     return not different, f"    differ: {', '.join(different) or 'none'}"
 
 
+def other_weights(name: str):
+    """Weights beside a configuration that they do not fit are found by the import, not by the run."""
+    _, weights, _ = make(name)
+    folder = OUT / name / "other"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(weights, folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "vocab_size": 250}))
+    done = subprocess.run([TITANC, "import", folder, "-o", folder / "out.titan"], capture_output=True, text=True)
+    words = "beside this configuration has the shape [256, 24], but the configuration means [250, 24]"
+    return done.returncode == 1 and words in done.stderr and not (folder / "out.titan").exists(), done.stderr
+
+
 def same_types(name: str, dtype: str):
     """Weights with elements of 16 bits, by the program of `titanc import`."""
     family, folder = FAMILIES[name], OUT / name / dtype
@@ -202,7 +220,8 @@ def main() -> None:
     families = list(FAMILIES) if arguments.all or arguments.names else take_turns(list(FAMILIES), 3)
     runs = {"training": (training, families), "round trip": (partial(round_trip, run="run", processes=1), families),
             "mesh": (partial(round_trip, run="meshed", processes=4), families if arguments.all else MESHED),
-            "bf16": (partial(same_types, dtype="bfloat16"), BF16), "f16": (partial(same_types, dtype="float16"), F16)}
+            "bf16": (partial(same_types, dtype="bfloat16"), BF16), "f16": (partial(same_types, dtype="float16"), F16),
+            "other weights": (other_weights, ("llama", "llama-tied"))}
     report.cases([(f"{name} {what}", partial(run, name)) for name in families
                   for what, (run, chosen) in runs.items() if name in chosen], arguments.names)
     report.end()
