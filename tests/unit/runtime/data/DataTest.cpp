@@ -244,7 +244,8 @@ TEST(DataSource, TextFile) {
     TokenSamples(std::move(stream), LabelWeights(), path, 4, {});
     FAIL() << "expected an error";
   } catch (const UserError &error) {
-    EXPECT_NE(std::string(error.what()).find("needs 5: add texts, or compile"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("needs 5: add texts, or compile"), std::string::npos)
+        << error.what();
   }
   std::filesystem::remove(path);
   try {
