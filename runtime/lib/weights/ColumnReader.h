@@ -32,7 +32,7 @@ public:
       for (int64_t column = 0; column < width; column += together) {
         if (reading.count > 0)
           collect(column);
-        writeShare(writing, column);
+        writeNextRows(writing, column);
       }
       std::swap(collected, finished);
       writing = std::exchange(reading, next);
@@ -110,7 +110,7 @@ private:
   }
 
   /// Writes as large a part of the rows as the columns from `column` are of all columns.
-  void writeShare(const Rows &rows, int64_t column) {
+  void writeNextRows(const Rows &rows, int64_t column) {
     const int64_t end = std::min(width, column + together);
     const int64_t first = rows.count * column / width, last = rows.count * end / width;
     if (isDense && first < last)
