@@ -75,8 +75,9 @@ parallelName: path;
 // `from`, `under`, `copy`, `unused`, `merge` and `split` are names, which the tree builder checks.
 
 weightsDecl
-    : WEIGHTS STRING FOR modelName (ASSIGN modelName)? LBRACE terminator? weightsEntry* RBRACE
+    : WEIGHTS STRING FOR modelName (ASSIGN modelName)? weightsBody
     ;
+weightsBody: LBRACE terminator? weightsEntry* RBRACE;
 weightsEntry
     : ( path ASSIGN STRING storedDims?
       | path ASSIGN modelName (soleWord STRING)?

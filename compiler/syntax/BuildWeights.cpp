@@ -19,7 +19,7 @@ DeclPtr Builder::buildWeights(P::WeightsDeclContext &context) {
   made->model = path(*context.modelName(0)->path());
   if (context.ASSIGN())
     made->base = path(*context.modelName(1)->path());
-  for (P::WeightsEntryContext *entry : context.weightsEntry())
+  for (P::WeightsEntryContext *entry : context.weightsBody()->weightsEntry())
     if (!entry->exception)
       buildEntry(*entry, *made);
   return made;

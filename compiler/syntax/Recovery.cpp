@@ -12,14 +12,14 @@ bool isEntry(size_t rule) {
   return rule == Parser::RuleDeclaration || rule == Parser::RuleStatement ||
          rule == Parser::RuleSetting || rule == Parser::RuleAxis ||
          rule == Parser::RuleOverrideLine || rule == Parser::RuleArm ||
-         rule == Parser::RuleConfigEntry;
+         rule == Parser::RuleConfigEntry || rule == Parser::RuleWeightsEntry;
 }
 
 /// Rules that consist of entries.
 bool isList(size_t rule) {
   return rule == Parser::RuleFile || rule == Parser::RuleBody || rule == Parser::RuleSettings ||
          rule == Parser::RuleAxes || rule == Parser::RuleOverrides || rule == Parser::RuleArms ||
-         rule == Parser::RuleConfigBody;
+         rule == Parser::RuleConfigBody || rule == Parser::RuleWeightsBody;
 }
 
 /// "a, b or c".

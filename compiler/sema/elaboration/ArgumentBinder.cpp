@@ -106,7 +106,8 @@ bool ArgumentBinder::bindDim(const Formal &formal) {
     if (ids.empty())
       return false;
     Value size = ids.size() == 1 ? Value::ofInt(model.dims[ids[0]].size) : Value::none();
-    callee.scope->define(formal.name.text, {size, ids, true, actual.loc, "dimension"});
+    callee.scope->define(formal.name.text,
+                         {size, ids, true, actual.loc, "dimension", {}, formal.name.loc});
     return true;
   }
   const char *word = formal.kind == FormalKind::Over ? "over" : "along";
@@ -154,7 +155,8 @@ bool ArgumentBinder::bindValue(const Formal &formal) {
     checkType(formal, value, at);
   bool isNumber = value.isInt();
   bool good = !value.isError();
-  callee.scope->define(formal.name.text, {std::move(value), {}, isNumber, at, "argument"});
+  callee.scope->define(formal.name.text,
+                       {std::move(value), {}, isNumber, at, "argument", {}, formal.name.loc});
   return good;
 }
 

@@ -51,7 +51,7 @@ void Reports::noteOperand(Diagnostic &diag, const Expr &expr, const DimSet &dims
     if (Binding *binding = lookup(*name);
         binding && (std::string_view(binding->what) == "parameter" ||
                     std::string_view(binding->what) == "buffer"))
-      diag.note(binding->loc, "`" + name->text + "` is declared here");
+      diag.note(binding->getDeclaration(), "`" + name->text + "` is declared here");
 }
 
 bool Reports::expectTensor(const Value &value, Location at, const char *what) {
@@ -85,7 +85,7 @@ void Reports::suggest(Diagnostic &diag, const Path &path, const Candidates &cand
     return;
   diag.fix(path.loc, near);
   if (Binding *known = context.frame->scope->find(near))
-    diag.note(known->loc, "`" + near + "` is declared here");
+    diag.note(known->getDeclaration(), "`" + near + "` is declared here");
   else if (Symbol symbol = library.lookup(*context.frame->unit, near))
     diag.note(getName(*symbol.decl).loc, "`" + near + "` is declared here");
 }

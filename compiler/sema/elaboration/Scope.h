@@ -18,6 +18,9 @@ struct Binding {
   Location loc;
   const char *what = "name"; ///< "parameter", "input", "argument", ...: for notes
   Location updated = {};     ///< of a buffer: its update
+  Location formal = {};      ///< of an argument, whose `loc` is in the call: its parameter
+
+  Location getDeclaration() const { return formal.isValid() ? formal : loc; }
 };
 
 class Scope {

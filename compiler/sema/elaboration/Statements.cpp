@@ -283,7 +283,7 @@ void Statements::branch(const IfStmt &stmt) {
   for (const IfStmt::Branch &branch : stmt.branches) {
     std::optional<bool> truth = elaboration.expressions.condition(*branch.cond);
     if (!truth)
-      return;
+      return forget(stmt); // an argument may be wrong, which is reported where it is given
     if (*truth)
       return elaborate(branch.body);
     noteAbsentInputs(branch);

@@ -30,6 +30,17 @@ TEST(Recovery, MissingDimension) {
             "                       ^\n");
 }
 
+// An error in an entry of a map of weights does not hide one in the next.
+TEST(Recovery, EntriesOfWeights) {
+  const std::string errors =
+      Parsed("weights \"hf\" for M {\n  merge a = a + / b\n  w = = 1\n  v = \"v\"\n}\n", "t")
+          .errors();
+  EXPECT_THAT(errors, HasSubstr("t:2:17: error: expected an expression after `+`"));
+  EXPECT_THAT(errors, HasSubstr("t:3:7: error: "));
+  EXPECT_THAT(errors, testing::Not(HasSubstr("t:4:")));
+  EXPECT_THAT(errors, testing::Not(HasSubstr("expected a declaration")));
+}
+
 TEST(Recovery, MissingExpressionAtTheEndOfTheLine) {
   EXPECT_EQ(inBlock("let h ="), "8: error: expected an expression after `=` [T0101]\n"
                                 "let h =\n"
