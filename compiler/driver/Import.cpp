@@ -228,7 +228,7 @@ private:
   /// Reports a tensor in the files beside the configuration whose shape the model does not have.
   /// Unreadable files and missing tensors are errors of the program that reads them.
   bool matchesWeights(const sema::ConfigMap &map, const sema::Model &model) {
-    DiagnosticEngine trial(sources); // reports of the declaration are those of `titanc build`
+    DiagnosticEngine trial(sources); // `titanc build` reports errors of the declaration
     const auto declarations = sema::findWeights(map.model, *map.model.unit, library);
     const std::optional<WeightMap> weights =
         declarations.empty() || given ? std::nullopt

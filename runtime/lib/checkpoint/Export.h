@@ -9,11 +9,10 @@ namespace titan::rt {
 
 /// Writes --init-from's weights as a safetensors file, or several with an index, and a config.json
 /// with the program's sizes and settings. Tensors have the names and layouts of the program's
-/// weight map; without a map they keep the names of the .titan file, one per layer. Element types
-/// are those of
-/// --dtype, else those of the sources' tensors with the map's names, else `export.dtype`, else the
-/// program's. Copies the
-/// tokenizer of the command line or of --init-from's directory.
+/// weight map; without a map they keep the names of the .titan file, one per layer. The element
+/// type of a tensor is, in this order, --dtype, the type of the source's tensor of this name,
+/// `export.dtype`, or the program's. Copies the tokenizer of the command line or of --init-from's
+/// directory.
 int exportWeights(Executor &executor, const Options &options, const Settings &settings);
 
 } // namespace titan::rt

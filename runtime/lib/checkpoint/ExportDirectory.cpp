@@ -106,6 +106,10 @@ void ExportDirectory::publish() {
   const fs::path from = folderIn(path), to = path;
   std::vector<std::string> names = listNames(from);
   std::ranges::stable_partition(names, [](const std::string &name) { return name != indexName; });
+  // Shards of both exports may have the same names: without an index, nobody loads a mixture.
+  std::error_code ignored; // there may be none
+  fs::remove(to / indexName, ignored);
+  syncDirectory(to);
   for (const std::string &name : names) {
     std::error_code error;
     fs::rename(from / name, to / name, error);

@@ -1,5 +1,6 @@
 // The directory of an export. Other software loads a directory as a whole, so it has the weights of
-// one export only, and at every moment those of the earlier export or of the new one.
+// one export only. While an export of several files is published, there is no index, and loading
+// the directory fails.
 #pragma once
 
 #include "base/weights/WeightSource.h"

@@ -39,8 +39,8 @@ struct EvaluationSet {
 std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data);
 
 /// How a program gets an input that it lacks: it is rebuilt with a setting that its model has, or
-/// its model declares the input and uses it in the loss. `names` are those of inputs that the same
-/// setting may add, the best first.
+/// its model declares the input and uses it in the loss. The same setting may add
+/// any of the inputs `names`; the best is first.
 std::string inputRemedy(const Program &program, std::initializer_list<const char *> names);
 
 /// The files of weights of the data to train on that no input reads.

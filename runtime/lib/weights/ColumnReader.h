@@ -65,7 +65,7 @@ private:
             std::min(block.count - first, lineWords - static_cast<int64_t>(offset / sizeof(Word)))};
   }
 
-  /// Requests the lines of all columns before this one. Columns from `width` on are those of the
+  /// Requests the lines of all columns before this one. Columns from `width` on belong to the
   /// next rows. Requests are made a few at a time, since a processor has few in flight.
   void requestTo(int64_t column) {
     for (; requested < std::min(column, 2 * width); ++requested)
