@@ -1,4 +1,4 @@
-// The pass --raise-softplus.
+// The pass --raise-softplus, which replaces log(1 + exp(x)) by softplus.softplus.
 
 #include "Softplus.h"
 #include "mlir/IR/PatternMatch.h"
@@ -15,7 +15,7 @@ bool isOne(Value value) {
   return constant && constant.getNumber() == 1;
 }
 
-/// log(exp(x) + 1), in either order.
+/// Replaces log(exp(x) + 1); the operands of the sum may be in either order.
 struct RaisePattern : OpRewritePattern<ir::LogOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -1,4 +1,4 @@
-// The interfaces by which the compiler uses the operation.
+// The verifier of softplus.softplus, and its implementations of Titan's interfaces.
 
 #include "Softplus.h"
 
@@ -30,7 +30,8 @@ LogicalResult SoftplusOp::verify() {
   return success();
 }
 
-/// dy = sigmoid(x) dx. The operations that it builds are Titan's, so all later phases know them.
+/// With y = softplus(x): dy = sigmoid(x) dx. The gradient consists of Titan's operations, so all later
+/// phases can process it.
 LogicalResult SoftplusOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                                    MutableArrayRef<Value> operandCotangents) {
   ir::Vjp vjp(*this, builder, cotangents, operandCotangents);
@@ -41,7 +42,8 @@ LogicalResult SoftplusOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangent
   return success();
 }
 
-/// Every dimension may be split, and it works on flat storage; it is linear in nothing.
+/// Every dimension may be sharded, and the operand may be flat storage. No partial sum passes through,
+/// because the function is not linear.
 dist::ShardingRule SoftplusOp::getShardingRule() {
   dist::ShardingRule rule = ir::buildRuleByName(*this);
   rule.isElementwise = true;
@@ -60,7 +62,7 @@ void SoftplusOp::evaluateElement(ArrayRef<double> in, MutableArrayRef<double> ou
   out[0] = std::max(in[0], 0.0) + std::log1p(std::exp(-std::abs(in[0])));
 }
 
-/// -|x| is min(x, -x).
+/// max(x, 0) + log(1 + exp(-|x|)) as C++, with min(x, -x) for -|x|.
 std::string SoftplusOp::getElementExpression(ArrayRef<std::string> in, unsigned, StringRef type) {
   return ir::fillPattern("(tm::max($0, $T(0)) + tm::log($T(1) + tm::exp(tm::min($0, -$0))))", in,
                          type);

@@ -1,4 +1,4 @@
-// A dialect with one operation.
+// The dialect `softplus` with one operation, ln(1 + e^x).
 
 #ifndef SOFTPLUS_TD
 #define SOFTPLUS_TD
