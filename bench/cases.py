@@ -9,8 +9,8 @@ ROOT = Path(__file__).resolve().parent.parent
 @dataclass(frozen=True)
 class Case:
     program: Path  # a .titan file with one run
-    peer: str  # module in peers/: the class that is not Sizes is the model
-    sizes: dict  # the peer's Sizes
+    peer: str  # module in peers/; its class of the same name, capitalised, is the model
+    sizes: dict  # arguments of the module's Sizes
     batch: int
     seq: int
     rate: float  # the peak learning rate

@@ -14,15 +14,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-LOOK = 0.005  # seconds between checks of a file
+POLL_SECONDS = 0.005  # between checks for new rows
 
-
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG = 1  # of Linux's prctl
 LIBC = ctypes.CDLL(None)
 
 
 def die_with_parent() -> None:
-    """In a child: ends it when this program ends in any way. A stopped process would stay for ever."""
+    """In a child process: the system kills it when this program ends, since a stopped process would stay for ever."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -34,7 +33,7 @@ def end_by_exception() -> None:
 
 
 class Contender:
-    """A process that writes a line of JSON for each step."""
+    """A training process that writes a line of JSON (a row) for each step, and that can be stopped and continued."""
 
     def __init__(self, command: list[str], metrics: Path, threads: int, prints_metrics: bool):
         self.command, self.metrics = command, metrics
@@ -49,25 +48,25 @@ class Contender:
                                             start_new_session=True, preexec_fn=die_with_parent)
 
     def run_until(self, steps: int) -> None:
-        """Lets it run until it has this many rows, or has ended."""
+        """Continues the process until it has written this many rows, or has ended, and stops it again."""
         self.signal(signal.SIGCONT)
         begun = time.perf_counter() - self.clock
         while len(self.rows) < steps and self.usage is None:
-            self.look_for_end()
-            self.look(begun)
-            time.sleep(LOOK)
+            self.poll_end()
+            self.read_new_rows(begun)
+            time.sleep(POLL_SECONDS)
         self.signal(signal.SIGSTOP)
         self.clock = time.perf_counter() - begun
 
     def finish(self) -> None:
-        """Lets it run to its end, which must be successful."""
+        """Continues the process until it ends; exits if its status is not 0."""
         self.run_until(sys.maxsize)
         if self.status != 0:
             sys.exit(f"error: {' '.join(self.command)} ended with {self.status} after "
                      f"{len(self.rows)} steps; its output is in {self.metrics.parent}")
 
     def end(self) -> None:
-        """Ends it, whatever its progress."""
+        """Kills the process."""
         self.signal(signal.SIGKILL)
 
     def signal(self, number: int) -> None:
@@ -77,12 +76,13 @@ class Contender:
             except ProcessLookupError:  # it has ended and was waited for
                 pass
 
-    def look_for_end(self) -> None:
+    def poll_end(self) -> None:
         pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
         if pid:
             self.status, self.usage = os.waitstatus_to_exitcode(status), usage
 
-    def look(self, begun: float) -> None:
+    def read_new_rows(self, begun: float) -> None:
+        """`begun`: the time of time.perf_counter() at which this process's clock was 0."""
         if not self.metrics.exists():
             return
         text = self.metrics.read_text()

@@ -17,8 +17,8 @@ from pathlib import Path
 from cases import ROOT
 
 PROGRAM = ROOT / "bench" / "programs" / "llama_134m.titan"
-TOGETHER = (1, 2, 4, 8, 16)
-LENGTHS = (16, 128, 256, 512, 960, 1984)
+BATCHES = (1, 2, 4, 8, 16)  # prompts continued at once
+LENGTHS = (16, 128, 256, 512, 960, 1984)  # of prompts, in tokens
 
 
 def build(titanc: Path, folder: Path, arguments, batch: int = 1) -> Path:
@@ -29,7 +29,7 @@ def build(titanc: Path, folder: Path, arguments, batch: int = 1) -> Path:
 
 
 def initial_weights(exe: Path, folder: Path) -> Path:
-    """The initial values of the program, which a step of training writes."""
+    """A file with the initial weights of the program, written by a training run of one step."""
     text, path = folder / "text.txt", folder / "initial.safetensors"
     text.write_bytes(bytes(range(32, 127)) * 1000)
     subprocess.run([exe, "--data", text, "--steps", "1", "--out", folder / "run", "--save-initial", path],
@@ -37,7 +37,7 @@ def initial_weights(exe: Path, folder: Path) -> Path:
     return path
 
 
-def measure_together(exe: Path, weights: Path, folder: Path, prompts: int, tokens: int) -> float:
+def measure_batch(exe: Path, weights: Path, folder: Path, prompts: int, tokens: int) -> float:
     """Tokens per second of the continuations of as many prompts as the program continues at once."""
     path = folder / f"{prompts}.txt"
     path.write_text("".join(f"{chr(97 + i)} prompt of a few words\n" for i in range(max(2, prompts))))
@@ -71,12 +71,12 @@ def main() -> None:
         for length in (l for l in LENGTHS if l + arguments.tokens <= arguments.seq):
             speeds, times = zip(*(measure(exe, weights, length, arguments.tokens) for _ in range(arguments.rounds)))
             print(f"| {length} | {max(speeds):.0f} | {min(times):.1f} |", flush=True)
-        _, whole = measure(exe, weights, LENGTHS[0], 3, "--no-kv-cache")
-        print(f"\nwithout caches: {whole:.0f} ms a token\n\n| prompts at once | tokens/s |\n|---|---|")
-        exes = [build(arguments.build / "bin" / "titanc", folder, arguments, batch) for batch in TOGETHER]
-        speeds = [[measure_together(exe, weights, folder, batch, arguments.tokens)
-                   for batch, exe in zip(TOGETHER, exes)] for _ in range(arguments.rounds)]
-        for batch, of_batch in zip(TOGETHER, zip(*speeds)):
+        _, uncached = measure(exe, weights, LENGTHS[0], 3, "--no-kv-cache")
+        print(f"\nwithout caches: {uncached:.0f} ms a token\n\n| prompts at once | tokens/s |\n|---|---|")
+        exes = [build(arguments.build / "bin" / "titanc", folder, arguments, batch) for batch in BATCHES]
+        speeds = [[measure_batch(exe, weights, folder, batch, arguments.tokens)
+                   for batch, exe in zip(BATCHES, exes)] for _ in range(arguments.rounds)]
+        for batch, of_batch in zip(BATCHES, zip(*speeds)):
             print(f"| {batch} | {max(of_batch):.1f} |")
 
 

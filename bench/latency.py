@@ -13,12 +13,12 @@ from pathlib import Path
 from cases import CASES, ROOT
 
 LARGE = ROOT / "bench" / "programs" / "llama3_405b.titan"
-FEWER = ["--set", "model.layers=21"]  # of 126
-LOOK = 0.002  # seconds between checks of a file
+FEWER_LAYERS = ["--set", "model.layers=21"]  # of 126
+POLL_SECONDS = 0.002  # between checks for a file
 
 
-class Waits:
-    """Runs commands with an initially empty cache of compiled programs."""
+class CommandTimer:
+    """Times commands that compile or start programs, with a separate cache of compiled programs."""
 
     def __init__(self, titanc: str, folder: Path, rounds: int):
         self.titanc, self.folder, self.rounds = titanc, folder, rounds
@@ -29,9 +29,9 @@ class Waits:
     def environment(self) -> dict[str, str]:
         return {**os.environ, "XDG_CACHE_HOME": str(self.cache)}
 
-    def compile(self, *arguments: str, keeps: bool = False) -> tuple[float, int]:
-        """Seconds, and the memory of titanc or of the largest compiler that it starts."""
-        if not keeps:
+    def compile(self, *arguments: str, keep_cache: bool = False) -> tuple[float, int]:
+        """Seconds, and the peak bytes of titanc or of the largest compiler process that it starts."""
+        if not keep_cache:
             shutil.rmtree(self.cache, ignore_errors=True)
         output = self.folder / "output"
         command = [self.titanc, "build", *arguments, "-o", str(self.folder / "made")]
@@ -55,38 +55,39 @@ class Waits:
         while not (run / "status.json").exists():
             if process.poll() is not None:
                 sys.exit(f"error: {' '.join(map(str, command))} ended before its first step")
-            time.sleep(LOOK)
+            time.sleep(POLL_SECONDS)
         seconds = time.perf_counter() - begun
         process.kill()
         process.wait()
         return seconds
 
 
-def say(what: str, seconds: list[float], note: str = "") -> None:
+def print_row(what: str, seconds: list[float], note: str = "") -> None:
     lowest, highest = min(seconds), max(seconds)
     print(f"  {what:44} {statistics.median(seconds):7.2f} s  ({lowest:.2f} - {highest:.2f})  {note}",
           flush=True)
 
 
-def time_compiling(waits: Waits) -> None:
+def time_compiling(timer: CommandTimer) -> None:
     print("compiling Llama 3.1 405B on replicate 2, shard 32, tp 8")
-    for what, *arguments in [("to C++", "--emit=cpp"), ("to C++, 21 of its 126 layers", "--emit=cpp", *FEWER),
+    for what, *arguments in [("to C++", "--emit=cpp"),
+                             ("to C++, 21 of its 126 layers", "--emit=cpp", *FEWER_LAYERS),
                              ("to a program",), ("the same again, unchanged",)]:
-        keeps = "again" in what
-        times, memory = zip(*(waits.compile(str(LARGE), *arguments, keeps=keeps)
-                              for _ in range(waits.rounds)))
-        say(what, times, f"{max(memory) / 1e6:.0f} MB")
+        keep_cache = "again" in what
+        times, memory = zip(*(timer.compile(str(LARGE), *arguments, keep_cache=keep_cache)
+                              for _ in range(timer.rounds)))
+        print_row(what, times, f"{max(memory) / 1e6:.0f} MB")
 
 
-def time_starts(waits: Waits) -> None:
+def time_starts(timer: CommandTimer) -> None:
     print("from the start of a program until its first step begins")
     for name, case in CASES.items():
-        program = waits.folder / name
-        subprocess.run([waits.titanc, "build", case.program, "-o", program], check=True,
-                       env=waits.environment(), stderr=subprocess.DEVNULL)
-        say(name, [waits.start([program]) for _ in range(waits.rounds)])
-        command = [waits.titanc, "run", case.program, "--"]
-        say(f"{name}, by `titanc run`, unchanged", [waits.start(command) for _ in range(waits.rounds)])
+        program = timer.folder / name
+        subprocess.run([timer.titanc, "build", case.program, "-o", program], check=True,
+                       env=timer.environment(), stderr=subprocess.DEVNULL)
+        print_row(name, [timer.start([program]) for _ in range(timer.rounds)])
+        command = [timer.titanc, "run", case.program, "--"]
+        print_row(f"{name}, by `titanc run`, unchanged", [timer.start(command) for _ in range(timer.rounds)])
 
 
 def main() -> None:
@@ -95,9 +96,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        waits = Waits(arguments.titanc, Path(folder), arguments.rounds)
-        time_compiling(waits)
-        time_starts(waits)
+        timer = CommandTimer(arguments.titanc, Path(folder), arguments.rounds)
+        time_compiling(timer)
+        time_starts(timer)
 
 
 if __name__ == "__main__":

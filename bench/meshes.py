@@ -14,13 +14,14 @@ from cases import ROOT
 PROGRAM = ROOT / "bench" / "programs" / "llama3_405b_meshes.titan"
 RUNS = ("shard64_tp8", "shard2048_tp8", "pp16_shard4_tp8", "pp16_shard128_tp8", "pp4_cp16_tp8",
         "pp64_cp128_tp32", "pp2_shard8_cp2_tp2")
-# The same axes on 512 and on 16,384 ranks.
+# The same axes on 512 and on 16,384 ranks, whose processor times differ by less than this fraction.
 PAIRS = (("shard64_tp8", "shard2048_tp8"), ("pp16_shard4_tp8", "pp16_shard128_tp8"))
-DIFFERENCE = 0.2
+LARGEST_DIFFERENCE = 0.2
 
 
 class Timer:
-    """Runs commands of titanc. The least seconds by the clock, the least of processors and the largest memory count."""
+    """Runs commands of titanc. By command: the least seconds by the clock, the least processor seconds, the most
+    bytes, and the latest output."""
 
     def __init__(self, titanc: str, folder: Path):
         self.titanc, self.folder = titanc, folder
@@ -44,7 +45,7 @@ class Timer:
 
 
 def measure(timer: Timer, rounds: int) -> dict[str, int]:
-    """Builds and plans all runs in turns, so other work disturbs them alike. Lines of C++ by run."""
+    """Builds and plans all runs in turns, so other work disturbs all equally. Returns the lines of C++ by run."""
     source, lines = timer.folder / "program.cpp", {}
     for _ in range(rounds):
         for run in RUNS:
@@ -76,10 +77,10 @@ def main() -> None:
               f"{plan['memory']['total'] / 1e9:.1f} |")
         faults += [f"{run}: {what} takes {timer.seconds[key]:.2f} s" for what, key in
                    (("compilation", build), ("planning", info)) if timer.seconds[key] > arguments.limit]
-    for small, large in PAIRS:  # by times of processors, which other programs disturb less
+    for small, large in PAIRS:  # by processor times, which other programs disturb less
         difference = abs(timer.processor[large, "build"] / timer.processor[small, "build"] - 1)
         print(f"\n{small} and {large}: {difference:.0%} apart")
-        if difference >= DIFFERENCE:
+        if difference >= LARGEST_DIFFERENCE:
             faults.append(f"{small} and {large} differ by {difference:.0%}")
     if faults:
         sys.exit("\n".join(["error: beyond the limits", *faults]))

@@ -12,7 +12,7 @@ def call(*command: str) -> None:
 
 
 class Network:
-    """Both ends limit their traffic to `rate` (in tc's syntax: 200mbit)."""
+    """Two namespaces with a veth link; both ends limit their traffic to `rate` (in tc's syntax: 200mbit)."""
 
     ADDRESSES = ("10.77.0.1", "10.77.0.2")
     INTERFACE = "line"  # in both namespaces

@@ -15,24 +15,25 @@ from network import Network
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / "bench" / "programs" / "overlap.titan"
-KINDS = {"beside": "always", "in turn": "never"}  # values of sharding.overlap
+KINDS = {"beside": "always", "in turn": "never"}  # how communication runs: values of sharding.overlap
 WARMUP = 3  # warm-up steps
 PORT = 29765
-OPERATIONS, LOOP, COMMUNICATION = range(3)  # lanes of a profile
+OPERATIONS, LOOP, COMMUNICATION = range(3)  # threads of a profile; from COMMUNICATION on, one per process group
 BLOCKING = {"wait", "all_gather", "all_reduce", "reduce_scatter", "all_to_all"}
 
 
 @dataclass
 class Measured:
-    """One number per run, in seconds; for communication, the shares without waiting."""
+    """Of one kind: one number per run."""
 
-    step: list[float] = field(default_factory=list)
-    communicated: list[float] = field(default_factory=list)
-    hidden: list[float] = field(default_factory=list)
-    losses: set[float] = field(default_factory=set)
+    step: list[float] = field(default_factory=list)  # median seconds of a step
+    communicated: list[float] = field(default_factory=list)  # seconds of communication per step
+    hidden: list[float] = field(default_factory=list)  # the fraction of it in which the program continued
+    losses: set[float] = field(default_factory=set)  # of the last step
 
 
-def union(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def merge_spans(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Disjoint, sorted spans with the same union."""
     joined: list[tuple[float, float]] = []
     for begin, end in sorted(spans):
         if joined and begin <= joined[-1][1]:
@@ -42,12 +43,12 @@ def union(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return joined
 
 
-def length(spans: list[tuple[float, float]]) -> float:
+def add_lengths(spans: list[tuple[float, float]]) -> float:
     return sum(end - begin for begin, end in spans)
 
 
-def common(a: list[tuple[float, float]], b: list[tuple[float, float]]) -> float:
-    """The total overlap of two lists of disjoint spans."""
+def measure_overlap(a: list[tuple[float, float]], b: list[tuple[float, float]]) -> float:
+    """The total length of the intersection of two lists of disjoint, sorted spans."""
     total, i, j = 0.0, 0, 0
     while i < len(a) and j < len(b):
         total += max(0.0, min(a[i][1], b[j][1]) - max(a[i][0], b[j][0]))
@@ -55,20 +56,20 @@ def common(a: list[tuple[float, float]], b: list[tuple[float, float]]) -> float:
     return total
 
 
-def shares(profile: Path, steps: int) -> tuple[float, float]:
-    """Communication time per step, and its share in which the program continued: it neither waited nor
-    executed a collective itself."""
+def analyse_profile(profile: Path, steps: int) -> tuple[float, float]:
+    """Seconds of communication per step, and the fraction of it in which the program continued: it neither waited
+    nor executed a collective itself."""
     events = [e for e in json.loads(profile.read_text())["traceEvents"] if e["ph"] == "X"]
     spans = lambda chosen: [(e["ts"], e["ts"] + e["dur"]) for e in chosen]
     blocked = [e for e in events if e["tid"] == OPERATIONS and e["name"].split()[-1] in BLOCKING]
-    carried = [e for e in events if e["tid"] >= COMMUNICATION]
-    started = {(e["name"], e["args"]["started"]) for e in carried}
-    # A started collective runs in another thread.
-    own = [e for e in blocked if not e["name"].endswith(" wait") and not any(
+    asynchronous = [e for e in events if e["tid"] >= COMMUNICATION]
+    started = {(e["name"], e["args"]["started"]) for e in asynchronous}
+    # A collective that was started at a time within the span of the operation runs in another thread.
+    synchronous = [e for e in blocked if not e["name"].endswith(" wait") and not any(
         e["name"] == name and e["ts"] <= at <= e["ts"] + e["dur"] for name, at in started)]
-    communicating = union(spans(carried + own))
-    total = length(communicating)
-    return total / steps / 1e6, 1 - common(communicating, union(spans(blocked))) / total
+    communicating = merge_spans(spans(asynchronous + synchronous))
+    total = add_lengths(communicating)
+    return total / steps / 1e6, 1 - measure_overlap(communicating, merge_spans(spans(blocked))) / total
 
 
 def run_once(exe: Path, network: Network, text: Path, out: Path, steps: int, extra=()) -> None:
@@ -77,18 +78,18 @@ def run_once(exe: Path, network: Network, text: Path, out: Path, steps: int, ext
                "none", "--log-every", 1, *extra]
     processes = []
     for rank in range(2):
-        place = {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1",
-                 "MASTER_ADDR": network.ADDRESSES[0], "MASTER_PORT": str(PORT),
-                 "TITAN_COMM": "gloo", "GLOO_SOCKET_IFNAME": network.INTERFACE,
-                 "TITAN_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        variables = {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1",
+                     "MASTER_ADDR": network.ADDRESSES[0], "MASTER_PORT": str(PORT),
+                     "TITAN_COMM": "gloo", "GLOO_SOCKET_IFNAME": network.INTERFACE,
+                     "TITAN_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         processes.append(subprocess.Popen(
-            [*network.inside(rank), *map(str, command)], env={**os.environ, **place}, text=True,
+            [*network.inside(rank), *map(str, command)], env={**os.environ, **variables}, text=True,
             errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
     try:
         outputs = [process.communicate(timeout=600)[0] for process in processes]
     finally:
         for process in processes:
-            process.kill()  # nothing of one that has ended
+            process.kill()  # no effect on a process that has ended
     for process, output in zip(processes, outputs):
         if process.returncode:
             sys.exit(f"error: exit status {process.returncode}: {output[-2000:]}")
@@ -101,10 +102,10 @@ def measure(exe: Path, network: Network, text: Path, out: Path, steps: int, resu
     counted = [after - before for before, after in zip(times[WARMUP:], times[WARMUP + 1:])]
     result.step.append(statistics.median(counted))
     result.losses.add(rows[-1]["loss"])
-    run_once(exe, network, text, out, 2 + 4, ["--profile=3"])
-    both = [shares(out / f"profile/rank-{rank}.json", 3) for rank in range(2)]
-    result.communicated.append(statistics.mean(seconds for seconds, _ in both))
-    result.hidden.append(statistics.mean(share for _, share in both))
+    run_once(exe, network, text, out, 2 + 4, ["--profile=3"])  # a profile begins after two steps
+    ranks = [analyse_profile(out / f"profile/rank-{rank}.json", 3) for rank in range(2)]
+    result.communicated.append(statistics.mean(seconds for seconds, _ in ranks))
+    result.hidden.append(statistics.mean(hidden for _, hidden in ranks))
 
 
 def print_row(rate: str, kind: str, result: Measured, base: float) -> None:
@@ -143,7 +144,7 @@ def main() -> None:
                 for kind, result in results.items():
                     measure(programs[kind], network, text, out / "run", arguments.steps, result)
         if len(set.union(*(result.losses for result in results.values()))) > 1:
-            sys.exit("error: the losses depend on when is communicated")
+            sys.exit("error: the losses with and without overlap differ")
         for kind, result in results.items():
             print_row(rate, kind, result, statistics.median(results["in turn"].step))
 

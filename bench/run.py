@@ -1,7 +1,7 @@
 """Titan compared with PyTorch: see bench/run.
 
-Speed is measured from outside, equally for all: by the time at which each step's line appears, on a clock
-that stops while others have their turn (contender.py).
+Speed is measured from outside, in the same way for all programs: by the time at which each step's line appears, on a
+clock that stops while other programs run (contender.py).
 """
 
 import argparse
@@ -30,7 +30,7 @@ class Measured:
     losses: list[float] = field(default_factory=list)  # of the last step
 
 
-def note(contender: Contender, tokens: int, result: Measured) -> None:
+def record(contender: Contender, tokens: int, result: Measured) -> None:
     counted = contender.times[WARMUP - 1:]
     result.tokens_per_second.append(tokens * (len(counted) - 1) / (counted[-1] - counted[0]))
     result.first_step.append(contender.times[0])
@@ -38,7 +38,7 @@ def note(contender: Contender, tokens: int, result: Measured) -> None:
     result.losses.append(contender.rows[-1]["loss"])
 
 
-def table(results: dict[str, Measured]) -> str:
+def format_table(results: dict[str, Measured]) -> str:
     others = [k for k in results if k != "titan"]
     head = f"{'':9}{'tokens/s':>10}{'(lowest - highest)':>22}"
     head += "".join(f"{'/ ' + k:>11}" for k in others)
@@ -62,14 +62,14 @@ def make_data(folder: Path) -> Path:
 
 
 def build(titanc: str, case: str, dtype: str, folder: Path, data: Path) -> None:
-    """With the measured text, because the program's own text is not in its folder."""
+    """Builds the case's program for the text `data`, because the program's folder does not contain the file it names."""
     options = ["--set", f'data.path="{data.resolve()}"']
     options += ["--set", f"precision.compute={dtype}"] if dtype != "f32" else []
     subprocess.run([titanc, "build", "-Werror", str(CASES[case].program), *options, "-o",
                     str(folder / f"{case}-{dtype}")], check=True)
 
 
-def command_of(kind: str, case: str, dtype: str, run_folder: Path, a) -> list[str]:
+def make_command(kind: str, case: str, dtype: str, run_folder: Path, a) -> list[str]:
     if kind == "titan":
         return [str(a.folder / f"{case}-{dtype}"), "--steps", str(a.steps), "--out", str(run_folder),
                 "--log-every", "1"]
@@ -81,8 +81,8 @@ def start(kind: str, case: str, dtype: str, turn: int, a) -> Contender:
     run_folder = a.folder / f"{case}-{dtype}-{kind}-{turn}"
     shutil.rmtree(run_folder, ignore_errors=True)
     run_folder.mkdir()
-    # The peer prints its rows, Titan writes them.
-    return Contender(command_of(kind, case, dtype, run_folder, a), run_folder / "metrics.jsonl",
+    # PyTorch's program prints its rows, Titan's writes them to a file.
+    return Contender(make_command(kind, case, dtype, run_folder, a), run_folder / "metrics.jsonl",
                      a.threads, prints_metrics=kind != "titan")
 
 
@@ -94,14 +94,14 @@ def measure(case: str, dtype: str, kinds: list[str], a) -> dict[str, Measured]:
     for turn in range(a.rounds):
         starts = [partial(start, kind, case, dtype, turn, a) for kind in kinds]
         for kind, contender in zip(kinds, take_turns(starts, WARMUP, a.steps), strict=True):
-            note(contender, CASES[case].tokens, results[kind])
+            record(contender, CASES[case].tokens, results[kind])
             (contender.metrics.parent / "model.safetensors").unlink(missing_ok=True)  # half a gigabyte
             print(f"  {case} {dtype}, round {turn + 1}: {kind:8} "
                   f"{results[kind].tokens_per_second[-1]:8,.0f} tokens/s", flush=True)
     return results
 
 
-def arguments() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--titanc", default=str(ROOT / "build" / "bin" / "titanc"))
     parser.add_argument("--cases", default="debug", help=f"of {','.join(CASES)}, or all")
@@ -123,7 +123,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     end_by_exception()
-    a = arguments()
+    a = parse_arguments()
     a.folder = ROOT / "out" / "bench"
     a.folder.mkdir(parents=True, exist_ok=True)
     a.data = a.data or make_data(a.folder)
@@ -132,7 +132,7 @@ def main() -> None:
         for dtype in a.dtypes.split(","):
             results = measure(case, dtype, a.kinds.split(","), a)
             tables.append(f"\n{case}, {dtype}: {CASES[case].batch} x {CASES[case].seq} tokens a step\n"
-                          + table(results))
+                          + format_table(results))
     print(f"\n{a.threads} threads, {a.rounds} runs of {a.steps} steps each, the first {WARMUP} "
           "not counted")
     print("\n".join(tables))

@@ -25,8 +25,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 ROOT = Path(__file__).resolve().parents[1]
-SHAPE, HALF = (12288, 4096), 64
-LAYOUTS = {
+SHAPE, HALF = (12288, 4096), 64  # of a stored matrix [out, in], and of half a head
+LAYOUTS = {  # the parameter of a stored matrix w; the layouts of bench-weights (makeEntry)
     "plain": lambda w: w,
     "transposed": lambda w: w.t(),
     "fused": lambda w: w[SHAPE[0] // 3:SHAPE[0] // 3 * 2].t(),
@@ -35,8 +35,8 @@ LAYOUTS = {
 TYPES = {"f32": torch.float32, "f64": torch.float64, "bf16": torch.bfloat16}
 
 
-def peer(path: Path, layout: str, dtype: torch.dtype) -> float:
-    """Seconds of PyTorch, to memory that it allocates."""
+def time_pytorch(path: Path, layout: str, dtype: torch.dtype) -> float:
+    """Processor seconds in which PyTorch loads, converts and lays out all tensors, in memory that it allocates."""
     start = time.process_time()
     made = [LAYOUTS[layout](w).to(dtype, memory_format=torch.contiguous_format).contiguous()
             for w in load_file(path).values()]
@@ -45,19 +45,21 @@ def peer(path: Path, layout: str, dtype: torch.dtype) -> float:
     return seconds
 
 
-def ours(build: Path, path: Path, kind: str, threads: int, rounds: int = 2) -> list[float]:
+def time_titan(build: Path, path: Path, kind: str, threads: int, rounds: int = 2) -> list[float]:
+    """The numbers that bench-weights prints: bytes read and written, seconds of reading to fresh memory and to memory
+    in use, and of copying to both."""
     done = subprocess.run([build / "bin" / "bench-weights", path, kind, str(rounds)], check=True, capture_output=True, text=True,
                           env={**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"})
     return [float(word) for word in done.stdout.split()[1:]]
 
 
-def table(build: Path, files: dict[str, Path], kind: str, threads: int, rounds: int) -> None:
+def print_table(build: Path, files: dict[str, Path], kind: str, threads: int, rounds: int) -> None:
     torch.set_num_threads(threads)
     rows, peers = {layout: [] for layout in LAYOUTS}, {layout: [] for layout in LAYOUTS}
     for _ in range(rounds):  # in turns, since other work may run beside
         for layout, path in files.items():
-            rows[layout].append(ours(build, path, kind, threads))
-            peers[layout].append(peer(path, layout, TYPES[kind]))
+            rows[layout].append(time_titan(build, path, kind, threads))
+            peers[layout].append(time_pytorch(path, layout, TYPES[kind]))
     print(f"\nbf16 to {kind}, threads: {threads}\n")
     print("| layout | MB read, written | s fresh | of a copy | s in use | of a copy | PyTorch s | times ours |")
     print("|---|---|---|---|---|---|---|---|")
@@ -68,7 +70,7 @@ def table(build: Path, files: dict[str, Path], kind: str, threads: int, rounds: 
               f"| {copy_used / used:.2f} | {theirs:.3f} | {theirs / fresh:.1f} |", flush=True)
 
 
-def sequential(path: Path) -> float:
+def measure_sequential_reads(path: Path) -> float:
     """Gigabytes a second of reading the file from its disk."""
     file = os.open(path, os.O_RDONLY)
     os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -79,7 +81,7 @@ def sequential(path: Path) -> float:
     return path.stat().st_size / 1e9 / (time.perf_counter() - start)
 
 
-def cold_table(build: Path, files: dict[str, Path], kind: str, rounds: int) -> None:
+def print_cold_table(build: Path, files: dict[str, Path], kind: str, rounds: int) -> None:
     print(f"\nbf16 to {kind}, from the disk\n\n| layout | GB/s read | GB/s of sequential reads | ratio |\n|---|---|---|---|")
     for layout, path in files.items():
         own, disk = [], []
@@ -87,7 +89,7 @@ def cold_table(build: Path, files: dict[str, Path], kind: str, rounds: int) -> N
             done = subprocess.run([build / "bin" / "bench-weights", path, kind, "cold"], check=True, capture_output=True, text=True)
             _, size, seconds = done.stdout.split()
             own.append(int(size) / 1e9 / float(seconds))
-            disk.append(sequential(path))
+            disk.append(measure_sequential_reads(path))
         print(f"| {layout} | {max(own):.2f} | {max(disk):.2f} | {max(own) / max(disk):.2f} |", flush=True)
 
 
@@ -105,8 +107,8 @@ def main() -> None:
         for layout, path in files.items():
             save_file({f"{layout}.{i}": torch.randn(SHAPE).bfloat16() for i in range(2)}, path)
         for threads in arguments.threads:
-            table(arguments.build, files, arguments.type, threads, arguments.rounds)
-        cold_table(arguments.build, files, arguments.type, arguments.rounds)
+            print_table(arguments.build, files, arguments.type, threads, arguments.rounds)
+        print_cold_table(arguments.build, files, arguments.type, arguments.rounds)
 
 
 if __name__ == "__main__":

@@ -33,33 +33,36 @@ using Sizes = std::vector<int64_t>; // elements of each parameter of a layer
 class Layer {
 public:
   Layer(Collectives &collectives, Group &group, Sizes parameters)
-      : collectives(collectives), group(group), sizes(std::move(parameters)), whole(sum(), 1),
-        mixed(sum()), own(sum() / group.size() + static_cast<int64_t>(sizes.size()) * kApart, 1) {}
+      : collectives(collectives), group(group), sizes(std::move(parameters)),
+        full(countElements(), 1), byRank(countElements()),
+        shards(countElements() / group.size() + static_cast<int64_t>(sizes.size()) * kGap, 1) {}
 
-  int64_t sum() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t{0}); }
+  int64_t countElements() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t{0}); }
 
-  void gatherByBlock() { issue(CollectiveCall::AllGather, eachFlat(CollectiveCall::AllGather, 0)); }
+  void gatherByBlock() {
+    issue(CollectiveCall::AllGather, makeBuffers(CollectiveCall::AllGather, 0));
+  }
   void gatherEachFlat() {
-    issue(CollectiveCall::AllGather, eachFlat(CollectiveCall::AllGather, kApart));
+    issue(CollectiveCall::AllGather, makeBuffers(CollectiveCall::AllGather, kGap));
   }
   void scatterEachFlat() {
-    issue(CollectiveCall::ReduceScatter, eachFlat(CollectiveCall::ReduceScatter, kApart));
+    issue(CollectiveCall::ReduceScatter, makeBuffers(CollectiveCall::ReduceScatter, kGap));
   }
 
-  void gatherOneBuffer() { issue(CollectiveCall::AllGather, {makeBuffer(own, whole)}); }
-  void scatterOneBuffer() { issue(CollectiveCall::ReduceScatter, {makeBuffer(whole, own)}); }
+  void gatherOneBuffer() { issue(CollectiveCall::AllGather, {makeBuffer(shards, full)}); }
+  void scatterOneBuffer() { issue(CollectiveCall::ReduceScatter, {makeBuffer(full, shards)}); }
 
   void gatherCopied() {
-    issue(CollectiveCall::AllGather, {makeBuffer(own, mixed)});
-    forEachChunk([&](int64_t inWhole, int64_t inMixed, int64_t count) {
-      std::memcpy(&whole[inWhole], &mixed[inMixed], count * sizeof(float));
+    issue(CollectiveCall::AllGather, {makeBuffer(shards, byRank)});
+    forEachChunk([&](int64_t inFull, int64_t inByRank, int64_t count) {
+      std::memcpy(&full[inFull], &byRank[inByRank], count * sizeof(float));
     });
   }
   void scatterCopied() {
-    forEachChunk([&](int64_t inWhole, int64_t inMixed, int64_t count) {
-      std::memcpy(&mixed[inMixed], &whole[inWhole], count * sizeof(float));
+    forEachChunk([&](int64_t inFull, int64_t inByRank, int64_t count) {
+      std::memcpy(&byRank[inByRank], &full[inFull], count * sizeof(float));
     });
-    issue(CollectiveCall::ReduceScatter, {makeBuffer(mixed, own)});
+    issue(CollectiveCall::ReduceScatter, {makeBuffer(byRank, shards)});
   }
 
 private:
@@ -69,39 +72,46 @@ private:
   }
 
   CollectiveBuffer makeBuffer(const std::vector<float> &from, std::vector<float> &to) const {
-    return {from.data(), to.data(), 1, sum() / group.size()};
+    return {from.data(), to.data(), 1, countElements() / group.size()};
   }
 
-  /// Shards `apart` elements from one another.
-  std::vector<CollectiveBuffer> eachFlat(CollectiveCall::Kind kind, int64_t apart) {
-    std::vector<CollectiveBuffer> list;
-    int64_t at = 0;
+  /// One operand per parameter, with `gap` elements between the shards of two parameters.
+  std::vector<CollectiveBuffer> makeBuffers(CollectiveCall::Kind kind, int64_t gap) {
+    std::vector<CollectiveBuffer> buffers;
+    int64_t offset = 0;
     for (int64_t size : sizes) {
-      float *all = &whole[at];
-      float *shard = &own[at / group.size() + static_cast<int64_t>(list.size()) * apart];
+      float *parameter = &full[offset];
+      float *shard = &shards[offset / group.size() + static_cast<int64_t>(buffers.size()) * gap];
       const bool gathers = kind == CollectiveCall::AllGather;
-      list.push_back({gathers ? shard : all, gathers ? all : shard, 1, size / group.size()});
-      at += size;
+      buffers.push_back(
+          {gathers ? shard : parameter, gathers ? parameter : shard, 1, size / group.size()});
+      offset += size;
     }
-    return list;
+    return buffers;
   }
 
+  /// Calls `visit` with the offset in `full`, the offset in `byRank` and the elements of every
+  /// rank's shard of every parameter.
   template <typename Visit> void forEachChunk(Visit visit) {
-    int64_t before = 0;
+    int64_t offset = 0;
     for (int64_t size : sizes) {
       const int64_t chunk = size / group.size();
       for (int64_t rank = 0; rank < group.size(); ++rank)
-        visit(before + rank * chunk, rank * (sum() / group.size()) + before / group.size(), chunk);
-      before += size;
+        visit(offset + rank * chunk,
+              rank * (countElements() / group.size()) + offset / group.size(), chunk);
+      offset += size;
     }
   }
 
-  static constexpr int64_t kApart = 4096;
+  /// Elements between shards in separate allocations: four pages.
+  static constexpr int64_t kGap = 4096;
 
   Collectives &collectives;
   Group &group;
   Sizes sizes;
-  std::vector<float> whole, mixed, own;
+  std::vector<float> full;   ///< the parameters one after the other
+  std::vector<float> byRank; ///< the same elements in the order of the ranks that store them
+  std::vector<float> shards; ///< this rank's shards
 };
 
 struct Variant {
@@ -137,7 +147,7 @@ void measure(World &world, Collectives &collectives, const char *name, Sizes siz
     }
   if (world.rank() != 0)
     return;
-  std::printf("%s, %.1f MB on %d ranks\n", name, layer.sum() * 4e-6, world.size());
+  std::printf("%s, %.1f MB on %d ranks\n", name, layer.countElements() * 4e-6, world.size());
   for (const Variant &variant : variants)
     std::printf("  %-22s %9.3f ms\n", variant.name, median(variant.seconds) * 1e3);
 }

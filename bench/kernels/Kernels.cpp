@@ -19,6 +19,7 @@ using namespace titan::rt;
 
 namespace {
 
+/// The shortest of 15 runs.
 template <typename Run> double measureSeconds(Run &&run) {
   double best = 1e9;
   for (int turn = 0; turn < 15; ++turn) {
@@ -106,9 +107,9 @@ void measureSum() {
   const int64_t count = 32 << 20;
   Numbers<float> numbers(count);
   float total = 0, *from = numbers.get();
-  alignas(64) static char nowhere[64]; // loops use their context only on devices
+  alignas(64) static char unusedContext[64]; // loops use their context only on devices
   double seconds = measureSeconds([&] {
-    tm::sum(reinterpret_cast<Context &>(nowhere), &total, count,
+    tm::sum(reinterpret_cast<Context &>(unusedContext), &total, count,
             [=](int64_t i) { return from[i] * from[i]; });
   });
   std::printf("sum of squares: %.1f GB/s\n", 4e-9 * static_cast<double>(count) / seconds);

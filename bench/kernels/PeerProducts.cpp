@@ -28,7 +28,7 @@
 
 using titan::rt::Trans;
 
-// The allocation functions of this process, counted, over those of glibc.
+// The allocation functions of this process: they count calls and forward to glibc's.
 static std::atomic<int64_t> allocations;
 extern "C" {
 void *__libc_malloc(size_t);
@@ -72,12 +72,12 @@ void multiplyHere(const Shape &s, const float *a, const float *b, float *c) {
               s.transB ? s.k : s.n, false, c, s.n);
 }
 
-using Fortran = void(const char *, const char *, const int *, const int *, const int *,
-                     const float *, const float *, const int *, const float *, const int *,
-                     const float *, float *, const int *);
+using BlasSgemm = void(const char *, const char *, const int *, const int *, const int *,
+                       const float *, const float *, const int *, const float *, const int *,
+                       const float *, float *, const int *);
 
-/// Column-major BLAS computes the transpose of a row-major product with its operands exchanged.
-Product overFortran(Fortran *sgemm) {
+/// Column-major BLAS computes a row-major product as its transpose: C' = op(B)' op(A)'.
+Product wrapBlas(BlasSgemm *sgemm) {
   return [sgemm](const Shape &s, const float *a, const float *b, float *c) {
     const int m = static_cast<int>(s.m), n = static_cast<int>(s.n), k = static_cast<int>(s.k);
     const int lda = s.transA ? m : k, ldb = s.transB ? k : n;
@@ -87,10 +87,10 @@ Product overFortran(Fortran *sgemm) {
   };
 }
 
-using Dnnl = int(char, char, int64_t, int64_t, int64_t, float, const float *, int64_t,
-                 const float *, int64_t, float, float *, int64_t);
+using DnnlSgemm = int(char, char, int64_t, int64_t, int64_t, float, const float *, int64_t,
+                      const float *, int64_t, float, float *, int64_t);
 
-Product overDnnl(Dnnl *sgemm) {
+Product wrapDnnl(DnnlSgemm *sgemm) {
   return [sgemm](const Shape &s, const float *a, const float *b, float *c) {
     sgemm(s.transA ? 'T' : 'N', s.transB ? 'T' : 'N', s.m, s.n, s.k, 1, a, s.transA ? s.m : s.k, b,
           s.transB ? s.k : s.n, 0, c, s.n);
@@ -110,14 +110,15 @@ Library open(const std::string &argument) {
     std::exit(1);
   }
   if (void *dnnl = dlsym(library, "dnnl_sgemm"))
-    return {name, overDnnl(reinterpret_cast<Dnnl *>(dnnl))};
+    return {name, wrapDnnl(reinterpret_cast<DnnlSgemm *>(dnnl))};
   if (void *sgemm = dlsym(library, "sgemm_"))
-    return {name, overFortran(reinterpret_cast<Fortran *>(sgemm))};
+    return {name, wrapBlas(reinterpret_cast<BlasSgemm *>(sgemm))};
   std::fprintf(stderr, "%s exports neither sgemm_ nor dnnl_sgemm\n", name.c_str());
   std::exit(1);
 }
 
-std::vector<float> numbers(int64_t count, uint64_t state) {
+/// Pseudo-random numbers in [-1, 1), by a linear congruential generator (Knuth's MMIX constants).
+std::vector<float> makeNumbers(int64_t count, uint64_t state) {
   std::vector<float> result(count);
   for (float &number : result) {
     state = state * 6364136223846793005 + 1442695040888963407;
@@ -126,6 +127,7 @@ std::vector<float> numbers(int64_t count, uint64_t state) {
   return result;
 }
 
+/// FNV-1a of the bits, number by number.
 uint32_t computeChecksum(const std::vector<float> &values) {
   uint32_t hash = 2166136261;
   for (float value : values) {
@@ -136,7 +138,8 @@ uint32_t computeChecksum(const std::vector<float> &values) {
   return hash;
 }
 
-/// The largest error among 2,000 elements of C.
+/// The largest error among 2,000 elements of C against f64, relative to the sum of the absolute
+/// values of the terms, in units of 2^-24.
 double computeError(const Shape &s, const float *a, const float *b, const std::vector<float> &c) {
   double largest = 0;
   for (int64_t at = 0, step = std::max<int64_t>(1, s.m * s.n / 2000); at < s.m * s.n; at += step) {
@@ -151,16 +154,17 @@ double computeError(const Shape &s, const float *a, const float *b, const std::v
   return largest * (1 << 24);
 }
 
+/// All libraries on one shape, in turns.
 class Comparison {
 public:
   Comparison(const std::vector<Library> &libraries, const Shape &shape)
-      : libraries(libraries), s(shape), a(numbers(s.m * s.k, 1)), b(numbers(s.k * s.n, 2)),
+      : libraries(libraries), s(shape), a(makeNumbers(s.m * s.k, 1)), b(makeNumbers(s.k * s.n, 2)),
         c(s.m * s.n), rates(libraries.size()), checks(libraries.size()) {}
 
   void run() {
     for (int round = 0; round < 11; ++round)
       for (size_t l = 0; l < libraries.size(); ++l) {
-        // Threads of the library before this one may still wait actively for work.
+        // Threads of the previous library may still spin while they wait for work.
         std::this_thread::sleep_for(std::chrono::milliseconds(40));
         multiply(l, round == 1);
       }

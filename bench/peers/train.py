@@ -1,4 +1,4 @@
-"""The benchmark's peer: an idiomatic PyTorch training step, fused where possible.
+"""The PyTorch program that bench/run compares with Titan: an idiomatic training step, fused where possible.
 
     train.py eager|compile CASE --data TEXT [--steps N] [--threads N] [--dtype f32|bf16]
 
@@ -28,14 +28,14 @@ def make_model(case: Case) -> nn.Module:
 
 
 def make_optimizer(model: nn.Module, rate: float) -> torch.optim.Optimizer:
-    """Weight decay for matrices only."""
+    """AdamW with weight decay for matrices only, as in the Titan programs."""
     groups = [{"params": [p for p in model.parameters() if p.dim() > 1], "weight_decay": 0.1},
               {"params": [p for p in model.parameters() if p.dim() == 1], "weight_decay": 0.0}]
     return torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95), eps=1e-8, fused=True)
 
 
-def factor(step: int, steps: int, warmup: int = 20) -> float:
-    """Warm-up and linear decay, in step 0, 1, ..."""
+def get_rate_factor(step: int, steps: int, warmup: int = 20) -> float:
+    """The factor of the peak learning rate in a step, counted from 0: warm-up and linear decay."""
     if step < warmup:
         return (step + 1) / warmup
     return min(1.0, (steps - step) / max(steps - warmup, 1))
@@ -51,14 +51,14 @@ def train(kind: str, case: Case, text: bytes, steps: int, dtype: str) -> None:
         begun = time.perf_counter()
         starts = torch.randint(0, len(data) - case.seq - 1, (case.batch,))
         rows = torch.stack([data[s:s + case.seq + 1] for s in starts.tolist()]).long()
-        narrow = torch.autocast("cpu", torch.bfloat16) if dtype == "bf16" else contextlib.nullcontext()
-        with narrow:
+        precision = torch.autocast("cpu", torch.bfloat16) if dtype == "bf16" else contextlib.nullcontext()
+        with precision:
             loss = step_model(rows[:, :-1], rows[:, 1:])
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for group in optimizer.param_groups:
-            group["lr"] = case.rate * factor(step, steps)
+            group["lr"] = case.rate * get_rate_factor(step, steps)
         optimizer.step()
         print(json.dumps({"step": step + 1, "loss": loss.item(),
                           "seconds": time.perf_counter() - begun}), flush=True)

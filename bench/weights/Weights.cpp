@@ -6,14 +6,14 @@
 // The names of FILE's tensors begin with the name of their layout (see `makeEntry`). For each
 // layout, the program prints a line: the layout, bytes read and written, the seconds of reading to
 // fresh memory, of reading to memory in use, and of copying. All are processor seconds, user and
-// system, which other processes do not change. Copying reads and writes as many bytes
-// as reading does: half of the sum each. Rounds of both alternate, and the best of each counts.
+// system, which other processes do not change. The copy moves as many bytes as reading reads and
+// writes together: it reads half of the sum and writes half. Rounds of both alternate; the least of
+// each is printed.
 //
 //   bench-weights FILE.safetensors f32|f64|bf16 cold
 //
 // removes the file from the system's cache first, reads once and prints the layout, bytes read and
-// seconds by the clock. A disk behind caches of its own, as of a virtual machine, may still answer
-// from these.
+// seconds by the clock. The disk of a virtual machine may have further caches, which remain filled.
 #include "device/Device.h"
 #include "files/Populate.h"
 #include "weights/StartingWeights.h"
@@ -93,6 +93,7 @@ private:
   std::byte *memory;
 };
 
+/// The tensors of one layout in a file, read as a program reads them.
 class LayoutBench {
 public:
   LayoutBench(const std::string &path, const std::string &layout, DType type) : type(type) {
@@ -117,6 +118,7 @@ public:
   int64_t bytesRead() const { return storedBytes; }
   int64_t bytesWritten() const { return elements * getByteSize(type); }
 
+  /// Seconds of reading all parameters to `to`. `isFresh`: the first use of this memory.
   double read(std::byte *to, bool isFresh) {
     return measureSeconds([&] {
       for (size_t i = 0; i < needed.size(); ++i) {
@@ -129,7 +131,7 @@ public:
     });
   }
 
-  /// As many bytes, read and written.
+  /// Seconds of copying as many bytes as `read` reads and writes.
   double copy(std::byte *to, bool isFresh) {
     const std::span<const std::byte> from = stores[0].find(map.parameters[0].tensor)->bytes;
     const int64_t bytes = (bytesRead() + bytesWritten()) / 2, segment = int64_t{1} << 20;
@@ -138,8 +140,8 @@ public:
         populate({to, static_cast<size_t>(bytesWritten())});
 #pragma omp parallel for schedule(dynamic)
       for (int64_t at = 0; at < bytes; at += segment) {
-        const auto some = static_cast<size_t>(std::min(segment, bytes - at));
-        std::memcpy(to + at, from.data() + at % (std::ssize(from) - segment), some);
+        const auto size = static_cast<size_t>(std::min(segment, bytes - at));
+        std::memcpy(to + at, from.data() + at % (std::ssize(from) - segment), size);
       }
       if (isFresh)
         weights->release();
@@ -156,9 +158,10 @@ private:
   int64_t elements = 0, storedBytes = 0;
 };
 
-struct Best {
+/// The least seconds of a run in fresh memory and in memory in use.
+struct LeastSeconds {
   double fresh = 1e9, used = 1e9;
-  void take(const auto &run, int64_t bytes) {
+  void update(const auto &run, int64_t bytes) {
     const Arena arena(bytes);
     fresh = std::min(fresh, run(arena.data(), true));
     used = std::min(used, run(arena.data(), false));
@@ -169,12 +172,12 @@ void measure(const std::string &path, const std::string &layout, DType type, int
   LayoutBench bench(path, layout, type);
   if (bench.bytesRead() == 0)
     return;
-  Best read, copy;
+  LeastSeconds read, copy;
   for (int round = 0; round < rounds; ++round) {
-    read.take([&](std::byte *to, bool fresh) { return bench.read(to, fresh); },
-              bench.bytesWritten());
-    copy.take([&](std::byte *to, bool fresh) { return bench.copy(to, fresh); },
-              std::max(bench.bytesRead(), bench.bytesWritten()));
+    read.update([&](std::byte *to, bool isFresh) { return bench.read(to, isFresh); },
+                bench.bytesWritten());
+    copy.update([&](std::byte *to, bool isFresh) { return bench.copy(to, isFresh); },
+                std::max(bench.bytesRead(), bench.bytesWritten()));
   }
   std::printf("%s %lld %lld %.6f %.6f %.6f %.6f\n", layout.c_str(),
               static_cast<long long>(bench.bytesRead()),

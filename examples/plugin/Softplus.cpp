@@ -30,8 +30,8 @@ LogicalResult SoftplusOp::verify() {
   return success();
 }
 
-/// With y = softplus(x): dy = sigmoid(x) dx. The gradient consists of Titan's operations, so all later
-/// phases can process it.
+/// With y = softplus(x): dy = sigmoid(x) dx. The gradient consists of Titan's operations, so all
+/// later phases can process it.
 LogicalResult SoftplusOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                                    MutableArrayRef<Value> operandCotangents) {
   ir::Vjp vjp(*this, builder, cotangents, operandCotangents);
@@ -42,8 +42,8 @@ LogicalResult SoftplusOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangent
   return success();
 }
 
-/// Every dimension may be sharded, and the operand may be flat storage. No partial sum passes through,
-/// because the function is not linear.
+/// Every dimension may be sharded, and the operand may be flat storage. No partial sum passes
+/// through, because the function is not linear.
 dist::ShardingRule SoftplusOp::getShardingRule() {
   dist::ShardingRule rule = ir::buildRuleByName(*this);
   rule.isElementwise = true;
