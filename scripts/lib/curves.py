@@ -1,4 +1,4 @@
-"""Draws loss curves in the terminal and says how far apart they are.
+"""Draws loss curves in the terminal and prints their largest difference.
 
     curves.py NAME=RUN_DIRECTORY [NAME=RUN_DIRECTORY...] [--width 72] [--height 16]
 
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 MARKS = "o+x*"
-BOTH = "#"  # where two curves share a cell
+BOTH = "#"  # a cell that several curves pass
 COLOURS = ["\033[36m", "\033[33m", "\033[35m", "\033[32m"]
 
 
