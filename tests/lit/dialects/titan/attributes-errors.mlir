@@ -1,5 +1,5 @@
 // RUN: titan-opt %s --split-input-file --verify-diagnostics
-
+// Attributes with the prefix `titan.` must be known; a misspelled one gets the nearest name.
 !t = !titan.tensor<f32[x = 4]>
 
 // expected-error@+1 {{unknown attribute `titan.parm`; did you mean `titan.param`?}}

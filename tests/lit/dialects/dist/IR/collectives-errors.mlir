@@ -27,7 +27,7 @@ dist.axis_rules "shard" shards [] fallback [] stores ["activations"]
 // -----
 
 dist.mesh @mesh [#dist.axis<shard = 2>]
-// The same for overrides.
+// Overrides store only parameters, gradients and optimizer state, too.
 // expected-error @+1 {{(C2) expected params, grads or optimizer}}
 dist.axis_rules "shard" shards [] fallback [] stores [] {dist.overrides = [
   {of = "parameters", names = ["w"], stores = ["activations"]}]}
@@ -213,7 +213,7 @@ func.func @f(%x: !a, %y: !c) {
 !s = !titan.tensor<f32[seq = 8], <[{}] partial sum {tp}>>
 !m = !titan.tensor<f32[seq = 8], <[{}] partial max {tp}>>
 !b = !titan.tensor<f32[seq = 8], <[{}]>>
-// And one reduction kind.
+// All operands of a coalesced collective have one reduction kind.
 func.func @f(%x: !s, %y: !m) {
   // expected-error @+1 {{(C3) coalesces}}
   %0, %1 = dist.all_reduce %x, %y over ["tp"] : !s, !m -> !b, !b
@@ -269,7 +269,7 @@ func.func @f(%w: !stack) {
 // -----
 
 !stack = !titan.tensor<f32[layers = 3, seq = 8]>
-// Three layers are 0, 1 and 2.
+// The layers of a stack of three are 0, 1 and 2.
 func.func @f(%w: !stack) {
   // expected-error @+1 {{(C2) lacks the slice 3 of}}
   %0 = dist.layer %w[3] : !stack -> !titan.tensor<f32[seq = 8]>
@@ -355,14 +355,14 @@ func.func @f(%x: !titan.tensor<f32[seq = 8], <[{a, b headtail}]>>) {
 
 // -----
 
-// The number of blocks is known when programs are compiled.
+// The number of blocks must be known at compile time.
 dist.mesh @mesh [#dist.axis<dp = auto>]
 // expected-error @+1 {{(C5) head-tail order needs a known degree of axis "dp"}}
 dist.axis_rules "dp" shards ["batch"] fallback [] stores [] headtail
 
 // -----
 
-// The steps of a ring, and the heads of a rank, are known when programs are compiled.
+// The steps of a ring and the heads of a rank must be known at compile time.
 dist.mesh @mesh [#dist.axis<dp = auto>]
 // expected-error @+1 {{(C5) ring attention needs a known degree of axis "dp"}}
 dist.axis_rules "dp" shards ["batch"] fallback [] stores [] attention ring

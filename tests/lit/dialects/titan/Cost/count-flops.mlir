@@ -49,7 +49,7 @@ module attributes {titan.sizes = {positions = 8 : i64}} {
 
 // -----
 
-// A grouped contraction: two products of 4 * 8 for each of 8 tokens, whatever the number of experts.
+// A grouped contraction: two products of 4 * 8 for each of 8 tokens, for any number of experts.
 // CHECK: titan.flops_per_token = 1.280000e+02 : f64
 
 module attributes {titan.sizes = {positions = 8 : i64}} {

@@ -1,6 +1,6 @@
 // RUN: titan-opt %s --titan-count-model-flops -split-input-file | FileCheck %s
 
-// 6 FLOPs per token for each parameter of a product: w has 32. The table is only looked up. Attention adds 6 times
+// 6 FLOPs per token for each parameter of a product: w has 32. The lookup in the table counts none. Attention adds 6 times
 // keys * (query + result) elements per token: 3 * 2 * 8 * (128 + 128) / 32.
 // CHECK: module attributes {
 // CHECK-SAME: titan.model_flops_per_token = 5.760000e+02 : f64

@@ -1,6 +1,6 @@
 // RUN: titan-opt %s --titan-decompose -split-input-file | FileCheck %s
 
-// Scores are bounded, masked ones are minus infinity, sums and their logarithm are in f32.
+// Attention: scores are capped, masked scores are minus infinity, sums and their logarithm are in f32.
 // CHECK-LABEL: func.func @attend
 // CHECK-NOT: titan.attention
 // CHECK: %[[K:.*]] = titan.rename %arg1 : {{.*}}<bf16[seq.keys = 8 of seq, head = 4]>
@@ -30,7 +30,7 @@ func.func @attend(%q: !q, %k: !k, %v: !k, %ids: !ids) -> (!q, !lse) {
 
 // -----
 
-// No comparison without a mask.
+// Attention without a mask: there is no comparison.
 // CHECK-LABEL: func.func @see_all
 // CHECK-NOT: titan.compare
 // CHECK: return
@@ -42,7 +42,7 @@ func.func @see_all(%q: !q) -> !q {
 
 // -----
 
-// Neighbours are rotated by angles computed in f64; the inverse has negative sines.
+// Rotary positions: neighbours are rotated by angles computed in f64; the inverse has negative sines.
 // CHECK-LABEL: func.func @turn_back
 // CHECK: titan.split %arg0 dim "head" : {{.*}}<f32[seq = 8, head.pair = 2, head.two = 2]>
 // CHECK-COUNT-2: titan.slice

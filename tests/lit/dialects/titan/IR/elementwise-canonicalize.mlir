@@ -13,7 +13,7 @@
 !i = !titan.tensor<i64[]>
 !b = !titan.tensor<i1[]>
 
-// A product with 1 and a quotient by 1 are the other operand; so is a difference with 0.
+// A product with 1 and a quotient by 1 fold to the other operand; so does a difference with 0.
 // CHECK-LABEL: func.func @identities(
 // CHECK-SAME: %[[X:[^:]*]]: {{.*}}, %[[N:[^:]*]]: {{.*}})
 // CHECK-NEXT: return %[[X]], %[[X]], %[[X]], %[[X]], %[[X]], %[[X]], %[[N]], %[[N]]
@@ -33,7 +33,7 @@ func.func @identities(%x: !rows, %n: !count) -> (!rows, !rows, !rows, !rows, !ro
   return %0, %1, %2, %3, %4, %5, %6, %7 : !rows, !rows, !rows, !rows, !rows, !rows, !count, !count
 }
 
-// -0 + 0 is 0, so only -0 is neutral in a sum; 0 times infinity is NaN.
+// -0 + 0 is 0, so x + 0 stays and x + -0 folds; x * 0 stays, because 0 times infinity is NaN.
 // CHECK-LABEL: func.func @signs_of_zero(
 // CHECK-SAME: %[[X:[^:]*]]: {{.*}})
 // CHECK: %[[SUM:.*]] = titan.add %[[X]]
@@ -60,7 +60,7 @@ func.func @order(%x: !matrix) -> !turned {
   return %0 : !turned
 }
 
-// Inverses, and casts to a wider type and back.
+// Inverse operations fold, and so do a cast to a wider type and back.
 // CHECK-LABEL: func.func @inverses(
 // CHECK-SAME: %[[X:[^:]*]]: {{.*}}, %[[H:[^:]*]]: {{.*}}, %[[W:[^:]*]]: {{.*}})
 // CHECK-NEXT: %[[NARROW:.*]] = titan.cast %[[W]]
@@ -89,7 +89,7 @@ func.func @choices(%m: !mask, %x: !rows, %y: !rows) -> (!rows, !rows, !rows) {
   return %0, %1, %2 : !rows, !rows, !rows
 }
 
-// An operand is not expanded along dimensions of another one.
+// An operand is not expanded along dimensions that another operand has.
 // CHECK-LABEL: func.func @expansions(
 // CHECK-SAME: %[[X:[^:]*]]: {{.*}}, %[[M:[^:]*]]: {{.*}}, %[[A:[^:]*]]: {{.*}})
 // CHECK-NEXT: %[[KEPT:.*]] = titan.expand %[[X]]
@@ -149,7 +149,7 @@ func.func @numbers() -> (!s, !d, !s, !i, !h) {
   return %0, %1, %2, %3, %4 : !s, !d, !s, !i, !h
 }
 
-// A copy stays.
+// A copy does not fold.
 // CHECK-LABEL: func.func @copy
 // CHECK: titan.copy
 func.func @copy(%x: !rows) -> !rows {

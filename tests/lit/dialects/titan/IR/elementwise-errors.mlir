@@ -54,7 +54,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f32[seq = 9]>) {
 
 // -----
 
-// A binary function does not convert.
+// A binary function does not convert element types.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f64[seq = 8]>) {
   // expected-error @+1 {{(C2) element types differ}}
   %0 = titan.div %x, %y : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f64[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
@@ -108,7 +108,7 @@ func.func @f() {
 
 // -----
 
-// An integer is not written as a floating-point number.
+// An integer constant is not written as a floating-point number.
 func.func @f() {
   // expected-error @+1 {{(C2) expected an integer, got 1.000000e+00 : f64}}
   %0 = titan.constant 1.0 : !titan.tensor<i64[]>
@@ -117,7 +117,7 @@ func.func @f() {
 
 // -----
 
-// Nor the other way round.
+// A floating-point constant is not written as an integer.
 func.func @f() {
   // expected-error @+1 {{(C2) expected a floating-point number, got 1 : i64}}
   %0 = titan.constant 1 : !titan.tensor<f32[]>
@@ -166,7 +166,7 @@ func.func @f(%p: !titan.tensor<f32[embed = 4]>, %g: !titan.tensor<f32[ffn = 4]>)
 
 // -----
 
-// The element types are the function's.
+// The element types are those of the function.
 titan.scalar_function @first {
 ^bb0(%x: !titan.tensor<f32[]>):
   titan.yield %x : !titan.tensor<f32[]>

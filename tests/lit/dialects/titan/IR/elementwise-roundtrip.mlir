@@ -87,7 +87,7 @@ func.func @made() -> !matrix {
   return %e : !matrix
 }
 
-// An update has several results, computed by one function of numbers.
+// An apply has several results, computed by one function of scalars.
 // CHECK: titan.scalar_function @momentum {
 // CHECK-NEXT: ^bb0(%{{.*}}: !titan.tensor<f32[]>, %{{.*}}: !titan.tensor<f32[]>, %{{.*}}: !titan.tensor<f32[]>):
 // CHECK: titan.pow

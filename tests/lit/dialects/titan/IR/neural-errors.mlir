@@ -27,7 +27,7 @@ func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
 
 // -----
 
-// Neither `theta` nor `frequencies`.
+// A rotary embedding needs `theta` or `frequencies`.
 func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
   // expected-error @+1 {{(C3) expected either theta or 2 frequencies, got 0}}
   %0 = titan.rotary %q along "seq" dim "head" : !titan.tensor<f32[seq = 8, head = 4]> -> !titan.tensor<f32[seq = 8, head = 4]>
@@ -36,7 +36,7 @@ func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
 
 // -----
 
-// Both `theta` and `frequencies`.
+// A rotary embedding cannot have both `theta` and `frequencies`.
 func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
   // expected-error @+1 {{(C3) expected either theta or 2 frequencies, got both}}
   %0 = titan.rotary %q along "seq" dim "head" {theta = 1.0e4, frequencies = array<f64: 1.0, 0.5>} : !titan.tensor<f32[seq = 8, head = 4]> -> !titan.tensor<f32[seq = 8, head = 4]>
@@ -90,7 +90,7 @@ func.func @f(%q: !q) {
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
 !l = !titan.tensor<f32[seq = 8]>
-// A bound of the scores is positive.
+// A cap of the scores is positive.
 func.func @f(%q: !q) {
   // expected-error @+1 {{(C7) the soft cap 0.000000e+00 : f64 is not positive}}
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5, soft_cap = 0.0} : (!q, !q, !q) -> (!q, !l)
@@ -173,7 +173,7 @@ func.func @no_step(%q: !q, %step: !titan.tensor<f32[]>) {
 !q = !titan.tensor<f32[seq = 8, head = 4], <[{cp}, {}]>>
 !k = !titan.tensor<f32[seq = 8, head = 4], <[{}, {}]>>
 !lse = !titan.tensor<f32[seq = 8], <[{cp}]>>
-// The keys of a step are a shard.
+// In a step of a ring, the keys are a shard.
 func.func @all_keys(%q: !q, %k: !k, %lse: !lse, %step: !titan.tensor<i64[]>) {
   // expected-error @+1 {{(C9) expected positions of k and v over ["cp"], and those of q too, got [], [] and ["cp"]}}
   %dq, %dk, %dv = titan.attention_grad %q, %q, %k, %k, %q, %lse ring %step over ["cp"] along "seq" head "head" {scale = 0.5} : (!q, !q, !k, !k, !q, !lse, !titan.tensor<i64[]>) -> (!q, !k, !k)
@@ -195,7 +195,7 @@ func.func @no_position(%q: !q, %start: !titan.tensor<i64[seq = 8]>) {
 !q = !titan.tensor<f32[seq = 2, head = 4]>
 !k = !titan.tensor<f32[seq = 8, head = 4]>
 !lse = !titan.tensor<f32[seq = 2]>
-// Without a first position, there are as many queries as keys.
+// Without a first position, the positions of queries and keys have one size.
 func.func @no_chunk(%q: !q, %k: !k) {
   // expected-error @+1 {{(C2) q lacks dimension}}
   %y, %lse = titan.attention %q, %k, %k along "seq" head "head" {scale = 0.5} : (!q, !k, !k) -> (!q, !lse)

@@ -1,6 +1,6 @@
 // RUN: titan-opt %s -split-input-file -verify-diagnostics
 
-// The chosen elements have their own dimension.
+// `top_k`: the chosen elements have a new dimension.
 func.func @f(%x: !titan.tensor<f32[seq = 8, experts = 4]>) {
   // expected-error @+1 {{(C1) the results have dimension #titan.dim<experts = 2> in place of #titan.dim<experts = 4>}}
   %v, %i = titan.top_k %x along "experts" : !titan.tensor<f32[seq = 8, experts = 4]> -> !titan.tensor<f32[seq = 8, experts = 2]>, !titan.tensor<i64[seq = 8, experts = 2]>
@@ -9,7 +9,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8, experts = 4]>) {
 
 // -----
 
-// That dimension is at the position of the original one.
+// The new dimension has the index of the original one.
 func.func @f(%x: !titan.tensor<f32[experts = 4, seq = 8]>) {
   // expected-error @+1 {{(C1) the results have dimension #titan.dim<seq = 8> in place of #titan.dim<experts = 4>}}
   %v, %i = titan.top_k %x along "experts" : !titan.tensor<f32[experts = 4, seq = 8]> -> !titan.tensor<f32[seq = 8, chosen = 2]>, !titan.tensor<i64[seq = 8, chosen = 2]>
@@ -72,7 +72,7 @@ func.func @f(%x: !titan.tensor<i64[seq = 4]>) {
 
 // -----
 
-// Each is listed once.
+// Each counted dimension is listed once.
 func.func @f(%x: !titan.tensor<i64[seq = 4]>) {
   // expected-error @+1 {{(C2) expected each counted dimension once in the operand}}
   %c = titan.cumulative_count %x along "experts" size 2 over ["seq", "seq"] : !titan.tensor<i64[seq = 4]> -> !titan.tensor<i64[seq = 4]>
@@ -81,7 +81,7 @@ func.func @f(%x: !titan.tensor<i64[seq = 4]>) {
 
 // -----
 
-// There is one at least.
+// At least one dimension is counted.
 func.func @f(%x: !titan.tensor<i64[seq = 4]>) {
   // expected-error @+1 {{(C2) counts over no dimension}}
   %c = titan.cumulative_count %x along "experts" size 2 over [] : !titan.tensor<i64[seq = 4]> -> !titan.tensor<i64[seq = 4]>

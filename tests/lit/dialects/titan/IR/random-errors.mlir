@@ -18,7 +18,7 @@ func.func @f() {
 
 // -----
 
-// A chunk starts somewhere along every dimension that is cut.
+// A chunk has a start along every dimension that is cut.
 func.func @f(%at: !titan.tensor<i64[]>) {
   // expected-error @+1 {{(C3) expected a start for each of 2 dimensions that are cut, got 1}}
   %u = titan.random uniform "x" keys() from(%at) of [#titan.dim<seq = 16>, #titan.dim<batch = 4>] : (!titan.tensor<i64[]>) -> !titan.tensor<f32[batch = 2, seq = 8]>

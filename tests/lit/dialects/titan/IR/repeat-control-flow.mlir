@@ -5,7 +5,7 @@
 !x = !titan.tensor<f32[seq = 8]>
 !i = !titan.tensor<i64[]>
 
-// Every body of a repeat runs at least once, so what no iteration changes moves out of all of them.
+// Every body of a repeat runs at least once, so loop-invariant operations move out of all bodies.
 // LICM-LABEL: func.func @invariant
 // LICM: %[[E:.*]] = titan.exp %arg1
 // LICM: %[[T:.*]] = titan.tanh %arg1

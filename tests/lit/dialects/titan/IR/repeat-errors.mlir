@@ -82,7 +82,7 @@ func.func @f(%x: !x) {
 // -----
 
 !x = !titan.tensor<f32[seq = 8]>
-// The table has one entry per iteration.
+// The table of variants has one entry per iteration.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C4) the table has 2 entries for 3 iterations}}
   %y = titan.repeat <layers = 3> table [0, 0] iter_args(%x) scanned() : (!x) -> !x {
@@ -95,7 +95,7 @@ func.func @f(%x: !x) {
 // -----
 
 !x = !titan.tensor<f32[seq = 8]>
-// The table contains existing bodies.
+// The table contains only existing bodies.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C4) the table names variant 1 of 1}}
   %y = titan.repeat <layers = 2> table [0, 1] iter_args(%x) scanned() : (!x) -> !x {
@@ -141,7 +141,7 @@ func.func @f(%x: !x, %w: !titan.tensor<f32[layers = 2, seq = 8]>) {
 
 !x = !titan.tensor<f32[seq = 8]>
 !w = !titan.tensor<f32[layers.x1 = 1 of layers, seq = 8]>
-// Users are variants, each once.
+// The users of a scanned input are variants, each listed once.
 func.func @f(%x: !x, %w: !w) {
   // expected-error @+1 {{(C5) the users of scanned inputs must be ascending variants below 2, got [1, 1, 1]}}
   titan.repeat <layers = 2> table [0, 1] iter_args() scanned(%w for [1, 1, 1]) : (!w) -> () {
@@ -157,7 +157,7 @@ func.func @f(%x: !x, %w: !w) {
 // -----
 
 !x = !titan.tensor<f32[seq = 8]>
-// Each stacked output has users.
+// Each stacked output lists its users.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C5) expected the users of 2 stacked outputs, got 1 lists}}
   titan.repeat <layers = 2> table [0, 1] iter_args() scanned() stacked([0]) : () -> (!x, !x) {
@@ -172,7 +172,7 @@ func.func @f(%x: !x) {
 
 // -----
 
-// A repeat has iterations.
+// A repeat has at least one iteration.
 !x = !titan.tensor<f32[seq = 8]>
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C4) repeats -1 times}}
@@ -185,7 +185,7 @@ func.func @f(%x: !x) {
 
 // -----
 
-// A value of the body is not an operand, even if the names are equal.
+// A value of the body cannot be an operand of the repeat, even if a value outside has the same name.
 !x = !titan.tensor<f32[seq = 8]>
 func.func @f() {
   // expected-error @+1 {{use of undeclared SSA value name}}

@@ -16,7 +16,7 @@ func.func @scan(%x: !x, %w: !xs) -> (!x, !xs) {
   return %y, %seen : !x, !xs
 }
 
-// In reverse, without iteration arguments and stacked outputs.
+// A reverse repeat without iteration arguments and stacked outputs.
 // CHECK-LABEL: func.func @reverse
 func.func @reverse(%x: !x) -> !x {
   // CHECK: titan.repeat <layers = 6> reverse iter_args(%{{.*}}) scanned()

@@ -20,7 +20,7 @@ func.func @identities(%x: !x) -> (!x, !x, !x, !x) {
   return %0, %1, %2, %3 : !x, !x, !x, !x
 }
 
-// Pairs of inverses.
+// Pairs of inverse operations fold.
 // CHECK-LABEL: func.func @inverses(
 // CHECK-SAME: %[[X:[^:]*]]: {{.*}}, %[[P:[^:]*]]: {{.*}}, %[[F:[^:]*]]: {{.*}})
 // CHECK-NEXT: %[[RENAMED:.*]] = titan.rename %[[X]] : <f32[seq = 8]> -> <f32[other = 8]>
@@ -38,7 +38,7 @@ func.func @inverses(%x: !x, %p: !pairs, %f: !front) -> (!z, !x, !x, !pairs, !fro
   return %1, %2, %4, %6, %8 : !z, !x, !x, !pairs, !front
 }
 
-// Another range of the padded tensor is not the operand; a maximum over a dimension stays.
+// A slice of another range than the padded one stays; so does a maximum over a dimension.
 // CHECK-LABEL: func.func @others
 // CHECK: titan.pad
 // CHECK: titan.slice
@@ -50,7 +50,7 @@ func.func @others(%f: !front) -> (!front, !titan.tensor<f32[]>) {
   return %1, %2 : !front, !titan.tensor<f32[]>
 }
 
-// The sharding is a property of the type: a cast between shardings stays.
+// A rename between different shardings stays, because the sharding is part of the type.
 // CHECK-LABEL: func.func @shardings
 // CHECK: titan.rename
 func.func @shardings(%x: !sharded) -> !whole {
@@ -58,7 +58,7 @@ func.func @shardings(%x: !sharded) -> !whole {
   return %0 : !whole
 }
 
-// The operand gets no cotangent, once.
+// Two nested stop_gradients fold to one.
 // CHECK-LABEL: func.func @stopped(
 // CHECK-COUNT-1: titan.stop_gradient
 // CHECK-NOT: titan.stop_gradient

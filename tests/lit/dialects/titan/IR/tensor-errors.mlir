@@ -27,7 +27,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[e
 
 // -----
 
-// A contraction does not convert.
+// A contraction does not convert element types.
 func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f64[embed = 4]>) {
   // expected-error @+1 {{(C3) expected operands of one element type and a result of the same or a wider one}}
   %0 = titan.contract %x, %w : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f64[embed = 4]>) -> !titan.tensor<f32[]>
@@ -230,7 +230,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[e
 
 // -----
 
-// A grouped contraction does not convert.
+// A grouped contraction does not convert element types.
 func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<bf16[experts = 3, embed = 4, ffn = 2]>, %i: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C6) expected operands of one floating-point type}}
   %0 = titan.grouped_contract %x, %w along "experts" at %i : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<bf16[experts = 3, embed = 4, ffn = 2]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, ffn = 2]>
@@ -257,7 +257,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[e
 
 // -----
 
-// An inserted range is one of the result.
+// The range of insert_slice is within the result.
 func.func @f(%x: !titan.tensor<f32[seq = 2]>, %into: !titan.tensor<f32[seq = 8, embed = 4]>, %p: !titan.tensor<i64[]>) {
   // expected-error @+1 {{(C2) '!titan.tensor<f32[seq = 2]>' is not a range of "seq" of}}
   %0 = titan.insert_slice %x into %into dim "seq" from %p : (!titan.tensor<f32[seq = 2]>, !titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 8, embed = 4]>
@@ -266,7 +266,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 2]>, %into: !titan.tensor<f32[seq = 8, 
 
 // -----
 
-// The result has the dimensions of the tensor that it changes.
+// The result of insert_slice has the dimensions of the tensor that it changes.
 func.func @f(%x: !titan.tensor<f32[seq = 2]>, %into: !titan.tensor<f32[seq = 8]>, %p: !titan.tensor<i64[]>) {
   // expected-error @+1 {{(C1) expected equal tensors with the dimension "seq"}}
   %0 = titan.insert_slice %x into %into dim "seq" from %p : (!titan.tensor<f32[seq = 2]>, !titan.tensor<f32[seq = 8]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 9]>
@@ -275,7 +275,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 2]>, %into: !titan.tensor<f32[seq = 8]>
 
 // -----
 
-// A range starts at an integer.
+// The start of insert_slice is an integer.
 func.func @f(%x: !titan.tensor<f32[seq = 2]>, %into: !titan.tensor<f32[seq = 8]>, %p: !titan.tensor<f32[]>) {
   // expected-error @+1 {{(C3) the start must be an i64, one or one per index of other dimensions}}
   %0 = titan.insert_slice %x into %into dim "seq" from %p : (!titan.tensor<f32[seq = 2]>, !titan.tensor<f32[seq = 8]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[seq = 8]>

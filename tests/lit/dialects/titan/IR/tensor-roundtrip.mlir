@@ -66,7 +66,7 @@ func.func @dimensions(%x: !x) -> !x {
   return %4 : !x
 }
 
-// A range of a tensor is replaced.
+// insert_slice replaces a range of a tensor.
 // CHECK-LABEL: func.func @insert_slice
 func.func @insert_slice(%x: !titan.tensor<f32[seq = 2, embed = 4]>, %into: !x, %p: !titan.tensor<i64[]>,
                         %each: !titan.tensor<i64[embed = 4]>) -> !x {

@@ -10,7 +10,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !s = !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>
 !x = !titan.tensor<f32[x = 8], <[{}]>>
 
-// A gather reads a copy, one per block.
+// A gather of an offloaded parameter reads a copy on the device, one copy per block.
 // CHECK-LABEL: func.func @gathers
 // CHECK: %[[C:.*]] = titan.copy %arg0
 // CHECK-NEXT: dist.all_gather %[[C]]
@@ -22,7 +22,7 @@ func.func @gathers(%w: !s {titan.param = "w"}) -> (!x, !x) attributes {titan.pro
   return %g, %h : !x, !x
 }
 
-// Elementwise operations read the memory of the host: updates, and casts before a gather.
+// Elementwise operations read the memory of the host directly: updates, and casts before a gather.
 // CHECK-LABEL: func.func @elementwise
 // CHECK-NOT: titan.copy
 !b = !titan.tensor<bf16[x = 8], <[{}] flat 0 {a}>>
@@ -34,7 +34,7 @@ func.func @elementwise(%w: !s {titan.param = "w"}, %v: !s {titan.state = "m.w"})
   return %g, %u : !y, !s
 }
 
-// A slot is copied in the body. The copy of the next one moves with its gather.
+// A slot is copied in the body of the repeat. The copy of the next slot moves with its gather.
 // CHECK-LABEL: func.func @slots
 // CHECK: titan.repeat
 // CHECK: ^bb0(%{{[^:]*}}: {{.*}}, %{{[^:]*}}: {{.*}}, %[[S:[^:]*]]: {{.*}}):

@@ -1,7 +1,7 @@
 // RUN: titan-opt --dist-prefetch-gathers=overlap=never --dist-split-collectives=overlap=never %s | FileCheck %s --implicit-check-not=start --implicit-check-not=dist.wait
 // RUN: titan-opt --dist-prefetch-gathers --dist-split-collectives %s | FileCheck %s --check-prefix=ALWAYS
 
-// `overlap=never` leaves the all-reduce and the gather synchronous, where both start early otherwise.
+// `overlap=never` leaves the all-reduce and the gather synchronous; both start early by default.
 // CHECK-LABEL: func.func @f
 // CHECK: %{{.*}} = dist.all_reduce %{{.*}} over ["a"]
 // CHECK-NEXT: titan.exp

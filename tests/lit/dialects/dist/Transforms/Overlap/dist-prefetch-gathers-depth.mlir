@@ -60,7 +60,7 @@ func.func @backward(%x: !x, %w: !w {titan.param = "w"}) -> (!x, !y) {
   return %y, %ys : !x, !y
 }
 
-// Bodies that differ remain so: the pairs of a former body and a turn become bodies.
+// Different bodies remain different: each pair of an original body and a channel becomes a body.
 // CHECK-LABEL: func.func @variants
 // CHECK: titan.repeat <layers = 5> table [0, 1, 2, 1, 2] iter_args({{.*}}) scanned(%arg1, %arg2 for [2])
 !v = !titan.tensor<f32[layers.x2 = 2 of layers, x = 8], <[{}, {}] flat 1 {a}>>

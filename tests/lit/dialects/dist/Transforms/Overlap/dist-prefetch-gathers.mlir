@@ -45,7 +45,7 @@ func.func @backward(%x: !x, %w: !w {titan.param = "w"}) -> (!x, !titan.tensor<f3
   return %y, %ys : !x, !titan.tensor<f32[layers = 3, x = 8], <[{}, {}]>>
 }
 
-// Only parameters are prefetched: other stacks may change meanwhile, and computed values do not exist yet.
+// Only parameters are prefetched: other stacks may change in the meantime, and computed values do not exist yet.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: start
 func.func @others(%x: !x, %w: !w) -> !x {

@@ -5,8 +5,8 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !s = !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>
 !x = !titan.tensor<f32[x = 8], <[{}]>>
 
-// There is computation before the first use. Operands live until the wait, except those that are reduced
-// in place.
+// A collective starts early if there is computation before its first use. Operands are live until the wait, except operands that are
+// reduced in place.
 // CHECK-LABEL: func.func @between
 // CHECK-NEXT: %[[F:.*]] = dist.reduce_scatter %arg0 over ["a"] start 0
 // CHECK-NEXT: %[[H:.*]] = dist.all_reduce %arg2 over ["a"] start 1
@@ -21,7 +21,7 @@ func.func @between(%p: !c, %x: !x, %q: !c) -> (!x, !s, !x) {
   return %e, %g, %h : !x, !s, !x
 }
 
-// Nothing to overlap: the result is needed at once.
+// There is nothing to overlap: the next operation needs the result.
 // CHECK-LABEL: func.func @atOnce
 // CHECK-NOT: start
 func.func @atOnce(%p: !c, %x: !x) -> (!x, !x) {
@@ -31,7 +31,7 @@ func.func @atOnce(%p: !c, %x: !x) -> (!x, !x) {
   return %e, %f : !x, !x
 }
 
-// Operands do not live through a repeat.
+// Operands are not live across a repeat.
 // CHECK-LABEL: func.func @repeats
 // CHECK: start 0
 // CHECK: titan.exp
@@ -50,8 +50,8 @@ func.func @repeats(%p: !c, %x: !x) -> (!x, !s) {
 !rows = !titan.tensor<f32[x = 8, y = 4], <[{a}, {}]>>
 !columns = !titan.tensor<f32[x = 8, y = 4], <[{}, {a}]>>
 
-// All-to-alls, permutes and messages too. A receive is in place; a send has no result, so its wait is at
-// the end.
+// All-to-alls, permutes and messages are split, too. A receive is in place; a send has no result, so its wait is at
+// the end of the block.
 // CHECK-LABEL: func.func @moves
 // CHECK-NEXT: %[[A:.*]] = dist.all_to_all %arg0 over ["a"] start 0
 // CHECK-NEXT: %[[P:.*]] = dist.permute %arg1 over ["a"] by 1 start 1

@@ -16,7 +16,7 @@ func.func @never(%x: !a) {
 func.func @twice(%x: !a) {
   %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b
   %1 = dist.wait 0 %0 : (!b) -> !b
-  // Only one wait.
+  // A start has at most one wait.
   // expected-error @+1 {{waits on channel 0, where nothing is in flight}}
   %2 = dist.wait 0 %0 : (!b) -> !b
   return
@@ -42,7 +42,7 @@ func.func @busy(%x: !a) {
 func.func @early(%x: !a) {
   // expected-note @+1 {{started here}}
   %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b
-  // Values in flight must not be used.
+  // Values in flight must not be read.
   // expected-error @+1 {{reads a value that is in flight on channel 0}}
   %1 = titan.exp %0 : !b -> !b
   %2 = dist.wait 0 %0 : (!b) -> !b
@@ -53,7 +53,7 @@ func.func @early(%x: !a) {
 
 !a = !titan.tensor<f32[x = 8], <[{t}]>>
 !b = !titan.tensor<f32[x = 8], <[{}]>>
-// An iteration must leave in flight what the next one expects.
+// At the end of an iteration, the collectives that the next iteration waits for must be in flight.
 func.func @grows(%x: !a) {
   titan.repeat <layers = 2> iter_args() scanned() : () -> () {
   ^bb0(%l: !titan.tensor<i64[], <[]>>):
@@ -68,7 +68,7 @@ func.func @grows(%x: !a) {
 
 !a = !titan.tensor<f32[x = 8], <[{t}]>>
 !b = !titan.tensor<f32[x = 8], <[{}]>>
-// The first iteration included.
+// The collectives that the first iteration waits for must be in flight before the repeat.
 func.func @shrinks(%x: !a, %y: !b) {
   // expected-error @+1 {{the body of a repeat waits for and does not start again}}
   %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b
@@ -84,7 +84,7 @@ func.func @shrinks(%x: !a, %y: !b) {
 
 !a = !titan.tensor<f32[x = 8], <[{t}]>>
 !b = !titan.tensor<f32[x = 8], <[{}]>>
-// Each body must leave in flight what the other bodies expect.
+// Each body must leave in flight the collectives that the other bodies expect.
 func.func @bodies(%x: !a, %y: !b) {
   // expected-error @+1 {{the body of a repeat waits for and does not start again}}
   %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b

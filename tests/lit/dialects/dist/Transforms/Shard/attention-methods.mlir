@@ -1,6 +1,6 @@
 // RUN: titan-opt --dist-insert-reshards -split-input-file %s | FileCheck %s
 
-// Without a method, keys are gathered.
+// If the axis rules name no method, keys are gathered.
 dist.mesh @mesh [#dist.axis<cp = 2>]
 // CHECK: dist.axis_rules "cp" shards ["seq"] fallback [] stores []{{$}}
 dist.axis_rules "cp" shards ["seq"] fallback [] stores [] attention gather

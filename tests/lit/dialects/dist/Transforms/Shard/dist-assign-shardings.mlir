@@ -100,7 +100,7 @@ func.func @overridden(
   return
 }
 
-// Overrides match the names of sharding constraints. An iteration argument has the name of its init's constraint.
+// Overrides match the names of sharding constraints. An iteration argument has the name of the constraint of its initial value.
 // CHECK-LABEL: func.func @values
 func.func @values(%a: !titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f32[seq = 8, embed = 4]> {
   // CHECK: titan.sharding_constraint {{.*}} {titan.name = "x"} : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}]>>
@@ -118,7 +118,7 @@ func.func @values(%a: !titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f
   return %2 : !titan.tensor<f32[seq = 8, embed = 4]>
 }
 
-// One value can be the gradient of two parameters with different shardings (zero, of unused ones). A
+// One value can be the gradient of two parameters with different shardings (the zero gradient of unused parameters). A
 // gradient has the sharding of the optimizer state, here by the override of "w".
 // CHECK-LABEL: func.func @one_value
 // CHECK-SAME: -> ({{.*}}<f32[embed = 4, ffn = 6], <[{t}, {}] flat 0 {r}>> {titan.gradient = "w"}, {{.*}}<f32[embed = 4, ffn = 6], <[{}, {t}] flat 0 {r}>> {titan.gradient = "w2"})

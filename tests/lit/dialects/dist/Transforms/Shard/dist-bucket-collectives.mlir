@@ -24,7 +24,7 @@ func.func @gathers(%p: !s, %q: !s, %o: !s, %x: !w) -> !w {
   return %5 : !w
 }
 
-// Reductions are coalesced after their last operand; a user of a result is not.
+// Reductions are coalesced after their last operand; a reduction whose operand depends on the result of another one is not.
 // CHECK-LABEL: func.func @reductions
 // CHECK-NEXT: %[[A:.*]]:2 = dist.all_reduce %arg0, %arg1 over ["a"]
 // CHECK-NEXT: %[[E:.*]] = titan.exp %[[A]]#0
@@ -81,7 +81,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !c = !titan.tensor<f32[x = 16777216], <[{}] partial sum {a}>>
 !r = !titan.tensor<f32[x = 16777216], <[{}]>>
 
-// A bucket of 64 MiB is closed.
+// A bucket that reaches 64 MiB takes no further operands.
 // CHECK-LABEL: func.func @large
 // CHECK-COUNT-2: = dist.all_reduce %arg{{[01]}} over
 func.func @large(%x: !c, %y: !c) -> (!r, !r) {
@@ -97,7 +97,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !c = !titan.tensor<f32[x = 131072], <[{}] partial sum {a}>>
 !r = !titan.tensor<f32[x = 131072], <[{}]>>
 
-// Of two megabytes, the first half starts while the second is computed.
+// Two megabytes of reductions form two buckets: the first half starts while the second is computed.
 // CHECK-LABEL: func.func @halves
 // CHECK: %[[A:.*]] = dist.make_partial %arg0
 // CHECK-NEXT: %[[B:.*]] = dist.make_partial %arg1
@@ -124,7 +124,7 @@ dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 !n = !titan.tensor<bf16[x = 8, y = 8], <[{}, {}] flat 0 {a}>>
 !w = !titan.tensor<bf16[x = 8, y = 8], <[{}, {}]>>
 
-// Casts before gathers do not prevent coalescing; afterwards they are back in place.
+// Casts before gathers do not prevent coalescing; after the pass, each cast is before its gather again.
 // CHECK-LABEL: func.func @casts_before
 // CHECK-NEXT: titan.tanh
 // CHECK-NEXT: %[[P:.*]] = titan.cast %arg0
@@ -151,7 +151,7 @@ dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 !f = !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>
 !d = !titan.tensor<f64[x = 8], <[{}] flat 0 {a}>>
 
-// Neither do casts and second reductions after reductions.
+// Casts and second reductions after reductions do not prevent coalescing either.
 // CHECK-LABEL: func.func @chains
 // CHECK-NEXT: titan.add
 // CHECK-NEXT: titan.add

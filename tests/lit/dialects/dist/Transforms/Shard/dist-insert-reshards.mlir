@@ -72,7 +72,7 @@ func.func @maximum(%x: !xe) -> !titan.tensor<f32[seq = 8], <[{}]>> {
   return %0 : !titan.tensor<f32[seq = 8], <[{}]>>
 }
 
-// Take from a sharded table gives partial sums and needs replicated indices. Put needs replicated
+// A gather from a sharded table gives partial sums and needs replicated indices. A scatter needs replicated
 // updates, or gives partial sums over an axis that shards the reduction.
 // CHECK-LABEL: func.func @indexing
 func.func @indexing(%table: !down, %i: !titan.tensor<i64[seq = 8], <[{t}]>>, %free: !x) -> (!xs, !down, !titan.tensor<f32[rows = 6, embed = 4], <[{}, {}]>>) {
@@ -142,7 +142,7 @@ func.func @norm(%a: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>, %b: !down,
   return %4 : !s
 }
 
-// The same after a cast, which keeps the zeros of the padding.
+// A contraction of flat storage also gives a partial sum after a cast, because a cast keeps the zeros of the padding.
 // CHECK-LABEL: func.func @norm_of_cast
 func.func @norm_of_cast(%a: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>) -> !s {
   // CHECK-NOT: dist.reshard {{.*}}embed
@@ -165,7 +165,7 @@ func.func @group(%dy: !q, %q: !q, %k: !k, %v: !k, %y: !q, %lse: !lse) -> (!q, !k
   return %0, %1, %2 : !q, !k, !k
 }
 
-// A sum is reduced before it is narrowed, unless round_before_reduce allows to reduce narrowed terms.
+// A sum is reduced before it is narrowed; with round_before_reduce, each rank narrows its term first.
 // CHECK-LABEL: func.func @narrowed_sums
 func.func @narrowed_sums(%x: !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>>) -> (!titan.tensor<bf16[embed = 4], <[{}]>>, !titan.tensor<bf16[embed = 4], <[{}]>>) {
   // CHECK: %[[SUM:.*]] = titan.reduce sum %arg0 : {{.*}} -> <f32[embed = 4], <[{}] partial sum {t}>>

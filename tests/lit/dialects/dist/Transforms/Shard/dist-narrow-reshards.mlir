@@ -21,7 +21,7 @@ func.func @gather(%w: !flat) -> (!half, !half) {
   return %1, %2 : !half, !half
 }
 
-// Not if another use needs the wide type, and not before a local slice, where more elements would
+// The value is gathered in the wide type if another use needs that type, and before a local slice, where more elements would
 // be cast.
 // CHECK-LABEL: func.func @kept
 // CHECK: dist.reshard %arg0 : <f32[

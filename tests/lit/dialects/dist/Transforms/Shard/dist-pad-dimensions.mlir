@@ -31,8 +31,8 @@ func.func @reductions(%x: !titan.tensor<f32[vocab = 7]>, %two: !titan.tensor<f32
 
 // -----
 
-// A product with a finite number has zeros. So has a product with any other where it is only multiplied further, since
-// what is not finite then is not finite without padding either; a choice may hide that, and gets a mask behind it.
+// A product of padding with a finite number is zero. A product with any other number counts as zero if it is only multiplied further, since
+// its non-finite values then exist without padding, too. A select may hide them, and gets a mask after it.
 // CHECK-LABEL: func.func @infinite(
 // CHECK: %[[HALF:.*]] = titan.mul %arg0, %{{.*}} :
 // CHECK-NEXT: titan.reduce sum %[[HALF]]

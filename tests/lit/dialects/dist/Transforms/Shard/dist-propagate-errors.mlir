@@ -21,7 +21,7 @@ func.func @number(%n: i64) {
 
 // -----
 
-// Two shardings of one product by an axis whose rules list neither dimension: a warning with both origins.
+// Two shardings of one product by an axis whose rules list neither dimension: a warning that names both declared values.
 dist.mesh @mesh [#dist.axis<t = 2>]
 dist.axis_rules "t" shards [] fallback [] stores []
 func.func @silent(

@@ -15,7 +15,7 @@
 !x = !titan.tensor<f32[x = 8], <[{}]>>
 !y = !titan.tensor<f64[x = 8], <[{}]>>
 
-// The forward stacks gathered parameters, and the backward scans them; also those cast before.
+// With `never`, the forward stacks gathered parameters, and the backward scans them, also parameters that were cast before.
 // CHECK-LABEL: func.func @never
 // CHECK: titan.repeat <layers = 3> iter_args(%arg0, %arg1) scanned(%arg2, %arg3)
 // CHECK: %[[G:.*]] = dist.all_gather %{{.*}} : {{.*}}f32
@@ -95,7 +95,7 @@ func.func @variants(%x: !x, %w: !w {titan.param = "w"}) -> !x {
 !s = !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>
 !x = !titan.tensor<f32[x = 8], <[{}]>>
 
-// No gathered value lives through a repeat: its body and later users gather again.
+// With `always`, no gathered value is live across a repeat: the body of the repeat and later users gather again.
 // ALWAYS-LABEL: func.func @always
 // ALWAYS-NEXT: %[[A:.*]] = dist.all_gather %arg1
 // ALWAYS-NEXT: %[[M:.*]] = titan.mul %arg0, %[[A]]

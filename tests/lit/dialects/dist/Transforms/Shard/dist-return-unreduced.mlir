@@ -16,7 +16,7 @@ func.func @marked(%x: !p) -> (!s {titan.output = "loss"}, !s {titan.output = "lo
   return %0, %0 : !s, !s
 }
 
-// Sums over several axes, one after the other, and coalesced ones: the terms are those of the value.
+// Sums over several axes, reduced one after the other, and coalesced sums: the returned terms are the operands of the first reduction.
 // CHECK-LABEL: func.func @chain
 // CHECK: return %arg1
 func.func @chain(%x: !p, %y: !q) -> (!s {titan.output = "local_loss", titan.unreduced}) {
@@ -33,7 +33,7 @@ func.func @chain(%x: !p, %y: !q) -> (!s {titan.output = "local_loss", titan.unre
 
 dist.mesh @mesh [#dist.axis<a = 2>]
 
-// Maxima, functions of a sum, and values that are no sum are returned unchanged.
+// Maxima, functions of a sum, and values that are not sums are returned unchanged.
 // CHECK-LABEL: func.func @whole
 // CHECK: %[[MAX:.*]] = dist.all_reduce %arg0
 // CHECK: %[[SUM:.*]] = dist.all_reduce %arg1
@@ -53,7 +53,7 @@ func.func @whole(%x: !m, %y: !p, %z: !s) -> (!s {titan.unreduced}, !s {titan.unr
 
 dist.mesh @mesh [#dist.axis<a = 2>]
 
-// A term that all ranks share belongs to one rank, so the result is not a local loss.
+// A term that all ranks share is counted on one rank only, so the result would not be the loss of a rank.
 // CHECK-LABEL: func.func @shared
 // CHECK: %[[SUM:.*]] = dist.all_reduce
 // CHECK: return %[[SUM]]

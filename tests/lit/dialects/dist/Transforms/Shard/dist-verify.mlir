@@ -12,7 +12,7 @@ func.func @good(%x: !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>>, %f: !titan.te
 
 // -----
 
-// A forgotten reduction.
+// A missing reduction.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @forgotten(%x: !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>>) {
   // expected-note @+2 {{it gives}}
@@ -23,7 +23,7 @@ func.func @forgotten(%x: !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>>) {
 
 // -----
 
-// A partial sum as operand of a nonlinear function.
+// A partial sum is an operand of a nonlinear function.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @nonlinear(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>) {
   // expected-note @+2 {{it gives}}
@@ -57,7 +57,7 @@ func.func @mixed(%x: !titan.tensor<f32[x = 8], <[{a}]>>, %y: !titan.tensor<f32[x
 
 // -----
 
-// Positions of queries may be sharded, those of keys may not.
+// Positions of queries may be sharded, positions of keys may not.
 dist.mesh @mesh [#dist.axis<a = 2>]
 !q = !titan.tensor<f32[seq = 8, head = 2], <[{a}, {}]>>
 !k = !titan.tensor<f32[seq = 8, head = 2], <[{}, {}]>>
@@ -84,7 +84,7 @@ func.func @kind(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
 
 // -----
 
-// Contraction of flat storage gives a scalar only.
+// A contraction of flat storage gives only a scalar.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @flat(%x: !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>, %y: !titan.tensor<f32[y = 8], <[{}]>>) {
   // expected-note @+2 {{it gives}}
@@ -95,7 +95,7 @@ func.func @flat(%x: !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>, %y: !titan.ten
 
 // -----
 
-// Sharding constraints must be gone.
+// No sharding constraint may remain.
 func.func @left(%x: !titan.tensor<f32[x = 8], <[{}]>>) {
   // expected-error @+1 {{must not remain after the shard phase}}
   %0 = titan.sharding_constraint %x : !titan.tensor<f32[x = 8], <[{}]>> -> !titan.tensor<f32[x = 8], <[{}]>>
@@ -157,7 +157,7 @@ func.func @returned(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>) -> !t
 
 // -----
 
-// Unless the result is marked as unreduced.
+// A function returns a partial sum if the result is marked as unreduced.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @summands(%x: !titan.tensor<f32[], <[] partial sum {a}>>)
     -> (!titan.tensor<f32[], <[] partial sum {a}>> {titan.output = "local_loss", titan.unreduced}) {
@@ -186,7 +186,7 @@ func.func @orders(%x: !titan.tensor<f32[x = 8], <[{a}]>>, %y: !titan.tensor<f32[
 
 // -----
 
-// Head-tail order has two blocks a rank.
+// A dimension in head-tail order has two blocks per rank.
 dist.mesh @mesh [#dist.axis<a = 2>]
 // expected-error @+1 {{dimension "x" of size 6 is not divisible by the blocks of head-tail order, 4}}
 func.func @blocks(%x: !titan.tensor<f32[x = 6], <[{a headtail}]>>) {
@@ -195,7 +195,7 @@ func.func @blocks(%x: !titan.tensor<f32[x = 6], <[{a headtail}]>>) {
 
 // -----
 
-// One axis has head-tail order.
+// Only one axis may have head-tail order.
 dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 dist.axis_rules "a" shards ["x"] fallback [] stores [] headtail
 // expected-error @+1 {{a second axis has head-tail order}}

@@ -12,14 +12,14 @@ dist.axis_rules "cp" shards ["seq"] fallback [] stores [] headtail
 func.func @kept(%x: !x {titan.input = "x"}) -> (!x {titan.output = "y"}) {
   // CHECK: titan.tanh %arg0 : {{.*}} -> {{.*}}<[{}, {cp headtail}]>>
   %0 = titan.tanh %x : !x -> !x
-  // A sum along the sequence needs it in order and whole.
+  // A cumulative sum needs the complete sequence in order, so the operand is gathered.
   // CHECK: dist.reshard {{.*}}<[{}, {cp headtail}]>> -> {{.*}}<[{}, {}]>>
   // CHECK: titan.cumulative_sum
   %1 = titan.cumulative_sum %0 along "seq" : !x -> !x
   return %1 : !x
 }
 
-// A dimension that has no four equal blocks is not sharded.
+// A dimension that four does not divide into blocks is not sharded by two ranks in head-tail order.
 // CHECK-LABEL: func.func @odd
 // CHECK-SAME: %arg0: !titan.tensor<f32[seq = 6], <[{}]>>
 func.func @odd(%x: !titan.tensor<f32[seq = 6]> {titan.input = "x"}) {

@@ -5,7 +5,7 @@
 // updated parameters and state, two steps in float64, to 1e-12. --dist-print-collectives lists the
 // collectives in program order, those of a repeat with its executions a step.
 
-// Replicas: one reduction a gradient, inside the body, and one of the loss; the norm needs none.
+// Replicated data parallelism: one reduction per gradient, inside the body, and one of the loss; the norm needs none.
 // RUN: cat %t/replicas.mlir %S/Inputs/decoder.mlir > %t/replicas.in
 // RUN: titan-opt --titan-phase-gradient --titan-phase-shard --dist-print-collectives %t/replicas.in -o %t/replicas.out | FileCheck %s --check-prefix=REPLICAS
 // RUN: titan-interpret %t/replicas.out --ranks 2 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
@@ -15,8 +15,8 @@
 // REPLICAS: all_reduce over axis_outer 1 x 1024 bytes
 // REPLICAS-NEXT: 3 collectives; a rank sends 26948 bytes a step
 
-// Fully sharded, with a degree fixed at launch: every parameter is gathered before its use, those of the body
-// again in the backward body (9 of 12); every gradient is scattered; loss and norm are reduced.
+// Fully sharded, with a degree fixed at launch: every parameter is gathered before its use, parameters of the body
+// again in the backward body (9 of 12); every gradient is reduce-scattered; loss and norm are reduced.
 // RUN: cat %t/stored.mlir %S/Inputs/decoder.mlir > %t/stored.in
 // RUN: titan-opt --titan-phase-gradient --titan-phase-shard --dist-print-collectives=auto=4 %t/stored.in -o %t/stored.out | FileCheck %s --check-prefix=STORED
 // RUN: titan-interpret %t/stored.out --auto 4 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
@@ -32,7 +32,7 @@
 // STORED-NEXT: all_reduce over axis_store 1 x 6 bytes
 // STORED-NEXT: 9 collectives; a rank sends 59052 bytes a step
 
-// Only optimizer state is sharded: gradients are reduce-scattered, parameters sliced, updated ones gathered.
+// Only optimizer state is sharded: gradients are reduce-scattered, parameters are sliced, and updated parameters are gathered.
 // RUN: cat %t/state.mlir %S/Inputs/decoder.mlir > %t/state.in
 // RUN: titan-opt --titan-phase-gradient --titan-phase-shard --dist-print-collectives %t/state.in -o %t/state.out | FileCheck %s --check-prefix=STATE
 // RUN: titan-interpret %t/state.out --ranks 2 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
@@ -63,7 +63,7 @@
 // PARTIAL-COUNT-3: dist.make_partial
 // PARTIAL-NOT: dist.make_partial
 
-// All of them on eight ranks.
+// All of these strategies together, on eight ranks.
 // RUN: cat %t/cube.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/cube.out
 // RUN: titan-interpret %t/cube.out --ranks 8 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
 

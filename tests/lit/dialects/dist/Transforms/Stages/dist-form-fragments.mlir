@@ -1,5 +1,5 @@
-// The fragments of a step with two stages: what each contains, and what crosses. Values that only
-// inputs determine (the zeros of sums) cross nothing.
+// The fragments of a step with two stages: the operations of each, and the crossing values. Values that only
+// inputs determine (the zeros of sums) do not cross.
 // RUN: titan-opt --dist-form-fragments %s | FileCheck %s
 
 // The sums of gradients and losses start at zero on the stage that computes them.

@@ -20,7 +20,7 @@ func.func @joins(%g: !table, %u: !rows, %t: !tokens) -> !table {
   return %b : !table
 }
 
-// A scatter with other uses does not change, nor a one-hot scatter, which is fused with elementwise
+// A scatter with other uses does not change, and neither does a one-hot scatter, which is fused with elementwise
 // operations.
 // CHECK-LABEL: func.func @stays(
 // CHECK-NOT: into

@@ -104,7 +104,7 @@ func.func @long(%long: !long) -> !long {
   return %2 : !long
 }
 
-// Constants are no elements of the order: the region precedes the product, whether its constant is
+// Constants do not affect the order: the region precedes the product, whether its constant is
 // before the product or after it.
 // CHECK-LABEL: func.func @early_constant
 // CHECK: titan.fused
@@ -128,7 +128,7 @@ func.func @late_constant(%x: !hidden, %w: !weight) -> (!hidden, !wide) {
   return %2, %1 : !hidden, !wide
 }
 
-// A region around both elementwise operations would send after it receives.
+// A region around both elementwise operations would move the send after the receive.
 // CHECK-LABEL: func.func @messages
 // CHECK-NEXT: titan.exp
 // CHECK-NEXT: dist.send
@@ -158,7 +158,7 @@ func.func @gathers_early(%x: !hidden, %w: !shard {titan.input = "w"}, %p: !shard
   return %1, %2, %3 : !hidden, !whole, !whole
 }
 
-// It does not move before a repeat, through which its result would live.
+// The gather does not move before a repeat, across which its result would be live.
 // CHECK-LABEL: func.func @gathers_after_repeat
 // CHECK: titan.repeat
 // CHECK: dist.all_gather

@@ -32,7 +32,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8]>
 
-// The maximum of all samples is no sum.
+// The maximum of all samples is not a sum.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %y = titan.mul %x, %w : (!x, !s) -> !x
@@ -46,7 +46,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8]>
 
-// Normalisation over the batch between layers.
+// A normalisation over the batch between layers needs all microbatches first.
 func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[layers = 3]> {titan.param = "w", titan.stacked}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!x, !titan.tensor<f32[layers = 3]>) -> !x {
@@ -88,7 +88,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> (!s,
 
 !x = !titan.tensor<f32[batch = 8]>
 
-// A result must be whole.
+// A function result that depends on the batch must be whole.
 // expected-error @below {{returns a value with the dimension `batch`, which is never complete}}
 func.func @train(%x: !x {titan.input = "x"}) -> !x
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {

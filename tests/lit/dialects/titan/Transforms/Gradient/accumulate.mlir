@@ -175,8 +175,8 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
 !s = !titan.tensor<f64[]>
 !x = !titan.tensor<f64[batch = 8]>
 
-// A repeat carries activations and a value that all microbatches share. It runs in the loop alone, and so does the
-// sum between two of them; the value leaves the loop as a mean, and what reads it follows.
+// A repeat has activations and a value that all microbatches share as iteration arguments. The repeat is only in the loop, and so is the
+// sum between two such repeats; the shared value leaves the loop as a mean, and its users follow the loop.
 // CHECK-LABEL: func.func @train
 // CHECK-NOT: titan.repeat <layers
 // CHECK: %[[LOOP:.*]]:2 = titan.repeat <microbatches = 4>
@@ -211,7 +211,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> (!s,
 !s = !titan.tensor<bf16[]>
 !x = !titan.tensor<bf16[batch = 6]>
 
-// The mean of a shared bf16 value is summed in f32: a third is not exact.
+// The mean of a shared bf16 value is summed in f32, because a third of it is not exact in bf16.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[LOOP:.*]]:2 = titan.repeat <microbatches = 3> iter_args(%{{.*}}) {{.*}} -> (!titan.tensor<f32[]>, !titan.tensor<bf16[]>)
 // CHECK: %[[WIDE:.*]] = titan.cast %{{.*}} : <bf16[]> -> <f32[]>

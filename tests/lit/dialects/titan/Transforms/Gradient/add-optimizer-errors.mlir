@@ -38,7 +38,7 @@ func.func @train(%x: !s {titan.param = "x", titan.updated_by = @still}) -> (!s {
 
 !s = !titan.tensor<f32[]>
 
-// The parameter and every state get a new value.
+// The results contain new values of the parameter and of every state.
 // expected-error @below {{returns no new value of argument 2}}
 func.func private @still(%p: !s {titan.operand = "parameter"}, %g: !s {titan.operand = "gradient"}, %m: !s {titan.state = "m"})
     -> (!s {titan.updates = 0 : i64}) attributes {titan.optimizer} {
@@ -72,7 +72,7 @@ func.func @train(%x: !t {titan.param = "x", titan.updated_by = @sum}) -> (!s {ti
 !s = !titan.tensor<f32[]>
 !t = !titan.tensor<f32[seq = 8]>
 
-// An optimizer is for the dimensions that the parameter has behind those of its stack.
+// An optimizer has the dimensions of the parameter without the dimensions of its stack.
 func.func private @still(%p: !t {titan.operand = "parameter"}, %g: !t {titan.operand = "gradient"})
     -> (!t {titan.updates = 0 : i64}) attributes {titan.optimizer} {
   return %p : !t
@@ -107,7 +107,7 @@ func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"})
 
 !s = !titan.tensor<f32[]>
 
-// Gradients come first.
+// The optimizer needs gradients, so differentiation runs first.
 // expected-error @below {{returns no gradient of parameter "x"; run --titan-differentiate first}}
 func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   return %x : !s
@@ -117,7 +117,7 @@ func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"}) att
 
 !s = !titan.tensor<f32[]>
 
-// With every parameter frozen there is nothing to do.
+// If every parameter is frozen, no optimizer can be added.
 // expected-error @below {{there is no parameter to train}}
 func.func @train(%x: !s {titan.param = "x", titan.frozen}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {

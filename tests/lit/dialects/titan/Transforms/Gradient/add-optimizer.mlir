@@ -4,10 +4,10 @@
 !u = !titan.tensor<f32[layers = 2, seq = 8]>
 !s = !titan.tensor<f32[]>
 
-// States and scalars become arguments, in the order of the parameters; new values become results that
-// say which argument they replace. The frozen parameter has neither. The norm is that of all gradients
-// together, and the gradients themselves are returned as they were before clipping. An elementwise
-// optimizer becomes one function of numbers, which serves parameters of any dimensions.
+// States and scalars become arguments, in the order of the parameters; new values become results with
+// the index of the argument that they replace. A frozen parameter has neither. The norm is that of all gradients
+// together, and the results contain the gradients before clipping. An elementwise
+// optimizer becomes one function of scalars, which applies to parameters of any dimensions.
 // CHECK-NOT: func.func private
 // CHECK: titan.scalar_function @momentum.update {
 // CHECK-NEXT: ^bb0(%[[P:.*]]: !titan.tensor<f32[]>, %[[G:.*]]: !titan.tensor<f32[]>, %[[M:.*]]: !titan.tensor<f32[]>, %[[RATE:.*]]: !titan.tensor<f32[]>, %[[FACTOR:.*]]: !titan.tensor<f32[]>):
@@ -66,7 +66,7 @@ func.func @train(%a: !t {titan.param = "a", titan.updated_by = @momentum}, %f: !
 
 // -----
 
-// Clipping by value bounds the scaled gradient where the optimizer reads it. The norm is that before both.
+// Clipping by value bounds the scaled gradient where the optimizer reads it. The norm is computed before both kinds of clipping.
 // CHECK: titan.scalar_function @descent.update {
 // CHECK-NEXT: ^bb0(%[[P:.*]]: {{.*}}, %[[G:.*]]: {{.*}}, %[[FACTOR:.*]]: {{.*}}):
 // CHECK: %[[SCALED:.*]] = titan.mul %[[G]], %[[FACTOR]]
@@ -99,8 +99,8 @@ func.func @train(%a: !t {titan.param = "a", titan.updated_by = @descent})
 !h = !titan.tensor<f32[seq = 8]>
 !s = !titan.tensor<f64[]>
 
-// Without clipping gradients are taken as they are, but the norm is still reported. Scalars have the widest
-// gradient's element type, and the norm is summed in it. An update is computed in the function's element
+// Without clipping, gradients are not scaled, but the norm is still reported. Scalars have the element type of the widest
+// gradient, and the norm is summed in it. An update is computed in the function's element
 // type, whatever is stored: each operand is converted, and each result back.
 // CHECK: titan.scalar_function @descent.update {
 // CHECK-NEXT: ^bb0(%{{.*}}: !titan.tensor<f64[]>, %{{.*}}: !titan.tensor<f64[]>):
@@ -214,8 +214,8 @@ func.func @train(%a: !t {titan.param = "a", titan.updated_by = @descent}, %count
 
 !s = !titan.tensor<f32[]>
 
-// In a turn, the step of an optimizer is the number of the parameter's updates. A schedule of a group has a
-// learning rate of its own.
+// In a turn, the step argument of an optimizer counts the updates of the parameter. A schedule of a group has a
+// separate learning rate.
 // CHECK-LABEL: func.func @train.fool
 // CHECK-SAME: (%[[A:[^:]*]]: !titan.tensor<f32[]> {titan.param = "a"}
 // CHECK-SAME: %[[B:[^:]*]]: !titan.tensor<f32[]> {titan.param = "b"}

@@ -10,7 +10,7 @@
 !y = !titan.tensor<f32[batch = 4, in2 = 8]>
 !ws = !titan.tensor<f32[layers = 8, in = 8, in2 = 8]>
 
-// The head costs as much as two layers, so the last stage has two layers less.
+// The head costs as much as two layers, so the last stage has two layers fewer.
 // CHECK: dist.pipeline "pp" over "layers" layers_per_stage [5, 3] schedule "1f1b" microbatches 2
 dist.mesh @mesh [#dist.axis<pp = 2>]
 dist.pipeline "pp" over "layers" layers_per_stage [4, 4] by_cost schedule "1f1b" microbatches 2
@@ -74,7 +74,7 @@ func.func @train(%x: !s {titan.input = "x"}, %w: !titan.tensor<f32[layers = 7]> 
 
 !s = !titan.tensor<f32[]>
 
-// Layers per stage that the run states are kept.
+// The pass keeps the layers per stage that the run states.
 // CHECK: layers_per_stage [1, 5] schedule "1f1b"
 dist.mesh @mesh [#dist.axis<pp = 2>]
 dist.pipeline "pp" over "layers" layers_per_stage [1, 5] schedule "1f1b" microbatches 4

@@ -3,7 +3,7 @@
 !s = !titan.tensor<f32[]>
 !y = !titan.tensor<f32[seq = 8, vocab = 64]>
 
-// The largest value is read whole.
+// An operation needs the largest value as a whole.
 // expected-error @below {{cannot compute the loss in 2 chunks}}
 func.func @train(%x: !titan.tensor<f32[seq = 8]> {titan.input = "x"}, %w: !titan.tensor<f32[vocab = 64]> {titan.param = "w"}) -> !y
     attributes {titan.program = "train", titan.loss_chunks = 2 : i64} {
@@ -19,7 +19,7 @@ func.func @train(%x: !titan.tensor<f32[seq = 8]> {titan.input = "x"}, %w: !titan
 !v = !titan.tensor<f32[vocab = 64]>
 !y = !titan.tensor<f32[seq = 8, vocab = 64]>
 
-// A maximum over the sequence is no sum.
+// A maximum over the sequence is not a sum.
 // expected-error @below {{cannot compute the loss in 2 chunks}}
 func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
     attributes {titan.program = "train", titan.loss_chunks = 2 : i64} {
@@ -36,7 +36,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
 !v = !titan.tensor<f32[vocab = 64]>
 !y = !titan.tensor<f32[seq = 8, vocab = 64]>
 
-// A sum over the sequence that the gradient needs.
+// The gradient needs a sum over the complete sequence.
 // expected-error @below {{cannot compute the loss in 4 chunks}}
 func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
     attributes {titan.program = "train", titan.loss_chunks = 4 : i64} {

@@ -112,7 +112,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w a
 !w = !titan.tensor<f32[embed = 64, vocab = 4096]>
 !y = !titan.tensor<f32[batch = 8, seq = 512, vocab = 4096]>
 
-// A result must be whole, and a single chunk needs no loop.
+// A function result must be whole, so it is not chunked; a single chunk needs no loop.
 // CHECK-LABEL: func.func @train(
 // CHECK-NOT: titan.repeat
 func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !y attributes {titan.program = "train"} {

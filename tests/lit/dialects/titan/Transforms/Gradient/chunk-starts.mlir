@@ -29,8 +29,8 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
 !k = !titan.tensor<i64[]>
 !x = !titan.tensor<f32[batch = 8, head = 2]>
 
-// Random numbers of a layer keep its index as a key. A chunk of a chunk is a chunk of the same whole, and other
-// dimensions that are cut stay so. Every size has one start, at the top of the loop.
+// Random numbers of a layer keep its index as a key. The chunk of a chunk gets the start in the complete tensor, and other
+// dimensions that are cut stay cut. Each size has one start, at the top of the loop.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.repeat <microbatches = 4>
 // CHECK: ^bb0(%[[PART:.*]]: !titan.tensor<i64[]>
@@ -61,7 +61,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}, %at: !k
 !x = !titan.tensor<f32[batch = 8]>
 !i = !titan.tensor<i64[rows = 8]>
 
-// A scatter into elements of the batch would write the same ones in every microbatch.
+// A scatter to indices along the batch would write the same elements in every microbatch.
 func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[rows = 8]> {titan.param = "w"}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %at = titan.iota : !i
@@ -77,7 +77,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[rows = 8]> {t
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8]>
 
-// A gather at indices of the batch would read the same ones.
+// A gather at indices along the batch would read the same elements in every microbatch.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %y = titan.mul %x, %w : (!x, !s) -> !x

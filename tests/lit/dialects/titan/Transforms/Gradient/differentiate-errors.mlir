@@ -24,7 +24,7 @@ func.func @train(%x: !titan.tensor<f32[seq = 8]> {titan.param = "x"}) -> (!titan
 !l = !titan.tensor<f32[seq = 3]>
 !s = !titan.tensor<f32[]>
 
-// Gradients have no gradients.
+// A program that already has gradients is not differentiated again.
 func.func @train(%q: !q {titan.param = "q"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !l)
   // expected-error @below {{'titan.attention_grad' op has no gradient, but a trained parameter reaches the loss through it}}

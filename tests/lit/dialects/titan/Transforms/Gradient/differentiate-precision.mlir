@@ -83,7 +83,7 @@ func.func @narrow_sums(%x: !h {titan.input = "x"}, %w: !e {titan.param = "w", ti
   return %loss : !s
 }
 
-// Descent in f64, the widest type of the gradients, with a state.
+// SGD in f64, the widest type of the gradients, with a state.
 func.func private @descent(%p: !titan.tensor<f64[]> {titan.operand = "parameter"}, %g: !titan.tensor<f64[]> {titan.operand = "gradient"},
                            %m: !titan.tensor<f64[]> {titan.state = "m"})
     -> (!titan.tensor<f64[]> {titan.updates = 0 : i64}, !titan.tensor<f64[]> {titan.updates = 2 : i64}) attributes {titan.optimizer} {

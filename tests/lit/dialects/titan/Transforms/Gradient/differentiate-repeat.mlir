@@ -233,7 +233,7 @@ func.func @train(%x: !t {titan.param = "x"}, %p: !t {titan.param = "p"}, %w: !ws
 !t = !titan.tensor<f64[seq = 3]>
 !s = !titan.tensor<f64[]>
 
-// A repeat does not carry what reaches no result, such as an auxiliary loss of weight 0.
+// Iteration arguments that do not influence a result are removed, such as an auxiliary loss of weight 0.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[X:[^:]*]]:
 // CHECK: titan.repeat <layers = 2> iter_args(%[[X]]) scanned()

@@ -1,7 +1,7 @@
 // RUN: titan-opt %s --titan-divide-tables -split-input-file | FileCheck %s
 
-// Experts that an axis shards: two parts of two experts. The first contractions and the elementwise
-// operations have a row per part; the last contraction is summed over the parts.
+// Experts that an axis shards: two shards of two experts. The first contractions and the elementwise
+// operations have a row per shard; the last contraction is summed over the shards.
 dist.mesh @mesh [#dist.axis<ep = 2>]
 dist.axis_rules "ep" shards ["experts", "batch"] fallback [] stores []
 

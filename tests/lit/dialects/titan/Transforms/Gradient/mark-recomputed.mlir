@@ -5,12 +5,12 @@
 // RUN: titan-opt %t/program.mlir --titan-mark-recomputed=save=matmul | FileCheck %s --check-prefix=CHECK-SAVE
 // RUN: titan-opt %t/program.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-NONE
 
-// All operations of all layers.
+// `all`: all operations of all layers are marked.
 // CHECK-FULL: titan.repeat <layers = 3> iter_args(
 // CHECK-FULL: titan.contract {{.*}} {titan.recompute}
 // CHECK-FULL: titan.reduce max {{.*}} {titan.recompute}
 
-// Every second layer: here the second one. The body becomes two bodies with the same scanned
+// `every`: every second layer, here the second one. The body becomes two bodies with the same scanned
 // inputs.
 // CHECK-EVERY: titan.repeat <layers = 3> table [0, 1, 0] iter_args(%{{.*}}) scanned(%{{[^ ]*}}) :
 // CHECK-EVERY: titan.contract
@@ -18,17 +18,17 @@
 // CHECK-EVERY: }, {
 // CHECK-EVERY: titan.contract {{.*}} {titan.recompute}
 
-// The layers of the list.
+// `layers`: the listed layers are marked.
 // CHECK-LAYERS: titan.repeat <layers = 3> table [0, 1, 1]
 // CHECK-LAYERS: titan.contract {{.*}} {titan.recompute}
 // CHECK-LAYERS: }, {
 // CHECK-LAYERS-NOT: titan.recompute
 
-// All but products.
+// `save`: all operations except products are marked.
 // CHECK-SAVE-NOT: titan.contract {{.*}} {titan.recompute}
 // CHECK-SAVE: titan.reduce max {{.*}} {titan.recompute}
 
-// Operations in the block.
+// `blocks`: the operations of the block are marked.
 // RUN: titan-opt %t/program.mlir --titan-mark-recomputed=blocks=Tall | FileCheck %s --check-prefix=CHECK-BLOCKS
 // CHECK-BLOCKS-NOT: titan.recompute
 // CHECK-BLOCKS: titan.reduce max {{.*}} {titan.recompute}

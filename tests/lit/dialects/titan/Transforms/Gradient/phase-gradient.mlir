@@ -67,7 +67,7 @@ func.func @train(
     titan.yield %4 : !hidden
   }
   %logits = titan.contract %y, %table : (!hidden, !table) -> !scores
-  // The maximum is subtracted and has no gradient.
+  // The maximum is subtracted from the logits and has no gradient.
   // CHECK-NOT: titan.stop_gradient
   // CHECK-NOT: titan.compare
   %max = titan.reduce max %logits : !scores -> !row
@@ -97,7 +97,7 @@ func.func @train(
   return %loss : !scalar
 }
 
-// AdamW of a number, which serves parameters of any dimensions.
+// AdamW as a function of scalars, which applies to parameters of any dimensions.
 func.func private @adamw(%p: !titan.tensor<f32[]> {titan.operand = "parameter"}, %g: !titan.tensor<f32[]> {titan.operand = "gradient"},
     %lr: !titan.tensor<f32[]> {titan.scalar = "lr"}, %step: !titan.tensor<f32[]> {titan.scalar = "step"},
     %m: !titan.tensor<f32[]> {titan.state = "m"}, %v: !titan.tensor<f32[]> {titan.state = "v"})

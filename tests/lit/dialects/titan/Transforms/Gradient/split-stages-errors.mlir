@@ -5,7 +5,7 @@
 
 dist.mesh @mesh [#dist.axis<pp = 2>]
 dist.pipeline "pp" over "layers" layers_per_stage [2, 2] schedule "1f1b" microbatches 2
-// The stages have all layers.
+// The layers per stage must add up to all layers.
 func.func @train(%x: !s {titan.input = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   // expected-error @below {{has 5 iterations, but the stages of the pipeline have 4}}
   %y = titan.repeat <layers = 5> iter_args(%x) scanned() : (!s) -> !s {
@@ -23,7 +23,7 @@ func.func @train(%x: !s {titan.input = "x"}) -> (!s {titan.output = "loss"}) att
 
 dist.mesh @mesh [#dist.axis<pp = 2>]
 dist.pipeline "pp" over "layers" layers_per_stage [1, 1] schedule "1f1b" microbatches 2
-// A rank has the layers of its stages only, so nothing can read all of them.
+// A rank has only the layers of its stages, so no operation can read a stack of all layers.
 // expected-note @below {{the tensor}}
 func.func @train(%w: !w {titan.param = "layers.w", titan.stacked}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {
@@ -44,7 +44,7 @@ func.func @train(%w: !w {titan.param = "layers.w", titan.stacked}) -> (!s {titan
 
 dist.mesh @mesh [#dist.axis<pp = 2>]
 dist.pipeline "pp" over "layers" layers_per_stage [1, 1] schedule "1f1b" microbatches 2
-// The same for values that all layers compute.
+// No operation can read a stack of values that all layers compute, either.
 func.func @train(%x: !s {titan.input = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   // expected-error @below {{stacks a value of all layers that is used after the repeat; a pipeline can only divide the next values of buffers}}
   %y:2 = titan.repeat <layers = 2> iter_args(%x) scanned() : (!s) -> (!s, !w) {

@@ -82,7 +82,7 @@ func.func @train(%x: !s {titan.input = "x"},
 !i = !titan.tensor<i64[]>
 !w = !titan.tensor<f32[layers = 2]>
 
-// The next values of a buffer are returned stage by stage. What is scanned and no parameter is sliced.
+// The next values of a buffer are returned stage by stage. A scanned value that is not a parameter is sliced.
 // CHECK: func.func @train(%[[X:[a-z0-9]+]]: !titan.tensor<f32[]> {titan.input = "x"},
 // CHECK-SAME: %{{[a-z0-9_]+}}: !titan.tensor<f32[layers.x1 = 1 of layers]> {{{.*}}titan.stacked, titan.stage = 0 : i64},
 // CHECK-SAME: %{{[a-z0-9_]+}}: !titan.tensor<f32[layers.x1 = 1 of layers]> {{{.*}}titan.stacked = [array<i64: 1>], titan.stage = 1 : i64},
@@ -118,7 +118,7 @@ func.func @train(%x: !s {titan.input = "x"},
 !s = !titan.tensor<f32[]>
 !i = !titan.tensor<i64[]>
 
-// Two repeats over dimensions of their own are one sequence of layers. The second stage has the last layer of the first
+// Two repeats over different dimensions form one sequence of layers. The second stage has the last layer of the first
 // repeat and the second repeat.
 // CHECK: dist.pipeline "pp" over "layers", "layers_1"
 dist.mesh @mesh [#dist.axis<pp = 2>]

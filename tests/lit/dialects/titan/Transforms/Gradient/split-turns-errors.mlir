@@ -2,7 +2,7 @@
 
 !s = !titan.tensor<f32[]>
 
-// The function returns the losses that parameters minimise.
+// The function must return the losses that parameters minimise.
 // expected-error @below {{has no loss "fool", which a parameter minimises}}
 func.func @train(%w: !s {titan.param = "w", titan.losses = ["fool"]}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {
@@ -13,7 +13,7 @@ func.func @train(%w: !s {titan.param = "w", titan.losses = ["fool"]}) -> (!s {ti
 
 !s = !titan.tensor<f32[]>
 
-// All combinations of due periods occur in a bounded number of steps.
+// The periods must repeat after a bounded number of steps.
 // expected-error @below {{has parameters whose periods repeat only after more than 1000000 steps}}
 func.func @train(%w: !s {titan.param = "w", titan.period = #titan.period<every = 99991, offset = 0>},
                  %v: !s {titan.param = "v", titan.period = #titan.period<every = 99989, offset = 0>})

@@ -4,9 +4,9 @@
 !s = !titan.tensor<f32[]>
 !i = !titan.tensor<i64[]>
 
-// Each loss becomes a program, in the order of the losses. A turn freezes the parameters of others, has
-// its own loss alone, and erases inputs and parameters that the loss does not need. Buffers and scalars
-// stay; what an update replaces keeps its argument.
+// Each loss becomes a train program, in the order of the losses. A turn freezes the parameters of other turns, has
+// only its own loss, and erases inputs and parameters that the loss does not need. Buffers and scalars
+// remain; an update still refers to the argument that it replaces.
 // CHECK-LABEL: func.func @train.tell
 // CHECK-SAME: (%[[REAL:[^:]*]]: !titan.tensor<f32[seq = 8]> {titan.input = "real"}
 // CHECK-SAME: %[[G:[^:]*]]: !titan.tensor<f32[seq = 8]> {titan.frozen, titan.param = "g"}
@@ -48,7 +48,7 @@ func.func @train(%real: !t {titan.input = "real"},
 !s = !titan.tensor<f32[]>
 
 // Parameters of one loss with several periods: a turn for each set of them that is due in one step. The
-// sum of losses is computed anew; a parameter without losses minimises the sum of all, and comes first.
+// sum of losses is computed again; a parameter without losses minimises the sum of all losses, and its turn comes first.
 // CHECK-LABEL: func.func @train.all
 // CHECK-SAME: {titan.param = "a", titan.updated_by = @sgd}
 // CHECK-SAME: {titan.frozen, titan.param = "b"}
@@ -89,7 +89,7 @@ func.func @train(%a: !t {titan.param = "a", titan.updated_by = @sgd},
 
 !s = !titan.tensor<f32[]>
 
-// Without losses and periods there is one program; other programs stay.
+// Without losses and periods there is one train program; other programs do not change.
 // CHECK-LABEL: func.func @train(
 // CHECK-SAME: titan.program = "train"}
 // CHECK-LABEL: func.func @eval(

@@ -28,7 +28,7 @@ func.func @logits(%x: !titan.tensor<f32[a = 3]> {titan.param = "w"}) attributes 
 
 // -----
 
-// Without --titan-sequentialize-copies, results must not exchange allocations.
+// Without --titan-sequentialize-copies, results must not exchange their allocations.
 // expected-error@+1 {{results 0 and 1 exchange allocations}}
 func.func @train(%p: !titan.tensor<f32[x = 4]> {titan.param = "p"}, %q: !titan.tensor<f32[x = 4]> {titan.param = "q"})
     -> (!titan.tensor<f32[x = 4]> {titan.updates = 0}, !titan.tensor<f32[x = 4]> {titan.updates = 1})

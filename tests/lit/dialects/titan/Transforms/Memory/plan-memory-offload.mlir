@@ -12,7 +12,7 @@
 // BOTH-SAME: #titan.allocation<"lr", {{[^#]*}}, 0 to 0>
 // NONE-NOT: on "host"
 
-// The update writes over its operands, wherever they are.
+// An update overwrites its operands in place, in memory of the host or of the device.
 // CHECK: titan.add {{.*}}titan.result_allocs = [#titan.alloc_ref<persistent 1>]
 // CHECK: titan.sub {{.*}}titan.result_allocs = [#titan.alloc_ref<persistent 0>]
 !t = !titan.tensor<f32[x = 8]>

@@ -31,7 +31,7 @@ func.func @backward(%x: !row {titan.input = "x"}, %ws: !stack {titan.param = "ws
 
 // -----
 
-// A stack with later reads has no stack overlap, nor a stack of which the body reads another slot.
+// A stack that is read later has no stack overlap; neither has a stack whose other slots the body reads.
 !row = !titan.tensor<f32[x = 4]>
 !stack = !titan.tensor<f32[layers = 3, x = 4]>
 // CHECK-LABEL: func.func @kept
@@ -52,7 +52,7 @@ func.func @kept(%x: !row {titan.input = "x"}, %r: !stack {titan.input = "r"}, %s
 
 // -----
 
-// A stack that only some iterations read has a slot for each of them.
+// A stack that only some iterations read has one slot for each of these iterations.
 !row = !titan.tensor<f32[x = 4]>
 !some = !titan.tensor<f32[layers.x2 = 2 of layers, x = 4]>
 !stack = !titan.tensor<f32[layers = 4, x = 4]>

@@ -5,7 +5,7 @@
 !y = !titan.tensor<f32[y = 4]>
 !i = !titan.tensor<i64[]>
 
-// Two parameters are swapped; a third is unchanged and needs no copy.
+// Two parameters are swapped, so one of them is copied first; a third parameter is unchanged and needs no copy.
 // CHECK-LABEL: func.func @swap
 // CHECK: %[[Q:.*]] = titan.copy %arg1
 // CHECK: %[[P:.*]] = titan.copy %arg0
@@ -15,7 +15,7 @@ func.func @swap(%p: !t {titan.param = "p"}, %q: !t {titan.param = "q"}, %r: !t {
   return %q, %p, %r : !t, !t, !t
 }
 
-// An output is the value before the update, through a view.
+// An output is the value before the update, read through a view, so it is copied first.
 // CHECK-LABEL: func.func @shown
 // CHECK: %[[NEW:.*]] = titan.neg %arg0
 // CHECK: %[[VIEW:.*]] = titan.rename %arg0
@@ -28,7 +28,7 @@ func.func @shown(%p: !t {titan.param = "p"}) -> (!t {titan.updates = 0}, !y {tit
   return %0, %1 : !t, !y
 }
 
-// In a repeat, an iteration argument becomes another one.
+// In a repeat, one iteration argument becomes another one, so it is copied first.
 // CHECK-LABEL: func.func @carried
 // CHECK: ^bb0(%{{.*}}, %[[X:[^:]*]]: {{.*}}, %[[OLD:[^:]*]]: {{.*}}):
 // CHECK: %[[NEXT:.*]] = titan.add %[[X]], %[[OLD]]

@@ -156,7 +156,7 @@ module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "lay
 
 // -----
 
-// There are two memories.
+// An allocation is in memory of the device or of the host; there is no third memory.
 // expected-error@+1 {{allocation "a" is on "disk", which is not a memory; the only one is "host"}}
 module attributes {titan.persistent = [#titan.allocation<"a", !titan.tensor<f32[x = 8]>, 0 to 0 on "disk">]} {
 }
@@ -187,7 +187,7 @@ module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "lay
 
 // -----
 
-// It cannot be written as one range.
+// A tensor that is stored block by block cannot be written as one range, either.
 !a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {shard}>>
 !whole = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}]>>
 module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "layers">]} {
@@ -220,7 +220,7 @@ module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "lay
 
 // -----
 
-// The function has no plan.
+// A function without a plan is refused.
 !t = !titan.tensor<f32[a = 2]>
 // expected-error@+1 {{has no list of tensor allocations as titan.transient}}
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {titan.program = "train"} {

@@ -40,7 +40,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
 
 // -----
 
-// A consumed stack has no later reads.
+// A consumed stack is read after the repeat.
 !row = !titan.tensor<f32[x = 2]>
 !stack = !titan.tensor<f32[layers = 3, x = 2]>
 func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -> (!row {titan.output = "y"}, !stack {titan.output = "t"}) attributes {
@@ -81,7 +81,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
 
 // -----
 
-// The repeat does not write to a consumed stack.
+// The repeat writes to a consumed stack.
 !row = !titan.tensor<f32[x = 2]>
 !stack = !titan.tensor<f32[layers = 3, x = 2]>
 func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -> (!row {titan.output = "y"}, !stack {titan.output = "t"}) attributes {

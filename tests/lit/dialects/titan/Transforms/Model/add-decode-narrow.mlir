@@ -71,7 +71,7 @@ func.func @logits(%t: !t {titan.input = "tokens"}, %table: !titan.tensor<f32[voc
 !k = !titan.tensor<f32[batch = 1, seq = 8, heads = 2, head = 4]>
 !lse = !titan.tensor<f32[batch = 1, seq = 8, heads = 2]>
 
-// Rows that are as wide as the keys are not narrower: ordinary attention stays as it is.
+// Rows as wide as the keys are not narrower, so ordinary attention does not change.
 // CHECK: func.func @decode(
 // CHECK-SAME: !titan.tensor<f32[batch = 1, seq = 8, heads = 2, head = 4]> {titan.cache = "k"}
 // CHECK: titan.attention {{.*}} head "head"

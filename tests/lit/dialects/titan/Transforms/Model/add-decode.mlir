@@ -6,7 +6,7 @@
 !w = !titan.tensor<f32[layers = 3, head = 4]>
 !lse = !titan.tensor<f32[batch = 1, seq = 8]>
 
-// Rows of other positions stay away: values have the positions of the chunk alone. A positional
+// @prefill and @decode compute only the rows of their chunk: values have the positions of the chunk alone. A positional
 // operation gets the position, a parameter with a row per position is sliced, and the caches of a repeat
 // are scanned and stacked. Keys are values here, so they have one cache.
 // CHECK: func.func @logits
@@ -35,7 +35,7 @@
 // CHECK: titan.yield %[[A]]#0, %[[KS]]
 // CHECK: return %[[Y]]#0, %[[Y]]#1
 //
-// With slots, each text has a position of its own, and rows of learned positions have the dimension of slots.
+// With slots, each text has its own position, and rows of learned positions have the dimension of slots.
 // @admit copies the caches of one text.
 // BATCH: func.func @decode_batch
 // BATCH-SAME: (%[[T:.*]]: !titan.tensor<i64[batch.slots = 3, seq = 1]> {titan.input = "tokens"}
@@ -75,8 +75,8 @@ module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positio
 
 !x = !titan.tensor<f32[batch = 1, seq = 8, head = 4]>
 
-// Positions without inputs: a table of the chunk's positions. Sizes without a divisor up to the limit
-// have no prefill but for one position.
+// Positions without inputs: a table of the chunk's positions. The size 7 has no divisor from 2 to the limit 4, so
+// there is no @prefill.
 // CHECK: func.func @logits
 // CHECK-NOT: func.func @prefill
 // CHECK: func.func @decode
@@ -95,7 +95,7 @@ module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positio
 
 !x = !titan.tensor<f32[batch = 1, seq = 8]>
 
-// A sum along the sequence is no causal operation that a cache serves.
+// A sum along the sequence reads earlier positions, but is not a causal operation, so caches cannot serve it.
 // CHECK: func.func @logits
 // CHECK-SAME: titan.uncached = "model.titan:12: cumulative_sum relates positions to one another"
 // CHECK-NOT: func.func @decode
@@ -184,7 +184,7 @@ module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positio
 
 !t = !titan.tensor<i64[batch = 1, seq = 8]>
 
-// The number of a sample is no part of a text, so there are no slots.
+// The index of a sample does not belong to its text, so there are no slots.
 // CHECK: func.func @logits
 // BATCH: func.func @decode
 // BATCH-NOT: @decode_batch
@@ -220,7 +220,7 @@ module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positio
 !t = !titan.tensor<i64[batch = 1, seq = 8]>
 !r = !titan.tensor<i64[seq = 8]>
 
-// Positions that go through the iterations of a repeat have no slots.
+// Positions as iteration arguments of a repeat cannot differ by slot, so there are no slots.
 // CHECK: func.func @logits
 // BATCH: func.func @decode
 // BATCH-NOT: @decode_batch
@@ -241,7 +241,7 @@ module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positio
 
 !t = !titan.tensor<i64[batch = 1, seq = 8]>
 
-// The pass has run already.
+// The pass does not run twice on a module.
 // CHECK: func.func @decode
 // CHECK-NOT: func.func @prefill
 module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
@@ -306,7 +306,7 @@ module attributes {titan.data_dims = #titan.data_dims<samples = "sentence", posi
 !t = !titan.tensor<i64[batch = 1, seq = 8]>
 !s = !titan.tensor<i64[first = 1, second = 1, seq = 8]>
 
-// Slots have no name that an operation could split.
+// The compiler's dimension of slots cannot be split by an operation, so there are no slots.
 // CHECK: func.func @logits
 // BATCH: func.func @decode
 // BATCH-NOT: @decode_batch

@@ -1,6 +1,6 @@
 // RUN: titan-opt %s --titan-check-indices | FileCheck %s
 
-// Indices are checked unless their bounds fit.
+// Indices get a check unless their bounds are known to fit.
 !table = !titan.tensor<f32[rows = 8, embed = 2]>
 !at = !titan.tensor<i64[seq = 4]>
 !row = !titan.tensor<f32[seq = 4, embed = 2]>
@@ -12,7 +12,7 @@ module attributes {titan.sizes = {vocab = 8 : i64}} {
 // CHECK-NOT: check_index
 // CHECK: return
 func.func @known(%table: !table, %tokens: !at {titan.input = "tokens"}) -> (!row, !row, !row, !row, !table) {
-  // The runtime bounds tokens.
+  // The runtime checks tokens when it reads them, so indices by tokens need no check.
   %a = titan.gather %table along "rows" at %tokens : (!table, !at) -> !row
   %places = titan.iota : !at
   %b = titan.gather %table along "rows" at %places : (!table, !at) -> !row
@@ -52,7 +52,7 @@ func.func @unknown(%table: !table, %tokens: !at {titan.input = "tokens"}, %other
   // CHECK: %[[OTHER:.*]] = titan.check_index %{{.*}} along "rows" size 8
   // CHECK: titan.gather %{{.*}} along "rows" at %[[OTHER]]
   %b = titan.gather %table along "rows" at %other : (!table, !at) -> !row
-  // A negative index.
+  // An index may be negative, so it gets a check.
   // CHECK: %[[LAST:.*]] = titan.sub
   // CHECK: titan.check_index %[[LAST]] along "rows" size 8
   %last = titan.sub %tokens, %one : (!at, !number) -> !at
@@ -60,7 +60,7 @@ func.func @unknown(%table: !table, %tokens: !at {titan.input = "tokens"}, %other
   return %a, %b, %c : !row, !row, !table
 }
 
-// The iteration index fits or not; a checked index is in memory.
+// The index of a repeat gets a check unless it fits; a checked index is in memory.
 // CHECK-LABEL: func.func @counted
 func.func @counted(%table: !table, %x: !titan.tensor<f32[embed = 2]>) -> !titan.tensor<f32[embed = 2]> {
   // CHECK: titan.repeat <few = 8>

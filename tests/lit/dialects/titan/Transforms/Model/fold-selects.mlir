@@ -52,7 +52,7 @@ func.func @undecided(%labels: !at {titan.input = "label"}, %tokens: !at {titan.i
   return %a, %b, %c : !at, !at, !at
 }
 
-// A select that expands its choice has no operand of its type.
+// A select that expands the chosen operand cannot fold to it, because their types differ.
 // CHECK-LABEL: func.func @expanded
 // CHECK: titan.select
 func.func @expanded(%labels: !at {titan.input = "labels"}) -> !row {
@@ -64,7 +64,7 @@ func.func @expanded(%labels: !at {titan.input = "labels"}) -> !row {
   return %counts : !row
 }
 
-// Other uses of a comparison keep it.
+// A comparison with other uses stays.
 // CHECK-LABEL: func.func @used
 // CHECK: %[[NEGATIVE:.*]] = titan.compare lt
 // CHECK-NOT: titan.select

@@ -29,7 +29,7 @@ func.func @sums(%h: !h, %w: !w2, %i: !i) -> !x {
   return %y : !x
 }
 
-// Gathered rows of a table are no matrices: a gather is cheaper than a product per row of the table.
+// Gathered rows of a table are not matrices: a gather is cheaper than a product per row of the table.
 // CHECK-LABEL: func.func @embedding
 func.func @embedding(%table: !titan.tensor<f32[vocab = 16, embed = 4]>, %w: !titan.tensor<f32[embed = 4, ffn = 6]>, %t: !titan.tensor<i64[seq = 8]>)
     -> !titan.tensor<f32[seq = 8, ffn = 6]> {

@@ -5,7 +5,7 @@
 !n = !titan.tensor<i64[]>
 !b = !titan.tensor<i1[]>
 
-// A quotient of sums is computed once, from the averages of both. Outputs with one argument in common share it.
+// A quotient of sums is computed once, from the averages of both sums. Outputs with an argument in common share it.
 // CHECK-LABEL: titan.scalar_function @evaluation.loss
 // CHECK-SAME: {titan.batch_values = ["batch.0", "batch.1"], titan.evaluates = "loss"}
 // CHECK: ^bb0(%[[SUM:.*]]: !titan.tensor<f64[]>, %[[COUNT:.*]]: !titan.tensor<f64[]>):
@@ -34,7 +34,7 @@ func.func @eval(%x: !x {titan.input = "x"}, %w: !x {titan.input = "w"})
 !x = !titan.tensor<f32[batch = 4]>
 !s = !titan.tensor<f32[]>
 
-// Sums, differences and constant factors commute with an average: these outputs stay. So do those of other programs.
+// Sums, differences and constant factors commute with an average, so these outputs stay; so do the outputs of other programs.
 // CHECK-LABEL: func.func @eval
 // CHECK-SAME: -> (!titan.tensor<f32[]> {titan.output = "loss"}, !titan.tensor<f32[]> {titan.output = "loss.a"})
 // CHECK-LABEL: func.func @train
@@ -64,8 +64,8 @@ func.func @train(%x: !x {titan.input = "x"}) -> (!s {titan.output = "loss"}) att
 !n = !titan.tensor<i64[]>
 !b = !titan.tensor<i1[]>
 
-// The function computes in f64: constants, conditions and conversions, also of integers. What stays an output of each
-// batch is an argument by its name.
+// The function computes in f64: constants, conditions and conversions, also of integers. An output that each batch returns
+// is an argument under its name.
 // CHECK-LABEL: titan.scalar_function @evaluation.metric.rate
 // CHECK-SAME: titan.batch_values = ["batch.0", "loss"]
 // CHECK: ^bb0(%[[COUNT:.*]]: !titan.tensor<f64[]>, %[[LOSS:.*]]: !titan.tensor<f64[]>):
@@ -95,7 +95,7 @@ func.func @eval(%x: !x {titan.input = "x"}, %i: !i {titan.input = "i"})
 !s = !titan.tensor<f32[]>
 !b = !titan.tensor<i1[]>
 
-// A value with many users is analysed once, also one that conditions share: each path to it would take years.
+// A value with many users is analysed once, also a value that conditions share: an analysis of each path would take years.
 // CHECK-LABEL: titan.scalar_function @evaluation.metric.last
 // CHECK-SAME: titan.batch_values = ["batch.0"]
 func.func @eval(%x: !x {titan.input = "x"}) -> (!s {titan.output = "metric.last"}) attributes {titan.program = "eval"} {

@@ -12,7 +12,7 @@ func.func @train(%x: !s) -> (!s {titan.output = "loss"}) attributes {titan.progr
 
 !s = !titan.tensor<f32[]>
 
-// (M1) The optimizer adds its states later.
+// (M1) An optimizer state, which only a later phase may add.
 // expected-error @below {{(M1) argument 0 has `titan.state` already}}
 func.func @train(%m: !s {titan.state = "m.w"}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {
@@ -53,7 +53,7 @@ func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.i
   return %w : !s
 }
 
-// (M3) The same name, another type.
+// (M3) A parameter with different types in two programs.
 // expected-error @below {{(M3) parameter "w" has another type than in @train}}
 func.func @logits(%w: !t {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> !t
     attributes {titan.program = "logits"} {
@@ -70,7 +70,7 @@ func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.i
   return %w : !s
 }
 
-// (M3) Trained in one program, frozen in the other.
+// (M3) A parameter that is trained in one program and frozen in another.
 // expected-error @below {{(M3) parameter "w" has another titan.frozen than in @train}}
 func.func @logits(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>, titan.frozen}) -> !s
     attributes {titan.program = "logits"} {
@@ -92,7 +92,7 @@ func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.i
 
 !s = !titan.tensor<f32[]>
 
-// (M4) A result that is no loss.
+// (M4) A result of a training step that is not a loss.
 // expected-error @below {{(M4) has a result that is neither a loss nor a metric nor the next value of a buffer: 0}}
 func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> !s
     attributes {titan.program = "train"} {
@@ -115,7 +115,7 @@ func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.in
 
 !s = !titan.tensor<f32[]>
 
-// (M4) An update of a parameter, which is the optimizer's.
+// (M4) An update of a parameter, which only the optimizer may add.
 // expected-error @below {{(M4) updates argument 0 1 times, expected 0}}
 func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
     -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train"} {
@@ -156,7 +156,7 @@ func.func @logits(%b: !s {titan.param = "b", titan.init = #titan.init<constant, 
 
 !s = !titan.tensor<f32[]>
 
-// (M4) A term of the loss without the sum.
+// (M4) A named loss without the sum of all losses.
 // expected-error @below {{(M4) has no result titan.output = "loss"}}
 func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>})
     -> (!s {titan.output = "loss.z"}) attributes {titan.program = "train"} {
@@ -179,7 +179,7 @@ func.func @train(%w: !s {titan.param = "w", titan.updated_by = @descent, titan.i
 
 !t = !titan.tensor<f32[seq = 2]>
 
-// (M4) A loss per token is no scalar.
+// (M4) A loss per token is not a scalar.
 // expected-error @below {{(M4) has the output "loss" of type '!titan.tensor<f32[seq = 2]>', expected a floating-point scalar}}
 func.func @train(%w: !t {titan.param = "w", titan.updated_by = @descent, titan.init = #titan.init<constant, [1.0]>}) -> (!t {titan.output = "loss"})
     attributes {titan.program = "train"} {
@@ -190,7 +190,7 @@ func.func @train(%w: !t {titan.param = "w", titan.updated_by = @descent, titan.i
 
 !s = !titan.tensor<f32[]>
 
-// (M5) No optimizer.
+// (M5) A trained parameter without an optimizer.
 // expected-error @below {{(M5) parameter "w" has no `titan.updated_by`}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {
@@ -212,7 +212,7 @@ func.func @shape(%x: !t) -> !t {
 
 !i = !titan.tensor<i64[]>
 
-// (M1) The seed of random tensors has no second role.
+// (M1) The seed of random tensors with a second role.
 // expected-error @below {{(M1) argument 0 has 2 roles, expected 1}}
 func.func @train(%step: !i {titan.scalar = "step", titan.input = "step"}) -> (!i {titan.output = "loss"})
     attributes {titan.program = "train"} {

@@ -108,7 +108,7 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"},
   return %v64 : !s
 }
 
-// AdamW of a number, which serves parameters of any dimensions.
+// AdamW as a function of scalars, which applies to parameters of any dimensions.
 func.func private @adamw(%p: !titan.tensor<f32[]> {titan.operand = "parameter"}, %g: !titan.tensor<f32[]> {titan.operand = "gradient"},
     %lr: !titan.tensor<f32[]> {titan.scalar = "lr"}, %step: !titan.tensor<f32[]> {titan.scalar = "step"},
     %m: !titan.tensor<f32[]> {titan.state = "m"}, %v: !titan.tensor<f32[]> {titan.state = "v"})

@@ -1,5 +1,5 @@
-// Attention spelled out, and dimensions split, merged, cut, padded and renamed: every operation that the
-// decoder leaves out. It has no mesh; tests put one in front.
+// Attention spelled out, and dimensions split, merged, cut, padded and renamed: every operation that
+// decoder.mlir lacks. It has no mesh; tests prepend one.
 !tokens = !titan.tensor<i64[batch = 8, seq = 8]>
 !table = !titan.tensor<f32[vocab = 16, embed = 16]>
 !layers_w = !titan.tensor<f32[layers = 2, embed = 16, heads = 4, head = 4]>
@@ -35,7 +35,7 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"}, %labels: !tokens {ti
     attributes {titan.program = "train", titan.clip = 1.0 : f64} {
   %0 = titan.gather %table along "vocab" at %tokens : (!table, !tokens) -> !x
   %x0 = titan.sharding_constraint %0 : !x -> !x
-  // Values that the repeat uses and operations outside of it define: a mask, and a parameter whose gradient is carried.
+  // Values that the repeat uses and operations outside of it define: a mask, and a parameter whose gradient is an iteration argument.
   %i = titan.iota : !i
   %j = titan.iota : !j
   %mask = titan.compare ge, %i, %j : (!i, !j) -> !mask
@@ -84,7 +84,7 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"}, %labels: !tokens {ti
   return %loss : !s
 }
 
-// AdamW of a number, which serves parameters of any dimensions.
+// AdamW as a function of scalars, which applies to parameters of any dimensions.
 func.func private @adamw(%p: !titan.tensor<f32[]> {titan.operand = "parameter"}, %g: !titan.tensor<f32[]> {titan.operand = "gradient"},
     %lr: !titan.tensor<f32[]> {titan.scalar = "lr"}, %step: !titan.tensor<f32[]> {titan.scalar = "step"},
     %m: !titan.tensor<f32[]> {titan.state = "m"}, %v: !titan.tensor<f32[]> {titan.state = "v"})
