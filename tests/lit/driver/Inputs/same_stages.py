@@ -1,4 +1,5 @@
-"""same_stages.py SCHEDULE INFO: whether `titanc schedule FILE` and `titanc info FILE --json` agree."""
+"""Whether `titanc schedule FILE` and `titanc info FILE --json` report equal memory and FLOPs of stages:
+same_stages.py SCHEDULE INFO, with files of both outputs."""
 import json
 import sys
 
