@@ -20,7 +20,7 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.titan_binary_dir, "tests", "lit")
 
 config.substitutions += [
-    # A module holds the text that it was made from, where checks would find themselves.
+    # A printed module contains its source text, whose check lines would otherwise match themselves.
     ("%without_text", "sed 's/titan.source = \"[^\"]*\"//'"),
     ("%examples", os.path.join(config.titan_source_dir, "examples")),
     ("%stdlib", os.path.join(config.titan_source_dir, "stdlib")),
@@ -39,7 +39,7 @@ for tool in TITAN_TOOLS:
     if os.path.exists(os.path.join(config.titan_tools_dir, tool)):
         config.available_features.add(tool)
 
-# Diagnostics are compared as text: no colours, no language of the machine.
+# Diagnostics are compared as text: no colours, no locale of the machine.
 config.environment["LC_ALL"] = "C"
 config.environment["NO_COLOR"] = "1"
 # titanc compiles and caches programs: into the build folder, never into the user's home.
@@ -48,7 +48,7 @@ for name in ("CC", "CXX", "CCACHE_DIR", "OMP_NUM_THREADS", "HOME"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
-# Passes that break programs (tests/faults).
+# Plugin with passes that insert faults into programs (tests/faults).
 faults = os.path.join(config.titan_binary_dir, "lib", "libtitan-faults.so")
 if os.path.exists(faults):
     config.available_features.add("titan-faults")

@@ -16,13 +16,13 @@ func.func @train(%q: !q {titan.input = "q"} loc("q"), %k: !k {titan.input = "k"}
                  %qt: !qt {titan.input = "qt"} loc("qt"), %vt: !vt {titan.input = "vt"} loc("vt"),
                  %ids: !ids {titan.input = "ids"} loc("ids"))
     -> (!q {titan.output = "y"}, !yt {titan.output = "yt"}) attributes {titan.program = "train"} {
-  // The usual order needs no strides. Working memory is planned; kernels on devices have none.
+  // The usual order of dimensions needs no strides. Scratch is planned; kernels on devices have none.
   // CHECK: attention(ctx, q_, key_, key_, y_, {{.*}},
   // CHECK-NEXT: {.outer = batch_, .queries = seq_, .keys = seq_, .kvHeads = kv_, .group = group_,
   // CHECK-NEXT: .head = head_, .valueHead = head_, .scale = 0.5, .causal = true, .scratch = transient<double>(ctx, [[SCRATCH:[0-9]+]])});
   // CUDA: .scale = 0.5, .causal = true});
   %y, %lse = titan.attention %q, %k, %k along "seq" head "head" {scale = 0.5, causal} : (!q, !k, !k) -> (!q, !lse) loc("y")
-  // Any other is described, and so are the parts of the mask.
+  // Any other order is described by strides, and the terms of the mask are described, too.
   // CHECK: attention(ctx, qt_, key_, vt_, yt_, {{.*}},
   // CHECK-NEXT: {.outer = batch_, .queries = seq_, .keys = seq_, .kvHeads = kv_, .group = group_,
   // CHECK-NEXT: .head = head_, .valueHead = wide_, .scale = 0.5, .window = 3, .softCap = 20.0, .documents = ids_, .scratch = transient<double>(ctx, {{[0-9]+}}), .q = {seq_ * kv_, kv_, 1, batch_ * seq_ * kv_, group_ * batch_ * seq_ * kv_}, .v = {1, wide_ * batch_, seq_ * wide_ * batch_, 0, batch_},

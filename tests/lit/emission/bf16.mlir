@@ -1,7 +1,7 @@
 // RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
 
-// bf16 is a type of memory: loaded as float, computed with in float and rounded where a value is defined, by
-// its store or, where it stays in a register, by hand. Sums are float until they are complete.
+// bf16 is a memory type: elements are loaded as float, computed in float, and every defined value is rounded, by
+// its store or, if the value stays in a register, explicitly. Sums are float until they are complete.
 
 !row = !titan.tensor<bf16[seq = 512]>
 !x = !titan.tensor<bf16[seq = 512, embed = 64]>
@@ -21,7 +21,7 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %w: !w {titan.param = "w"}
   %a = titan.exp %x : !x -> !x loc("a")
   // CHECK: b_[i] = float(float(a_[i]));
   %b = titan.cast %a : !x -> !wide loc("b")
-  // A constant has the digits of its type; what the row keeps is rounded as in memory.
+  // A constant has the digits of its type; row buffers hold values that are rounded as in memory.
   // CHECK: alignas(64) float e_row_[embed_];
   // CHECK: float sum_ = float(0);
   // CHECK: const float e_at_ = float(bf16(tm::exp(float(x_[row * embed_ + i]))));
@@ -37,7 +37,7 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %w: !w {titan.param = "w"}
     %p = titan.gather %x along "embed" at %ids : (!x, !titan.tensor<i64[seq = 512]>) -> !row loc("picked")
     titan.yield %m, %p : !x, !row
   }
-  // A product is rounded to what the result is.
+  // A product is rounded to the type of the result.
   // CHECK: bf16 *y_ = {{.*}}<bf16>(ctx,
   // CHECK: gemm(ctx, x_, w_, y_,
   %y = titan.contract %x, %w : (!x, !w) -> !y loc("y")

@@ -2,8 +2,8 @@
 // RUN: titan-translate --titan-to-cpp %t.mlir | FileCheck %s
 // RUN: titan-translate --titan-to-cuda %t.mlir | FileCheck %s
 
-// A check walks the indices of this rank once, before they are used, against the whole dimension without padding. It
-// copies nothing. A rotation in a loop over chunks starts where the chunk does.
+// A check reads the indices of this rank once, before their use, and compares them with the size of the dimension without padding. A check
+// copies nothing. A rotation in a loop over chunks starts at the first position of the chunk.
 
 dist.mesh @mesh [#dist.axis<tp = 2>]
 !table = !titan.tensor<f32[rows = 28, embed = 4], <[{tp}, {}]>>

@@ -31,7 +31,7 @@ func.func @train(%x: !split {titan.input = "x"}, %w: !stored {titan.param = "w"}
   %s = dist.reduce_scatter %p over ["tp"] : !partial -> !split loc("s")
   // CHECK: allToAll(ctx, over<mesh::tp_>(), DType::F32, s_, c_, batch_shard_, embed_, 1, seq_tp_, 1, true);
   %c = dist.all_to_all %s over ["tp"] : !split -> !columns loc("c")
-  // Flat storage is gathered with its padding, for which the allocation has room.
+  // Flat storage is gathered with its padding, which the allocation includes.
   // CHECK: allGather(ctx, over<mesh::shard_>(), DType::F32, w_, v_, 1, part_embed_ffn_, 1);
   %v = dist.all_gather %w over ["shard"] : !stored -> !weight loc("v")
   %d = dist.make_partial %v over ["shard"] : !weight -> !weightpart loc("d")

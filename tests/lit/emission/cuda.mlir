@@ -1,7 +1,7 @@
 // RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cuda | FileCheck %s
 
-// On a device the same nests are kernels: a thread an element, or a block a row where something is
-// reduced along it.
+// On a device the same loop nests are kernels: one thread per element, or one block per row if the nest
+// reduces along the row.
 
 !row = !titan.tensor<f32[seq = 512]>
 !hidden = !titan.tensor<f32[seq = 512, embed = 64]>
@@ -40,8 +40,8 @@ func.func @train(%x: !hidden {titan.input = "x"}, %w: !titan.tensor<f32[embed = 
   return %b, %y, %top, %columns, %all : !hidden, !hidden, !row, !titan.tensor<f32[embed = 64]>, !titan.tensor<f32[]>
 }
 
-// A block's threads share the sums that a row keeps in a buffer: each clears, adds and rounds its
-// own, and what another one may still read is not cleared before all are there.
+// A block's threads share the sums in a row buffer: each clears, adds and rounds its
+// own elements, and a barrier precedes clearing elements that another thread may still read.
 // CHECK-LABEL: void run(Context &ctx) {
 // CHECK: __shared__ float sums_row_[b_];
 // CHECK-NEXT: __syncthreads();

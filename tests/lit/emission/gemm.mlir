@@ -19,7 +19,7 @@ func.func @train(%x: !hidden {titan.input = "x"}, %w: !weight {titan.param = "w"
   // CHECK-NEXT: {.m = batch_ * seq_, .n = heads_ * head_, .k = embed_,
   // CHECK-NEXT: .lda = embed_, .ldb = heads_ * head_, .ldc = heads_ * head_});
   %y = titan.contract %x, %w : (!hidden, !weight) -> !query loc("y")
-  // The data gradient takes the weight transposed.
+  // The data gradient is a product with the transposed weight.
   // CHECK: gemm(ctx, dy_, w_, dx_,
   // CHECK-NEXT: {.m = batch_ * seq_, .n = embed_, .k = heads_ * head_,
   // CHECK-NEXT: .transposeB = true, .lda = heads_ * head_, .ldb = heads_ * head_, .ldc = embed_});

@@ -8,7 +8,7 @@ dist.mesh @mesh [#dist.axis<cp = 2>]
 !half = !titan.tensor<f32[seq = 8, head = 4], <[{cp}, {}]>>
 !i = !titan.tensor<i64[], <[]>>
 
-// A cache is overwritten in place: the result has the memory of the argument, and one row is written.
+// A cache is overwritten in place: the result has the allocation of the argument, and one row is written.
 // Each rank writes the elements of its shard. Attention reads the position of its first query from memory,
 // on devices too.
 // CHECK-LABEL: namespace decode_ {
@@ -38,7 +38,7 @@ func.func @decode(%x: !row {titan.input = "x"} loc("x"), %k: !all {titan.cache =
 !texts = !titan.tensor<f32[texts = 3, seq = 8, heads = 2, head = 4], <[{}, {}, {}, {}]>>
 !starts = !titan.tensor<i64[texts = 3], <[{}]>>
 
-// Each text is at a position of its own. Rotations by one position are computed once, for all heads.
+// Each text has its own position. Rotations by one position are computed once, for all heads.
 // CHECK-LABEL: namespace decode_batch_ {
 // CHECK: for (int64_t i = 0; i < texts_; ++i)
 // CHECK: tm::rotation(seq_at_ + starts_[i], 100.0,

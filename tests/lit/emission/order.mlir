@@ -12,11 +12,11 @@ dist.mesh @mesh [#dist.axis<shard = 2>]
 func.func @train(%x: !x {titan.input = "x"} loc("x"), %seed: !k {titan.scalar = "seed"} loc("seed"))
     -> (!x {titan.output = "u"}, !x {titan.output = "chunk"}, !v {titan.output = "values"}, !x {titan.output = "sums"}, !i {titan.output = "slots"}, !x {titan.output = "put"})
     attributes {titan.program = "train"} {
-  // A random number is that of the element's place in the whole tensor.
+  // A random number depends on the index of its element in the whole tensor.
   // CHECK: u_[{{.*}}] = tm::uniform<float>(0x{{[0-9a-f]+}}ull, i + batch_shard_start_ * (16 * 8), seed_at_);
   // CUDA: tm::uniform<float>(0x{{[0-9a-f]+}}ull, i + batch_shard_start_ * (16 * 8), seed_at_)
   %u = titan.random uniform "u.0" keys(%seed) : (!k) -> !x loc("u")
-  // One of a chunk is that of its place in the uncut tensor.
+  // A random number of a chunk depends on the index in the tensor that is not cut.
   // CHECK: tm::uniform<float>(0x{{[0-9a-f]+}}ull, i * (64 * 8) + j + batch_shard_start_ * (64 * 8) + int64_t([[AT:seed_at_[0-9]+_]]) * 8 + int64_t([[AT]]) * 512, [[AT]])
   // CUDA: tm::uniform<float>(0x{{[0-9a-f]+}}ull, i * (64 * 8) + j + batch_shard_start_ * (64 * 8) + int64_t([[AT:seed_at_[0-9]+_]]) * 8 + int64_t([[AT]]) * 512, [[AT]])
   %part = titan.random uniform "u.0" keys(%seed) from(%seed, %seed) of [#titan.dim<seq = 64>, #titan.dim<batch = 24>] : (!k, !k, !k) -> !x loc("chunk")
@@ -31,7 +31,7 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %seed: !k {titan.scalar = 
   // CHECK-NEXT: total += x_[{{.*}}(seq_ - 1 - seq_at_){{.*}}];
   // CHECK-NEXT: sums_[{{.*}}(seq_ - 1 - seq_at_){{.*}}] = float(total);
   %sums = titan.cumulative_sum %x along "seq" {reverse} : !x -> !x loc("sums")
-  // Each thread counts one index.
+  // Threads divide the counted indices: each thread counts the occurrences of one index.
   // CHECK: tm::fill(ctx, slots_, batch_shard_ * seq_ * chosen_, int64_t(0));
   // CHECK: for (int64_t i = 0; i < batch_shard_; ++i) {
   // CHECK-NEXT: for (int64_t j = 0; j < 8; ++j) {
@@ -42,7 +42,7 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %seed: !k {titan.scalar = 
   // CUDA: tm::launch(ctx, batch_shard_ * 8
   // CUDA: int64_t count = 0;
   %slots = titan.cumulative_count %indices along "experts" size 8 over ["seq", "chosen"] : !i -> !i loc("slots")
-  // Indices that vary in every dimension of the result: threads share those.
+  // The indices of a scatter vary along all other dimensions of the result: threads divide these dimensions.
   // CHECK: tm::fill(ctx, put_,
   // CHECK: const int64_t at = {{.*}}[
   // CHECK-NEXT: if (at >= 0 && at < experts_)

@@ -1,6 +1,6 @@
 // RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
 
-// A renamed slice is read from its operand; a pad reads it under its own name.
+// A slice is copied from its operand at an offset; a pad reads the copy.
 
 !x = !titan.tensor<f32[seq = 4, embed = 8]>
 !part = !titan.tensor<f32[seq = 4, front = 2 of embed]>

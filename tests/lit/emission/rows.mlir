@@ -1,8 +1,8 @@
 // RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
 
-// Elementwise operations alone are one loop where memory is walked straight through, and rows where
-// an operand is repeated. In a fused region, operations share loops and rows keep what is needed
-// again.
+// Elementwise operations alone are one loop if all operands are contiguous, and loops over rows if
+// an operand is broadcast. In a fused region, operations share loops, and row buffers hold values that a later
+// loop reads.
 
 !row = !titan.tensor<f32[seq = 512]>
 !hidden = !titan.tensor<f32[seq = 512, embed = 64]>
@@ -39,7 +39,7 @@ func.func @train(%x: !hidden {titan.input = "x"} loc("x"), %w: !titan.tensor<f32
     %p = titan.gather %d along "embed" at %ids : (!hidden, !titan.tensor<i64[seq = 512]>) -> !row loc("picked")
     titan.yield %d, %p : !hidden, !row
   }
-  // A sum over the rows adds blocks of columns side by side.
+  // A sum over the rows adds blocks of columns.
   // CHECK: for (int64_t j0 = 0; j0 < embed_; j0 += 64) {
   // CHECK: tm::ColumnSums<float> total(width);
   // CHECK-NEXT: total.add(seq_, [&](int64_t i, int64_t j) { return y_[i * embed_ + (j0 + j)]; });

@@ -2,7 +2,7 @@
 // RUN: titan-translate --titan-to-cpp %t.mlir | FileCheck %s
 // RUN: titan-translate --titan-to-cuda %t.mlir | FileCheck %s --check-prefix=CUDA
 
-// Sums of many terms are computed in blocks, which are added in double (blocked_sum.h); sums of few are not.
+// Sums of many terms are computed in blocks, which are added in double (blocked_sum.h); sums of few terms are not.
 
 !row = !titan.tensor<f32[seq = 64]>
 !wide = !titan.tensor<f32[seq = 64, vocab = 1000]>
@@ -31,7 +31,7 @@ func.func @train(%x: !wide {titan.input = "x"} loc("x"), %q: !heads {titan.input
   // CUDA: total.add(x_[i * vocab_ + j]);
   // CUDA: rows_{{.*}}[i] = float(total.get());
   %rows = titan.reduce sum %x : !wide -> !row loc("rows")
-  // In a row, a number and what keeps a dimension.
+  // In a fused region: a scalar per row, and a sum per row that keeps one dimension.
   // CHECK: double [[S:s.*_]]total_ = 0;
   // CHECK: #pragma omp simd reduction(+:[[S]]part_)
   // CHECK: [[S]]part_ += tm::exp(
@@ -70,7 +70,7 @@ func.func @train(%x: !wide {titan.input = "x"} loc("x"), %q: !heads {titan.input
   // CUDA: total.add(x_[i * vocab_ + j]);
   // CUDA: table_[j + at * vocab_] += float(total.get());
   %table = titan.scatter %x along "rows" at %at : (!wide, !titan.tensor<i64[seq = 64]>) -> !table loc("table")
-  // An inner loop that is short is a block, and so one of several.
+  // A sum over two dimensions: each short inner loop is one block of the sum.
   // CHECK: double total = 0;
   // CHECK-NEXT: for (int64_t i = 0; i < seq_; ++i) {
   // CHECK-NEXT: float part = 0;
@@ -80,7 +80,7 @@ func.func @train(%x: !wide {titan.input = "x"} loc("x"), %q: !heads {titan.input
   return %rows, %fused, %kept, %table, %outer : !row, !row, !head, !table, !titan.tensor<f32[heads = 32]>
 }
 
-// The numbers that group updates by their row are planned; a few updates an element need none.
+// The memory for grouping updates by their row is planned; few updates per element need none.
 // RUN: FileCheck %s --check-prefix=MEMORY --input-file=%t.mlir
 // MEMORY-LABEL: func.func @train
 // MEMORY: #titan.allocation<"scatter_scratch", !titan.tensor<i64[seq = 64]{{.*}}>, [[NOW:.*]] to [[NOW]]>, #titan.allocation<"scatter_scratch", !titan.tensor<i64[rows = 10]{{.*}}>, [[NOW]] to [[NOW]]>

@@ -1,8 +1,8 @@
 // RUN: titan-interpret %s --lr 0.5 --steps 2 | FileCheck %s
 
-// AdamW as a function of numbers. The moments' bias corrections cancel in the first step, so the parameter
+// AdamW as a function of scalars. The moments' bias corrections cancel in the first step, so the parameter
 // moves by lr against the gradient's sign after decaying by lr * decay: 2 * (1 - 0.05) - 0.5. With a constant
-// gradient the corrected moments stay 1, so the second step does the same. State is fed back, `step` counts.
+// gradient the corrected moments stay 1, so the second step is equal. State is fed back, and `step` counts.
 !x = !titan.tensor<f64[]>
 !i = !titan.tensor<i64[]>
 // CHECK:      step 1

@@ -14,7 +14,7 @@
 // RIGHT: gradient w: agrees
 // WRONG: gradient w: DIFFERS
 
-// The loss counts elements less than 0, and w is 0: there is no slope. A steep slope is a slope.
+// The loss counts elements less than 0, and w is 0: a jump has no slope. A steep slope is accepted as a slope.
 // JUMP: gradient w: does not exist, the loss jumps
 
 // The loss is the sum of max(w, 0), and w is 0: every slope from 0 to 1 is right, and 4 is wrong.

@@ -1,5 +1,5 @@
 // RUN: titan-interpret %s --gather | FileCheck %s
-
+// Dimensions are renamed, split, merged, sliced and padded.
 !x = !titan.tensor<f64[seq = 4]>
 !pairs = !titan.tensor<f64[pair = 2, two = 2]>
 !wide = !titan.tensor<f64[seq = 2, embed = 2]>

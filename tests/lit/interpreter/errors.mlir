@@ -11,7 +11,7 @@
 // FILE: cannot read '{{.*}}none.safetensors': No such file or directory
 
 //--- parts.mlir
-// Two operands that hold different parts of one dimension.
+// Two operands that hold different shards of one dimension.
 // PARTS: error: 'titan.add' op matches different shards of dimension "x": [0, 2) and [0, 4)
 // PARTS: note: on rank 0: parts, parts.mlir:
 // RANKS: error: runs on 2 ranks, not on 4
@@ -24,7 +24,7 @@ func.func @parts(%v: !all {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0>}, %w: !s
 }
 
 //--- replicas.mlir
-// A reduction was forgotten: the type says that all ranks hold the same, and they do not.
+// A missing reduction: the type says that all ranks hold the same value, but they do not.
 // REPLICAS: error: value 0: replicas on ranks 0 and 1 differ at local element 0: 1 and 0
 dist.mesh @mesh [#dist.axis<a = 2>]
 !all = !titan.tensor<f64[x = 2], <[{}]>>
@@ -53,7 +53,7 @@ func.func @other(%v: !titan.tensor<f64[x = 3]>) -> () {
 }
 
 //--- absent.mlir
-// A collective over the wrong axes cannot give what its result type says.
+// A collective over the wrong axes cannot produce its result type.
 // ABSENT: error: 'dist.all_gather' op (C2) does not lead from
 dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 !all = !titan.tensor<f64[x = 4], <[{}]>>
@@ -64,7 +64,7 @@ func.func @absent(%v: !split {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0>}) -> 
 }
 
 //--- outside.mlir
-// An index of no element, here a negative one.
+// An index outside of the dimension, here a negative one.
 // OUTSIDE: error: index -1 is outside of `rows`, which has 3 elements
 func.func @outside(%i: !titan.tensor<i64[n = 2]> {titan.value = array<f64: 2.0, -1.0>}) -> !titan.tensor<i64[n = 2]> {
   %0 = titan.check_index %i along "rows" size 3 : !titan.tensor<i64[n = 2]> -> !titan.tensor<i64[n = 2]>

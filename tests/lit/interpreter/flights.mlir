@@ -7,7 +7,7 @@
 
 //--- right.mlir
 // Several values in one coalesced collective; results are available after the wait. The last layer
-// has no next one, so nothing is in flight after the repeat.
+// has no next layer, so nothing is in flight after the repeat.
 // RIGHT:      rank 0 value 0 = [1, 2]
 // RIGHT-NEXT: rank 1 value 0 = [1, 2]
 // RIGHT-NEXT: rank 0 value 1 = [3, 4]

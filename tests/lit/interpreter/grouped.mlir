@@ -10,7 +10,7 @@
 // The gradient of the table: products of rows, summed over the rows of each matrix.
 // CHECK:      value 1:
 // CHECK-NEXT: {{\[\[\[}}3, 3], [4, 4]], {{\[\[}}1, 1], [2, 2]]]
-// The same added to a tensor.
+// The same gradient, added to a tensor.
 // CHECK:      value 2:
 // CHECK-NEXT: {{\[\[\[}}4, 3], [4, 5]], {{\[\[}}11, 1], [2, 102]]]
 func.func @grouped(%x: !x {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0, 5.0, 6.0>},

@@ -5,7 +5,7 @@
 !s = !titan.tensor<f64[embed = 2, seq = 2]>
 !i = !titan.tensor<i64[]>
 
-// The range of each row.
+// One range for all rows.
 // CHECK:      value 0:
 // CHECK-NEXT: {{\[\[}}1, 9, 8, 4], [5, 7, 6, 8]]
 func.func @inserted(%s: !s {titan.value = array<f64: 9.0, 8.0, 7.0, 6.0>},
@@ -17,7 +17,7 @@ func.func @inserted(%s: !s {titan.value = array<f64: 9.0, 8.0, 7.0, 6.0>},
 
 !rows = !titan.tensor<i64[embed = 2]>
 
-// A range of its own for each row.
+// A separate range for each row.
 // CHECK:      value 0:
 // CHECK-NEXT: {{\[\[}}1, 2, 9, 8], [7, 6, 7, 8]]
 func.func @of_rows(%s: !s {titan.value = array<f64: 9.0, 8.0, 7.0, 6.0>},

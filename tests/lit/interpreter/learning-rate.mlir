@@ -1,10 +1,10 @@
-// The learning rate of a step: `optimizer.lr` of the run times its schedule, here the part of the steps that
-// are done; halved, as `decay` is the second of its words.
+// The learning rate of a step is `optimizer.lr` of the run times its schedule: here the fraction of the steps that
+// are done, halved because `decay` is the second of its words.
 // RUN: titan-interpret %s --steps 2 --learning-rates | FileCheck %s --check-prefix=RATES
 // RATES: step 1: 0.125{{$}}
 // RATES-NEXT: step 2: 0.25{{$}}
 
-// A step uses that rate, or the one of the command line.
+// A step uses this learning rate, or the one of the command line.
 // RUN: titan-interpret %s --steps 2 | FileCheck %s
 // CHECK: update p = 1.875{{$}}
 // CHECK: update p = 1.625{{$}}

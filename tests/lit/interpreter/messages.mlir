@@ -37,7 +37,7 @@ func.func @train(%v: !x {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0, 5.0, 6.0>}
 }
 
 //--- stages.mlir
-// Every stage runs a program of its own: activations forward, gradients backward. Started messages in
+// Every stage runs its own program: activations forward, gradients backward. Started messages in
 // opposite directions do not wait for each other.
 // STAGES:      rank 0 output y = [121]
 // STAGES-NEXT: rank 1 output y = [121]
@@ -71,7 +71,7 @@ func.func @last(%v: !x {titan.param = "v", titan.value = array<f64: 1.0, 10.0, 1
 }
 
 //--- cycle.mlir
-// Both ranks send before they receive.
+// Both ranks send before they receive, so each waits for the other.
 // CYCLE: error: deadlock: no rank can proceed
 // CYCLE-NEXT: rank 0 at one, cycle.mlir:10:3: dist.send of 1 f64 from rank 0 to rank 1
 // CYCLE-NEXT: rank 1 at two, cycle.mlir:15:3: dist.send of 1 f64 from rank 1 to rank 0

@@ -1,5 +1,5 @@
 // RUN: titan-interpret %s --gather | FileCheck %s
-
+// Sums, maxima and minima along one dimension, and a sum along both.
 !a = !titan.tensor<f64[i = 2, k = 3]>
 // CHECK:      value 0:
 // CHECK-NEXT: [6, -15]

@@ -1,6 +1,6 @@
 // RUN: titan-interpret %s --local | FileCheck %s
 
-// In step 1 of a ring over two ranks, each has the keys of the other. Scores are equal, so a result is the mean of the
+// In step 1 of a ring over two ranks, each rank has the keys of the other. Scores are equal, so a result is the mean of the
 // visible values. Rank 0 sees none: its result is 0 and its log-sum-exp minus infinity.
 dist.mesh @mesh [#dist.axis<cp = 2>]
 !q = !titan.tensor<f64[seq = 4, head = 1], <[{cp}, {}]>>

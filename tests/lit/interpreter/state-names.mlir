@@ -3,7 +3,7 @@
 // RUN: env LC_ALL=C sed 's/"update[.]m.w"/       "m.w"/; s/"state[.]m.w"/"other.m.w"/' %t.safetensors > %t-one.safetensors
 // RUN: titan-interpret %s --inputs %t-one.safetensors | FileCheck %s --check-prefix=ONE
 
-// A parameter `m.w` beside the moment `m` of a parameter `w`: printed and written under names of their own.
+// A parameter `m.w` beside the moment `m` of a parameter `w`: both are printed and written under different names.
 !x = !titan.tensor<f64[]>
 // CHECK:      update w = 2
 // CHECK-NEXT: update m.w = 4
@@ -12,7 +12,7 @@
 // READ:      update w = 3
 // READ-NEXT: update m.w = 5
 // READ-NEXT: state m.w = 20
-// A name without a prefix is the parameter's.
+// A name without a prefix is that of the parameter.
 // ONE:      update w = 3
 // ONE-NEXT: update m.w = 5
 // ONE-NEXT: state m.w = 10

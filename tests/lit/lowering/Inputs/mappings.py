@@ -31,8 +31,8 @@ def call(*command) -> str:
 
 
 def functions(program: Path, run: str) -> str:
-    """The meaning of the program: its functions, without mesh and maps, and the model's fingerprint, by which
-    a checkpoint is known."""
+    """The functions of the program, without mesh and axis rules, after the fingerprint of its model, which
+    identifies checkpoints."""
     text = call(TITANC, "--stop-after=model", program, "--train", run)
     fingerprint = re.search(r'titan.fingerprint = "([0-9a-f]{16})"', text).group(1)
     return fingerprint + text[text.index("  func.func"):]
@@ -51,7 +51,7 @@ def split_dims(file: Path, name: str) -> str:
 
 
 def check(file: Path, name: str, is_run: bool) -> int:
-    """Writes the program with every map, and compares."""
+    """Writes the program with every map and compares its functions with those without a map. Returns the number of maps."""
     base = f"one.{name}"
     end = "with {}" if is_run else "{ " + DATA + " }"
     text = f'import "{file}" as one\n\n'
