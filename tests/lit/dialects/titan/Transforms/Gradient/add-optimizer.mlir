@@ -253,7 +253,7 @@ func.func @train.fool(%a: !s {titan.param = "a", titan.updated_by = @falling, ti
 !t = !titan.tensor<f32[seq = 8]>
 !s = !titan.tensor<f32[]>
 
-// In a pipeline, each stage sums the squares of its own gradients before they meet those of others.
+// In a pipeline, each stage sums the squares of its gradients before the sums of all stages are added.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[W0:.*]] = titan.contract %[[DW:[^,]*]], %[[DW]]
 // CHECK: %[[W1:.*]] = titan.contract
