@@ -1,3 +1,5 @@
+// MatrixUnit (gemm/MatrixUnit.h) on AMX tiles: the bf16 products of attention on processors with
+// AMX.
 #include "gemm/AmxTiles.h"
 #include "gemm/MatrixUnit.h"
 
@@ -5,11 +7,13 @@ namespace titan::rt::amx {
 
 namespace {
 
+/// A float as high + low: its value rounded to bf16, and the rounded remainder.
 struct Split {
   __m256i high, low;
 };
 
-/// 16 floats as sums of two bf16; 0 in masked lanes, whatever the memory holds.
+/// 16 floats as sums of two bf16. Lanes outside `wanted`, and all lanes unless `isValid`, are 0 and
+/// are not read.
 Split split(const float *from, bool isValid, __mmask16 wanted) {
   const __m512 value = _mm512_maskz_loadu_ps(isValid ? wanted : 0, from);
   const __m256i high = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value));
@@ -17,18 +21,20 @@ Split split(const float *from, bool isValid, __mmask16 wanted) {
   return {high, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(_mm512_sub_ps(value, rounded)))};
 }
 
-__m512i pair(__m256i even, __m256i odd) {
+/// Interleaves the elements of two k-rows, as tiles expect them.
+__m512i interleave(__m256i even, __m256i odd) {
   return _mm512_or_si512(_mm512_cvtepu16_epi32(even),
                          _mm512_slli_epi32(_mm512_cvtepu16_epi32(odd), 16));
 }
 
+/// Multiplies a block of kBlockElements floats by `factor`.
 void scale(float *block, float factor) {
   const __m512 factors = _mm512_set1_ps(factor);
   for (int64_t i = 0; i < kBlockElements; i += 16)
     _mm512_store_ps(block + i, _mm512_mul_ps(_mm512_load_ps(block + i), factors));
 }
 
-/// A block is one k-step.
+/// A block is the operand of one k-step.
 class Tiles final : public MatrixUnit {
   static_assert(kUnitPanel == kPanel && kUnitBlockElements == kBlockElements &&
                 kUnitBlockElements == kStepElements);
@@ -52,8 +58,8 @@ public:
         const Split even = split(from, row < count, all);
         const Split odd = split(from + kPanel, row + 1 < count, all);
         const int64_t at = row / kPanel * kStepElements + half * kTileElements + row % kPanel * 16;
-        _mm512_store_si512(to.high + at, pair(even.high, odd.high));
-        _mm512_store_si512(to.low + at, pair(even.low, odd.low));
+        _mm512_store_si512(to.high + at, interleave(even.high, odd.high));
+        _mm512_store_si512(to.low + at, interleave(even.low, odd.low));
       }
   }
 

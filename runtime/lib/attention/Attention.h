@@ -9,6 +9,7 @@
 //                                                       minus infinity if no key is visible
 //
 //   out = softmax(cap(scale * q k^T), over the visible keys) v
+//   cap(x) = softCap * tanh(x / softCap), or x without a cap
 //
 // A custom kernel, because general ones are slow at small head dimensions, where exponentials cost
 // as much as products. 32 queries (16 in double) occupy the vector lanes, so the maximum and the

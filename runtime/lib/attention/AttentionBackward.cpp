@@ -1,3 +1,4 @@
+// The backward pass of attention on CPUs (Attention.h).
 #include "AttentionMask.h"
 #include "PackedBackward.h"
 #include "Scratch.h"
@@ -14,6 +15,8 @@ namespace {
 
 constexpr int64_t queryBlock = attention_scratch::kQueryBlock;
 
+constexpr double kLog2E = 1.44269504088896340736;
+
 template <typename E> struct BackwardTensors {
   const E *q, *k, *v, *out;
   const Accumulated<E> *lse;
@@ -26,19 +29,19 @@ template <typename E> struct BackwardTensors {
 /// queries of a pass for dq, then the keys of a pass for dk and dv.
 enum class Wanted { All, Queries, Keys };
 
-/// The backward pass of one (outer, kv head) pair. With p the probabilities, o the output and l the
-/// log-sum-exp:
+/// The backward pass of one (outer, kv head) pair. With p the probabilities, o the output and dl
+/// the cotangent of the log-sum-exp:
 ///   dv_j = sum_i p_ij dout_i,  ds_ij = p_ij (dout_i . v_j - dout_i . o_i + dl_i),
 ///   dq_i = scale sum_j ds_ij k_j,  dk_j = scale sum_i ds_ij q_i
 /// With a cap, the score is cap * t with t = tanh(scale q . k / cap), and ds gains the factor 1 -
-/// t^2. Memory holds E.
+/// t^2. Tensors have elements of type E; the arithmetic is in T.
 template <typename E, typename Products> class BackwardHead {
   using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
 
 public:
   BackwardHead(const AttentionShape &shape, const BackwardTensors<E> &all)
-      : s(shape), all(all), mask(shape, 0, 0), products(shape, cut()) {}
+      : s(shape), all(all), mask(shape, 0, 0), products(shape, divideScratch()) {}
 
   /// The gradients of these queries (`Queries`) or of these blocks of keys (`Keys`). With both full
   /// ranges, all gradients.
@@ -53,22 +56,33 @@ public:
   }
 
 private:
-  /// Divides the planned memory.
-  BackwardMemory<T> cut() {
+  /// Divides the planned scratch: among the products, and for the members of this class.
+  BackwardMemory<T> divideScratch() {
     attention_scratch::Sizes sizes = scratchSizes<T>(s);
     Scratch scratch(s.scratch, attention_scratch::backwardBytes(sizes));
-    BackwardMemory<T> of;
-    T **buffers[] = {&of.queries, &of.douts,    &of.dqueries, &of.keys, &of.keysT, &of.valuesT,
-                     &of.dkeysT,  &of.dvaluesT, &lse2,        &delta,   &p,        &ds};
+    BackwardMemory<T> memory;
+    T **buffers[] = {&memory.queries,
+                     &memory.douts,
+                     &memory.dqueries,
+                     &memory.keys,
+                     &memory.keysT,
+                     &memory.valuesT,
+                     &memory.dkeysT,
+                     &memory.dvaluesT,
+                     &lse2,
+                     &delta,
+                     &p,
+                     &ds};
     scratch.take(attention_scratch::backwardBuffers(sizes), buffers);
-    return of;
+    return memory;
   }
 
   int64_t getStart(const AttentionStrides &at) const {
     return outer * at.outer + kvHead * at.kvHead;
   }
 
-  /// Packs the operands, and computes delta_i = dout_i . out_i - dl_i.
+  /// Packs the operands, and computes delta_i = dout_i . o_i - dl_i. Does nothing if the pair is
+  /// loaded.
   void load(int64_t pair) {
     if (pair == loaded)
       return;
@@ -90,13 +104,13 @@ private:
       return getStart(strides) + g * strides.group + i * strides.position;
     };
     const E *out = all.out + at(s.out), *dout = all.dout + at(s.out);
-    const T mean = s.out.element == 1 ? innerProduct(out, dout, std::integral_constant<int, 1>())
-                                      : innerProduct(out, dout, s.out.element);
-    lse2[g * s.queries + i] = all.lse[at(s.lse)] * T(1.44269504088896340736);
-    delta[g * s.queries + i] = all.lseCotangent ? mean - all.lseCotangent[at(s.lse)] : mean;
+    const T product = s.out.element == 1 ? innerProduct(out, dout, std::integral_constant<int, 1>())
+                                         : innerProduct(out, dout, s.out.element);
+    lse2[g * s.queries + i] = all.lse[at(s.lse)] * T(kLog2E);
+    delta[g * s.queries + i] = all.lseCotangent ? product - all.lseCotangent[at(s.lse)] : product;
   }
 
-  /// Sums in lanes to break the dependence chain.
+  /// a . b over the elements of a head, summed in lanes to break the dependence chain.
   template <typename Stride> T innerProduct(const E *a, const E *b, Stride stride) const {
     constexpr int64_t width = Lanes<T>::vector;
     T sums[width] = {};
@@ -113,24 +127,25 @@ private:
     return sums[0];
   }
 
-  void storeQueries(IndexRange some) {
+  void storeQueries(IndexRange queries) {
     for (int64_t g = 0; g < s.group; ++g)
-      for (int64_t i = some.begin; i < some.end; ++i)
+      for (int64_t i = queries.begin; i < queries.end; ++i)
         products.storeQuery(g, i, static_cast<T>(s.scale),
                             all.dq + getStart(s.q) + g * s.q.group + i * s.q.position);
   }
 
-  /// One block of keys, one per lane, against the queries in `some` that may attend to them.
-  template <Wanted wanted> void keyBlock(IndexRange block, IndexRange some) {
+  /// One block of keys, one per lane, against the queries in `range` that may attend to them.
+  template <Wanted wanted> void keyBlock(IndexRange block, IndexRange range) {
     int64_t count = block.end - block.begin;
     products.beginKeys(block);
-    IndexRange seeing = mask.getQueryRange(block);
-    seeing = {std::max(seeing.begin, some.begin), std::min(seeing.end, some.end)};
+    IndexRange attending = mask.getQueryRange(block);
+    attending = {std::max(attending.begin, range.begin), std::min(attending.end, range.end)};
     // Panels start at multiples of `lanes`; queries before the first visible one are masked.
-    const int64_t firstQuery = seeing.isEmpty() ? seeing.end : seeing.begin / lanes * lanes;
+    const int64_t firstQuery =
+        attending.isEmpty() ? attending.end : attending.begin / lanes * lanes;
     for (int64_t g = 0; g < s.group; ++g)
-      for (int64_t i0 = firstQuery; i0 < seeing.end; i0 += queryBlock) {
-        IndexRange queries{i0, std::min(i0 + queryBlock, seeing.end)};
+      for (int64_t i0 = firstQuery; i0 < attending.end; i0 += queryBlock) {
+        IndexRange queries{i0, std::min(i0 + queryBlock, attending.end)};
         if (!mask.isFullyMasked(queries, block))
           queryStep<wanted>(g, queries, block);
       }
@@ -141,7 +156,7 @@ private:
                        all.dv + getStart(s.v) + block.begin * s.v.position);
   }
 
-  /// A block of queries of head g.
+  /// The terms of a block of queries of head g and a block of keys.
   template <Wanted wanted> void queryStep(int64_t g, IndexRange queries, IndexRange block) {
     const ScoreTile at{g, queries.begin, queries.end - queries.begin, block.begin,
                        block.end - block.begin};
@@ -167,35 +182,36 @@ private:
     }
   }
 
-  /// Scores and probability cotangents become probabilities and score cotangents.
-  static void differentiate(T *pRow, T *dsRow, T offset, T mean) {
+  /// Replaces the scores of a row by probabilities, and the cotangents of probabilities by those of
+  /// scores. `lse` is in units of log2.
+  static void differentiate(T *pRow, T *dsRow, T lse, T delta) {
 #pragma omp simd
     for (int64_t lane = 0; lane < lanes; ++lane) {
-      T probability = vexp2NonPositive(pRow[lane] - offset);
+      T probability = vexp2NonPositive(pRow[lane] - lse);
       pRow[lane] = probability;
-      dsRow[lane] = probability * (dsRow[lane] - mean);
+      dsRow[lane] = probability * (dsRow[lane] - delta);
     }
   }
 
-  void differentiateCapped(T *pRow, T *dsRow, T offset, T mean) const {
-    T cap = static_cast<T>(s.softCap * 1.44269504088896340736);
+  void differentiateCapped(T *pRow, T *dsRow, T lse, T delta) const {
+    T cap = static_cast<T>(s.softCap * kLog2E);
 #pragma omp simd
     for (int64_t lane = 0; lane < lanes; ++lane) {
       T t = vtanh(pRow[lane]);
-      T probability = vexp2NonPositive(cap * t - offset);
+      T probability = vexp2NonPositive(cap * t - lse);
       pRow[lane] = probability;
-      dsRow[lane] = probability * (dsRow[lane] - mean) * (T(1) - t * t);
+      dsRow[lane] = probability * (dsRow[lane] - delta) * (T(1) - t * t);
     }
   }
 
-  /// Masked pairs get probability 0. Assigned rather than multiplied, because the masked scores may
-  /// be infinite.
+  /// Sets the probabilities of masked keys of query i to 0. A multiplication by 0 would not do,
+  /// because masked scores may be infinite.
   void hide(int64_t i, IndexRange block, T *pRow, T *dsRow) const {
-    IndexRange seen = mask.getKeyRange({i, i + 1});
-    if (seen.begin <= block.begin && seen.end >= block.end && !mask.hasDocuments())
+    IndexRange visible = mask.getKeyRange({i, i + 1});
+    if (visible.begin <= block.begin && visible.end >= block.end && !mask.hasDocuments())
       return;
-    int64_t begin = std::clamp<int64_t>(seen.begin - block.begin, 0, lanes);
-    int64_t end = std::clamp<int64_t>(seen.end - block.begin, begin, lanes);
+    int64_t begin = std::clamp<int64_t>(visible.begin - block.begin, 0, lanes);
+    int64_t end = std::clamp<int64_t>(visible.end - block.begin, begin, lanes);
     for (int64_t lane = 0; lane < begin; ++lane)
       pRow[lane] = dsRow[lane] = 0;
     for (int64_t lane = end; lane < lanes; ++lane)
@@ -217,34 +233,37 @@ private:
   int64_t loaded = -1, outer = 0, kvHead = 0; // the loaded pair
 };
 
+/// The backward pass with the GEMMs of `Products`.
 template <typename Products, typename E>
 void backwardBy(const AttentionShape &shape, const BackwardTensors<E> &all) {
   constexpr int64_t lanes = Lanes<Accumulated<E>>::block;
   const int64_t pairs = shape.outer * shape.kvHeads;
-  const int64_t blocks = (shape.keys + lanes - 1) / lanes;
+  const int64_t keyBlocks = (shape.keys + lanes - 1) / lanes;
   const int64_t queryBlocks = (shape.queries + lanes - 1) / lanes;
-  const IndexRange allQueries{0, shape.queries}, allBlocks{0, blocks};
-  const Tasks ofQueries(pairs, queryBlocks), ofKeys(pairs, blocks);
-  // Two passes compute 7 products instead of 5, which pays off if a thread would be idle.
+  const IndexRange allQueries{0, shape.queries}, allBlocks{0, keyBlocks};
+  const Tasks ofQueries(pairs, queryBlocks), ofKeys(pairs, keyBlocks);
+  // Two passes compute 7 products instead of 5: the scores and the cotangents of probabilities
+  // twice. This pays off if a thread would be idle.
   const bool isSplit = pairs < omp_get_max_threads();
 #pragma omp parallel
   {
     BackwardHead<E, Products> head(shape, all);
-    auto chunk = [](int64_t index, const Tasks &tasks, int64_t units) -> IndexRange {
+    auto getChunk = [](int64_t index, const Tasks &tasks, int64_t units) -> IndexRange {
       int64_t at = index % tasks.chunks;
       return {at * units / tasks.chunks, (at + 1) * units / tasks.chunks};
     };
     if (isSplit) {
 #pragma omp for schedule(dynamic) nowait
       for (int64_t i = 0; i < ofQueries.count(); ++i) {
-        const IndexRange some = chunk(i, ofQueries, queryBlocks);
+        const IndexRange some = getChunk(i, ofQueries, queryBlocks);
         head.template run<Wanted::Queries>(
             i / ofQueries.chunks, {some.begin * lanes, std::min(some.end * lanes, shape.queries)},
             allBlocks);
       }
 #pragma omp for schedule(dynamic)
       for (int64_t i = 0; i < ofKeys.count(); ++i)
-        head.template run<Wanted::Keys>(i / ofKeys.chunks, allQueries, chunk(i, ofKeys, blocks));
+        head.template run<Wanted::Keys>(i / ofKeys.chunks, allQueries,
+                                        getChunk(i, ofKeys, keyBlocks));
     } else {
 #pragma omp for schedule(dynamic)
       for (int64_t pair = 0; pair < pairs; ++pair)

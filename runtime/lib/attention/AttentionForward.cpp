@@ -1,3 +1,4 @@
+// The forward pass of attention on CPUs (Attention.h).
 #include "AttentionMask.h"
 #include "FewQueries.h"
 #include "PackedForward.h"
@@ -19,13 +20,16 @@ constexpr int64_t keyBlock = attention_scratch::kKeyBlock;
 
 template <typename T> constexpr T hidden = kHiddenScore<T>;
 
+constexpr double kLog2E = 1.44269504088896340736, kLn2 = 0.69314718055994530942;
+
 template <typename E> struct ForwardTensors {
   const E *q, *k, *v;
   E *out;
   Accumulated<E> *lse;
 };
 
-/// The forward pass of one (outer, kv head) pair, for all its query heads. Memory holds E.
+/// The forward pass of one (outer, kv head) pair, for all its query heads. Tensors
+/// have elements of type E; the arithmetic is in T.
 template <typename E, typename Products> class ForwardHead {
   using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
@@ -34,7 +38,7 @@ template <typename E, typename Products> class ForwardHead {
 
 public:
   ForwardHead(const AttentionShape &shape, const ForwardTensors<E> &all)
-      : s(shape), all(all), mask(shape, 0, 0), products(shape, cut()) {}
+      : s(shape), all(all), mask(shape, 0, 0), products(shape, divideScratch()) {}
 
   /// Computes the queries of these blocks of lanes.
   void run(int64_t pair, IndexRange blocks) {
@@ -45,15 +49,15 @@ public:
   }
 
 private:
-  /// Divides the planned memory.
-  ForwardMemory<T> cut() {
+  /// Divides the planned scratch: among the products, and for the members of this class.
+  ForwardMemory<T> divideScratch() {
     attention_scratch::Sizes sizes = scratchSizes<T>(s);
     Scratch scratch(s.scratch, attention_scratch::forwardBytes(sizes));
-    ForwardMemory<T> of;
-    T **buffers[] = {&of.keys, &of.values, &of.queries, &of.sums,
-                     &scores,  &highest,   &total,      &rescale};
+    ForwardMemory<T> memory;
+    T **buffers[] = {&memory.keys, &memory.values, &memory.queries, &memory.sums,
+                     &scores,      &highest,       &total,          &rescale};
     scratch.take(attention_scratch::forwardBuffers(sizes), buffers);
-    return of;
+    return memory;
   }
 
   void load(int64_t pair) {
@@ -65,9 +69,9 @@ private:
     auto start = [&](const AttentionStrides &at) { return outer * at.outer + kvHead * at.kvHead; };
     mask = AttentionMask(s, outer, kvHead);
     // Panels start at multiples of `lanes`.
-    const IndexRange seen = mask.getKeyRange({0, s.queries});
+    const IndexRange visible = mask.getKeyRange({0, s.queries});
     products.load(all.k + start(s.k), all.v + start(s.v),
-                  {seen.begin / lanes * lanes, std::max(seen.begin, seen.end)});
+                  {visible.begin / lanes * lanes, std::max(visible.begin, visible.end)});
   }
 
   /// `lanes` queries of head g from i0, one per lane.
@@ -81,21 +85,20 @@ private:
     std::fill_n(total, lanes, T(0));
     T *sums = products.sums;
     std::fill_n(sums, s.valueHead * lanes, T(0));
-    IndexRange block{i0, i0 + count}, seen = mask.getKeyRange(block);
+    IndexRange block{i0, i0 + count}, visible = mask.getKeyRange(block);
     isFirst = true;
     // Panels start at multiples of `lanes`; keys before the first visible one are masked.
-    for (int64_t j0 = seen.begin / lanes * lanes; j0 < seen.end; j0 += keyBlock) {
-      IndexRange keys{j0, std::min(j0 + keyBlock, seen.end)};
+    for (int64_t j0 = visible.begin / lanes * lanes; j0 < visible.end; j0 += keyBlock) {
+      IndexRange keys{j0, std::min(j0 + keyBlock, visible.end)};
       if (!mask.isFullyMasked(block, keys))
         keyStep(block, keys);
     }
     // In a step of a ring, a query may see no key. Its result is then 0.
     if (T *lse = all.lse ? all.lse + start(s.lse) : nullptr)
       for (int64_t lane = 0; lane < count; ++lane)
-        lse[lane * s.lse.position] =
-            highest[lane] == hidden<T>
-                ? -std::numeric_limits<T>::infinity()
-                : highest[lane] * T(0.69314718055994530942) + std::log(total[lane]);
+        lse[lane * s.lse.position] = highest[lane] == hidden<T>
+                                         ? -std::numeric_limits<T>::infinity()
+                                         : highest[lane] * T(kLn2) + std::log(total[lane]);
     for (int64_t lane = 0; lane < lanes; ++lane)
       rescale[lane] = highest[lane] == hidden<T> ? T(0) : T(1) / total[lane];
     rescaleSums();
@@ -132,7 +135,7 @@ private:
   }
 
   void capScores(int64_t count) {
-    T cap = static_cast<T>(s.softCap * 1.44269504088896340736);
+    T cap = static_cast<T>(s.softCap * kLog2E);
     for (int64_t j = 0; j < count; ++j) {
       T *row = scores + j * lanes;
 #pragma omp simd
@@ -144,11 +147,11 @@ private:
   void hideScores(IndexRange block, IndexRange keys) {
     for (int64_t j = keys.begin; j < keys.end; ++j) {
       T *row = scores + (j - keys.begin) * lanes;
-      IndexRange seeing = mask.getQueryRange({j, j + 1});
-      if (seeing.begin <= block.begin && seeing.end >= block.end && !mask.hasDocuments())
+      IndexRange attending = mask.getQueryRange({j, j + 1});
+      if (attending.begin <= block.begin && attending.end >= block.end && !mask.hasDocuments())
         continue;
-      int64_t first = std::clamp<int64_t>(seeing.begin - block.begin, 0, lanes);
-      int64_t end = std::clamp<int64_t>(seeing.end - block.begin, first, lanes);
+      int64_t first = std::clamp<int64_t>(attending.begin - block.begin, 0, lanes);
+      int64_t end = std::clamp<int64_t>(attending.end - block.begin, first, lanes);
       for (int64_t lane = 0; lane < first; ++lane)
         row[lane] = hidden<T>;
       for (int64_t lane = end; lane < lanes; ++lane)
@@ -162,10 +165,10 @@ private:
     }
   }
 
-  /// Combines the row of a block with all rows of scores in order.
+  /// Combines `row`, one element per lane, with the scores of each of `count` keys in order.
   template <typename Combine>
-  TITAN_VECTOR_INLINE void overKeys(int64_t count, Register (&row)[registers],
-                                    Combine &&combine) const {
+  TITAN_VECTOR_INLINE void combineKeys(int64_t count, Register (&row)[registers],
+                                       Combine &&combine) const {
     for (int64_t j = 0; j < count; ++j)
 #pragma GCC unroll 8
       for (int v = 0; v < registers; ++v)
@@ -178,7 +181,7 @@ private:
     auto *factor = reinterpret_cast<Register *>(rescale);
     Register row[registers];
     std::copy_n(old, registers, row);
-    overKeys(count, row, [](Register a, Register b) { return b > a ? b : a; });
+    combineKeys(count, row, [](Register a, Register b) { return b > a ? b : a; });
 #pragma GCC unroll 8
     for (int v = 0; v < registers; ++v) {
       factor[v] = old[v] - row[v];
@@ -193,7 +196,7 @@ private:
     auto *sum = reinterpret_cast<Register *>(total);
     const auto *factor = reinterpret_cast<const Register *>(rescale);
     Register row[registers] = {};
-    overKeys(count, row, [](Register a, Register b) { return a + b; });
+    combineKeys(count, row, [](Register a, Register b) { return a + b; });
 #pragma GCC unroll 8
     for (int v = 0; v < registers; ++v)
       sum[v] = sum[v] * factor[v] + row[v];
@@ -202,13 +205,16 @@ private:
   const AttentionShape &s;
   const ForwardTensors<E> &all;
   AttentionMask mask;
-  T *scores;                    // [keyBlock][lanes], then probabilities
-  T *highest, *total, *rescale; // [lanes]
+  T *scores; // [keyBlock][lanes], then probabilities
+  // [lanes]: the running maximum of scores, the sum of exponentials relative to it, and the factor
+  // by which a new maximum scales that sum.
+  T *highest, *total, *rescale;
   Products products;
   int64_t loaded = -1, outer = 0, kvHead = 0; // the loaded pair
-  bool isFirst = true;                        // the block has no keys yet
+  bool isFirst = true; // no keys have been added to the sums of the block of queries
 };
 
+/// The forward pass with the GEMMs of `Products`.
 template <typename Products, typename E>
 void forwardBy(const AttentionShape &shape, const ForwardTensors<E> &all) {
   constexpr int64_t lanes = Lanes<Accumulated<E>>::block;

@@ -1,4 +1,5 @@
-// Which keys a query attends to: the intersection of the terms of the mask (titan.attention).
+// Which keys a query attends to: those that the causal mask, the window and the documents
+// (titan.attention) all allow.
 // Queries and keys are numbered on this rank, and their positions increase. A range of visible
 // positions is therefore a range of keys.
 #pragma once
@@ -58,7 +59,8 @@ public:
   bool isFullyMasked(IndexRange queries, IndexRange keys) const {
     if (!documents)
       return false;
-    Numbers one = getDocumentNumbers(queries, ofQueries), other = getDocumentNumbers(keys, ofKeys);
+    const NumberRange one = getDocumentNumbers(queries, ofQueries),
+                      other = getDocumentNumbers(keys, ofKeys);
     return one.highest < other.lowest || other.highest < one.lowest;
   }
   /// Every query attends to every key here.
@@ -70,17 +72,18 @@ public:
       return false;
     if (!documents)
       return true;
-    Numbers one = getDocumentNumbers(queries, ofQueries), other = getDocumentNumbers(keys, ofKeys);
+    const NumberRange one = getDocumentNumbers(queries, ofQueries),
+                      other = getDocumentNumbers(keys, ofKeys);
     return one.lowest == one.highest && other.lowest == other.highest && one.lowest == other.lowest;
   }
 
 private:
-  struct Numbers {
+  struct NumberRange {
     int64_t lowest, highest;
   };
-  Numbers getDocumentNumbers(IndexRange range, const DimShard &shard) const {
+  NumberRange getDocumentNumbers(IndexRange range, const DimShard &shard) const {
     int64_t first = documents[shard.toGlobal(range.begin) * stride];
-    Numbers numbers{first, first};
+    NumberRange numbers{first, first};
     for (int64_t i = range.begin + 1; i < range.end; ++i) {
       int64_t document = documents[shard.toGlobal(i) * stride];
       numbers.lowest = std::min(numbers.lowest, document);
@@ -90,9 +93,9 @@ private:
   }
 
   const AttentionShape *shape;
-  DimShard ofQueries, ofKeys; ///< their positions
-  const int64_t *documents;
-  int64_t stride;
+  DimShard ofQueries, ofKeys; ///< the positions of this rank's queries and keys
+  const int64_t *documents;   ///< of the pair, by global position; null: none
+  int64_t stride;             ///< between the documents of consecutive positions
 };
 
 } // namespace titan::rt

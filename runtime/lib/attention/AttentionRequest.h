@@ -1,4 +1,4 @@
-// The kernels of attention that the environment requests, to compare and measure them.
+// The attention kernels that the environment selects, for comparisons and measurements.
 #pragma once
 
 namespace titan::rt {

@@ -1,5 +1,5 @@
-// GEMMs of attention on bf16 pairs, as in VectorPanels.h: 8 rows of A by one or two vectors of
-// lanes.
+// MatrixUnit (gemm/MatrixUnit.h) on AVX-512: the bf16 products of attention. A microkernel
+// multiplies bf16 pairs of 8 rows of A by one or two vectors of lanes, as in gemm/VectorPanels.h.
 #include "gemm/Avx512Vectors.h"
 #include "gemm/MatrixUnit.h"
 #include "gemm/VectorPanels.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kBroadcastRows = 8; // rows whose sums stay in registers
 constexpr int64_t kBlockRows = kUnitPanel, kRowPairs = kUnitPanel / 2,
-                  kBlockPairs = kBlockRows * kRowPairs; // pairs
+                  kBlockPairs = kBlockRows * kRowPairs; // rows, pairs of a row, pairs of a block
 
 template <int Vectors> using Sums = __m512[kBroadcastRows][Vectors];
 
@@ -75,17 +75,17 @@ const uint32_t *rowsAt(const uint16_t *packed, int64_t firstRow, int64_t panel) 
   return viewPairs(packed + firstRow / kUnitPanel * panel) + firstRow % kUnitPanel * kRowPairs;
 }
 
-/// Packs a block: 32 rows for each of up to 16 k-steps.
-void packBlock(const Bfloat16Operand &from, int64_t firstRow, int64_t rows, int64_t depth,
+/// Packs a block: up to 32 rows for each of up to 16 k-steps, the rest of it 0.
+void packBlock(const Bfloat16Operand &from, int64_t firstRow, int64_t rows, int64_t firstK,
                int64_t kCount, uint16_t *to) {
   for (int64_t offset = 0; offset < kBlockRows; offset += 16)
-    packRegisterBlock<Avx512>(from.at(firstRow + offset, depth), from.ld, from.isKContiguous,
+    packRegisterBlock<Avx512>(from.at(firstRow + offset, firstK), from.ld, from.isKContiguous,
                               rows - offset, kCount, reinterpret_cast<uint32_t *>(to) + offset,
                               kBlockRows);
 }
 
-/// Copies K-major rows unchanged.
-void copyLines(const Bfloat16Operand &from, int64_t rows, int64_t depth, uint16_t *to) {
+/// Copies K-major rows into blocks without transposition.
+void copyRows(const Bfloat16Operand &from, int64_t rows, int64_t depth, uint16_t *to) {
   const int64_t blocks = unitPanels(depth);
   for (int64_t row = 0; row < quotientUp(rows, kBroadcastRows) * kBroadcastRows; ++row)
     for (int64_t block = 0; block < blocks; ++block) {
@@ -122,7 +122,7 @@ public:
   void packLeft(const Bfloat16Operand &from, int64_t rows, int64_t depth,
                 uint16_t *to) const override {
     if (from.isKContiguous)
-      copyLines(from, rows, depth, to);
+      copyRows(from, rows, depth, to);
     else
       packRight(from, rows, depth, to);
   }
@@ -131,8 +131,8 @@ public:
                  uint16_t *to) const override {
     const int64_t panels = unitPanels(rows), blocks = unitPanels(depth);
     auto pack = [&](int64_t panel, int64_t block) {
-      const int64_t firstRow = panel * kUnitPanel, deep = block * kUnitPanel;
-      packBlock(from, firstRow, rows - firstRow, deep, depth - deep,
+      const int64_t firstRow = panel * kUnitPanel, firstK = block * kUnitPanel;
+      packBlock(from, firstRow, rows - firstRow, firstK, depth - firstK,
                 to + (panel * blocks + block) * kUnitBlockElements);
     };
     if (from.isKContiguous) // memory order

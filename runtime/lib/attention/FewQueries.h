@@ -18,7 +18,7 @@ namespace titan::rt {
 /// E is the element type in memory, T the type of the arithmetic.
 template <typename E> class FewQueries {
   using T = Accumulated<E>;
-  static constexpr int64_t kKeys = attention_scratch::kKeyBlock;
+  static constexpr int64_t kBlock = attention_scratch::kKeyBlock; // keys per block of scores
 
 public:
   /// Whether this method is possible and fast: with more queries, packed keys are faster.
@@ -52,12 +52,12 @@ private:
     const AttentionMask mask(s, outer, kvHead);
     const attention_scratch::Sizes sizes = scratchSizes<T>(s);
     Scratch scratch(s.scratch, attention_scratch::forwardBytes(sizes));
-    T *sums = scratch.take<T>(s.valueHead), *scores = scratch.take<T>(kKeys);
+    T *sums = scratch.take<T>(s.valueHead), *scores = scratch.take<T>(kBlock);
     std::fill_n(sums, s.valueHead, T(0));
-    const IndexRange query{i, i + 1}, seen = mask.getKeyRange(query);
+    const IndexRange query{i, i + 1}, visible = mask.getKeyRange(query);
     T highest = kHidden, total = 0;
-    for (int64_t j = seen.begin; j < seen.end; j += kKeys) {
-      const IndexRange keys{j, std::min(j + kKeys, seen.end)};
+    for (int64_t j = visible.begin; j < visible.end; j += kBlock) {
+      const IndexRange keys{j, std::min(j + kBlock, visible.end)};
       score(mask, query, keys, q + start(s.q), k + getKeyStart(s.k), scores);
       add(keys, v + getKeyStart(s.v), scores, sums, highest, total);
     }
@@ -66,21 +66,21 @@ private:
     for (int64_t d = 0; d < s.valueHead; ++d)
       to[d] = static_cast<E>(isEmpty ? T(0) : sums[d] / total);
     if (lse)
-      lse[start(s.lse)] = isEmpty ? -std::numeric_limits<T>::infinity()
-                                  : highest * T(0.69314718055994530942) + std::log(total);
+      lse[start(s.lse)] =
+          isEmpty ? -std::numeric_limits<T>::infinity() : highest * T(kLn2) + std::log(total);
   }
 
   /// Computes the scores of one query for `keys`, in units of log2.
-  void score(const AttentionMask &mask, IndexRange query, IndexRange keys, const E *from,
-             const E *key, T *scores) const {
-    const T factor = scoreFactor<T>(s), cap = static_cast<T>(s.softCap * 1.44269504088896340736);
+  void score(const AttentionMask &mask, IndexRange query, IndexRange keys, const E *queryRow,
+             const E *keyRows, T *scores) const {
+    const T factor = scoreFactor<T>(s), cap = static_cast<T>(s.softCap * kLog2E);
     const bool isUnmasked = mask.isUnmasked(query, keys);
     for (int64_t j = keys.begin; j < keys.end; ++j) {
-      const E *at = key + j * s.k.position;
+      const E *keyRow = keyRows + j * s.k.position;
       T sum = 0;
 #pragma omp simd reduction(+ : sum)
       for (int64_t d = 0; d < s.head; ++d)
-        sum += static_cast<T>(from[d]) * static_cast<T>(at[d]);
+        sum += static_cast<T>(queryRow[d]) * static_cast<T>(keyRow[d]);
       sum *= factor;
       if (s.softCap > 0)
         sum = cap * vtanh(sum);
@@ -90,7 +90,7 @@ private:
 
   /// Adds the values of `keys`, weighted by the exponentials of their scores, to `sums`. Rescales
   /// `sums` and `total` if a score exceeds `highest`.
-  void add(IndexRange keys, const E *value, T *scores, T *sums, T &highest, T &total) const {
+  void add(IndexRange keys, const E *valueRows, T *scores, T *sums, T &highest, T &total) const {
     const int64_t count = keys.end - keys.begin;
     const T top = std::max(highest, *std::max_element(scores, scores + count)),
             rescale = vexp2NonPositive(highest - top);
@@ -105,14 +105,15 @@ private:
     for (int64_t d = 0; d < s.valueHead; ++d)
       sums[d] *= rescale;
     for (int64_t j = 0; j < count; ++j) {
-      const E *at = value + (keys.begin + j) * s.v.position;
+      const E *valueRow = valueRows + (keys.begin + j) * s.v.position;
       const T weight = scores[j];
 #pragma omp simd
       for (int64_t d = 0; d < s.valueHead; ++d)
-        sums[d] += weight * static_cast<T>(at[d]);
+        sums[d] += weight * static_cast<T>(valueRow[d]);
     }
   }
 
+  static constexpr double kLog2E = 1.44269504088896340736, kLn2 = 0.69314718055994530942;
   static constexpr T kHidden = kHiddenScore<T>;
   const AttentionShape &s;
   const E *q, *k, *v;

@@ -10,7 +10,8 @@
 
 namespace titan::rt {
 
-/// For one (outer, kv head) pair.
+/// Products.h for one (outer, kv head) pair. In the names of operands, `Across` means that k counts
+/// positions instead of elements of a head.
 class PackedBackward : PackedProducts {
 public:
   static bool fits(const AttentionShape &s) {
@@ -31,16 +32,16 @@ public:
   }
 
   void loadKeys(const bf16 *k, const bf16 *v) {
-    packRight(k, s.k, true, keys);
-    packRight(k, s.k, false, keysAcross);
-    packRight(v, s.v, true, values);
+    packRight(k, s.k, /*isKContiguous=*/true, keys);
+    packRight(k, s.k, /*isKContiguous=*/false, keysAcross);
+    packRight(v, s.v, /*isKContiguous=*/true, values);
   }
   /// For query head g.
   void loadQueries(int64_t g, const bf16 *q, const bf16 *dout) {
-    packLeft(q, s.q, true, queries, g);
-    packLeft(q, s.q, false, queriesAcross, g);
-    packLeft(dout, s.out, true, douts, g);
-    packLeft(dout, s.out, false, doutsAcross, g);
+    packLeft(q, s.q, /*isKContiguous=*/true, queries, g);
+    packLeft(q, s.q, /*isKContiguous=*/false, queriesAcross, g);
+    packLeft(dout, s.out, /*isKContiguous=*/true, douts, g);
+    packLeft(dout, s.out, /*isKContiguous=*/false, doutsAcross, g);
   }
   void clearQueries(IndexRange) {
     std::fill_n(dqueries, s.group * queryPanels * headPanels * kUnitBlockElements, 0.0f);

@@ -5,7 +5,7 @@
 
 namespace titan::rt {
 
-/// For one (outer, kv head) pair.
+/// Products.h for one (outer, kv head) pair.
 class PackedForward : PackedProducts {
 public:
   static bool fits(const AttentionShape &s) { return matrixUnit() && fitsUnit({s.q, s.k, s.v}); }
@@ -18,12 +18,12 @@ public:
   }
 
   void load(const bf16 *k, const bf16 *v, IndexRange /*keys: all are packed*/) {
-    packLeft(k, s.k, true, keys);
-    packLeft(v, s.v, false, values);
+    packLeft(k, s.k, /*isKContiguous=*/true, keys);
+    packLeft(v, s.v, /*isKContiguous=*/false, values);
   }
   void loadQueries(const bf16 *q, int64_t count) {
     queries.rows = count;
-    packRight(q, s.q, true, queries);
+    packRight(q, s.q, /*isKContiguous=*/true, queries);
   }
 
   /// scores[count][lanes] from `firstKey`, which starts a panel.
@@ -31,7 +31,8 @@ public:
     unit.multiply(keys.at(firstKey), count, queries.data, s.head, scoreFactor<float>(s), scores);
   }
 
-  /// sums[valueHead][lanes] += values of these keys weighted by probabilities[count][lanes].
+  /// sums[valueHead][lanes] += the values of `count` keys from `firstKey`, weighted by
+  /// probabilities[count][lanes].
   void addValues(int64_t firstKey, int64_t count, const float *probabilities) {
     addWeighted(values, 0, firstKey, probabilities, count, sums);
   }

@@ -19,7 +19,8 @@ inline bool fitsUnit(std::initializer_list<AttentionStrides> all) {
   return fits;
 }
 
-/// Packed rows of some heads.
+/// `rows` rows of `depth` elements of each of `heads` heads, packed in blocks of kUnitPanel by
+/// kUnitPanel.
 struct PackedOperand {
   int64_t rows, depth, heads = 1;
   uint16_t *data = nullptr;
@@ -27,9 +28,10 @@ struct PackedOperand {
   int64_t elements() const { return heads * getHeadElements(); }
   /// Elements between consecutive panels.
   int64_t stride() const { return unitPanels(depth) * kUnitBlockElements; }
-  uint16_t *at(int64_t row, int64_t deep = 0, int64_t head = 0) const {
+  /// The block that contains element `k` of `row`.
+  uint16_t *at(int64_t row, int64_t k = 0, int64_t head = 0) const {
     return data + head * getHeadElements() + row / kUnitPanel * stride() +
-           deep / kUnitPanel * kUnitBlockElements;
+           k / kUnitPanel * kUnitBlockElements;
   }
 
 private:
@@ -43,11 +45,13 @@ protected:
   ~PackedProducts() { unit.end(); }
   PackedProducts(const PackedProducts &) = delete;
 
+  /// Scratch for `elements` floats; allocate() sets `*to`.
   struct Segment {
     float **to;
     int64_t elements;
   };
-  /// `maxWeights`: the largest number of rows of probabilities or of their gradients.
+  /// Allocates scratch of the thread for operands, segments and weights. `maxWeights` is the
+  /// largest number of rows of probabilities or of their gradients.
   void allocate(int64_t maxWeights, std::initializer_list<PackedOperand *> operands,
                 std::initializer_list<Segment> segments) {
     const int64_t weight = kUnitPanel * unitPanels(maxWeights) * kUnitPanel;
@@ -64,14 +68,14 @@ protected:
       *segment.to = scratch.take<float>(segment.elements);
   }
 
-  /// `along`: the rows are K-major.
-  void packLeft(const bf16 *from, const AttentionStrides &at, bool along, const PackedOperand &to,
-                int64_t head = 0) const {
-    unit.packLeft(operand(from, at, along), to.rows, to.depth, to.at(0, 0, head));
+  /// Pack `to.rows` rows; `isKContiguous` says whether the elements of a row are contiguous.
+  void packLeft(const bf16 *from, const AttentionStrides &at, bool isKContiguous,
+                const PackedOperand &to, int64_t head = 0) const {
+    unit.packLeft(operand(from, at, isKContiguous), to.rows, to.depth, to.at(0, 0, head));
   }
-  void packRight(const bf16 *from, const AttentionStrides &at, bool along,
+  void packRight(const bf16 *from, const AttentionStrides &at, bool isKContiguous,
                  const PackedOperand &to) const {
-    unit.packRight(operand(from, at, along), to.rows, to.depth, to.data);
+    unit.packRight(operand(from, at, isKContiguous), to.rows, to.depth, to.data);
   }
 
   /// Rounds factor * lanes[depth][lanes] into rows.
@@ -83,19 +87,20 @@ protected:
       storeRows(lanes, depth, factor, to, at, rows);
   }
 
-  /// C[rows][lanes] += all rows of the operand, at depth `deep`, times weights[count][lanes].
-  void addWeighted(const PackedOperand &operand, int64_t head, int64_t deep, const float *rows,
+  /// C[rows][lanes] += all rows of the operand, from element `firstK` on, times
+  /// rows[count][lanes], which are split into two bf16.
+  void addWeighted(const PackedOperand &operand, int64_t head, int64_t firstK, const float *rows,
                    int64_t count, float *c) {
     unit.splitDepth(rows, count, weights);
-    unit.add(operand.at(0, deep, head), operand.rows, operand.stride(), weights, count, c);
+    unit.add(operand.at(0, firstK, head), operand.rows, operand.stride(), weights, count, c);
   }
 
   const MatrixUnit &unit;
-  Halves weights;
+  Halves weights; // probabilities or gradients of scores, as two bf16
 
 private:
-  static Bfloat16Operand operand(const bf16 *from, const AttentionStrides &at, bool along) {
-    return {reinterpret_cast<const uint16_t *>(from), at.position, along};
+  static Bfloat16Operand operand(const bf16 *from, const AttentionStrides &at, bool isKContiguous) {
+    return {reinterpret_cast<const uint16_t *>(from), at.position, isKContiguous};
   }
 };
 

@@ -23,6 +23,7 @@ constexpr int64_t kRegisterBytes = 32;
 constexpr int64_t kRegisterBytes = 16;
 #endif
 
+/// Numbers of elements of T: in a vector of the layout, in a block, in a register.
 template <typename T> struct Lanes {
   static constexpr int64_t vector = attention_scratch::kVectorBytes / sizeof(T);
   static constexpr int64_t block = 2 * vector; // queries or keys per block
@@ -31,7 +32,7 @@ template <typename T> struct Lanes {
   typedef T Register __attribute__((vector_size(kRegisterBytes), may_alias));
 };
 
-/// to[d * toStride] = from[d * fromStride] * factor. Strides of 1 are common and have their own
+/// to[d * toStride] = from[d * fromStride] * factor. Strides of 1 are common and have separate
 /// loops. The product has the type of `factor`, whatever the types in memory.
 template <typename From, typename T, typename To>
 inline void scaleRow(const From *from, int64_t fromStride, T factor, int64_t count, To *to,
@@ -174,7 +175,7 @@ template <typename T>
 void addRows(const T *b, int64_t rows, int64_t depth, const T *a, int64_t width, T *c) {
   constexpr int64_t block = Lanes<T>::block;
   forEachTile(rows, [&](int64_t row, auto count) {
-    auto columns = [&](int64_t at, auto registers) {
+    auto addColumns = [&](int64_t at, auto registers) {
       Tile<T, decltype(count)::value, decltype(registers)::value> tile;
       tile.clear();
       for (int64_t d = 0; d < depth; ++d)
@@ -183,9 +184,9 @@ void addRows(const T *b, int64_t rows, int64_t depth, const T *a, int64_t width,
     };
     int64_t at = 0;
     for (; at + kTileLanes<T> <= width; at += kTileLanes<T>)
-      columns(at, std::integral_constant<int, kTileRegisters>());
+      addColumns(at, std::integral_constant<int, kTileRegisters>());
     if (at < width)
-      columns(at, std::integral_constant<int, 1>());
+      addColumns(at, std::integral_constant<int, 1>());
   });
 }
 

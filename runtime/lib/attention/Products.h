@@ -1,5 +1,6 @@
-// Arguments of the attention products. Vector{Forward,Backward}.h and Packed{Forward,Backward}.h
-// implement the same interface, and the passes are independent of the choice.
+// Arguments of the GEMMs of attention. Vector{Forward,Backward}.h and Packed{Forward,Backward}.h
+// implement the same interface, so the passes (Attention{Forward,Backward}.cpp) take either one as
+// a template argument.
 #pragma once
 
 #include "AttentionMask.h"
@@ -9,7 +10,8 @@
 
 namespace titan::rt {
 
-/// Scales scores to units of log2, or of the cap.
+/// The factor of q . k: scores in units of log2 or, with a cap, arguments of its tanh. The constant
+/// is log2(e).
 template <typename T> T scoreFactor(const AttentionShape &s) {
   return static_cast<T>(s.softCap > 0 ? s.scale / s.softCap : s.scale * 1.44269504088896340736);
 }
@@ -29,16 +31,17 @@ template <typename T> struct ForwardMemory {
   T *queries, *sums; // [head][lanes], [valueHead][lanes]
 };
 
-/// Planned memory of the backward products.
+/// Planned memory of the backward products; the suffix T means transposed.
 template <typename T> struct BackwardMemory {
   T *queries, *douts, *dqueries;                 // packed, packed, [rows][width]
   T *keys, *keysT, *valuesT, *dkeysT, *dvaluesT; // of a block: [lanes][width], else [..head][lanes]
 };
 
-/// Some queries of a head, and a block of keys in lanes.
+/// `count` queries from `query` on of query head g, and `keys` keys from `key` on in lanes. The
+/// first query and the first key each start a panel.
 struct ScoreTile {
-  int64_t g, query, count; // the first query starts a panel
-  int64_t key, keys;       // the first key starts a panel
+  int64_t g, query, count;
+  int64_t key, keys;
 };
 
 } // namespace titan::rt

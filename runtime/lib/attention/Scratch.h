@@ -1,5 +1,5 @@
 // Scratch of a kernel: the calling thread's block, divided into buffers that are aligned to 64
-// bytes. The compiler plans one block per thread.
+// bytes. The compiler plans one block per thread. Also the division of a kernel's work into tasks.
 #pragma once
 
 #include "base/kernels/AttentionScratch.h"

@@ -1,4 +1,5 @@
-// Transposition between rows and lanes.
+// Transposition of matrices between row-major memory and vector lanes, with a factor and a
+// conversion of element types.
 #pragma once
 
 #include "base/math/VectorMath.h"
@@ -30,10 +31,10 @@ public:
   /// Swaps the two off-diagonal quarters, then recurses into each quarter (J. Eklundh, "A fast
   /// computer method for matrix transposing", 1972).
   TITAN_VECTOR_INLINE void transpose() {
-    exchange<size / 2>();
-    exchange<size / 4>();
+    swapQuarters<size / 2>();
+    swapQuarters<size / 4>();
     if constexpr (size == 8)
-      exchange<1>();
+      swapQuarters<1>();
   }
 
 private:
@@ -58,11 +59,13 @@ private:
       to[j] = row[j];
   }
 
-  template <int Half> TITAN_VECTOR_INLINE void exchange() {
-    exchange<Half>(std::make_integer_sequence<int, size>());
+  /// In each square of 2 * Half rows on the diagonal, swaps the two off-diagonal squares of Half
+  /// rows.
+  template <int Half> TITAN_VECTOR_INLINE void swapQuarters() {
+    swapQuarters<Half>(std::make_integer_sequence<int, size>());
   }
   template <int Half, int... J>
-  TITAN_VECTOR_INLINE void exchange(std::integer_sequence<int, J...>) {
+  TITAN_VECTOR_INLINE void swapQuarters(std::integer_sequence<int, J...>) {
 #pragma GCC unroll 8
     for (int i = 0; i < size; ++i)
       if (!(i & Half)) {

@@ -8,7 +8,8 @@
 
 namespace titan::rt {
 
-/// For one (outer, kv head) pair. Memory holds E.
+/// Products.h for one (outer, kv head) pair. Tensors have elements of type E; the arithmetic is in
+/// T.
 template <typename E> class VectorBackward {
   using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
@@ -30,9 +31,9 @@ public:
     packRows(dout, getRowStrides(s.out), s.queries, s.valueHead,
              memory.douts + g * rows * s.valueHead);
   }
-  void clearQueries(IndexRange some) {
+  void clearQueries(IndexRange queries) {
     for (int64_t g = 0; g < s.group; ++g)
-      std::fill(dquery(g, some.begin), dquery(g, some.end), T(0));
+      std::fill(dquery(g, queries.begin), dquery(g, queries.end), T(0));
   }
 
   /// Loads a block of keys and values, and zeroes its gradients.

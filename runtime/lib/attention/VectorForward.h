@@ -6,7 +6,8 @@
 
 namespace titan::rt {
 
-/// For one (outer, kv head) pair. Memory holds E.
+/// Products.h for one (outer, kv head) pair. Tensors have elements of type E; the arithmetic is in
+/// T.
 template <typename E> class VectorForward {
   using T = Accumulated<E>;
 
@@ -35,7 +36,8 @@ public:
     multiplyRowPanels(memory.keys + firstKey * s.head, count, s.head, memory.queries, scores);
   }
 
-  /// sums[valueHead][lanes] += values of these keys weighted by probabilities[count][lanes].
+  /// sums[valueHead][lanes] += the values of `count` keys from `firstKey`, weighted by
+  /// probabilities[count][lanes].
   void addValues(int64_t firstKey, int64_t count, const T *probabilities) {
     addTransposed(memory.values + firstKey * s.valueHead, count, s.valueHead, probabilities, sums);
   }

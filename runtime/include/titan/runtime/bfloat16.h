@@ -1,6 +1,6 @@
 // bf16 storage: the upper half of a float, with 8 significant bits. It converts to float for
-// arithmetic and rounds to nearest even on store; it has no arithmetic of its own. The conversions
-// are integer operations that compilers vectorise, on CPUs and on devices. The bytes equal
+// arithmetic and rounds to nearest even on store; it defines no arithmetic. The conversions are
+// integer operations that compilers vectorise, on CPUs and on devices. The bytes equal
 // safetensors' BF16, LibTorch's BFloat16 and CUDA's __nv_bfloat16.
 #pragma once
 
@@ -20,7 +20,7 @@ struct bf16 {
 
   bf16() = default;
   TITAN_EVERYWHERE bf16(float value) : bits(round(value)) {}
-  /// Without a temporary, which would keep GCC from vectorising stores.
+  /// Assigns the bits: GCC does not vectorise stores of a temporary bf16.
   TITAN_EVERYWHERE bf16 &operator=(float value) {
     bits = round(value);
     return *this;
@@ -43,7 +43,7 @@ private:
 };
 static_assert(sizeof(bf16) == 2);
 
-/// The type in which elements are summed.
+/// The type in which elements of T are summed: float for bf16, else T.
 template <typename T> struct Accumulation {
   using Type = T;
 };

@@ -59,7 +59,8 @@ private:
   int terms = 0;
 };
 
-/// The start of a row's numbers, given the `ends` of groupByRow (kernel_loops.h).
+/// The index in `order` of the first index of `row`, where groupByRow (kernel_loops.h) has written
+/// `ends` and `order`.
 TM_FUNCTION int64_t groupBegin(const int64_t *ends, int64_t row) {
   return row > 0 ? ends[row - 1] : 0;
 }

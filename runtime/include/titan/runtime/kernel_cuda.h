@@ -11,6 +11,7 @@
 
 namespace titan::rt::tm {
 
+/// Threads of a block.
 constexpr int kThreads = 256;
 
 /// Threads for which scratch is planned: device kernels need none.
@@ -36,14 +37,15 @@ template <typename Kernel> __global__ void forRows(int64_t count, Kernel kernel)
   }
 }
 
-/// Loads a kernel onto the device before its first launch. Errors appear when the host waits, as
-/// for launches.
+/// Loads a kernel onto the device before its first launch. Errors appear when the host next waits
+/// for the device, as those of launches do.
 template <typename Function> void load(Function *kernel) {
   cudaFuncAttributes attributes;
   cudaFuncGetAttributes(&attributes, kernel);
 }
 
-/// Calls kernel(i) for 0 <= i < count, one thread each.
+/// Calls kernel(i) for 0 <= i < count, one thread each. Above 65536 blocks, threads loop: more
+/// blocks would not occupy the device better.
 template <typename Kernel> void launch(Context &ctx, int64_t count, Kernel kernel) {
   const int64_t blocks = chunk(count, kThreads);
   const auto function = forElements<Kernel>;
@@ -89,7 +91,8 @@ template <typename Combine, typename T> __device__ T reduceBlock(T value) {
   return values[0];
 }
 
-/// One block: each thread takes every 256th term, then a tree reduction.
+/// Writes the reduction of term(0) ... term(count - 1) to `to`, in one block: each thread combines
+/// every kThreads-th term, then the block reduces the threads' results.
 template <typename Combine, typename To, typename T, typename Term>
 void reduceAll(Context &ctx, To *to, int64_t count, T neutral, Term term) {
   launchRows(ctx, 1, [=] __device__(int64_t) {
@@ -102,6 +105,7 @@ void reduceAll(Context &ctx, To *to, int64_t count, T neutral, Term term) {
   });
 }
 
+/// The following functions have the contracts of those on CPUs (kernel_loops.h).
 template <typename To, typename Term> void sum(Context &ctx, To *to, int64_t count, Term term) {
   using T = Accumulated<To>;
   launchRows(ctx, 1, [=] __device__(int64_t) {
@@ -120,16 +124,15 @@ template <typename T, typename Term> void minimum(Context &ctx, T *to, int64_t c
   reduceAll<Min>(ctx, to, count, highest<Accumulated<T>>(), term);
 }
 
-/// As on CPUs (kernel_loops.h), in one block: each thread owns some rows and scans all indices for
-/// them.
+/// As on CPUs (kernel_loops.h), in one block: each thread scans all indices for those of its rows.
 template <typename GetRow>
 void groupByRow(Context &ctx, int64_t *ends, int64_t rows, int64_t *order, int64_t count,
                 GetRow getRow) {
   launchRows(ctx, 1, [=] __device__(int64_t) {
     __shared__ int64_t sizes[kThreads];
-    const int64_t share = chunk(rows, kThreads), from = threadIdx.x * share;
+    const int64_t perThread = chunk(rows, kThreads), from = threadIdx.x * perThread;
     const int64_t first = from < rows ? from : rows;
-    const int64_t last = first + share < rows ? first + share : rows;
+    const int64_t last = first + perThread < rows ? first + perThread : rows;
     for (int64_t r = first; r < last; ++r)
       ends[r] = 0;
     int64_t size = 0;
@@ -144,9 +147,9 @@ void groupByRow(Context &ctx, int64_t *ends, int64_t rows, int64_t *order, int64
     for (unsigned t = 0; t < threadIdx.x; ++t)
       begin += sizes[t];
     for (int64_t r = first; r < last; ++r) {
-      const int64_t those = ends[r];
+      const int64_t groupSize = ends[r];
       ends[r] = begin;
-      begin += those;
+      begin += groupSize;
     }
     for (int64_t i = 0; i < count; ++i)
       if (const int64_t r = getRow(i); r >= first && r < last)

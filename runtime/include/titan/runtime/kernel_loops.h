@@ -22,6 +22,7 @@ namespace titan::rt::tm {
 
 #ifndef __CUDACC__
 
+/// Elements from which a loop runs on all threads: fewer cost less than the start of a team.
 constexpr int64_t kMinParallelWork = 16384;
 
 namespace detail {
@@ -58,7 +59,7 @@ template <typename T> [[gnu::noinline]] void copy(Context &, T *to, const T *fro
   detail::parallelFor(count, count, [=](int64_t i) { to[i] = from[i]; });
 }
 
-// Structures are copied one at a time; plain bits vectorise.
+// GCC copies structures one at a time, but vectorises loops over integers.
 inline void fill(Context &ctx, bf16 *to, int64_t count, bf16 value) {
   fill(ctx, &to->bits, count, value.bits);
 }
@@ -90,12 +91,12 @@ T combineLanes(int64_t from, int64_t to, T neutral, Term &&term, Combine &&combi
   return lanes[0];
 }
 
-/// combine(chunk 0, chunk 1, ...) in order, over up to 256 chunks; reduceChunk(from, to) reduces
+/// Combines the results of up to 256 chunks, in order. reduceChunk(from, to) reduces the terms of
 /// one chunk.
 template <typename T, typename ReduceChunk, typename Combine>
 T reduceChunks(int64_t count, T neutral, ReduceChunk &&reduceChunk, Combine &&combine) {
-  constexpr int64_t kChunks = 256, kLeast = 1024;
-  const int64_t size = chunk(count, kChunks) < kLeast ? kLeast : chunk(count, kChunks);
+  constexpr int64_t kChunks = 256, kMinChunk = 1024;
+  const int64_t size = chunk(count, kChunks) < kMinChunk ? kMinChunk : chunk(count, kChunks);
   const int64_t chunks = chunk(count, size);
   T partials[kChunks];
   parallelFor(chunks, count, [&](int64_t c) {
@@ -108,6 +109,7 @@ T reduceChunks(int64_t count, T neutral, ReduceChunk &&reduceChunk, Combine &&co
   return total;
 }
 
+/// The reduction of term(0) ... term(count - 1).
 template <typename T, typename Term, typename Combine>
 T reduceAll(int64_t count, T neutral, Term &&term, Combine &&combine) {
   auto reduceChunk = [&](int64_t from, int64_t to) {
@@ -116,7 +118,8 @@ T reduceAll(int64_t count, T neutral, Term &&term, Combine &&combine) {
   return reduceChunks<T>(count, neutral, reduceChunk, combine);
 }
 
-/// 8 terms per lane and then 64 lanes, before they are added to a total (blocked_sum.h).
+/// The sum of term(0) ... term(count - 1). Blocks of 8 terms in each of 64 lanes are summed in T,
+/// and the blocks in Total<T> (blocked_sum.h).
 template <typename T, typename Term> Total<T> sumAll(int64_t count, Term &&term) {
   constexpr int64_t block = 8 * 64;
   auto plus = [](auto a, auto b) { return a + b; };
@@ -131,6 +134,8 @@ template <typename T, typename Term> Total<T> sumAll(int64_t count, Term &&term)
 
 } // namespace detail
 
+/// Writes the sum of term(0) ... term(count - 1) to `to`. maximum() and minimum() write the
+/// greatest and the least of these terms; NaN propagates.
 template <typename To, typename Term> void sum(Context &, To *to, int64_t count, Term &&term) {
   using T = Accumulated<To>;
   *to = static_cast<T>(detail::sumAll<T>(count, term));
@@ -207,7 +212,8 @@ void copyShard(Context &ctx, T *to, const T *from, int64_t count, int64_t size, 
   fill(ctx, to + copied, size - copied, T(0));
 }
 
-/// Copies a shard, whose global indices count elements of `from`.
+/// Copies the elements of `from` whose indices are the global indices of `shard`: one or two
+/// intervals (base/layout/DimShard.h).
 template <typename T> void copyShard(Context &ctx, T *to, const T *from, const DimShard &shard) {
   for (int k = 0; k < shard.intervalCount(); ++k)
     copy(ctx, to + (k == 0 ? 0 : shard.split), from + shard.interval(k).start,

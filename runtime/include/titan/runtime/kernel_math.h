@@ -115,8 +115,8 @@ TM_FUNCTION constexpr int64_t chunk(int64_t count, int64_t ranks) {
   return (count + ranks - 1) / ranks;
 }
 
-/// Rotation in radians per position for pair i of n: theta^(-i/n) (Su et al., arXiv 2104.09864,
-/// 3.4.2), or from a list.
+/// The angle in radians per position of pair i of n in a rotary embedding: theta^(-i/n) (Su et al.,
+/// arXiv 2104.09864, 3.4.2), or element i of a list.
 TM_FUNCTION double frequency(double theta, int64_t i, int64_t n) {
   return std::pow(theta, -static_cast<double>(i) / static_cast<double>(n));
 }
@@ -137,14 +137,15 @@ TM_FUNCTION void rotationAt(int64_t position, Frequencies frequencies, int64_t i
 
 namespace detail {
 
-/// frequency() in loops over pairs.
+/// frequency(theta, i, n) in vectorisable loops over pairs, with `exponent` -log(theta).
 struct Powers {
   TM_FUNCTION double operator()(int i) const { return vexp(i * (exponent / n)); }
   double exponent, n;
 };
+/// frequency(listed, i, n).
 struct Listed {
-  TM_FUNCTION double operator()(int i) const { return of[i]; }
-  const double *of;
+  TM_FUNCTION double operator()(int i) const { return listed[i]; }
+  const double *listed;
 };
 TM_FUNCTION Powers frequencies(double theta, int64_t n) {
   return {-std::log(theta), static_cast<double>(n)};

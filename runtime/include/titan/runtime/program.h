@@ -65,6 +65,7 @@ struct TensorInfo {
   std::vector<int> sumAxes = {};
 };
 
+/// The distribution of initial values.
 enum class Init : uint8_t { Constant, Normal, TruncatedNormal, Uniform };
 
 /// An allocation in the arena. A transient allocation is live from event `first` to event `last` of
@@ -92,6 +93,7 @@ enum class InitFrom : uint8_t {
   Partial,  // the last elements of its dimensions
 };
 
+/// A tensor that the runtime initialises, writes, reads or stores in files.
 struct Tensor {
   Role role;
   /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Cache: "layers.k"; Input: "tokens";
@@ -193,7 +195,7 @@ struct Schedule {
   double (*factor)(const double *arguments) = nullptr;
 };
 
-/// An output of an evaluation that is no mean over its batches, such as a quotient of sums: a
+/// An output of an evaluation that is not a mean over its batches, such as a quotient of sums: a
 /// function of the means of other outputs.
 struct EvaluatedOutput {
   std::string name; ///< "loss", "metric.accuracy"
@@ -215,8 +217,8 @@ struct MessageRoute {
   int offset;
 };
 
-/// The dimensions along which data are cut: one element for each sample, one for each position of a
-/// sample (empty: samples have none).
+/// The names of the dimensions of inputs that number the samples and the positions of a sample.
+/// `positions` is empty if samples have none.
 struct DataDims {
   std::string samples, positions;
 };
@@ -227,6 +229,7 @@ struct AbsentInput {
   std::string name, setting;
 };
 
+/// All that the runtime knows of an emitted program, with sizes for given degrees of the mesh.
 struct Program {
   std::string name, source; // source: the flattened .titan text
   std::string model;        // fingerprint of its structure; empty: unknown
@@ -240,7 +243,7 @@ struct Program {
   std::vector<Dim> shardedDims;
   std::vector<MessageRoute> routes; ///< of all messages of all functions
   std::vector<Function> functions;
-  std::vector<Pipeline> pipelines; // of the programs that are cut into fragments
+  std::vector<Pipeline> pipelines; // of the functions that are divided into fragments
   /// The functions of training steps, in the order in which a step runs them. None: "train" runs in
   /// every step.
   std::vector<ProgramTurn> turns;
@@ -353,17 +356,18 @@ void reduceScatter(Context &, GroupRef, DType, Reduction, const void *in, void *
 /// In place.
 void allReduce(Context &, GroupRef, DType, Reduction, void *data, int64_t elements);
 /// One tensor of a coalesced collective, with the arguments of a single call. For allReduce `in`
-/// equals `out`.
-/// `order`: of the group's shards of the dimension that a gather or scatter moves.
+/// equals `out`. `order` is that of the group's shards in the dimension that a gather or scatter
+/// moves.
 struct CollectiveOperand {
   const void *in;
   void *out;
   int64_t outer, d, inner;
   ShardOrder order = ShardOrder::Block;
 };
-/// Coalesced collectives. With a channel, the call returns at once. The calls of one group run in
-/// the background in the order of their starts, those of different groups at the same time. Until
-/// `finish` on that channel, nobody may write the inputs or access the outputs.
+/// Coalesced collectives. With `kAtOnce`, the call returns when its outputs are complete. With a
+/// channel, it only starts the collective. The started calls of one group run in the background in
+/// the order of their starts, those of different groups at the same time. Until `finish` on that
+/// channel, nobody may write the inputs or access the outputs.
 constexpr int kAtOnce = -1;
 void allGather(Context &, GroupRef, DType, std::initializer_list<CollectiveOperand>,
                int channel = kAtOnce);

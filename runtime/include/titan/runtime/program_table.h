@@ -1,6 +1,6 @@
 // The description of a program in emitted source: rows of literals that the compiler stores as data
-// and the runtime converts to program.h's strings and vectors. (Code that fills those directly took
-// a third of the compile time of a step.)
+// and the runtime converts to program.h's strings and vectors. (Code that fills those directly
+// would take a third of the compile time of a step.)
 //
 // The fields have the meanings of program.h.
 #pragma once
@@ -103,6 +103,7 @@ struct WeightMapRow {
   List<const char *> merged = {};
 };
 
+// Convert rows and store them in, or append them to, the members of the program.
 void setPersistent(Program &, List<AllocationRow>);
 void setTensors(Program &, List<TensorRow>);
 void addFunction(Program &, const FunctionRow &);
