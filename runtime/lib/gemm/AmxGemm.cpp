@@ -1,6 +1,7 @@
-// The blocking follows K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix
-// Multiplication", 2008: one panel stays in L1 while the panels of the other operand stream from
-// L2. C is read and written once; scratch holds its sums in between.
+// GEMM of bf16 operands on AMX tiles (Amx.h). The blocking follows K. Goto and R. van de Geijn,
+// "Anatomy of High-Performance Matrix Multiplication", 2008: one panel stays in L1 while the panels
+// of the other operand stream from L2. C is read and written once; scratch holds its sums in
+// between.
 #include "AmxTiles.h"
 
 namespace titan::rt::amx {
@@ -67,6 +68,7 @@ void store(__m512 low, __m512 high, uint32_t mask, bool accumulate, bf16 *to) {
   _mm512_mask_storeu_epi16(to, mask, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
 }
 
+/// One product, computed in blocks of kMaxPanels panels by kMaxPanels panels of C.
 template <typename To> class Gemm {
 public:
   Gemm(const Operand &a, const Operand &b, const Extents &e, bool accumulate, To *c, int64_t ldc,

@@ -1,4 +1,5 @@
-// Blocks of 16 x 16 32-bit elements in registers: floats, or pairs of bf16 with consecutive k.
+// Loads, transposition and splitting into bf16 terms of blocks of 16 x 16 32-bit elements in
+// registers: floats, or pairs of bf16 with consecutive k.
 // Include this header only in translation units that are compiled for AVX-512 and run where the
 // processor has it.
 #pragma once
@@ -61,6 +62,7 @@ TITAN_INLINED __m512i loadStep(const uint16_t *at, int64_t ld, int64_t kCount, _
                          _mm512_slli_epi32(_mm512_cvtepu16_epi32(odd), 16));
 }
 
+/// The indices of the permutation that interleaves the halves of 32 16-bit elements.
 struct alignas(64) Interleaving {
   constexpr Interleaving() {
     for (uint16_t i = 0; i < 32; ++i)

@@ -41,13 +41,14 @@ inline BatchOffsets computeOffsets(std::span<const BatchDim> batch, int64_t inde
 template <typename Product>
 void forEachOfBatch(std::span<const BatchDim> batch, int64_t multiplications, Product &&product) {
   int64_t count = 1;
-  bool independent = true;
+  bool areIndependent = true;
   for (const BatchDim &dim : batch) {
     count *= dim.count;
-    independent &= dim.count == 1 || dim.strideC != 0;
+    areIndependent &= dim.count == 1 || dim.strideC != 0;
   }
-  bool small = multiplications < int64_t{1} << 24 || count >= 4 * omp_get_max_threads();
-  if (independent && small && count > 1) {
+  // From 2^24 multiplications on, a product is enough work for all threads.
+  bool areSmall = multiplications < int64_t{1} << 24 || count >= 4 * omp_get_max_threads();
+  if (areIndependent && areSmall && count > 1) {
 #pragma omp parallel for schedule(static)
     for (int64_t index = 0; index < count; ++index)
       product(computeOffsets(batch, index));

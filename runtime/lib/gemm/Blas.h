@@ -12,6 +12,7 @@ using BlasProduct = void(const char *transA, const char *transB, const int *m, c
                          const int *k, const Sum *alpha, const Factor *a, const int *lda,
                          const Factor *b, const int *ldb, const Sum *beta, Sum *c, const int *ldc);
 
+/// The entry points of the BLAS; owned by LibTorch, which stays loaded.
 struct Blas {
   BlasProduct<float> *sgemm;
   BlasProduct<double> *dgemm;

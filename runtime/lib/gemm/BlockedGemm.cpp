@@ -43,18 +43,19 @@ public:
     sums = scratch.take<float>(elementsSums);
   }
 
-  /// Blocks of k follow one another where their sums stay: in C, or in the sums of a block.
+  /// Computes the product. The loop over blocks of k is the outermost if C holds partial sums, and
+  /// the innermost if the sums of a block of C hold them.
   void run(Team team) const {
-    Packed *const packBuffer =
-        takePackBuffer(); // also by a thread that is too late for this product
-    for (int64_t outer = 0; outer < (hasSums() ? 1 : depth.blocks); ++outer)
+    Packed *const packBuffer = takePackBuffer(); // also by a thread that finds no tile left: it
+                                                 // then need not allocate later
+    for (int64_t outerDepth = 0; outerDepth < (hasSums() ? 1 : depth.blocks); ++outerDepth)
       for (int64_t row = 0; row < rows.blocks; ++row)
         for (int64_t column = 0; column < columns.blocks; ++column)
           if (hasSums())
-            for (int64_t at = 0; at < depth.blocks; ++at)
-              addBlock(team, packBuffer, row, column, at, true);
+            for (int64_t depthBlock = 0; depthBlock < depth.blocks; ++depthBlock)
+              addBlock(team, packBuffer, row, column, depthBlock, /*packsLeft=*/true);
           else
-            addBlock(team, packBuffer, row, column, outer, column == 0);
+            addBlock(team, packBuffer, row, column, outerDepth, /*packsLeft=*/column == 0);
   }
 
 private:
@@ -78,18 +79,21 @@ private:
     }
   }
 
-  void addBlock(Team &team, Packed *packBuffer, int64_t row, int64_t column, int64_t at,
+  /// Adds one block of k to block (row, column) of C. Packs the block of A if `packsLeft`; else the
+  /// previous call has packed it.
+  void addBlock(Team &team, Packed *packBuffer, int64_t row, int64_t column, int64_t depthBlock,
                 bool packsLeft) const {
-    const int64_t begin = depth.begin(at), kCount = depth.getBlockSize(at);
+    const int64_t begin = depth.begin(depthBlock), kCount = depth.getBlockSize(depthBlock);
     const Slice left{rows.begin(row), rows.getBlockSize(row), begin, kCount};
     const Slice right{columns.begin(column), columns.getBlockSize(column), begin, kCount};
     pack(team, left, packsLeft, right);
     Destination<To> to = c.at(left.firstRow, right.firstRow);
     if (!hasSums()) {
-      to.adds |= at > 0;
+      to.adds |= depthBlock > 0;
       multiply(team, packBuffer, left, right, to);
-    } else if (at + 1 < depth.blocks) {
-      multiply(team, packBuffer, left, right, Destination<float>{sums, columns.size, at > 0});
+    } else if (depthBlock + 1 < depth.blocks) {
+      multiply(team, packBuffer, left, right,
+               Destination<float>{sums, columns.size, depthBlock > 0});
     } else {
       to.sums = sums;
       to.ldSums = columns.size;
@@ -97,8 +101,8 @@ private:
     }
   }
 
-  /// Panels of an operand that one task packs: several, because a cache line across them may belong
-  /// to three.
+  /// Panels of an operand that one task packs: several, because a cache line of an operand that is
+  /// not K-major may contain rows of three panels. There are about four tasks for each thread.
   struct PackTasks {
     PackTasks(const Slice &all, int64_t rows, int64_t threads)
         : all(all), rows(rows), panels(quotient(all.rows, rows)),
@@ -188,6 +192,7 @@ void multiply(const typename Policy::Unit &unit, const OperandOf<typename Policy
               const Destination<To> &c) {
   if (e.n == 1 && e.m > 1 && c.ld == 1) // A column with stride 1 is a row.
     return multiply<Policy>(unit, b, a, Extents{1, e.m, e.k}, Destination<To>{c.to, e.m, c.adds});
+  // Fewer than 2^18 multiplications cost less than the start of a team.
   const bool isShared = !omp_in_parallel() && e.m * e.n * e.k >= int64_t{1} << 18;
   const int threads = isShared ? omp_get_max_threads() : 1;
   if (threads == 1) // libgomp would allocate a team of one thread

@@ -31,11 +31,12 @@ void multiplyByBlas(const OperandOf<T> &a, const OperandOf<T> &b, const Extents 
                  c.to, &ldc);
 }
 
-/// BLAS sums a matrix-vector product in only a few lanes.
+/// The most terms that one call sums: fewer for BLAS, which sums a product with few rows or columns
+/// in only a few lanes.
 int64_t getMaxDepth(const Extents &e) {
-  constexpr int64_t thin = 16, ofLanes = 512;
+  constexpr int64_t thin = 16, thinDepth = 512;
   const bool isThin = std::min(e.m, e.n) < thin;
-  return isThin && chooseFloatBackend(e) == FloatBackend::Blas ? ofLanes : kMaxDepth;
+  return isThin && chooseFloatBackend(e) == FloatBackend::Blas ? thinDepth : kMaxDepth;
 }
 
 void multiply(const FloatOperand &a, const FloatOperand &b, const Extents &e,
@@ -66,8 +67,9 @@ void multiply(const OperandOf<double> &a, const OperandOf<double> &b, const Exte
 }
 
 template <typename T>
-void batched(std::span<const BatchDim> batch, Trans transA, Trans transB, const Extents &e,
-             const T *a, int64_t lda, const T *b, int64_t ldb, bool accumulate, T *c, int64_t ldc) {
+void multiplyBatch(std::span<const BatchDim> batch, Trans transA, Trans transB, const Extents &e,
+                   const T *a, int64_t lda, const T *b, int64_t ldb, bool accumulate, T *c,
+                   int64_t ldc) {
   if (e.m == 0 || e.n == 0)
     return;
   narrow(std::max({e.m, e.n, e.k, lda, ldb, ldc})); // throw here, not in the parallel region
@@ -79,7 +81,7 @@ void batched(std::span<const BatchDim> batch, Trans transA, Trans transB, const 
   });
 }
 
-template <typename T> double dotImpl(int64_t count, const T *a, const T *b) {
+template <typename T> double computeDot(int64_t count, const T *a, const T *b) {
   constexpr int maxChunks = 64;
   int64_t chunk = std::max<int64_t>(4096, (count + maxChunks - 1) / maxChunks);
   int64_t chunks = (count + chunk - 1) / chunk;
@@ -110,20 +112,20 @@ template <typename T> double dotImpl(int64_t count, const T *a, const T *b) {
 void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
                  int64_t k, const float *a, int64_t lda, const float *b, int64_t ldb,
                  bool accumulate, float *c, int64_t ldc) {
-  batched(batch, transA, transB, {m, n, k}, a, lda, b, ldb, accumulate, c, ldc);
+  multiplyBatch(batch, transA, transB, {m, n, k}, a, lda, b, ldb, accumulate, c, ldc);
 }
 
 void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
                  int64_t k, const double *a, int64_t lda, const double *b, int64_t ldb,
                  bool accumulate, double *c, int64_t ldc) {
-  batched(batch, transA, transB, {m, n, k}, a, lda, b, ldb, accumulate, c, ldc);
+  multiplyBatch(batch, transA, transB, {m, n, k}, a, lda, b, ldb, accumulate, c, ldc);
 }
 
 double dot(int64_t count, const float *a, const float *b) {
-  return dotImpl(count, a, b);
+  return computeDot(count, a, b);
 }
 double dot(int64_t count, const double *a, const double *b) {
-  return dotImpl(count, a, b);
+  return computeDot(count, a, b);
 }
 
 } // namespace titan::rt

@@ -84,8 +84,9 @@ Product takeRows(Product p, int64_t first, int64_t count) {
   return p;
 }
 
-struct WidenedOperands; // scratch that is in use during the f32 GEMM
+struct WidenedOperands; // names scratch that stays in use during the f32 GEMM
 
+/// A copy of the matrix as floats, row-major without gaps.
 const float *widen(const Matrix &matrix, ThreadScratch &scratch) {
   float *wide = scratch.take<float>(matrix.rows * matrix.columns);
   tm::detail::parallelFor(matrix.rows, matrix.rows * matrix.columns, [&](int64_t i) {
@@ -119,12 +120,12 @@ void multiply(const Product &p, bool accumulate, float *c, int64_t ldc, ThreadSc
                   &p.b.data->bits, &lda, &p.a.data->bits, &ldb, &beta, c, &to);
 }
 
-void gemmFallback(const Product &p, bool accumulate, float *c, int64_t ldc) {
+void computeWithoutKernel(const Product &p, bool accumulate, float *c, int64_t ldc) {
   multiply(p, accumulate, c, ldc, ThreadScratch::ofThread<WidenedOperands>(sizeScratch(p)));
 }
 
-/// In blocks of rows that keep the unrounded sums below 64 MiB.
-void gemmFallback(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
+/// By MKL or by the f32 GEMM, in blocks of rows that keep the unrounded sums below 64 MiB.
+void computeWithoutKernel(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
   constexpr int64_t most = int64_t{64} << 20, fewest = 256;
   const int64_t rows = std::min(p.m, std::max<int64_t>(fewest, most / 4 / p.n));
   const size_t sums = ThreadScratch::roundUp(static_cast<size_t>(rows * p.n) * sizeof(float));
@@ -146,12 +147,12 @@ void gemmFallback(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
   }
 }
 
-/// Also for empty operands, which have no memory.
+/// The matrix as an operand of kernels. It may be empty and without memory.
 Bfloat16Operand makeOperand(const Matrix &matrix, bool isKContiguous) {
   return {reinterpret_cast<const uint16_t *>(matrix.data), matrix.ld, isKContiguous};
 }
 
-template <typename To> void productOnTiles(const Product &p, bool accumulate, To *c, int64_t ldc) {
+template <typename To> void computeOnTiles(const Product &p, bool accumulate, To *c, int64_t ldc) {
   const bool isShared = !omp_in_parallel() && p.m * p.n * p.k >= int64_t{1} << 18;
   const Grid grid(p.m, p.n, tileCount(p.m * p.n, isShared ? omp_get_max_threads() : 1));
   const auto bytes = static_cast<int64_t>(amx::scratchBytes({grid.height, grid.width, p.k}));
@@ -171,7 +172,8 @@ template <typename To> void productOnTiles(const Product &p, bool accumulate, To
     return makeTile(0, takeScratch());
 #pragma omp parallel
   {
-    std::byte *scratch = takeScratch(); // also by a thread that is too late for this product
+    std::byte *scratch =
+        takeScratch(); // also by a thread that finds no tile left: it then need not allocate later
 #pragma omp for schedule(dynamic)
     for (int64_t index = 0; index < grid.tiles; ++index)
       makeTile(index, scratch);
@@ -179,34 +181,35 @@ template <typename To> void productOnTiles(const Product &p, bool accumulate, To
 }
 
 template <typename P, typename To>
-void productOnVectors(const Bfloat16Vectors<P> &unit, const Product &p, bool accumulate, To *c,
+void computeOnVectors(const Bfloat16Vectors<P> &unit, const Product &p, bool accumulate, To *c,
                       int64_t ldc) {
   multiplyOnVectors(unit, makeOperand(p.a, !p.a.transposed), makeOperand(p.b, p.b.transposed),
                     {p.m, p.n, p.k}, Destination<To>{c, ldc, accumulate});
 }
 
-template <typename To> void product(const Product &p, bool accumulate, To *c, int64_t ldc) {
+template <typename To> void computeProduct(const Product &p, bool accumulate, To *c, int64_t ldc) {
   if (needsSplitK({p.m, p.n, p.k}))
     return multiplySplitK<To>({p.m, p.n, p.k}, {c, ldc, accumulate},
                               [&](const Slice &rows, const Slice &columns, float *to, int64_t ld) {
-                                product<float>(sliceProduct(p, rows, columns), false, to, ld);
+                                computeProduct<float>(sliceProduct(p, rows, columns), false, to,
+                                                      ld);
                               });
   switch (backend()) {
   case Backend::Amx:
-    return productOnTiles(p, accumulate, c, ldc);
+    return computeOnTiles(p, accumulate, c, ldc);
   case Backend::Pairs:
-    return productOnVectors(*pairVectors(), p, accumulate, c, ldc);
+    return computeOnVectors(*pairVectors(), p, accumulate, c, ldc);
   case Backend::WidenWhilePacking:
-    return productOnVectors(*wideningVectors(), p, accumulate, c, ldc);
+    return computeOnVectors(*wideningVectors(), p, accumulate, c, ldc);
   case Backend::Mkl:
   case Backend::WidenFirst:
-    return gemmFallback(p, accumulate, c, ldc);
+    return computeWithoutKernel(p, accumulate, c, ldc);
   }
 }
 
 template <typename To>
-void batched(std::span<const BatchDim> batch, const Product &p, bool accumulate, To *c,
-             int64_t ldc) {
+void multiplyBatch(std::span<const BatchDim> batch, const Product &p, bool accumulate, To *c,
+                   int64_t ldc) {
   if (p.m == 0 || p.n == 0)
     return;
   narrow(std::max({p.m, p.n, p.k, p.a.ld, p.b.ld, ldc})); // throw here, not in the parallel region
@@ -216,7 +219,7 @@ void batched(std::span<const BatchDim> batch, const Product &p, bool accumulate,
     Product shifted = p;
     shifted.a.data += at.a;
     shifted.b.data += at.b;
-    product(shifted, accumulate, c + at.c, ldc);
+    computeProduct(shifted, accumulate, c + at.c, ldc);
   });
 }
 
@@ -225,13 +228,13 @@ void batched(std::span<const BatchDim> batch, const Product &p, bool accumulate,
 void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
                  int64_t k, const bf16 *a, int64_t lda, const bf16 *b, int64_t ldb, bool accumulate,
                  float *c, int64_t ldc) {
-  batched(batch, makeProduct(transA, transB, m, n, k, a, lda, b, ldb), accumulate, c, ldc);
+  multiplyBatch(batch, makeProduct(transA, transB, m, n, k, a, lda, b, ldb), accumulate, c, ldc);
 }
 
 void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
                  int64_t k, const bf16 *a, int64_t lda, const bf16 *b, int64_t ldb, bool accumulate,
                  bf16 *c, int64_t ldc) {
-  batched(batch, makeProduct(transA, transB, m, n, k, a, lda, b, ldb), accumulate, c, ldc);
+  multiplyBatch(batch, makeProduct(transA, transB, m, n, k, a, lda, b, ldb), accumulate, c, ldc);
 }
 
 } // namespace titan::rt

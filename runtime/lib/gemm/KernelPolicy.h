@@ -51,12 +51,13 @@ template <typename E, typename P, typename U> struct VectorPolicy {
   static bool packingLeftPays(const Unit &unit, const OperandOf<E> &a, const Extents &e) {
     return !canReadUnpacked(a, e) || !hasManyRows(e) || e.n > 4096 || rowsAliasInL1(unit, a);
   }
-  /// A can be read unpacked: every row consists of whole k-steps.
+  /// Whether A can be read unpacked: every row consists of whole k-steps.
   static bool canReadUnpacked(const OperandOf<E> &a, const Extents &e) {
     return kReadsUnpacked<E, P> && a.isKContiguous && e.k % kStep == 0 && a.ld % kStep == 0;
   }
-  /// Rows start at the same offset of a page, so they alias to one L1 set. There are at least 1.5x
-  /// as many rows as the cache has ways. (With fewer, packing costs more than the conflicts.)
+  /// Whether rows start at the same offset of a page, so they alias to one L1 set, and a panel has
+  /// at least 1.5x as many rows as the cache has ways. (With fewer, packing costs more than the
+  /// conflicts.)
   static bool rowsAliasInL1(const Unit &unit, const OperandOf<E> &a) {
     constexpr int64_t page = 4096 / sizeof(E);
     return a.ld % page == 0 && 2 * unit.shape.maxRows > 3 * l1Associativity();

@@ -23,6 +23,7 @@ constexpr int64_t kUnitBlockElements = kUnitPanel * kUnitPanel;
   return (extent + kUnitPanel - 1) / kUnitPanel;
 }
 
+/// A packed operand of floats as the sum of two bf16 operands.
 struct Halves {
   uint16_t *high, *low;
 };

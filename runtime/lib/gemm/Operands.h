@@ -21,6 +21,7 @@ template <typename E> struct OperandOf {
 using FloatOperand = OperandOf<float>;
 using Bfloat16Operand = OperandOf<uint16_t>;
 
+/// Of a product C[m, n] = A[m, k] B[k, n].
 struct Extents {
   int64_t m, n, k;
 };

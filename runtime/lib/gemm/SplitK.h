@@ -1,7 +1,7 @@
 // Split-K for GEMMs whose sums would lose digits in float: a kernel sums about 400 terms and adds
 // these sums in float. Here a kernel sums at most kMaxDepth terms, and its results are added in
 // double, one block of C at a time. Scratch belongs to the calling thread (ThreadScratch.h). A GEMM
-// of usual depth goes to the kernel directly.
+// of at most twice that depth calls the kernel directly.
 #pragma once
 
 #include "Grid.h"

@@ -6,6 +6,7 @@
 
 namespace titan::rt {
 
+/// One block of C by the kernel for few rows, for unpacked rows or for packed panels of A.
 template <typename V, typename E, typename P, typename To>
 static void multiplyWith(const LeftRows<E, P> &left, const OperandOf<E> &b,
                          const Slice &operandSlice, const PackBuffer<P> &packBuffer,

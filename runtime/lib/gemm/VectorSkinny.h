@@ -23,7 +23,7 @@ TITAN_INLINED void addStep(typename V::Floats (&sum)[Rows], const P *rows,
 template <typename V, int Rows, int Vectors, typename E, typename P>
 TITAN_INLINED void addAlongK(typename V::Floats (&sum)[Vectors][Rows], const P *a, const E *b,
                              int64_t ld, int64_t columns, int64_t kCount) {
-  constexpr int64_t ahead = 256 / sizeof(E);
+  constexpr int64_t ahead = 256 / sizeof(E); // prefetched, in elements of k
   const int64_t steps = quotientUp(kCount, kDepthOfStep<P>);
   const typename V::Valid valid = V::firstLanes(kCount);
 #pragma GCC unroll 2
@@ -47,7 +47,7 @@ TITAN_INLINED void addAlongK(typename V::Floats (&sum)[Vectors][Rows], const P *
 template <typename V, int Rows, int Vectors, typename E, typename P>
 TITAN_INLINED void addAcrossK(typename V::Floats (&sum)[Vectors][Rows], const P *a, const E *b,
                               int64_t ld, int64_t columns, int64_t kCount) {
-  constexpr int64_t deep = kDepthOfStep<P>, ahead = 8;
+  constexpr int64_t deep = kDepthOfStep<P>, ahead = 8; // prefetched, in k-steps
   for (int64_t step = 0; step < V::width && kCount > 0; ++step, kCount -= deep, b += deep * ld)
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) {
@@ -83,6 +83,7 @@ static void multiplyRows(const P *a, const E *b, int64_t ld, int64_t kCount, int
       V::template store<P>(sum[v][r], V::firstLanes(columns - V::width * v), c.at(r, V::width * v));
 }
 
+/// C[m, all columns of the slice] for m <= 3 rows.
 template <typename V, bool KContiguous, typename E, typename P, typename To>
 static void multiplyAcross(const P *a, int64_t m, const OperandOf<E> &b, const Slice &slice,
                            const Destination<To> &c) {
@@ -97,6 +98,7 @@ static void multiplyAcross(const P *a, int64_t m, const OperandOf<E> &b, const S
   }
 }
 
+/// C = A B for m <= kSkinnyRows rows of a packed panel of A.
 template <typename V, typename E, typename P, typename To>
 static void multiplySkinny(const P *a, int64_t m, const OperandOf<E> &b, const Slice &slice,
                            const Destination<To> &c) {

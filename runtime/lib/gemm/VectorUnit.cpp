@@ -1,4 +1,5 @@
-// Not compiled for vectors, because it runs on every processor.
+// Selects the vector unit of the processor. This file is compiled without vector instructions,
+// because it runs on every processor.
 #include "VectorUnit.h"
 
 #include "MatrixUnit.h"

@@ -41,7 +41,7 @@ template <typename P> struct PackBuffer {
 struct VectorShape {
   int64_t maxRows;     // MR: rows of a panel of A
   int64_t panelStride; // elements of one k-step of a panel of A
-  int64_t maxSteps;    // k-steps that are summed before the sums go to C
+  int64_t maxSteps;    // k-steps of a sum, before it is added to C
   int64_t maxColumns;  // columns whose panels stay in L2 next to a panel of A
 };
 
@@ -64,6 +64,7 @@ protected:
   ~VectorUnit() = default;
 };
 
+/// The most rows of A for which B is read unpacked.
 constexpr int64_t kSkinnyRows = 3;
 
 using FloatVectors = VectorUnit<float, float>;
