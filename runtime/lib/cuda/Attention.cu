@@ -1,6 +1,6 @@
-// Simple kernels with one warp per row, in float (bf16 is widened on load and rounded on store) or
-// double. One warp computes each result in a fixed order without atomics, so replicas stay bitwise
-// equal.
+// The kernels of AttentionKernels.h: simple ones with one warp per row, in float (bf16 is widened
+// on load and rounded on store) or double. One warp computes each result in a fixed order without
+// atomics, so replicas stay bitwise equal.
 #include "AttentionKernels.h"
 
 #include "titan/runtime/blocked_sum.h"
@@ -11,14 +11,15 @@ namespace {
 
 constexpr int warpSize32 = 32;
 constexpr int warpsPerBlock = 4;
-constexpr int atOnce = 256; // elements of a head per pass of a warp
-constexpr int perLane = atOnce / warpSize32;
+constexpr int elementsPerPass = 256; // of a head, in a pass of a warp
+constexpr int perLane = elementsPerPass / warpSize32;
 
+/// The indices of a query; of a key if g is 0.
 struct Row {
   int64_t outer, position, kvHead, g;
 };
 
-/// The query of a warp, or its key if `group` is 1.
+/// Row `index` of the queries, or of the keys if `group` is 1.
 __device__ Row getRow(int64_t index, const AttentionShape &s, int64_t positions, int64_t group) {
   Row row;
   row.g = index % group;
@@ -48,32 +49,34 @@ __device__ Accumulated<E> dot(const E *a, int64_t aStride, const E *b, int64_t b
   return sum;
 }
 
-/// Keys that a query may attend to, and queries that may attend to a key, ignoring documents.
-struct Span {
+/// The half-open range [begin, end).
+struct IndexRange {
   int64_t begin, end;
 };
 __device__ DimShard queryPositions(const Row &row, const AttentionShape &s) {
   return queryPositions(s, row.outer, row.kvHead);
 }
-__device__ Span getKeyRange(const Row &query, const AttentionShape &s) {
+/// Keys that a query may attend to, ignoring documents.
+__device__ IndexRange getKeyRange(const Row &query, const AttentionShape &s) {
   const int64_t position = queryPositions(query, s).toGlobal(query.position);
   const DimShard positions = keyPositions(s);
-  Span span{0, s.keys};
+  IndexRange range{0, s.keys};
   if (s.window)
-    span.begin = positions.lowerBound(position - s.window + 1);
+    range.begin = positions.lowerBound(position - s.window + 1);
   if (s.causal || s.window)
-    span.end = positions.lowerBound(position + (s.causal ? 1 : s.window));
-  return span;
+    range.end = positions.lowerBound(position + (s.causal ? 1 : s.window));
+  return range;
 }
-__device__ Span getQueryRange(const Row &key, const AttentionShape &s) {
+/// Queries that may attend to a key, ignoring documents.
+__device__ IndexRange getQueryRange(const Row &key, const AttentionShape &s) {
   const DimShard positions = queryPositions(key, s);
   const int64_t position = keyPositions(s).toGlobal(key.position);
-  Span span{0, s.queries};
+  IndexRange range{0, s.queries};
   if (s.causal || s.window)
-    span.begin = positions.lowerBound(s.causal ? position : position - s.window + 1);
+    range.begin = positions.lowerBound(s.causal ? position : position - s.window + 1);
   if (s.window)
-    span.end = positions.lowerBound(position + s.window);
-  return span;
+    range.end = positions.lowerBound(position + s.window);
+  return range;
 }
 __device__ bool inOneDocument(const Row &row, int64_t query, int64_t key, const AttentionShape &s) {
   return !s.documents ||
@@ -81,7 +84,7 @@ __device__ bool inOneDocument(const Row &row, int64_t query, int64_t key, const 
              s.documents[offsetAt(row, keyPositions(s).toGlobal(key), s.ofDocuments)];
 }
 
-/// The score of a product, and the factor of its cotangent.
+/// The score of a product q . k, and in `slope` the derivative of the score by the product.
 template <typename T> __device__ T computeScore(T product, const AttentionShape &s, T &slope) {
   T score = T(s.scale) * product;
   slope = T(s.scale);
@@ -101,7 +104,8 @@ template <> __device__ double lowest<double>() {
   return -1.7976931348623157e308;
 }
 
-/// Merges the largest scores and the relative sums of exponentials over the lanes of a warp.
+/// Merges over the lanes of a warp the largest scores and the sums of exponentials relative to
+/// them.
 template <typename T> __device__ void mergeLanes(T &top, T &total) {
   for (int step = warpSize32 / 2; step > 0; step /= 2) {
     T otherTop = __shfl_xor_sync(~0u, top, step), otherTotal = __shfl_xor_sync(~0u, total, step);
@@ -111,6 +115,7 @@ template <typename T> __device__ void mergeLanes(T &top, T &total) {
   }
 }
 
+/// The score of a query and key number `key`.
 template <typename E>
 __device__ Accumulated<E> scoreAt(const Row &row, int64_t key, const AttentionShape &s,
                                   const E *query, const E *k, Accumulated<E> &slope) {
@@ -145,6 +150,8 @@ template <typename T> struct Spread {
   }
 };
 
+/// One warp per query: its lanes divide the keys for the maximum and the sum of exponentials, and
+/// then the elements of the result.
 template <typename E>
 __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E *v, E *out,
                               Accumulated<E> *lse) {
@@ -155,10 +162,10 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
   Row row = getRow(index, s, s.queries, s.group), keyRow = row;
   keyRow.g = 0;
   const E *query = q + getOffset(row, s.q);
-  const Span seen = getKeyRange(row, s);
+  const IndexRange visible = getKeyRange(row, s);
   T top = lowest<T>(), slope;
   tm::Sum<T> total;
-  for (int64_t j = seen.begin + threadIdx.x; j < seen.end; j += warpSize32) {
+  for (int64_t j = visible.begin + threadIdx.x; j < visible.end; j += warpSize32) {
     if (!inOneDocument(keyRow, row.position, j, s))
       continue;
     T score = scoreAt(keyRow, j, s, query, k, slope);
@@ -168,16 +175,16 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
     }
     total.add(exp(score - top));
   }
-  T all = static_cast<T>(total.get());
-  mergeLanes(top, all);
-  for (int64_t first = 0; first < s.valueHead; first += atOnce) {
+  T denominator = static_cast<T>(total.get());
+  mergeLanes(top, denominator);
+  for (int64_t first = 0; first < s.valueHead; first += elementsPerPass) {
     Spread<T> sum{first};
-    for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
+    for (int64_t j0 = visible.begin; j0 < visible.end; j0 += warpSize32) {
       int64_t j = j0 + threadIdx.x;
-      T laneValue = j < seen.end && inOneDocument(keyRow, row.position, j, s)
-                        ? exp(scoreAt(keyRow, j, s, query, k, slope) - top) / all
+      T laneValue = j < visible.end && inOneDocument(keyRow, row.position, j, s)
+                        ? exp(scoreAt(keyRow, j, s, query, k, slope) - top) / denominator
                         : T(0);
-      for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
+      for (int lane = 0; lane < warpSize32 && j0 + lane < visible.end; ++lane) {
         T p = __shfl_sync(~0u, laneValue, lane);
         sum.add(p, v + offsetAt(keyRow, j0 + lane, s.v), s.v.element, s.valueHead);
       }
@@ -186,17 +193,19 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
     sum.store(out + getOffset(row, s.out), s.out.element, s.valueHead);
   }
   if (lse && threadIdx.x == 0)
-    lse[getOffset(row, s.lse)] = top + log(all);
+    lse[getOffset(row, s.lse)] = top + log(denominator);
 }
 
-template <typename E> struct Cotangents {
+/// The operands of the backward pass.
+template <typename E> struct BackwardTensors {
   const E *dOut, *q, *k, *v, *out;
   const Accumulated<E> *lse, *lseCotangent;
 };
 
-/// Probability of a pair, and the scaled cotangent of its score: p (dout . v - dout . out + dl).
+/// The probability `p` of a query and a key, and the cotangent of their product q . k:
+/// p (dout . v - dout . out + dl) times the slope of the score, with dl the cotangent of lse.
 template <typename E>
-__device__ Accumulated<E> pairGradient(const Cotangents<E> &c, const AttentionShape &s,
+__device__ Accumulated<E> pairGradient(const BackwardTensors<E> &c, const AttentionShape &s,
                                        const Row &row, const Row &keyRow, int64_t key,
                                        Accumulated<E> &p) {
   using T = Accumulated<E>;
@@ -204,31 +213,32 @@ __device__ Accumulated<E> pairGradient(const Cotangents<E> &c, const AttentionSh
   T slope;
   T score = scoreAt(keyRow, key, s, c.q + getOffset(row, s.q), c.k, slope);
   p = exp(score - c.lse[getOffset(row, s.lse)]);
-  T mean = dot(cotangent, s.out.element, c.out + getOffset(row, s.out), s.out.element, s.valueHead);
+  T delta =
+      dot(cotangent, s.out.element, c.out + getOffset(row, s.out), s.out.element, s.valueHead);
   if (c.lseCotangent)
-    mean -= c.lseCotangent[getOffset(row, s.lse)];
+    delta -= c.lseCotangent[getOffset(row, s.lse)];
   T dp = dot(cotangent, s.out.element, c.v + offsetAt(keyRow, key, s.v), s.v.element, s.valueHead);
-  return p * (dp - mean) * slope;
+  return p * (dp - delta) * slope;
 }
 
 /// One warp per query: dq = sum_j ds_j k_j.
 template <typename E>
-__global__ void queryGradientKernel(AttentionShape s, Cotangents<E> c, E *dq) {
+__global__ void queryGradientKernel(AttentionShape s, BackwardTensors<E> c, E *dq) {
   using T = Accumulated<E>;
   int64_t index = int64_t{blockIdx.x} * warpsPerBlock + threadIdx.y;
   if (index >= s.outer * s.queries * s.kvHeads * s.group)
     return;
   Row row = getRow(index, s, s.queries, s.group), keyRow = row;
   keyRow.g = 0;
-  const Span seen = getKeyRange(row, s);
-  for (int64_t first = 0; first < s.head; first += atOnce) {
+  const IndexRange visible = getKeyRange(row, s);
+  for (int64_t first = 0; first < s.head; first += elementsPerPass) {
     Spread<T> sum{first};
-    for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
+    for (int64_t j0 = visible.begin; j0 < visible.end; j0 += warpSize32) {
       int64_t j = j0 + threadIdx.x;
       T laneValue = 0, p;
-      if (j < seen.end && inOneDocument(keyRow, row.position, j, s))
+      if (j < visible.end && inOneDocument(keyRow, row.position, j, s))
         laneValue = pairGradient(c, s, row, keyRow, j, p);
-      for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
+      for (int lane = 0; lane < warpSize32 && j0 + lane < visible.end; ++lane) {
         T ds = __shfl_sync(~0u, laneValue, lane);
         sum.add(ds, c.k + offsetAt(keyRow, j0 + lane, s.k), s.k.element, s.head);
       }
@@ -240,24 +250,24 @@ __global__ void queryGradientKernel(AttentionShape s, Cotangents<E> c, E *dq) {
 
 /// One warp per key: dk and dv, over all query heads and positions that attend to it.
 template <typename E>
-__global__ void keyGradientKernel(AttentionShape s, Cotangents<E> c, E *dk, E *dv) {
+__global__ void keyGradientKernel(AttentionShape s, BackwardTensors<E> c, E *dk, E *dv) {
   using T = Accumulated<E>;
   int64_t index = int64_t{blockIdx.x} * warpsPerBlock + threadIdx.y;
   if (index >= s.outer * s.keys * s.kvHeads)
     return;
   const Row keyRow = getRow(index, s, s.keys, 1);
-  const Span seeing = getQueryRange(keyRow, s);
-  for (int64_t first = 0; first < s.head || first < s.valueHead; first += atOnce) {
+  const IndexRange attending = getQueryRange(keyRow, s);
+  for (int64_t first = 0; first < s.head || first < s.valueHead; first += elementsPerPass) {
     Spread<T> keySum{first}, valueSum{first};
     for (int64_t g = 0; g < s.group; ++g)
-      for (int64_t i0 = seeing.begin; i0 < seeing.end; i0 += warpSize32) {
+      for (int64_t i0 = attending.begin; i0 < attending.end; i0 += warpSize32) {
         Row row = keyRow;
         row.g = g;
         row.position = i0 + threadIdx.x;
         T p = 0, ds = 0;
-        if (row.position < seeing.end && inOneDocument(keyRow, row.position, keyRow.position, s))
+        if (row.position < attending.end && inOneDocument(keyRow, row.position, keyRow.position, s))
           ds = pairGradient(c, s, row, keyRow, keyRow.position, p);
-        for (int lane = 0; lane < warpSize32 && i0 + lane < seeing.end; ++lane) {
+        for (int lane = 0; lane < warpSize32 && i0 + lane < attending.end; ++lane) {
           T pLane = __shfl_sync(~0u, p, lane), dsLane = __shfl_sync(~0u, ds, lane);
           row.position = i0 + lane;
           valueSum.add(pLane, c.dOut + getOffset(row, s.out), s.out.element, s.valueHead);
@@ -285,7 +295,7 @@ cudaError_t forward(const AttentionShape &s, const E *q, const E *k, const E *v,
 }
 
 template <typename E>
-cudaError_t backward(const AttentionShape &s, const Cotangents<E> &c, E *dq, E *dk, E *dv,
+cudaError_t backward(const AttentionShape &s, const BackwardTensors<E> &c, E *dq, E *dk, E *dv,
                      cudaStream_t stream) {
   dim3 threads(warpSize32, warpsPerBlock);
   int64_t pairs = s.outer * s.kvHeads;

@@ -32,37 +32,39 @@ struct Blas {
   explicit Blas(const Context &ctx) {
     checkBlas(cublasCreate(&handle), ctx);
     check(cudaMalloc(&memory, kBlasWorkspaceBytes), "allocating memory for products");
-    use(ctx);
+    setStream(ctx);
   }
-  void use(const Context &ctx) {
+  void setStream(const Context &ctx) {
     stream = ctx.stream;
     checkBlas(cublasSetStream(handle, static_cast<cudaStream_t>(stream)), ctx);
     checkBlas(cublasSetWorkspace(handle, memory, kBlasWorkspaceBytes),
-              ctx); // setting a stream resets the workspace
+              ctx); // because a new stream resets the workspace
   }
 };
 
 /// One handle per process: one rank uses one device from one thread.
-cublasHandle_t handleFor(const Context &ctx) {
+cublasHandle_t getHandle(const Context &ctx) {
   static Blas blas(ctx);
   if (blas.stream != ctx.stream)
-    blas.use(ctx);
+    blas.setStream(ctx);
   return blas.handle;
 }
 
-cublasStatus_t blas(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int64_t m,
-                    int64_t n, int64_t k, const float *a, int64_t lda, int64_t sa, const float *b,
-                    int64_t ldb, int64_t sb, float beta, float *c, int64_t ldc, int64_t sc,
-                    int64_t batch) {
+/// cuBLAS's column-major GEMM, batched with strides. ta and tb are the operations on A and B; sa,
+/// sb and sc are the distances in elements between the matrices of a batch.
+cublasStatus_t callGemm(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,
+                        int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, int64_t sa,
+                        const float *b, int64_t ldb, int64_t sb, float beta, float *c, int64_t ldc,
+                        int64_t sc, int64_t batch) {
   float one = 1;
   return cublasSgemmStridedBatched_64(handle, ta, tb, m, n, k, &one, a, lda, sa, b, ldb, sb, &beta,
                                       c, ldc, sc, batch);
 }
 
-cublasStatus_t blas(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int64_t m,
-                    int64_t n, int64_t k, const double *a, int64_t lda, int64_t sa, const double *b,
-                    int64_t ldb, int64_t sb, double beta, double *c, int64_t ldc, int64_t sc,
-                    int64_t batch) {
+cublasStatus_t callGemm(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,
+                        int64_t m, int64_t n, int64_t k, const double *a, int64_t lda, int64_t sa,
+                        const double *b, int64_t ldb, int64_t sb, double beta, double *c,
+                        int64_t ldc, int64_t sc, int64_t batch) {
   double one = 1;
   return cublasDgemmStridedBatched_64(handle, ta, tb, m, n, k, &one, a, lda, sa, b, ldb, sb, &beta,
                                       c, ldc, sc, batch);
@@ -70,10 +72,10 @@ cublasStatus_t blas(cublasHandle_t handle, cublasOperation_t ta, cublasOperation
 
 /// Tensor cores multiply bf16 and sum in float; a bf16 result is rounded once.
 template <typename To>
-cublasStatus_t blas(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int64_t m,
-                    int64_t n, int64_t k, const bf16 *a, int64_t lda, int64_t sa, const bf16 *b,
-                    int64_t ldb, int64_t sb, float beta, To *c, int64_t ldc, int64_t sc,
-                    int64_t batch) {
+cublasStatus_t callGemm(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,
+                        int64_t m, int64_t n, int64_t k, const bf16 *a, int64_t lda, int64_t sa,
+                        const bf16 *b, int64_t ldb, int64_t sb, float beta, To *c, int64_t ldc,
+                        int64_t sc, int64_t batch) {
   float one = 1;
   cudaDataType_t to = sizeof(To) == sizeof(bf16) ? CUDA_R_16BF : CUDA_R_32F;
   return cublasGemmStridedBatchedEx_64(handle, ta, tb, m, n, k, &one, a, CUDA_R_16BF, lda, sa, b,
@@ -83,19 +85,19 @@ cublasStatus_t blas(cublasHandle_t handle, cublasOperation_t ta, cublasOperation
 
 /// Row-major C = A B is column-major C' = B' A': swap operands and extents.
 template <typename T, typename To>
-void product(const Context &ctx, const T *a, const T *b, To *c, const GemmShape &s) {
+void multiply(const Context &ctx, const T *a, const T *b, To *c, const GemmShape &s) {
   using Scalar = Accumulated<To>;
   auto transposed = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
-  cublasHandle_t handle = handleFor(ctx);
+  cublasHandle_t handle = getHandle(ctx);
   if (ctx.preparing)
     return;
-  checkBlas(blas(handle, transposed(s.transposeB), transposed(s.transposeA), s.n, s.m, s.k, b,
-                 s.ldb, s.strideB, a, s.lda, s.strideA, s.accumulate ? Scalar(1) : Scalar(0), c,
-                 s.ldc, s.strideC, s.batch),
+  checkBlas(callGemm(handle, transposed(s.transposeB), transposed(s.transposeA), s.n, s.m, s.k, b,
+                     s.ldb, s.strideB, a, s.lda, s.strideA, s.accumulate ? Scalar(1) : Scalar(0), c,
+                     s.ldc, s.strideC, s.batch),
             ctx);
 }
 
-bool isFlash(const AttentionShape &shape, std::initializer_list<const void *> operands) {
+bool usesFlashAttention(const AttentionShape &shape, std::initializer_list<const void *> operands) {
   static const int capability = cuda::getComputeCapability();
   return isFlashAttentionWanted() && cuda::canUseFlashAttention(shape, operands, capability);
 }
@@ -108,7 +110,7 @@ void forward(Context &ctx, const E *q, const E *k, const E *v, E *out, Accumulat
   const AttentionShape strided = withStrides(shape);
   auto stream = static_cast<cudaStream_t>(ctx.stream);
   if constexpr (std::is_same_v<E, bf16>)
-    if (isFlash(strided, {q, k, v, out}))
+    if (usesFlashAttention(strided, {q, k, v, out}))
       return cuda::flashForward(strided, q, k, v, out, lse, stream, ctx.location);
   check(cuda::attentionForward(strided, q, k, v, out, lse, stream), "attention");
 }
@@ -122,7 +124,7 @@ void backward(Context &ctx, const E *dOut, const E *q, const E *k, const E *v, c
   const AttentionShape strided = withStrides(shape);
   auto stream = static_cast<cudaStream_t>(ctx.stream);
   if constexpr (std::is_same_v<E, bf16>)
-    if (!lseCotangent && isFlash(strided, {dOut, q, k, v, out}))
+    if (!lseCotangent && usesFlashAttention(strided, {dOut, q, k, v, out}))
       return cuda::flashBackward(strided, dOut, q, k, v, out, lse, dq, dk, dv, stream,
                                  ctx.location);
   check(cuda::attentionBackward(strided, dOut, q, k, v, out, lse, lseCotangent, dq, dk, dv, stream),
@@ -132,19 +134,19 @@ void backward(Context &ctx, const E *dOut, const E *q, const E *k, const E *v, c
 } // namespace
 
 void gemm(Context &ctx, const float *a, const float *b, float *c, const GemmShape &shape) {
-  product(ctx, a, b, c, shape);
+  multiply(ctx, a, b, c, shape);
 }
 
 void gemm(Context &ctx, const double *a, const double *b, double *c, const GemmShape &shape) {
-  product(ctx, a, b, c, shape);
+  multiply(ctx, a, b, c, shape);
 }
 
 void gemm(Context &ctx, const bf16 *a, const bf16 *b, bf16 *c, const GemmShape &shape) {
-  product(ctx, a, b, c, shape);
+  multiply(ctx, a, b, c, shape);
 }
 
 void gemm(Context &ctx, const bf16 *a, const bf16 *b, float *c, const GemmShape &shape) {
-  product(ctx, a, b, c, shape);
+  multiply(ctx, a, b, c, shape);
 }
 
 void attention(Context &ctx, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *out, float *lse,

@@ -80,13 +80,13 @@ public:
       return;
     }
     if (bytes > PinnedRing::blockBytes) {
-      send(to, from, bytes);
+      copyToDevice(to, from, bytes);
       return synchronize();
     }
     PinnedRing::Block &block = uploads->next();
     wait([&] { return cudaEventQuery(block.sent); });
     std::memcpy(block.memory, from, static_cast<size_t>(bytes));
-    send(to, block.memory, bytes);
+    copyToDevice(to, block.memory, bytes);
     check(cudaEventRecord(block.sent, queue), "recording an event");
   }
   void download(void *to, const std::byte *from, int64_t bytes) override {
@@ -138,7 +138,7 @@ public:
   }
 
 private:
-  void send(std::byte *to, const void *from, int64_t bytes) {
+  void copyToDevice(std::byte *to, const void *from, int64_t bytes) {
     check(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyHostToDevice, queue),
           "copying to the device");
   }

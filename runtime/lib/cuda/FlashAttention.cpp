@@ -33,7 +33,8 @@ struct Layout {
   std::array<int64_t, 4> sizes, strides;
 };
 
-/// Query heads are ordered by their key's head. Nothing if they have no common stride.
+/// The layout with all heads in one dimension, ordered by their key's head. Empty if the heads have
+/// no common stride.
 std::optional<Layout> getLayout(const AttentionShape &s, const AttentionStrides &at,
                                 int64_t positions, int64_t group, int64_t elements) {
   if (group > 1 && s.kvHeads > 1 && at.kvHead != group * at.group)
@@ -64,6 +65,7 @@ struct Layouts {
   }
 };
 
+/// Whether every row begins at a multiple of a kernel's load, if the tensor does.
 bool isLoadable(const Layout &layout) {
   return layout.strides[3] == 1 &&
          std::all_of(layout.strides.begin(), layout.strides.end() - 1,
@@ -103,7 +105,7 @@ public:
   at::Tensor view(const bf16 *data, const Layout &layout) const {
     return view(data, layout, at::kBFloat16);
   }
-  /// As LibTorch has it: [outer, heads, positions].
+  /// In LibTorch's order of dimensions: [outer, heads, positions].
   at::Tensor viewLse(const float *data, const Layout &layout) const {
     return view(data, layout, at::kFloat).squeeze(3).transpose(1, 2);
   }
@@ -188,15 +190,15 @@ int getComputeCapability() {
 void flashForward(const AttentionShape &s, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *out,
                   float *lse, cudaStream_t stream, const char *location) {
   const FlashMask mask = *describeMask(s);
-  const Layouts at = *Layouts::make(s, mask.keys);
+  const Layouts layouts = *Layouts::make(s, mask.keys);
   callLibTorch(stream, location, [&](const Call &call) {
     const auto results = at::_flash_attention_forward(
-        call.view(q, at.q), call.view(k, at.k), call.view(v, at.v), std::nullopt, std::nullopt,
-        s.queries, mask.keys, /*dropout_p=*/0, /*is_causal=*/s.causal,
+        call.view(q, layouts.q), call.view(k, layouts.k), call.view(v, layouts.v), std::nullopt,
+        std::nullopt, s.queries, mask.keys, /*dropout_p=*/0, /*is_causal=*/s.causal,
         /*return_debug_mask=*/false, s.scale, getBound(mask.left), getBound(mask.right));
-    call.view(out, at.out).copy_(std::get<0>(results));
+    call.view(out, layouts.out).copy_(std::get<0>(results));
     if (lse)
-      call.viewLse(lse, at.lse).copy_(std::get<1>(results));
+      call.viewLse(lse, layouts.lse).copy_(std::get<1>(results));
   });
 }
 
@@ -204,17 +206,18 @@ void flashBackward(const AttentionShape &s, const bf16 *dOut, const bf16 *q, con
                    const bf16 *v, const bf16 *out, const float *lse, bf16 *dq, bf16 *dk, bf16 *dv,
                    cudaStream_t stream, const char *location) {
   const FlashMask mask = *describeMask(s);
-  const Layouts at = *Layouts::make(s, mask.keys);
+  const Layouts layouts = *Layouts::make(s, mask.keys);
   callLibTorch(stream, location, [&](const Call &call) {
     const at::Tensor none; // lengths of several sequences, and the state of dropout
     const auto results = at::_flash_attention_backward(
-        call.view(dOut, at.out), call.view(q, at.q), call.view(k, at.k), call.view(v, at.v),
-        call.view(out, at.out), call.viewLse(lse, at.lse).contiguous(), none, none, s.queries,
-        mask.keys, /*dropout_p=*/0, /*is_causal=*/s.causal, none, none, s.scale,
-        getBound(mask.left), getBound(mask.right));
-    call.view(dq, at.q).copy_(std::get<0>(results));
-    storeKeyGradient(call, std::get<1>(results), dk, at.k, s.keys);
-    storeKeyGradient(call, std::get<2>(results), dv, at.v, s.keys);
+        call.view(dOut, layouts.out), call.view(q, layouts.q), call.view(k, layouts.k),
+        call.view(v, layouts.v), call.view(out, layouts.out),
+        call.viewLse(lse, layouts.lse).contiguous(), none, none, s.queries, mask.keys,
+        /*dropout_p=*/0, /*is_causal=*/s.causal, none, none, s.scale, getBound(mask.left),
+        getBound(mask.right));
+    call.view(dq, layouts.q).copy_(std::get<0>(results));
+    storeKeyGradient(call, std::get<1>(results), dk, layouts.k, s.keys);
+    storeKeyGradient(call, std::get<2>(results), dv, layouts.v, s.keys);
   });
 }
 

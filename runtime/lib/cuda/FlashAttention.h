@@ -22,7 +22,7 @@ namespace titan::rt::cuda {
 struct FlashMask {
   int64_t keys, left, right;
 };
-/// Nothing if the mask has no such description.
+/// Empty if the mask has no such description.
 std::optional<FlashMask> describeMask(const AttentionShape &shape);
 
 /// Whether flash attention computes the shape on a device of this compute capability (8 for 8.x).

@@ -26,14 +26,14 @@ namespace titan::rt {
 
 namespace {
 
-/// c10d's watchdog threads would end the process at a failure, with a stack trace and without the
-/// action. The host handles failures instead. Variables that the user has set stay.
+/// Disables c10d's watchdog threads: they would end the process at a failure, with a stack trace
+/// and without the action. The host handles failures instead. Variables that the user has set stay.
 void leaveFailuresToTheHost() {
   setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", 0);
   setenv("TORCH_NCCL_ENABLE_MONITORING", "0", 0);
 }
 
-/// The store for the group's rendezvous: the run's own, or a local one for a single process.
+/// The store for the group's rendezvous: that of the run, or a local one for a single process.
 c10::intrusive_ptr<c10d::Store> getStore(Rendezvous *rendezvous) {
   if (!rendezvous)
     return c10::make_intrusive<c10d::HashStore>();
@@ -86,9 +86,11 @@ private:
   };
 
   at::Tensor view(const void *data, int64_t count, DType type) const;
-  /// Views of the buffers' inputs or outputs, with `parts` blocks each.
-  std::vector<at::Tensor> views(std::span<const CollectiveBuffer> buffers, bool written,
-                                int64_t shards, DType type) const;
+  /// Views of the buffers' inputs or outputs, each of `blocks` blocks.
+  std::vector<at::Tensor> views(std::span<const CollectiveBuffer> buffers, bool isOutput,
+                                int64_t blocks, DType type) const;
+  /// Queues the collective that `start` starts. Orders it before later work of the stream, or
+  /// defers that to waitAsync on the channel `deferTo`.
   template <typename Start> void queue(const char *operation, Site site, Start start);
   /// Removes completed collectives. Throws the error of the first failed one.
   void retire(std::chrono::duration<double> waited);
@@ -255,7 +257,7 @@ void NcclGroup::waitAsync(int channel) {
   deferred.erase(found);
 }
 
-// Several values at once
+// Coalesced collectives
 
 bool NcclGroup::supportsUnpacked(std::span<const CollectiveBuffer> buffers) const {
   return std::all_of(buffers.begin(), buffers.end(), [](const CollectiveBuffer &buffer) {
@@ -263,18 +265,18 @@ bool NcclGroup::supportsUnpacked(std::span<const CollectiveBuffer> buffers) cons
   });
 }
 
-std::vector<at::Tensor> NcclGroup::views(std::span<const CollectiveBuffer> buffers, bool written,
-                                         int64_t shards, DType type) const {
+std::vector<at::Tensor> NcclGroup::views(std::span<const CollectiveBuffer> buffers, bool isOutput,
+                                         int64_t blocks, DType type) const {
   std::vector<at::Tensor> result;
   for (const CollectiveBuffer &buffer : buffers)
-    result.push_back(view(written ? buffer.out : buffer.in, buffer.block * shards, type));
+    result.push_back(view(isOutput ? buffer.out : buffer.in, buffer.block * blocks, type));
   return result;
 }
 
 void NcclGroup::allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
                           Site site) {
   queue("all_reduce", site, [&] {
-    auto tensors = views(buffers, true, 1, type);
+    auto tensors = views(buffers, /*isOutput=*/true, 1, type);
     c10d::AllreduceCoalescedOptions options;
     options.reduceOp = reduction(op);
     return nccl->allreduce_coalesced(tensors, options);
@@ -283,7 +285,8 @@ void NcclGroup::allReduce(std::span<const CollectiveBuffer> buffers, DType type,
 
 void NcclGroup::allGather(std::span<const CollectiveBuffer> buffers, DType type, Site site) {
   queue("all_gather", site, [&] {
-    auto from = views(buffers, false, 1, type), to = views(buffers, true, size(), type);
+    auto from = views(buffers, /*isOutput=*/false, 1, type),
+         to = views(buffers, /*isOutput=*/true, size(), type);
     return nccl->allgather_into_tensor_coalesced(to, from);
   });
 }
@@ -291,7 +294,8 @@ void NcclGroup::allGather(std::span<const CollectiveBuffer> buffers, DType type,
 void NcclGroup::reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
                               Site site) {
   queue("reduce_scatter", site, [&] {
-    auto from = views(buffers, false, size(), type), to = views(buffers, true, 1, type);
+    auto from = views(buffers, /*isOutput=*/false, size(), type),
+         to = views(buffers, /*isOutput=*/true, 1, type);
     c10d::ReduceScatterOptions options;
     options.reduceOp = reduction(op);
     return nccl->reduce_scatter_tensor_coalesced(to, from, options);

@@ -12,6 +12,7 @@ namespace titan::rt {
 
 class PinnedRing {
 public:
+  /// The largest upload.
   static constexpr int64_t blockBytes = int64_t{1} << 20;
   struct Block {
     std::byte *memory = nullptr;

@@ -110,8 +110,8 @@ def cases():
             "checkBlas(cublasSetWorkspace(handle, memory, kBlasWorkspaceBytes),\n              ctx);", "",
             capture=True),
         "captured: when cuBLAS begins": partial(
-            in_library, "CudaAbi.cpp", "cublasHandle_t handle = handleFor(ctx);\n  if (ctx.preparing)\n    return;",
-            "if (ctx.preparing)\n    return;\n  cublasHandle_t handle = handleFor(ctx);", capture=True),
+            in_library, "CudaAbi.cpp", "cublasHandle_t handle = getHandle(ctx);\n  if (ctx.preparing)\n    return;",
+            "if (ctx.preparing)\n    return;\n  cublasHandle_t handle = getHandle(ctx);", capture=True),
         "captured: when a kernel is loaded": partial(
             in_header, "cudaFuncGetAttributes(&attributes, kernel);", "", capture=True),
     }
