@@ -1,6 +1,6 @@
 #include "Collectives.h"
 
-#include "Background.h"
+#include "LaneThread.h"
 #include "base/Error.h"
 #include "comm/HostGroup.h"
 #include "device/Device.h"
@@ -60,12 +60,12 @@ Group &Collectives::getGroup(const std::vector<int> &ranks) {
 }
 
 Group &Collectives::group(GroupRef axes) {
-  for (const Known &entry : known)
+  for (const AxesGroup &entry : axesGroups)
     if (std::equal(entry.axes.begin(), entry.axes.end(), axes.axes, axes.axes + axes.count))
       return *entry.group;
   std::vector<int> list(axes.axes, axes.axes + axes.count);
   Group &made = getGroup(mesh.group(world.rank(), list));
-  known.push_back({list, &made});
+  axesGroups.push_back({list, &made});
   return made;
 }
 
@@ -101,18 +101,18 @@ Group *Collectives::link(GroupRef axes, int offset, bool isSender) {
   throw Fault("the program uses a message route that its table does not list");
 }
 
-Background *Collectives::findLane(const Group &group) const {
+LaneThread *Collectives::findLane(const Group &group) const {
   for (const Lane &lane : lanes)
     if (lane.group == &group)
       return lane.thread.get();
   return nullptr;
 }
 
-Background &Collectives::getOrCreateLane(Group &group) {
-  if (Background *lane = findLane(group))
+LaneThread &Collectives::getOrCreateLane(Group &group) {
+  if (LaneThread *lane = findLane(group))
     return *lane;
   auto packs = std::make_unique<DeviceStaging>(device);
-  auto thread = std::make_unique<Background>(*packs, static_cast<int>(lanes.size()));
+  auto thread = std::make_unique<LaneThread>(*packs, static_cast<int>(lanes.size()));
   lanes.push_back({&group, std::move(packs), std::move(thread)});
   return *lanes.back().thread;
 }
@@ -123,7 +123,7 @@ void Collectives::prepare(const CollectiveCall &call) {
 
 void Collectives::issue(const CollectiveCall &call, int channel) {
   if (channel == kAtOnce) {
-    if (Background *lane = findLane(*call.group))
+    if (LaneThread *lane = findLane(*call.group))
       lane->drain();
     return execute(call, *staging);
   }
@@ -155,8 +155,8 @@ void Collectives::finish(int channel) {
 
 namespace {
 
-/// A call in `group` that is filled, issued and emptied. The buffers are reused between calls to
-/// avoid allocation.
+/// Issues a call in `group`, or prepares for it. `fill` sets its buffers and parameters. The vector
+/// of buffers is reused between calls to avoid allocation.
 template <typename Fill>
 void issue(Context &ctx, Group &group, DType type, CollectiveCall::Kind kind, const char *action,
            int channel, Fill fill) {
@@ -173,8 +173,8 @@ void issue(Context &ctx, Group &group, DType type, CollectiveCall::Kind kind, co
   call.buffers.swap(buffers);
 }
 
-/// The buffers of a collective along one dimension.
 using Operands = std::initializer_list<CollectiveOperand>;
+/// Adds the buffers of a collective along one dimension.
 void addOperands(CollectiveCall &call, Operands operands) {
   for (const CollectiveOperand &operand : operands) {
     call.buffers.push_back({operand.in, operand.out, operand.outer, operand.d * operand.inner});
@@ -182,8 +182,8 @@ void addOperands(CollectiveCall &call, Operands operands) {
   }
 }
 
-/// A message from or to this rank, if it has a partner. A partner's missing turn is an error of the
-/// transport.
+/// A message from or to this rank, if it has a partner. If the partner never calls, the transport
+/// reports the error.
 void issueMessage(Context &ctx, GroupRef axes, DType type, int offset, bool isSender,
                   const void *in, void *out, int64_t elements, int channel) {
   Group *group = ctx.collectives->link(axes, offset, isSender);

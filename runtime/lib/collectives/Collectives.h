@@ -1,7 +1,7 @@
 // The communication state of a Context: the mesh of the run and the groups of its axes. Emitted
 // code refers to groups by mesh axes, and the ranks of each list of axes are computed once. A
 // collective is synchronous, or starts on a channel and is waited for later. Asynchronous
-// collectives run on the lane of their group (Background.h), or on the transport's own queue if it
+// collectives run on the lane of their group (LaneThread.h), or on the transport's own queue if it
 // has one. A synchronous collective first waits for the calls of its group that have started.
 //
 // A message is a permutation of the group {sender, receiver}. The two directions between two ranks
@@ -17,7 +17,7 @@
 
 namespace titan::rt {
 
-class Background;
+class LaneThread;
 class Device;
 class DeviceStaging;
 struct CollectiveCall;
@@ -44,10 +44,12 @@ public:
   void prepare(const CollectiveCall &call);
   /// Executes the call after the started calls of its group, or starts it on `channel`.
   void issue(const CollectiveCall &call, int channel);
+  /// Waits for the last call started on the channel.
   void finish(int channel);
 
 private:
-  struct Known {
+  /// A group that group() has returned, by its axes.
+  struct AxesGroup {
     std::vector<int> axes;
     Group *group;
   };
@@ -56,27 +58,29 @@ private:
     MessageRoute route;
     Group *toTarget = nullptr, *fromSource = nullptr;
   };
+  /// The thread of a group and its packing buffers, which threads cannot share.
   struct Lane {
     Group *group;
-    std::unique_ptr<DeviceStaging> staging; // lanes pack at the same time
-    std::unique_ptr<Background> thread;
+    std::unique_ptr<DeviceStaging> staging;
+    std::unique_ptr<LaneThread> thread;
   };
   struct Channel {
-    Background *lane = nullptr; ///< the thread of the call, or
+    LaneThread *lane = nullptr; ///< the thread of the call, or
     Group *group = nullptr;     ///< a group with its own queue
     uint64_t number = 0;        ///< of the call in its lane
   };
 
+  /// The device's group of these ranks.
   Group &getGroup(const std::vector<int> &ranks);
   /// The thread of a group; null if it has none yet.
-  Background *findLane(const Group &group) const;
-  Background &getOrCreateLane(Group &group);
+  LaneThread *findLane(const Group &group) const;
+  LaneThread &getOrCreateLane(Group &group);
 
   World &world;
   Mesh mesh;
   Device &device;
   // Few entries, so a linear search is fastest.
-  std::vector<Known> known;
+  std::vector<AxesGroup> axesGroups;
   std::vector<Link> links;
   std::unique_ptr<DeviceStaging> staging; // of the program's own thread
   std::vector<Lane> lanes;                // created on demand

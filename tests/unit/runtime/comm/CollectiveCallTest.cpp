@@ -108,13 +108,13 @@ public:
 };
 
 // The next wait throws the fault, and later calls are skipped.
-TEST(Background, HandsFaultsOn) {
+TEST(LaneThread, HandsFaultsOn) {
   FailingGroup group;
   titan::test::HostStaging staging;
   double value = 0;
   CollectiveCall call{CollectiveCall::AllReduce, &group, DType::F64, Reduction::Sum, {},
                       {{&value, &value, 1, 1}}};
-  Background background(staging);
+  LaneThread background(staging);
   uint64_t first = background.start(call);
   EXPECT_NO_THROW(background.waitFor(first));
   background.start(call);

@@ -1,7 +1,7 @@
 // Coalesced collectives, synchronous and in the background, on buffers with known results.
 #pragma once
 
-#include "collectives/Background.h"
+#include "collectives/LaneThread.h"
 
 #include <cstring>
 #include <functional>
@@ -205,7 +205,7 @@ inline int64_t checkCollectives(Group &group) {
   for (int64_t apart : {0, 32, 5})
     wrong += checkBucket(group, apart, atOnce);
   wrong += checkAllToAll(group, atOnce) + checkPermute(group, atOnce);
-  Background background(staging);
+  LaneThread background(staging);
   for (int round = 0; round < 3; ++round)
     for (CollectiveCall::Kind kind : kinds)
       wrong += checkKind(group, kind, [&](const CollectiveCall &e) {

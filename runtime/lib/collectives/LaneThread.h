@@ -24,13 +24,13 @@
 
 namespace titan::rt {
 
-class Background {
+class LaneThread {
 public:
   /// `number` counts the lanes of a program from 0; profiles show it.
-  explicit Background(Staging &staging, int number = 0);
-  ~Background();
-  Background(const Background &) = delete;
-  Background &operator=(const Background &) = delete;
+  explicit LaneThread(Staging &staging, int number = 0);
+  ~LaneThread();
+  LaneThread(const LaneThread &) = delete;
+  LaneThread &operator=(const LaneThread &) = delete;
 
   /// Starts a call and returns its number. Waits if all slots are in use.
   uint64_t start(const CollectiveCall &call);
@@ -38,6 +38,7 @@ public:
   void waitFor(uint64_t number);
   /// Waits until all started calls are done.
   void drain() { waitFor(started); }
+  /// Whether all started calls are done.
   bool isIdle();
 
 private:
@@ -45,14 +46,15 @@ private:
   /// Returns the exception of a failed call, else null.
   std::exception_ptr perform(const CollectiveCall &call);
 
-  static constexpr size_t kSlots = 32, kValues = 64;
+  static constexpr size_t kSlots = 32;   // calls that may be started and not done
+  static constexpr size_t kBuffers = 64; // of a call for which a slot has space from the start
   std::array<CollectiveCall, kSlots> slots;
   Staging &staging;
   const int number;
   std::mutex mutex;
-  std::condition_variable hasWork, hasDone;
-  uint64_t started = 0, done = 0; // only the program's thread writes `started`
-  bool stops = false;
+  std::condition_variable callStarted, callDone;
+  uint64_t started = 0, done = 0; // numbers of calls; only the program's thread writes `started`
+  bool isStopping = false;
   std::exception_ptr fault;
   std::thread thread;
 };

@@ -1,27 +1,27 @@
-#include "Background.h"
+#include "LaneThread.h"
 
 #include "profile/Trace.h"
 
 namespace titan::rt {
 
-Background::Background(Staging &staging, int number) : staging(staging), number(number) {
+LaneThread::LaneThread(Staging &staging, int number) : staging(staging), number(number) {
   for (CollectiveCall &slot : slots)
-    slot.buffers.reserve(kValues);
+    slot.buffers.reserve(kBuffers);
   thread = std::thread([this] { loop(); });
 }
 
-Background::~Background() {
+LaneThread::~LaneThread() {
   {
     std::lock_guard lock(mutex);
-    stops = true;
+    isStopping = true;
   }
-  hasWork.notify_one();
+  callStarted.notify_one();
   thread.join();
 }
 
-uint64_t Background::start(const CollectiveCall &call) {
+uint64_t LaneThread::start(const CollectiveCall &call) {
   std::unique_lock lock(mutex);
-  hasDone.wait(lock, [&] { return started - done < kSlots; });
+  callDone.wait(lock, [&] { return started - done < kSlots; });
   CollectiveCall &slot = slots[started % kSlots];
   std::vector<CollectiveBuffer> reused = std::move(slot.buffers);
   reused.assign(call.buffers.begin(), call.buffers.end());
@@ -30,23 +30,23 @@ uint64_t Background::start(const CollectiveCall &call) {
     slot.started = std::chrono::system_clock::now();
   slot.buffers = std::move(reused);
   ++started;
-  hasWork.notify_one();
+  callStarted.notify_one();
   return started;
 }
 
-void Background::waitFor(uint64_t number) {
+void LaneThread::waitFor(uint64_t number) {
   std::unique_lock lock(mutex);
-  hasDone.wait(lock, [&] { return done >= number; });
+  callDone.wait(lock, [&] { return done >= number; });
   if (fault)
     std::rethrow_exception(fault);
 }
 
-bool Background::isIdle() {
+bool LaneThread::isIdle() {
   std::lock_guard lock(mutex);
   return done == started;
 }
 
-std::exception_ptr Background::perform(const CollectiveCall &call) {
+std::exception_ptr LaneThread::perform(const CollectiveCall &call) {
   auto begin = std::chrono::system_clock::now();
   try {
     execute(call, staging);
@@ -58,11 +58,11 @@ std::exception_ptr Background::perform(const CollectiveCall &call) {
   return nullptr;
 }
 
-void Background::loop() {
+void LaneThread::loop() {
   std::unique_lock lock(mutex);
   while (true) {
-    hasWork.wait(lock, [&] { return stops || done < started; });
-    if (stops)
+    callStarted.wait(lock, [&] { return isStopping || done < started; });
+    if (isStopping)
       return;
     const CollectiveCall &next = slots[done % kSlots];
     if (!fault) {
@@ -72,7 +72,7 @@ void Background::loop() {
       fault = problem;
     }
     ++done;
-    hasDone.notify_all();
+    callDone.notify_all();
   }
 }
 
