@@ -35,7 +35,8 @@ struct SocketAddress {
   }
 };
 
-/// Resolves a name; with AI_NUMERICHOST, numeric addresses only.
+/// The addresses of a host name; with AI_NUMERICHOST in `flags`, of a numeric address only. If
+/// there are none, `problem` says why.
 std::vector<SocketAddress> lookUp(const std::string &host, int port, int flags,
                                   std::string &problem) {
   addrinfo hints = {}, *found = nullptr;
@@ -57,7 +58,7 @@ std::vector<SocketAddress> lookUp(const std::string &host, int port, int flags,
   return addresses;
 }
 
-/// Whether the address accepts a connection before the deadline.
+/// Whether the address accepts a connection within `limit`; if not, `problem` says why.
 bool accepts(SocketAddress address, milliseconds limit, std::string &problem) {
   Descriptor probe(
       ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -94,10 +95,10 @@ struct LastProblem {
   }
 };
 
-using Try = std::function<std::string(std::string &problem)>;
+using Attempt = std::function<std::string(std::string &problem)>;
 
 /// Calls `attempt` until it returns an address or the deadline is over.
-std::string repeat(Deadline deadline, Try attempt) {
+std::string retry(Deadline deadline, Attempt attempt) {
   auto last = std::make_shared<LastProblem>();
   auto loop = [last, deadline, attempt = std::move(attempt)] {
     for (milliseconds pause(50);; pause = std::min(2 * pause, milliseconds(1000))) {
@@ -145,14 +146,14 @@ bool isLoopback(const std::string &address) {
 }
 
 std::string resolve(const std::string &host, Deadline deadline) {
-  return repeat(deadline, [host](std::string &problem) {
+  return retry(deadline, [host](std::string &problem) {
     std::vector<SocketAddress> found = lookUp(host, 0, 0, problem);
     return found.empty() ? std::string() : found.front().text();
   });
 }
 
 std::string reach(const std::string &host, int port, Deadline deadline) {
-  return repeat(deadline, [host, port, deadline](std::string &problem) {
+  return retry(deadline, [host, port, deadline](std::string &problem) {
     for (const SocketAddress &address : lookUp(host, port, 0, problem))
       if (accepts(address, std::min(deadline.left(), milliseconds(5000)), problem))
         return address.text();
@@ -163,9 +164,9 @@ std::string reach(const std::string &host, int port, Deadline deadline) {
 Descriptor listenAt(const std::string &address, int port) {
   std::string problem;
   int error = 0;
-  for (const std::string &one : address.empty() ? std::vector<std::string>{"::", "0.0.0.0"}
-                                                : std::vector<std::string>{address})
-    for (const SocketAddress &found : lookUp(one, port, AI_NUMERICHOST, problem)) {
+  for (const std::string &candidate : address.empty() ? std::vector<std::string>{"::", "0.0.0.0"}
+                                                      : std::vector<std::string>{address})
+    for (const SocketAddress &found : lookUp(candidate, port, AI_NUMERICHOST, problem)) {
       if (Descriptor socket = bindAndListen(found))
         return socket;
       error = errno;
@@ -182,7 +183,8 @@ Descriptor listenAt(const std::string &address, int port) {
 
 std::string localAddressToward(const std::string &address) {
   std::string problem;
-  for (SocketAddress peer : lookUp(address, 9, AI_NUMERICHOST, problem)) {
+  constexpr int kAnyPort = 9; // that of the discard service
+  for (SocketAddress peer : lookUp(address, kAnyPort, AI_NUMERICHOST, problem)) {
     Descriptor socket(::socket(peer.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     SocketAddress own;
     own.length = sizeof(own.storage);

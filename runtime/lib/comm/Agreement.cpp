@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 /// as all ranks of one machine.
 constexpr milliseconds kGroupGrace(300);
 /// How long rank 0, the server of the store, waits until all ranks have read a refusal.
-constexpr milliseconds kTelling(3000);
+constexpr milliseconds kReadingTime(3000);
 
 constexpr std::string_view kAgreed = "agreed ", kRefused = "refused ", kFailed = "failed ";
 
@@ -32,6 +32,7 @@ std::string drawNonce() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
 }
 
+/// The agreement from the view of one rank: rank 0 compares all records and decides.
 class Agreement {
 public:
   Agreement(Rendezvous &store, const LaunchInfo &launch, RankRecord record)
@@ -43,15 +44,16 @@ public:
     else
       checkJob();
     claimRank();
-    std::string verdict = launch.rank == 0 ? judge() : hear();
-    if (verdict.starts_with(kAgreed) && verdict.size() < 100) {
+    std::string verdict = launch.rank == 0 ? decideVerdict() : awaitVerdict();
+    if (verdict.starts_with(kAgreed) && verdict.size() < 100) { // longer texts are not of Titan
       if (launch.localWorldSize != launch.worldSize)
         store.chooseAddress(store.lookup("peer", deadline.left()));
       if (!own.mistake.empty()) // of all ranks, which end now
-        tell(launch.worldSize);
+        confirmReading(launch.worldSize);
       return store.setKeyPrefix(verdict.substr(kAgreed.size()));
     }
-    tell(verdict.starts_with(kFailed) ? static_cast<int>(records.size()) : launch.worldSize);
+    confirmReading(verdict.starts_with(kFailed) ? static_cast<int>(records.size())
+                                                : launch.worldSize);
     if (verdict.starts_with(kFailed))
       throw Fault(fmt::format("rank {}: {}", launch.rank, verdict.substr(kFailed.size())));
     if (!verdict.starts_with(kRefused))
@@ -84,7 +86,8 @@ private:
 
   //===--- Ranks other than 0 ---------------------------------------------===//
 
-  std::string hear() {
+  /// Publishes this rank's record, and returns the verdict of rank 0.
+  std::string awaitVerdict() {
     store.publish(fmt::format("arrival/{}", store.add("arrivals", 1)),
                   encodeRecord(launch.rank, own));
     std::string verdict = store.lookup("verdict", deadline.left() + kGroupGrace);
@@ -98,7 +101,7 @@ private:
 
   //===--- Rank 0 ---------------------------------------------------------===//
 
-  std::string judge() {
+  std::string decideVerdict() {
     store.publish("record/0", encodeRecord(0, own));
     records[0] = own;
     std::string verdict = compareAll();
@@ -142,6 +145,7 @@ private:
     }
   }
 
+  /// The refusal after record number `arrival` differed.
   std::string refuse(int64_t arrival) {
     Deadline grace(std::min(kGroupGrace, deadline.left()));
     while (static_cast<int>(records.size()) < launch.worldSize && !grace.isOver()) {
@@ -173,16 +177,16 @@ private:
                        launch.worldSize);
   }
 
-  /// The store ends with rank 0. Rank 0 therefore waits until `ranks` ranks, itself included, have
-  /// read the verdict.
-  void tell(int ranks) {
+  /// Confirms that this rank has read the verdict. The store ends with rank 0, so rank 0 waits
+  /// until `ranks` ranks, itself included, have read the verdict.
+  void confirmReading(int ranks) {
     try {
       if (launch.rank != 0) {
         store.add("told", 1);
         return;
       }
-      Deadline telling(kTelling);
-      while (store.add("told", 0) < ranks - 1 && !telling.isOver())
+      Deadline reading(kReadingTime);
+      while (store.add("told", 0) < ranks - 1 && !reading.isOver())
         std::this_thread::sleep_for(milliseconds(10));
     } catch (const Fault &) { // the end of the store tells the other ranks as well
     }

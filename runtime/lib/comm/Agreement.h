@@ -20,7 +20,7 @@ namespace titan::rt {
 class Rendezvous;
 
 /// Collective; returns if the ranks agree. Throws UserError if they differ; it is shared unless
-/// this rank differs from rank 0. Throws Fault if a rank does not come.
+/// this rank differs from rank 0. Throws Fault if a rank does not connect.
 void agree(Rendezvous &store, const LaunchInfo &launch, RankRecord record);
 
 } // namespace titan::rt

@@ -6,6 +6,7 @@
 
 namespace titan::rt {
 
+/// The address `bytes` bytes after `data`.
 inline const std::byte *at(const void *data, int64_t bytes) {
   return static_cast<const std::byte *>(data) + bytes;
 }

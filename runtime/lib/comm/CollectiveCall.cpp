@@ -8,7 +8,7 @@ namespace titan::rt {
 
 namespace {
 
-/// Whether a side of the call has a block per member. Otherwise it is a shard.
+/// Whether the input (output) of the call has one block per member; else it is one shard.
 bool sendsPerMember(CollectiveCall::Kind kind) {
   return kind == CollectiveCall::ReduceScatter || kind == CollectiveCall::AllToAll;
 }
@@ -67,7 +67,7 @@ public:
 
 private:
   enum class Side : uint8_t { In, Out };
-  /// Rows, and the elements of a member in each.
+  /// The rows of a buffer, and the elements of one member in each row.
   struct Rows {
     int64_t count, block;
   };

@@ -26,6 +26,8 @@ struct CollectiveCall {
 class Staging {
 public:
   virtual ~Staging() = default;
+  /// Each returns its buffer with at least `bytes` bytes, owned by the staging. A larger request
+  /// replaces the buffer.
   virtual std::byte *packed(int64_t bytes) = 0;
   virtual std::byte *received(int64_t bytes) = 0;
   /// Copies `rows` blocks of `bytes` bytes between buffers with these strides in bytes.

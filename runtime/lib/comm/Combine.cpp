@@ -11,12 +11,13 @@ namespace titan::rt {
 
 namespace {
 
-/// The number of elements that are accumulated at once.
+/// The number of elements that are accumulated at once; their sums are on the stack.
 constexpr int64_t kBlock = 1024;
 
-/// The maximum or minimum. NaN propagates, as in kernels.
-template <typename Sum, typename Wins> Sum chosen(Sum a, Sum b, Wins wins) {
-  return wins(b, a) || b != b ? b : a;
+/// The maximum for isBetter = std::greater, the minimum for std::less. NaN propagates, as in
+/// kernels.
+template <typename Sum, typename IsBetter> Sum selectExtreme(Sum a, Sum b, IsBetter isBetter) {
+  return isBetter(b, a) || b != b ? b : a;
 }
 
 template <typename Sum, typename T>
@@ -28,11 +29,11 @@ void combineInto(Sum *sums, const T *terms, int64_t count, Reduction op) {
     return;
   case Reduction::Max:
     for (int64_t i = 0; i < count; ++i)
-      sums[i] = chosen(sums[i], static_cast<Sum>(terms[i]), std::greater<Sum>());
+      sums[i] = selectExtreme(sums[i], static_cast<Sum>(terms[i]), std::greater<Sum>());
     return;
   case Reduction::Min:
     for (int64_t i = 0; i < count; ++i)
-      sums[i] = chosen(sums[i], static_cast<Sum>(terms[i]), std::less<Sum>());
+      sums[i] = selectExtreme(sums[i], static_cast<Sum>(terms[i]), std::less<Sum>());
     return;
   }
 }

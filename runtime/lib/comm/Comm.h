@@ -7,7 +7,7 @@
 // overlap unless the operation is in place. Floating-point sums have the same bits on every member,
 // because one member reduces an element and the others copy the result.
 //
-// Errors: Fault. A wait ends if a peer ends or does not come within the timeout. The message names
+// Errors: Fault. A wait ends if a peer ends or does not call within the timeout. The message names
 // this rank, the action, its source line and the group.
 #pragma once
 
@@ -27,8 +27,8 @@
 namespace titan::rt {
 
 /// The purpose of a collective in the user's terms: an action ("all_reduce grad of wq") and a
-/// source line
-/// ("model.titan:14"). Both point to literals and are read only for error messages and profiles.
+/// source line ("model.titan:14"). Both point to literals and are read only for error messages and
+/// profiles.
 struct Site {
   const char *action = "";
   const char *source = "";
@@ -66,6 +66,7 @@ private:
   }
 };
 
+/// An ordered subset of the ranks, seen by one of its members. Counts are in elements.
 class Group {
 public:
   virtual ~Group() = default;
@@ -109,7 +110,7 @@ public:
   /// their process.
   virtual void leave() {}
 
-  /// For transports with a queue of their own. After makeNextAsync, the program's stream does not
+  /// For transports with a queue. After makeNextAsync, the program's stream does not
   /// wait for the next collective; it waits at `waitAsync` on the same channel.
   virtual void makeNextAsync(int /*channel*/) {}
   virtual void waitAsync(int /*channel*/) {}
@@ -137,6 +138,7 @@ struct CommOptions {
 
 class Rendezvous;
 
+/// The connected processes of a run, seen by one of them.
 class World {
 public:
   virtual ~World() = default;
@@ -155,7 +157,8 @@ public:
   /// The group of these ranks in this order, which must include this process. All members make the
   /// first call; the World owns the group.
   virtual Group &group(const std::vector<int> &ranks) = 0;
-  /// Serves groups of devices as well; null for a single process.
+  /// The rendezvous of the processes, through which groups of devices connect too; null for a
+  /// single process.
   virtual Rendezvous *rendezvous() = 0;
   /// The group of all ranks.
   Group &worldGroup();

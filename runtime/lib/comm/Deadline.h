@@ -9,8 +9,9 @@ namespace titan::rt {
 class Deadline {
 public:
   using Milliseconds = std::chrono::milliseconds;
-  explicit Deadline(Milliseconds whole) : end(Clock::now() + whole) {}
+  explicit Deadline(Milliseconds fromNow) : end(Clock::now() + fromNow) {}
 
+  /// The remaining time, rounded up; 0 when the deadline is over.
   Milliseconds left() const {
     return std::max(Milliseconds(0), std::chrono::ceil<Milliseconds>(end - Clock::now()));
   }

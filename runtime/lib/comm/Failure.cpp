@@ -1,4 +1,5 @@
-// Compiled into both the runtime and its c10d module.
+// The Fault of a failed collective (Rendezvous.h). Compiled into both the runtime and its c10d
+// module.
 #include "Rendezvous.h"
 
 #include <fmt/format.h>

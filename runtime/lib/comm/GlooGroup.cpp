@@ -106,14 +106,15 @@ private:
 
   c10d::ProcessGroupGloo &gloo;
   int tag;
-  std::vector<at::Tensor> argument{1};
-  std::mutex mutex; // of the works
+  std::vector<at::Tensor> argument{1}; // reused by tensor()
+  std::mutex mutex;                    // of the works
   bool isAborted = false;
   std::vector<Message> sends, receives;
   size_t arrived = 0, departed = 0; // all before these are done
 };
 
-/// Gloo's messages contain ports and source lines, so only words are matched.
+/// The kind of an error by its text. Gloo's texts contain ports and source lines, so only words are
+/// matched.
 bool isTimeout(const std::string &text) {
   return text.find("imed out") != std::string::npos || text.find("imeout") != std::string::npos;
 }

@@ -5,6 +5,7 @@
 
 namespace titan::rt {
 
+/// The elements of one member in all buffers.
 inline int64_t countElements(std::span<const CollectiveBuffer> buffers) {
   int64_t count = 0;
   for (const CollectiveBuffer &buffer : buffers)

@@ -144,10 +144,10 @@ Descriptor receiveMemoryFile(const Descriptor &connection, size_t bytes, Deadlin
     return Descriptor();
   Descriptor file = receive(connection);
   struct stat status = {};
-  const bool isRight = file && ::fstat(file.get(), &status) == 0 &&
-                       status.st_size == static_cast<off_t>(bytes) &&
-                       ::fcntl(file.get(), F_GET_SEALS) == kSeals;
-  return isRight ? std::move(file) : Descriptor();
+  const bool isExpected = file && ::fstat(file.get(), &status) == 0 &&
+                          status.st_size == static_cast<off_t>(bytes) &&
+                          ::fcntl(file.get(), F_GET_SEALS) == kSeals;
+  return isExpected ? std::move(file) : Descriptor();
 }
 
 } // namespace titan::rt

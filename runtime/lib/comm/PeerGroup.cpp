@@ -39,8 +39,9 @@ template <typename Visit> void PeerGroup::forEachPeer(Visit visit) const {
 }
 
 int64_t PeerGroup::segmentElements(int64_t width) const {
-  constexpr int64_t smallest = 64 << 10, largest = 512 << 10, all = 8 << 20;
-  return std::clamp(all / size(), smallest, largest) / width;
+  // In bytes. All members' segments together fit a cache; smaller segments cost more messages.
+  constexpr int64_t smallest = 64 << 10, largest = 512 << 10, ofAllMembers = 8 << 20;
+  return std::clamp(ofAllMembers / size(), smallest, largest) / width;
 }
 
 void PeerGroup::sendSegments(Messages &messages, const std::byte *data, int64_t count,
@@ -64,6 +65,7 @@ std::byte *PeerGroup::reserveReceived(int64_t bytes) {
 void PeerGroup::reduceSegments(Messages &messages, DType type, Reduction op) {
   const int64_t width = getByteSize(type), slotBytes = segmentElements(width) * width;
   const size_t peers = size() - 1;
+  // Two slots per member: one segment is reduced while the next one arrives.
   std::byte *slots = reserveReceived(2 * size() * slotBytes);
   auto slot = [&](size_t segment, int member) {
     return slots + (segment % 2 * size() + member) * slotBytes;
@@ -137,6 +139,7 @@ void PeerGroup::reduceByChain(Messages &messages, DType type, Reduction op, Deli
   }
   const bool isSecond = previous == 0; // receives terms instead of sums
   const int64_t slotBytes = segmentElements(width) * partialWidth;
+  // Two slots for received sums and two for sums to send, which alternate.
   std::byte *slots = reserveReceived(4 * slotBytes);
   auto before = [&](size_t segment) { return slots + segment % 2 * slotBytes; };
   auto sums = [&](size_t segment) { return slots + (2 + segment % 2) * slotBytes; };

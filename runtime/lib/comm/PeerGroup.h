@@ -20,7 +20,7 @@
 // IEEE TPDS 8, 1997, section 3); all members then reduce the gathered terms. In a chain, each
 // member adds its terms to the sums of the previous member and passes them on, segment by segment.
 // The last member has the results and sends them back along the chain, or to their owners. Sums of
-// bf16 travel in float, which doubles the bytes of that part. An all-to-all has no pattern with
+// bf16 travel in float, which doubles their bytes. An all-to-all has no pattern with
 // fewer bytes, and a permute has one partner.
 //
 // Messages carry the hash of their call's signature (CallSignature.h), so that a message of one
@@ -103,6 +103,7 @@ private:
     int64_t bytes;  ///< of one member
     int64_t staged; ///< offset in `packed` and, times the group's size, in `received`
   };
+  /// Sets `coalescedMessages`, and grows `packed` and `received` for them.
   void coalesce(std::span<const CollectiveBuffer> buffers, int64_t width);
   /// This member's data as one message: in place if it is contiguous, else packed into `packed`.
   const std::byte *getMessage(const CoalescedMessage &coalesced, int64_t width);
@@ -118,6 +119,7 @@ private:
   /// Sends elements in segments.
   void sendSegments(Messages &messages, const std::byte *data, int64_t count, int64_t width,
                     int peer) const;
+  /// Appends these elements of this member to `segments`.
   void addSegments(const std::byte *own, std::byte *out, int64_t count, int64_t width);
   /// Receives the other members' segments and reduces them.
   void reduceSegments(Messages &messages, DType type, Reduction op);
@@ -134,7 +136,7 @@ private:
   template <typename Deliver>
   void reduceByChain(Messages &messages, DType type, Reduction op, Deliver deliver);
   /// Gathers `bytes` bytes of every member. Slot i receives the data of the member i positions
-  /// later; slot 0 holds the own data at the call.
+  /// later; slot 0 must hold this member's data.
   void gatherByTree(Messages &messages, std::byte *slots, int64_t bytes);
   /// The slot of a member after gatherByTree.
   int getSlot(int member) const { return (member - rank() + size()) % size(); }

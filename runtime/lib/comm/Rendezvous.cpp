@@ -14,10 +14,10 @@ std::unique_ptr<Rendezvous> Rendezvous::connect(const LaunchInfo &launch, CommOp
   openLibrary(kLibTorch, use); // from the program's path; the module uses the loaded library
   void *module = openLibrary(file, use);
   auto *connect = reinterpret_cast<decltype(&titanConnectC10d)>(dlsym(module, "titanConnectC10d"));
-  Rendezvous *met = connect ? connect(TITAN_C10D_INTERFACE, launch, options) : nullptr;
-  if (!met)
+  Rendezvous *rendezvous = connect ? connect(TITAN_C10D_INTERFACE, launch, options) : nullptr;
+  if (!rendezvous)
     throw Fault(std::string(file) + " belongs to another build of Titan: build the program again");
-  return std::unique_ptr<Rendezvous>(met);
+  return std::unique_ptr<Rendezvous>(rendezvous);
 }
 
 const char *findC10dInterface() {

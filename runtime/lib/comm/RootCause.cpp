@@ -18,6 +18,7 @@ using std::chrono::milliseconds;
 
 /// Ranks that wait for one another fail within kGrace of one another, unless they began to wait at
 /// very different times. The error of a process that has ended is already in the store (kEnded).
+/// Rank 0 waits for up to kLeaving until other ranks have read errors.
 constexpr milliseconds kGrace(1500), kEnded(200), kLeaving(3000);
 constexpr size_t kMaxFailureBytes = 4096;
 
@@ -47,10 +48,12 @@ std::optional<Failure> decode(const std::string &text) {
   return failure;
 }
 
+/// The published failures of all ranks, from the view of a failed rank.
 class Failures {
 public:
   Failures(Rendezvous &store, int rank) : store(store), rank(rank) {}
 
+  /// Publishes the failure of this rank.
   Failure publish(const std::string &message, Fault::Peer peer) {
     Failure own{store.add("failures", 1), peer.rank, message};
     store.publish(getKey(rank), encode(own));
@@ -75,8 +78,8 @@ public:
     return last;
   }
 
-  /// The store may end with rank 0. Rank 0 therefore waits until all others but one know their
-  /// causes.
+  /// Tells rank 0 that this rank knows the root cause. The store may end with rank 0, so rank 0
+  /// waits until all other ranks know it, except one, which may have ended without a message.
   void leave(int worldSize) {
     if (rank != 0) {
       store.add("understood", 1);
@@ -90,6 +93,7 @@ public:
 private:
   static std::string getKey(int rank) { return fmt::format("failure/{}", rank); }
 
+  /// The failure of another rank; empty if there is none at the deadline.
   std::optional<Failure> find(int other, Deadline deadline) {
     while (!store.has(getKey(other))) {
       if (deadline.isOver())

@@ -36,7 +36,7 @@ void wakeAll(std::atomic<uint32_t> *word) {
   syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-/// The end of a text that is too long, because the end has the line number.
+/// Copies a text, or the end of one that is too long, because the end has the line number.
 template <size_t size> void copyEnd(char (&to)[size], const char *text) {
   const size_t length = std::strlen(text), bytes = std::min(length, size - 1);
   std::memcpy(to, text + length - bytes, bytes);
@@ -52,7 +52,7 @@ void SharedMemory::RecordedCall::set(const CallSignature &call) {
   type = call.type;
 }
 
-/// Another process may write the record during this read.
+/// Another process may write the record during this read, so texts may lack a terminating zero.
 std::string SharedMemory::RecordedCall::describe() const {
   auto text = [](const auto &from) { return std::string(from, strnlen(from, sizeof(from))); };
   const std::string where = text(source);
@@ -143,7 +143,7 @@ SharedMemory::Problem SharedMemory::barrier(const CallSignature &call,
   Member &self = members[position];
   ++arrivals;
   self.signature[arrivals % 2] = computeHash(call);
-  self.told[arrivals % 2].set(call);
+  self.recorded[arrivals % 2].set(call);
   self.arrivals.store(arrivals);
   if (self.waiters.load() != 0)
     wakeAll(&self.arrivals);
@@ -157,14 +157,14 @@ SharedMemory::Problem SharedMemory::barrier(const CallSignature &call,
 }
 
 SharedMemory::Problem SharedMemory::compareCalls() const {
-  const size_t turn = arrivals % 2;
+  const size_t parity = arrivals % 2;
   const Member &self = members[position];
   for (size_t member = 0; member < ranks.size(); ++member)
-    if (members[member].signature[turn] != self.signature[turn])
+    if (members[member].signature[parity] != self.signature[parity])
       return {
           fmt::format("the ranks call different collectives: rank {} calls {}, rank {} calls {}",
-                      ranks[position], self.told[turn].describe(), ranks[member],
-                      members[member].told[turn].describe()),
+                      ranks[position], self.recorded[parity].describe(), ranks[member],
+                      members[member].recorded[parity].describe()),
           {ranks[member], false}};
   return {};
 }
@@ -173,12 +173,12 @@ SharedMemory::Problem SharedMemory::waitFor(int member, uint32_t target,
                                             Clock::time_point deadline) {
   Member &other = members[member];
   // A difference, because the count may wrap around.
-  auto came = [&] {
+  auto hasArrived = [&] {
     return static_cast<int32_t>(other.arrivals.load(std::memory_order_acquire) - target) >= 0;
   };
   // Yields before it sleeps: a peer on the same core needs the core to arrive.
   for (int i = 0; i < 64; ++i) {
-    if (came())
+    if (hasArrived())
       return {};
     sched_yield();
   }
@@ -189,12 +189,12 @@ SharedMemory::Problem SharedMemory::waitFor(int member, uint32_t target,
     if (static_cast<int32_t>(seen - target) >= 0)
       break;
     sleepWhile(&other.arrivals, seen, 200);
-    if (came())
+    if (hasArrived())
       break;
     const bool isOver = other.hasLeft.load() != 0 || (watchProcesses && isGone(member));
     if (members[position].hasLeft.load() != 0)
       problem.text = "this rank has left the process group";
-    else if (isOver && !came()) // the member may have arrived before it ended
+    else if (isOver && !hasArrived()) // the member may have arrived before it ended
       problem = {fmt::format("rank {} is gone", ranks[member]), {ranks[member], true}};
     else if (Clock::now() > deadline)
       problem = {fmt::format("rank {} did not come in time", ranks[member]),

@@ -33,6 +33,7 @@ public:
   /// This member will not arrive again. Ends all waits for it, and its own.
   void leave();
 
+  /// The `bytes` bytes of the member at this position.
   std::byte *slot(int position) const { return slots + position * slotBytes; }
 
   struct Problem {
@@ -62,17 +63,21 @@ private:
     int32_t process;
     std::atomic<uint32_t> hasLeft; ///< the member will not arrive again
     uint64_t signature[2];         ///< hashes of its last calls
-    RecordedCall told[2];
+    RecordedCall recorded[2];
   };
 
   SharedMemory(std::vector<int> ranks, int position, size_t slotBytes)
       : ranks(std::move(ranks)), position(position), slotBytes(slotBytes) {}
   size_t totalBytes() const { return ranks.size() * (sizeof(Member) + slotBytes); }
+  /// Create the memory on the first member, and receive it on the others. `name` begins the keys of
+  /// this group in the store. Return false if this member cannot access the memory.
   bool offer(Rendezvous &rendezvous, const std::string &name);
   bool accept(Rendezvous &rendezvous, const std::string &name);
   bool map(const Descriptor &file);
   bool isGone(int member) const;
+  /// Waits until the member's arrival count reaches `target`.
   Problem waitFor(int member, uint32_t target, std::chrono::steady_clock::time_point deadline);
+  /// A problem if a member has reached this barrier with a different call.
   Problem compareCalls() const;
 
   std::vector<int> ranks;

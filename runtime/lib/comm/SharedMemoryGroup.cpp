@@ -69,8 +69,10 @@ const void *getOutput(const CollectiveBuffer &buffer) {
 } // namespace
 
 size_t SharedMemoryGroup::slotBytes(size_t members) {
-  constexpr size_t largest = size_t{2} << 20, all = size_t{16} << 20, page = 4096;
-  return std::clamp(all / members / page * page, 64 * page, largest);
+  // The slots of all members have at most 16 MiB together, unless that leaves less than 256 KiB
+  // each.
+  constexpr size_t largest = size_t{2} << 20, ofAllMembers = size_t{16} << 20, page = 4096;
+  return std::clamp(ofAllMembers / members / page * page, 64 * page, largest);
 }
 
 std::byte *SharedMemoryGroup::half(int member) const {
@@ -99,13 +101,13 @@ void SharedMemoryGroup::allReduce(std::span<const CollectiveBuffer> buffers, DTy
   const CallSignature call{"all_reduce", site, count * width, type, static_cast<int>(op)};
   Walk in(buffers, getInput, width, 0, 1), out(buffers, getOutput, width, 0, 1);
   // Each member reduces its chunk of a segment into the half that it wrote, after its own data.
-  int64_t most = static_cast<int64_t>(halfBytes()) / width / 2;
-  for (int64_t done = 0; done < count; done += most) {
-    int64_t length = std::min(most, count - done);
+  int64_t segmentLength = static_cast<int64_t>(halfBytes()) / width / 2;
+  for (int64_t done = 0; done < count; done += segmentLength) {
+    int64_t length = std::min(segmentLength, count - done);
     int64_t chunk = (length + n - 1) / n;
     auto begin = [&](int64_t member) { return std::min(length, member * chunk); };
     int64_t own = begin(rank() + 1) - begin(rank());
-    std::byte *result = half(rank()) + most * width; // after this member's data
+    std::byte *result = half(rank()) + segmentLength * width; // after this member's data
     in.next(length * width, [&](const std::byte *data, int64_t offset, int64_t bytes) {
       std::memcpy(half(rank()) + offset, data, bytes);
     });
@@ -113,7 +115,7 @@ void SharedMemoryGroup::allReduce(std::span<const CollectiveBuffer> buffers, DTy
     reduceHalves(result, begin(rank()) * width, own, type, op);
     meet(call);
     for (int member = 0; member < n; ++member) {
-      const std::byte *reduced = half(member) + most * width;
+      const std::byte *reduced = half(member) + segmentLength * width;
       out.next((begin(member + 1) - begin(member)) * width,
                [&](std::byte *data, int64_t offset, int64_t bytes) {
                  std::memcpy(data, reduced + offset, bytes);
@@ -127,10 +129,10 @@ void SharedMemoryGroup::allGather(std::span<const CollectiveBuffer> buffers, DTy
                                   Site site) {
   int64_t width = getByteSize(type), count = countElements(buffers);
   const CallSignature call{"all_gather", site, count * width, type};
-  int64_t most = static_cast<int64_t>(halfBytes()) / width;
+  int64_t segmentLength = static_cast<int64_t>(halfBytes()) / width;
   Walk in(buffers, getInput, width, 0, 1);
-  for (int64_t done = 0; done < count; done += most) {
-    int64_t bytes = std::min(most, count - done) * width;
+  for (int64_t done = 0; done < count; done += segmentLength) {
+    int64_t bytes = std::min(segmentLength, count - done) * width;
     in.next(bytes, [&](const std::byte *data, int64_t offset, int64_t run) {
       std::memcpy(half(rank()) + offset, data, run);
     });
@@ -150,10 +152,10 @@ void SharedMemoryGroup::reduceScatter(std::span<const CollectiveBuffer> buffers,
                                       Reduction op, Site site) {
   int64_t width = getByteSize(type), n = size(), count = countElements(buffers);
   const CallSignature call{"reduce_scatter", site, count * width, type, static_cast<int>(op)};
-  int64_t most = static_cast<int64_t>(halfBytes()) / width / n;
+  int64_t segmentLength = static_cast<int64_t>(halfBytes()) / width / n;
   Walk out(buffers, getOutput, width, 0, 1);
-  for (int64_t done = 0; done < count; done += most) {
-    int64_t length = std::min(most, count - done);
+  for (int64_t done = 0; done < count; done += segmentLength) {
+    int64_t length = std::min(segmentLength, count - done);
     for (int64_t member = 0; member < n; ++member) {
       Walk in(buffers, getInput, width, member, n);
       in.skip(done * width);
@@ -173,9 +175,9 @@ void SharedMemoryGroup::allToAll(const void *input, void *output, int64_t count,
                                  Site site) {
   int64_t width = getByteSize(type), n = size();
   const CallSignature call{"all_to_all", site, count * width, type};
-  int64_t most = static_cast<int64_t>(halfBytes()) / width / n;
-  for (int64_t done = 0; done < count; done += most) {
-    int64_t bytes = std::min(most, count - done) * width;
+  int64_t segmentLength = static_cast<int64_t>(halfBytes()) / width / n;
+  for (int64_t done = 0; done < count; done += segmentLength) {
+    int64_t bytes = std::min(segmentLength, count - done) * width;
     for (int64_t member = 0; member < n; ++member)
       std::memcpy(half(rank()) + member * bytes, at(input, (member * count + done) * width), bytes);
     meet(call);
@@ -191,10 +193,10 @@ void SharedMemoryGroup::permute(std::span<const CollectiveBuffer> buffers, DType
   int64_t width = getByteSize(type), count = countElements(buffers);
   const CallSignature call = makeSignature(shift, count * width, type, site);
   const int target = shift.target(rank(), size()), source = shift.source(rank(), size());
-  int64_t most = static_cast<int64_t>(halfBytes()) / width;
+  int64_t segmentLength = static_cast<int64_t>(halfBytes()) / width;
   Walk in(buffers, getInput, width, 0, 1), out(buffers, getOutput, width, 0, 1);
-  for (int64_t done = 0; done < count; done += most) {
-    int64_t bytes = std::min(most, count - done) * width;
+  for (int64_t done = 0; done < count; done += segmentLength) {
+    int64_t bytes = std::min(segmentLength, count - done) * width;
     if (target != Shift::kNobody)
       in.next(bytes, [&](const std::byte *data, int64_t offset, int64_t run) {
         std::memcpy(half(rank()) + offset, data, run);
@@ -209,10 +211,10 @@ void SharedMemoryGroup::permute(std::span<const CollectiveBuffer> buffers, DType
 }
 
 void SharedMemoryGroup::broadcast(void *data, int64_t count, DType type, int root, Site site) {
-  int64_t width = getByteSize(type), most = static_cast<int64_t>(halfBytes()) / width;
+  int64_t width = getByteSize(type), segmentLength = static_cast<int64_t>(halfBytes()) / width;
   const CallSignature call{"broadcast", site, count * width, type, root};
-  for (int64_t done = 0; done < count; done += most) {
-    int64_t bytes = std::min(most, count - done) * width;
+  for (int64_t done = 0; done < count; done += segmentLength) {
+    int64_t bytes = std::min(segmentLength, count - done) * width;
     if (rank() == root)
       std::memcpy(half(root), at(data, done * width), bytes);
     meet(call);

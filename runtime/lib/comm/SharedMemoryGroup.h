@@ -49,13 +49,14 @@ private:
   /// The half of a member's slot for the current segment.
   std::byte *half(int member) const;
   size_t halfBytes() const { return slotBytes(ranks().size()) / 2; }
+  /// Waits at the barrier for all members. Throws Fault if that fails or their calls differ.
   void meet(const CallSignature &call);
   /// Reduces `count` elements at byte `offset` of all members' halves into `out`.
   void reduceHalves(std::byte *out, size_t offset, int64_t count, DType type, Reduction op);
 
   std::unique_ptr<SharedMemory> memory;
   std::chrono::seconds timeout;
-  uint64_t segment = 0;                 // equal on all members
+  uint64_t segment = 0;                 // number of segments so far, equal on all members
   std::vector<const std::byte *> terms; // reused by reduceHalves
 };
 

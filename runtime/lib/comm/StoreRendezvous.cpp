@@ -111,11 +111,12 @@ public:
 
 private:
   bool isOneMachine() const { return launch.localWorldSize == launch.worldSize; }
-  bool serves() const { return launch.rank == 0 && !launch.agentServesStore; }
+  /// Whether this rank serves the store.
+  bool isServer() const { return launch.rank == 0 && !launch.agentServesStore; }
 
   /// The address at which rank 0 listens; empty for all addresses of its machine. If all ranks are
   /// on one machine, other machines must not reach the store.
-  std::string listenAddress(const std::string &resolved) const {
+  std::string chooseListenAddress(const std::string &resolved) const {
     if (!isOneMachine())
       return "";
     return isLoopback(resolved) || !launch.knowsLocalSize ? resolved : "127.0.0.1";
@@ -124,29 +125,30 @@ private:
   void connect(Deadline deadline) {
     c10d::TCPStoreOptions tcp;
     tcp.port = static_cast<uint16_t>(launch.masterPort);
-    tcp.isServer = serves();
+    tcp.isServer = isServer();
     tcp.numWorkers = launch.worldSize;
     tcp.waitWorkers = false;
-    std::string listens =
-        launch.agentServesStore ? "" : listenAddress(resolve(launch.masterAddress, deadline));
-    std::string host = listens.empty() ? launch.masterAddress : listens;
-    if (serves()) {
+    const std::string listenAddress =
+        launch.agentServesStore ? "" : chooseListenAddress(resolve(launch.masterAddress, deadline));
+    std::string host = listenAddress.empty() ? launch.masterAddress : listenAddress;
+    if (isServer()) {
       allowManyConnections();
-      tcp.masterListenFd = listenAt(listens, launch.masterPort).release();
-      if (listens.empty())
+      tcp.masterListenFd = listenAt(listenAddress, launch.masterPort).release();
+      if (listenAddress.empty())
         host = "127.0.0.1"; // one of the addresses at which it listens
     } else {
       host = reach(host, launch.masterPort, deadline);
     }
-    storeAddress = serves() && listens.empty() ? resolve(launch.masterAddress, deadline) : host;
+    storeAddress =
+        isServer() && listenAddress.empty() ? resolve(launch.masterAddress, deadline) : host;
     ownAddress = isOneMachine() ? "127.0.0.1" : localAddressToward(storeAddress);
     tcp.timeout = std::max(deadline.left(), milliseconds(1));
-    keys = c10::make_intrusive<c10d::PrefixStore>(prefix(), openStore(host, tcp, deadline));
+    keys = c10::make_intrusive<c10d::PrefixStore>(getKeyPrefix(), openStore(host, tcp, deadline));
   }
 
-  /// An agent keeps its store when it restarts the workers, so the prefix hides keys of earlier
-  /// starts.
-  static std::string prefix() {
+  /// An agent keeps its store when it restarts the workers, so the prefix hides keys of
+  /// earlier starts.
+  static std::string getKeyPrefix() {
     const char *restart = std::getenv("TORCHELASTIC_RESTART_COUNT");
     return fmt::format("titan/{}", restart ? restart : "0");
   }

@@ -31,27 +31,27 @@ namespace {
 class ConnectedWorld final : public World {
 public:
   ConnectedWorld(const LaunchInfo &launch, const CommOptions &options, RankRecord record)
-      : info(launch), limits(options) {
-    if (info.worldSize == 1)
+      : launchInfo(launch), commOptions(options) {
+    if (launchInfo.worldSize == 1)
       return;
     WaitNotice notice = makeNotice("");
     auto begin = std::chrono::steady_clock::now();
-    meeting = Rendezvous::connect(info, options);
+    processRendezvous = Rendezvous::connect(launchInfo, options);
     addTransport(record);
     auto remaining = begin + options.connectTimeout - std::chrono::steady_clock::now();
-    meeting->setTimeout(std::chrono::ceil<std::chrono::milliseconds>(remaining));
-    agree(*meeting, info, std::move(record));
-    meeting->setTimeout(options.connectTimeout);
+    processRendezvous->setTimeout(std::chrono::ceil<std::chrono::milliseconds>(remaining));
+    agree(*processRendezvous, launchInfo, std::move(record));
+    processRendezvous->setTimeout(options.connectTimeout);
   }
 
-  const LaunchInfo &launch() const override { return info; }
-  const CommOptions &options() const override { return limits; }
-  Rendezvous *rendezvous() override { return meeting.get(); }
+  const LaunchInfo &launch() const override { return launchInfo; }
+  const CommOptions &options() const override { return commOptions; }
+  Rendezvous *rendezvous() override { return processRendezvous.get(); }
 
   Group &group(const std::vector<int> &ranks) override {
     std::unique_ptr<Group> &slot = groups[ranks];
     if (!slot)
-      slot = make(ranks);
+      slot = makeGroup(ranks);
     return *slot;
   }
 
@@ -70,11 +70,11 @@ private:
   /// rank's process.
   void addTransport(RankRecord &record) const {
     record.process = fmt::format("process {} on {}", getpid(), hostName());
-    record.add("WORLD_SIZE", std::to_string(info.worldSize));
+    record.add("WORLD_SIZE", std::to_string(launchInfo.worldSize));
     // The number of processes may differ per machine; whether all are on one machine must not.
-    const bool isOneMachine = info.localWorldSize == info.worldSize;
+    const bool isOneMachine = launchInfo.localWorldSize == launchInfo.worldSize;
     record.add("LOCAL_WORLD_SIZE", isOneMachine ? "WORLD_SIZE" : "less than WORLD_SIZE");
-    record.add("TITAN_COMM", limits.avoidSharedMemory ? "gloo" : "shared");
+    record.add("TITAN_COMM", commOptions.avoidSharedMemory ? "gloo" : "shared");
     record.add("Titan's runtime (build the program again if it differs)",
                std::string(findC10dInterface()).substr(0, 12));
   }
@@ -83,38 +83,39 @@ private:
     return WaitNotice(
         fmt::format("rank {} of {}: waiting for the other processes at {}:{}{}, for {} "
                     "seconds at most",
-                    info.rank, info.worldSize, info.masterAddress, info.masterPort, what,
-                    limits.connectTimeout.count()));
+                    launchInfo.rank, launchInfo.worldSize, launchInfo.masterAddress,
+                    launchInfo.masterPort, what, commOptions.connectTimeout.count()));
   }
 
-  std::unique_ptr<Group> make(const std::vector<int> &ranks) {
-    auto self = std::find(ranks.begin(), ranks.end(), info.rank);
+  std::unique_ptr<Group> makeGroup(const std::vector<int> &ranks) {
+    auto self = std::find(ranks.begin(), ranks.end(), launchInfo.rank);
     if (self == ranks.end())
       throw Fault(fmt::format("rank {} asked for the group {{{}}}, to which it does not belong",
-                              info.rank, fmt::join(ranks, ", ")));
+                              launchInfo.rank, fmt::join(ranks, ", ")));
     if (ranks.size() == 1)
-      return std::make_unique<SelfGroup>(info.rank);
+      return std::make_unique<SelfGroup>(launchInfo.rank);
     int position = static_cast<int>(self - ranks.begin());
     WaitNotice notice =
         makeNotice(fmt::format(" for the group of ranks {{{}}}", fmt::join(ranks, ", ")));
-    if (info.localWorldSize == info.worldSize && !limits.avoidSharedMemory) {
+    if (launchInfo.localWorldSize == launchInfo.worldSize && !commOptions.avoidSharedMemory) {
       size_t bytes = SharedMemoryGroup::slotBytes(ranks.size());
-      if (auto memory = SharedMemory::connect(*meeting, ranks, position, bytes))
+      if (auto memory = SharedMemory::connect(*processRendezvous, ranks, position, bytes))
         return std::make_unique<SharedMemoryGroup>(ranks, position, std::move(memory),
-                                                   limits.timeout);
+                                                   commOptions.timeout);
     }
-    return meeting->makeGlooGroup(ranks, position);
+    return processRendezvous->makeGlooGroup(ranks, position);
   }
 
-  LaunchInfo info;
-  CommOptions limits;
-  std::unique_ptr<Rendezvous> meeting;
-  // After `meeting`, so that groups are destroyed before the store from which they were made.
+  LaunchInfo launchInfo;
+  CommOptions commOptions;
+  std::unique_ptr<Rendezvous> processRendezvous;
+  // After `processRendezvous`, so that groups are destroyed before the store from which they were
+  // made.
   std::map<std::vector<int>, std::unique_ptr<Group>> groups;
 };
 
-/// The seconds that an environment variable contains, if it is set. Throws UserError if the value
-/// is no such number.
+/// The seconds that an environment variable contains, if it is set. Throws UserError unless the
+/// value is a number of seconds from 1 on.
 std::optional<std::chrono::seconds> readSeconds(const char *variable) {
   const char *text = std::getenv(variable);
   if (!text)
