@@ -11,9 +11,9 @@ BackgroundReader::BackgroundReader(Batch first, Batch second, Read read)
 BackgroundReader::~BackgroundReader() {
   {
     std::lock_guard lock(mutex);
-    stops = true;
+    isStopping = true;
   }
-  hasRequest.notify_one();
+  requestAdded.notify_one();
   thread.join();
 }
 
@@ -36,19 +36,19 @@ const Batch &BackgroundReader::take(int64_t sample, std::optional<int64_t> next)
 void BackgroundReader::request(int64_t sample) {
   requested = sample;
   isRead = false;
-  hasRequest.notify_one();
+  requestAdded.notify_one();
 }
 
 /// Waits until the thread has nothing to read.
 void BackgroundReader::waitUntilRead(std::unique_lock<std::mutex> &lock) {
-  hasRead.wait(lock, [&] { return !requested || isRead; });
+  readDone.wait(lock, [&] { return !requested || isRead; });
 }
 
 void BackgroundReader::loop() {
   std::unique_lock lock(mutex);
   while (true) {
-    hasRequest.wait(lock, [&] { return stops || (requested && !isRead); });
-    if (stops)
+    requestAdded.wait(lock, [&] { return isStopping || (requested && !isRead); });
+    if (isStopping)
       return;
     const int64_t sample = *requested;
     lock.unlock();
@@ -61,7 +61,7 @@ void BackgroundReader::loop() {
     lock.lock();
     error = problem;
     isRead = true;
-    hasRead.notify_one();
+    readDone.notify_one();
   }
 }
 

@@ -1,9 +1,9 @@
-// Reads the batches of a run in a thread of its own, one ahead: while the program computes a step,
-// the thread reads the batch of the next one. The caller states which batch that is, so the order
-// and the position of a run are those without the thread. Two batches are in memory; after the
-// first, reading allocates nothing.
+// Reads the batches of a run in a separate thread, one batch ahead: while the program computes a
+// step, the thread reads the batch of the next step. The caller names that batch, so the order of
+// samples and the position of a run do not depend on the thread. Two batches are in memory; reading
+// allocates nothing after the first ones.
 //
-// An error of the thread is thrown where the batch is taken, as if it were read there.
+// take() throws the error of the thread that read its batch.
 #pragma once
 
 #include <condition_variable>
@@ -43,11 +43,12 @@ private:
   void waitUntilRead(std::unique_lock<std::mutex> &lock);
 
   Read read;
-  Batch taken, ahead; // of the caller; of the thread while it reads
+  Batch taken; // the latest result of take()
+  Batch ahead; // the thread writes it while it reads
   std::mutex mutex;
-  std::condition_variable hasRequest, hasRead;
+  std::condition_variable requestAdded, readDone;
   std::optional<int64_t> requested; // the first sample of `ahead`
-  bool isRead = false, stops = false;
+  bool isRead = false, isStopping = false;
   std::exception_ptr error; // of the latest read
   std::thread thread;
 };

@@ -8,7 +8,7 @@ namespace titan::rt {
 
 namespace {
 
-std::vector<const Tensor *> inputTensors(const Program &program, const std::string &function) {
+std::vector<const Tensor *> listInputTensors(const Program &program, const std::string &function) {
   std::vector<const Tensor *> inputs;
   for (const Tensor &tensor : program.tensors)
     if (tensor.role == Role::Input && tensor.function == function)
@@ -16,8 +16,9 @@ std::vector<const Tensor *> inputTensors(const Program &program, const std::stri
   return inputs;
 }
 
-/// The samples are numbered by their dimension and, if the step has microbatches, by the one before
-/// it. Inputs have no padding.
+/// The specification of an input. Its shape is that of one sample: the dimensions after that of the
+/// samples. (If the step has microbatches, theirs is before that of the samples.) Inputs have no
+/// padding.
 InputSpec getInputSpec(const Program &program, const Tensor &tensor) {
   const std::vector<Dim> &dims = tensor.info.dims;
   auto samples = std::find_if(dims.begin(), dims.end(),
@@ -34,7 +35,7 @@ InputSpec getInputSpec(const Program &program, const Tensor &tensor) {
 
 std::vector<InputSpec> getInputSpecs(const Program &program, const std::string &function) {
   std::vector<InputSpec> specs;
-  for (const Tensor *tensor : inputTensors(program, function))
+  for (const Tensor *tensor : listInputTensors(program, function))
     specs.push_back(getInputSpec(program, *tensor));
   return specs;
 }
@@ -42,7 +43,7 @@ std::vector<InputSpec> getInputSpecs(const Program &program, const std::string &
 BatchReader::BatchReader(Executor &executor, const std::string &function,
                          const std::vector<InputSpec> &opened)
     : executor(executor) {
-  for (const Tensor *tensor : inputTensors(executor.program(), function)) {
+  for (const Tensor *tensor : listInputTensors(executor.program(), function)) {
     if (!executor.has(*tensor))
       continue;
     auto input = std::find_if(opened.begin(), opened.end(),

@@ -19,11 +19,11 @@ std::vector<InputSpec> getInputSpecs(const Program &program, const std::string &
 
 class BatchReader {
 public:
-  /// `data` has the inputs `opened`, those of the function among them.
+  /// `opened` are the inputs with which the data were opened; they include those of the function.
   BatchReader(Executor &executor, const std::string &function,
               const std::vector<InputSpec> &opened);
 
-  /// Memory for a batch.
+  /// Memory for a batch: one vector for each input that this rank has.
   Batch makeBatch() const;
   /// Reads the global batch that starts at this sample.
   void read(const DataSource &data, int64_t firstSample,
@@ -34,6 +34,7 @@ public:
   size_t countInputs() const { return targets.size(); }
 
 private:
+  /// An input of the function that this rank has.
   struct Target {
     size_t input;               ///< its number among the opened ones
     int64_t perSample;          ///< elements of a sample

@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Tokens of a storage type that exceeds the vocabulary. Each token is checked when it is read, so
-/// that no kernel reads out of bounds.
+/// Tokens whose storage type has numbers outside of the vocabulary. Each token is checked when it
+/// is read, so that no kernel reads out of bounds.
 class BoundedTokens final : public TokenStream {
 public:
   BoundedTokens(std::unique_ptr<TokenStream> stream, std::string path, int64_t bound)
@@ -44,8 +44,8 @@ public:
 
 private:
   [[noreturn]] void refuse(int64_t token, int64_t position) const {
-    throw UserError(fmt::format("'{}' holds the token {} at position {}, {}", path, token, position,
-                                reasonAgainst(token)));
+    throw UserError(fmt::format("'{}' holds the token {} at position {}, {}", path, token,
+                                position, reasonAgainst(token)));
   }
 
   std::string reasonAgainst(int64_t token) const {
@@ -69,15 +69,15 @@ private:
   int64_t bound;
 };
 
-/// The tokens checked before a run starts: about a second of reading. That reveals a wrong
-/// vocabulary; a single bad token after them is found when it is read.
+/// The number of tokens that are checked before a run starts: about a second of reading. That
+/// reveals a wrong vocabulary. A single bad token after them is found when it is read.
 constexpr int64_t scannedTokens = int64_t(1) << 30;
 
 void scanTokens(const TokenStream &stream) {
   std::vector<int64_t> buffer(1 << 16);
   const int64_t end = std::min(stream.size(), scannedTokens);
-  for (int64_t at = 0; at < end; at += static_cast<int64_t>(buffer.size()))
-    stream.read(at, std::min<int64_t>(buffer.size(), end - at), buffer.data());
+  for (int64_t start = 0; start < end; start += static_cast<int64_t>(buffer.size()))
+    stream.read(start, std::min<int64_t>(buffer.size(), end - start), buffer.data());
 }
 
 std::unique_ptr<TokenStream> openBounded(const std::string &format, const std::string &path,
@@ -90,6 +90,7 @@ std::unique_ptr<TokenStream> openBounded(const std::string &format, const std::s
   return bounded;
 }
 
+/// Whether one of the inputs is fed with `feed`.
 bool reads(const std::vector<InputSpec> &inputs, Feed feed) {
   return std::any_of(inputs.begin(), inputs.end(),
                      [&](const InputSpec &input) { return findFeed(input.name) == feed; });
@@ -117,7 +118,7 @@ constexpr const char *rightForm =
     "a mixture has a weight before each path, \"0.7 web 0.3 code\"; evaluation sets have a name "
     "before each path, \"web=valid/web code=valid/code\"";
 
-/// Names what the user gave, before a reader names one of its files.
+/// Refuses missing data by the path that the user gave, before a reader names one of its files.
 void requireFiles(const DataSettings &data) {
   if (exists(data.path))
     return;
@@ -149,8 +150,8 @@ std::unique_ptr<SampleSet> openSamples(const Program &program, const DataSetting
   return openTokenSamples(program, data, inputs);
 }
 
-/// The settings of one of several sets.
-DataSettings at(const std::string &path, DataSettings data) {
+/// The settings of the set at `path`, one of several.
+DataSettings withPath(const std::string &path, DataSettings data) {
   data.path = path;
   return data;
 }
@@ -188,7 +189,8 @@ DataSource openTrainingData(const Program &program, const std::vector<InputSpec>
       throw UserError(fmt::format("'{}' names an evaluation set, but these are training data; for "
                                   "a file of this name write './{}={}'",
                                   data.path, set.name, set.path));
-    components.push_back({set.weight, set.path, openSamples(program, at(set.path, data), inputs)});
+    components.push_back(
+        {set.weight, set.path, openSamples(program, withPath(set.path, data), inputs)});
   }
   return DataSource(std::move(components), seed);
 }
@@ -203,7 +205,7 @@ std::vector<EvaluationSet> openEvaluationSets(const Program &program, const Data
   std::vector<EvaluationSet> sets;
   for (const DataPath &set : paths) {
     std::vector<DataSource::Component> one;
-    one.push_back({1, set.path, openSamples(program, at(set.path, data), inputs)});
+    one.push_back({1, set.path, openSamples(program, withPath(set.path, data), inputs)});
     sets.push_back({set.name, set.path, DataSource(std::move(one), 0, /*shuffle=*/false)});
   }
   return sets;

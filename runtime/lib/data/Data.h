@@ -19,6 +19,7 @@ struct DataSettings {
   bool packsDocuments;
 };
 
+/// The settings of the data to train on, and of those to evaluate on.
 DataSettings trainingData(const Settings &settings);
 DataSettings evaluationData(const Settings &settings);
 
@@ -38,12 +39,12 @@ struct EvaluationSet {
 /// The sets to evaluate on, with the inputs of `@eval`, opened and checked likewise.
 std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data);
 
-/// How a program gets an input that it lacks: it is rebuilt with a setting that its model has, or
-/// its model declares the input and uses it in the loss. The same setting may add
-/// any of the inputs `names`; the best is first.
+/// Tells the user how a program gets one of the inputs `names`, which it lacks: by a rebuild with
+/// the setting that adds the first possible one of them, or by a declaration in the model.
 std::string inputRemedy(const Program &program, std::initializer_list<const char *> names);
 
-/// The files of weights of the data to train on that no input reads.
+/// The files PREFIX.weights.bin of the data to train on, if the program has no input that reads
+/// them.
 std::vector<std::string> unreadWeights(const std::vector<InputSpec> &inputs,
                                        const DataSettings &data);
 

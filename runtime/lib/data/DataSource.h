@@ -1,6 +1,6 @@
 // The samples of a run, in order, from one data set or from several by weight. Sample g of a run is
-// a function of (seed, g) only. So every mesh trains on the same batches, any rank reads just its
-// component, and one number suffices to resume.
+// a function of (seed, g) only. So every mesh trains on the same batches, each rank reads only its
+// shards, and one number suffices to resume.
 #pragma once
 
 #include "MixtureOrder.h"
@@ -14,8 +14,8 @@
 
 namespace titan::rt {
 
-/// The index of the g-th sample that is read of a set: epoch e = g / samples, permuted within the
-/// epoch by (seed, e).
+/// The order in which the samples of one set are read: operator() returns the index of the g-th
+/// one. Epoch e = g / samples reads every sample once, permuted by (seed, e).
 class SampleOrder {
 public:
   /// `shuffle` false keeps the order of the set in every epoch.
@@ -34,11 +34,13 @@ private:
 
 class DataSource {
 public:
+  /// A data set of the mixture.
   struct Component {
     double weight;
     std::string path;
     std::unique_ptr<SampleSet> set; ///< of at least one sample
   };
+  /// How much of a data set a run has read.
   struct Usage {
     std::string path;
     int64_t samples;
@@ -49,7 +51,7 @@ public:
 
   /// Samples of all sets.
   int64_t samples() const;
-  /// SampleSet::read of the run's sample.
+  /// Reads elements of sample number `sample` of the run, as SampleSet::read does.
   void read(int64_t sample, size_t input, int64_t first, int64_t count, void *out) const {
     const MixtureOrder::Choice choice = mixture(sample);
     components[choice.set].set->read(orders[choice.set](choice.sample), input, first, count, out);

@@ -1,3 +1,4 @@
+// Opens a file of tokens by its format (openTokens of TokenStream.h).
 #include "TokenStream.h"
 #include "base/Error.h"
 #include "base/data/TokenIndex.h"

@@ -1,3 +1,5 @@
+// Indexed tokens as a TokenStream: PREFIX.bin with the tokens and PREFIX.idx with their storage
+// type and the documents (base/data/TokenIndex.h).
 #include "TokenStream.h"
 #include "base/data/TokenIndex.h"
 #include "base/files/MappedFile.h"
@@ -12,11 +14,11 @@ namespace {
 /// Tokens stored as `T`, with contiguous sequences.
 template <class T> class IndexedTokens final : public TokenStream {
 public:
-  IndexedTokens(const std::string &prefix, const TokenIndex &what)
+  IndexedTokens(const std::string &prefix, const TokenIndex &tokenIndex)
       : tokens(prefix + ".bin", /*checksTruncation=*/true),
-        index(prefix + ".idx", /*checksTruncation=*/true), what(what) {}
+        index(prefix + ".idx", /*checksTruncation=*/true), tokenIndex(tokenIndex) {}
 
-  int64_t size() const override { return what.tokens; }
+  int64_t size() const override { return tokenIndex.tokens; }
   int64_t leastToken() const override { return std::numeric_limits<T>::min(); }
   int64_t vocabulary() const override {
     constexpr auto most = std::numeric_limits<T>::max();
@@ -36,20 +38,22 @@ public:
   int64_t nextDocument(int64_t position) const override {
     index.requireUntruncated();
     int64_t before = 0,
-            behind = what.documents; // bounds of the first document that starts after the position
+            behind =
+                tokenIndex.documents; // bounds of the first document that starts after the position
     while (before < behind) {
       const int64_t middle = before + (behind - before) / 2;
-      if (documentStart(index.bytes(), what, middle) > position)
+      if (documentStart(index.bytes(), tokenIndex, middle) > position)
         behind = middle;
       else
         before = middle + 1;
     }
-    return before < what.documents ? documentStart(index.bytes(), what, before) : what.tokens;
+    return before < tokenIndex.documents ? documentStart(index.bytes(), tokenIndex, before)
+                                         : tokenIndex.tokens;
   }
   void forEachDocument(const std::function<void(int64_t, int64_t)> &visit) const override {
     index.requireUntruncated();
-    for (int64_t i = 0, start = 0, end; i + 1 < what.documents; ++i, start = end) {
-      end = documentStart(index.bytes(), what, i + 1);
+    for (int64_t i = 0, start = 0, end; i + 1 < tokenIndex.documents; ++i, start = end) {
+      end = documentStart(index.bytes(), tokenIndex, i + 1);
       visit(start, end - start);
     }
     index.release();
@@ -57,7 +61,7 @@ public:
 
 private:
   MappedFile tokens, index;
-  TokenIndex what;
+  TokenIndex tokenIndex;
 };
 
 TokenIndex checkIndex(const std::string &prefix) {

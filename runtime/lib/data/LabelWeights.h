@@ -28,6 +28,7 @@ public:
   void read(int64_t first, int64_t count, DType type, void *out) const;
 
 private:
+  /// Throws UserError unless all of these weights are 0 or 1.
   void check(int64_t first, int64_t count) const;
 
   std::unique_ptr<MappedFile> file;

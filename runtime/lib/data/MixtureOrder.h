@@ -1,10 +1,11 @@
-// The data set of each sample of a run that reads several by weight. A function of the weights and
-// of the number of the sample, without a table or a state, so that one number is the position.
+// Chooses the data set of each sample of a run that reads several sets by weight. The choice is a
+// function of the weights and of the sample's number, without a table or a state, so one number
+// suffices to resume.
 //
 // Set 0 takes sample g if floor(g w) grows there, where w is its fraction of all weights. The other
 // sets divide the remaining samples, numbered from 0, in the same way. So each
 // set has its fraction of the first g samples, up to one rounding per set; the order within a set
-// alone is random. Shares are multiples of 2^-32, so that the arithmetic is exact.
+// alone is random. Fractions are multiples of 2^-32, so that the arithmetic is exact.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +21,15 @@ public:
 
   struct Choice {
     size_t set;
-    int64_t sample; ///< how many samples of the set come before
+    int64_t sample; ///< the number of earlier samples of the run from this set
   };
-  /// Sample g >= 0 of the run.
+  /// The choice for sample g >= 0 of the run.
   Choice operator()(int64_t g) const;
   /// How many of the first g samples each set has.
   std::vector<int64_t> counts(int64_t g) const;
 
 private:
-  std::vector<uint64_t> fractions; ///< of what the sets before leave, in units of 2^-32
+  std::vector<uint64_t> fractions; ///< of the samples that earlier sets leave, in units of 2^-32
 };
 
 } // namespace titan::rt

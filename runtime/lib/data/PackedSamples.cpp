@@ -42,7 +42,6 @@ void PackedSamples::findPacks() {
   });
 }
 
-/// Visits the documents of a pack. Returns the unused slots as one more document.
 template <class Visit>
 PackedSamples::Segment PackedSamples::forEachSegment(int64_t pack, Visit visit) const {
   Segment segment{0, packs[static_cast<size_t>(pack)], 0, 0};
@@ -87,19 +86,19 @@ void PackedSamples::read(int64_t sample, size_t number, int64_t first, int64_t c
   const TokenInput input = inputs[number];
   const int64_t bytes = getByteSize(input.type);
   auto *to = static_cast<std::byte *>(out);
-  // The part of a document within the range that is asked for.
-  auto visit = [&](const Segment &segment, auto write) {
+  // Calls `write` for the slots of a segment within [first, first + count).
+  auto visitRequested = [&](const Segment &segment, auto write) {
     const int64_t begin = std::max(first, segment.slot);
     const int64_t end = std::min(first + count, segment.slot + segment.slots);
     if (begin < end)
       write(begin - segment.slot, end - begin, to + (begin - first) * bytes);
   };
   const Segment unused = forEachSegment(sample, [&](const Segment &segment) {
-    visit(segment, [&](int64_t from, int64_t slots, std::byte *at) {
+    visitRequested(segment, [&](int64_t from, int64_t slots, std::byte *at) {
       write(segment, from, slots, input, at);
     });
   });
-  visit(unused, [&](int64_t, int64_t slots, std::byte *at) {
+  visitRequested(unused, [&](int64_t, int64_t slots, std::byte *at) {
     std::memset(at, 0, static_cast<size_t>(slots * bytes));
     if (input.feed == Feed::Documents)
       std::fill_n(reinterpret_cast<int64_t *>(at), slots, unused.document);

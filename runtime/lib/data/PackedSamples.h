@@ -19,8 +19,9 @@ namespace titan::rt {
 
 class PackedSamples final : public SampleSet {
 public:
-  /// Refuses streams without a document of two tokens, and inputs without `weights`, which alone
-  /// tell unused slots. For messages: `path`, and `remedy`, by which a model gets the input.
+  /// Throws UserError for a stream without a document of two tokens, and for inputs without
+  /// `weights`: only weights keep unused slots out of the loss. Its message names `path`, and
+  /// `remedy`, by which a model gets the input.
   PackedSamples(std::unique_ptr<TokenStream> stream, LabelWeights weights, const std::string &path,
                 int64_t sequence, const std::vector<InputSpec> &inputs, const std::string &remedy);
 
@@ -32,9 +33,11 @@ private:
   struct Segment {
     int64_t document, token, slot, slots;
   };
+  /// Visits the segments of a pack in order. Returns the unused slots as one more segment.
   template <class Visit> Segment forEachSegment(int64_t pack, Visit visit) const;
   void write(const Segment &segment, int64_t first, int64_t count, TokenInput input,
              void *out) const;
+  /// Sets `packs`, from all documents of the stream.
   void findPacks();
 
   std::unique_ptr<TokenStream> stream;

@@ -1,3 +1,4 @@
+// A file as a TokenStream in which each byte is a token and the file is one document.
 #include "TokenStream.h"
 #include "base/files/MappedFile.h"
 

@@ -1,4 +1,5 @@
-// The inputs that tokens give to a program.
+// The inputs of a program that samples of tokens provide: tokens, labels, and what follows from the
+// documents (base/data/Feed.h).
 #pragma once
 
 #include "SampleSet.h"
@@ -15,7 +16,8 @@ struct TokenInput {
   DType type;
 };
 
-/// Refuses inputs that tokens do not give in samples of this length. `path` is for messages.
+/// The feed of each input. Throws UserError that names `path` for an input that samples of
+/// `sequence` tokens do not provide.
 std::vector<TokenInput> tokenInputs(const std::vector<InputSpec> &inputs, int64_t sequence,
                                     const std::string &path);
 

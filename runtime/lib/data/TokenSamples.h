@@ -2,7 +2,8 @@
 // of the S tokens of a sample.
 //
 // Sample w covers the S + 1 tokens [w * S, w * S + S]. `tokens` are the first S and `labels` the
-// last S, so label t is the token after token t. Samples overlap only in that token.
+// last S, so label t is the token after token t. Consecutive samples have one token in
+// common.
 #pragma once
 
 #include "LabelWeights.h"
@@ -24,6 +25,8 @@ public:
   void read(int64_t sample, size_t input, int64_t first, int64_t count, void *out) const override;
 
 private:
+  /// Writes for each token the number of its document in the sample, or its position in the
+  /// document. `start` is the first token of the sample.
   void readDocumentFeed(int64_t start, int64_t first, int64_t count, Feed feed, int64_t *out) const;
 
   std::unique_ptr<TokenStream> stream;

@@ -1,5 +1,5 @@
-// A read-only sequence of token ids, whatever stores it: the bytes of a text, one token each, or
-// the tokens of an indexed file.
+// A read-only sequence of token ids: the bytes of a text, one token each, or the tokens of an
+// indexed file.
 //
 // Errors: UserError naming file and reason.
 #pragma once
@@ -37,7 +37,7 @@ std::unique_ptr<TokenStream> openTextBytes(const std::string &path);
 /// `path` is the prefix or one of the two files. Documents keep the order of the file.
 std::unique_ptr<TokenStream> openIndexedTokens(const std::string &path);
 
-/// `format` is `text` or `indexed`.
+/// Opens `path` by its `format`, `text` or `indexed`.
 std::unique_ptr<TokenStream> openTokens(const std::string &format, const std::string &path);
 
 } // namespace titan::rt

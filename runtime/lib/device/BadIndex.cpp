@@ -1,3 +1,4 @@
+// The error of an index out of range (program.h).
 #include "base/Error.h"
 #include "base/text/Counted.h"
 #include "titan/runtime/program.h"

@@ -1,4 +1,4 @@
-// The kernels of the program ABI (program.h).
+// The kernels of the program ABI (program.h) on CPUs.
 #include "attention/Attention.h"
 #include "gemm/Gemm.h"
 #include "titan/runtime/program.h"
@@ -8,7 +8,7 @@ namespace titan::rt {
 namespace {
 
 template <typename From, typename To>
-void product(const From *a, const From *b, To *c, const GemmShape &s) {
+void multiply(const From *a, const From *b, To *c, const GemmShape &s) {
   BatchDim batch[] = {{s.batch, s.strideA, s.strideB, s.strideC}};
   gemmBatched(batch, Trans(s.transposeA), Trans(s.transposeB), s.m, s.n, s.k, a, s.lda, b, s.ldb,
               s.accumulate, c, s.ldc);
@@ -17,19 +17,19 @@ void product(const From *a, const From *b, To *c, const GemmShape &s) {
 } // namespace
 
 void gemm(Context &, const bf16 *a, const bf16 *b, bf16 *c, const GemmShape &shape) {
-  product(a, b, c, shape);
+  multiply(a, b, c, shape);
 }
 
 void gemm(Context &, const bf16 *a, const bf16 *b, float *c, const GemmShape &shape) {
-  product(a, b, c, shape);
+  multiply(a, b, c, shape);
 }
 
 void gemm(Context &, const float *a, const float *b, float *c, const GemmShape &shape) {
-  product(a, b, c, shape);
+  multiply(a, b, c, shape);
 }
 
 void gemm(Context &, const double *a, const double *b, double *c, const GemmShape &shape) {
-  product(a, b, c, shape);
+  multiply(a, b, c, shape);
 }
 
 void attention(Context &, const float *q, const float *k, const float *v, float *out, float *lse,

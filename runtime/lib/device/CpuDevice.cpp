@@ -1,3 +1,4 @@
+// The CPU as the device of a program that is not compiled for CUDA.
 #include "Device.h"
 
 #include "base/Error.h"

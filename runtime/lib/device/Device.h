@@ -24,18 +24,19 @@ public:
   /// Zeroed memory, aligned to at least 64 bytes.
   virtual std::byte *allocate(int64_t bytes) = 0;
   virtual void release(std::byte *memory, int64_t bytes) = 0;
-  /// Zeroed memory of the host that kernels access directly; on CPUs, memory like all other.
+  /// Zeroed memory of the host that kernels access directly; on CPUs, ordinary memory.
   virtual std::byte *allocateOnHost(int64_t bytes) { return allocate(bytes); }
   virtual void releaseOnHost(std::byte *memory, int64_t bytes) { release(memory, bytes); }
 
   /// Whether the host can access device pointers.
   virtual bool isHost() const = 0;
+  /// Copy between memory of the host and memory from allocate() or allocateOnHost().
   virtual void upload(std::byte *to, const void *from, int64_t bytes) = 0;
   virtual void download(void *to, const std::byte *from, int64_t bytes) = 0;
   /// Copies `rows` blocks of `bytes` within the device's memory, with the given strides in bytes.
   virtual void copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to,
                           int64_t toStride, int64_t rows, int64_t bytes) = 0;
-  /// The device's own name; empty for a CPU.
+  /// The name of the device's model; empty for a CPU.
   virtual std::string name() { return ""; }
   /// Waits for all queued work.
   virtual void synchronize() = 0;
@@ -46,7 +47,8 @@ public:
   /// The process's peak memory use, and the total memory.
   virtual int64_t peakMemoryBytes() = 0;
   virtual int64_t totalMemoryBytes() = 0;
-  /// Collectives among these ranks on this device's memory.
+  /// The group for collectives among these ranks on this device's memory. The device or `world`
+  /// owns it.
   virtual Group &group(World &world, const std::vector<int> &ranks) = 0;
 };
 

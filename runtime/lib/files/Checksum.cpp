@@ -25,22 +25,22 @@ constexpr std::array<uint32_t, 256> makeTable() {
 
 constexpr std::array<uint32_t, 256> table = makeTable();
 
-uint32_t byTable(const std::byte *at, size_t count, uint32_t remainder) {
+uint32_t updateByTable(const std::byte *at, size_t count, uint32_t remainder) {
   for (; count > 0; --count, ++at)
     remainder = remainder >> 8 ^ table[(remainder ^ std::to_integer<uint32_t>(*at)) & 0xff];
   return remainder;
 }
 
 #ifdef __x86_64__
-__attribute__((target("sse4.2"))) uint32_t byInstruction(const std::byte *at, size_t count,
-                                                         uint32_t remainder) {
+__attribute__((target("sse4.2"))) uint32_t updateByInstruction(const std::byte *at, size_t count,
+                                                               uint32_t remainder) {
   uint64_t wide = remainder;
   for (; count >= 8; count -= 8, at += 8) {
     uint64_t word;
     std::memcpy(&word, at, 8);
     wide = _mm_crc32_u64(wide, word);
   }
-  return byTable(at, count, static_cast<uint32_t>(wide));
+  return updateByTable(at, count, static_cast<uint32_t>(wide));
 }
 #endif
 
@@ -49,9 +49,9 @@ __attribute__((target("sse4.2"))) uint32_t byInstruction(const std::byte *at, si
 uint32_t crc32c(std::span<const std::byte> bytes, uint32_t before) {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("sse4.2"))
-    return ~byInstruction(bytes.data(), bytes.size(), ~before);
+    return ~updateByInstruction(bytes.data(), bytes.size(), ~before);
 #endif
-  return ~byTable(bytes.data(), bytes.size(), ~before);
+  return ~updateByTable(bytes.data(), bytes.size(), ~before);
 }
 
 } // namespace titan::rt

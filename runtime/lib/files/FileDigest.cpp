@@ -19,10 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kMaxWhole = 16 << 20, kBlock = 4096, kBlocks = 256, kChunk = 1 << 20;
+/// In bytes: the largest file that is read completely, a block of larger ones, and a read.
+constexpr int64_t kMaxWhole = 16 << 20, kBlock = 4096, kChunk = 1 << 20;
+constexpr int64_t kBlocks = 256;
 
 /// Adds the bytes at `offset` to the checksum; false if they cannot be read.
-bool add(int file, int64_t offset, int64_t bytes, std::vector<std::byte> &buffer, uint32_t &sum) {
+bool addToChecksum(int file, int64_t offset, int64_t bytes, std::vector<std::byte> &buffer,
+                   uint32_t &sum) {
   for (int64_t done = 0; done < bytes;) {
     ssize_t got =
         ::pread(file, buffer.data(), std::min<int64_t>(kChunk, bytes - done), offset + done);
@@ -39,11 +42,11 @@ std::string computeFileDigest(int file, int64_t size) {
   uint32_t sum = 0;
   bool isRead = true;
   if (size <= kMaxWhole)
-    isRead = add(file, 0, size, buffer, sum);
+    isRead = addToChecksum(file, 0, size, buffer, sum);
   else
     for (int64_t block = 0; block < kBlocks && isRead; ++block)
-      isRead = add(file, (size - kBlock) / (kBlocks - 1) * block, kBlock, buffer, sum) &&
-               (block + 1 < kBlocks || add(file, size - kBlock, kBlock, buffer, sum));
+      isRead = addToChecksum(file, (size - kBlock) / (kBlocks - 1) * block, kBlock, buffer, sum) &&
+               (block + 1 < kBlocks || addToChecksum(file, size - kBlock, kBlock, buffer, sum));
   if (!isRead)
     return fmt::format("{} bytes, which cannot be read", size);
   return fmt::format("{} bytes, CRC-32C {:08x}{}", size, sum,

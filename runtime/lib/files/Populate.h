@@ -1,4 +1,4 @@
-// Requests of pages before their first use.
+// Asks the operating system for pages of memory or of mapped files before their first use.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace titan::rt {
 
 /// Asks the system for all pages of memory that will be written, by all threads. At their first
 /// use, several threads that write to one page would each wait, and often clear it once more. Does
-/// nothing where the system cannot: pages then come at their first use.
+/// nothing on systems without this request.
 void populate(std::span<std::byte> memory);
 
 /// Asks the system to begin reading a part of a mapped file from its disk, and does not wait.

@@ -82,7 +82,7 @@ void convertTo(std::string_view name, const std::byte *from, int64_t count, To *
     convertRun<uint8_t>(from, count, to, [](uint8_t value) { return value != 0; });
 }
 
-/// Whether all finite numbers stay finite.
+/// Converts and stores numbers; returns whether all finite ones stay finite.
 template <typename From, typename To, typename Convert, typename Widen>
 bool storeRun(const std::byte *from, int64_t count, std::byte *to, Convert convert, Widen widen) {
   bool fits = true;

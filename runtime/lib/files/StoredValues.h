@@ -1,4 +1,5 @@
-// Numbers of files as numbers of a program. Stored types have the names of the safetensors format
+// Conversions between numbers in files and numbers of a program. Stored types have the names of the
+// safetensors format
 // ("F32", "BF16", "U8", ...).
 #pragma once
 
@@ -12,7 +13,7 @@ namespace titan::rt {
 
 enum class NumberKind { Float, Integer, Truth };
 
-/// The kind of a stored type; F8 types and U64 have none, as nothing reads them.
+/// A stored type that can be converted: any of safetensors but F8 types and U64.
 struct StoredType {
   std::string_view name;
   NumberKind kind;
