@@ -21,6 +21,7 @@ public:
   const std::string &text() const { return shown; }
 
 private:
+  /// Moves the first `count` bytes of `held` to `shown`, and returns them.
   std::string take(size_t count);
 
   std::vector<std::string> stops;

@@ -43,11 +43,11 @@ struct Speed {
   }
 };
 
-/// A text that has a slot.
+/// A text that is being continued, in a slot.
 struct RunningText {
   size_t index; ///< of its prompt
   std::vector<int64_t> tokens;
-  Continuation written;
+  Continuation continuation;
   RandomStream random;
   bool hasEnded = false; ///< by a stop, not by its length
 
@@ -57,7 +57,7 @@ struct RunningText {
   }
 };
 
-/// Rank 0 alone has texts and the tokenizer; all ranks have the tokens.
+/// One run of the command. Only rank 0 has texts and the tokenizer; all ranks have the tokens.
 class Generation {
 public:
   Generation(Executor &executor, const Options &options, const Settings &settings)
@@ -88,7 +88,7 @@ public:
       for (size_t slot = 0; slot < slots.size(); ++slot)
         while (!slots[slot] && next < tokens.size())
           start(slots[slot], slot, next++);
-      proceed(slots);
+      extendTexts(slots);
     }
     if (executor.isFirst())
       report();
@@ -107,13 +107,15 @@ private:
           "after that depend on the last %lld alone, which are recomputed for each\n",
           counted(overlong, "text").c_str(), static_cast<long long>(model->longest()),
           static_cast<long long>(model->longest()));
-    // The first token of a continuation comes with its prompt, so it is in no speed of its own.
+    // The first token of a continuation is computed with its prompt, so no time of the continuation
+    // includes it.
     std::fprintf(stderr, "prompt: %s, %s; continuation: %s, %s after the first\n",
-                 counted(prompt.tokens, "token").c_str(), prompt.rate().c_str(),
-                 counted(written, "token").c_str(), continuation.rate().c_str());
+                 counted(promptSpeed.tokens, "token").c_str(), promptSpeed.rate().c_str(),
+                 counted(continuationTokens, "token").c_str(), continuationSpeed.rate().c_str());
   }
 
-  /// The tokens at the beginning of a prompt that the program is too short for.
+  /// The number of tokens at the beginning of a prompt that the program drops, because it is
+  /// compiled for shorter texts.
   int64_t countDropped(const std::vector<int64_t> &given) const {
     return std::max<int64_t>(0, std::ssize(given) - model->longest());
   }
@@ -135,7 +137,7 @@ private:
                    static_cast<long long>(most + options.maxTokens));
   }
 
-  /// Refuses tokens that no text has.
+  /// Refuses stop tokens that are not tokens of the model.
   void checkStopTokens(int64_t vocab) const {
     for (const int64_t token : options.stopTokens)
       if (token < 0 || token >= vocab)
@@ -143,7 +145,7 @@ private:
                                     vocab - 1, token));
   }
 
-  /// The prompts of a file are named by their numbers.
+  /// The tokens of a prompt. Errors name the prompts of a file by their numbers.
   std::vector<int64_t> encode(size_t index) const {
     try {
       return tokenizer->encode(prompts[index]);
@@ -198,16 +200,16 @@ private:
       return finish(text);
     std::vector<double> logits;
     const std::vector<int64_t> &given = tokens[index];
-    prompt.measure(given.size() - static_cast<size_t>(countDropped(given)), [&] {
+    promptSpeed.measure(given.size() - static_cast<size_t>(countDropped(given)), [&] {
       logits = model->next(text->tokens);
       if (batch)
         batch->admit(static_cast<int64_t>(slot));
     });
-    add(text, logits);
+    addNextToken(text, logits);
   }
 
   /// Adds a token to each running text.
-  void proceed(std::vector<std::optional<RunningText>> &slots) {
+  void extendTexts(std::vector<std::optional<RunningText>> &slots) {
     std::vector<std::span<const int64_t>> texts(slots.size());
     for (size_t slot = 0; slot < slots.size(); ++slot)
       if (slots[slot])
@@ -216,7 +218,7 @@ private:
     if (busy == 0)
       return;
     std::vector<std::vector<double>> logits(1);
-    continuation.measure(busy, [&] {
+    continuationSpeed.measure(busy, [&] {
       if (batch)
         logits = batch->next(texts);
       else
@@ -224,11 +226,11 @@ private:
     });
     for (size_t slot = 0; slot < slots.size(); ++slot)
       if (slots[slot])
-        add(slots[slot], logits[slot]);
+        addNextToken(slots[slot], logits[slot]);
   }
 
-  /// Chooses the next token. A text that ends leaves its slot.
-  void add(std::optional<RunningText> &text, const std::vector<double> &logits) {
+  /// Chooses the next token and adds it to the text. A text that ends leaves its slot.
+  void addNextToken(std::optional<RunningText> &text, const std::vector<double> &logits) {
     const int64_t token =
         chooseToken(logits, options.sampling, text->random.uniform(text->tokens.size() + 1));
     text->hasEnded = std::find(ends.begin(), ends.end(), token) != ends.end();
@@ -237,24 +239,25 @@ private:
     text->tokens.push_back(token);
     if (tokenizer)
       show(text->index,
-           text->written.add(tokenizer->next(static_cast<int64_t>(text->index), token)));
+           text->continuation.add(tokenizer->next(static_cast<int64_t>(text->index), token)));
     if (!options.stops.empty())
-      text->hasEnded = executor.broadcastFromFirst(text->written.isStopped());
+      text->hasEnded = executor.broadcastFromFirst(text->continuation.isStopped());
     if (text->hasEnded || text->count(tokens) >= options.maxTokens)
       finish(text);
   }
 
   void finish(std::optional<RunningText> &text) {
-    written += text->count(tokens);
-    // The last token is in no text that is computed.
+    continuationTokens += text->count(tokens);
+    // The model has not read the last token.
     if (countDropped(tokens[text->index]) == 0 && std::ssize(text->tokens) - 1 > model->longest())
       ++overlong;
     if (tokenizer) {
-      if (!text->written.isStopped()) {
-        show(text->index, text->written.add(tokenizer->finish(static_cast<int64_t>(text->index))));
-        show(text->index, text->written.finish());
+      if (!text->continuation.isStopped()) {
+        show(text->index,
+             text->continuation.add(tokenizer->finish(static_cast<int64_t>(text->index))));
+        show(text->index, text->continuation.finish());
       }
-      end(*text);
+      writeEnd(*text);
     }
     text.reset();
   }
@@ -266,16 +269,16 @@ private:
   }
 
   /// Writes a line for JSON, or the end of a plain text.
-  void end(const RunningText &text) {
+  void writeEnd(const RunningText &text) {
     std::string line;
     if (options.json) {
       const std::vector<int64_t> added(text.tokens.end() - text.count(tokens), text.tokens.end());
       line = nlohmann::json(
                  {{"prompt", prompts[text.index]},
-                  {"text", text.written.text()},
+                  {"text", text.continuation.text()},
                   {"tokens", added},
                   {"dropped", countDropped(tokens[text.index])},
-                  {"finish", text.hasEnded || text.written.isStopped() ? "stop" : "length"}})
+                  {"finish", text.hasEnded || text.continuation.isStopped() ? "stop" : "length"}})
                  .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     }
     write(output.add(text.index, line + "\n"));
@@ -295,11 +298,11 @@ private:
   std::unique_ptr<Tokenizer> tokenizer;     // on rank 0
   std::vector<std::string> prompts;         // on rank 0
   std::vector<std::vector<int64_t>> tokens; // of each prompt
-  std::vector<int64_t> ends;
+  std::vector<int64_t> ends;                // tokens that end a text
   OrderedTexts output;
-  Speed prompt, continuation;
-  int64_t written = 0;  ///< tokens of all continuations
-  int64_t overlong = 0; ///< texts that became longer than the program
+  Speed promptSpeed, continuationSpeed;
+  int64_t continuationTokens = 0; ///< of all texts
+  int64_t overlong = 0;           ///< texts that became longer than the program
 };
 
 } // namespace

@@ -18,7 +18,7 @@ namespace {
 } // namespace
 
 LogitsProgram::LogitsProgram(Executor &executor, const std::string &function)
-    : executor(&executor), function(function), tokens(input("tokens")),
+    : executor(&executor), function(function), tokens(findInput("tokens")),
       logits(executor.find(Role::Output, "logits", function)) {
   if (!executor.hasFunction(function) || !logits)
     refuse("its model has no output called logits");
@@ -29,11 +29,10 @@ LogitsProgram::LogitsProgram(Executor &executor, const std::string &function)
   findAxes();
 }
 
-const Tensor *LogitsProgram::input(const char *name) const {
+const Tensor *LogitsProgram::findInput(const char *name) const {
   return executor->find(Role::Input, name, function);
 }
 
-/// Arrays may give a model other inputs than a text.
 void LogitsProgram::checkInputs() const {
   for (const Tensor &input : executor->program().tensors)
     if (input.role == Role::Input && input.function == function &&
@@ -41,7 +40,6 @@ void LogitsProgram::checkInputs() const {
       refuse("the logits of its model depend on the input " + input.name);
 }
 
-/// The model may declare its logits in any order.
 void LogitsProgram::findAxes() {
   int64_t stride = 1;
   const std::vector<Dim> &dims = logits->info.dims;
@@ -89,9 +87,9 @@ void LogitsProgram::run(std::span<const TextChunk> chunks) const {
     const std::span<const int64_t> text = chunks[slot].tokens;
     return column < static_cast<int64_t>(text.size()) ? text[column] : 0;
   });
-  if (const Tensor *documents = input("documents"))
+  if (const Tensor *documents = findInput("documents"))
     load(*documents, [](int64_t, int64_t) { return 0; });
-  if (const Tensor *positions = input("positions"))
+  if (const Tensor *positions = findInput("positions"))
     load(*positions, [&](int64_t slot, int64_t column) { return chunks[slot].start + column; });
   writePositions(chunks);
   executor->run(function);
@@ -111,11 +109,11 @@ std::vector<std::vector<double>> LogitsProgram::collect(std::span<const int64_t>
     });
   executor->world().worldGroup().allReduce(all.data(), static_cast<int64_t>(all.size()), DType::F64,
                                            Reduction::Sum, {"collecting logits", ""});
-  std::vector<std::vector<double>> of(indices.size());
+  std::vector<std::vector<double>> logitsOfTexts(indices.size());
   for (size_t text = 0; text < indices.size(); ++text)
     if (auto begin = all.begin() + static_cast<int64_t>(text) * columns.size; indices[text] >= 0)
-      of[text].assign(begin, begin + columns.size);
-  return of;
+      logitsOfTexts[text].assign(begin, begin + columns.size);
+  return logitsOfTexts;
 }
 
 double LogitsProgram::valueAt(const std::byte *data, int64_t index) const {

@@ -28,7 +28,7 @@ inline bool isOfGeneration(const Tensor &tensor) {
           (tensor.name == kPosition || tensor.name == kSlot || tensor.name == kSlotPositions));
 }
 
-/// Whether the tensor is one of a batch.
+/// Whether only programs of batches of texts use the tensor.
 inline bool isOfSlots(const Tensor &tensor) {
   return tensor.name == kSlot || std::ranges::any_of(tensor.info.dims, [](const Dim &dim) {
            return dim.name == std::string_view(kSlotDim);
@@ -43,7 +43,8 @@ struct TextChunk {
 
 class LogitsProgram {
 public:
-  /// Throws UserError if the program has no such function, or one that is not of a text.
+  /// Throws UserError if the program has no such function, or if the function has inputs that a
+  /// text does not provide.
   LogitsProgram(Executor &executor, const std::string &function);
 
   /// The positions that one run computes.
@@ -52,7 +53,7 @@ public:
   int64_t slots() const { return texts.size; }
   int64_t vocabulary() const { return columns.size; }
   /// Computes a chunk of at most `positions()` tokens for each slot; the rest is padding. An empty
-  /// chunk is one of an idle slot.
+  /// chunk is that of an idle slot.
   void run(std::span<const TextChunk> chunks) const;
   /// The logits of the last run, the same on every rank: for each slot at the position with its
   /// index, or nothing for an index of -1. Collective.
@@ -65,8 +66,11 @@ private:
     int64_t at(int64_t element) const { return element / stride % size; }
   };
 
-  const Tensor *input(const char *name) const;
+  /// Null if the function has no such input.
+  const Tensor *findInput(const char *name) const;
+  /// Refuses inputs that a text does not provide, as models of arrays may have.
   void checkInputs() const;
+  /// Finds the dimensions of the logits, which the model may declare in any order.
   void findAxes();
   void writePositions(std::span<const TextChunk> chunks) const;
   /// Writes `numberAt(slot, index of the position)` to each element of an input.

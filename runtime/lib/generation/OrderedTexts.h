@@ -12,7 +12,7 @@ class OrderedTexts {
 public:
   /// Adds to a text. Returns what can be shown now.
   std::string add(size_t text, const std::string &fragment);
-  /// Ends a text, which has its last fragment. Returns what can be shown now.
+  /// Ends a text after its last fragment. Returns what can be shown now.
   std::string end(size_t text);
 
 private:

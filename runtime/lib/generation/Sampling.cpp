@@ -8,7 +8,7 @@ namespace titan::rt {
 
 namespace {
 
-/// Zeroes the weights of all tokens outside of the selection; returns the remaining total.
+/// Zeroes the weights of all tokens that topK or topP exclude; returns the sum of the others.
 double restrict(std::vector<double> &weight, const Sampling &sampling) {
   std::vector<size_t> order(weight.size());
   std::iota(order.begin(), order.end(), size_t{0});

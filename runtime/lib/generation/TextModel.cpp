@@ -4,10 +4,10 @@
 
 namespace titan::rt {
 
-TextModel::TextModel(Executor &executor, bool caches)
+TextModel::TextModel(Executor &executor, bool useCaches)
     : length(executor.program().positions),
-      token(executor, caches && executor.hasFunction("decode") ? "decode" : "logits") {
-  if (!caches || !executor.hasFunction("decode"))
+      tokenProgram(executor, useCaches && executor.hasFunction("decode") ? "decode" : "logits") {
+  if (!useCaches || !executor.hasFunction("decode"))
     return;
   cached.emplace();
   if (executor.hasFunction("prefill"))
@@ -22,20 +22,19 @@ static std::vector<double> compute(const LogitsProgram &program, const TextChunk
   return wanted ? program.collect({&last, 1}).front() : std::vector<double>();
 }
 
-/// Computes the positions that are not in the caches.
 std::vector<double> TextModel::extend(std::span<const int64_t> window) {
   // The last position is computed in any case, for its logits.
   const auto end = static_cast<int64_t>(window.size());
   int64_t position =
       std::mismatch(cached->begin(), cached->end(), window.begin(), window.end() - 1).second -
       window.begin();
-  cached->resize(static_cast<size_t>(position)); // valid, whatever happens below
+  cached->resize(static_cast<size_t>(position)); // valid even if a function below throws
   std::vector<double> logits;
   while (position < end) {
     // A chunk is worth its padding from an eighth of its positions on.
     const bool isLong = prefill && 8 * (end - position) >= prefill->positions() &&
                         position + prefill->positions() <= length && end - position > 1;
-    const LogitsProgram &program = isLong ? *prefill : token;
+    const LogitsProgram &program = isLong ? *prefill : tokenProgram;
     const int64_t count = std::min(program.positions(), end - position);
     logits = compute(program, {window.subspan(position, count), position}, position + count == end);
     position += count;
@@ -49,7 +48,7 @@ std::vector<double> TextModel::next(std::span<const int64_t> text) {
   const std::span<const int64_t> window = text.last(static_cast<size_t>(count));
   if (cached)
     return extend(window);
-  return compute(token, {window, 0}, true);
+  return compute(tokenProgram, {window, 0}, true);
 }
 
 BatchModel::BatchModel(Executor &executor, TextModel &one)

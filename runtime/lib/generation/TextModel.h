@@ -16,29 +16,31 @@ namespace titan::rt {
 
 class TextModel {
 public:
-  /// `caches`: whether to use the programs with caches, if there are any. Throws UserError if the
-  /// program writes no text.
-  TextModel(Executor &executor, bool caches);
+  /// `useCaches`: whether to run the functions with caches, if the program has them. Throws
+  /// UserError if the program writes no text.
+  TextModel(Executor &executor, bool useCaches);
 
   /// Logits of the token after `text`, the same on every rank. Beyond the compiled length, those
   /// after its last tokens: every position then changes with each token. Collective.
   std::vector<double> next(std::span<const int64_t> text);
 
+  /// The most tokens of a text: the length for which the program is compiled.
   int64_t longest() const { return length; }
-  int64_t vocabulary() const { return token.vocabulary(); }
+  int64_t vocabulary() const { return tokenProgram.vocabulary(); }
   bool hasCaches() const { return cached.has_value(); }
 
 private:
+  /// Computes the positions of `window` that are not in the caches. Returns the last logits.
   std::vector<double> extend(std::span<const int64_t> window);
 
   int64_t length; ///< of the longest text
   std::optional<LogitsProgram> prefill;
-  LogitsProgram token;                        ///< `decode`; without caches `logits`
+  LogitsProgram tokenProgram;                 ///< `decode`; without caches `logits`
   std::optional<std::vector<int64_t>> cached; ///< the tokens whose positions are in the caches
 };
 
-/// Several texts at once. The model of one text computes the prompts, whose caches are then copied:
-/// a prompt of many tokens has the speed of a batch by itself.
+/// Several texts at once. The model of one text computes the prompts, and their caches are then
+/// copied: a prompt of many tokens is as fast as a batch.
 class BatchModel {
 public:
   /// Whether the program has the functions, and the command uses them.
@@ -46,7 +48,7 @@ public:
   BatchModel(Executor &executor, TextModel &one);
 
   int64_t slots() const { return program.slots(); }
-  /// Gives the text of which `one` computed the last logits a slot.
+  /// Gives a slot to the text whose logits `one` has computed last.
   void admit(int64_t slot);
   /// Logits of the token after the text in each slot; none for an empty text, of an idle slot. The
   /// last token of a text is the one that was not there at `admit` or the last call. Texts beyond

@@ -14,6 +14,7 @@ namespace titan::rt {
 
 namespace {
 
+/// A token is a byte of the text.
 class Bytes : public Tokenizer {
 public:
   explicit Bytes(int64_t vocabulary) : vocabulary(vocabulary) {}
@@ -39,6 +40,7 @@ private:
   int64_t vocabulary;
 };
 
+/// A text is a list of the tokens' numbers.
 class Numbers : public Tokenizer {
 public:
   explicit Numbers(int64_t vocabulary) : vocabulary(vocabulary) {}

@@ -1,5 +1,5 @@
-// Between texts and tokens: bytes, numbers where the meaning of tokens is unknown, or the tokenizer
-// of a file in a helper process (docs/rationale/generation.md).
+// Converts between texts and tokens: by bytes, by numbers where the meaning of tokens is unknown,
+// or by the tokenizer of a file in a helper process (docs/rationale/generation.md).
 #pragma once
 
 #include "settings/Options.h"
@@ -19,11 +19,11 @@ public:
   virtual std::vector<int64_t> encode(const std::string &prompt) = 0;
   /// Tokens that end a text.
   virtual std::vector<int64_t> ends() const { return {}; }
-  /// Whether `next` writes the text of tokens, not their numbers.
+  /// Whether `next` returns the text of tokens instead of their numbers.
   virtual bool writesText() const { return true; }
 
-  /// Begins to write what follows these tokens. Several texts may be written at the same time:
-  /// `text` is a number of the caller's.
+  /// Begins the text that follows these tokens. Several texts may be open at the same time: the
+  /// caller distinguishes them by the number `text`.
   virtual void begin(int64_t /*text*/, const std::vector<int64_t> & /*prompt*/) {}
   /// The text that can be shown after one more token, and after the last token. A character is
   /// shown as soon as all its bytes are known.

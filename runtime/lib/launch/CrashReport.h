@@ -15,7 +15,7 @@ void reportCrashes(int rank, const Context &running);
 /// Called from a signal handler with the final exit status.
 using ExitHook = void (*)(int exitStatus, const SafeText &message);
 /// Sets a further receiver of reports; null: none.
-void setExitHook(ExitHook note);
+void setExitHook(ExitHook hook);
 
 /// For signal handlers: " at or after (model.titan:14) all_reduce", if it is known.
 void addLocation(SafeText &text);

@@ -25,7 +25,8 @@ namespace {
 
 constexpr int kTimeoutSeconds = 120; // a large tokenizer takes seconds to load
 
-/// Both ends close when another program starts; `posix_spawn` duplicates those that the helper has.
+/// Makes a pipe whose ends close when another program starts; `posix_spawn` duplicates the helper's
+/// ends.
 void makePipe(int (&ends)[2]) {
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw Fault(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
@@ -82,7 +83,7 @@ HelperProcess::~HelperProcess() {
   close(from);
   if (process <= 0)
     return;
-  kill(process, SIGTERM); // its work is done
+  kill(process, SIGTERM); // it need not finish a request
   waitpid(process, nullptr, 0);
 }
 

@@ -1,5 +1,5 @@
-// A program beside this process that answers lines with lines, over pipes. It ends when its input
-// does, so also when this process ends.
+// A child process that answers each line of its standard input with a line of its standard output.
+// It ends when its input does, so also when this process ends.
 #pragma once
 
 #include <string>
@@ -28,8 +28,8 @@ private:
 
   std::string name;
   pid_t process = -1;
-  int to = -1, from = -1;
-  std::string buffer; // read, but not returned yet
+  int to = -1, from = -1; // pipes of the helper's input and output
+  std::string buffer;     // read, but not returned yet
 };
 
 /// The path of one of Titan's tools: the environment variable, else beside the runtime's libraries,

@@ -51,6 +51,7 @@ using EnvironmentLookup = std::function<std::optional<std::string>(const std::st
 /// The environment of this process.
 EnvironmentLookup processEnvironment();
 
+/// The rank of this process and how it reaches the others, by these variables.
 LaunchInfo detectLaunch(const EnvironmentLookup &environment = processEnvironment());
 
 /// The hosts of a Slurm node list, at most `maxHosts`: "gpu[07-09,12],r[1-2]n[3-4]" -> gpu07,

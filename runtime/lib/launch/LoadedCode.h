@@ -1,5 +1,6 @@
-// LibTorch's constructors touch its code to register operations. About 50 MB of tables and
-// functions are never used again, but would count as this process's memory until its end.
+// Releases the memory of library code that only the start-up uses. LibTorch's constructors touch
+// its code to register operations. About 50 MB of tables and functions are never used again, but
+// would count as this process's memory until its end.
 #pragma once
 
 namespace titan::rt {

@@ -1,5 +1,6 @@
-// Ranks are not notified when their launcher is killed (SIGKILL). They would continue to train,
-// hold the run's lock, and block a restart of the job.
+// Decides whether a rank ends with its launcher. Ranks are not notified when their launcher is
+// killed (SIGKILL). They would continue to train, hold the run's lock, and block a restart of the
+// job.
 #pragma once
 
 #include "Launch.h"

@@ -1,4 +1,4 @@
-// Slurm's compressed host lists.
+// Expands Slurm's compressed host lists (slurmHosts of Launch.h).
 #include "Launch.h"
 
 #include <charconv>

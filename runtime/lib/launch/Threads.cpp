@@ -1,3 +1,4 @@
+// The cores and the number of OpenMP threads of a rank (Launch.h).
 #include "Launch.h"
 #include "base/Error.h"
 
