@@ -27,15 +27,16 @@ namespace {
 
 using Content = Manifest::Content;
 
+/// The most bytes of one file of tensors, unless a single tensor is larger.
 constexpr int64_t shardBytes = int64_t{2} << 30;
 
-/// The writer of a checkpoint, if it is another run.
+/// "run `NAME`" if another run wrote the checkpoint, else empty.
 std::string describeWriter(const Executor &executor, const Manifest &manifest) {
   bool isOwn = manifest.run.empty() || manifest.run == executor.program().name;
   return isOwn ? "" : "run `" + manifest.run + "`";
 }
 
-/// Whether the tensors may fit with another meaning.
+/// Whether a different model saved the checkpoint: tensors that fit may then have another meaning.
 bool isOfAnotherModel(const Executor &executor, const Manifest &manifest) {
   const std::string &own = executor.program().model;
   return !own.empty() && !manifest.model.empty() && own != manifest.model;
@@ -49,9 +50,10 @@ void refuseAnotherModel(const std::string &directory, const Manifest &manifest) 
                   directory, manifest.run, directory));
 }
 
-/// `isAsked`: the user named this checkpoint.
+/// Loads the checkpoint's parameters and optimizer state. `isNamedByUser`: the user chose this
+/// checkpoint, also if it is of a different model.
 void load(Executor &executor, const std::string &directory, const Manifest &manifest,
-          bool isAsked) {
+          bool isNamedByUser) {
   constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
   std::string writer = describeWriter(executor, manifest);
   executor.world().runCollectively([&] {
@@ -64,7 +66,7 @@ void load(Executor &executor, const std::string &directory, const Manifest &mani
                                   "over with --resume none",
                                   error.what(), writer.empty() ? "another program" : writer));
     }
-    if (isOfAnotherModel(executor, manifest) && !isAsked)
+    if (isOfAnotherModel(executor, manifest) && !isNamedByUser)
       refuseAnotherModel(directory, manifest);
   });
   if (executor.isFirst() && isOfAnotherModel(executor, manifest))
@@ -81,8 +83,9 @@ bool isWeightsOfRun(const std::string &path) {
   return fs::path(path).filename() == name || fs::exists(fs::path(path) / name, ignored);
 }
 
-/// The run's checkpoints as seen by rank 0, so that all ranks try the same ones.
-std::vector<std::string> candidates(Executor &executor, const std::string &runDirectory) {
+/// The directories of the run's checkpoints, latest first, as rank 0 sees them: all ranks then try
+/// the same ones.
+std::vector<std::string> broadcastCheckpoints(Executor &executor, const std::string &runDirectory) {
   std::vector<int64_t> steps;
   executor.world().runCollectively([&] {
     if (executor.isFirst())
@@ -96,7 +99,8 @@ std::vector<std::string> candidates(Executor &executor, const std::string &runDi
   return directories;
 }
 
-/// Renames the checkpoint durably before other files are moved or removed.
+/// Renames the directory `partial` to the checkpoint's name. The rename is durable before later
+/// checkpoints are archived and old ones removed.
 void publish(const std::string &runDirectory, const std::string &partial, int64_t step,
              int64_t keep) {
   const std::string target = getCheckpointPath(runDirectory, step);
@@ -146,7 +150,7 @@ void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifes
   executor.barrier("finishing a checkpoint");
 }
 
-/// Whether parameters may keep initial values, or a part of them.
+/// Whether some elements of parameters may keep their initial values.
 static bool needsInitialValues(const Program &program) {
   return !program.weights.merged.empty() ||
          std::any_of(program.tensors.begin(), program.tensors.end(),
@@ -155,7 +159,7 @@ static bool needsInitialValues(const Program &program) {
 
 namespace {
 
-/// The files of one source, and what is known of them.
+/// The files of one source of weights.
 struct OpenSource {
   std::string directory;
   std::vector<Manifest::File> files; ///< with a checksum
@@ -227,30 +231,31 @@ std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDir
                                    const std::string &choice) {
   if (choice == "none")
     return std::nullopt;
-  bool any = choice == "auto";
+  bool isAuto = choice == "auto";
   std::vector<std::string> directories = {choice};
-  if (any)
-    directories = candidates(executor, runDirectory);
+  if (isAuto)
+    directories = broadcastCheckpoints(executor, runDirectory);
   if (directories.empty())
     executor.world().runCollectively([&] {
-      if (std::string lost = executor.isFirst() ? lostCheckpoints(runDirectory) : ""; !lost.empty())
+      if (std::string lost = executor.isFirst() ? describeLostCheckpoints(runDirectory) : "";
+          !lost.empty())
         throw UserError(lost);
     });
   for (size_t i = 0; i < directories.size(); ++i) {
     std::string problem;
-    Manifest manifest = examine(executor, directories[i], problem);
-    if (any && problem.empty() && !manifest.isFinite)
+    Manifest manifest = verifyCheckpoint(executor, directories[i], problem);
+    if (isAuto && problem.empty() && !manifest.isFinite)
       problem = directories[i] + " is of a step whose loss or gradient is not finite (--resume " +
                 directories[i] + " resumes from it anyway)";
     if (problem.empty()) {
-      load(executor, directories[i], manifest, /*isAsked=*/!any);
+      load(executor, directories[i], manifest, /*isNamedByUser=*/!isAuto);
       return manifest;
     }
     if (i + 1 == directories.size())
       executor.world().runCollectively([&] {
-        throw UserError(problem + (any ? "; no checkpoint of '" + runDirectory +
-                                             "' can be used: start over with --resume none"
-                                       : ""));
+        throw UserError(problem + (isAuto ? "; no checkpoint of '" + runDirectory +
+                                                "' can be used: start over with --resume none"
+                                          : ""));
       });
     if (executor.isFirst())
       std::fprintf(stderr, "warning: %s; trying the previous checkpoint\n", problem.c_str());

@@ -1,5 +1,5 @@
 // Checkpoints of a run: manifest (manifest/Manifest.h) and tensors. All ranks call these functions
-// together, and any number of ranks can resume.
+// together. A run on any number of ranks can resume from a checkpoint.
 //
 // Errors: UserError with the name of a file that is damaged, does not fit the program or cannot be
 // read; Fault if a file cannot be written.
@@ -38,7 +38,7 @@ struct LoadedWeights {
   std::optional<int64_t> step;
   std::vector<WeightSource> sources;
   std::vector<WeightRow> rows; ///< of all parameters, and of all tensors of the sources
-  std::map<std::string, std::string> types; ///< ReadWeights::types
+  std::map<std::string, std::string> types; ///< ReadWeights::types (state/WeightFiles.h)
 };
 
 /// Loads parameters from files or directories, possibly of runs or checkpoints, and refuses damaged
@@ -47,7 +47,8 @@ struct LoadedWeights {
 LoadedWeights loadWeights(Executor &executor, const std::vector<WeightSource> &sources,
                           uint64_t seed);
 
-/// On the first rank, to standard error: summarise() of weights/WeightTable.h.
+/// Prints what was loaded and what was not (summarise() of weights/WeightTable.h), on the first
+/// rank to standard error.
 void printSummary(Executor &executor, const LoadedWeights &loaded);
 
 /// Loads the weights of --init-from for a command that does not train (`eval`, `generate`,

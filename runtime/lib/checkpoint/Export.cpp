@@ -86,7 +86,7 @@ std::string describeTypes(const std::vector<Shard> &shards) {
 }
 
 /// The configuration of a model that declares none.
-nlohmann::ordered_json ownConfig(const Program &program) {
+nlohmann::ordered_json makeDefaultConfig(const Program &program) {
   return {{"model_type", "titan"},
           {"architectures", {program.name}},
           {"vocab_size", program.vocab},
@@ -96,8 +96,9 @@ nlohmann::ordered_json ownConfig(const Program &program) {
 
 std::string buildConfig(const Program &program, const Settings &settings,
                         const std::vector<Shard> &shards) {
-  nlohmann::ordered_json json =
-      program.config.empty() ? ownConfig(program) : nlohmann::ordered_json::parse(program.config);
+  nlohmann::ordered_json json = program.config.empty()
+                                    ? makeDefaultConfig(program)
+                                    : nlohmann::ordered_json::parse(program.config);
   json["torch_dtype"] = chooseTorchType(shards);
   json["titan"] = settings.all();
   return json.dump(2) + "\n";

@@ -31,12 +31,12 @@ std::vector<std::string> listNames(const fs::path &directory) {
   return names;
 }
 
-/// The files of weights that other software looks for.
+/// Whether other software may load the file as weights.
 bool isWeights(const std::string &name) {
   return name.ends_with(".safetensors");
 }
 
-/// An unreadable file is none.
+/// Whether an earlier export wrote the file; false if it is unreadable.
 bool isOfExport(const fs::path &file) {
   try {
     const SafetensorsFile opened(file.string());
@@ -92,13 +92,13 @@ std::string ExportDirectory::folderIn(const std::string &path) {
 
 ExportDirectory::ExportDirectory(std::string path) : path(std::move(path)) {
   makeDirectory(this->path, "the directory of an export");
-  std::error_code ignored; // creation reports what stays
+  std::error_code ignored; // makeDirectory reports a folder that cannot be removed
   fs::remove_all(folderIn(this->path), ignored);
   makeDirectory(folderIn(this->path), "a folder of an export");
 }
 
 ExportDirectory::~ExportDirectory() {
-  std::error_code ignored; // the next export removes it
+  std::error_code ignored; // the next export removes a folder that remains
   fs::remove_all(folderIn(path), ignored);
 }
 

@@ -18,7 +18,7 @@ public:
   /// that names the files.
   static void check(const std::string &path, std::span<const WeightSource> sources);
 
-  /// The metadata of exported safetensors files, by which later exports know them.
+  /// The metadata of exported safetensors files, by which later exports recognise them.
   static std::map<std::string, std::string> metadata();
 
   /// Creates the directory, and in it an empty folder for the new files.
@@ -28,11 +28,12 @@ public:
   ExportDirectory(const ExportDirectory &) = delete;
   ExportDirectory &operator=(const ExportDirectory &) = delete;
 
-  /// Where the new files are written.
+  /// The folder in the directory `path` to which the new files are written before they are
+  /// published.
   static std::string folderIn(const std::string &path);
 
-  /// Moves the new files to the directory, the index of weights last, and removes what other
-  /// weights an earlier export left. The content of the files has been synced. Throws Fault.
+  /// Moves the new files to the directory, the index of weights last, and removes other weights of
+  /// earlier exports. Requires that the content of the new files is synced. Throws Fault.
   void publish();
 
 private:

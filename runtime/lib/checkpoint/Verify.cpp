@@ -14,7 +14,7 @@ namespace titan::rt {
 
 namespace fs = std::filesystem;
 
-std::string firstProblem(Executor &executor, const std::string &own) {
+std::string findFirstProblem(Executor &executor, const std::string &own) {
   World &world = executor.world();
   if (world.size() == 1)
     return own;
@@ -80,7 +80,7 @@ RunStatus::Weights computeWeightsChecksum(const std::string &directory) {
   return {found.bytes, found.crc};
 }
 
-Manifest examine(Executor &executor, const std::string &directory, std::string &problem) {
+Manifest verifyCheckpoint(Executor &executor, const std::string &directory, std::string &problem) {
   Manifest manifest;
   std::string own;
   try {
@@ -88,7 +88,7 @@ Manifest examine(Executor &executor, const std::string &directory, std::string &
   } catch (const UserError &error) {
     own = error.what();
   }
-  problem = firstProblem(executor, own);
+  problem = findFirstProblem(executor, own);
   if (problem.empty())
     problem = findDamage(executor, directory, manifest.files);
   return manifest;

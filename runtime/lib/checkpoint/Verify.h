@@ -11,9 +11,9 @@
 
 namespace titan::rt {
 
-/// The problem of the first rank that has one, on all ranks; with its rank if other ranks have
-/// none.
-std::string firstProblem(Executor &executor, const std::string &own);
+/// Combines the problems that ranks have found (`own`; empty: none). Returns that of the first rank
+/// with a problem, prefixed by "rank R: " unless all ranks have one; empty if no rank has one.
+std::string findFirstProblem(Executor &executor, const std::string &own);
 
 /// Sizes and checksums of a checkpoint's files; each rank reads some of them.
 std::vector<Measured> measureFiles(Executor &executor, const std::string &directory,
@@ -27,7 +27,8 @@ std::string findDamage(Executor &executor, const std::string &directory,
 /// Size and checksum of DIRECTORY/model.safetensors, which the run has just written.
 RunStatus::Weights computeWeightsChecksum(const std::string &directory);
 
-/// Reads the manifest and verifies all files; `problem` explains why they cannot be used.
-Manifest examine(Executor &executor, const std::string &directory, std::string &problem);
+/// Reads the manifest of a checkpoint and verifies its files. Sets `problem` to the reason why the
+/// checkpoint cannot be used, or to an empty text.
+Manifest verifyCheckpoint(Executor &executor, const std::string &directory, std::string &problem);
 
 } // namespace titan::rt

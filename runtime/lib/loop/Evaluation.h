@@ -33,8 +33,8 @@ public:
 
   /// Steps between evaluations of a run; 0: never.
   int64_t every() const { return interval; }
-  /// On each set in turn. Calls `isStopped` after every batch but the last, with equal answers on
-  /// all ranks; returns nothing if stopped.
+  /// Evaluates each set in turn. Calls `isStopped` after every batch but the last, with equal
+  /// answers on all ranks; returns nothing if stopped.
   std::optional<std::vector<EvaluationResult>> run(const std::function<bool()> &isStopped);
 
 private:

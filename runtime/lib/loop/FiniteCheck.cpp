@@ -14,8 +14,8 @@ namespace {
 /// The number of skipped steps that are reported.
 constexpr int maxReports = 10;
 
-/// Steps in a row whose update may be skipped. Nothing but the data differs between them, so what
-/// is wrong after so many is not a sample.
+/// Steps in a row whose update may be skipped. They differ in their data only, so a bad sample is
+/// not the cause of more.
 constexpr int maxSkipsInRow = 100;
 
 OnNonFinite readPolicy(const Settings &settings) {
@@ -61,13 +61,14 @@ std::string FiniteCheck::describe() const {
 void FiniteCheck::setResult(int64_t step, bool isFinite) {
   checkedStep = step;
   finite = isFinite;
-  inRow = finite ? 0 : inRow + 1;
+  nonFiniteInRow = finite ? 0 : nonFiniteInRow + 1;
   if (!finite)
     problem = describe();
 }
 
-bool FiniteCheck::mayNotGoOn() const {
-  return policy == OnNonFinite::Stop || (policy == OnNonFinite::Skip && inRow >= maxSkipsInRow);
+bool FiniteCheck::mustEnd() const {
+  return policy == OnNonFinite::Stop ||
+         (policy == OnNonFinite::Skip && nonFiniteInRow >= maxSkipsInRow);
 }
 
 bool FiniteCheck::isFinite(int64_t step) {
@@ -80,24 +81,24 @@ bool FiniteCheck::isFinite(int64_t step) {
 
 bool FiniteCheck::isUnreported(int64_t step) const {
   return checkedStep == step && !finite &&
-         (mayNotGoOn() || reports < (policy == OnNonFinite::Warn ? 1 : maxReports));
+         (mustEnd() || reports < (policy == OnNonFinite::Warn ? 1 : maxReports));
 }
 
-std::string FiniteCheck::describeGood() const {
-  const std::string good = latestFinite(runDirectory);
+std::string FiniteCheck::describeGoodCheckpoint() const {
+  const std::string good = findLatestFinite(runDirectory);
   return good.empty() ? "there is no earlier checkpoint; " : "'" + good + "' is good: ";
 }
 
 void FiniteCheck::handleNonFinite(int64_t step, Reporter &report) {
   if (policy == OnNonFinite::Stop)
     throw NotFinite(fmt::format("step {}: {}, so the run stops (`on_nonfinite`); {}{}", step,
-                                problem, describeGood(), describeRemedy(step)));
-  if (mayNotGoOn())
+                                problem, describeGoodCheckpoint(), describeRemedy(step)));
+  if (mustEnd())
     throw NotFinite(
         fmt::format("step {}: {}, as in all of the last {} steps, whose updates were "
                     "skipped, so the run stops (`on_nonfinite`); {}look for samples or weights "
                     "that are not finite, or resume with a lower `optimizer.lr`",
-                    step, problem, maxSkipsInRow, describeGood()));
+                    step, problem, maxSkipsInRow, describeGoodCheckpoint()));
   if (!isUnreported(step))
     return;
   ++reports;

@@ -11,7 +11,7 @@
 namespace titan::rt {
 
 enum class OnNonFinite {
-  Stop, ///< the run ends with its own exit status
+  Stop, ///< the run ends with the exit status of NotFinite
   Skip, ///< the program skips the update of the step
   Warn
 };
@@ -21,7 +21,7 @@ public:
   FiniteCheck(Executor &executor, const TrainStep &trainStep, const Settings &settings,
               std::string runDirectory);
 
-  /// The run starts after this step.
+  /// Starts the check of a run that begins after `step`, which was finite or not.
   void begin(int64_t step, bool isFinite);
 
   /// Whether loss and gradient norm of the latest step are finite on this rank. Does not allocate
@@ -36,15 +36,15 @@ public:
   /// Whether the latest step is known to be non-finite and still to be reported.
   bool isUnreported(int64_t step) const;
   /// Whether the latest step is the run's end. All ranks call it.
-  bool endsRun(int64_t step) { return !isFinite(step) && mayNotGoOn(); }
+  bool endsRun(int64_t step) { return !isFinite(step) && mustEnd(); }
   /// Reports a step that is not finite. Throws NotFinite if the step ends the run.
   void handleNonFinite(int64_t step, Reporter &report);
 
 private:
-  /// Whether a run must end whose latest step is not finite.
-  bool mayNotGoOn() const;
+  /// Whether the run must end if its latest step is not finite.
+  bool mustEnd() const;
   std::string describe() const;
-  std::string describeGood() const;
+  std::string describeGoodCheckpoint() const;
   std::string describeRemedy(int64_t step) const;
 
   Executor &executor;
@@ -54,10 +54,10 @@ private:
 
   int64_t checkedStep = 0; // the step of `finite`
   int64_t firstStep = 1;   // of this process
-  bool finite = true;      // that step
+  bool finite = true;      // whether that step is finite
   std::string problem;     // of the latest non-finite step
   int reports = 0;
-  int inRow = 0; // steps that were not finite, up to the latest that is known of
+  int nonFiniteInRow = 0; // consecutive steps up to `checkedStep`
 };
 
 } // namespace titan::rt

@@ -15,8 +15,8 @@ double withoutSign(double value) {
 
 /// The peak of one rank's device in TFLOP/s, if it is configured or published.
 std::optional<double> findPeakTflops(Executor &executor, const Settings &settings) {
-  if (double said = settings.number("metrics.peak_tflops", 0); said > 0)
-    return said;
+  if (double configured = settings.number("metrics.peak_tflops", 0); configured > 0)
+    return configured;
   return publishedPeakTflops(executor.device().name(), settings.text("precision.compute", ""));
 }
 
@@ -31,7 +31,7 @@ void Progress::begin(int64_t step) {
   firstStep = rowStep = step;
 }
 
-MetricsRow Progress::row(int64_t step, double rate, double secondsSinceRow) {
+MetricsRow Progress::makeRow(int64_t step, double rate, double secondsSinceRow) {
   const Program &program = executor.program();
   MetricsRow row;
   row.step = step;

@@ -23,15 +23,15 @@ public:
   /// `last` is the final step.
   Progress(Executor &executor, TrainStep &trainStep, const Settings &settings, int64_t last);
 
-  /// Starts the clocks before step `step` + 1.
+  /// Starts the clocks, after `step` and before the next step.
   void begin(int64_t step);
   /// The time spent reading data since the previous row.
   double dataSeconds() const { return readingSeconds; }
   void addDataSeconds(double seconds) { readingSeconds += seconds; }
 
   /// The row of the latest step. Collective; the device must have completed the step.
-  MetricsRow row(int64_t step, double rate, double secondsSinceRow);
-  /// Since the previous row.
+  MetricsRow makeRow(int64_t step, double rate, double secondsSinceRow);
+  /// The time since the previous row.
   double secondsSinceRow() const;
   /// Call it after the row is written.
   void endRow(int64_t step);

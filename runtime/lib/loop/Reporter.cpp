@@ -46,7 +46,8 @@ void Reporter::begin(int64_t step) {
 
 /// Tags and definitions are TorchTitan's: throughput, tflops and mfu are per device, the latter two
 /// by its formula.
-void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, double dataSeconds) {
+void Reporter::writeRow(const MetricsRow &row, double secondsLeft, double seconds,
+                        double dataSeconds) {
   if (!executor.isFirst())
     return;
   metrics->append(row);
@@ -70,7 +71,7 @@ void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, do
   events->append(row.step, scalars);
   std::printf("%s\n", toLine(row, last, secondsLeft, wantsColor()).c_str());
   std::fflush(stdout);
-  status({.step = row.step});
+  writeStatus({.step = row.step});
 }
 
 void Reporter::sync() {
@@ -80,7 +81,7 @@ void Reporter::sync() {
   events->sync();
 }
 
-void Reporter::evaluation(int64_t step, const EvaluationResult &result) {
+void Reporter::writeEvaluation(int64_t step, const EvaluationResult &result) {
   if (!executor.isFirst())
     return;
   double tokensPerSecond = static_cast<double>(result.tokens) / result.seconds;
@@ -99,7 +100,7 @@ void Reporter::evaluation(int64_t step, const EvaluationResult &result) {
       numbers.set.empty() ? "" : " " + numbers.set, numbers.loss, result.tokens);
 }
 
-void Reporter::status(RunStatus status) {
+void Reporter::writeStatus(RunStatus status) {
   if (!executor.isFirst())
     return;
   const bool begins = !statusFile;

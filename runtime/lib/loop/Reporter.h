@@ -28,16 +28,16 @@ public:
   /// Opens the files, and drops content about steps after `step`.
   void begin(int64_t step);
   /// `dataSeconds`: time spent reading data since the previous row.
-  void row(const MetricsRow &row, double secondsLeft, double seconds, double dataSeconds);
+  void writeRow(const MetricsRow &row, double secondsLeft, double seconds, double dataSeconds);
   /// Makes the reports so far survive a power failure: before a checkpoint, whose resumed run
   /// continues them, and at the end.
   void sync();
   /// The weights that the status describes from now on.
-  void weights(RunStatus::Weights written) { finalWeights = written; }
-  void evaluation(int64_t step, const EvaluationResult &result);
+  void setWeights(RunStatus::Weights written) { finalWeights = written; }
+  void writeEvaluation(int64_t step, const EvaluationResult &result);
   /// Throws UserError if the first status cannot be written; later failures do not end the run.
-  void status(RunStatus status);
-  /// Cheap; once per step.
+  void writeStatus(RunStatus status);
+  /// Records the time of a completed step for the next status. Cheap.
   void stepEnded(int64_t step) {
     if (statusFile)
       statusFile->noteStep(step);

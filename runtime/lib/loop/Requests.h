@@ -1,5 +1,5 @@
-// Collective agreement on the signals of a step: all ranks must act alike, whichever rank received
-// the signal.
+// Collective agreement on the signals of a step: all ranks must act in the same way, whichever rank
+// received the signal.
 #pragma once
 
 #include "state/Executor.h"
@@ -12,7 +12,8 @@ struct Requests {
   bool isFinite = true;
 };
 
-/// Exchanges a few numbers. `isFinite` holds only if it holds on all ranks. Collective.
+/// The requests that any rank has received. The result's `isFinite` holds only if it holds on all
+/// ranks. Collective.
 Requests agreeOnRequests(Executor &executor, bool isFinite);
 /// Agrees only on the stop signal; a save request waits for the next step.
 int agreeOnStop(Executor &executor);

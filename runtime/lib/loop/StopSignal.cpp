@@ -21,20 +21,23 @@ namespace {
 
 constexpr int stopping[] = {SIGTERM, SIGINT,    SIGHUP,  SIGQUIT, SIGUSR2, SIGXCPU,
                             SIGALRM, SIGVTALRM, SIGPROF, SIGIO,   SIGPWR,  SIGSTKFLT};
-constexpr int64_t sameRequest = 10, sameKey = 2, sameSave = 5; // seconds
+/// Seconds in which a further stop signal, SIGINT or save signal belongs to the same request.
+constexpr int64_t sameRequest = 10, sameKey = 2, sameSave = 5;
 
 std::atomic<int> received = 0; // the stop signal
 std::atomic<int64_t> receivedAt = 0;
 std::atomic<int64_t> deadline = 0;     // when the process ends without an answer
-std::atomic<int> saves = 0;            // number of SIGUSR1
+std::atomic<int> saves = 0;            // number of received SIGUSR1
 std::atomic<int64_t> answeredAt = -60; // time of the last agreed save
-int answered = 0;                      // of `saves`
+int answered = 0;                      // value of `saves` at that time
 
 std::atomic<StopPhase> phase = StopPhase::Starting;
-std::atomic<int64_t> timeout = 60, limit = 60; // seconds
+std::atomic<int64_t> timeout = 60; // seconds, by TITAN_STOP_TIMEOUT
+std::atomic<int64_t> limit = 60;   // seconds that the phase may take after a stop signal
 double longestStep = 0;
-pid_t parent = 0;
+pid_t parent = 0; // the launcher, if the process ends with it
 
+/// The signal that the system sends when the parent ends.
 int orphanSignal() {
   return SIGRTMIN + 1;
 }
@@ -46,12 +49,14 @@ int64_t now() {
   return time.tv_sec;
 }
 
-void arm() {
+/// Sets the deadline and an alarm at it.
+void setDeadline() {
   const int64_t seconds = limit;
   deadline = now() + seconds;
   alarm(static_cast<unsigned>(seconds));
 }
 
+/// Ends the process after the deadline.
 [[noreturn]] void exitUnsaved() {
   SafeText message;
   const char *name = sigabbrev_np(received);
@@ -78,7 +83,7 @@ extern "C" void rememberStop(int signal) {
   if (received == 0) {
     receivedAt = now();
     received = signal;
-    arm();
+    setDeadline();
     return;
   }
   const int64_t since = now() - receivedAt;
@@ -184,7 +189,7 @@ void enterStopPhase(StopPhase entered) {
     break;
   }
   if (received != 0)
-    arm();
+    setDeadline();
 }
 
 void noteStep(double seconds) {

@@ -37,8 +37,8 @@ TrainStep::TrainStep(Executor &executor)
   size_t firstInput = 0;
   for (const std::string &function : trainFunctions(executor.program())) {
     turns.push_back({function, program.empty() ? Turn() : program[turns.size()].when,
-                     BatchReader(executor, function, specs), firstInput, find("loss", function),
-                     find("grad_norm", function)});
+                     BatchReader(executor, function, specs), firstInput,
+                     findOutput("loss", function), findOutput("grad_norm", function)});
     firstInput += turns.back().reader.countInputs();
   }
 }
@@ -48,7 +48,7 @@ void TrainStep::prepare() {
     executor.prepare(turn.function);
 }
 
-TrainStep::Scalar TrainStep::find(const char *name, const std::string &function) const {
+TrainStep::Scalar TrainStep::findOutput(const char *name, const std::string &function) const {
   const Tensor *tensor = executor.find(Role::Output, name, function);
   return {tensor, tensor ? executor.getData(*tensor) : nullptr};
 }
@@ -113,8 +113,6 @@ double TrainStep::readScalar(const Scalar &scalar, const std::string &function) 
                                                  : *reinterpret_cast<const float *>(scalar.data);
 }
 
-/// Visits the turns of the step that have run. `result` has their outputs; those of the latest turn
-/// are still in the arena.
 template <typename Visit> void TrainStep::forEachTurnOfStep(Visit visit) const {
   for (size_t i = 0; i < turns.size(); ++i)
     if (i == latest || turns[i].result)

@@ -51,10 +51,12 @@ public:
   std::optional<double> maxLoss();
 
 private:
+  /// A scalar output of a function; null if the function has none.
   struct Scalar {
     const Tensor *tensor;
     const std::byte *data;
   };
+  /// The outputs of a turn.
   struct Result {
     double loss, norm;
     NamedNumbers losses;
@@ -68,17 +70,19 @@ private:
     bool hasRun = false;
     std::optional<Result> result = {}; ///< of this step, once another turn follows
   };
-  Scalar find(const char *name, const std::string &function) const;
+  Scalar findOutput(const char *name, const std::string &function) const;
   double readScalar(const Scalar &scalar, const std::string &function) const;
   /// Moves `next` to the first turn from `index` on that runs in this step.
   void moveTo(size_t index);
+  /// Visits the turns of the step that have run. `result` has their outputs; those of the latest
+  /// turn are still in the arena.
   template <typename Visit> void forEachTurnOfStep(Visit visit) const;
 
   Executor &executor;
   std::vector<InputSpec> specs;
   std::vector<TurnState> turns;
   static constexpr size_t none = static_cast<size_t>(-1);
-  size_t next = 0;      // turn
+  size_t next = 0;      // turn to run
   size_t latest = none; // turn whose outputs are still in the arena
   int64_t step = 0;
 };

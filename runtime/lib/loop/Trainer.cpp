@@ -36,6 +36,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// A training run: its data, its state between steps, and its files.
 class Trainer {
 public:
   Trainer(Executor &executor, const Options &options, const Settings &settings)
@@ -72,19 +73,19 @@ public:
       throw;
     }
     beginFiles();
-    report.status({.step = step});
+    report.writeStatus({.step = step});
     try {
       trainStep.prepare();
       return loop();
     } catch (const NotFinite &error) {
-      report.status({"nonfinite", step, ExitNotFinite, error.what()});
+      report.writeStatus({"nonfinite", step, ExitNotFinite, error.what()});
       throw;
     } catch (const UserError &error) {
-      report.status({"failed", step, ExitUserError, error.what()});
+      report.writeStatus({"failed", step, ExitUserError, error.what()});
       throw;
     } catch (const std::exception &error) {
       const std::string message = fmt::format("{}; in step {}", error.what(), step);
-      report.status({"failed", step, ExitFault, message});
+      report.writeStatus({"failed", step, ExitFault, message});
       const auto *fault = dynamic_cast<const Fault *>(&error);
       throw fault ? Fault(message, fault->peer) : Fault(message);
     }
@@ -109,7 +110,7 @@ private:
   uint64_t seed() const { return static_cast<uint64_t>(settings.integer("seed", 0)); }
 
   /// Explains unexpected effects of existing files.
-  void explainBeginning() {
+  void explainExistingFiles() {
     if (saved < 0)
       if (std::string archive = archiveRun(directory.path()); !archive.empty())
         report.say("note: starting over; weights and checkpoints of the previous run are in '{}'",
@@ -119,9 +120,10 @@ private:
                  last);
   }
 
+  /// Writes the files that describe the run, and opens those of its reports.
   void beginFiles() {
     if (executor.isFirst()) {
-      explainBeginning();
+      explainExistingFiles();
       if (std::error_code absent; saved < 0) // before the settings beside them change
         for (const char *name : {"metrics.jsonl", "weights.tsv"})
           fs::remove(directory.file(name), absent);
@@ -182,54 +184,54 @@ private:
 
   /// Explains a schedule whose end has moved.
   void explainSchedule(const Manifest &found) {
-    const int64_t before = found.horizon, next = found.step + 1;
+    const int64_t previousEnd = found.horizon, next = found.step + 1;
     auto isMoved = [&](int64_t step) {
-      return learningRate.at(step, steps) != learningRate.at(step, before);
+      return learningRate.at(step, steps) != learningRate.at(step, previousEnd);
     };
     int64_t moved = next;
-    while (before != 0 && moved <= std::max(before, steps) && !isMoved(moved))
+    while (previousEnd != 0 && moved <= std::max(previousEnd, steps) && !isMoved(moved))
       ++moved;
-    if (before == 0 || moved > std::max(before, steps))
+    if (previousEnd == 0 || moved > std::max(previousEnd, steps))
       return;
     std::string instead;
-    if (next <= before && next <= steps)
+    if (next <= previousEnd && next <= steps)
       instead = fmt::format("; the learning rate of step {} is {:.3g} instead of {:.3g}", next,
-                            learningRate.at(next, steps), learningRate.at(next, before));
+                            learningRate.at(next, steps), learningRate.at(next, previousEnd));
     report.say(
         "note: the schedule ends at step {}, but ended at {} when the checkpoint was saved{}",
-        steps, before, instead);
+        steps, previousEnd, instead);
   }
 
   int loop() {
     firstStep = step;
-    ahead.emplace(trainStep.makeBatch(), trainStep.makeBatch(),
-                  [this](int64_t first, Batch &batch) { trainStep.read(*data, first, batch); });
+    batches.emplace(trainStep.makeBatch(), trainStep.makeBatch(),
+                    [this](int64_t first, Batch &batch) { trainStep.read(*data, first, batch); });
     progress.begin(step);
     enterStopPhase(StopPhase::Running);
     if (int stop = agreeOnStop(executor); stop && step < last)
-      return stopped(stop);
+      return stopRun(stop);
     while (step < last) {
       const Progress::Clock::time_point begin = Progress::Clock::now();
       profiler.beforeStep();
-      oneStep();
-      Requests all = agreeAfterStep();
+      trainOneStep();
+      Requests requests = agreeAfterStep();
       noteStep(secondsSince(begin));
       report.stepEnded(step);
       const bool evaluates = evaluation && (step % evaluation->every() == 0 || step == last);
-      if (all.stop || all.save || evaluates || check.isUnreported(step) ||
+      if (requests.stop || requests.save || evaluates || check.isUnreported(step) ||
           step % options.logEvery == 0 || step == firstStep + 1 || step == last)
-        profiler.during("metrics", [&] { log(evaluates, all.stop); });
-      if (all.stop && step < last)
-        return stopped(all.stop);
-      if (all.save || (saveEvery > 0 && (step % saveEvery == 0 || step == last)))
-        if (int stop = saveBetweenSteps(all.save); stop && step < last)
-          return stopped(stop);
+        profiler.during("metrics", [&] { reportStep(evaluates, requests.stop); });
+      if (requests.stop && step < last)
+        return stopRun(requests.stop);
+      if (requests.save || (saveEvery > 0 && (step % saveEvery == 0 || step == last)))
+        if (int stop = saveBetweenSteps(requests.save); stop && step < last)
+          return stopRun(stop);
     }
     profiler.finish();
-    return finished();
+    return finishRun();
   }
 
-  int finished() {
+  int finishRun() {
     if (last < steps && step > firstStep)
       saveRun(); // --stop-at: the run will continue
     compareReplicas();
@@ -238,33 +240,34 @@ private:
     asFault([&] {
       save(weights, Role::Parameter);
       if (executor.isFirst())
-        report.weights(computeWeightsChecksum(directory.path()));
+        report.setWeights(computeWeightsChecksum(directory.path()));
       report.sync();
     });
-    report.status({"finished", step, ExitSuccess, ""});
-    sayUsage();
+    report.writeStatus({"finished", step, ExitSuccess, ""});
+    reportUsage();
     report.say("finished after step {} in {}; weights in {}", step,
                formatDuration(progress.seconds()), weights);
     return ExitSuccess;
   }
 
   /// How much of each data set of a mixture was read.
-  void sayUsage() {
+  void reportUsage() {
     const std::vector<DataSource::Usage> all = data->usageBefore(sample);
     if (all.size() > 1)
       for (const auto &[path, samples, epochs] : all)
         report.say("{}: {} samples, {:.2f} epochs", path, samples, epochs);
   }
 
-  /// Saves, and returns a signal received meanwhile.
-  int saveBetweenSteps(bool asked) {
+  /// Saves a checkpoint, and returns the stop signal that any rank has received, or 0.
+  int saveBetweenSteps(bool isRequested) {
     saveRun();
-    if (asked)
+    if (isRequested)
       report.say("saved step {}, as SIGUSR1 asks", step);
     return agreeOnStop(executor);
   }
 
-  /// Includes whether the loss is finite, if that is known without waiting for a device.
+  /// The requests of all ranks, with whether the loss is finite if that is known without waiting
+  /// for a device.
   Requests agreeAfterStep() {
     if (!executor.device().isHost())
       return agreeOnRequests(executor, true);
@@ -285,10 +288,10 @@ private:
     progress.addDataSeconds(secondsSince(begin));
   }
 
-  void oneStep() {
+  void trainOneStep() {
     const Batch *batch = nullptr;
     timeData([&] {
-      batch = &ahead->take(sample, nextSample());
+      batch = &batches->take(sample, nextSample());
       trainStep.begin(step + 1);
       if (trainStep.isLeft())
         trainStep.load(*batch);
@@ -356,22 +359,22 @@ private:
       checkReplicas(executor);
   }
 
-  int stopped(int signal) {
+  int stopRun(int signal) {
     saveRun();
     const std::string name = signalName(signal);
-    report.status(
+    report.writeStatus(
         {"stopped", step, ExitStoppedBySignal, "by " + name + ", after saving a checkpoint"});
     report.say("stopped by {} after step {}; the same command resumes", name, step);
     return ExitStoppedBySignal;
   }
 
-  /// All ranks evaluate, unless a signal asks to stop (`stop`, which the evaluation may set); rank
-  /// 0 writes.
-  void log(bool evaluates, int &stop) {
+  /// Writes the row of the step on rank 0. Before that, all ranks evaluate if `evaluates`, unless
+  /// there is a stop signal. `stop` is that signal, or 0; it may arrive during the evaluation.
+  void reportStep(bool evaluates, int &stop) {
     executor.device().synchronize(); // include the device time of these steps
     const double seconds = progress.secondsSinceRow();
     // Before an evaluation overwrites the step's outputs.
-    MetricsRow row = progress.row(step, rate, seconds);
+    MetricsRow row = progress.makeRow(step, rate, seconds);
     const bool ends = check.endsRun(step);
     std::optional<std::vector<EvaluationResult>> results;
     if (evaluates && !stop && !ends)
@@ -384,13 +387,14 @@ private:
       report.say("note: the last evaluation is skipped because of {}", signalName(stop));
     }
     if (executor.isFirst())
-      asFault(
-          [&] { report.row(row, progress.secondsLeft(step), seconds, progress.dataSeconds()); });
+      asFault([&] {
+        report.writeRow(row, progress.secondsLeft(step), seconds, progress.dataSeconds());
+      });
     if (!check.isFinite(step))
       check.handleNonFinite(step, report);
     if (results)
       for (const EvaluationResult &result : *results)
-        report.evaluation(step, result);
+        report.writeEvaluation(step, result);
     progress.endRow(step);
   }
 
@@ -416,7 +420,7 @@ private:
   std::vector<WeightRow> weightRows; // of --init-from
   std::optional<DataSource> data;
   std::optional<Evaluation> evaluation;
-  std::optional<BackgroundReader> ahead; // of `trainStep` and `data`
+  std::optional<BackgroundReader> batches; // of `data` for `trainStep`, read one step ahead
 
   int64_t step = 0, firstStep = 0; // completed; completed before this process started
   int64_t saved = -1;              // the step of the latest checkpoint

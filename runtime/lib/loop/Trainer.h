@@ -1,7 +1,8 @@
 // The training loop: read data, run the step, report metrics, until the last step or a signal. It
 // owns the run's directory:
 //   metrics.jsonl  status.json  config.toml  program.titan  model.safetensors  checkpoints/step-N/
-//   weights.tsv (where the values of parameters and the tensors of --init-from went)
+//   weights.tsv (for each parameter the origin of its value, for each tensor of --init-from its
+//   use)
 #pragma once
 
 #include "settings/Options.h"

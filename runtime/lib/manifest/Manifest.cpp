@@ -138,7 +138,7 @@ std::vector<std::string> surplusCheckpoints(const std::string &runDirectory, int
   return surplus;
 }
 
-std::string latestFinite(const std::string &runDirectory) {
+std::string findLatestFinite(const std::string &runDirectory) {
   for (const std::string &directory : listCheckpoints(runDirectory))
     if (isFiniteCheckpoint(directory))
       return directory;

@@ -74,6 +74,6 @@ std::vector<std::string> listCheckpoints(const std::string &runDirectory);
 std::vector<std::string> surplusCheckpoints(const std::string &runDirectory, int64_t keep);
 
 /// The latest readable checkpoint with a finite loss, or an empty string.
-std::string latestFinite(const std::string &runDirectory);
+std::string findLatestFinite(const std::string &runDirectory);
 
 } // namespace titan::rt

@@ -1,3 +1,4 @@
+// Reads a checkpoint's manifest, which may be damaged or hostile (Manifest.h).
 #include "Manifest.h"
 #include "ManifestFormat.h"
 #include "base/Error.h"
@@ -22,10 +23,11 @@ using manifest::Json;
 
 constexpr size_t longestManifest = size_t{64} << 20;
 constexpr int maxDepth = 8; // of nested values
-/// Steps and samples continue from here without overflow.
+/// The largest step or sample: counting on from it does not overflow.
 constexpr uint64_t maxCount = uint64_t{1} << 62;
 
-/// A value and its name, "files[2].bytes". Every error names it.
+/// A value and its name, "files[2].bytes". Every error names it. The accessors read a value of the
+/// type that they name, and throw UserError for any other.
 class Field {
 public:
   Field(const Json &json, std::string name) : json(json), name(std::move(name)) {}
@@ -125,30 +127,30 @@ std::vector<Manifest::File> readFiles(const Field &field) {
 
 Manifest readFields(const Json &json, int64_t stepOfName) {
   constexpr uint64_t any = std::numeric_limits<uint64_t>::max();
-  const Field whole(json, "");
-  if (uint64_t written = whole.at("format").whole(any); written != manifest::format)
+  const Field root(json, "");
+  if (uint64_t written = root.at("format").whole(any); written != manifest::format)
     throw UserError(fmt::format("written in format {}, this program reads format {}", written,
                                 manifest::format));
-  if (whole.at(manifest::checksumKey).whole(any) != manifest::computeChecksum(json))
+  if (root.at(manifest::checksumKey).whole(any) != manifest::computeChecksum(json))
     throw UserError("damaged: its checksum does not match");
   Manifest read;
-  Field step = whole.at("step");
+  Field step = root.at("step");
   read.step = static_cast<int64_t>(step.whole(maxCount));
   if (stepOfName >= 0 && read.step != stepOfName)
     step.fail(fmt::format("is {}, but the folder is named step-{}", read.step, stepOfName));
-  read.seed = whole.at("random").at("seed").whole(any);
-  read.sample = static_cast<int64_t>(whole.at("data").at("sample").whole(maxCount));
+  read.seed = root.at("random").at("seed").whole(any);
+  read.sample = static_cast<int64_t>(root.at("data").at("sample").whole(maxCount));
   read.samplesInEpoch =
-      static_cast<int64_t>(whole.at("data").at("samples_in_epoch").whole(maxCount));
-  if (whole.has("run"))
-    read.run = whole.at("run").word();
-  if (whole.has("model"))
-    read.model = whole.at("model").word();
-  if (whole.has("finite"))
-    read.isFinite = whole.at("finite").truth();
-  if (whole.has("horizon"))
-    read.horizon = static_cast<int64_t>(whole.at("horizon").whole(maxCount));
-  read.files = readFiles(whole.at("files"));
+      static_cast<int64_t>(root.at("data").at("samples_in_epoch").whole(maxCount));
+  if (root.has("run"))
+    read.run = root.at("run").word();
+  if (root.has("model"))
+    read.model = root.at("model").word();
+  if (root.has("finite"))
+    read.isFinite = root.at("finite").truth();
+  if (root.has("horizon"))
+    read.horizon = static_cast<int64_t>(root.at("horizon").whole(maxCount));
+  read.files = readFiles(root.at("files"));
   return read;
 }
 

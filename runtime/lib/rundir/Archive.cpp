@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool isThere(const fs::path &path) {
+bool isPresent(const fs::path &path) {
   struct stat status;
   return ::lstat(path.c_str(), &status) == 0;
 }
 
-void warnOfRest(const fs::path &path, const std::string &reason) {
+void warnNotRemoved(const fs::path &path, const std::string &reason) {
   std::fprintf(stderr, "warning: cannot remove '%s': %s; the next save tries again\n", path.c_str(),
                reason.c_str());
 }
@@ -34,7 +34,7 @@ bool removeTree(const fs::path &path) {
   std::error_code error;
   fs::remove_all(path, error);
   if (error)
-    warnOfRest(path, error.message());
+    warnNotRemoved(path, error.message());
   return !error;
 }
 
@@ -42,7 +42,7 @@ bool removeTree(const fs::path &path) {
 void removeCheckpoint(const fs::path &directory) {
   fs::path doomed = directory.string() + ".removed" + temporarySuffix;
   if (std::rename(directory.c_str(), doomed.c_str()) != 0)
-    warnOfRest(directory, std::strerror(errno));
+    warnNotRemoved(directory, std::strerror(errno));
   else
     removeTree(doomed);
 }
@@ -53,9 +53,9 @@ void moveTo(const fs::path &from, const fs::path &to) {
 }
 
 /// The name, or NAME.2 and so on if it exists.
-fs::path freeName(const fs::path &name) {
+fs::path findFreeName(const fs::path &name) {
   fs::path free = name;
-  for (int number = 2; isThere(free); ++number)
+  for (int number = 2; isPresent(free); ++number)
     free = fmt::format("{}.{}", name.string(), number);
   return free;
 }
@@ -75,19 +75,19 @@ void removeUnfinishedCheckpoints(const std::string &runDirectory) {
 
 std::string archiveRun(const std::string &runDirectory) {
   const fs::path run(runDirectory);
-  std::vector<const char *> left;
+  std::vector<const char *> existing;
   for (const char *name : {"checkpoints", "model.safetensors"})
-    if (isThere(run / name))
-      left.push_back(name);
-  if (left.empty())
+    if (isPresent(run / name))
+      existing.push_back(name);
+  if (existing.empty())
     return "";
-  if (isThere(run / "metrics.jsonl"))
-    left.push_back("metrics.jsonl");
+  if (isPresent(run / "metrics.jsonl"))
+    existing.push_back("metrics.jsonl");
   const fs::path archive = run / "replaced";
   createDirectories(archive);
   for (const char *name : {"checkpoints", "model.safetensors", "metrics.jsonl"})
     fs::remove_all(archive / name);
-  for (const char *name : left)
+  for (const char *name : existing)
     moveTo(run / name, archive / name);
   syncDirectory(archive);
   syncDirectory(run);
@@ -96,12 +96,12 @@ std::string archiveRun(const std::string &runDirectory) {
 
 void archiveCheckpoint(const std::string &runDirectory, int64_t step, const std::string &why) {
   const fs::path from = getCheckpointPath(runDirectory, step);
-  fs::path to = freeName(fs::path(runDirectory) / "replaced" / from.filename());
+  fs::path to = findFreeName(fs::path(runDirectory) / "replaced" / from.filename());
   try {
     createDirectories(to.parent_path());
     moveTo(from, to);
   } catch (const UserError &) { // a read-only folder cannot be moved to another parent
-    to = freeName(from.string() + ".replaced");
+    to = findFreeName(from.string() + ".replaced");
     moveTo(from, to);
   }
   syncDirectory(to.parent_path());

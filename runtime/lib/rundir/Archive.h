@@ -1,5 +1,6 @@
-// Retired results of a run: old, skipped or superseded checkpoints, and the results of a replaced
-// run. Only old checkpoints are deleted; everything else moves to OUT/replaced. Rank 0 calls these
+// Archives or removes results that a run no longer uses: old, skipped or superseded checkpoints,
+// and the results of a replaced run. Only old checkpoints are deleted; everything else moves to
+// OUT/replaced. Rank 0 calls these
 // functions.
 #pragma once
 
@@ -20,7 +21,7 @@ std::string archiveRun(const std::string &runDirectory);
 /// prints a note.
 void archiveCheckpoint(const std::string &runDirectory, int64_t step, const std::string &why);
 
-/// Archives checkpoints of steps after `step`, because the next resume would take them for its own.
+/// Archives checkpoints of steps after `step`, because the next run would resume from them.
 void archiveLaterCheckpoints(const std::string &runDirectory, int64_t step);
 
 /// Removes all but the latest `keep` (0: all stay) finite checkpoints, and likewise for others. A

@@ -18,7 +18,8 @@ namespace titan::rt {
 
 namespace {
 
-/// The holder of the lock, as it wrote itself: the complete first line, or nothing.
+/// The line that the holder of the lock has written: the complete first line of the file, or
+/// nothing.
 std::string readLine(int file) {
   char text[400] = "";
   ssize_t length = ::pread(file, text, sizeof text - 1, 0);
@@ -39,7 +40,8 @@ bool isCurrent(const std::string &holder) {
   return !isOfThisHost(holder) || ::kill(process, 0) == 0 || errno == EPERM;
 }
 
-/// A process that has just locked the file may not have written its line yet.
+/// The line of the current holder. Waits up to half a second for it, because a process that has
+/// just locked the file may not have written its line yet.
 std::string readHolder(int file) {
   std::string holder;
   for (int tries = 0; tries < 50; ++tries) {

@@ -15,13 +15,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Checks that the file can be written. The run creates its directory, but no other.
 void checkOutput(const std::string &path, const std::string &runDirectory) {
   const fs::path folder = fs::path(path).parent_path();
   std::error_code unknown;
   const bool isRunDirectory =
       fs::weakly_canonical(folder, unknown) == fs::weakly_canonical(runDirectory, unknown);
-  if (!folder.empty() && !fs::is_directory(folder, unknown) &&
-      !isRunDirectory) // the run creates it
+  if (!folder.empty() && !fs::is_directory(folder, unknown) && !isRunDirectory)
     throw UserError(
         fmt::format("cannot write '{}': there is no directory '{}'", path, folder.string()));
   checkTarget(path);
@@ -31,13 +31,13 @@ void checkOutput(const std::string &path, const std::string &runDirectory) {
 /// regular.
 void checkRunDirectory(const std::string &directory) {
   std::error_code ignored;
-  fs::path there = fs::absolute(directory);
-  while (!fs::exists(there, ignored) && there.has_relative_path())
-    there = there.parent_path();
-  if (!fs::is_directory(there, ignored) || ::access(there.c_str(), W_OK) != 0)
-    throw UserError(
-        fmt::format("cannot make the run's directory '{}': '{}' is {}", directory, there.string(),
-                    fs::is_directory(there, ignored) ? "not to be written to" : "no directory"));
+  fs::path existing = fs::absolute(directory);
+  while (!fs::exists(existing, ignored) && existing.has_relative_path())
+    existing = existing.parent_path();
+  if (!fs::is_directory(existing, ignored) || ::access(existing.c_str(), W_OK) != 0)
+    throw UserError(fmt::format(
+        "cannot make the run's directory '{}': '{}' is {}", directory, existing.string(),
+        fs::is_directory(existing, ignored) ? "not to be written to" : "no directory"));
   for (const char *name : {"config.toml", "program.titan", "metrics.jsonl", "status.json",
                            "weights.tsv", "model.safetensors"})
     checkTarget((fs::path(directory) / name).string());

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// `checkpoint.every` of config.toml; 0 if it is absent.
-int64_t savedEvery(const fs::path &config) {
+int64_t readSaveInterval(const fs::path &config) {
   constexpr size_t longest = size_t{16} << 20;
   TomlFile file;
   try {
@@ -43,7 +43,7 @@ int64_t readRowStep(std::string_view line) {
 }
 
 /// The largest step with a row; 0 if there is none.
-int64_t lastRow(const fs::path &metrics) {
+int64_t findLastRowStep(const fs::path &metrics) {
   int64_t last = 0;
   std::string line;
   readChunks(metrics.string(), [&](std::span<const std::byte> chunk) {
@@ -57,10 +57,10 @@ int64_t lastRow(const fs::path &metrics) {
 
 } // namespace
 
-std::string lostCheckpoints(const std::string &runDirectory) {
+std::string describeLostCheckpoints(const std::string &runDirectory) {
   const fs::path run(runDirectory);
-  const int64_t every = savedEvery(run / "config.toml");
-  const int64_t last = every > 0 ? lastRow(run / "metrics.jsonl") : 0;
+  const int64_t every = readSaveInterval(run / "config.toml");
+  const int64_t last = every > 0 ? findLastRowStep(run / "metrics.jsonl") : 0;
   if (every <= 0 || last <= every) // perhaps killed while it saved the first
     return "";
   return fmt::format(

@@ -5,9 +5,9 @@
 
 namespace titan::rt {
 
-/// Evidence that the run directory lost its checkpoints: its config.toml enables checkpoints, and
-/// metrics.jsonl has rows of later steps. A file system may not be mounted, and a new run would
-/// replace the results. Empty without evidence.
-std::string lostCheckpoints(const std::string &runDirectory);
+/// An error text if the run directory seems to have lost its checkpoints: config.toml enables them,
+/// and metrics.jsonl has rows of later steps. A file system may not be mounted, and a new run would
+/// replace the results. Empty if there is no such evidence.
+std::string describeLostCheckpoints(const std::string &runDirectory);
 
 } // namespace titan::rt

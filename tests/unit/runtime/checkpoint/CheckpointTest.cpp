@@ -82,8 +82,8 @@ TEST_F(CheckpointTest, KeepsFiniteOnes) {
   EXPECT_EQ(surplus(0), Names());
   EXPECT_EQ(surplus(4), Names());
   EXPECT_EQ(surplus(2), (Names{"step-5", "step-4", "step-1"}));
-  EXPECT_EQ(latestFinite(folder.string()), (folder / "checkpoints/step-3").string());
-  EXPECT_EQ(latestFinite((folder / "none").string()), "");
+  EXPECT_EQ(findLatestFinite(folder.string()), (folder / "checkpoints/step-3").string());
+  EXPECT_EQ(findLatestFinite((folder / "none").string()), "");
 }
 
 // A written manifest is read back.
