@@ -127,14 +127,14 @@ void addCommands(CLI::App &app, Options &o) {
 }
 
 /// Options that only some commands use; all commands accept the others.
-struct Use {
+struct OptionUse {
   const char *option;
   std::vector<Command> commands;
-  const char *instead = ""; // an alternative for other commands
+  const char *instead = ""; // what to do instead, for the message to other commands
 };
 
-const std::vector<Use> &uses() {
-  static const std::vector<Use> table = {
+const std::vector<OptionUse> &listOptionUses() {
+  static const std::vector<OptionUse> table = {
       {"--steps", {Command::Train}, "to evaluate fewer batches, pass `--set eval.batches=N`"},
       {"--stop-at", {Command::Train}, "to evaluate fewer batches, pass `--set eval.batches=N`"},
       {"--resume", {Command::Train}, "`--init-from` takes checkpoints, too"},
@@ -151,7 +151,8 @@ const std::vector<Use> &uses() {
   return table;
 }
 
-/// Several sets become one text (base/data/DataPaths.h).
+/// Several data sets are joined to one text later (base/data/DataPaths.h), so they need names and
+/// no spaces.
 void checkEvaluationData(const std::vector<std::string> &sets) {
   if (sets.size() < 2)
     return;
@@ -169,16 +170,16 @@ void checkWeightSources(const std::vector<WeightSource> &sources) {
       throw UsageError("--init-from '" + source.text() + "' names no file or directory");
 }
 
-void refuseSampling(const Sampling &sampling) {
+void checkSampling(const Sampling &sampling) {
   if (!(sampling.topP > 0 && sampling.topP <= 1))
     throw UsageError("--top-p takes a probability above 0 and up to 1");
   if (sampling.temperature == 0 && (sampling.topK > 0 || sampling.topP < 1))
     throw UsageError("--top-k and --top-p have no effect without a --temperature above 0");
 }
 
-/// Refuses options without effect.
-void refuseUseless(const CLI::App &app, const Options &options) {
-  for (const Use &use : uses()) {
+/// Refuses options that have no effect on the command, and contradictory ones.
+void refuseIneffective(const CLI::App &app, const Options &options) {
+  for (const OptionUse &use : listOptionUses()) {
     auto &commands = use.commands;
     if (app.count(use.option) == 0 ||
         std::find(commands.begin(), commands.end(), options.command) != commands.end())
@@ -187,19 +188,19 @@ void refuseUseless(const CLI::App &app, const Options &options) {
     throw UsageError(std::string(use.option) + " has no effect on `" + command + "`" +
                      (*use.instead ? std::string("; ") + use.instead : ""));
   }
-  refuseSampling(options.sampling);
+  checkSampling(options.sampling);
   checkWeightSources(options.initFrom);
   checkEvaluationData(options.evalData);
   if (!options.prompt.empty() && !options.prompts.empty())
     throw UsageError("--prompt and --prompts cannot be combined");
-  const bool isNamed = options.resume != "auto" && options.resume != "none";
-  if (isNamed && !options.initFrom.empty())
+  const bool namesCheckpoint = options.resume != "auto" && options.resume != "none";
+  if (namesCheckpoint && !options.initFrom.empty())
     throw UsageError("--resume " + options.resume +
                      " already has weights: remove --init-from, or pass --resume none to start "
                      "over with its weights");
 }
 
-/// The error, and a suggestion.
+/// The text of the error, with a suggestion for an unknown option or command.
 std::string explain(const CLI::App &app, const CLI::ParseError &error) {
   std::string unknown = cli::unknownArgument(error);
   if (unknown.empty())
@@ -230,8 +231,8 @@ std::optional<Options> parseCommandLine(int argc, const char *const *argv,
     app.parse(argc, argv);
     cli::refuseEmpty(app);
     for (const CLI::App *command : app.get_subcommands())
-      cli::refuseEmpty(*command, "--prompt"); // which is refused where it is read
-    refuseUseless(app, options);
+      cli::refuseEmpty(*command, "--prompt"); // the reader of prompts refuses an empty one
+    refuseIneffective(app, options);
   } catch (const CLI::CallForHelp &help) {
     app.exit(help, std::cout, std::cout);
     return std::nullopt;

@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether a path of indexed data names texts, and no tokens.
+/// Whether a path in a setting for indexed data names texts instead.
 bool namesTexts(const std::string &path) {
   return fs::exists(path) && tokenFilePrefix(path) == path && !fs::exists(path + ".idx");
 }
@@ -71,8 +71,9 @@ std::string cachePrefix(const std::string &texts, const std::string &tokenizer,
       .string();
 }
 
-/// The new process, which ends with this one.
-[[noreturn]] void execute(const std::vector<std::string> &command, bool isShown, pid_t parent) {
+/// In the new process: replaces it by the command. The process ends when its parent does.
+[[noreturn]] void executeCommand(const std::vector<std::string> &command, bool isShown,
+                                 pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent)
     _exit(1);
@@ -83,28 +84,29 @@ std::string cachePrefix(const std::string &texts, const std::string &tokenizer,
   ::dup2(isShown ? STDERR_FILENO : ::open("/dev/null", O_WRONLY), STDOUT_FILENO);
   std::vector<char *> words;
   for (const std::string &word : command)
-    words.push_back(const_cast<char *>(word.c_str())); // which execvp leaves as it is
+    words.push_back(const_cast<char *>(word.c_str())); // execvp does not change them
   words.push_back(nullptr);
   ::execvp(words[0], words.data());
   _exit(127);
 }
 
-/// The exit status; 128 and the number of the signal that ended the process.
+/// Runs the command and returns its exit status, or 128 + N if signal N ended it. `isShown`: its
+/// standard output appears on standard error.
 int runProcess(const std::vector<std::string> &command, bool isShown) {
   std::fflush(nullptr);
   const pid_t parent = ::getpid(), child = ::fork();
   if (child < 0)
     throw UserError(fmt::format("cannot start '{}': {}", command[0], std::strerror(errno)));
   if (child == 0)
-    execute(command, isShown, parent);
+    executeCommand(command, isShown, parent);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Refuses weights that the command could not start from, because a preparation may take long. A
-/// run that resumes needs none.
+/// Refuses weights that the command could not start from, before a preparation that may take long.
+/// A run that resumes needs no such weights.
 void checkWeights(const Program &program, const Options &options) {
   const bool resumes = options.command == Command::Train && options.resume != "none" &&
                        !listSteps(runDirectory(program, options)).empty();
@@ -114,6 +116,7 @@ void checkWeights(const Program &program, const Options &options) {
   }
 }
 
+/// Prepares the texts at `path`, and returns the prefix of their tokens.
 std::string prepareTexts(const std::string &path, const Program &program, const Options &options,
                          bool isFirst) {
   checkWeights(program, options);
@@ -122,7 +125,7 @@ std::string prepareTexts(const std::string &path, const Program &program, const 
   const std::string tool = findTool("titan-prepare", "TITAN_PREPARE");
   std::error_code ignored; // titan-prepare reports a folder that it cannot write to
   fs::create_directories(cacheFolder(), ignored);
-  // --force: what was prepared of other content is replaced.
+  // --force: replaces tokens of texts that have changed.
   const int status = runProcess({tool, texts, "--tokenizer", tokenizer, "--vocabulary",
                                  std::to_string(program.vocab), "--output", prefix, "--force"},
                                 isFirst);

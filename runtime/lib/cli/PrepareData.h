@@ -1,8 +1,7 @@
-// The data of a run that are texts, prepared before the run: each path of `data.path` and
-// `eval.data.path` that names texts (JSON lines, Parquet, text files, folders) instead of indexed
-// tokens is replaced by the prefix of the tokens that titan-prepare makes of it, in a cache.
-// titan-prepare itself knows whether they are up to date, and processes that prepare the same texts
-// wait for one another.
+// Tokenizes a run's texts before the run. If `data.path` or `eval.data.path` names texts (JSON
+// lines, Parquet, text files, folders) instead of indexed tokens, titan-prepare writes their tokens
+// to a cache, and the prefix of these files replaces the path in the settings. titan-prepare skips
+// tokens that are up to date, and processes that prepare the same texts wait for one another.
 #pragma once
 
 #include "settings/Options.h"
@@ -12,9 +11,9 @@
 
 namespace titan::rt {
 
-/// Every rank calls it before the ranks connect; `isFirst` on one of each machine, which shows what
-/// titan-prepare reports. Throws UserError if there is no tokenizer or no titan-prepare, and if
-/// titan-prepare fails, after it has named the file and the line.
+/// Every rank calls prepareData before the ranks connect. `isFirst` is true on one rank of each
+/// machine, which shows the reports of titan-prepare. Throws UserError if there is no tokenizer or
+/// no titan-prepare, and if titan-prepare fails; it has then printed the file and the line.
 void prepareData(const Program &program, const Options &options, bool isFirst, Settings &settings);
 
 } // namespace titan::rt

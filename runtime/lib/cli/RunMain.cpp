@@ -1,3 +1,5 @@
+// The main function of emitted programs (Main.h): settings, the program that a command needs, and
+// the report of errors on one or all ranks.
 #include "CommandLine.h"
 #include "PrepareData.h"
 #include "RunRecord.h"
@@ -117,9 +119,9 @@ bool uses(const Options &options, const Tensor &tensor) {
          (!isOfSlots(tensor) || !options.prompts.empty());
 }
 
-/// The program without functions and tensors that the command does not use and that would take
+/// The program without the functions and tensors that the command does not use: they would take
 /// memory.
-Program programFor(const Options &options, const std::vector<int64_t> &degrees) {
+Program selectProgram(const Options &options, const std::vector<int64_t> &degrees) {
   Program whole = program(degrees.data());
   std::vector<std::string> needed = selectFunctions(options, whole);
   for (const Pipeline &pipeline : whole.pipelines)
@@ -170,7 +172,8 @@ void describePlan(Executor &executor, const LaunchInfo &launch, const Settings &
                         .c_str());
 }
 
-/// torchrun shows the content of this file, and passes it to schedulers.
+/// Writes the message to the file that torchrun names: it shows the content and passes it to
+/// schedulers.
 void writeErrorFile(const std::string &message) {
   const char *path = std::getenv("TORCHELASTIC_ERROR_FILE");
   if (!path)
@@ -188,14 +191,14 @@ void writeErrorFile(const std::string &message) {
 /// vanished peers.
 [[noreturn]] void exitWithError(const LaunchInfo &launch, bool onAllRanks, int status,
                                 const std::string &message, const std::string &prefix = "error",
-                                const std::string &shown = "") {
+                                const std::string &excerpt = "") {
   // Errors that all ranks find are reported once.
   if (launch.rank == 0 || !onAllRanks) {
     std::string who = launch.worldSize > 1 && !onAllRanks && message.rfind("rank ", 0) != 0
                           ? fmt::format("rank {}: ", launch.rank)
                           : "";
     std::fprintf(stderr, "%s: %s%s%s\n", prefix.c_str(), who.c_str(), message.c_str(),
-                 shown.c_str());
+                 excerpt.c_str());
   }
   writeErrorFile(message);
   std::fflush(nullptr);
@@ -231,7 +234,7 @@ int computeCoreShare(World &world) {
   return fairShare(all, world.rank());
 }
 
-/// Only a training run saves when it is told to end.
+/// Stop signals end other commands at once; a training run saves a checkpoint first.
 void installSignalHandlers(const Options &options, const LaunchInfo &launch) {
   std::signal(SIGXFSZ, SIG_IGN); // the writer reports which file is too large
   if (options.command != Command::Train || options.dryRun)
@@ -252,87 +255,91 @@ struct Preparation {
   std::exception_ptr mistake; ///< prevents the start
 };
 
-/// Empty if only help was requested.
+/// Reads the command line and settings, and prepares data. Empty if only help was requested.
 std::optional<Preparation> prepare(int argc, char **argv, const LaunchInfo &launch) {
-  Preparation made;
+  Preparation preparation;
   std::string name = argc > 0 ? argv[0] : "program";
   try {
     checkRequests();
     (void)isFlashAttentionWanted(); // refuses unknown words
-    made.comm = CommOptions::ofEnvironment();
+    preparation.comm = CommOptions::ofEnvironment();
     auto options = parseCommandLine(argc, argv, name.substr(name.find_last_of('/') + 1));
     if (!options)
       return std::nullopt;
-    made.options = std::move(*options);
-    installSignalHandlers(made.options, launch);
-    made.degrees = resolveDegrees(programMesh(), launch.worldSize, made.options.executable);
-    made.program = program(made.degrees.data());
-    Executor::checkDivisibility(made.program, made.degrees);
-    made.settings.emplace(made.program);
-    applySettings(*made.settings, made.options);
-    prepareData(made.program, made.options, launch.localRank == 0, *made.settings);
+    preparation.options = std::move(*options);
+    installSignalHandlers(preparation.options, launch);
+    preparation.degrees =
+        resolveDegrees(programMesh(), launch.worldSize, preparation.options.executable);
+    preparation.program = program(preparation.degrees.data());
+    Executor::checkDivisibility(preparation.program, preparation.degrees);
+    preparation.settings.emplace(preparation.program);
+    applySettings(*preparation.settings, preparation.options);
+    prepareData(preparation.program, preparation.options, launch.localRank == 0,
+                *preparation.settings);
     if (launch.worldSize > 1)
-      made.record = makeRecord(made.program, *made.settings, made.options);
+      preparation.record =
+          makeRecord(preparation.program, *preparation.settings, preparation.options);
   } catch (const UsageError &error) {
-    made.mistake = std::current_exception();
-    made.record.mistake = error.what();
+    preparation.mistake = std::current_exception();
+    preparation.record.mistake = error.what();
   } catch (const UserError &error) {
-    made.mistake = std::current_exception();
-    made.record.mistake = error.what();
+    preparation.mistake = std::current_exception();
+    preparation.record.mistake = error.what();
   }
-  return made;
+  return preparation;
 }
 
 /// Errors that all ranks share are reported once. Otherwise this rank reports its error, and the
 /// others learn of it instead of waiting.
-[[noreturn]] void exitWithMistake(const LaunchInfo &launch, Preparation &made) {
+[[noreturn]] void exitWithMistake(const LaunchInfo &launch, Preparation &preparation) {
   unblockStopSignals();
   constexpr std::chrono::seconds patience(3);
   bool onAllRanks = launch.worldSize == 1;
   if (!onAllRanks) {
-    made.comm.connectTimeout = std::min(made.comm.connectTimeout, patience);
+    preparation.comm.connectTimeout = std::min(preparation.comm.connectTimeout, patience);
     try {
-      auto world = World::connect(launch, made.comm, made.record);
+      auto world = World::connect(launch, preparation.comm, preparation.record);
       onAllRanks = true;
-      exitOnError(launch, onAllRanks, [&]() -> int { std::rethrow_exception(made.mistake); });
-    } catch (const std::exception &) { // other ranks have no such error, or do not come
+      exitOnError(launch, onAllRanks,
+                  [&]() -> int { std::rethrow_exception(preparation.mistake); });
+    } catch (const std::exception &) { // other ranks have no such error, or do not connect
     }
   }
-  exitOnError(launch, onAllRanks, [&]() -> int { std::rethrow_exception(made.mistake); });
+  exitOnError(launch, onAllRanks, [&]() -> int { std::rethrow_exception(preparation.mistake); });
   _exit(ExitFault); // unreachable
 }
 
 /// The run after the ranks are connected.
-int runCommand(Preparation &made, World &world) {
+int runCommand(Preparation &preparation, World &world) {
   const LaunchInfo &launch = world.launch();
-  const Options &options = made.options;
+  const Options &options = preparation.options;
   int share = computeCoreShare(world);
   world.runCollectively([&] { omp_set_num_threads(chooseThreadCount(launch, share)); });
-  // Again, because its scratch has one block per thread.
-  Program needed = programFor(options, made.degrees);
+  // Built again with the chosen number of threads: scratch has one block per thread.
+  Program needed = selectProgram(options, preparation.degrees);
   releaseLoadedCode(); // after start-up, before the arena exists
-  Executor executor(std::move(needed), std::move(made.degrees), world, makeDevice(launch));
+  Executor executor(std::move(needed), std::move(preparation.degrees), world, makeDevice(launch));
   reportCrashes(launch.rank, executor.running());
   if (options.dryRun && executor.isFirst())
-    describePlan(executor, launch, *made.settings);
+    describePlan(executor, launch, *preparation.settings);
   flushOutput();
   switch (options.command) {
   case Command::Train:
-    return train(executor, options, *made.settings);
+    return train(executor, options, *preparation.settings);
   case Command::Eval:
-    return evaluate(executor, options, *made.settings);
+    return evaluate(executor, options, *preparation.settings);
   case Command::Generate:
-    return generate(executor, options, *made.settings);
+    return generate(executor, options, *preparation.settings);
   case Command::Export:
-    return exportWeights(executor, options, *made.settings);
+    return exportWeights(executor, options, *preparation.settings);
   }
   return ExitFault;
 }
 
 /// Runs the command; a failure of this rank is announced to the others, with the root cause.
-int runAmongRanks(Preparation &made, World &world) {
+int runAmongRanks(Preparation &preparation, World &world) {
   try {
-    return runCommand(made, world);
+    return runCommand(preparation, world);
   } catch (const Fault &fault) {
     throw Fault(world.withRootCause(fault.what(), fault.peer));
   } catch (const UserError &error) {
@@ -348,16 +355,16 @@ int runMain(int argc, char **argv) {
   LaunchInfo launch;
   return exitOnError(launch, true, [&]() -> int {
     launch = detectLaunch();
-    std::optional<Preparation> made = prepare(argc, argv, launch);
-    if (!made)
+    std::optional<Preparation> preparation = prepare(argc, argv, launch);
+    if (!preparation)
       return ExitSuccess;
-    if (made->mistake)
-      exitWithMistake(launch, *made);
+    if (preparation->mistake)
+      exitWithMistake(launch, *preparation);
     return exitOnError(launch, false, [&]() -> int {
-      std::unique_ptr<World> world = World::connect(launch, made->comm, made->record);
-      // Nested, so that the world still exists when a fault ends the process: its destruction
-      // waits.
-      return exitOnError(launch, false, [&] { return runAmongRanks(*made, *world); });
+      std::unique_ptr<World> world = World::connect(launch, preparation->comm, preparation->record);
+      // Nested, so that the world still exists when a fault ends the process: its destructor would
+      // wait for peers.
+      return exitOnError(launch, false, [&] { return runAmongRanks(*preparation, *world); });
     });
   });
 }

@@ -58,17 +58,17 @@ std::string absolute(const std::string &path) {
   return error ? path : whole.lexically_normal().string();
 }
 
-std::string numberOr(const std::optional<int64_t> &number) {
+std::string formatOptional(const std::optional<int64_t> &number) {
   return number ? std::to_string(*number) : "";
 }
 
 void addOptions(RankRecord &record, const Program &program, const Options &options) {
   record.add("command", getName(options.command));
-  const bool isNamed = options.resume != "auto" && options.resume != "none";
+  const bool namesCheckpoint = options.resume != "auto" && options.resume != "none";
   if (options.command == Command::Train)
     record.add("--out", absolute(runDirectory(program, options)));
-  record.add("--resume", isNamed ? absolute(options.resume) : options.resume);
-  record.add("--stop-at", numberOr(options.stopAt));
+  record.add("--resume", namesCheckpoint ? absolute(options.resume) : options.resume);
+  record.add("--stop-at", formatOptional(options.stopAt));
   record.add("--log-every", std::to_string(options.logEvery));
   record.add("--dry-run", options.dryRun ? "yes" : "no");
   record.add("--check-replicas", options.checkReplicas ? "yes" : "no");
@@ -83,7 +83,7 @@ void addOptions(RankRecord &record, const Program &program, const Options &optio
   record.add("--hf", absolute(options.exportDirectory));
 }
 
-/// Weights may be absent.
+/// Digests of the files of indexed tokens; the weights of tokens may be absent.
 void addIndexed(RankRecord &record, const std::string &name, const std::string &file) {
   for (const char *ending : {".idx", ".bin", ".weights.bin"})
     record.add(fmt::format("{} (*{})", name, ending),
