@@ -1,3 +1,4 @@
+// The file metrics.jsonl (MetricsFile of Metrics.h).
 #include "Metrics.h"
 #include "base/Error.h"
 #include "base/files/DurableFile.h"

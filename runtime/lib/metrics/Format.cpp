@@ -1,3 +1,5 @@
+// Text of metrics: JSON, console lines, durations and sizes; and the memory use of the process
+// (Metrics.h).
 #include "Metrics.h"
 
 #include "base/Error.h"
@@ -16,7 +18,7 @@ namespace titan::rt {
 
 namespace {
 
-std::string number(double value, int digits) {
+std::string formatNumber(double value, int digits) {
   return std::isfinite(value) ? fmt::format("{:.{}g}", value, digits) : "null";
 }
 
@@ -24,18 +26,18 @@ std::string number(double value, int digits) {
 std::string entry(const std::string &key, const NamedNumbers &numbers, int digits) {
   std::string all;
   for (const auto &[name, value] : numbers)
-    all += fmt::format(R"({}"{}": {})", all.empty() ? "" : ", ", name, number(value, digits));
+    all += fmt::format(R"({}"{}": {})", all.empty() ? "" : ", ", name, formatNumber(value, digits));
   return all.empty() ? "" : fmt::format(R"(, "{}": {{{}}})", key, all);
 }
 
-/// `"loss": 2.5`, and what else there is; each key has the prefix.
+/// `"loss": 2.5`, with named losses and metrics if there are any; each key has the prefix.
 std::string entries(const std::string &prefix, const EvaluationNumbers &evaluation, int digits) {
-  return fmt::format(R"("{}loss": {}{}{})", prefix, number(evaluation.loss, digits),
+  return fmt::format(R"("{}loss": {}{}{})", prefix, formatNumber(evaluation.loss, digits),
                      entry(prefix + "losses", evaluation.losses, digits),
                      entry(prefix + "metrics", evaluation.metrics, digits));
 }
 
-/// The entries of evaluations, after others.
+/// The entries of evaluations, after a comma.
 std::string entries(const std::vector<EvaluationNumbers> &evaluations, int digits) {
   if (evaluations.empty())
     return "";
@@ -45,7 +47,7 @@ std::string entries(const std::vector<EvaluationNumbers> &evaluations, int digit
   for (const EvaluationNumbers &one : evaluations)
     all += fmt::format(
         R"({}"{}": {{{}{}}})", all.empty() ? "" : ", ", one.set, entries("", one, digits),
-        one.perplexity ? R"(, "perplexity": )" + number(*one.perplexity, digits) : "");
+        one.perplexity ? R"(, "perplexity": )" + formatNumber(*one.perplexity, digits) : "");
   return fmt::format(R"(, "eval_sets": {{{}}})", all);
 }
 
@@ -55,13 +57,13 @@ std::string toJson(const MetricsRow &row, int digits) {
   return fmt::format(
       R"({{"step": {}, "loss": {}{}{}{}, "grad_norm": {}{}, "lr": {}, "tokens": {}, )"
       R"("tokens_per_second": {}, "tflops": {}{}, "memory_bytes": {}, "time": {}{}}})",
-      row.step, number(row.loss, digits),
-      row.maxLoss ? R"(, "max_loss": )" + number(*row.maxLoss, digits) : "",
+      row.step, formatNumber(row.loss, digits),
+      row.maxLoss ? R"(, "max_loss": )" + formatNumber(*row.maxLoss, digits) : "",
       entry("losses", row.losses, digits), entry("metrics", row.metrics, digits),
-      number(row.gradNorm, digits), entry("grad_norms", row.gradNorms, digits),
-      number(row.lr, digits), row.tokens, number(row.tokensPerSecond, 6), number(row.tflops, 6),
-      row.mfu ? R"(, "mfu": )" + number(*row.mfu, 6) : "", row.memoryBytes, number(row.time, 9),
-      entries(row.evaluations, digits));
+      formatNumber(row.gradNorm, digits), entry("grad_norms", row.gradNorms, digits),
+      formatNumber(row.lr, digits), row.tokens, formatNumber(row.tokensPerSecond, 6),
+      formatNumber(row.tflops, 6), row.mfu ? R"(, "mfu": )" + formatNumber(*row.mfu, 6) : "",
+      row.memoryBytes, formatNumber(row.time, 9), entries(row.evaluations, digits));
 }
 
 std::string toLine(const MetricsRow &row, int64_t steps, double secondsLeft, bool color) {

@@ -14,7 +14,7 @@
 // them. If evaluation sets have names, `eval_sets` has an object for each instead, with the keys
 // loss, losses, metrics and perplexity. `grad_norms` contains the norm of each turn, where groups
 // of parameters have their own losses or periods; `losses` then contains the losses of the turns of
-// the step. `max_loss` is the largest mean over a rank's share of the batch, if the batch is
+// the step. `max_loss` is the largest mean over a rank's shard of the batch, if the batch is
 // sharded.
 //
 // Errors: UserError if a file cannot be written.
@@ -71,7 +71,7 @@ public:
   MetricsFile(const MetricsFile &) = delete;
   MetricsFile &operator=(const MetricsFile &) = delete;
 
-  /// Written immediately, so readers see complete lines and a crash loses none.
+  /// Writes the row immediately, so readers see complete lines and a crash loses none.
   void append(const MetricsRow &row);
   /// Makes the content survive a power failure.
   void sync();

@@ -68,7 +68,7 @@ bool replaceFile(const char *path, const char *partial, std::string_view content
   return ::close(file) == 0 && isWritten;
 }
 
-/// A failing disk must not prevent the rest of the status.
+/// Makes the file's name durable. A failure is a warning, because the status itself is written.
 void syncName(const std::string &path) {
   try {
     syncParent(path);
@@ -119,14 +119,14 @@ bool StatusFile::writeNow() {
   isWriting = true;
   const bool isLast = current.state != "running";
   const bool isWritten =
-      isOver || replaceFile(path.c_str(), partial.c_str(), describe(), /*isDurable=*/isLast);
+      isOver || replaceFile(path.c_str(), partial.c_str(), toJson(), /*isDurable=*/isLast);
   isWriting = false;
   if (isLast && isWritten)
     syncName(path);
   return isWritten;
 }
 
-std::string StatusFile::describe() const {
+std::string StatusFile::toJson() const {
   nlohmann::ordered_json json = {{"state", current.state},
                                  {"step", current.step},
                                  {"steps", steps},

@@ -45,7 +45,8 @@ std::optional<RunStatus::Weights> readWeightsOfStatus(const std::string &path);
 
 class StatusFile {
 public:
-  /// Writes nothing before the first status.
+  /// `beat` is the time between heartbeats, which rewrite the file. Writes nothing before the first
+  /// status.
   StatusFile(std::string path, int64_t steps,
              std::chrono::milliseconds beat = std::chrono::seconds(20));
   ~StatusFile();
@@ -60,9 +61,11 @@ public:
   void writeFromHandler(int exitStatus, const SafeText &message);
 
 private:
+  /// Runs the heartbeat thread.
   void beat();
+  /// Writes `current`; returns whether that succeeded.
   bool writeNow();
-  std::string describe() const;
+  std::string toJson() const;
 
   const std::string path, partial, crashed; // the latter two are renamed to the first
   const std::string host;

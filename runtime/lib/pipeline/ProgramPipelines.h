@@ -1,4 +1,4 @@
-// The pipelines of a program, as base/pipeline plans them.
+// The pipelines of an emitted program in the form that base/pipeline plans.
 #pragma once
 
 #include "base/pipeline/Pipelines.h"

@@ -1,4 +1,5 @@
-// Executes the plan of a rank.
+// Executes one step of a pipelined program on one rank: the calls and messages that base/pipeline
+// has planned.
 #pragma once
 
 #include "base/pipeline/RankPlan.h"

@@ -12,8 +12,8 @@ namespace titan::rt {
 
 namespace {
 
-constexpr size_t maxMarks = 1 << 20;        // later marks are dropped
-constexpr size_t mostCollectives = 1 << 16; // later ones are dropped
+constexpr size_t maxMarks = 1 << 20;       // later marks are dropped
+constexpr size_t maxCollectives = 1 << 16; // later ones are dropped
 
 // "Threads" of a rank in the trace; Communication is the first of its lanes.
 enum Lane { Operations, Loop, Communication };
@@ -59,7 +59,7 @@ void trace(Context &ctx, const char *location, const char *action) {
 
 Trace::Trace(Device &device, int rank) : device(device), rank(rank) {
   marks.reserve(maxMarks);
-  collectives.reserve(mostCollectives);
+  collectives.reserve(maxCollectives);
 }
 
 void Trace::mark(const char *location, const char *action) {
@@ -76,7 +76,7 @@ void Trace::span(const char *name, Clock::time_point begin) {
 void Trace::collective(int lane, const char *location, const char *action,
                        Clock::time_point started, Clock::time_point begin) {
   std::lock_guard lock(mutex);
-  if (collectives.size() < mostCollectives)
+  if (collectives.size() < maxCollectives)
     collectives.push_back({lane, started, begin, Clock::now(), location, action});
 }
 
@@ -92,7 +92,9 @@ void Trace::write(const std::string &path) const {
     text += (lane ? ",\n" : "") +
             nameText(rank, Communication + lane, "thread_name",
                      lane ? fmt::format("communication {}", lane + 1) : "communication");
-  auto operation = [](const auto &of) { return fmt::format("{} {}", of.location, of.action); };
+  auto operation = [](const auto &event) {
+    return fmt::format("{} {}", event.location, event.action);
+  };
   for (size_t i = 0; i + 1 < marks.size(); ++i)
     if (const Mark &mark = marks[i]; *mark.location)
       text += ",\n" + spanText(rank, Operations, operation(mark), mark.location, mark.time,

@@ -1,7 +1,7 @@
 // A profile of some steps, by source line and operation, in Chrome's trace format (for Perfetto and
 // chrome://tracing). The emitted program marks the start of each operation (program.h, `trace`); a
 // span ends at the next mark. Memory is reserved in advance, so a mark costs one clock read. The
-// threads that communicate have lanes of their own, which show the overlap. On devices, a mark
+// threads that communicate have separate lanes, which show the overlap. On devices, a mark
 // waits for earlier work: spans show the time of each operation, but the step is slower than
 // without a profile.
 #pragma once

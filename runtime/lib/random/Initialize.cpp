@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kBlock = 128; // elements per draw, to fill vectors
 
+/// The initial values of the elements from `first` on.
 void draw(const Initializer &init, const RandomStream &stream, uint64_t first,
           double (&values)[kBlock]) {
   switch (init.kind) {

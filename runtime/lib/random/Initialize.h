@@ -22,7 +22,7 @@ struct Initializer {
   double cut = 0; ///< in standard deviations; TruncatedNormal only
 };
 
-/// Fills elements [first, first + count) of the flattened global tensor into out, on the calling
+/// Writes elements [first, first + count) of the flattened global tensor to `out`, on the calling
 /// thread.
 void initializeRange(const Initializer &init, uint64_t seed, std::string_view name, int64_t first,
                      int64_t count, DType type, void *out);

@@ -22,7 +22,7 @@ std::string describe(std::span<const Axis> mesh) {
   return text.empty() ? "" : text + ")";
 }
 
-std::string command(int64_t ranks, const std::string &program) {
+std::string formatCommand(int64_t ranks, const std::string &program) {
   return ranks == 1 ? program
                     : fmt::format("torchrun --no-python --nproc-per-node {} {}", ranks, program);
 }
@@ -32,16 +32,16 @@ std::string command(int64_t ranks, const std::string &program) {
 std::vector<int64_t> resolveDegrees(std::span<const Axis> mesh, int64_t ranks,
                                     const std::string &program) {
   int64_t fixed = 1;
-  bool any = false;
+  bool hasAuto = false;
   for (const Axis &axis : mesh) {
     fixed *= axis.degree == 0 ? 1 : axis.degree;
-    any |= axis.degree == 0;
+    hasAuto |= axis.degree == 0;
   }
-  if (any ? ranks % fixed != 0 : ranks != fixed) {
-    int64_t wanted = any ? std::max(fixed, ranks / fixed * fixed) : fixed;
+  if (hasAuto ? ranks % fixed != 0 : ranks != fixed) {
+    int64_t wanted = hasAuto ? std::max(fixed, ranks / fixed * fixed) : fixed;
     throw UserError(fmt::format("needs {}{}{}, launched with {}; try: {}",
-                                any ? "a multiple of " : "", counted(fixed, "rank"), describe(mesh),
-                                ranks, command(wanted, program)));
+                                hasAuto ? "a multiple of " : "", counted(fixed, "rank"),
+                                describe(mesh), ranks, formatCommand(wanted, program)));
   }
   std::vector<int64_t> degrees;
   int64_t left = ranks / fixed;

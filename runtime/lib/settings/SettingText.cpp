@@ -86,14 +86,15 @@ TextLocation locationIn(const std::string &name, const std::string &text,
 }
 
 /// A key as written in a path: quoted unless it is a bare key.
-std::string written(const std::string &key) {
+std::string formatKey(const std::string &key) {
   bool isBare = std::all_of(key.begin(), key.end(), [](unsigned char c) {
     return std::isalnum(c) || c == '_' || c == '-';
   });
   return isBare ? key : '"' + key + '"';
 }
 
-std::string written(const TomlValue &value, const std::string &text) {
+/// A value as the command line writes it.
+std::string formatValue(const TomlValue &value, const std::string &text) {
   using Kind = TomlValue::Kind;
   switch (value.kind) {
   case Kind::Integer:
@@ -111,7 +112,7 @@ std::string written(const TomlValue &value, const std::string &text) {
   }
   std::string list;
   for (const TomlValue &element : value.elements)
-    list += (list.empty() ? "" : ", ") + written(element, text);
+    list += (list.empty() ? "" : ", ") + formatValue(element, text);
   return "[" + list + "]";
 }
 
@@ -162,8 +163,8 @@ std::vector<SettingText> readConfig(const std::string &path) {
   for (const TomlSetting &setting : file.settings) {
     std::string whole;
     for (const TomlKey &key : setting.path)
-      whole += (whole.empty() ? "" : ".") + written(key.text);
-    settings.push_back({whole, relativeToConfig(path, whole, written(setting.value, text)),
+      whole += (whole.empty() ? "" : ".") + formatKey(key.text);
+    settings.push_back({whole, relativeToConfig(path, whole, formatValue(setting.value, text)),
                         locationIn(path, text, setting.path.back().location),
                         locationIn(path, text, setting.value.location)});
   }

@@ -18,6 +18,7 @@ struct TextLocation {
   size_t column = 0, length = 0; ///< from 0
 };
 
+/// A setting as written, where it was written.
 struct SettingText {
   std::string path, value; ///< the value as written, with its quotes
   TextLocation pathLocation, valueLocation;

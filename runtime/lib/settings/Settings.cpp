@@ -263,7 +263,7 @@ bool Settings::isInForce(const std::string &path, const Value &value) const {
 
 std::string Settings::toToml() const {
   // The reader may use another working directory.
-  auto whole = [](const std::string &path, const std::string &text) {
+  auto makeAbsolute = [](const std::string &path, const std::string &text) {
     return namesFile(path) && !text.empty()
                ? mapPaths(text,
                           [](const std::string &one) {
@@ -273,7 +273,7 @@ std::string Settings::toToml() const {
   };
   std::string toml;
   for (const auto &[path, value] : values) {
-    const std::string text = whole(path, value.text);
+    const std::string text = makeAbsolute(path, value.text);
     if (!isUtf8(text)) // TOML cannot represent it
       toml += fmt::format("# {} = {} # is not UTF-8: set it when the program starts\n", path,
                           inAscii(text));

@@ -20,11 +20,13 @@ class Settings {
 public:
   explicit Settings(const Program &program);
 
+  /// Overrides a setting. Throws SourceError if the program refuses the path or the value.
   void set(const SettingText &text);
   /// Refuses settings that have no effect next to the others. Call it after all `set`.
   void check() const;
 
   bool has(const std::string &path) const { return values.count(path) != 0; }
+  // The value of a setting; `fallback` if the program has none of this path.
   std::string text(const std::string &path, const std::string &fallback) const;
   /// The word of `path`, or if it is `auto` or not set, that of `other`.
   std::string resolveAuto(const std::string &path, const std::string &other,

@@ -1,9 +1,9 @@
 // The single memory block of a rank's program. All offsets are fixed before the first step:
 // persistent allocations in their layout (PersistentLayout.h), then one region for transient
 // allocations. The functions share that region, because only one function runs at a time. Pages are
-// zero at their first access. Of a pipeline, the block contains what the rank's stages use. What
-// `offload` names has a second block in memory of the host. Its addresses are offsets from the
-// first block as well.
+// zero at their first access. In a pipeline, the block contains only the allocations that the
+// rank's stages use. Allocations that `offload` names are in a second block, in memory of the host.
+// Their addresses are offsets from the first block as well.
 #pragma once
 
 #include "device/Device.h"

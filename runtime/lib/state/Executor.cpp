@@ -42,29 +42,31 @@ void Executor::checkDivisibility(const Program &program, const std::vector<int64
 
 Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
                    std::unique_ptr<Device> device)
-    : info(std::move(program)), ownDevice(std::move(device)), degrees(std::move(resolved)),
-      coordinates(getCoordinates(makeMesh(info, degrees), world.rank())),
-      collectives(world, makeMesh(info, degrees), *ownDevice),
-      pipelines(pipelineTable(info), degrees, coordinates), memory(info, pipelines, *ownDevice),
-      offsets(memory.persistent()) {
-  collectives.connect(info.routes);
+    : emittedProgram(std::move(program)), ownDevice(std::move(device)),
+      degrees(std::move(resolved)),
+      coordinates(getCoordinates(makeMesh(emittedProgram, degrees), world.rank())),
+      collectives(world, makeMesh(emittedProgram, degrees), *ownDevice),
+      pipelines(pipelineTable(emittedProgram), degrees, coordinates),
+      memory(emittedProgram, pipelines, *ownDevice), offsets(memory.persistent()) {
+  collectives.connect(emittedProgram.routes);
   context.arena = memory.base();
   context.degree = degrees.data();
   context.coordinate = coordinates.data();
   context.collectives = &collectives;
   context.stream = ownDevice->stream();
   context.badIndex = ownDevice->badIndex();
-  prepared.assign(info.functions.size(), ownDevice->isHost());
+  prepared.assign(emittedProgram.functions.size(), ownDevice->isHost());
   fragmentOffsets.reserve(offsets.size()); // a step allocates nothing
   if (pipelines.axis() >= 0)
-    messages = std::make_unique<RankMessages>(info, pipelines, memory, collectives, *ownDevice);
+    messages =
+        std::make_unique<RankMessages>(emittedProgram, pipelines, memory, collectives, *ownDevice);
 }
 
 const Tensor *Executor::find(Role role, const std::string &name,
                              const std::string &function) const {
   const std::string &owner =
       role == Role::Output ? pipelines.getOutputFunction(function) : function;
-  for (const Tensor &tensor : info.tensors)
+  for (const Tensor &tensor : emittedProgram.tensors)
     if (tensor.role == role && tensor.name == name &&
         (tensor.function.empty() || tensor.function == owner))
       return &tensor;
@@ -80,7 +82,6 @@ bool Executor::isPersistent(const Tensor &tensor) const {
   return tensor.function.empty() || pipelines.find(tensor.function);
 }
 
-/// Whether a tensor is a gradient that the next function overwrites.
 bool Executor::isTransientGradient(const Tensor &tensor) const {
   return tensor.role == Role::Gradient && !isPersistent(tensor);
 }
@@ -131,8 +132,8 @@ bool Executor::isWriter(const Tensor &tensor) const {
 }
 
 size_t Executor::findFunction(const std::string &name) const {
-  for (size_t i = 0; i < info.functions.size(); ++i)
-    if (info.functions[i].name == name)
+  for (size_t i = 0; i < emittedProgram.functions.size(); ++i)
+    if (emittedProgram.functions[i].name == name)
       return i;
   return kNone;
 }
@@ -151,12 +152,12 @@ bool Executor::hasFunction(const std::string &name) const {
 void Executor::runFunction(size_t index) {
   context.transient = memory.transient(index).data();
   context.location = context.action = "";
-  info.functions[index].run(context);
+  emittedProgram.functions[index].run(context);
   trace(context, "", "");
   if (!gradients || context.preparing)
     return;
-  for (const Tensor &tensor : info.tensors)
-    if (isTransientGradient(tensor) && tensor.function == info.functions[index].name)
+  for (const Tensor &tensor : emittedProgram.tensors)
+    if (isTransientGradient(tensor) && tensor.function == emittedProgram.functions[index].name)
       gradients->copy(tensor, getAddress(tensor));
 }
 
@@ -165,7 +166,7 @@ void Executor::keepGradients(bool enabled) {
   if (!enabled)
     return;
   std::map<const Tensor *, int64_t> sizes;
-  for (const Tensor &tensor : info.tensors)
+  for (const Tensor &tensor : emittedProgram.tensors)
     if (isTransientGradient(tensor) && has(tensor)) {
       const Slots slots = getSlots(tensor);
       sizes[&tensor] = slots.count * slots.bytes;
@@ -189,7 +190,6 @@ void Executor::prepareFunction(size_t index) {
   prepared[index] = true;
 }
 
-/// The code of a fragment numbers its allocations itself.
 void Executor::numberAllocations(const RankPlan &plan, const PlannedCall &call) {
   fragmentOffsets.clear();
   for (int allocation : plan.uses[static_cast<size_t>(call.fragment.fragment)])
@@ -259,7 +259,7 @@ double Executor::readScalar(const std::string &name, const std::string &function
 
 NamedNumbers Executor::readOutputs(const std::string &prefix, const std::string &function) const {
   NamedNumbers outputs;
-  for (const Tensor &tensor : info.tensors)
+  for (const Tensor &tensor : emittedProgram.tensors)
     if (tensor.role == Role::Output && tensor.function == pipelines.getOutputFunction(function) &&
         tensor.name.starts_with(prefix) && tensor.info.dims.empty())
       outputs.push_back({tensor.name.substr(prefix.size()), readScalar(tensor.name, function)});
@@ -280,7 +280,7 @@ std::optional<double> Executor::readMaxUnreduced(const std::string &name,
 }
 
 void Executor::writeScalar(const std::string &name, double value) {
-  for (const Tensor &tensor : info.tensors) {
+  for (const Tensor &tensor : emittedProgram.tensors) {
     if (tensor.role != Role::Scalar || tensor.name != name || !has(tensor))
       continue;
     // One element on every rank: `view` would compute its layout and allocate in every step.

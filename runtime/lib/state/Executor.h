@@ -32,14 +32,14 @@ public:
   /// Throws UserError for sizes that the degrees do not divide.
   static void checkDivisibility(const Program &program, const std::vector<int64_t> &degrees);
 
-  const Program &program() const { return info; }
+  const Program &program() const { return emittedProgram; }
   const Arena &arena() const { return memory; }
   World &world() { return collectives.getWorld(); }
   const Mesh &mesh() const { return collectives.getMesh(); }
   bool isFirst() { return world().rank() == 0; }
 
-  /// Null if the program has none. `function`, the name of a program, also matches shared tensors.
-  /// Every rank has all outputs.
+  /// The tensor of this role and name of a function, or one that functions share; null if the
+  /// program has none. Every rank has all outputs.
   const Tensor *find(Role role, const std::string &name, const std::string &function) const;
   /// Whether this rank has the tensor.
   bool has(const Tensor &tensor) const;
@@ -70,7 +70,7 @@ public:
   const Context &running() const { return context; }
   /// Where functions record their operations from now on; null: nowhere.
   void setTrace(Trace *trace);
-  /// Whether gradients stay valid from the next step on, in memory of their own.
+  /// Whether gradients stay valid from the next step on, in separate memory.
   void keepGradients(bool enabled);
   bool hasFunction(const std::string &name) const;
   /// Creates the device and communication resources of a function, so that even its first run only
@@ -101,17 +101,21 @@ public:
 private:
   static constexpr size_t kNone = static_cast<size_t>(-1);
   size_t findFunction(const std::string &name) const;
+  /// Throws UserError if there is no such function.
   size_t functionIndex(const std::string &name) const;
   void runFunction(size_t index);
   void prepareFunction(size_t index);
   void prepareCall(const RankPlan &plan, const PlannedCall &call);
   void runCall(const RankPlan &plan, const PlannedCall &call);
+  /// Sets the offsets of persistent allocations for the code of a fragment, which has a separate
+  /// numbering of them.
   void numberAllocations(const RankPlan &plan, const PlannedCall &call);
   bool isPersistent(const Tensor &tensor) const;
+  /// Whether the tensor is a gradient that the next function overwrites.
   bool isTransientGradient(const Tensor &tensor) const;
   std::byte *getAddress(const Tensor &tensor) const;
 
-  Program info;
+  Program emittedProgram;
   std::unique_ptr<Device> ownDevice;
   std::vector<int64_t> degrees;
   std::vector<int64_t> coordinates;

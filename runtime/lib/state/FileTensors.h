@@ -23,7 +23,7 @@ struct FileTensor {
 /// All tensors of these roles, those of other ranks included.
 std::vector<FileTensor> listFileTensors(Executor &executor, std::span<const Role> roles);
 
-/// Without padding, as files store it.
+/// The sizes, and the bytes of all elements, without padding as in files.
 std::vector<int64_t> getShape(const TensorInfo &info);
 int64_t getByteSize(const TensorInfo &info);
 

@@ -1,5 +1,5 @@
-// Copies of gradients, which are valid until another function runs. The fragments of a pipeline
-// compute them one after the other.
+// Copies of gradients in separate memory. A gradient itself is valid only until another function
+// runs, and the fragments of a pipeline compute gradients one after the other.
 #pragma once
 
 #include "device/Device.h"

@@ -1,3 +1,4 @@
+// Converts the rows of an emitted program to its strings and vectors (program_table.h).
 #include "titan/runtime/program_table.h"
 
 namespace titan::rt {

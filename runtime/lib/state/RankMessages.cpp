@@ -4,7 +4,7 @@ namespace titan::rt {
 
 namespace {
 
-/// A type in whose elements a value can be moved.
+/// The widest type such that `bytes` is a whole number of its elements.
 DType chooseWord(int64_t bytes) {
   for (DType type : {DType::I64, DType::F32, DType::BF16})
     if (bytes % getByteSize(type) == 0)

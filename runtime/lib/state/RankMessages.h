@@ -1,5 +1,5 @@
-// The messages of a rank's pipelines, between the arenas of the ranks. They have groups, lanes and
-// channels of their own, so that they wait for no collective of the program.
+// The messages of a rank's pipelines, between the arenas of the ranks. They have separate groups,
+// lanes and channels, so that they wait for no collective of the program.
 #pragma once
 
 #include "Arena.h"

@@ -1,7 +1,6 @@
 // Parameters, optimizer state and gradients in files, independent of the mesh and of pipelines:
-// every rank reads and writes just its shards of the tensors that it has. Files are safetensors; a
-// stacked tensor is stored layer by layer
-// ("layers.3.wq").
+// every rank reads and writes only its shards of the tensors that it has. Files are safetensors; a
+// stacked tensor is stored layer by layer ("layers.3.wq").
 //
 // The directory must be visible to all ranks.
 #pragma once

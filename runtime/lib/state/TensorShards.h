@@ -1,5 +1,5 @@
-// The shards of a program's tensors on one rank, and the names of their slots in files. Which
-// elements a shard has is the business of base/layout/ShardLayout.h. Plain data, no communication.
+// The shards of a program's tensors on one rank, and the names of their slots in files.
+// base/layout/ShardLayout.h computes the elements of a shard. Plain data, no communication.
 //
 // `degree` and `coordinate` hold one number per mesh axis. Degrees must divide the sizes of the
 // dimensions that they shard (checkDivisible).

@@ -94,7 +94,7 @@ void copyBlock(const StridedBlock &block, const std::byte *from, std::byte *stor
 }
 
 /// Copies this rank's elements of the parameter to their offsets in `bytes`, the stored tensor.
-void gather(Executor &executor, const Contribution &contribution, std::byte *bytes) {
+void copyShard(Executor &executor, const Contribution &contribution, std::byte *bytes) {
   const FileTensor &from = *contribution.from;
   if (!executor.isWriter(*from.tensor))
     return;
@@ -121,7 +121,7 @@ void gather(Executor &executor, const Contribution &contribution, std::byte *byt
 void collect(Executor &executor, const TargetTensor &target, std::vector<int64_t> &words) {
   words.assign(static_cast<size_t>((target.countBytes() + 7) / 8), 0);
   for (const Contribution &contribution : target.contributions)
-    gather(executor, contribution, reinterpret_cast<std::byte *>(words.data()));
+    copyShard(executor, contribution, reinterpret_cast<std::byte *>(words.data()));
   if (executor.world().size() > 1)
     executor.world().worldGroup().allReduce(words.data(), std::ssize(words), DType::I64,
                                             Reduction::Sum, {"collecting weights", ""});
@@ -173,7 +173,7 @@ std::vector<ElementRows> getElementRows(Executor &executor, const FileTensor &fi
   return all;
 }
 
-/// In the order of listFileTensors.
+/// The weights that the program needs, in the order of listFileTensors.
 std::vector<NeededWeights> listNeeded(const Program &program) {
   std::vector<NeededWeights> needed;
   for (const Tensor &tensor : program.tensors) {

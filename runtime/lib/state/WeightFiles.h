@@ -1,5 +1,5 @@
-// Parameters in files that also other software reads or writes: their names and layouts are the
-// program's own, or those of its weight map.
+// Reads and writes parameters in files of this or other software: their names and layouts are those
+// of the program or of its weight map.
 #pragma once
 
 #include "Executor.h"

@@ -1,4 +1,4 @@
-// The threads of one GEMM.
+// Distributes the work of one GEMM over threads.
 #pragma once
 
 #include <algorithm>

@@ -10,10 +10,10 @@
 
 namespace titan::rt {
 
-/// Reads a block with columns: one line of the cache of each column at a time. Its words are rows
-/// of the block. While some rows are collected, those before are written, and lines of the next
-/// columns are on their way from memory. So memory is read and written all the time, which takes
-/// longer than the transposition.
+/// Reads a block of columns: one cache line of each column at a time. The words of these lines are
+/// rows of the block. While some rows are collected, the previous rows are written, and cache lines
+/// of the next columns are prefetched. So memory, which is slower than the transposition, is always
+/// busy.
 ///
 /// `write(words, count, row)` writes `count` words from the beginning of a row of the block. Rows
 /// that follow one another without a distance are written together.
@@ -42,8 +42,8 @@ public:
 
 private:
   static constexpr int64_t lineBytes = 64, lineWords = lineBytes / sizeof(Word);
-  /// Columns that are transposed, then as many requested: more wait for memory at once than a
-  /// processor can have in flight.
+  /// The number of columns that are transposed at once while as many are prefetched: more requests
+  /// than a processor can have in flight.
   static constexpr int64_t together = 64;
   /// Rows a power of two apart would share a few lines of the cache.
   static constexpr int64_t apart = lineWords;
@@ -109,7 +109,8 @@ private:
     }
   }
 
-  /// Writes as large a part of the rows as the columns from `column` are of all columns.
+  /// Writes some of the rows: the same fraction of them as the columns from `column` on are of all
+  /// columns.
   void writeNextRows(const Rows &rows, int64_t column) {
     const int64_t end = std::min(width, column + together);
     const int64_t first = rows.count * column / width, last = rows.count * end / width;

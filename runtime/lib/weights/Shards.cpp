@@ -1,3 +1,4 @@
+// Divides tensors into files, and writes the index of these files (WeightStore.h).
 #include "WeightStore.h"
 #include "base/files/DurableFile.h"
 

@@ -22,12 +22,12 @@ struct NeededWeights {
   bool isPartial = false;  ///< keeps its last ones where dimensions are shorter in the files
 };
 
-/// A source is of the program's own names if it has one of them. The tensors of other sources have
-/// the names and layouts of the program's weight map. In both, the prefix of a source precedes the
-/// names that it gives its tensors.
+/// Matches the tensors of sources with the parameters of a program, and reads them. A source uses
+/// the program's names if it has a tensor of such a name; else the names and layouts of the
+/// program's weight map. In both cases, the prefix of a source precedes the names of its tensors.
 class StartingWeights {
 public:
-  /// `map` and `stores`, one for each source, must outlive this.
+  /// `stores` has one element for each source. All arguments must outlive this object.
   StartingWeights(const WeightMap &map, std::span<const WeightSource> sources,
                   std::span<const WeightStore> stores);
 
@@ -38,12 +38,12 @@ public:
   /// Whether a source has these weights.
   bool has(size_t index) const { return !matched[index].tensors.empty(); }
   /// Reads rows of these weights to their rows of `out`, as the needed type, by all threads.
-  /// Elements that the source lacks stay.
+  /// Elements that the source lacks stay unchanged.
   void read(size_t index, std::span<const ElementRows> rows, std::byte *out) const;
   const std::vector<WeightRow> &rows() const { return table; }
   /// The element types of the matched tensors with names of the weight map, by these names.
   std::map<std::string, std::string> storedTypes() const;
-  /// Lets go of what was read of the files.
+  /// Releases the memory of what was read of the files.
   void release() const;
 
 private:
@@ -52,6 +52,7 @@ private:
     size_t source;
     std::string name; ///< within the source
   };
+  /// The stored tensors of one iteration of a parameter.
   struct Match {
     StoredParameter stored;            ///< as the files have it
     std::vector<SourceTensor> tensors; ///< by the number of the stored tensor; none: fresh
@@ -85,11 +86,11 @@ private:
   std::span<const WeightSource> sources;
   std::span<const WeightStore> stores;
   std::map<std::string, SourceTensor> tensors; ///< by the name with the prefix
-  std::vector<bool> isOwn;                     ///< of each source
+  std::vector<bool> isOwn;                     ///< for each source: it uses the program's names
   std::vector<Match> matched;
   std::set<std::string> used; ///< names with the prefix
   std::vector<WeightRow> table;
-  std::vector<std::string> missing, unmapped;
+  std::vector<std::string> missing, unmapped; ///< tensors, parameters; for errors
   std::string lacking; ///< a parameter of which no tensor is in the sources; empty: none
 };
 

@@ -11,15 +11,16 @@ namespace titan::rt {
 /// `path`, the weights' directory, if it has a tokenizer; else empty.
 std::string tokenizerBeside(const std::string &path);
 
-/// The path of the first of these weights that has a tokenizer: those for the whole program, then
-/// those of parts; else empty.
+/// The path of the first of these weights that has a tokenizer, of weights without a prefix if they
+/// have one; empty if there is none.
 std::string findTokenizerSource(std::span<const WeightSource> sources);
 
-/// Refuses a source that does not exist, before it is taken for one without a tokenizer.
+/// Throws UserError for a source that does not exist; findTokenizerSource would treat it as one
+/// without a tokenizer.
 void requireSources(std::span<const WeightSource> sources);
 
-/// A digest of the files of a tokenizer, a directory or one of the files, that decide about tokens:
-/// equal for a copy elsewhere.
+/// A digest of the files of a tokenizer, a directory or one of the files, that decide about tokens.
+/// Copies have equal digests.
 std::string digestTokenizer(const std::string &path);
 
 /// Copies the files of the tokenizer of `from`, a directory or one of the files, to the directory

@@ -19,7 +19,7 @@ public:
 #endif
   static constexpr int size = 16 / sizeof(Word), width = lanes * size;
 
-  /// `from` is of the column i of the first block, and `distance` words lie between columns.
+  /// `from` is in column i of the first block; columns are `distance` words apart.
   void loadRow(int i, const Word *from, int64_t distance) {
     if constexpr (lanes == 1)
       rows[i] = load(from);

@@ -15,20 +15,20 @@
 namespace titan::rt {
 
 /// All weights under a path: one .safetensors file; a directory with model.safetensors; one with
-/// model.safetensors.index.json and the files it names; or the directory of a run that has not come
-/// to its end, for its latest checkpoint. Or the files of a list, `root` then names them in
-/// messages.
+/// model.safetensors.index.json and the files it names; or the directory of a run that has not
+/// finished, for its latest checkpoint. Or all weights of a list of files; `root` then names them
+/// in messages.
 class WeightStore {
 public:
   explicit WeightStore(const std::string &path);
   WeightStore(std::string root, const std::vector<std::string> &files);
 
   const std::string &path() const { return root; }
-  /// The directory of the files that `path` names or leads to.
+  /// The directory that contains the files, such as that of the run's latest checkpoint.
   std::string directory() const;
   /// Names of all tensors, sorted.
   std::vector<std::string> names() const;
-  /// Null where there is none of this name.
+  /// Null if there is no tensor of this name.
   const StoredTensor *find(const std::string &name) const;
 
   /// The tensor as numbers of `type`. Errors, by name, if there is none or its numbers are of
@@ -39,7 +39,7 @@ public:
   void readRange(const std::string &name, int64_t first, int64_t count, DType type,
                  void *out) const;
 
-  /// Lets go of what was read of the files (MappedFile::release).
+  /// Releases the memory of what was read of the files (MappedFile::release).
   void release() const;
 
   /// Errors, by name, unless the store holds exactly tensors of these names and shapes.
@@ -51,8 +51,9 @@ private:
   std::map<std::string, const StoredTensor *> byName;
 };
 
-/// Where to part tensors of these bytes, in their order, into files: the ends of the parts. A part
-/// has at most `shardBytes` bytes, but at least one tensor.
+/// Divides tensors of these sizes, in their order, into files. Returns for each file the index
+/// after its last tensor. A file has at most `shardBytes` bytes of tensors, but at least one
+/// tensor.
 std::vector<size_t> cutIntoShards(std::span<const int64_t> tensorBytes, int64_t shardBytes);
 
 /// How tensors are divided into files.
@@ -80,8 +81,8 @@ struct Shard {
   std::vector<Entry> tensors;
 };
 
-/// The index that lists them for other software: STEM.safetensors.index.json. One rank calls it.
-/// Its name is durable once the caller has synced the folder.
+/// Writes the index that lists the shards for other software: STEM.safetensors.index.json. One rank
+/// calls it. Its name is durable once the caller has synced the folder.
 void writeShardIndex(const std::string &directory, const std::string &stem,
                      const std::vector<Shard> &shards);
 

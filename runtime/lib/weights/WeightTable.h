@@ -1,4 +1,5 @@
-// The account of weights to start from: one row for each parameter and for each stored tensor.
+// A report on the weights from which a program starts: one row for each parameter and for each
+// stored tensor.
 #pragma once
 
 #include "base/weights/WeightSource.h"
