@@ -28,8 +28,8 @@ template <typename E> struct ForwardTensors {
   Accumulated<E> *lse;
 };
 
-/// The forward pass of one (outer, kv head) pair, for all its query heads. Tensors
-/// have elements of type E; the arithmetic is in T.
+/// The forward pass of one (outer, kv head) pair, for all its query heads. Tensors have elements of
+/// type E; the arithmetic is in T.
 template <typename E, typename Products> class ForwardHead {
   using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;

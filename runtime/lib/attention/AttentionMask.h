@@ -1,7 +1,6 @@
 // Which keys a query attends to: those that the causal mask, the window and the documents
-// (titan.attention) all allow.
-// Queries and keys are numbered on this rank, and their positions increase. A range of visible
-// positions is therefore a range of keys.
+// (titan.attention) all allow. Queries and keys are numbered on this rank, and their positions
+// increase. A range of visible positions is therefore a range of keys.
 #pragma once
 
 #include "titan/runtime/program.h"

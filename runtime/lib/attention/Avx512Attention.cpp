@@ -61,6 +61,7 @@ TITAN_INLINED void addStep(Sums<Vectors> &sums, const uint32_t *broadcast,
         sums[r][v] = Avx512::addProduct(sums[r][v], broadcast[r * Apart], lanes[i][v]);
 }
 
+/// Packed bf16 as pairs of consecutive k.
 const uint32_t *viewPairs(const uint16_t *packed) {
   return reinterpret_cast<const uint32_t *>(packed);
 }
@@ -75,7 +76,7 @@ const uint32_t *rowsAt(const uint16_t *packed, int64_t firstRow, int64_t panel) 
   return viewPairs(packed + firstRow / kUnitPanel * panel) + firstRow % kUnitPanel * kRowPairs;
 }
 
-/// Packs a block: up to 32 rows for each of up to 16 k-steps, the rest of it 0.
+/// Packs a block: 32 rows, of which missing ones are 0, for each of up to 16 k-steps.
 void packBlock(const Bfloat16Operand &from, int64_t firstRow, int64_t rows, int64_t firstK,
                int64_t kCount, uint16_t *to) {
   for (int64_t offset = 0; offset < kBlockRows; offset += 16)

@@ -87,8 +87,8 @@ protected:
       storeRows(lanes, depth, factor, to, at, rows);
   }
 
-  /// C[rows][lanes] += all rows of the operand, from element `firstK` on, times
-  /// rows[count][lanes], which are split into two bf16.
+  /// C[rows][lanes] += all rows of the operand, from element `firstK` on, times rows[count][lanes],
+  /// which are split into two bf16.
   void addWeighted(const PackedOperand &operand, int64_t head, int64_t firstK, const float *rows,
                    int64_t count, float *c) {
     unit.splitDepth(rows, count, weights);

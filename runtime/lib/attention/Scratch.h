@@ -12,6 +12,7 @@
 
 namespace titan::rt {
 
+/// The block of the calling thread.
 class Scratch {
 public:
   /// `blocks` holds `bytes` for each thread.

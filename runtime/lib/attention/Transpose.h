@@ -59,8 +59,7 @@ private:
       to[j] = row[j];
   }
 
-  /// In each square of 2 * Half rows on the diagonal, swaps the two off-diagonal squares of Half
-  /// rows.
+  /// Swaps the two off-diagonal quarters of each aligned square of 2 * Half rows and columns.
   template <int Half> TITAN_VECTOR_INLINE void swapQuarters() {
     swapQuarters<Half>(std::make_integer_sequence<int, size>());
   }

@@ -36,6 +36,7 @@ bool namesTexts(const std::string &path) {
   return fs::exists(path) && tokenFilePrefix(path) == path && !fs::exists(path + ".idx");
 }
 
+/// The folder of prepared tokens, by XDG_CACHE_HOME and HOME.
 fs::path cacheFolder() {
   if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && fs::path(cache).is_absolute())
     return fs::path(cache) / "titan-data";

@@ -64,6 +64,7 @@ std::vector<SettingText> collectSettings(const Options &options) {
   return texts;
 }
 
+/// Applies the configuration file and then the command line to the settings.
 void applySettings(Settings &settings, const Options &options) {
   if (!options.configFile.empty())
     for (const SettingText &text : readConfig(options.configFile))
@@ -154,6 +155,7 @@ std::string describeNodes(const Mesh &mesh, const LaunchInfo &launch) {
                      names.empty() ? "no axis" : names);
 }
 
+/// Prints the sizes, the memory and the settings of a run, for --dry-run.
 void describePlan(Executor &executor, const LaunchInfo &launch, const Settings &settings) {
   const Program &program = executor.program();
   const Arena &arena = executor.arena();

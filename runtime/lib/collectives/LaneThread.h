@@ -46,8 +46,8 @@ private:
   /// Returns the exception of a failed call, else null.
   std::exception_ptr perform(const CollectiveCall &call);
 
-  static constexpr size_t kSlots = 32;   // calls that may be started and not done
-  static constexpr size_t kBuffers = 64; // of a call for which a slot has space from the start
+  static constexpr size_t kSlots = 32;   // calls that have started and are not done
+  static constexpr size_t kBuffers = 64; // buffers of a call for which no allocation is needed
   std::array<CollectiveCall, kSlots> slots;
   Staging &staging;
   const int number;

@@ -11,6 +11,7 @@
 
 namespace titan::rt {
 
+/// A call has not returned in time.
 struct TimedOut : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

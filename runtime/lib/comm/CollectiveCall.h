@@ -10,6 +10,7 @@ namespace titan::rt {
 
 class Trace;
 
+/// The parameters of Group's functions; `op` is of reductions.
 struct CollectiveCall {
   enum Kind : uint8_t { AllGather, ReduceScatter, AllReduce, AllToAll, Permute } kind;
   Group *group;

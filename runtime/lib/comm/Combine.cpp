@@ -20,6 +20,7 @@ template <typename Sum, typename IsBetter> Sum selectExtreme(Sum a, Sum b, IsBet
   return isBetter(b, a) || b != b ? b : a;
 }
 
+/// sums[i] = sums[i] op terms[i].
 template <typename Sum, typename T>
 void combineInto(Sum *sums, const T *terms, int64_t count, Reduction op) {
   switch (op) {

@@ -110,8 +110,8 @@ public:
   /// their process.
   virtual void leave() {}
 
-  /// For transports with a queue. After makeNextAsync, the program's stream does not
-  /// wait for the next collective; it waits at `waitAsync` on the same channel.
+  /// For transports with a queue. After makeNextAsync, the program's stream does not wait for the
+  /// next collective; it waits at `waitAsync` on the same channel.
   virtual void makeNextAsync(int /*channel*/) {}
   virtual void waitAsync(int /*channel*/) {}
 

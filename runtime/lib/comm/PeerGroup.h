@@ -20,8 +20,8 @@
 // IEEE TPDS 8, 1997, section 3); all members then reduce the gathered terms. In a chain, each
 // member adds its terms to the sums of the previous member and passes them on, segment by segment.
 // The last member has the results and sends them back along the chain, or to their owners. Sums of
-// bf16 travel in float, which doubles their bytes. An all-to-all has no pattern with
-// fewer bytes, and a permute has one partner.
+// bf16 travel in float, which doubles their bytes. An all-to-all has no pattern with fewer bytes,
+// and a permute has one partner.
 //
 // Messages carry the hash of their call's signature (CallSignature.h), so that a message of one
 // call is never received for another.

@@ -28,6 +28,7 @@ struct RankRecord {
 /// Encodes a record for the store: one line per value, and the rank.
 std::string encodeRecord(int rank, const RankRecord &record);
 
+/// A record that a rank has published.
 struct ReceivedRecord {
   int rank;
   RankRecord record;

@@ -146,8 +146,8 @@ private:
     keys = c10::make_intrusive<c10d::PrefixStore>(getKeyPrefix(), openStore(host, tcp, deadline));
   }
 
-  /// An agent keeps its store when it restarts the workers, so the prefix hides keys of
-  /// earlier starts.
+  /// An agent keeps its store when it restarts the workers, so the prefix hides keys of earlier
+  /// starts.
   static std::string getKeyPrefix() {
     const char *restart = std::getenv("TORCHELASTIC_RESTART_COUNT");
     return fmt::format("titan/{}", restart ? restart : "0");

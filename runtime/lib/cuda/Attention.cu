@@ -202,8 +202,8 @@ template <typename E> struct BackwardTensors {
   const Accumulated<E> *lse, *lseCotangent;
 };
 
-/// The probability `p` of a query and a key, and the cotangent of their product q . k:
-/// p (dout . v - dout . out + dl) times the slope of the score, with dl the cotangent of lse.
+/// The probability `p` of a query and a key, and the cotangent of their product q . k: p (dout . v
+/// - dout . out + dl) times the slope of the score, with dl the cotangent of lse.
 template <typename E>
 __device__ Accumulated<E> pairGradient(const BackwardTensors<E> &c, const AttentionShape &s,
                                        const Row &row, const Row &keyRow, int64_t key,

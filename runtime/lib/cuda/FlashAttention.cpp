@@ -121,6 +121,7 @@ private:
   c10::cuda::CUDAStreamGuard current;
 };
 
+/// Calls body(Call) on the stream. Throws Fault with the source line if LibTorch fails.
 template <typename Body> void callLibTorch(cudaStream_t stream, const char *location, Body body) {
   try {
     body(Call(stream));

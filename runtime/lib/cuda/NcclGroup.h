@@ -14,6 +14,7 @@
 
 namespace titan::rt {
 
+/// A group whose collectives are queued on a device.
 class DeviceGroup : public Group {
 public:
   using Group::Group;

@@ -44,8 +44,8 @@ public:
 
 private:
   [[noreturn]] void refuse(int64_t token, int64_t position) const {
-    throw UserError(fmt::format("'{}' holds the token {} at position {}, {}", path, token,
-                                position, reasonAgainst(token)));
+    throw UserError(fmt::format("'{}' holds the token {} at position {}, {}", path, token, position,
+                                reasonAgainst(token)));
   }
 
   std::string reasonAgainst(int64_t token) const {
@@ -73,6 +73,7 @@ private:
 /// reveals a wrong vocabulary. A single bad token after them is found when it is read.
 constexpr int64_t scannedTokens = int64_t(1) << 30;
 
+/// Reads the first tokens, which checks them.
 void scanTokens(const TokenStream &stream) {
   std::vector<int64_t> buffer(1 << 16);
   const int64_t end = std::min(stream.size(), scannedTokens);
@@ -80,6 +81,7 @@ void scanTokens(const TokenStream &stream) {
     stream.read(start, std::min<int64_t>(buffer.size(), end - start), buffer.data());
 }
 
+/// The tokens of a file, each below `vocabulary`.
 std::unique_ptr<TokenStream> openBounded(const std::string &format, const std::string &path,
                                          int64_t vocabulary) {
   auto stream = openTokens(format, path);
@@ -110,6 +112,7 @@ std::unique_ptr<SampleSet> openTokenSamples(const Program &program, const DataSe
                                         program.positions, inputs);
 }
 
+/// Whether there is a file or folder, or indexed tokens with this prefix.
 bool exists(const std::string &path) {
   return fs::exists(path) || fs::exists(tokenFilePrefix(path) + ".idx");
 }
@@ -156,6 +159,7 @@ DataSettings withPath(const std::string &path, DataSettings data) {
   return data;
 }
 
+/// The data sets that the path names.
 std::vector<DataPath> readPaths(const DataSettings &data) {
   const auto [paths, mistake] = parseDataPaths(data.path);
   if (!mistake.empty())
@@ -169,12 +173,12 @@ std::vector<DataPath> readPaths(const DataSettings &data) {
 
 } // namespace
 
-DataSettings trainingData(const Settings &settings) {
+DataSettings getTrainingSettings(const Settings &settings) {
   return {settings.text("data.path", ""), settings.text("data.format", "text"),
           settings.text("data.packing", "none") == "documents"};
 }
 
-DataSettings evaluationData(const Settings &settings) {
+DataSettings getEvaluationSettings(const Settings &settings) {
   const std::string format = settings.resolveAuto("eval.data.format", "data.format", "text"),
                     packing = settings.resolveAuto("eval.data.packing", "data.packing", "none");
   return {settings.text("eval.data.path", ""), format,

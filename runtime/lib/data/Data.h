@@ -20,8 +20,8 @@ struct DataSettings {
 };
 
 /// The settings of the data to train on, and of those to evaluate on.
-DataSettings trainingData(const Settings &settings);
-DataSettings evaluationData(const Settings &settings);
+DataSettings getTrainingSettings(const Settings &settings);
+DataSettings getEvaluationSettings(const Settings &settings);
 
 /// The data to train on: samples with these inputs of the program, of arrays (ArraySamples), or of
 /// tokens in samples of the program's sequence length (TokenSamples, PackedSamples), in an order by
@@ -30,6 +30,7 @@ DataSettings evaluationData(const Settings &settings);
 DataSource openTrainingData(const Program &program, const std::vector<InputSpec> &inputs,
                             const DataSettings &data, uint64_t seed);
 
+/// A data set to evaluate on.
 struct EvaluationSet {
   std::string name; ///< empty: the only one
   std::string path;

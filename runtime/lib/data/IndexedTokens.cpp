@@ -64,6 +64,7 @@ private:
   TokenIndex tokenIndex;
 };
 
+/// Reads the index, and checks it against the tokens. Throws UserError.
 TokenIndex checkIndex(const std::string &prefix) {
   const MappedFile tokens(prefix + ".bin"), index(prefix + ".idx");
   return readTokenIndex(index.bytes(), tokens.bytes().size(), prefix);

@@ -11,6 +11,7 @@
 
 namespace titan::rt {
 
+/// An input of a program: what feeds it, and its element type.
 struct TokenInput {
   Feed feed;
   DType type;

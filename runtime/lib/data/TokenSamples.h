@@ -2,8 +2,7 @@
 // of the S tokens of a sample.
 //
 // Sample w covers the S + 1 tokens [w * S, w * S + S]. `tokens` are the first S and `labels` the
-// last S, so label t is the token after token t. Consecutive samples have one token in
-// common.
+// last S, so label t is the token after token t. Consecutive samples have one token in common.
 #pragma once
 
 #include "LabelWeights.h"

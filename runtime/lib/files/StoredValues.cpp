@@ -10,6 +10,7 @@ namespace titan::rt {
 
 namespace {
 
+/// IEEE 754 binary16 to float.
 float fromHalf(uint16_t bits) {
   uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
   uint32_t exponent = bits >> 10 & 0x1f, mantissa = bits & 0x3ff;
@@ -23,7 +24,7 @@ float fromHalf(uint16_t bits) {
   return value;
 }
 
-/// Rounds to nearest even; numbers beyond the range become infinite.
+/// Float to IEEE 754 binary16. Rounds to nearest even; numbers beyond the range become infinite.
 uint16_t toHalf(float value) {
   uint32_t word;
   std::memcpy(&word, &value, sizeof(word));
@@ -44,6 +45,7 @@ uint16_t toHalf(float value) {
   return static_cast<uint16_t>(sign | std::min(rounded >> 13, halfInfinity));
 }
 
+/// Converts `count` consecutive elements, which may be unaligned.
 template <typename From, typename To, typename Convert>
 void convertRun(const std::byte *from, int64_t count, To *to, Convert convert) {
   for (int64_t i = 0; i < count; ++i) {

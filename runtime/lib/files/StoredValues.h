@@ -1,6 +1,5 @@
 // Conversions between numbers in files and numbers of a program. Stored types have the names of the
-// safetensors format
-// ("F32", "BF16", "U8", ...).
+// safetensors format ("F32", "BF16", "U8", ...).
 #pragma once
 
 #include "base/data/DType.h"

@@ -13,7 +13,7 @@ constexpr int64_t kChunk = 5;
 int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
-int64_t quotient(int64_t a, int64_t b) {
+int64_t quotientUp(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
@@ -42,7 +42,7 @@ struct PendingStore {
 } // namespace
 
 int64_t panelElements(int64_t depth) {
-  return quotient(depth, kPanel) * kTerms<float> * kStepElements;
+  return quotientUp(depth, kPanel) * kTerms<float> * kStepElements;
 }
 
 void packLeft(const FloatOperand &from, const Slice &operandSlice, uint16_t *to) {
@@ -57,8 +57,8 @@ void packRight(const FloatOperand &from, const Slice &operandSlice, uint16_t *to
 
 void multiplyPanels(const uint16_t *a, const uint16_t *b, const Extents &e, bool accumulate,
                     float *c, int64_t ldc) {
-  const int64_t panel = panelElements(e.k), steps = quotient(e.k, kPanel);
-  const int64_t chunks = quotient(steps, kChunk);
+  const int64_t panel = panelElements(e.k), steps = quotientUp(e.k, kPanel);
+  const int64_t chunks = quotientUp(steps, kChunk);
   alignas(64) float finished[kBlockElements];
   PendingStore pending{};
   _tile_loadconfig(&kAllFull);

@@ -15,23 +15,23 @@ constexpr int64_t kMaxPanels = 16; // of either operand
 int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
-int64_t quotient(int64_t a, int64_t b) {
+int64_t quotientUp(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
 /// Division of k into chunks of equal numbers of k-steps.
 struct Depth {
   explicit Depth(int64_t k)
-      : k(k), chunks(quotient(k > 0 ? k : 1, kChunk * kPanel)),
-        chunkDepth(quotient(quotient(k, kPanel), chunks) * kPanel) {}
+      : k(k), chunks(quotientUp(k > 0 ? k : 1, kChunk * kPanel)),
+        chunkDepth(quotientUp(quotientUp(k, kPanel), chunks) * kPanel) {}
   int64_t begin(int64_t chunk) const { return least(k, chunk * chunkDepth); }
   int64_t size(int64_t chunk) const { return begin(chunk + 1) - begin(chunk); }
-  int64_t steps(int64_t chunk) const { return quotient(size(chunk), kPanel); }
+  int64_t steps(int64_t chunk) const { return quotientUp(size(chunk), kPanel); }
   int64_t k, chunks, chunkDepth;
 };
 
 int64_t countPanels(int64_t rows) {
-  return least(quotient(rows, kPanel), kMaxPanels);
+  return least(quotientUp(rows, kPanel), kMaxPanels);
 }
 
 /// Elements of the scratch regions.
@@ -96,7 +96,7 @@ private:
     const int64_t begin = depth.begin(chunk), size = depth.size(chunk), steps = depth.steps(chunk);
     packPanels<true>(a, row, rows, begin, size, packedA);
     packPanels<false>(b, column, columns, begin, size, packedB);
-    const int64_t panelsA = quotient(rows, kPanel), panelsB = quotient(columns, kPanel);
+    const int64_t panelsA = quotientUp(rows, kPanel), panelsB = quotientUp(columns, kPanel);
     const bool isLast = chunk + 1 == depth.chunks;
     for (int64_t i = 0; i < panelsA; ++i)
       for (int64_t j = 0; j < panelsB; ++j) { // along rows of C, which span few pages

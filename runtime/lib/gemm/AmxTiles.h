@@ -28,6 +28,7 @@ constexpr int64_t kStepElements = 2 * kTileElements;   // per bf16 term of a pan
 template <typename E> constexpr int64_t kTerms = 1;
 template <> inline constexpr int64_t kTerms<float> = 3;
 
+/// The operand of LDTILECFG: eight tiles of 16 rows of 64 bytes.
 struct alignas(64) TileConfig {
   uint8_t palette = 1, startRow = 0, reserved[14] = {};
   uint16_t bytesPerRow[16] = {64, 64, 64, 64, 64, 64, 64, 64};

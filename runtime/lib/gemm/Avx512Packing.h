@@ -1,7 +1,6 @@
 // Loads, transposition and splitting into bf16 terms of blocks of 16 x 16 32-bit elements in
-// registers: floats, or pairs of bf16 with consecutive k.
-// Include this header only in translation units that are compiled for AVX-512 and run where the
-// processor has it.
+// registers: floats, or pairs of bf16 with consecutive k. Include this header only in translation
+// units that are compiled for AVX-512 and run where the processor has it.
 #pragma once
 
 #include "Inlined.h"

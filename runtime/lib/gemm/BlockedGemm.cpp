@@ -46,8 +46,8 @@ public:
   /// Computes the product. The loop over blocks of k is the outermost if C holds partial sums, and
   /// the innermost if the sums of a block of C hold them.
   void run(Team team) const {
-    Packed *const packBuffer = takePackBuffer(); // also by a thread that finds no tile left: it
-                                                 // then need not allocate later
+    // Also by a thread that finds no tile left: it then need not allocate in a later product.
+    Packed *const packBuffer = takePackBuffer();
     for (int64_t outerDepth = 0; outerDepth < (hasSums() ? 1 : depth.blocks); ++outerDepth)
       for (int64_t row = 0; row < rows.blocks; ++row)
         for (int64_t column = 0; column < columns.blocks; ++column)

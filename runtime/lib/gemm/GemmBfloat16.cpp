@@ -33,6 +33,7 @@ Backend chooseBackend() {
   return wideningVectors() && !isBlasForced() ? Backend::WidenWhilePacking : Backend::WidenFirst;
 }
 
+/// The backend of all products of this process.
 Backend backend() {
   static const Backend chosen = chooseBackend();
   return chosen;
@@ -97,6 +98,7 @@ const float *widen(const Matrix &matrix, ThreadScratch &scratch) {
   return wide;
 }
 
+/// The scratch of widen().
 size_t sizeWidened(const Matrix &matrix) {
   return ThreadScratch::roundUp(static_cast<size_t>(matrix.rows * matrix.columns) * sizeof(float));
 }
@@ -152,6 +154,7 @@ Bfloat16Operand makeOperand(const Matrix &matrix, bool isKContiguous) {
   return {reinterpret_cast<const uint16_t *>(matrix.data), matrix.ld, isKContiguous};
 }
 
+/// On AMX tiles: threads divide C into a grid of tiles.
 template <typename To> void computeOnTiles(const Product &p, bool accumulate, To *c, int64_t ldc) {
   const bool isShared = !omp_in_parallel() && p.m * p.n * p.k >= int64_t{1} << 18;
   const Grid grid(p.m, p.n, tileCount(p.m * p.n, isShared ? omp_get_max_threads() : 1));
@@ -172,8 +175,8 @@ template <typename To> void computeOnTiles(const Product &p, bool accumulate, To
     return makeTile(0, takeScratch());
 #pragma omp parallel
   {
-    std::byte *scratch =
-        takeScratch(); // also by a thread that finds no tile left: it then need not allocate later
+    // Also by a thread that finds no tile left: it then need not allocate in a later product.
+    std::byte *scratch = takeScratch();
 #pragma omp for schedule(dynamic)
     for (int64_t index = 0; index < grid.tiles; ++index)
       makeTile(index, scratch);

@@ -80,8 +80,8 @@ private:
   Executor *executor;
   std::string function;
   const Tensor *tokens, *logits;
-  Axis texts, rows, columns;
-  int64_t length = 0;
+  Axis texts, rows, columns; ///< of the logits: texts, positions and tokens of the vocabulary
+  int64_t length = 0;        ///< positions of `tokens`
 };
 
 } // namespace titan::rt

@@ -33,6 +33,7 @@ const char *getName(int signal) {
   }
 }
 
+/// Reports to the console, to torchrun's file and to the exit hook.
 void reportEnd(int exitStatus, const SafeText &message) {
   SafeText console;
   console << "error: " << message << "\n";

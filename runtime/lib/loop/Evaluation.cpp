@@ -22,7 +22,7 @@ constexpr const char *function = "eval";
 std::vector<EvaluationSet> openSets(Executor &executor, const Settings &settings) {
   std::vector<EvaluationSet> sets;
   executor.world().runCollectively([&] {
-    const DataSettings from = evaluationData(settings);
+    const DataSettings from = getEvaluationSettings(settings);
     if (from.path.empty())
       throw UserError("the run has no evaluation data: pass --data FILE");
     const Program &program = executor.program();

@@ -10,6 +10,7 @@
 
 namespace titan::rt {
 
+/// The setting `on_nonfinite`.
 enum class OnNonFinite {
   Stop, ///< the run ends with the exit status of NotFinite
   Skip, ///< the program skips the update of the step

@@ -93,7 +93,7 @@ public:
 
 private:
   void openSets() {
-    const DataSettings from = trainingData(settings);
+    const DataSettings from = getTrainingSettings(settings);
     executor.world().runCollectively([&] {
       if (from.path.empty())
         throw UserError("the run has no training data: pass --data FILE");

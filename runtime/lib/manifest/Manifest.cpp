@@ -120,6 +120,7 @@ std::vector<int64_t> listSteps(const std::string &runDirectory) {
   return steps;
 }
 
+/// False for an unreadable checkpoint.
 static bool isFiniteCheckpoint(const std::string &directory) {
   try {
     return readManifest(directory).isFinite;

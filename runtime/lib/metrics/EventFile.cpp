@@ -57,6 +57,7 @@ private:
   std::string bytes;
 };
 
+/// The lowest `count` bytes of a number.
 std::string littleEndian(uint64_t value, int count) {
   std::string bytes;
   for (int i = 0; i < count; ++i)

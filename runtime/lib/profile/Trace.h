@@ -1,9 +1,9 @@
 // A profile of some steps, by source line and operation, in Chrome's trace format (for Perfetto and
 // chrome://tracing). The emitted program marks the start of each operation (program.h, `trace`); a
 // span ends at the next mark. Memory is reserved in advance, so a mark costs one clock read. The
-// threads that communicate have separate lanes, which show the overlap. On devices, a mark
-// waits for earlier work: spans show the time of each operation, but the step is slower than
-// without a profile.
+// threads that communicate have separate lanes, which show the overlap. On devices, a mark waits
+// for earlier work: spans show the time of each operation, but the step is slower than without a
+// profile.
 #pragma once
 
 #include "device/Device.h"

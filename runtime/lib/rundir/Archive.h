@@ -1,7 +1,6 @@
 // Archives or removes results that a run no longer uses: old, skipped or superseded checkpoints,
 // and the results of a replaced run. Only old checkpoints are deleted; everything else moves to
-// OUT/replaced. Rank 0 calls these
-// functions.
+// OUT/replaced. Rank 0 calls these functions.
 #pragma once
 
 #include <cstdint>

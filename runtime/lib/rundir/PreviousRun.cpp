@@ -36,6 +36,7 @@ int64_t readSaveInterval(const fs::path &config) {
   return 0;
 }
 
+/// The step of a row; 0 if the line is not a row.
 int64_t readRowStep(std::string_view line) {
   auto row = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
   bool hasStep = row.is_object() && row.contains("step") && row["step"].is_number_integer();

@@ -34,6 +34,7 @@ std::vector<std::string> splitList(const std::string &list) {
   return elements;
 }
 
+/// Whether two texts have the same value, such as 0.1 and 1e-1.
 bool sameValue(const std::string &a, const std::string &b) {
   if (isList(a) && isList(b)) {
     std::vector<std::string> x = splitList(a), y = splitList(b);
@@ -52,6 +53,7 @@ std::string forShell(const std::string &word) {
   return isPlain ? word : "'" + word + "'";
 }
 
+/// A help text with the command that compiles the program with this setting.
 std::string rebuildHelp(const SettingText &text) {
   // The compiler requires quotes around text, like its language.
   const bool isName = namesFile(text.path) && text.value.rfind('"', 0) != 0;

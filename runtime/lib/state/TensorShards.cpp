@@ -9,6 +9,7 @@ namespace titan::rt {
 
 namespace {
 
+/// The division of a dimension by its axes, outer to inner, with the coordinates of a rank.
 std::vector<ShardLevel> getLevels(const std::vector<int> &axes, int headTailAxis,
                                   std::span<const int64_t> degree,
                                   std::span<const int64_t> coordinate) {

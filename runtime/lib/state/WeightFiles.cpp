@@ -127,6 +127,8 @@ void collect(Executor &executor, const TargetTensor &target, std::vector<int64_t
                                             Reduction::Sum, {"collecting weights", ""});
 }
 
+/// Collects the tensors one after another on the first rank, which writes them to a file.
+/// Collective.
 void writeTargets(Executor &executor, const std::string &path,
                   std::span<const TargetTensor> targets,
                   const std::map<std::string, std::string> &metadata) {

@@ -8,6 +8,7 @@
 
 namespace titan::rt {
 
+/// What loadStartingWeights has read.
 struct ReadWeights {
   std::vector<WeightRow> rows; ///< of all parameters and tensors
   /// The element types of tensors with the names of the weight map, by these names.

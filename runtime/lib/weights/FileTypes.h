@@ -11,6 +11,7 @@
 
 namespace titan::rt {
 
+/// The element types that differ from those of the program.
 struct FileTypes {
   std::map<std::string, std::string> known = {}; ///< by the name of the tensor
   std::string others = {};                       ///< of other tensors; empty: those of the program

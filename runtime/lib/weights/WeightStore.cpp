@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The files of the weights that the path names.
 std::vector<std::string> filesUnder(const std::string &path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored))

@@ -1,7 +1,7 @@
 // bf16 storage: the upper half of a float, with 8 significant bits. It converts to float for
 // arithmetic and rounds to nearest even on store; it defines no arithmetic. The conversions are
-// integer operations that compilers vectorise, on CPUs and on devices. The bytes equal
-// safetensors' BF16, LibTorch's BFloat16 and CUDA's __nv_bfloat16.
+// integer operations that compilers vectorise, on CPUs and on devices. The bytes equal safetensors'
+// BF16, LibTorch's BFloat16 and CUDA's __nv_bfloat16.
 #pragma once
 
 #include <cstdint>

@@ -66,6 +66,7 @@ template <typename Kernel> void launchRows(Context &ctx, int64_t count, Kernel k
         count, kernel);
 }
 
+/// Combinations of two values for reduceBlock.
 struct Plus {
   template <typename T> __device__ static T combine(T a, T b) { return a + b; }
 };

@@ -338,6 +338,7 @@ void attentionGrad(Context &, const bf16 *dOut, const bf16 *q, const bf16 *k, co
 /// [outer, d, inner], and d is the local size of the sharded dimension. `elements` counts those of
 /// one rank.
 enum class Reduction : uint8_t { Sum, Max, Min };
+/// Mesh axes by their indices; the array must outlive the call.
 struct GroupRef {
   const int *axes;
   int count;
