@@ -28,7 +28,7 @@ void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifes
 /// Loads the checkpoint to resume from. `choice` is a checkpoint's directory, `none`, or `auto`:
 /// the latest undamaged checkpoint with a finite loss, if any. Prints the choice and the skipped
 /// checkpoints. Throws UserError for a damaged checkpoint that `choice` names. Returns its
-/// manifest, or nothing if the run starts anew.
+/// manifest, or nothing if the run starts without a checkpoint.
 std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDirectory,
                                    const std::string &choice);
 

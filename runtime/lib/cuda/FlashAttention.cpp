@@ -161,7 +161,7 @@ std::optional<FlashMask> describeMask(const AttentionShape &s) {
   const int64_t begin = queries.start - keys.start, end = begin + s.queries;
   if (queries.intervalCount() > 1 || begin < 0 || end > s.keys)
     return std::nullopt;
-  // Keys behind the last visible one are left out, since the last key determines the alignment.
+  // Keys after the last visible one are omitted, since the last key determines the alignment.
   const int64_t ahead = s.causal ? 0 : s.window - 1;
   const int64_t visible = std::min(s.keys, end + ahead), shift = visible - end;
   return FlashMask{visible, s.window ? s.window - 1 + shift : -1, ahead - shift};

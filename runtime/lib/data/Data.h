@@ -37,7 +37,7 @@ struct EvaluationSet {
   DataSource data; ///< in the order of the file
 };
 
-/// The sets to evaluate on, with the inputs of `@eval`, opened and checked likewise.
+/// The sets to evaluate on, with the inputs of `@eval`, opened and checked as training data are.
 std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data);
 
 /// Tells the user how a program gets one of the inputs `names`, which it lacks: by a rebuild with

@@ -3,9 +3,9 @@
 // suffices to resume.
 //
 // Set 0 takes sample g if floor(g w) grows there, where w is its fraction of all weights. The other
-// sets divide the remaining samples, numbered from 0, in the same way. So each
-// set has its fraction of the first g samples, up to one rounding per set; the order within a set
-// alone is random. Fractions are multiples of 2^-32, so that the arithmetic is exact.
+// sets divide the remaining samples, numbered from 0, in the same way. So each set has its fraction
+// of the first g samples, up to one rounding per set. Only the order within a set is random.
+// Fractions are multiples of 2^-32, so that the arithmetic is exact.
 #pragma once
 
 #include <cstddef>

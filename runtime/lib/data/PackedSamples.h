@@ -4,7 +4,7 @@
 // A document of L tokens takes L - 1 slots of a sample, one for each token that has a label. A
 // longer document than a sample is cut into segments of S slots and a rest, which count as
 // documents. Documents fill packs in the order of the stream; a pack ends before the first that
-// does not fit. Slots behind the last document have token, label and weight 0.
+// does not fit. Slots after the last document have token, label and weight 0.
 #pragma once
 
 #include "LabelWeights.h"

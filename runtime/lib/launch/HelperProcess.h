@@ -20,7 +20,7 @@ public:
   /// Sends a line and waits for the answer. Throws Fault if the helper has ended or does not answer
   /// within the timeout.
   std::string ask(const std::string &line);
-  /// Waits for a line that the helper writes by itself.
+  /// Waits for a line that the helper writes without a question.
   std::string read();
 
 private:

@@ -69,7 +69,7 @@ Row makeRow(const EvaluationResult &result, int digits) {
   return row;
 }
 
-/// Columns are aligned; the last one has no blanks behind it.
+/// The rows as lines with aligned columns, without blanks at their ends.
 std::string aligned(const std::vector<Row> &rows) {
   std::vector<size_t> widths(rows[0].size());
   for (const Row &row : rows)

@@ -43,7 +43,7 @@ private:
   Executor &executor;
   TrainStep &trainStep;
   int64_t last, firstStep = 0, rowStep = 0;
-  std::optional<double> peakTflops; // of one rank's device
+  std::optional<double> peakTflops; // of one rank's device; empty: unknown
   Clock::time_point beginning, rowTime;
   double readingSeconds = 0;
 };

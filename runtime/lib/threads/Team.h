@@ -10,8 +10,8 @@
 namespace titan::rt {
 
 /// Work stealing: each round assigns a contiguous range of items to each thread. A thread takes
-/// items from the front of its own range, then from the back of other ranges. So a slow or late
-/// thread delays the others only briefly. A state with an older round number is an untouched range.
+/// items from the front of its range, then from the back of other ranges. So a slow or late thread
+/// delays the others only briefly. A state with an older round number is an untouched range.
 class WorkQueues {
 public:
   static constexpr int64_t kMaxRanges = 64, kMaxItems = int64_t{1} << 20; // per round

@@ -25,7 +25,8 @@ struct WeightRow {
   std::string reason;    ///< for all outcomes but Loaded
 };
 
-/// Short sentences: how many tensors of each source were read, and by name what was not.
+/// Short sentences: how many tensors of each source were read, and the names of unread tensors and
+/// of parameters without stored values.
 std::vector<std::string> summarise(std::span<const WeightRow> rows,
                                    std::span<const WeightSource> sources);
 
