@@ -8,7 +8,7 @@ namespace titan::syntax {
 using Parser = TitanParser;
 
 /// The text from one token to another, inclusive, on one line.
-std::string Recovery::between(size_t first, size_t last) const {
+std::string Recovery::textBetween(size_t first, size_t last) const {
   std::string out;
   for (size_t i = first; i <= last; ++i) {
     const Token &token = prepared.tokens[i];
@@ -38,19 +38,19 @@ bool Recovery::addBracesHint(Diagnostic &diagnostic, size_t index,
       !expected.rules.count(Parser::RuleSettings) ||
       !(isTrain || prepared.tokens[start].is(Parser::MODEL)))
     return false;
-  const std::string head = between(start, index - 1);
-  size_t behind = open.partner + 1, end = behind; // `on MAP`
+  const std::string head = textBetween(start, index - 1);
+  size_t behind = open.partner + 1, end = behind; // the tokens of `on MAP`
   while (!prepared.tokens[end].isOneOf(Parser::LBRACE, Parser::NEWLINE, Parser::SEMI,
                                        Token::endOfFile))
     ++end;
-  std::string rest = end > behind ? " " + between(behind, end - 1) : "";
+  std::string rest = end > behind ? " " + textBetween(behind, end - 1) : "";
   if (open.partner == index + 1) {
     diagnostic.help("remove the parentheses: `" + head + rest + "`");
     return true;
   }
   bool named = prepared.tokens[index + 2].is(Parser::ASSIGN);
-  std::string arguments = named ? between(index + 1, open.partner - 1)
-                                : "NAME = " + between(index + 1, open.partner - 1);
+  std::string arguments = named ? textBetween(index + 1, open.partner - 1)
+                                : "NAME = " + textBetween(index + 1, open.partner - 1);
   if (isTrain && isRun(text(index - 1)))
     rest += prepared.tokens[end - 1].is(Parser::WITH) ? "" : " with";
   else if (isTrain)

@@ -17,25 +17,25 @@ ExprPtr Builder::buildCall(P::NameOrCallContext &context) {
   }
   auto made = std::make_unique<CallExpr>(at(context));
   made->callee = path(*context.path());
-  bool mayGoOn = false;
+  bool mayAddDim = false;
   for (P::ArgumentContext *argument : context.arguments()->argument()) {
     Arg arg = buildArg(*argument);
     bool isBare = argument->getStart()->getType() == P::IDENT && isBareDim(arg);
-    if (mayGoOn && isBare) {
-      append(made->args.back(), std::move(arg));
+    if (mayAddDim && isBare) {
+      appendDim(made->args.back(), std::move(arg));
     } else {
       auto *dims = dynamic_cast<P::DimArgumentContext *>(argument);
-      mayGoOn = dims && !dims->dimsArgument()->LPAREN();
+      mayAddDim = dims && !dims->dimsArgument()->LPAREN();
       made->args.push_back(std::move(arg));
     }
-    mayGoOn &= made->args.back().dims && made->args.back().dims->to.empty();
+    mayAddDim &= made->args.back().dims && made->args.back().dims->to.empty();
   }
   checkOrder(made->args);
   return made;
 }
 
-/// Adds a further dimension of `over a`.
-void Builder::append(Arg &dims, Arg more) const {
+/// Adds the dimension of `more` to an argument `over a`.
+void Builder::appendDim(Arg &dims, Arg more) const {
   if (more.dims) {
     dims.dims->from.push_back(more.dims->from.front());
     dims.dims->to = std::move(more.dims->to);

@@ -5,7 +5,7 @@ namespace titan::syntax {
 
 DeclPtr Builder::buildConfig(P::ConfigDeclContext &context) {
   auto made = std::make_unique<ConfigDecl>(at(context));
-  made->name = context.STRING() ? quoted(*context.STRING()) : name(*context.newName());
+  made->name = context.STRING() ? unquote(*context.STRING()) : name(*context.newName());
   if (context.modelName())
     made->model = path(*context.modelName()->path());
   for (P::SectionNameContext *section : context.sectionName())

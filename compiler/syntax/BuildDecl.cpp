@@ -20,9 +20,9 @@ DeclPtr Builder::buildDecl(P::DeclarationContext &context) {
   if (P::FnDeclContext *decl = context.fnDecl())
     return buildFn(*decl);
   if (P::OptimizerDeclContext *decl = context.optimizerDecl())
-    return buildChosen<OptimizerDecl>(*decl);
+    return buildOptimizerOrSchedule<OptimizerDecl>(*decl);
   if (P::ScheduleDeclContext *decl = context.scheduleDecl())
-    return buildChosen<ScheduleDecl>(*decl);
+    return buildOptimizerOrSchedule<ScheduleDecl>(*decl);
   if (P::DataDeclContext *decl = context.dataDecl())
     return buildData(*decl);
   if (P::ParallelDeclContext *decl = context.parallelDecl())
@@ -42,7 +42,7 @@ DeclPtr Builder::buildImport(P::ImportDeclContext &context) {
     if (item->moduleName())
       import.path = path(*item->moduleName()->path());
     else
-      import.file = quoted(*item->STRING());
+      import.file = unquote(*item->STRING());
     if (item->newName())
       import.alias = name(*item->newName());
     made->items.push_back(std::move(import));
@@ -103,8 +103,8 @@ DeclPtr Builder::buildFn(P::FnDeclContext &context) {
   return made;
 }
 
-/// An optimizer or a schedule.
-template <typename Made, typename Context> DeclPtr Builder::buildChosen(Context &context) {
+template <typename Made, typename Context>
+DeclPtr Builder::buildOptimizerOrSchedule(Context &context) {
   if (context.formals()->exception)
     return nullptr;
   auto made = std::make_unique<Made>(at(context));
@@ -157,10 +157,10 @@ DeclPtr Builder::buildParallel(P::ParallelDeclContext &context) {
   return made;
 }
 
-AxisUse Builder::buildUse(P::SplitsContext *splits, P::StoresContext *stores, Location &all) {
+AxisUse Builder::buildUse(P::SplitsContext *splits, P::StoresContext *stores, Location &location) {
   AxisUse use;
   if (splits) {
-    all = sources.cover(all, at(*splits));
+    location = sources.cover(location, at(*splits));
     use.splits.emplace();
     if (splits->dimNames())
       use.splits = paths(*splits->dimNames());
@@ -168,7 +168,7 @@ AxisUse Builder::buildUse(P::SplitsContext *splits, P::StoresContext *stores, Lo
       use.fallbackSplits = paths(*splits->elseDims()->dimNames());
   }
   if (stores) {
-    all = sources.cover(all, at(*stores));
+    location = sources.cover(location, at(*stores));
     use.stores = names(stores->storedKind());
   }
   return use;
@@ -199,7 +199,7 @@ NodesDecl Builder::buildNodes(P::AxisContext &context) {
 OverrideDecl Builder::buildOverrides(P::AxisContext &context) {
   OverrideDecl made;
   made.kind = name(*context.newAxis());
-  made.pattern = quoted(*context.STRING());
+  made.pattern = unquote(*context.STRING());
   for (P::OverrideLineContext *line : context.overrides()->overrideLine()) {
     if (line->exception)
       continue;

@@ -186,7 +186,7 @@ ExprPtr Builder::buildPrimary(P::PrimaryContext &context) {
     return buildFloat(*number->FLOAT());
   if (auto *string = dynamic_cast<P::StringContext *>(&context)) {
     auto made = std::make_unique<StringExpr>(at(context));
-    made->value = quoted(*string->STRING()).text;
+    made->value = unquote(*string->STRING()).text;
     return made;
   }
   if (auto *boolean = dynamic_cast<P::BoolContext *>(&context)) {

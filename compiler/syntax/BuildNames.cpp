@@ -45,7 +45,7 @@ std::vector<Path> Builder::paths(P::DimNamesContext &context) const {
   return made;
 }
 
-Name Builder::quoted(antlr4::tree::TerminalNode &string) {
+Name Builder::unquote(antlr4::tree::TerminalNode &string) {
   Location location = at(string);
   return {unescape(sources.text(location), location), location};
 }

@@ -47,7 +47,7 @@ Setting Builder::buildSetting(P::SettingContext &context) {
   setting.path = {names(key.word()), at(key)};
   setting.loc = setting.path.loc;
   if (context.STRING()) {
-    setting.label = quoted(*context.STRING());
+    setting.label = unquote(*context.STRING());
     setting.loc = sources.cover(setting.loc, setting.label->loc);
   }
   if (context.expr()) {

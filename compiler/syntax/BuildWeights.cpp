@@ -1,4 +1,4 @@
-// Declarations of the weights of other software.
+// Builds declarations of the weights of other software from the parse tree.
 #include "compiler/syntax/Builder.h"
 
 namespace titan::syntax {
@@ -15,7 +15,7 @@ bool Builder::checkWord(P::SoleWordContext &word, const char *expected) {
 
 DeclPtr Builder::buildWeights(P::WeightsDeclContext &context) {
   auto made = std::make_unique<WeightsDecl>(at(context));
-  made->format = quoted(*context.STRING());
+  made->format = unquote(*context.STRING());
   made->model = path(*context.modelName(0)->path());
   if (context.ASSIGN())
     made->base = path(*context.modelName(1)->path());
@@ -29,8 +29,8 @@ void Builder::buildEntry(P::WeightsEntryContext &context, WeightsDecl &made) {
   if (context.modelName())
     return buildComponent(context, made);
   if (context.soleWord())
-    return buildMarked(context, made);
-  WeightsDecl::Entry entry{path(*context.path()), quoted(*context.STRING(0)), {}, at(context)};
+    return buildWordEntry(context, made);
+  WeightsDecl::Entry entry{path(*context.path()), unquote(*context.STRING(0)), {}, at(context)};
   if (context.storedDims()) {
     entry.dims.emplace();
     for (P::StoredDimContext *dim : context.storedDims()->storedDim())
@@ -43,12 +43,12 @@ void Builder::buildComponent(P::WeightsEntryContext &context, WeightsDecl &made)
   WeightsDecl::Component component{
       path(*context.path()), path(*context.modelName()->path()), {}, at(context)};
   if (context.soleWord() && checkWord(*context.soleWord(), "under"))
-    component.tensors = quoted(*context.STRING(0));
+    component.tensors = unquote(*context.STRING(0));
   made.components.push_back(std::move(component));
 }
 
 /// An entry that begins with a word: `split`, `merge`, `copy` or `unused`.
-void Builder::buildMarked(P::WeightsEntryContext &context, WeightsDecl &made) {
+void Builder::buildWordEntry(P::WeightsEntryContext &context, WeightsDecl &made) {
   P::SoleWordContext &word = *context.soleWord();
   if (context.AS()) {
     if (checkWord(word, "split"))
@@ -58,10 +58,10 @@ void Builder::buildMarked(P::WeightsEntryContext &context, WeightsDecl &made) {
       made.merges.push_back({path(*context.path()), build(*context.expr()), at(context)});
   } else if (context.ASSIGN()) {
     if (checkWord(word, "copy"))
-      made.copies.push_back({quoted(*context.STRING(0)), quoted(*context.STRING(1))});
+      made.copies.push_back({unquote(*context.STRING(0)), unquote(*context.STRING(1))});
   } else if (checkWord(word, "unused")) {
     for (antlr4::tree::TerminalNode *pattern : context.STRING())
-      made.unused.push_back(quoted(*pattern));
+      made.unused.push_back(unquote(*pattern));
   }
 }
 

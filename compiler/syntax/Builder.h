@@ -22,13 +22,14 @@ public:
 private:
   using P = TitanParser;
 
-  // Locations and names.
+  // The location of a token or of the text of a rule; names and literals.
   Location at(const antlr4::Token &token) const;
   Location at(const antlr4::ParserRuleContext &context) const;
   Location at(antlr4::tree::TerminalNode &node) const { return at(*node.getSymbol()); }
   std::string text(const antlr4::ParserRuleContext &context) const;
   Name name(antlr4::ParserRuleContext &context) const;
-  Name quoted(antlr4::tree::TerminalNode &string);
+  /// The value of a string literal, without quotes and escapes.
+  Name unquote(antlr4::tree::TerminalNode &string);
   Path path(P::PathContext &context) const;
   template <typename Context> std::vector<Name> names(const std::vector<Context *> &all) const;
   std::vector<Path> paths(P::DimNamesContext &context) const;
@@ -46,7 +47,7 @@ private:
   ExprPtr buildFloat(antlr4::tree::TerminalNode &node);
   std::string unescape(std::string_view quoted, Location location);
   Arg buildArg(P::ArgumentContext &context);
-  void append(Arg &dims, Arg more) const;
+  void appendDim(Arg &dims, Arg more) const;
   Arg buildPositional(P::PositionalArgumentContext &context);
   DimBinding buildDims(P::DimsArgumentContext &context);
   void addRenames(DimBinding &binding, P::NewDimsContext &context);
@@ -82,11 +83,12 @@ private:
   DeclPtr buildModel(P::ModelDeclContext &context);
   DeclPtr buildBlock(P::BlockDeclContext &context);
   DeclPtr buildFn(P::FnDeclContext &context);
-  template <typename Made, typename Context> DeclPtr buildChosen(Context &context);
+  /// `Made` is OptimizerDecl or ScheduleDecl.
+  template <typename Made, typename Context> DeclPtr buildOptimizerOrSchedule(Context &context);
   DeclPtr buildData(P::DataDeclContext &context);
   DeclPtr buildParallel(P::ParallelDeclContext &context);
-  /// Extends `all` over the text that it reads.
-  AxisUse buildUse(P::SplitsContext *splits, P::StoresContext *stores, Location &all);
+  /// Extends `location` to the text of both lists, each of which may be null.
+  AxisUse buildUse(P::SplitsContext *splits, P::StoresContext *stores, Location &location);
   AxisDecl buildAxis(P::AxisContext &context);
   NodesDecl buildNodes(P::AxisContext &context);
   OverrideDecl buildOverrides(P::AxisContext &context);
@@ -101,11 +103,11 @@ private:
   DeclPtr buildWeights(P::WeightsDeclContext &context);
   void buildEntry(P::WeightsEntryContext &context, WeightsDecl &made);
   void buildComponent(P::WeightsEntryContext &context, WeightsDecl &made);
-  void buildMarked(P::WeightsEntryContext &context, WeightsDecl &made);
+  void buildWordEntry(P::WeightsEntryContext &context, WeightsDecl &made);
   WeightsDecl::Split buildSplit(P::WeightsEntryContext &context);
   WeightsDecl::Dim buildStoredDim(P::StoredDimContext &context);
   WeightsDecl::Factor buildStoredFactor(P::StoredFactorContext &context);
-  /// Reports another word than the expected one.
+  /// Returns whether the word is `expected`; if not, reports it.
   bool checkWord(P::SoleWordContext &word, const char *expected);
 
   const SourceManager &sources;

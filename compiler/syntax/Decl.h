@@ -40,7 +40,7 @@ template <DeclKind K> struct DeclOf : Decl {
 struct ImportDecl : DeclOf<DeclKind::Import> {
   using DeclOf::DeclOf;
   struct Item {
-    Path path;                // std.attention; no parts when a file is named
+    Path path;                // std.attention; no segments if `file` is set
     std::optional<Name> file; // "layers.titan", relative to the importing file
     std::optional<Name> alias;
     Location loc;
@@ -100,13 +100,13 @@ struct FnDecl : DeclOf<DeclKind::Fn> {
 };
 
 /// `optimizer sgd(p, g, lr) { ... return p - lr * g }`: the next value of a parameter, from its
-/// value, its gradient, the learning rate, the number of the step, and what the body keeps.
+/// value, its gradient, the learning rate, the number of the step, and the states of the body.
 struct OptimizerDecl : DeclOf<DeclKind::Optimizer> {
   using DeclOf::DeclOf;
   Name name;
   std::vector<Formal> formals;
   Body body;
-  bool isDefault = false; // `default optimizer`: that of runs which name none
+  bool isDefault = false; // `default optimizer`: for runs that name no optimizer
 };
 
 /// `schedule cosine(step, steps) { ... return factor }`: the factor of the learning rate, from the
@@ -119,16 +119,16 @@ struct ScheduleDecl : DeclOf<DeclKind::Schedule> {
   bool isDefault = false;
 };
 
-/// `default data { samples = image, positions = row }`: the dimensions along which the data of the
-/// file's models are cut, for runs that name no others.
+/// `default data { samples = image, positions = row }`: the dimensions of samples and of positions
+/// in the data of the file's models, for runs that name no others.
 struct DataDecl : DeclOf<DeclKind::Data> {
   using DeclOf::DeclOf;
   Name name; // `data`
   std::vector<Setting> settings;
 };
 
-/// The lists of an axis: `splits kv_heads, ffn, else seq stores params, grads`. Each may be absent;
-/// `none` is an empty list.
+/// What an axis shards and stores: `splits kv_heads, ffn, else seq stores params, grads`. Each list
+/// may be absent; `none` is an empty list.
 struct AxisUse {
   std::optional<std::vector<Path>> splits;
   std::vector<Path> fallbackSplits;        // after `else`: for tensors without the other dimensions
@@ -146,7 +146,7 @@ struct AxisDecl {
 
 /// The nodes of the machine: `nodes = 4 of 8 { memory = 80 }`, eight ranks on each.
 struct NodesDecl {
-  Name name; // `nodes`, if the source is right
+  Name name; // `nodes`; semantic analysis reports any other name
   ExprPtr count, ranksPerNode;
   std::vector<Setting> options;
   Location loc;
@@ -169,7 +169,7 @@ struct ParallelDecl : DeclOf<DeclKind::Parallel> {
   using DeclOf::DeclOf;
   Name name;
   std::vector<AxisDecl> axes;
-  std::vector<NodesDecl> nodes; // at most one, if the source is right
+  std::vector<NodesDecl> nodes; // semantic analysis reports more than one
   std::vector<OverrideDecl> overrides;
 };
 
@@ -188,15 +188,16 @@ struct TrainDecl : DeclOf<DeclKind::Train> {
 struct WeightsDecl : DeclOf<DeclKind::Weights> {
   using DeclOf::DeclOf;
 
-  /// A dimension of a parameter; `value of plain + value from plain`: the dimension from index
-  /// `plain` of an extent on; `0 of 2`: index 0 of an extent.
+  /// One factor of a stored dimension: a dimension of a parameter; `value of plain + value from
+  /// plain`: the dimension `value` at the indices from `plain` of an extent `plain + value`;
+  /// `0 of 2`: index 0 of an extent of 2.
   struct Factor {
     Path dim;       // no segments: an index
     ExprPtr extent; // null: that of the dimension
-    ExprPtr from;   // the index, or where the dimension begins; null: 0
+    ExprPtr from;   // the index, or the first index of the dimension; null: 0
     Location loc;
   };
-  /// One stored dimension: its factors from the outermost, and where in the dimension they begin.
+  /// One stored dimension: its factors from the outermost, and their first index in the dimension.
   struct Dim {
     std::vector<Factor> factors;
     ExprPtr from; // null: 0
@@ -209,25 +210,27 @@ struct WeightsDecl : DeclOf<DeclKind::Weights> {
     std::optional<std::vector<Dim>> dims; // absent: those of the parameter
     Location loc;
   };
-  /// `teacher = Llama under "encoder."`: the parameters of a component have the entries for a
-  /// model; the names of its tensors begin with the text.
+  /// `teacher = Llama under "encoder."`: the parameters of the component `teacher` have the entries
+  /// of the declaration for the model `Llama`; the names of their tensors begin with "encoder.".
   struct Component {
     Path parameters, model;
-    std::optional<Name> tensors; // absent: they begin as those of the parameters
+    std::optional<Name> tensors; // absent: the path of the component is the prefix
     Location loc;
   };
   /// `copy "lm_head.weight" = "model.embed_tokens.weight"`: a tensor that equals another.
   struct Copy {
     Name tensor, original;
   };
-  /// `split head as (pair, half = 2)`: one factor has no size.
+  /// `split head as (pair, half = 2)`: one factor may have no size; it follows from the
+  /// others.
   struct Split {
     Path dim;
     std::vector<DimsStmt::Item> factors;
     Location loc;
   };
 
-  /// `merge layers.wq = layers.wq + layers.a @ layers.b`: what is written instead of a parameter.
+  /// `merge layers.wq = layers.wq + layers.a @ layers.b`: the value that files have for a
+  /// parameter.
   struct Merge {
     Path parameter;
     ExprPtr value;
@@ -255,13 +258,13 @@ struct ConfigEntry {
     Training, // training answers, packed
   };
   Kind kind = Kind::Equation;
-  std::vector<Path> keys;           // alternatives; of Ignore: all; of Training: arguments
+  std::vector<Path> keys;           // alternatives; Ignore: ignored keys; Training: arguments
   std::optional<Name> index;        // `l` of `layer_types[layers as l] = ...`
-  ExprPtr count;                    // `layers` there; null without an index
+  ExprPtr count;                    // `layers` in that example; null without an index
   ExprPtr value;                    // of an equation
   ExprPtr fallback;                 // after `default`; may be null
   std::optional<Path> absentKey;    // `rope_type` of `unless rope_type == "default"`
-  ExprPtr absentValue;              // "default" there
+  ExprPtr absentValue;              // "default" in that example
   std::vector<ConfigEntry> members; // of Optional
   Location loc;
 };

@@ -65,7 +65,7 @@ void Dumper::stmt(const Stmt &stmt) {
     line("Return") << '\n';
     nested([&] { exprs(s->values); });
   } else {
-    control(stmt);
+    compoundStmt(stmt);
   }
 }
 
@@ -81,7 +81,7 @@ void Dumper::param(const ParamStmt &stmt) {
   });
 }
 
-void Dumper::control(const Stmt &stmt) {
+void Dumper::compoundStmt(const Stmt &stmt) {
   if (const auto *s = stmt.as<RepeatStmt>()) {
     line("Repeat") << (s->index ? " as " + s->index->text : "") << '\n';
     nested([&] {
@@ -287,9 +287,9 @@ void Dumper::decl(const Decl &decl) {
         body(*d->body);
     });
   } else if (const auto *d = decl.as<OptimizerDecl>()) {
-    chosen(*d, "Optimizer ");
+    optimizerOrSchedule(*d, "Optimizer ");
   } else if (const auto *d = decl.as<ScheduleDecl>()) {
-    chosen(*d, "Schedule ");
+    optimizerOrSchedule(*d, "Schedule ");
   } else if (const auto *d = decl.as<DataDecl>()) {
     line("Data default") << '\n';
     nested([&] { settings(d->settings); });

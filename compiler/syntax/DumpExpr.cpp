@@ -72,10 +72,10 @@ void Dumper::expr(const Expr &expr) {
   else if (expr.is<NoneExpr>())
     line("None") << '\n';
   else
-    compound(expr);
+    compoundExpr(expr);
 }
 
-void Dumper::compound(const Expr &expr) {
+void Dumper::compoundExpr(const Expr &expr) {
   if (const auto *e = expr.as<UnaryExpr>()) {
     labelled((std::string("Unary ") + spelling(e->op)).c_str(), *e->operand);
   } else if (const auto *e = expr.as<BinaryExpr>()) {

@@ -15,6 +15,7 @@ std::string text(const DimList &list);
 /// Quoted and with escapes, so that a node is one line.
 std::string quoted(const std::string &text);
 
+/// Prints nodes with their children. Each member function is named after the node that it prints.
 class Dumper {
 public:
   explicit Dumper(std::ostream &os) : os(os) {}
@@ -53,8 +54,7 @@ private:
   void entries(const std::vector<ConfigEntry> &all);
   void equation(const ConfigEntry &entry);
 
-  /// An optimizer or a schedule.
-  template <typename Decl> void chosen(const Decl &decl, const char *kind) {
+  template <typename Decl> void optimizerOrSchedule(const Decl &decl, const char *kind) {
     line(kind) << decl.name.text << (decl.isDefault ? " default" : "") << '\n';
     nested([&] {
       signature(decl.formals, {});
@@ -68,10 +68,10 @@ private:
   }
   void index(const IndexItem &item);
   void arg(const Arg &arg);
-  void compound(const Expr &expr);
+  void compoundExpr(const Expr &expr);
   void stmt(const Stmt &stmt);
   void param(const ParamStmt &stmt);
-  void control(const Stmt &stmt);
+  void compoundStmt(const Stmt &stmt);
   void settings(const std::vector<Setting> &all);
   void signature(const std::vector<Formal> &formals, const std::vector<Name> &results);
   void import(const ImportDecl &decl);

@@ -13,7 +13,7 @@ using antlr4::atn::ATNState;
 using antlr4::atn::Transition;
 using Parser = TitanParser;
 
-/// Rules with a name, in the order of messages. An empty name omits the rule.
+/// The words for rules, in the order of messages. Empty words omit the rule.
 struct RuleWords {
   size_t rule;
   const char *words;
@@ -93,7 +93,7 @@ public:
 private:
   struct Frame {
     ATNState *follow = nullptr;
-    int precedence = 0; // that the rule was called with
+    int precedence = 0; // of the call of the rule
     size_t caller = 0;
     auto key() const { return std::make_tuple(follow, precedence, caller); }
   };
@@ -131,7 +131,8 @@ size_t Machine::getStack(const antlr4::RuleContext *context) {
   return call ? push({call->followState, call->precedence, getStack(parent)}) : 0;
 }
 
-/// Follows all empty transitions, and calls `onToken` with each consuming one.
+/// Follows all transitions that consume no token, and calls `onToken` with each other one. With
+/// `stopAtNamed`, adds rules with words to `found` instead of entering them.
 template <typename OnToken>
 void Machine::close(bool stopAtNamed, Expectation *found, OnToken onToken) {
   std::set<Config> seen = configs;
@@ -255,8 +256,8 @@ std::vector<std::string> Expectation::words() const {
     if (!words.empty() && std::find(out.begin(), out.end(), words) == out.end())
       out.push_back(words);
   };
-  // List `=` first, because a definition needs it. In a call any word could name an argument, which
-  // is unlikely.
+  // List `=` first, because a definition needs it. In a call `=` could follow any word, but is
+  // unlikely.
   bool defines = tokens.count(Parser::ASSIGN) && !tokens.count(Parser::RPAREN);
   if (defines)
     add(tokenWords(Parser::ASSIGN));

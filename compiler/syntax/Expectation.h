@@ -25,7 +25,7 @@ struct Expectation {
   std::vector<std::string> words() const;
 };
 
-/// The states that an axis can store.
+/// The words after `stores` of an axis: params, grads, optimizer.
 const std::vector<std::string> &storedKinds();
 
 /// Runs the automaton from the start of `context` over `consumed`, the types of all tokens up to
@@ -33,7 +33,7 @@ const std::vector<std::string> &storedKinds();
 Expectation expectationAfter(const antlr4::atn::ATN &atn, const antlr4::ParserRuleContext &context,
                              const std::vector<size_t> &consumed);
 
-/// The accepted tokens in a state of a rule invocation.
+/// What the automaton accepts in `state`, a state of the rule of `context`.
 Expectation expectationAt(const antlr4::atn::ATN &atn, const antlr4::ParserRuleContext &context,
                           size_t state);
 

@@ -2,8 +2,8 @@
 // analysis distinguishes them.
 //
 // Precedence, loosest first: `if c then a else b` (`match` ends in its own bracket); `or`; `and`;
-// `not`; comparisons; `+ -`; `* / % @`; unary `-`; `**` (to the right); postfix `f(...)`, `x[...]`,
-// `a.b`. Grouping parentheses create no node.
+// `not`; comparisons; `+ -`; `* / % @`; unary `-`; `**` (right-associative); postfix `f(...)`,
+// `x[...]`, `a.b`. Grouping parentheses create no node.
 #pragma once
 
 #include "compiler/syntax/Node.h"
@@ -94,7 +94,7 @@ enum class BinaryOp {
   Div,
   Mod,
   Pow,
-  Contract, // `@`: sums what both operands have and the declared result lacks
+  Contract, // `@`: sums over the dimensions of both operands that the declared result lacks
   Eq,
   Ne,
   Lt,
@@ -126,7 +126,7 @@ struct IfExpr : ExprOf<ExprKind::If> {
 struct MatchExpr : ExprOf<ExprKind::Match> {
   using ExprOf::ExprOf;
   struct Arm {
-    std::vector<ExprPtr> patterns; ///< none: `_`, whatever the subject is
+    std::vector<ExprPtr> patterns; ///< none: `_`, which matches every subject
     ExprPtr value;
     Location loc;
   };
@@ -174,7 +174,7 @@ struct CallExpr : ExprOf<ExprKind::Call> {
 
 enum class IndexKind {
   Take,   // vocab: tokens       rows by index, or one element by a number
-  Slice,  // seq: 0..n as prefix a half-open range; a missing end is the dimension's own
+  Slice,  // seq: 0..n as prefix a half-open range; a missing bound is that of the dimension
   Rename, // seq as keys
 };
 

@@ -1,4 +1,4 @@
-// The second half of the formatter: spaces, alignment and the text.
+// The second half of the formatter: spaces, alignment and the output text.
 #include "compiler/syntax/Format.h"
 
 #include "TitanLexer.h"
@@ -80,7 +80,7 @@ std::string alignmentClass(const Items &items, size_t at) {
 }
 
 struct Entry {
-  size_t first, last; // items
+  size_t first, last; // indices of items
   size_t sign = 0;    // the `=` or `~` to line up; 0 without one on the first line
   size_t width = 0;   // of the text before it
 };
@@ -121,7 +121,7 @@ void alignRun(Items &items, const std::vector<Entry> &run) {
       items[entry.sign].spaces += widest - entry.width;
 }
 
-/// Aligns the entries of one pair of braces (or of the file), from its first item on.
+/// Aligns the entries of one pair of braces. `first` is the item after the `{`.
 void alignEntries(Items &items, size_t first) {
   std::vector<Entry> run;
   std::string runClass;

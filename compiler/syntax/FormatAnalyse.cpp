@@ -40,7 +40,9 @@ Items collect(std::string_view source) {
   return items;
 }
 
-/// The next or previous item that is not a comment; an end-of-file token past the ends.
+/// The nearest token that is not a comment, from item `from` on forwards (`direction` 1) or
+/// backwards
+/// (-1); an end-of-file token past the ends.
 Token significant(const Items &items, size_t from, int direction) {
   for (size_t i = from; i < items.size(); i += static_cast<size_t>(direction))
     if (!items[i].isComment)
@@ -117,9 +119,9 @@ bool beginsEntry(const Items &items, size_t at, const Token &previous, bool foll
 /// Finds partners, entries and the nesting of items.
 void classify(Items &items) {
   struct Open {
-    size_t at;
+    size_t at; // index of the bracket
     Bracket kind;
-    Token entry; // first token of the entry at hand inside it
+    Token entry; // first token of the current entry inside it
     bool hasAssign = false;
   };
   std::vector<Open> open = {{SIZE_MAX, Bracket::Body, Token(), false}};

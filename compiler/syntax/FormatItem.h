@@ -16,16 +16,16 @@ struct Item {
   std::string_view text;
   size_t newLines = 0; // line ends before it in the source
 
-  // Filled in by the analysis.
+  // By analyse().
   bool isComment = false;
   bool startsEntry = false;       // first token of a statement, setting, axis or declaration
-  bool continues = false;         // goes on with an entry; a comment does what follows it
+  bool continues = false;         // inside an entry; for a comment, whether the next token is
   Bracket inside = Bracket::Body; // the innermost bracket around it
 
-  // Decided.
+  // By decideBreaks(), decideSpaces(), align() and wrap().
   bool breakBefore = false;
   bool blankBefore = false;
-  size_t spaces = 0; // before it, where no line begins
+  size_t spaces = 0; // before it, if no line begins with it
 };
 
 using Items = std::vector<Item>;

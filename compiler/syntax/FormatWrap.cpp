@@ -1,6 +1,6 @@
-// The third step of the formatter: breaks long lines after a comma or an operator, at the outermost
-// bracket that leaves the line well filled. A long index of a stored tensor gets lines of its own.
-// Lines without a break position stay long.
+// The third step of the formatter: breaks long lines after a comma or an operator, at the
+// lineIndent bracket that leaves the line well filled. A long index of a stored tensor gets
+// separate lines. Lines without a break position stay long.
 #include "compiler/syntax/FormatItem.h"
 
 #include "TitanLexer.h"
@@ -36,7 +36,7 @@ bool mayBreak(const Items &items, size_t at) {
 class LineWrapper {
 public:
   LineWrapper(Items &items, const std::vector<size_t> &columns, size_t first, size_t end)
-      : items(items), columns(columns), end(end), begin(first), outermost(columns[first]) {}
+      : items(items), columns(columns), end(end), begin(first), lineIndent(columns[first]) {}
 
   bool run() {
     bool broke = hangIndex();
@@ -53,8 +53,8 @@ public:
   }
 
 private:
-  /// The index of a stored tensor, `"name"[...]`, gets lines of its own if the entry is long: names
-  /// are long, and an index that is aligned behind one has no room. Returns whether it does so.
+  /// Puts the index of a stored tensor, `"name"[...]`, on separate lines if the entry is long:
+  /// names are long, and little width is left behind one. Returns whether it does so.
   bool hangIndex() {
     if (items[begin].inside != Bracket::Equations || getEnd(end - 1) <= maxWidth)
       return false;
@@ -105,7 +105,7 @@ private:
     nesting = open.size();
     items[at].breakBefore = true;
     // The estimated indentation of the new line; braces and alignment can change it.
-    size_t indent = open.empty() ? outermost + 2 : open.back();
+    size_t indent = open.empty() ? lineIndent + 2 : open.back();
     added = indent;
     removed = columns[at];
     begin = at;
@@ -113,7 +113,7 @@ private:
 
   Items &items;
   const std::vector<size_t> &columns;
-  size_t end, begin, outermost;
+  size_t end, begin, lineIndent;
   size_t added = 0, removed = 0; // columns added to and removed from the rest
   size_t nesting = 0;
   std::vector<size_t> open; // columns inside the brackets that the line opened

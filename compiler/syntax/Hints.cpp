@@ -17,7 +17,7 @@ struct ForeignIdiom {
   uint32_t before, here, after;
   const char *remedy;
 };
-constexpr uint32_t any = Token::noPartner;
+constexpr uint32_t any = Token::noPartner; // no type of a token: matches all
 
 const char *remedyFor(uint32_t before, uint32_t here, uint32_t after) {
   static const char *comment = "comments begin with `#`; `/` is division";
@@ -63,10 +63,12 @@ bool isConnective(const Token &token) {
                        Parser::AND, Parser::OR, Parser::LET);
 }
 
-/// The nearest candidate within a typing error.
+/// The nearest candidate that differs by a typing error only; empty if there is none.
 std::string nearestWord(const std::string &word, const std::vector<std::string> &candidates) {
   std::string best;
-  unsigned bestDistance = word.size() > 4 ? 3 : word.size() > 2 ? 2 : 0; // exclusive
+  // Two edits in words of more than four letters, one in words of three or four. The bound is
+  // exclusive.
+  unsigned bestDistance = word.size() > 4 ? 3 : word.size() > 2 ? 2 : 0;
   for (const std::string &candidate : candidates) {
     unsigned distance = llvm::StringRef(word).edit_distance(candidate, true, bestDistance);
     if (distance < bestDistance) {
@@ -92,7 +94,7 @@ std::string keywordFor(const std::string &word, uint32_t first, uint32_t last) {
       return std::string(fixedSpelling(ours));
   std::vector<std::string> keywords;
   for (uint32_t type = first; type <= last; ++type)
-    if (fixedSpelling(type) != word) // a name here, by its context
+    if (fixedSpelling(type) != word) // if equal, the context made the keyword a name
       keywords.emplace_back(fixedSpelling(type));
   return nearestWord(word, keywords);
 }
@@ -154,7 +156,6 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
     diagnostic.help("write every axis on its own line");
 }
 
-/// The remedy for another form of this kind of statement.
 const char *Recovery::remedyIn(size_t start, size_t index) const {
   const Token &first = prepared.tokens[start], &here = prepared.tokens[index];
   const bool followsName = index == start + 2;

@@ -1,3 +1,4 @@
+// Implements Token.h: the generated lexer, and keywords that are names in their context.
 #include "compiler/syntax/Token.h"
 
 #include "TitanLexer.h"
@@ -8,9 +9,9 @@ namespace {
 constexpr std::string_view byteOrderMark = "\xEF\xBB\xBF";
 
 /// Feeds bytes to the generated lexer, so token positions are byte offsets, and invalid UTF-8
-/// cannot throw. The grammar treats all bytes beyond ASCII alike: text of a comment or string, or a
-/// stray character. They are mapped to one character in the cache of the lexer, which is a hundred
-/// times faster.
+/// cannot throw. To the grammar all bytes beyond ASCII are equal: text of a comment or string, or a
+/// stray character. They are mapped to 0x7f, the last character that the lexer caches, which is a
+/// hundred times faster.
 class ByteStream : public antlr4::ANTLRInputStream {
 public:
   explicit ByteStream(std::string_view source) {
@@ -24,17 +25,18 @@ public:
   }
 };
 
-/// Whether a token ends an operand. A word that follows it on the same line is no name.
+/// Whether a token ends an operand. No name follows it on the same line.
 bool isOperandEnd(const Token &t) {
   return t.isOneOf(TitanLexer::IDENT, TitanLexer::INT, TitanLexer::FLOAT, TitanLexer::STRING,
                    TitanLexer::TRUE, TitanLexer::FALSE, TitanLexer::NONE, TitanLexer::RPAREN,
                    TitanLexer::RBRACKET);
 }
 
-/// These words begin a statement or a declaration where a name follows on the same line, as nothing
-/// else does; anywhere else they are names. `weights` precedes a string, `default` such a word, or
-/// like `for` and `unless` follows an operand; `data` is between `default` and a brace.
-bool isNameAfterAll(const Token &previous, const Token &word, const Token &next) {
+/// Whether a token with a keyword's text is a name in its context. Keywords of the last case begin
+/// a statement or declaration, with a name after them on the same line. `weights` precedes a
+/// string, and `data` is between `default` and a brace. `for` and `unless` follow an operand.
+/// `default` follows one, too, or precedes `optimizer`, `schedule` or `data`.
+bool isOrdinaryName(const Token &previous, const Token &word, const Token &next) {
   switch (word.type) {
   case TitanLexer::DEFAULT:
     return !next.isOneOf(TitanLexer::OPTIMIZER, TitanLexer::SCHEDULE, TitanLexer::DATA) &&
@@ -72,7 +74,7 @@ std::vector<Token> lex(std::string_view source) {
   TitanLexer lexer(&stream);
   lexer.removeErrorListeners(); // STRAY takes every byte, so the lexer itself never fails
   std::vector<Token> tokens;
-  for (size_t taken = 0; taken < maxTokens;) {
+  for (size_t count = 0; count < maxTokens;) {
     std::unique_ptr<antlr4::Token> made = lexer.nextToken();
     if (made->getType() == antlr4::Token::EOF)
       break;
@@ -80,7 +82,7 @@ std::vector<Token> lex(std::string_view source) {
     token.type = static_cast<uint32_t>(made->getType());
     token.offset = static_cast<uint32_t>(made->getStartIndex());
     token.length = static_cast<uint32_t>(made->getStopIndex() - made->getStartIndex() + 1);
-    taken += !token.is(TitanLexer::NEWLINE);
+    count += !token.is(TitanLexer::NEWLINE);
     bool joins = token.is(TitanLexer::STRAY) && !tokens.empty() &&
                  tokens.back().is(TitanLexer::STRAY) && tokens.back().end() == token.offset;
     if (joins)
@@ -91,8 +93,8 @@ std::vector<Token> lex(std::string_view source) {
   Token end;
   end.offset = static_cast<uint32_t>(source.size());
   tokens.push_back(end);
-  for (size_t i = tokens.size() - 1; i-- > 0;) // from the end: what follows may be a name after all
-    if (isNameAfterAll(i ? tokens[i - 1] : Token(), tokens[i], tokens[i + 1]))
+  for (size_t i = tokens.size() - 1; i-- > 0;) // from the end: the next token may become a name
+    if (isOrdinaryName(i ? tokens[i - 1] : Token(), tokens[i], tokens[i + 1]))
       tokens[i].type = TitanLexer::IDENT;
   return tokens;
 }

@@ -14,8 +14,9 @@ uint32_t getClosingBracket(uint32_t opener) {
 
 } // namespace
 
-/// The column of the first token on the line of an opening bracket. If brackets before it on its
-/// line were opened on an earlier line, as those of a list of parameters, that line counts.
+/// The column of the first token on the line of an opening bracket. If brackets that were opened on
+/// an earlier line (a list of parameters) are closed before it on its line, the earlier line
+/// counts.
 uint32_t TokenPreparer::indent(uint32_t opener) const {
   uint32_t first = opener;
   for (uint32_t k = opener; k-- > 0 && at(out()[k]).line == at(out()[first]).line;)
@@ -78,7 +79,7 @@ void TokenPreparer::repairBefore(size_t i) {
   }
   if (startsDeclaration(t) && at(t).col == 1 && !open.empty()) {
     reportUnclosed(t, why, true);
-    inserted = open.size();
+    insertedBraces = open.size();
     while (!open.empty())
       closeTop(t);
   }
@@ -98,9 +99,9 @@ bool TokenPreparer::isMisplacedBrace(size_t i) const {
     return !lineBegins[i + 1] &&
            !tokens[i + 1].isOneOf(Lex::SEMI, Lex::COMMA, Lex::RBRACE, Lex::ELSE, Token::endOfFile);
   // The enclosing bracket is closed further on in the line.
-  constexpr size_t furthest = 200;
+  constexpr size_t maxLookahead = 200; // tokens, so that the time stays linear
   size_t inner = 0;
-  for (size_t k = i + 1; k < i + furthest && k < tokens.size() && !lineBegins[k]; ++k) {
+  for (size_t k = i + 1; k < i + maxLookahead && k < tokens.size() && !lineBegins[k]; ++k) {
     if (isOpener(tokens[k]))
       ++inner;
     if (isCloser(tokens[k]) && inner-- == 0)
@@ -133,8 +134,8 @@ bool TokenPreparer::acceptCloser(size_t i) {
   }
   if (match == 0 && open.empty() && closer.is(Lex::RBRACE) && entriesAtTop)
     return false; // those entries are an error already: their `{` is missing
-  if (match == 0 && open.empty() && closer.is(Lex::RBRACE) && inserted) {
-    --inserted; // inserted earlier and reported already
+  if (match == 0 && open.empty() && closer.is(Lex::RBRACE) && insertedBraces) {
+    --insertedBraces; // inserted earlier and reported already
     markErroneous(closer);
     return false;
   }

@@ -67,11 +67,11 @@ private:
 std::unique_ptr<Module> parse(const SourceManager &sources, FileId file, DiagnosticEngine &diags) {
   auto module = std::make_unique<Module>();
   module->file = file;
-  size_t reported = diags.all().size();
+  size_t reportedBefore = diags.all().size();
   Parse run(sources, file, diags);
   if (!run.limitExceeded())
     Builder(sources, file, diags).build(*(*run).file(), *module);
-  diags.sort(reported);
+  diags.sort(reportedBefore);
   return module;
 }
 

@@ -24,11 +24,11 @@ TokenPreparer::TokenPreparer(const SourceManager &sources, FileId file,
                              const std::vector<Token> &raw, DiagnosticEngine &diags)
     : sources(sources), file(file), diags(diags) {
   bool begins = true;
-  size_t taken = 0;
+  size_t count = 0;
   for (const Token &t : raw) {
     if (t.is(Lex::NEWLINE))
       begins = true;
-    if (!t.is(Lex::NEWLINE) && ++taken == maxTokens) {
+    if (!t.is(Lex::NEWLINE) && ++count == maxTokens) {
       diags
           .report(Code::FileTooLong, at(t),
                   "a file may have at most " + std::to_string(maxTokens) + " tokens")
@@ -106,8 +106,8 @@ static bool isInWord(std::string_view text, const Token &t) {
   return isWord(size_t{t.offset} - 1) || isWord(t.end());
 }
 
-/// Reports an invalid token. Returns true if nothing can replace it.
-bool TokenPreparer::isDropped(const Token &t) {
+/// Reports a token that is invalid. Returns true if the result must omit it.
+bool TokenPreparer::reportInvalid(const Token &t) {
   if (t.is(Lex::OPEN_STRING)) {
     diags.report(Code::OpenString, at(t), "this string is not closed on its line")
         .fix(sources.locate(file, t.end(), 0), "\"");
@@ -122,7 +122,7 @@ bool TokenPreparer::isDropped(const Token &t) {
   if (!*remedy && isInWord(source, t))
     remedy = "names are ASCII letters, digits and `_`";
   Stray here{at(t).line, remedy};
-  if (here != lastStray || !*remedy) // two quotes around a word are one mistake
+  if (here != lastStray || !*remedy) // two quotes around a word are reported once
     diags.report(Code::StrayCharacter, at(t), "unexpected " + quoted(t)).help(remedy);
   lastStray = here;
   markErroneous(t);
@@ -130,8 +130,8 @@ bool TokenPreparer::isDropped(const Token &t) {
   return true;
 }
 
-/// Checks the limits. Returns false if one is exceeded.
-bool TokenPreparer::count(const Token &t) {
+/// Counts the levels of the syntax tree. Reports more than `maxNesting` and returns false for them.
+bool TokenPreparer::countNesting(const Token &t) {
   if (t.isOneOf(Lex::NEWLINE, Lex::SEMI, Lex::COMMA)) {
     resetOperators();
   } else if (deepens(t)) {
@@ -148,7 +148,8 @@ bool TokenPreparer::count(const Token &t) {
   return true;
 }
 
-void TokenPreparer::take(size_t i) {
+/// Appends a token to the result and updates the stack of open brackets.
+void TokenPreparer::accept(size_t i) {
   const Token &t = tokens[i];
   out().push_back(t);
   if (t.is(Lex::OPEN_STRING))
@@ -204,7 +205,7 @@ PreparedTokens TokenPreparer::run() {
     }
     if (lineBegins[i])
       beginLine(i);
-    if (isDropped(t))
+    if (reportInvalid(t))
       continue;
     repairBefore(i);
     if (isCloser(t) && !acceptCloser(i))
@@ -213,8 +214,8 @@ PreparedTokens TokenPreparer::run() {
     bool joins = t.isOneOf(Lex::STORES, Lex::SPLITS) && !tokens[i + 1].is(Lex::ASSIGN);
     if (joins && !out().empty() && out().back().is(Lex::SEMI))
       out().pop_back();
-    result.limitExceeded = result.limitExceeded || !count(t);
-    take(i);
+    result.limitExceeded = result.limitExceeded || !countNesting(t);
+    accept(i);
   }
   if (result.limitExceeded)
     result.tokens = {Token()};

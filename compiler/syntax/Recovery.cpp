@@ -50,13 +50,13 @@ Location Recovery::getLocation(size_t index) const {
   return isEnd || (isContinued && here.line > behind.line) ? behind : here;
 }
 
-/// Whether an error here follows from a reported one.
-bool Recovery::isNoise(size_t index) const {
+/// Whether an error at a token is on the line of a reported one, from which it may follow.
+bool Recovery::followsReportedError(size_t index) const {
   return prepared.erroneousLines.count(getLocation(index).line) != 0;
 }
 
 Diagnostic *Recovery::report(size_t index, const Expectation &expected) {
-  if (isNoise(index))
+  if (followsReportedError(index))
     return nullptr;
   Expectation sensible = expected;
   bool hasPrevious = index > 0 && !prepared.tokens[index - 1].inserted &&
@@ -123,7 +123,7 @@ void Recovery::recover(antlr4::Parser *parser, std::exception_ptr error) {
     return;
   }
   if (!context->parent && isList(context->getRuleIndex()))
-    return; // nothing is left to go on with
+    return; // there is no outer rule to recover in
   std::rethrow_exception(error);
 }
 
@@ -148,7 +148,7 @@ void Recovery::noteBraceBefore(Diagnostic &diagnostic, size_t index) const {
     diagnostic.note(sources.locate(file, last.end(), 0), "is `{` missing here?");
 }
 
-/// Between the entries of a list: skips tokens that cannot begin one.
+/// Between the entries of a list: reports and skips tokens that cannot begin an entry.
 void Recovery::sync(antlr4::Parser *parser) {
   if (!isList(parser->getContext()->getRuleIndex()))
     return;
@@ -162,7 +162,7 @@ void Recovery::sync(antlr4::Parser *parser) {
   bool first = true;
   while (!next.contains(input->LA(1)) && input->LA(1) != antlr4::Token::EOF) {
     size_t before = input->index();
-    // Indented lines outside of braces have one cause between them.
+    // Indented lines outside of braces share one cause.
     bool indented =
         parser->getContext()->getRuleIndex() == Parser::RuleFile && getLocation(before).col > 1;
     if (first || !indented) {

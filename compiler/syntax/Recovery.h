@@ -21,21 +21,22 @@ public:
   void sync(antlr4::Parser *parser) override;
 
 private:
-  /// Null when nothing was said, since it follows from another mistake.
+  /// Reports an error at token `index`. Null if the error follows from a reported one.
   Diagnostic *report(size_t index, const Expectation &expected);
   void addHints(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
   bool addWordHint(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
   bool addBracesHint(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
+  /// Advice for an error at `index` by the statement that begins at `start`; null if there is none.
   const char *remedyIn(size_t start, size_t index) const;
   bool isInAxis(size_t index) const;
   bool isRun(const std::string &name) const;
   void noteBraceBefore(Diagnostic &diagnostic, size_t index) const;
   void skipStatement(antlr4::Parser *parser) const;
   size_t entryStart(size_t index) const;
-  bool isNoise(size_t index) const;
+  bool followsReportedError(size_t index) const;
   Location getLocation(size_t index) const;
   std::string text(size_t index) const;
-  std::string between(size_t first, size_t last) const;
+  std::string textBetween(size_t first, size_t last) const;
 
   const SourceManager &sources;
   FileId file;

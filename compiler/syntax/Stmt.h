@@ -75,7 +75,7 @@ struct DimsStmt : StmtOf<StmtKind::Dims> {
 };
 
 enum class ParamInit {
-  None,        // an error without a default, which semantic analysis reports
+  None,        // semantic analysis reports it, unless the type of parameter has a default
   Value,       // = 1
   Initialiser, // ~ normal(0.02)
 };
@@ -107,7 +107,7 @@ struct LossStmt : StmtOf<StmtKind::Loss> {
   ExprPtr value;
 };
 
-/// `metric accuracy = mean(...)`: a number that evaluations report, and no gradient follows.
+/// `metric accuracy = mean(...)`: a number that evaluations report, without a gradient.
 struct MetricStmt : StmtOf<StmtKind::Metric> {
   using StmtOf::StmtOf;
   Name name;
@@ -121,8 +121,8 @@ struct StateStmt : StmtOf<StmtKind::State> {
   std::optional<DimList> dims; // absent: those of the parameter
 };
 
-/// `option eps = 1e-8 { least = 0 }`: what a run may set of an optimizer, as `optimizer.eps`, or of
-/// a schedule.
+/// `option eps = 1e-8 { least = 0 }`: an option of an optimizer, which runs set as `optimizer.eps`,
+/// or of a schedule.
 struct OptionStmt : StmtOf<StmtKind::Option> {
   using StmtOf::StmtOf;
   Name name;
@@ -152,7 +152,7 @@ struct LetStmt : StmtOf<StmtKind::Let> {
     Name name;
     TypeSpec type;
   };
-  std::vector<Target> targets; // more than one takes the results of a call apart
+  std::vector<Target> targets; // several: the results of one call, in order
   ExprPtr value;
 };
 

@@ -1,5 +1,5 @@
-// The implementation of prepareTokens(), only for its two files: PrepareTokens.cpp handles line
-// ends and limits, MatchBrackets.cpp matches and repairs brackets.
+// The implementation of prepareTokens(), for two files only: PrepareTokens.cpp handles line ends
+// and limits, MatchBrackets.cpp matches and repairs brackets.
 #pragma once
 
 #include "TitanLexer.h"
@@ -44,7 +44,7 @@ private:
     size_t operators = 0; // since the last separator at this level
   };
 
-  // The current position, and the result so far.
+  // Locations, and the result so far. `before` is the next token of the source.
   Location at(const Token &t) const { return sources.locate(file, t.offset, t.length); }
   std::string quoted(const Token &t) const {
     return "`" + std::string(t.text(sources.text(file))) + "`";
@@ -59,11 +59,11 @@ private:
 
   // Lines and limits.
   void beginLine(size_t i);
-  bool isDropped(const Token &t);
+  bool reportInvalid(const Token &t);
   size_t &operatorsHere() { return open.empty() ? topOperators : open.back().operators; }
   void resetOperators() { depth -= std::exchange(operatorsHere(), 0); }
-  bool count(const Token &t);
-  void take(size_t i);
+  bool countNesting(const Token &t);
+  void accept(size_t i);
   void finish(const Token &end);
 
   // Brackets.
@@ -81,16 +81,16 @@ private:
   std::vector<bool> lineBegins; // whether a line begins with the token
   PreparedTokens result;
   std::vector<Open> open;
-  size_t depth = 0; // counted levels, over all open brackets
+  size_t depth = 0; // the operators of all levels, see maxNesting
   size_t topOperators = 0;
   size_t errorCount = 0;
-  using Stray = std::pair<uint32_t, const char *>; // the line, and the remedy
+  using Stray = std::pair<uint32_t, const char *>; // the line of an invalid token, and the remedy
   Stray lastStray = {0, nullptr};
   std::set<uint32_t> openStrings; // lines with an unterminated string
   bool entriesAtTop = false;      // indented lines outside of all braces
-  size_t inserted = 0;            // `}` inserted before a declaration; the text's own may follow
-  /// The first `{` whose `}` is indented less than the line of the `{`: if some `{` lacks its `}`,
-  /// it was forgotten there.
+  size_t insertedBraces = 0;      // `}` inserted before a declaration; those of the text may follow
+  /// The first `{` whose `}` is indented less than the line of the `{`. If some `}` is missing, it
+  /// is probably that of this `{`.
   std::optional<uint32_t> suspect;
 };
 
