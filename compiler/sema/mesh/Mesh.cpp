@@ -11,11 +11,11 @@ using namespace syntax;
 namespace {
 
 const std::vector<std::string> storable = {"params", "grads", "optimizer"};
-constexpr int64_t maxRanks = 1 << 24;
+constexpr int64_t maxRanks = 1 << 24; // beyond any machine; products of two fit int64_t
 
-class Builder {
+class MeshBuilder {
 public:
-  Builder(const Run &run, const Library &library, DiagnosticEngine &diags)
+  MeshBuilder(const Run &run, const Library &library, DiagnosticEngine &diags)
       : run(run), library(library), diags(diags) {}
 
   Mesh build(const ParallelDecl &decl) {
@@ -118,7 +118,7 @@ private:
       else
         reportOption(option, true);
     checkAttentionOrder(axis);
-    axis.degree = 1; // until its turn comes
+    axis.degree = 1; // until setDegree(); 0 would mean `auto`
     axis.degreeLoc = decl.degree ? decl.degree->loc : decl.loc;
     mesh.axes.push_back(std::move(axis));
   }
@@ -158,8 +158,9 @@ private:
     suggestName(diag, expr.loc, text, known, "it splits ");
   }
 
-  /// `headtail`; block order is not written. Padding is at the end of a dimension, and head-tail
-  /// order would give all of it to the first rank.
+  /// The only value is `headtail`; an axis without the option has block order. (Padding is at the
+  /// end of a dimension, and head-tail order would give all of it to the first rank: see
+  /// setDegree().)
   void setOrder(const Expr &expr, Axis &axis) {
     auto *name = expr.as<NameExpr>();
     const std::string text = name ? name->path.text() : "";
@@ -191,8 +192,8 @@ private:
                   expr.loc, text, methods);
   }
 
-  /// All-to-alls have block order. They also balance causal attention: each rank has all positions
-  /// of its heads.
+  /// All-to-all attention needs block order, and causal attention is balanced without head-tail
+  /// order: each rank has all positions of its heads.
   void checkAttentionOrder(const Axis &axis) {
     if (axis.attention == AttentionMethod::AllToAll && axis.isHeadTail)
       diags
@@ -355,7 +356,8 @@ private:
                    "`memory` is a positive number of GiB, not " + size.print());
   }
 
-  /// Checks that nodes and mesh have equally many ranks. An `auto` degree is checked at launch.
+  /// Checks that nodes and mesh have the same number of ranks. An `auto` degree is checked at
+  /// launch.
   void checkNodes() {
     const int64_t all = mesh.nodes->count * mesh.nodes->ranksPerNode;
     int64_t least = 1;
@@ -481,7 +483,7 @@ AxisLists readUse(const AxisUse &use, DiagnosticEngine &diags) {
 
 std::optional<Mesh> resolveMesh(const Run &run, const Library &library, DiagnosticEngine &diags) {
   size_t errorsBefore = diags.errorReports();
-  Builder builder(run, library, diags);
+  MeshBuilder builder(run, library, diags);
   Mesh mesh =
       run.parallel ? builder.build(*run.parallel.decl->as<ParallelDecl>()) : builder.buildDefault();
   return diags.errorReports() == errorsBefore ? std::optional(std::move(mesh)) : std::nullopt;

@@ -75,6 +75,7 @@ struct AxisLists {
   std::vector<std::string> splits, fallback, stores;
   std::vector<Location> splitLocs; ///< of `splits`, then of `fallback`
 };
+/// Reports dimensions that occur twice and unknown states.
 AxisLists readUse(const syntax::AxisUse &use, DiagnosticEngine &diags);
 
 /// Adds the overrides of the map to the mesh.
@@ -95,8 +96,8 @@ std::optional<Mesh> resolveMesh(const Run &run, const Library &library, Diagnost
 /// group` on two key heads becomes `tp.kv_heads = 2` and `tp.group = 4`.
 void splitAxes(Mesh &mesh, const Model &model);
 
-/// Checks the map against the model of a run: names, divisibility (of the samples of a microbatch),
-/// the layers.
+/// Checks the map against the model of a run: names of dimensions, divisibility (of samples: those
+/// of a microbatch), and dimensions of repeats, which no axis shards.
 void checkMesh(const Mesh &mesh, const Model &model, const Run &run, DiagnosticEngine &diags);
 /// Checks that each name in an unused map is a dimension of one of the models.
 void checkNames(const Mesh &mesh, const std::vector<const Model *> &models,

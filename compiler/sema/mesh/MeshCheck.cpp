@@ -1,5 +1,6 @@
-// Checks the map against a model. Assigns every axis to every constrained tensor, as the compiler
-// will, and reports indivisible dimensions with their source locations.
+// Checks the map against a model. Assigns every axis to a dimension of every parameter, input and
+// constrained value, as `--dist-assign-shardings` will, and reports indivisible dimensions with
+// their source locations.
 #include "compiler/sema/mesh/Mesh.h"
 #include "compiler/sema/modules/Suggest.h"
 
@@ -18,7 +19,7 @@ public:
   void run() {
     for (const Parameter &parameter : model.parameters)
       for (DimId id : parameter.repeats)
-        layers.insert(model.dims[id].name);
+        repeatDims.insert(model.dims[id].name);
     for (const Axis &axis : mesh.axes)
       if (axis.loc.isValid()) // the default map fits any model
         checkNames(axis);
@@ -47,7 +48,7 @@ private:
     std::vector<std::string> names = axis.splits;
     names.insert(names.end(), axis.fallback.begin(), axis.fallback.end());
     for (size_t i = 0; i < names.size(); ++i) {
-      if (layers.count(names[i]))
+      if (repeatDims.count(names[i]))
         diags.report(Code::SplitsLayers, axis.splitLocs[i],
                      "axis `" + axis.name + "` cannot split `" + names[i] +
                          "`: the `repeat` over it is inside another one");
@@ -75,7 +76,7 @@ private:
     });
   }
 
-  /// Inputs cannot be padded, because nobody would supply the elements.
+  /// Inputs cannot be padded, because the data have no elements for the padding.
   void checkPads(const Input &input) {
     for (const Axis &axis : mesh.axes)
       for (size_t i = 0; i < axis.pads.size(); ++i)
@@ -117,31 +118,31 @@ private:
     }
   }
 
-  /// The axis takes the first listed dimension of the tensor.
+  /// Each axis shards the first dimension of its lists that the tensor has.
   void checkAxes(const DimSet &dims, const std::string &what, Location at, bool isParameter,
                  const std::string &name) {
     std::map<DimId, int64_t> degrees;
     for (const Axis &axis : mesh.axes) {
       if (axis.degree <= 1)
         continue;
-      const MeshOverride *own = findOverride(mesh, axis, isParameter, name);
-      static const std::vector<std::string> nothing;
-      std::optional<DimId> taken;
-      for (const auto *names :
-           {own ? &*own->splits : &axis.splits, own ? &nothing : &axis.fallback})
+      const MeshOverride *replacement = findOverride(mesh, axis, isParameter, name);
+      static const std::vector<std::string> noFallback;
+      std::optional<DimId> sharded;
+      for (const auto *names : {replacement ? &*replacement->splits : &axis.splits,
+                                replacement ? &noFallback : &axis.fallback})
         for (const std::string &split : *names)
           for (DimId id : dims)
-            if (!taken && model.dims[id].name == split && getSize(id) > 1)
-              taken = id;
-      if (!taken)
+            if (!sharded && model.dims[id].name == split && getSize(id) > 1)
+              sharded = id;
+      if (!sharded)
         continue;
-      int64_t &degree = degrees.try_emplace(*taken, 1).first->second;
+      int64_t &degree = degrees.try_emplace(*sharded, 1).first->second;
       degree *= axis.degree;
-      const int64_t size = paddedSize(mesh.axes, model.dims[*taken].name, getSize(*taken));
+      const int64_t size = paddedSize(mesh.axes, model.dims[*sharded].name, getSize(*sharded));
       if (size % degree)
-        reportIndivisible(axis, *taken, degree, what, at);
+        reportIndivisible(axis, *sharded, degree, what, at);
       else if (axis.isHeadTail && size % (2 * degree))
-        reportBlocks(axis, *taken, 2 * degree, what, at);
+        reportBlocks(axis, *sharded, 2 * degree, what, at);
     }
   }
 
@@ -190,9 +191,9 @@ private:
   const Mesh &mesh;
   const Model &model;
   int64_t microbatches;
-  const std::string &samples; ///< the dimension that microbatches cut
+  const std::string &samples; ///< the dimension that microbatches divide
   DiagnosticEngine &diags;
-  std::set<std::string> layers;
+  std::set<std::string> repeatDims; ///< the dimensions of repeats around parameters
   std::set<std::pair<std::string, DimId>> reported;
   std::map<std::string, Diagnostic *> indivisible; ///< the report for an axis
   std::set<std::string> padsReported;

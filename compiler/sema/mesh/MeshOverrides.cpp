@@ -15,9 +15,9 @@ namespace {
 
 const std::vector<std::string> overridable = {"parameters", "values"};
 
-class Reader {
+class OverrideReader {
 public:
-  Reader(Mesh &mesh, DiagnosticEngine &diags) : mesh(mesh), diags(diags) {}
+  OverrideReader(Mesh &mesh, DiagnosticEngine &diags) : mesh(mesh), diags(diags) {}
 
   void read(const OverrideDecl &decl) {
     if (std::find(overridable.begin(), overridable.end(), decl.kind.text) == overridable.end()) {
@@ -45,7 +45,7 @@ private:
     made.patternLoc = decl.pattern.loc;
     made.axis = line.axis.text;
     made.loc = line.loc;
-    if (!isAxis(line.axis) || !hasEffect(made, line) || !isFixed(line))
+    if (!isAxis(line.axis) || !hasEffect(made, line) || !checkPadding(line))
       return;
     AxisLists lists = readUse(line.use, diags);
     if (line.use.splits) {
@@ -70,8 +70,8 @@ private:
     return false;
   }
 
-  /// An axis with an unknown degree splits no padded dimension, as in its own declaration.
-  bool isFixed(const OverrideDecl::Line &line) {
+  /// Reports a padded dimension that an axis with an unknown degree splits, and returns false.
+  bool checkPadding(const OverrideDecl::Line &line) {
     auto axis = std::find_if(mesh.axes.begin(), mesh.axes.end(),
                              [&](const Axis &each) { return each.name == line.axis.text; });
     if (axis->degree != 0 || !line.use.splits)
@@ -197,7 +197,7 @@ void readOverrides(const std::vector<OverrideDecl> &decls, Mesh &mesh, Diagnosti
                    "a map overrides in at most " + std::to_string(most) + " lines");
       return;
     }
-    Reader(mesh, diags).read(decl);
+    OverrideReader(mesh, diags).read(decl);
   }
 }
 
@@ -210,25 +210,26 @@ void matchOverrides(Mesh &mesh, const std::vector<const Model *> &models, Diagno
     if (!(entry.patternLoc == unmatched) && !matchOverride(entry, tensors, diags))
       unmatched = entry.patternLoc; // reported once for all its lines
   // The last override decides, so an earlier one may have no effect.
+  // Of parameters, tensor, axis, `stores` instead of `splits`.
   using Decided = std::tuple<bool, std::string, std::string, bool>;
   std::map<Decided, Location> decided;
   for (auto entry = mesh.overrides.rbegin(); entry != mesh.overrides.rend(); ++entry) {
-    bool isNews = entry->tensors.empty();
-    Location by;
+    bool decidesAny = entry->tensors.empty();
+    Location later;
     for (const std::string &name : entry->tensors)
       for (bool isStorage : {false, true}) {
         if (!(isStorage ? entry->stores : entry->splits))
           continue;
         auto [other, fresh] = decided.try_emplace(
             Decided{entry->ofParameters, name, entry->axis, isStorage}, entry->loc);
-        isNews |= fresh;
-        by = other->second;
+        decidesAny |= fresh;
+        later = other->second;
       }
-    if (!isNews)
+    if (!decidesAny)
       diags
           .report(Code::OverrideWithoutEffect, entry->loc,
                   "this line has no effect: a later line for the same tensors replaces it")
-          .note(by, "the later line is here");
+          .note(later, "the later line is here");
   }
 }
 

@@ -20,15 +20,15 @@ public:
   void resolve() {
     Axis *axis = findAxis();
     if (!axis)
-      return reportIdleOptions();
+      return reportOptionsWithoutEffect();
     const std::string dim = axis->splits.empty() ? "" : axis->splits[0];
     if (axis->degree == 0)
       diags.report(Code::AutoDegree, axis->degreeLoc,
                    "the degree of `" + axis->name +
                        "` must be known: its ranks execute different layers");
-    else if (isAlone(*axis))
+    else if (splitsOnlyLayers(*axis))
       resolveStages(*axis, dim);
-    shardNothing(*axis);
+    clearSplits(*axis);
   }
 
 private:
@@ -50,7 +50,7 @@ private:
       if (isPipeline && found) {
         diags.report(Code::PipelineAxis, axis.loc, "only one axis of a map can split layers")
             .note(found->loc, "the other axis is here");
-        shardNothing(axis);
+        clearSplits(axis);
       } else if (isPipeline)
         found = &axis;
       else if (axis.stagesLoc.isValid())
@@ -75,7 +75,7 @@ private:
 
   bool isSet(const Option &option) const { return option.loc.isValid() && !option.value.isError(); }
 
-  void reportIdleOptions() {
+  void reportOptionsWithoutEffect() {
     for (const OptionSpec &spec : optionTable()) {
       const Option &option = run.options.at(spec.path);
       if (spec.path.rfind("pipeline.", 0) != 0 || !isSet(option) ||
@@ -98,14 +98,14 @@ private:
     return layers;
   }
 
-  static void shardNothing(Axis &axis) {
+  static void clearSplits(Axis &axis) {
     axis.splits.clear();
     axis.fallback.clear();
     axis.splitLocs.clear();
   }
 
-  /// Whether the axis splits one dimension of layers and nothing else.
-  bool isAlone(const Axis &axis) {
+  /// Whether the axis splits one dimension of layers and nothing else. Reports if not.
+  bool splitsOnlyLayers(const Axis &axis) {
     auto complain = [&](Location at, const std::string &what) {
       diags
           .report(Code::PipelineAxis, at,
@@ -150,7 +150,7 @@ private:
     }
     std::optional<std::vector<int64_t>> perStage = resolveLayers(run, model, dim, stages, diags);
     resolveMicrobatches(axis, table ? table->microbatches : stages);
-    if (!perStage || (table && !agreesOnMicrobatches(*table)) || stages == 1)
+    if (!perStage || (table && !checkMicrobatches(*table)) || stages == 1)
       return;
     if (std::string schedule = table ? writeSource(*table) : nameSchedule(axis); !schedule.empty())
       mesh.pipeline = Pipeline{
@@ -166,8 +166,8 @@ private:
     return isDefined(name, axis) ? name : "";
   }
 
-  /// Whether a step has the microbatches of the table.
-  bool agreesOnMicrobatches(const schedule::Schedule &table) {
+  /// Whether a step has the microbatches of the table. Reports if not.
+  bool checkMicrobatches(const schedule::Schedule &table) {
     const int64_t count = run["accumulate"].integer;
     if (count == table.microbatches || diags.hasErrors())
       return count == table.microbatches;
@@ -181,7 +181,7 @@ private:
     return false;
   }
 
-  /// Whether the schedule exists for these stages and microbatches.
+  /// Whether the schedule exists for these stages and microbatches. Reports if not.
   bool isDefined(const std::string &name, const Axis &axis) {
     try {
       generate(*schedule::findAlgorithm(name),
@@ -196,8 +196,8 @@ private:
     }
   }
 
-  /// Sets `accumulate`, from which all later phases read the number of microbatches: `fallback`,
-  /// if the run states none.
+  /// Sets `accumulate`, from which all later phases read the number of microbatches. `fallback` is
+  /// the number if the run states none.
   void resolveMicrobatches(const Axis &axis, int64_t fallback) {
     const Option &given = run.options.at("pipeline.microbatches"),
                  &tokens = run.options.at("data.tokens"), &batch = run.options.at("data.batch");

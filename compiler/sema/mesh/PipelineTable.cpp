@@ -15,7 +15,7 @@ bool namesTable(const Run &run) {
   return getScheduleOption(run).value.kind == Value::Kind::String;
 }
 
-/// Whether the axis has the ranks and the stages of the table.
+/// Whether the axis has the ranks and the stages of the table. Reports if not.
 static bool fits(const schedule::Schedule &table, const Run &run, const Axis &axis,
                  DiagnosticEngine &diags) {
   const int64_t ranks = static_cast<int64_t>(table.ranks.size());

@@ -14,7 +14,8 @@ bool namesTable(const Run &run);
 std::optional<schedule::Schedule> readTable(const Run &run, const Axis &axis,
                                             SourceManager &sources, DiagnosticEngine &diags);
 
-/// The table that the program contains. A program adds communication and storage itself.
+/// The text of the table for the program: forward and backward passes only. The program adds the
+/// actions of communication and storage.
 std::string writeSource(const schedule::Schedule &table);
 
 } // namespace titan::sema

@@ -25,8 +25,7 @@ std::string sumText(const Counts &numbers) {
   return text;
 }
 
-/// Equal numbers of layers; the first stages have one more if the layers do not suffice for all.
-/// The compiler distributes layers by their costs later.
+/// Equal numbers of layers; the first stages have one more if the stages do not divide the layers.
 Counts balance(int64_t layers, int64_t stages) {
   Counts counts(static_cast<size_t>(stages), layers / stages);
   for (int64_t i = 0; i < layers % stages; ++i)
@@ -136,8 +135,8 @@ private:
     return std::nullopt;
   }
 
-  /// The layer that `name` probably means: a part of the layer, a misspelling, or the call that
-  /// contains the repeat.
+  /// The layer that `name` probably means: `name` is a path inside the layer, a misspelling, or
+  /// lacks the dimension of the repeat (`decoder.3` for `decoder.layers.3`).
   std::string nearest(const std::string &name) const {
     std::vector<std::string> names;
     for (const Layer &layer : layers) {
@@ -170,7 +169,8 @@ private:
     return text;
   }
 
-  /// Whether a stage may begin at a layer after the begin of the stage before.
+  /// Whether a stage can begin at layer `start` if the stage before begins at layer `before`.
+  /// Reports if not.
   bool follows(size_t start, size_t before) {
     if (start > before)
       return true;
