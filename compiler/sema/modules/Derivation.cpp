@@ -5,20 +5,20 @@
 
 namespace titan::sema {
 
-bool derives(std::vector<Derivation> &chain, Derivation next, const char *kind,
-             DiagnosticEngine &diags) {
-  constexpr size_t longest = 64;
+bool extendChain(std::vector<Derivation> &chain, Derivation next, const char *kind,
+                 DiagnosticEngine &diags) {
+  constexpr size_t maxLength = 64;
   auto again = std::find_if(chain.begin(), chain.end(),
                             [&](const Derivation &known) { return known.name == next.name; });
   bool isCycle = again != chain.end();
-  if (!isCycle && chain.size() < longest) {
+  if (!isCycle && chain.size() < maxLength) {
     chain.push_back(next);
     return true;
   }
   if (!isCycle) {
     diags.report(Code::AliasCycle, next.base,
                  std::string(kind) + " `" + next.name->text + "` is the end of a chain of over " +
-                     std::to_string(longest) + " " + kind + "s");
+                     std::to_string(maxLength) + " " + kind + "s");
     return false;
   }
   std::vector<Derivation> cycle(again, chain.end());

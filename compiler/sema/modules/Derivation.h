@@ -14,9 +14,9 @@ struct Derivation {
   Location base; ///< the reference to the next declaration of the chain
 };
 
-/// Appends `next` to the chain unless that closes a cycle. Reports a cycle once, at its first
-/// declaration and with all of its members. Returns false for a cycle.
-bool derives(std::vector<Derivation> &chain, Derivation next, const char *kind,
-             DiagnosticEngine &diags);
+/// Appends `next` to the chain. Reports a cycle, at its first declaration and with all of its
+/// members, or a chain that is too long, and returns false. `kind` is "model" or "run".
+bool extendChain(std::vector<Derivation> &chain, Derivation next, const char *kind,
+                 DiagnosticEngine &diags);
 
 } // namespace titan::sema

@@ -14,7 +14,7 @@ using namespace syntax;
 
 namespace {
 
-constexpr size_t maxFiles = 1000; // a folder may hold anything
+constexpr size_t maxFiles = 1000; // the folder may be huge, and suggestions are optional
 
 /// The importable files of a directory, sorted by name.
 std::vector<fs::path> filesIn(const fs::path &folder) {

@@ -143,7 +143,7 @@ static bool isDefault(const Decl &decl) {
 void Library::declare(Unit &unit) {
   for (const DeclPtr &decl : unit.module->decls) {
     if (decl->is<ImportDecl>() || decl->is<WeightsDecl>())
-      continue; // these have no names of their own
+      continue; // these have no names
     if (auto *data = decl->as<DataDecl>()) {
       checkData(*data);
       declareDefault(unit, *decl);
@@ -203,7 +203,7 @@ const Name *Library::dataDim(const Unit &unit, std::string_view role) const {
   return nullptr;
 }
 
-/// `default data` says which dimensions have the two roles. All else belongs to runs.
+/// `default data` names the dimensions of the two roles. Runs have all other settings of data.
 void Library::checkData(const DataDecl &decl) {
   std::map<std::string, Location> known;
   for (const Setting &setting : decl.settings) {
@@ -326,10 +326,10 @@ void Library::import(Unit &unit, const ImportDecl::Item &item) {
   if (reportCycle(key, item.loc))
     return;
   auto known = units.find(key);
-  constexpr size_t deepest = 200;
-  if (known == units.end() && loading.size() >= deepest) {
+  constexpr size_t maxDepth = 200;
+  if (known == units.end() && loading.size() >= maxDepth) {
     diags.report(Code::ImportsTooDeep, item.loc,
-                 "over " + std::to_string(deepest) + " files import one another in a chain");
+                 "over " + std::to_string(maxDepth) + " files import one another in a chain");
     return;
   }
   if (known == units.end()) {

@@ -77,7 +77,7 @@ public:
   /// the standard library.
   Symbol findDefault(const Unit &unit, Namespace ns) const;
   /// The dimension of a role (`samples`, `positions`) in the data of models of `unit`: by `default
-  /// data` of the file, else of the standard library. Null: none names it.
+  /// data` of the file, else of the standard library. Null if neither names it.
   const syntax::Name *dataDim(const Unit &unit, std::string_view role) const;
   /// Resolves a path as if private names (`_name`) were visible.
   Symbol lookupPrivate(const Unit &unit, const syntax::Path &path) const;
@@ -97,8 +97,10 @@ public:
   std::vector<std::string> names(const Unit &unit, Namespace ns = Namespace::Code) const;
 
 private:
+  /// Parses a file and loads its imports. `at` is the import of the file.
   const Unit *load(const std::string &path, FileId file, Location at);
   void import(Unit &unit, const syntax::ImportDecl::Item &item);
+  /// The path of the imported file; empty if there is none. `tried` receives the missing paths.
   std::string find(const Unit &unit, const syntax::ImportDecl::Item &item,
                    std::vector<std::string> &tried) const;
   std::vector<std::string> importable(const Unit &unit, const syntax::ImportDecl::Item &item) const;
@@ -106,12 +108,14 @@ private:
   std::string declaringModule(const std::string &name) const;
   /// Suggests an existing file for a missing one.
   static void suggestFile(Diagnostic &diag, const std::string &path);
+  /// Fills `declared` and `defaults` of a unit.
   void declare(Unit &unit);
   void declareDefault(Unit &unit, const syntax::Decl &decl);
   void checkFormals(const syntax::Decl &decl);
   void checkData(const syntax::DataDecl &decl);
   void addPrelude(Unit &unit);
   void addPrelude(Unit &unit, const char *name);
+  /// Makes the public declarations of `from` visible in `unit` by their bare names.
   void bind(Unit &unit, const Unit &from);
   bool reportCycle(const std::string &path, Location at);
 

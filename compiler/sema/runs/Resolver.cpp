@@ -73,7 +73,7 @@ bool Resolver::findMap(const Symbol &symbol, const TrainDecl &decl) {
 
 bool Resolver::addRun(const Symbol &symbol) {
   const TrainDecl &decl = *symbol.decl->as<TrainDecl>();
-  if (!derives(chain, {&decl.name, decl.base.loc}, "run", diags))
+  if (!extendChain(chain, {&decl.name, decl.base.loc}, "run", diags))
     return false;
   Symbol base = findBase(symbol, decl);
   if (!base)

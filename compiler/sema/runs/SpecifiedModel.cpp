@@ -18,7 +18,7 @@ static bool collect(const Symbol &model, const Library &library, DiagnosticEngin
     return true;
   }
   const ModelAliasDecl &alias = *model.decl->as<ModelAliasDecl>();
-  if (!derives(chain, {&alias.name, alias.base.loc}, "model", diags))
+  if (!extendChain(chain, {&alias.name, alias.base.loc}, "model", diags))
     return false;
   Symbol parent = library.lookup(*model.unit, alias.base);
   if (!isModel(parent)) {
