@@ -1,6 +1,7 @@
-// Functions and blocks as compile-time values. A name without parentheses is one, and so is a
-// partial application, a call with `_` for some arguments: `SwiGlu(_, out_deviation = 0.01)`. Its
-// other arguments are evaluated at once; the later call supplies the open ones.
+// Functions and blocks as compile-time values. The name of a function or block without parentheses
+// is such a value. So is a partial application, a call with `_` for some arguments: `SwiGlu(_,
+// out_deviation = 0.01)`. Its other arguments are evaluated at once; a later call supplies the open
+// arguments, which are written `_`.
 #pragma once
 
 #include "compiler/sema/modules/Library.h"
@@ -18,7 +19,8 @@ struct Callee {
   bool isBlock() const { return symbol && symbol.decl->is<syntax::BlockDecl>(); }
 };
 
-/// An argument. It is evaluated when it is bound; in a partial application, where it is written.
+/// An argument of a call. It is evaluated when it is bound to a formal parameter, or, in a partial
+/// application, where it is written.
 struct Actual {
   syntax::ArgKind kind;
   std::optional<syntax::Name> name; ///< of `name = ...`
@@ -38,7 +40,7 @@ struct Actual {
 struct Callable {
   Callee callee;
   std::vector<Actual>
-      boundArgs; ///< of a partial application, in its order, including the open ones
+      boundArgs; ///< of a partial application, in its order, including open arguments
   /// The calls around the name of the callable, innermost first: a block uses the dimensions of
   /// that scope.
   std::vector<unsigned> definingFrames;

@@ -1,12 +1,12 @@
-// The dimensions along which the data of a run are cut. A file names them (runs/DataDims.h); the
-// compiler knows them by their roles alone.
+// The dimensions of samples and of positions in the data of a run. A file names them
+// (runs/DataDims.h); the compiler knows only their roles.
 #pragma once
 
 #include <string>
 
 namespace titan::sema {
 
-/// One element for each sample, one for each position of a sample.
+/// The names of two dimensions, with one element for each sample and for each position of a sample.
 struct DataDims {
   std::string samples;
   std::string positions; ///< empty: samples have none

@@ -6,7 +6,8 @@
 
 namespace titan::sema {
 
-/// Whether a tensor of this type may start so: an integer is not drawn, and has no fraction.
+/// Whether a tensor of this element type can have these initial values: those of integers are a
+/// constant without a fraction.
 bool canInitialise(DType dtype, const Initialiser &init);
 /// Refuses f16, with the reason.
 void reportHalf(Location at, DiagnosticEngine &diags);

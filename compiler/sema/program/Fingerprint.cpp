@@ -10,7 +10,8 @@ namespace {
 
 class StructureWriter {
 public:
-  StructureWriter(const Model &model, const Reachability &needs) : model(model), needs(needs) {}
+  StructureWriter(const Model &model, const Reachability &reachable)
+      : model(model), reachable(reachable) {}
 
   std::string write() {
     writeRegion(model.body);
@@ -24,7 +25,7 @@ private:
     for (ValueId argument : region.arguments)
       define(argument);
     for (const Op &op : region.ops)
-      if (needs.needs(op))
+      if (reachable.needs(op))
         writeOp(op);
     line("yield", region.yields);
   }
@@ -45,7 +46,8 @@ private:
     }
   }
 
-  /// Element types follow from the precision of the run, and sharding constraints from the map.
+  /// Whether an operation does not belong to the structure: element types follow from the precision
+  /// of the run, and sharding constraints from the map.
   bool isSameValue(const Op &op) const {
     auto isFloatValue = [&](ValueId id) { return isFloat(model.values[id].type.dtype); };
     return op.kind == OpKind::ShardingConstraint ||
@@ -79,9 +81,9 @@ private:
   }
 
   const Model &model;
-  const Reachability &needs;
+  const Reachability &reachable;
   std::unordered_map<ValueId, size_t> numbers; ///< in the order of the operations
-  size_t defined = 0; ///< numbers that were given; several values can have the same
+  size_t defined = 0; ///< the next number; several values can have the same
   std::string text;
 };
 

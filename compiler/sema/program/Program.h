@@ -66,8 +66,8 @@ enum class OpKind {
              // the scores in `numbers`, if there is one
   TopK,      // -> values, indices; along dims[0], which becomes dims[1]
   Cumulate,  // sums along dims[0]; `word` is forward or reverse
-  Count,     // how often each index of dims[0], of which there are `index`, occurred before it in
-             // the order of the other dims
+  Count,     // for each element, an index of dims[0] below `index`: how often this index occurred
+             // before, in the order of the other dims, outer to inner
   Scatter,   // updates, index -> sums along dims[0]
   Random,    // `word` is uniform or normal
   Dropout,   // the operand; in training, elements are 0 with the probability `number`
@@ -101,7 +101,7 @@ struct Op {
   std::vector<int64_t> table;      ///< Repeat: the variant that each iteration runs
   std::vector<std::string> blocks; ///< the inlined block calls that contain it, innermost first
   Location loc;
-  std::string name;
+  std::string name; ///< of the variable that it computes, as in ValueInfo
   /// ShardingConstraint: the names of the value in a map (`layers.Layer.h`). Repeat: the same for
   /// the iteration arguments; empty if the initial value has a constraint, whose name applies.
   std::vector<std::string> names;
@@ -122,8 +122,8 @@ struct Initialiser {
 
 /// A persistent tensor, changed by the optimizer or, if it is a buffer, by an Update.
 struct Parameter {
-  /// `layers.wq` inside `repeat layers`; iteration 3's own is exchanged as `layers.3.wq`. Repeats
-  /// and named calls come in the order of their nesting.
+  /// `layers.wq` inside `repeat layers`; files contain that of iteration 3 as `layers.3.wq`. The
+  /// segments are the enclosing repeats and named calls, outermost first.
   std::string name;
   TensorType type;            ///< of one iteration
   std::vector<DimId> repeats; ///< outermost first; the leading dimensions of the stored tensor
@@ -134,7 +134,7 @@ struct Parameter {
   std::vector<Initialiser> initialisers; ///< one, or one per iteration in row-major order
   bool frozen = false;                   ///< no gradient, no update
   bool isBuffer = false;                 ///< no gradient; the model defines its update
-  std::string initFrom = "required";     ///< of weights to start from; or "optional", "partial"
+  std::string initFrom = "required";     ///< in weights to start from; or "optional", "partial"
   bool isUpdated = false;                ///< a buffer, in some iteration
   Location loc;
 };
