@@ -30,8 +30,8 @@ private:
 
   const std::vector<syntax::Formal> &formals;
   const Call &call;
-  Frame &callee;
-  std::vector<bool> used; ///< arguments bound so far
+  Frame &callee;          ///< its scope receives the formal parameters
+  std::vector<bool> used; ///< by argument of the call: whether it is bound
 };
 
 } // namespace titan::sema

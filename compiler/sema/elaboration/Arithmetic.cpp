@@ -81,7 +81,7 @@ Value mapped(const Value &list, const std::function<Value(const Value &)> &each)
   std::vector<Value> results;
   for (const Value &element : list.elements) {
     results.push_back(each(element));
-    if (results.back().isError()) // the others would say the same
+    if (results.back().isError()) // other elements would give the same report
       return {};
   }
   return Value::ofList(std::move(results));
@@ -214,7 +214,6 @@ Value Arithmetic::compare(const BinaryExpr &expr, const Value &lhs, const Value 
   return {};
 }
 
-/// Whether an operand of `and` or `or` holds booleans; reports otherwise.
 bool Arithmetic::isBoolean(const BinaryExpr &expr, const Value &value, Location at) {
   return expectBoolean(value, at, syntax::spelling(expr.op));
 }
@@ -229,8 +228,8 @@ bool Arithmetic::expectBoolean(const Value &value, Location at, const char *word
   return false;
 }
 
-/// Elementwise `not`: a value that differs from itself is false everywhere.
-Value Arithmetic::negated(const Value &value, Location at, Location valueLoc) {
+/// `value == (value != value)`: the right side is false everywhere.
+Value Arithmetic::logicalNot(const Value &value, Location at, Location valueLoc) {
   if (!expectBoolean(value, valueLoc, "not"))
     return {};
   Value none = elaboration.tensors.elementwise("ne", value, value, at, valueLoc, valueLoc);
@@ -245,7 +244,7 @@ Value Arithmetic::combineBooleans(const BinaryExpr &expr, const Value &lhs, cons
   bool isAnd = expr.op == BinaryOp::And;
   if (rhs.kind == Value::Kind::Bool && rhs.boolean() == isAnd)
     return lhs;
-  if (rhs.kind == Value::Kind::Bool) // false, or true, whatever the tensor holds
+  if (rhs.kind == Value::Kind::Bool) // `x and false` or `x or true`: all elements are equal
     return elaboration.tensors.elementwise(isAnd ? "ne" : "eq", lhs, lhs, expr.opLoc, expr.lhs->loc,
                                            expr.lhs->loc);
   if (!expectTensor(rhs, expr.rhs->loc, "the other operand of a tensor") ||
@@ -261,7 +260,7 @@ Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Va
       !expectTensor(rhs, expr.rhs->loc, "the right side of `@`"))
     return {};
   const TensorType left = getTensorType(lhs), right = getTensorType(rhs);
-  if (!expected && elaboration.statements.declarationFailed) // reported where it was written
+  if (!expected && elaboration.statements.declarationFailed) // the declaration is reported
     return {};
   if (!expected) {
     Diagnostic &diag = report(Code::ContractionUndeclared, expr.opLoc,

@@ -14,21 +14,25 @@ public:
   Value arithmetic(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value power(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value compare(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
-  /// Elementwise `and`, `or` and `not`.
+  /// Elementwise `and` and `or`.
   Value combineBooleans(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
-  Value negated(const Value &value, Location at, Location valueLoc);
+  /// Elementwise `not`.
+  Value logicalNot(const Value &value, Location at, Location valueLoc);
+  /// Whether an operand of `and` or `or` holds booleans; reports otherwise.
   bool isBoolean(const syntax::BinaryExpr &expr, const Value &value, Location at);
   Value contraction(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs,
                     Expected expected);
 
   using Combine = std::function<Value(const Value &, const Value &)>;
-  /// Of two lists of numbers, or of a list and a number; nothing for other operands.
+  /// The list of the results of `each` on the elements of two lists of numbers, or of a list and a
+  /// number; nothing for other operands.
   std::optional<Value> zipped(const Value &lhs, const Value &rhs, Location at, const Combine &each);
 
 private:
   Value ofNumbers(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value compareChoice(const syntax::BinaryExpr &expr, const Value &choice, const Value &word);
   bool expectBoolean(const Value &value, Location at, const char *word);
+  /// The number; reports infinity and NaN.
   Value finite(double number, Location at);
 };
 

@@ -74,10 +74,11 @@ bool AttentionCall::check() {
   }
   const TensorType q = getTensorType(args[0]), k = getTensorType(args[1]),
                    v = getTensorType(args[2]);
-  DimSet own = v.dims.without(k.dims); // of the values, instead of the head
-  bool valuesFit = own.empty() ? k.dims.sameDims(v.dims)
-                               : own.size() == 1 && !q.dims.contains(own[0]) &&
-                                     v.dims.without(own).sameDims(k.dims.without({head}));
+  DimSet valueHead = v.dims.without(k.dims); // instead of `head`
+  bool valuesFit = valueHead.empty()
+                       ? k.dims.sameDims(v.dims)
+                       : valueHead.size() == 1 && !q.dims.contains(valueHead[0]) &&
+                             v.dims.without(valueHead).sameDims(k.dims.without({head}));
   if (valuesFit && q.dims.containsAll(k.dims))
     return true;
   report(Code::AttentionDimensions, args.loc(),
@@ -167,8 +168,8 @@ Value AttentionCall::run() {
       !args.expectSingleOver() || !check())
     return {};
   DimId head = args.over[0];
-  std::optional<Mask> seen = mask();
-  if (!seen)
+  std::optional<Mask> allowed = mask();
+  if (!allowed)
     return {};
   std::optional<double> scale =
       args.number("scale", 1 / std::sqrt(static_cast<double>(model.dims[head].size)));
@@ -176,17 +177,17 @@ Value AttentionCall::run() {
   if (!scale || !cap)
     return {};
   const TensorType q = getTensorType(args[0]), v = getTensorType(args[2]);
-  DimSet own = v.dims.without(getTensorType(args[1]).dims), dims;
+  DimSet valueHead = v.dims.without(getTensorType(args[1]).dims), dims;
   for (DimId id : q.dims)
-    dims.insert(id == head && !own.empty() ? own[0] : id);
+    dims.insert(id == head && !valueHead.empty() ? valueHead[0] : id);
   Op op(OpKind::Attention, {args[0].tensor, args[1].tensor, args[2].tensor});
   op.dims = {head, args.along[0]};
-  op.word = seen->causal ? "causal" : "full";
+  op.word = allowed->causal ? "causal" : "full";
   op.number = *scale;
-  op.index = seen->window;
+  op.index = allowed->window;
   if (*cap)
     op.numbers = {*cap};
-  if (!addDocuments(*seen, op))
+  if (!addDocuments(*allowed, op))
     return {};
   // The log-sum-exp of the scores has more digits than the scores.
   DType type = elaboration.recorder.computeType;

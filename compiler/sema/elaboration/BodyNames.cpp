@@ -65,7 +65,7 @@ std::vector<Name> namesAfterAs(const SourceManager &sources, Location at) {
   const std::string_view text = sources.text(at);
   auto isIdentifierChar = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
   std::vector<Name> names;
-  bool follows = false, isList = false;
+  bool follows = false, isList = false; // after `as`; in the parentheses after `as`
   for (size_t i = 0; i < text.size();) {
     size_t end = i;
     while (end < text.size() && isIdentifierChar(static_cast<unsigned char>(text[end])))

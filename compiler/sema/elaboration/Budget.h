@@ -1,5 +1,5 @@
-// Limits of the work and the size of a program. Everything is interpreted, so a short text can
-// request endless work. No program that could train reaches these limits.
+// Limits of the work and the size of a program. The elaborator interprets all calls and iterations,
+// so a short text can request endless work. No program that could train reaches these limits.
 #pragma once
 
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
@@ -25,7 +25,7 @@ private:
   size_t &work() { return spec.work ? *spec.work : ownWork; }
 
   size_t ownWork = 0;
-  bool tooLarge = false;
+  bool tooLarge = false; ///< a limit was exceeded and reported
 };
 
 } // namespace titan::sema

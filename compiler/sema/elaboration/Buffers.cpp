@@ -7,8 +7,8 @@ namespace titan::sema {
 
 using namespace syntax;
 
-/// Parameters have the type of the run. A buffer may have its own: a mean over thousands of steps
-/// needs more digits than a weight, a counter is an integer.
+/// Parameters have the type of the run. A buffer may declare another type: a mean over thousands of
+/// steps needs more digits than a weight, a counter is an integer.
 std::optional<DType> Buffers::storedType(const ParamStmt &stmt) {
   if (!stmt.type.dtype)
     return spec.params;
@@ -23,7 +23,7 @@ std::optional<DType> Buffers::storedType(const ParamStmt &stmt) {
         .help("an `int` may be 0 or 1");
     return std::nullopt;
   }
-  // A run in f64 checks numbers, so its buffers are f64, like precision regions.
+  // Runs in f64 serve to verify numbers, so their buffers are f64, like their precision regions.
   return dtype && isFloat(*dtype) && spec.params == DType::F64 ? DType::F64 : dtype;
 }
 

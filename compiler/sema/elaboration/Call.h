@@ -11,7 +11,7 @@ struct Call {
   std::string name; ///< for messages
   Location loc;
   std::vector<Actual> args;
-  std::shared_ptr<const Callable> calleeValue = nullptr; ///< the called value, if the callee is one
+  std::shared_ptr<const Callable> calleeValue = nullptr; ///< null if the call names a declaration
 };
 
 /// A call under elaboration: the scope of its body, and its caller.
@@ -27,8 +27,8 @@ struct Frame {
   unsigned id = 0; ///< unique
   const Callable *calleeValue = nullptr;
   std::optional<Value> returned = {};
-  std::string prefix = {};      ///< of the names of its parameters: `encoder.`
-  bool declaresWrongly = false; ///< a parameter declaration was erroneous, as reported
+  std::string prefix = {};            ///< of the names of its parameters: `encoder.`
+  bool hasErroneousParameter = false; ///< a parameter declaration was erroneous, as reported
 };
 
 } // namespace titan::sema

@@ -14,7 +14,8 @@ CallArgs::CallArgs(Elaboration &elaboration, const Call &call)
     read(actual);
 }
 
-/// Functions such as `index` take dimensions and read them by `dim`.
+/// The value of an argument. A name that denotes dimensions only has none: functions such as
+/// `index` read it by dim().
 Value CallArgs::evaluate(const Actual &actual) {
   if (actual.value)
     return *actual.value;
@@ -27,7 +28,7 @@ Value CallArgs::evaluate(const Actual &actual) {
 void CallArgs::read(const Actual &actual) {
   if (actual.kind == ArgKind::Over || actual.kind == ArgKind::Along)
     return readDims(actual);
-  // The value of a callable may be a block or not.
+  // A callable may be a block, to which `named` applies, or a function.
   if (call.calleeValue && actual.isKeyword("named"))
     return;
   if (!actual.arg->value) {
@@ -102,18 +103,18 @@ bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong
   auto isUnknown = [&](const auto &entry) {
     return std::find(known.begin(), known.end(), entry.first) == known.end();
   };
-  bool isNamed = std::any_of(keywords.begin(), keywords.end(), isUnknown);
-  if ((values.size() < least && !isNamed) || (values.size() > most && !lacksDims)) {
+  bool hasUnknownKeyword = std::any_of(keywords.begin(), keywords.end(), isUnknown);
+  if ((values.size() < least && !hasUnknownKeyword) || (values.size() > most && !lacksDims)) {
     std::string count = least == most ? std::to_string(least)
                                       : std::to_string(least) + " to " + std::to_string(most);
     reportMisuse(call.loc, "takes " + count + (most == 1 ? " value" : " values") + ", here are " +
                                std::to_string(values.size()));
   }
-  if (wantsOver && over.empty() && !isNamed)
+  if (wantsOver && over.empty() && !hasUnknownKeyword)
     reportMisuse(call.loc, "needs `over` and a dimension");
   if (!wantsOver && !over.empty())
     reportMisuse(overLoc, "takes no `over`");
-  if (wantsAlong && along.empty() && !isNamed)
+  if (wantsAlong && along.empty() && !hasUnknownKeyword)
     reportMisuse(call.loc, "needs `along` and a dimension");
   if (!wantsAlong && !along.empty())
     reportMisuse(alongLoc, "takes no `along`");

@@ -21,8 +21,9 @@ public:
   /// The dimension that positional argument `i` names, as in `index(seq)`; empty after an error.
   std::optional<DimId> dim(size_t i);
 
-  /// Checks the number of positional values and that no other argument is left; reports otherwise.
-  /// `keywords` are the keywords of the function.
+  /// Checks the arguments of the call; reports otherwise. The function takes `least` to `most`
+  /// positional values and the `keywords`. It takes dimensions after `over`, or one after `along`,
+  /// exactly if these parameters are true.
   bool expect(size_t least, size_t most, bool over, bool along,
               const std::vector<std::string> &keywords = {});
   /// Checks that `over` has one dimension.

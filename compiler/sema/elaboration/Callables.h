@@ -13,11 +13,12 @@ public:
   Callee findCallee(const syntax::Path &path) const;
   /// The callable that a value of this name holds; null if there is none.
   std::shared_ptr<const Callable> callableNamed(const syntax::Path &path);
+  /// Reports a name that several imports declare; false for other names.
   bool reportAmbiguous(const syntax::Path &path);
   /// The name of a function or block without parentheses.
   std::optional<Value> evalCallee(const syntax::NameExpr &expr);
-  /// Reads a call and inserts its arguments for the open ones of a partial application. Returns
-  /// nothing after a report.
+  /// Reads a call. If the callee is a partial application, inserts the arguments of the call for
+  /// its open arguments. Returns nothing after a report.
   std::optional<Call> readCall(const syntax::CallExpr &expr);
   /// `f(_, a)`: evaluates the arguments that are not open.
   Value partialApplication(Call call);

@@ -12,7 +12,7 @@ using namespace syntax;
 
 namespace {
 
-constexpr unsigned deepestCall = 64;
+constexpr unsigned maxCallDepth = 64;
 
 } // namespace
 
@@ -25,13 +25,13 @@ Value Calls::evalCall(const CallExpr &expr) {
            "a call has at most " + std::to_string(maxArguments) + " arguments");
     return {};
   }
-  bool isOwn = elaboration.callables.callableNamed(expr.callee) != nullptr;
-  if (!isOwn && elaboration.callables.reportAmbiguous(expr.callee))
+  bool isCallableValue = elaboration.callables.callableNamed(expr.callee) != nullptr;
+  if (!isCallableValue && elaboration.callables.reportAmbiguous(expr.callee))
     return {};
   bool reshapes = expr.callee.isSimple() && Reshaping::functions().count(expr.callee.last().text);
-  if (reshapes && !isOwn && !library.lookup(*context.frame->unit, expr.callee))
+  if (reshapes && !isCallableValue && !library.lookup(*context.frame->unit, expr.callee))
     return elaboration.reshaping.call(expr);
-  if (!isOwn && !elaboration.callables.findCallee(expr.callee)) {
+  if (!isCallableValue && !elaboration.callables.findCallee(expr.callee)) {
     reportUnknownCallee(expr);
     return {};
   }
@@ -81,14 +81,14 @@ void Calls::reportUnknownCallee(const CallExpr &expr) {
     return all;
   };
   const std::vector<std::string> known = isMeant ? std::vector<std::string>() : candidates();
-  bool isOurs = std::count(known.begin(), known.end(), callee.last().text) != 0;
-  if (isOurs) // `torch.tanh`
+  bool isInTitan = std::count(known.begin(), known.end(), callee.last().text) != 0;
+  if (isInTitan) // `torch.tanh`
     diag.fix(callee.loc, callee.last().text);
   else if (std::string help = foreignHelp(callee.last().text); !isMeant && !help.empty())
     diag.help(std::move(help));
   else if (!isMeant)
     elaboration.reports.suggest(diag, callee, candidates);
-  for (const Arg &arg : expr.args) // its own mistakes are worth a report too
+  for (const Arg &arg : expr.args) // reports errors of the arguments, too
     if (arg.value)
       eval(*arg.value);
 }
@@ -121,9 +121,9 @@ Value Calls::callDecl(const Call &call) {
       call.calleeValue ? elaboration.callables.findFrame(*call.calleeValue) : context.frame;
   if (reportRecursion(call, namedIn))
     return {};
-  if (depth >= deepestCall) {
+  if (depth >= maxCallDepth) {
     report(Code::RecursiveCall, call.loc,
-           "calls nest deeper than " + std::to_string(deepestCall) + ": `" + call.callee.name() +
+           "calls nest deeper than " + std::to_string(maxCallDepth) + ": `" + call.callee.name() +
                "` is one too many");
     return {};
   }
@@ -173,7 +173,7 @@ Value Calls::runBody(Frame &callee, const Call &call) {
 }
 
 Value Calls::collectResults(const std::vector<Name> &results, Frame &callee) {
-  bool isWrong = callee.declaresWrongly || (results.empty() && callee.returned);
+  bool isWrong = callee.hasErroneousParameter || (results.empty() && callee.returned);
   if (isWrong) // reported already
     return {};
   if (results.empty()) {

@@ -14,11 +14,12 @@ public:
   explicit Calls(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   Value evalCall(const syntax::CallExpr &expr);
-  /// Numbers later calls from `first`.
-  void numberFrom(unsigned first) { frames = first; }
+  /// Sets the number of calls so far, so that the next frame has the id `count + 1`.
+  void numberFrom(unsigned count) { frames = count; }
 
 private:
   Value callDecl(const Call &call);
+  /// `namedIn` is the frame of the scope that contains the name of the callee.
   bool reportRecursion(const Call &call, const Frame *namedIn);
   void reportUnknownCallee(const syntax::CallExpr &expr);
   Value inlineCall(Frame &callee, const Call &call);

@@ -124,8 +124,8 @@ DimId DimNames::derivedDim(DimId from, const std::string &name, int64_t size, Lo
 
 DimId DimNames::namedDim(const Name &name, DimId from, int64_t size, Location at) {
   Binding *known = lookup(name);
-  bool isThat = known && known->dims.size() == 1 && model.dims[known->dims[0]].size == size;
-  return isThat ? known->dims[0] : derivedDim(from, name.text, size, at);
+  bool isKnownDim = known && known->dims.size() == 1 && model.dims[known->dims[0]].size == size;
+  return isKnownDim ? known->dims[0] : derivedDim(from, name.text, size, at);
 }
 
 DimId DimNames::findOrCreate(const Name &name, DimId from, int64_t size) {

@@ -16,6 +16,7 @@ public:
   std::optional<DimId> resolveDim(const syntax::Path &path);
   /// The dimensions after `over` or `along`, each once; empty after a report.
   std::vector<DimId> dimsAfter(const syntax::Arg &arg);
+  /// The dimensions of a binding. A number becomes a dimension of this size. Empty after a report.
   std::vector<DimId> asDims(const std::string &name, Binding &binding, Location at);
   /// Null after a report.
   std::optional<DimSet> dimSet(const syntax::DimList &list);

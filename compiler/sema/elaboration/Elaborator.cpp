@@ -8,10 +8,10 @@ using namespace syntax;
 
 namespace {
 
-/// Defines the formals of a model: values of the run, or defaults.
-class Opening : ElaboratorComponent {
+/// Defines the arguments of a model: values of the run, or defaults.
+class ModelArguments : ElaboratorComponent {
 public:
-  explicit Opening(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
+  explicit ModelArguments(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   void define(const std::vector<Formal> &formals) {
     for (const auto &[name, argument] : spec.sizes)
@@ -41,11 +41,12 @@ private:
   }
 };
 
-/// An elaboration outside of any model.
-struct Aside {
-  Aside(const Library &library, const Unit &unit, DiagnosticEngine &diags, Location at)
+/// The elaboration of an expression outside of any model.
+struct StandaloneElaboration {
+  StandaloneElaboration(const Library &library, const Unit &unit, DiagnosticEngine &diags,
+                        Location at)
       : top{nullptr, &unit, &scope, nullptr, at}, elaboration(library, diags, scratch, spec, top) {
-    // A model may call functions from here, so their calls need distinct numbers.
+    // A model may call callables that this elaboration creates, so frame ids must be distinct.
     elaboration.calls.numberFrom(1u << 31);
   }
 
@@ -67,7 +68,7 @@ bool elaborate(const Symbol &symbol, const Specialisation &spec, const Library &
   model.name = decl.name.text;
   model.loc = decl.name.loc;
   Elaboration elaboration(library, diags, model, spec, top);
-  Opening(elaboration).define(decl.formals);
+  ModelArguments(elaboration).define(decl.formals);
   elaboration.statements.elaborate(decl.body);
   if (!spec.tolerant) {
     elaboration.losses.sum();
@@ -115,19 +116,19 @@ Value evalConstant(const Expr &expr, const Library &library, const Unit &unit,
 
 Value evalConstant(const Expr &expr, const std::map<std::string, Value> &names,
                    const Library &library, const Unit &unit, DiagnosticEngine &diags) {
-  Aside aside(library, unit, diags, expr.loc);
+  StandaloneElaboration standalone(library, unit, diags, expr.loc);
   for (const auto &[name, value] : names)
-    aside.scope.define(name, {value, {}, false, {}, "name"});
-  return aside.elaboration.expressions.eval(expr);
+    standalone.scope.define(name, {value, {}, false, {}, "name"});
+  return standalone.elaboration.expressions.eval(expr);
 }
 
 std::optional<Initialiser> evalInitialiser(const Expr &expr, const Library &library,
                                            const Unit &unit, DiagnosticEngine &diags) {
-  Aside aside(library, unit, diags, expr.loc);
+  StandaloneElaboration standalone(library, unit, diags, expr.loc);
   auto *call = expr.as<CallExpr>();
   bool isDrawn = call && !library.lookup(unit, call->callee);
-  return isDrawn ? aside.elaboration.initialisers.drawn(*call)
-                 : aside.elaboration.initialisers.constant(expr);
+  return isDrawn ? standalone.elaboration.initialisers.drawn(*call)
+                 : standalone.elaboration.initialisers.constant(expr);
 }
 
 } // namespace titan::sema

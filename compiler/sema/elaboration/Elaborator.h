@@ -18,7 +18,7 @@ struct Argument {
 /// An option of a schedule.
 struct LaunchOption {
   Value value;                    ///< in the file
-  std::vector<std::string> words; ///< that it may be; empty: it is no word
+  std::vector<std::string> words; ///< its legal values; empty: the option is no word
   bool isFixed = false;           ///< a launch cannot change the value
   bool operator==(const LaunchOption &) const = default;
 };
@@ -61,9 +61,10 @@ struct Replacement {
   std::string component = {};
 };
 
-/// Elaborates replacements of parameters of `model` into `function`, as their updates. Expressions
-/// name parameters of the same repeats, and of none: `layers.wq`. They also see dimensions and
-/// arguments of the model. Returns false after an error.
+/// Elaborates replacements of parameters of `model` into `function`, as updates of these
+/// parameters. Expressions can name parameters of the same repeats and parameters outside of
+/// repeats, by their full names (`layers.wq`), and dimensions and arguments of the model. Returns
+/// false after an error.
 bool elaborateReplacements(const Model &model, const std::vector<Replacement> &replacements,
                            const Library &library, DiagnosticEngine &diags, Model &function);
 
@@ -105,7 +106,7 @@ bool elaborateSchedule(const Symbol &decl, const ScheduleRequest &request, const
 Value evalConstant(const syntax::Expr &expr, const Library &library, const Unit &unit,
                    DiagnosticEngine &diags);
 
-/// The same where `names` have values of their own.
+/// The same in a scope in which `names` have these values.
 Value evalConstant(const syntax::Expr &expr, const std::map<std::string, Value> &names,
                    const Library &library, const Unit &unit, DiagnosticEngine &diags);
 

@@ -108,7 +108,7 @@ Value Expressions::unary(const UnaryExpr &expr, Expected expected) {
   if (expr.op == UnaryOp::Not) {
     Value operand = eval(*expr.operand);
     if (operand.isTensor())
-      return elaboration.arithmetic.negated(operand, expr.loc, expr.operand->loc);
+      return elaboration.arithmetic.logicalNot(operand, expr.loc, expr.operand->loc);
     std::optional<bool> boolean = expectCondition(operand, expr.operand->loc);
     return boolean ? Value::ofBool(!*boolean) : Value();
   }

@@ -5,6 +5,7 @@
 
 namespace titan::sema {
 
+/// Each private function evaluates one kind of expression.
 class Expressions : ElaboratorComponent {
 public:
   explicit Expressions(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
@@ -18,6 +19,7 @@ private:
   Value unary(const syntax::UnaryExpr &expr, Expected expected);
   Value binary(const syntax::BinaryExpr &expr, Expected expected);
   Value joinMasks(const syntax::BinaryExpr &expr, const Mask &mask);
+  /// `and` and `or`.
   Value logic(const syntax::BinaryExpr &expr);
   Value conditional(const syntax::IfExpr &expr, Expected expected);
   Value match(const syntax::MatchExpr &expr, Expected expected);

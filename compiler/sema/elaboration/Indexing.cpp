@@ -106,7 +106,7 @@ Value Indexing::slice(const Value &base, const IndexItem &item, DimId dim) {
            "the range " + std::to_string(bounds[0]) + ".." + std::to_string(bounds[1]) +
                " is empty or outside of `" + model.dims[dim].name + "`, which has " +
                std::to_string(size) + " elements");
-    if (item.rename) // one message for one mistake
+    if (item.rename) // uses of the name cause no further message
       context.frame->scope->define(item.rename->text,
                                    {{}, {}, true, item.rename->loc, "dimension"});
     return {};
@@ -138,7 +138,7 @@ Value Indexing::slice(const Value &base, const IndexItem &item, DimId dim) {
   return emit(std::move(op), {type.dtype, dims}, item.loc);
 }
 
-/// The dimensions of an argument `over d`, which an item renames together.
+/// The dimensions of `d`, if the item renames a name that denotes several (an argument `over d`).
 std::optional<std::vector<DimId>> Indexing::findGroup(const IndexItem &item) {
   Binding *binding = item.dim.isSimple() ? lookup(item.dim.last()) : nullptr;
   bool isGroup = binding && binding->mayBeDim && binding->dims.size() > 1;
@@ -146,18 +146,18 @@ std::optional<std::vector<DimId>> Indexing::findGroup(const IndexItem &item) {
   return isGroup && isRename ? std::optional(binding->dims) : std::nullopt;
 }
 
-/// `x[outputs as others]`: the new name denotes equally many dimensions.
+/// `x[outputs as others]`: the new name denotes as many dimensions as the old one.
 Value Indexing::renamedGroup(Value value, const IndexItem &item, const std::vector<DimId> &group) {
   Binding *known = lookup(*item.rename);
   std::vector<DimId> made;
   for (size_t i = 0; i < group.size(); ++i) {
     const int64_t size = model.dims[group[i]].size;
-    bool isThat =
+    bool isKnownDim =
         known && known->dims.size() == group.size() && model.dims[known->dims[i]].size == size;
-    made.push_back(isThat ? known->dims[i]
-                          : elaboration.dims.derivedDim(group[i],
-                                                        item.rename->text + "_" + std::to_string(i),
-                                                        size, item.loc));
+    made.push_back(
+        isKnownDim ? known->dims[i]
+                   : elaboration.dims.derivedDim(
+                         group[i], item.rename->text + "_" + std::to_string(i), size, item.loc));
     TensorType type = getTensorType(value);
     if (!type.dims.contains(group[i])) {
       report(Code::DimensionNotThere, item.dim.loc,

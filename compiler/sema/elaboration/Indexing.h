@@ -12,6 +12,8 @@ public:
   Value evalIndex(const syntax::IndexExpr &expr);
 
 private:
+  // `take` and `takeOne` index by a tensor and by a number. A group is a name that denotes several
+  // dimensions.
   Value take(const Value &base, const syntax::IndexItem &item, DimId dim);
   Value takeOne(const Value &base, int64_t index, const syntax::IndexItem &item, DimId dim);
   Value slice(const Value &base, const syntax::IndexItem &item, DimId dim);

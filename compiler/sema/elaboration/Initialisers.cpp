@@ -56,7 +56,7 @@ std::optional<Initialiser> Initialisers::drawn(const CallExpr &call) {
       suggestName(diag, call.callee.loc, call.callee.text(), names, "the distributions are ");
     return std::nullopt;
   }
-  Initialiser init{found->second.kind, 0, 3};
+  Initialiser init{found->second.kind, 0, 3}; // truncated at 3 deviations by default
   std::vector<double> numbers;
   for (const Arg &arg : call.args) {
     bool isCut = arg.kind == ArgKind::Keyword && arg.name->text == "cut" &&

@@ -41,7 +41,7 @@ bool Repeats::promoteToTensors(const RepeatStmt &stmt, DimId dim) {
   for (const Name &name : assignedNames(stmt.body))
     if (Binding *binding = lookup(name); binding && !binding->value.isTensor())
       before.emplace(name.text, binding->value);
-  // A later iteration may be the first that adds something.
+  // The first iteration that adds to a sum may be a later one.
   bool good = true;
   for (int64_t index = 0; good && !before.empty() && index < model.dims[dim].size; ++index)
     good = tryIteration(stmt, dim, index, before);
@@ -56,15 +56,15 @@ bool Repeats::tryIteration(const RepeatStmt &stmt, DimId dim, int64_t index,
   Iteration trial;
   if (!iterate(stmt, iterArgNames(stmt.body), dim, index, trial))
     return false;
-  std::map<std::string, TensorType> turned;
+  std::map<std::string, TensorType> changed;
   for (const auto &[name, value] : before)
     if (Binding *binding = context.frame->scope->find(name); binding->value.isTensor()) {
-      turned[name] = getTensorType(binding->value);
+      changed[name] = getTensorType(binding->value);
       binding->value = value;
     }
   restore(std::move(saved));
   bool good = true;
-  for (const auto &[name, type] : turned) {
+  for (const auto &[name, type] : changed) {
     good &= promoteToTensor(name, type, stmt);
     before.erase(name);
   }

@@ -5,7 +5,7 @@ namespace titan::sema {
 
 namespace {
 
-constexpr int64_t longestRange = 1 << 16;
+constexpr int64_t maxRange = 1 << 16;
 
 } // namespace
 
@@ -13,9 +13,9 @@ constexpr int64_t longestRange = 1 << 16;
 Value Builtins::range(CallArgs &args) {
   if (!args.expect(1, 1, false, false))
     return {};
-  if (!args[0].isInt() || args[0].integer < 1 || args[0].integer > longestRange) {
+  if (!args[0].isInt() || args[0].integer < 1 || args[0].integer > maxRange) {
     report(Code::BadArgument, args.getLoc(0),
-           "`range` takes an integer from 1 to " + std::to_string(longestRange) + ", not " +
+           "`range` takes an integer from 1 to " + std::to_string(maxRange) + ", not " +
                args[0].print());
     return {};
   }

@@ -55,7 +55,7 @@ void Statements::option(const OptionStmt &stmt) {
     return;
   }
   Value value = given->second;
-  if (value.kind == Value::Kind::Word) // a word of the option; bodies compare words as strings
+  if (value.kind == Value::Kind::Word) // bodies compare words of options as strings
     value = Value::ofString(value.text);
   context.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "option"});
 }
@@ -153,7 +153,7 @@ bool Statements::optimizerDims(const OptimizerDecl &decl, const OptimizerRequest
 void Statements::optimizer(const OptimizerDecl &decl, const OptimizerRequest &request) {
   const TensorType &parameter = request.parameter;
   std::vector<const Formal *> values;
-  size_t groups = 0;
+  size_t groups = 0; // names after `over`; more than legal if there is an `along`
   for (const Formal &formal : decl.formals)
     if (formal.kind == FormalKind::Value)
       values.push_back(&formal);

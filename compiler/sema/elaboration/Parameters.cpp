@@ -28,11 +28,11 @@ bool Parameters::isFrozen(const ParamStmt &stmt) {
 bool Parameters::refuseInFunction(const ParamStmt &stmt, const char *what) {
   if (!context.frame->decl->is<FnDecl>())
     return false;
-  if (!context.frame->declaresWrongly)
+  if (!context.frame->hasErroneousParameter)
     report(Code::MisplacedStatement, stmt.loc,
            std::string("a function has no ") + what + "s of its own")
         .help("make it a block, or pass the tensor in");
-  context.frame->declaresWrongly = true;
+  context.frame->hasErroneousParameter = true;
   context.frame->returned = Value();
   return true;
 }
@@ -120,7 +120,7 @@ std::optional<uint32_t> Parameters::findOrCreate(const ParamStmt &stmt, Paramete
         .help("for separate parameters name the second call: `Block(x, named = \"second\")` "
               "prefixes their names with `second.`; to share parameters, declare them outside and "
               "pass them to a function: `fn f(x, w) = ...`");
-    context.frame->declaresWrongly = context.frame->caller; // so would all others of the call be
+    context.frame->hasErroneousParameter = context.frame->caller; // its other names clash, too
     return std::nullopt;
   }
   if (!mayRecur(stmt, known, fresh, instance))

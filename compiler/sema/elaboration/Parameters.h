@@ -18,7 +18,7 @@ public:
 
   size_t declarations = 0; ///< executed declarations: one per iteration of a repeat
 
-  /// What earlier iterations and calls have declared.
+  /// The declarations of earlier iterations and calls.
   struct Record {
     std::map<std::string, uint32_t> index; ///< of a parameter in the model, by its full name
     /// For each parameter the iterations that have declared it: one index per enclosing repeat.

@@ -34,7 +34,7 @@ Positions sum(const Positions &a, const Positions &b) {
   return result;
 }
 
-/// `from` under another dimension, from element `start` on.
+/// The positions of a slice of dimension `old` from index `start` on, which is called `fresh`.
 Positions moved(Positions from, DimId old, DimId fresh, int64_t start) {
   auto found = from.steps.find(old);
   if (found == from.steps.end())

@@ -33,7 +33,7 @@ public:
   /// The knowledge about the visible values.
   struct Knowledge {
     std::map<std::pair<ValueId, DType>, ValueId> conversions;
-    std::map<ValueId, Positions> positions; ///< of integer tensors that positions alone decide
+    std::map<ValueId, Positions> positions; ///< of integer tensors that are functions of indices
   };
   Knowledge known;
 

@@ -10,7 +10,7 @@ using namespace syntax;
 
 namespace {
 
-/// Compares two bodies with different value numbers.
+/// Compares two bodies up to the numbers of their values.
 class Comparison {
 public:
   explicit Comparison(const Model &model) : model(model) {}
@@ -26,10 +26,10 @@ public:
   }
 
 private:
-  void match(ValueId a, ValueId b) { of[b] = a; }
+  void match(ValueId a, ValueId b) { counterpart[b] = a; }
   ValueId mapped(ValueId b) const {
-    auto found = of.find(b);
-    return found == of.end() ? b : found->second;
+    auto found = counterpart.find(b);
+    return found == counterpart.end() ? b : found->second;
   }
   bool same(const Op &a, const Op &b) {
     if (a.kind != b.kind || a.operands.size() != b.operands.size() || a.dims != b.dims ||
@@ -52,7 +52,7 @@ private:
   }
 
   const Model &model;
-  std::map<ValueId, ValueId> of;
+  std::map<ValueId, ValueId> counterpart; ///< values of the first body by those of the second
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 // Interprets the body of a `repeat` once per index and merges equal bodies into variants.
 //
-// Initial values of parameters are not part of a body. Iterations with equal operations, under a
-// numbering of values in order, run one variant.
+// Iterations share a variant if their operations are equal up to the numbers of values. Initial
+// values of parameters are not part of a body.
 #pragma once
 
 #include "compiler/sema/elaboration/Parameters.h"
@@ -40,6 +40,7 @@ private:
                int64_t index, Iteration &result);
   void runBody(const syntax::RepeatStmt &stmt, DimId dim, int64_t index);
   std::optional<Variants> interpret(const syntax::RepeatStmt &stmt, DimId dim);
+  /// See `Specialisation::tolerant`.
   bool forgetUnknown(const Variants &variants);
   bool addVariant(const syntax::RepeatStmt &stmt, Variants &variants, Iteration next);
   void finish(const syntax::RepeatStmt &stmt, DimId dim, Variants variants);

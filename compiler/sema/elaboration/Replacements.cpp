@@ -1,4 +1,5 @@
-// Replacements of parameters, outside of their model.
+// Replacements of parameters: expressions that are written outside of the model, as `merge`
+// entries.
 #include "compiler/sema/elaboration/Elaboration.h"
 
 #include <algorithm>

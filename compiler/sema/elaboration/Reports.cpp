@@ -13,8 +13,9 @@ using namespace syntax;
 
 /// Adds a note for each active call.
 static void noteCalls(Diagnostic &diag, const Frame *frame) {
+  constexpr size_t maxCalls = 4; // the innermost ones; more notes would hide the error
   size_t shown = 0;
-  for (const Frame *at = frame; at && at->caller && shown < 4; at = at->caller, ++shown) {
+  for (const Frame *at = frame; at && at->caller && shown < maxCalls; at = at->caller, ++shown) {
     const std::string &name = getName(*at->decl).text;
     diag.note(at->callSite, "in the call of `" + name + "` here");
     if (at->calleeValue)
@@ -143,7 +144,7 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
   Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + path.text() + "` here");
   bool isSuggested = !diags.isFull() && library.suggestImport(diag, *context.frame->unit, path);
   bool isInside = !path.isSimple() && lookup(path.last()); // `self.wq`
-  bool isFed = path.isSimple() && findFeed(name.text);
+  bool isFed = path.isSimple() && findFeed(name.text);     // data can supply an input of this name
   if (isInside)
     diag.fix(path.loc, path.last().text);
   else if (isFed && context.frame->decl && context.frame->decl->is<ModelDecl>())

@@ -55,7 +55,7 @@ Value Reshaping::split(const Value &base, DimId dim, const DimBinding &binding) 
     Binding *found = lookup(name);
     bool sized = found && found->mayBeDim && found->value.isInt() && found->value.integer > 0;
     sizes.push_back(sized ? found->value.integer : 0);
-    if (sized) // beyond the whole it does not matter by how much
+    if (sized) // 0 if the product exceeds `size`
       known = known && found->value.integer <= size / known ? known * found->value.integer : 0;
     if (!sized && open) {
       report(Code::BadDimensionSize, name.loc,

@@ -10,7 +10,7 @@ using namespace syntax;
 
 void Statements::elaborate(const Body &body) {
   for (const StmtPtr &stmt : body.stmts) {
-    if (context.frame->declaresWrongly)
+    if (context.frame->hasErroneousParameter)
       return;
     if (context.frame->returned) {
       report(Code::CodeAfterReturn, stmt->loc, "statements after `return` are unreachable");
@@ -19,7 +19,7 @@ void Statements::elaborate(const Body &body) {
     const size_t before = unhandled();
     statement(*stmt);
     if (unhandled() != before)
-      defineMadeDims(*stmt);
+      defineDimsAfterAs(*stmt);
     if (spec.tolerant && unhandled() != before) {
       forget(*stmt);
       handled += unhandled() - before;
@@ -29,7 +29,7 @@ void Statements::elaborate(const Body &body) {
 
 /// Defines the dimensions after `as` in an erroneous statement as errors, so one error gives one
 /// message.
-void Statements::defineMadeDims(const Stmt &stmt) {
+void Statements::defineDimsAfterAs(const Stmt &stmt) {
   if (!getBodies(stmt).empty())
     return; // the statements of its bodies define them
   for (const Name &name : namesAfterAs(diags.sourceManager(), stmt.loc))
@@ -135,7 +135,8 @@ void Statements::dims(const DimsStmt &stmt) {
   }
 }
 
-/// Whether the name of an input or output is new in the model. Data and users refer to it.
+/// Whether the name of an input or output is new in the model; reports otherwise. Data and users
+/// refer to inputs and outputs by their names.
 template <typename Named>
 bool Statements::isNew(const std::vector<Named> &known, const Name &name, const char *what) {
   auto first = std::find_if(known.begin(), known.end(),
@@ -292,7 +293,7 @@ void Statements::branch(const IfStmt &stmt) {
     elaborate(*stmt.elseBody);
 }
 
-/// A run in f64 checks numbers, so its precision regions are f64 too.
+/// Runs in f64 serve to verify numbers, so their precision regions are f64, too.
 void Statements::precision(const PrecisionStmt &stmt) {
   std::optional<DType> dtype = elaboration.dims.resolveDType(stmt.type);
   if (dtype && !isFloat(*dtype))

@@ -23,7 +23,7 @@ public:
 
 private:
   size_t handled = 0;
-  void defineMadeDims(const syntax::Stmt &stmt);
+  void defineDimsAfterAs(const syntax::Stmt &stmt);
   void forget(const syntax::Stmt &stmt);
   void statement(const syntax::Stmt &stmt);
   void dims(const syntax::DimsStmt &stmt);
@@ -43,7 +43,7 @@ private:
   void option(const syntax::OptionStmt &stmt);
   void state(const syntax::StateStmt &stmt);
   bool optimizerDims(const syntax::OptimizerDecl &decl, const OptimizerRequest &request);
-  /// Adds an input of the function that is elaborated.
+  /// Adds an input to the function of an optimizer or a schedule.
   Value addInput(const syntax::Name &name, TensorType type);
   void optimizerInput(const syntax::Name &name, TensorType type, const char *what);
   void optimizerOutput(const Value &value, const Input &replaced, Location at,

@@ -13,9 +13,12 @@ public:
   /// operator in the source, if there is one.
   Value elementwise(const char *word, const Value &lhs, const Value &rhs, Location at,
                     Location lhsLoc, Location rhsLoc, const syntax::BinaryExpr *expr = nullptr);
+  /// An elementwise function of one floating-point tensor, or `neg`.
   Value unary(const char *word, const Value &operand, Location at);
+  /// A constant without dimensions, in the element type of `type`.
   Value constantLike(const Value &value, const TensorType &type, Location at);
   Value booleansAsIntegers(const Value &operand, Location at);
+  /// `word` is sum, max or min.
   Value reduce(const char *word, const Value &reduced, const std::vector<DimId> &over, Location at);
 
   /// The value with checked declared dimensions, recorded as a sharding constraint.

@@ -3,8 +3,8 @@
 
 namespace titan::sema {
 
-/// `where(condition, a, b)`: the three operands join by name. A number takes the element type of
-/// the other choice, or the compute type.
+/// `where(condition, a, b)`: the three operands join by name. A number gets the element type of the
+/// other choice, or the compute type.
 Value Builtins::where(CallArgs &args) {
   if (!args.expect(3, 3, false, false) ||
       !expectTensor(args[0], args.getLoc(0), "the condition of `where`"))
