@@ -8,8 +8,8 @@
 
 namespace titan::sema {
 
-/// Reports options that select recomputed layers twice.
-void checkPolicies(const Run &run, DiagnosticEngine &diags) {
+/// Reports several options that select recomputed layers or saved results.
+void checkRecomputeConflicts(const Run &run, DiagnosticEngine &diags) {
   // An option with its default value selects nothing.
   auto isSet = [&](const char *path) {
     const Option &option = run.options.at(path);
@@ -37,7 +37,7 @@ void checkPolicies(const Run &run, DiagnosticEngine &diags) {
 
 namespace {
 
-/// Collects the names of called blocks, separately inside and outside of repeats.
+/// Collects the names of called blocks, inside and outside of repeats.
 void collectBlocks(const Region &region, bool isRepeated, std::set<std::string> &inside,
                    std::set<std::string> &outside) {
   for (const Op &op : region.ops) {

@@ -35,8 +35,8 @@ struct RoleDim {
   const char *role;     ///< "samples", "positions"
   const char *sizePath; ///< the option with its size
   std::string name;
-  Location loc;         ///< where a user says so; invalid: the standard library does
-  bool isOfRun = false; ///< a setting of the run says so
+  Location loc;         ///< of the user's declaration; invalid: the standard library's applies
+  bool isOfRun = false; ///< by a setting of the run
 };
 
 class DataDimsResolver {
@@ -78,8 +78,8 @@ private:
     return std::find(inputDims.begin(), inputDims.end(), name) != inputDims.end();
   }
 
-  /// Samples of tokens have positions. Arrays have them if a user says so, by a name or by a size,
-  /// or if an input has the dimension that has this role elsewhere.
+  /// Samples of tokens have positions. Arrays have positions if the run sets the name or the size
+  /// of their dimension, or if an input has the dimension with this role by default.
   bool hasPositions(const RoleDim &samples, const RoleDim &positions) const {
     return !run.readsArrays() || positions.isOfRun || run.options.at("data.seq").loc.isValid() ||
            (isOfInput(positions.name) && positions.name != samples.name);
@@ -102,7 +102,7 @@ private:
           dim.loc, dim.name, inputDims, "the inputs have the dimensions ");
   }
 
-  /// The size of a dimension with a role has an option of its own.
+  /// Reports a size by the name of a dimension with a role: `sizePath` is its option.
   void checkSize(const RoleDim &dim) {
     auto size = run.dataSizes.find(dim.name);
     if (size == run.dataSizes.end())

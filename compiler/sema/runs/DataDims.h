@@ -6,14 +6,13 @@
 
 namespace titan::sema {
 
-/// The dimensions of data for models of a file, by its `default data` and that of the standard
-/// library.
-/// Empty names without a standard library.
+/// The dimensions of data for models of a file, by its `default data` or else that of the standard
+/// library. The names are empty without a standard library.
 DataDims defaultDataDims(const Unit &unit, const Library &library);
 
-/// Sets `run.dims`. Reports dimensions that no input of the model has, and that cannot have their
-/// roles. Of a model without a run, `hasData` is false: it may lack the dimensions. Returns false
-/// after a report.
+/// Sets `run.dims`. Reports a dimension that no input of the model has, that is an argument of the
+/// model, or that has both roles. `hasData` is false for a model without a run, which may lack the
+/// dimensions. Returns false after a report.
 bool resolveDataDims(Run &run, bool hasData, const Library &library, DiagnosticEngine &diags);
 
 } // namespace titan::sema

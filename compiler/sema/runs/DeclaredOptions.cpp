@@ -32,7 +32,7 @@ public:
     Value initial = evalConstant(*stmt.value, library, unit, diags);
     if (initial.isError() || !chooseType(stmt, initial, spec))
       return std::nullopt;
-    if (spec.type == OptionType::Integer && isSchedule) { // as the program compares it
+    if (spec.type == OptionType::Integer && isSchedule) { // exact in f64, as programs compute
       spec.least = std::max(spec.least, -0x1p53);
       spec.most = std::min(spec.most, 0x1p53);
     }
@@ -73,13 +73,13 @@ private:
   bool readNeeds(const Value &value, OptionSpec &spec) {
     if (value.kind != Value::Kind::String)
       return false;
-    const OptionSpec *beside = findOption(*known, value.text);
-    if (!beside || beside->type != OptionType::Choice)
+    const OptionSpec *needed = findOption(*known, value.text);
+    if (!needed || needed->type != OptionType::Choice)
       return false;
-    spec.idleValue = beside->initial.text;
-    auto other = std::find_if(beside->choices.begin(), beside->choices.end(),
-                              [&](const std::string &word) { return word != spec.idleValue; });
-    spec.needs = beside->path + "=" + *other;
+    spec.idleValue = needed->initial.text;
+    auto enabling = std::find_if(needed->choices.begin(), needed->choices.end(),
+                                 [&](const std::string &word) { return word != spec.idleValue; });
+    spec.needs = needed->path + "=" + *enabling;
     return true;
   }
 

@@ -14,8 +14,8 @@ namespace {
 /// Calls `visit` with a model, then with its base model, and so on.
 void visitModels(Symbol model, const Library &library,
                  const std::function<void(const Symbol &)> &visit) {
-  constexpr size_t longest = 64; // of a chain; those that go on are refused elsewhere
-  for (size_t i = 0; model && i < longest; ++i) {
+  constexpr size_t maxLength = 64; // of a chain; extendChain() reports longer ones
+  for (size_t i = 0; model && i < maxLength; ++i) {
     visit(model);
     auto *alias = model.decl->as<ModelAliasDecl>();
     model = alias ? library.lookup(*model.unit, alias->base) : Symbol{};
@@ -54,8 +54,8 @@ bool Resolver::isModelArgument(const std::string &name) const {
 
 /// Whether the default of a model argument is a function or block.
 bool Resolver::takesCallable(const std::string &name) const {
-  const Expr *usual = nullptr;
-  const Unit *home = nullptr;
+  const Expr *defaultValue = nullptr;
+  const Unit *defaultUnit = nullptr;
   visitModels(run.model, library, [&](const Symbol &model) {
     const Expr *value = nullptr;
     if (auto *alias = model.decl->as<ModelAliasDecl>()) {
@@ -67,13 +67,13 @@ bool Resolver::takesCallable(const std::string &name) const {
         if (formal.name.text == name)
           value = formal.defaultValue.get();
     }
-    if (value && !usual) {
-      usual = value;
-      home = model.unit;
+    if (value && !defaultValue) {
+      defaultValue = value;
+      defaultUnit = model.unit;
     }
   });
-  DiagnosticEngine quiet(diags.sourceManager()); // a default may use the arguments before it
-  return usual && evalConstant(*usual, library, *home, quiet).isCallable();
+  DiagnosticEngine quiet(diags.sourceManager()); // uses of other arguments are no errors
+  return defaultValue && evalConstant(*defaultValue, library, *defaultUnit, quiet).isCallable();
 }
 
 /// In a configuration file a block is a string, like all words: `mlp = "SwiGlu"`.

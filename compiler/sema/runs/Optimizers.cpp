@@ -129,8 +129,8 @@ Updates elaborateOptimizers(const Run &run, const Model &model, const Library &l
                             DiagnosticEngine &diags) {
   Updates updates;
   updates.functionOf.resize(model.parameters.size());
-  std::vector<UpdateKey> keys;  // of the functions, in order
-  std::set<const Decl *> wrong; // an error in an optimizer is reported once
+  std::vector<UpdateKey> keys;   // of the functions, in order
+  std::set<const Decl *> failed; // an error in an optimizer is reported once
   for (size_t i = 0; i < model.parameters.size(); ++i) {
     const Parameter &parameter = model.parameters[i];
     if (parameter.frozen || parameter.isBuffer)
@@ -142,7 +142,7 @@ Updates elaborateOptimizers(const Run &run, const Model &model, const Library &l
                        "`, was not found");
       return updates;
     }
-    if (wrong.count(optimizer.symbol.decl))
+    if (failed.count(optimizer.symbol.decl))
       continue;
     UpdateKey key{optimizer.symbol.decl, optimizer.options, parameter.type.dims, {}};
     if (takesMatrix(getOptimizerDecl(optimizer.symbol)))
@@ -165,7 +165,7 @@ Updates elaborateOptimizers(const Run &run, const Model &model, const Library &l
                              parameter.loc,
                              parameter.name};
     if (!elaborateOptimizer(optimizer.symbol, request, library, diags, function.model))
-      wrong.insert(optimizer.symbol.decl);
+      failed.insert(optimizer.symbol.decl);
   }
   return updates;
 }

@@ -8,7 +8,8 @@
 
 namespace titan::sema {
 
-/// Drops what groups set of options that neither their optimizer nor the run's declares.
+/// Removes settings of groups for options that neither the optimizer of the group nor that of the
+/// run declares.
 void dropForeignGroupOptions(Run &run);
 
 /// The option `name` of a group: an option of groups, or of the optimizer of the group. A group

@@ -75,8 +75,8 @@ namespace {
 
 Value refuse(Code code, const OptionSpec &spec, const std::string &takes, const Value &value,
              Location at, DiagnosticEngine &diags) {
-  auto same = static_cast<SettingMistake::Code>(code);
-  return report(notTaken(same, spec.path, takes, asSetting(value)), at, diags);
+  auto mistake = static_cast<SettingMistake::Code>(code); // equal numbers, as report() asserts
+  return report(notTaken(mistake, spec.path, takes, asSetting(value)), at, diags);
 }
 
 bool inRange(const OptionSpec &spec, double number) {

@@ -36,8 +36,8 @@ private:
     isMatrix &= op.kind == OpKind::Contract;
     if (!isMatrix)
       return;
-    const DimSet &own = getDims(operand), &result = getDims(op.results[0]);
-    MatrixDims dims{own.intersect(result), own.without(result)};
+    const DimSet &operandDims = getDims(operand), &result = getDims(op.results[0]);
+    MatrixDims dims{operandDims.intersect(result), operandDims.without(result)};
     isMatrix = !dims.outputs.empty() && !dims.inputs.empty() && (!found || *found == dims);
     found = dims;
   }

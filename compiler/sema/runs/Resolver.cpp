@@ -90,7 +90,7 @@ bool Resolver::addRun(const Symbol &symbol) {
   unit = symbol.unit;
   setHere.clear();
   for (const Setting &setting : decl.settings)
-    announceChoices("", setting);
+    chooseDeclarations("", setting);
   chooseDefaults();
   addSettings("", decl.settings);
   run.name = decl.name.text;
@@ -99,11 +99,11 @@ bool Resolver::addRun(const Symbol &symbol) {
 }
 
 void Resolver::addOverrides(const std::vector<Override> &overrides) {
-  unit = unit ? unit : run.model.unit; // where there is no run
+  unit = unit ? unit : run.model.unit; // null if there is no run
   fromCommandLine = true;
   setHere.clear();
   for (const Override &override : overrides)
-    announceChoices("", override.setting);
+    chooseDeclarations("", override.setting);
   chooseDefaults();
   for (size_t i = 0; i < overrides.size(); ++i) {
     if (i && overrides[i - 1].fromFile != overrides[i].fromFile)
@@ -113,7 +113,7 @@ void Resolver::addOverrides(const std::vector<Override> &overrides) {
   }
 }
 
-/// Whether another option makes it one that need not be set.
+/// Whether another option makes a required option optional.
 bool Resolver::isOptional(const OptionSpec &spec) const {
   auto other = run.options.find(spec.optionalWith.first);
   return other != run.options.end() && other->second.value.isWord(spec.optionalWith.second);

@@ -36,9 +36,9 @@ private:
   void choose(const ChoiceKind &kind, const Symbol &symbol);
   bool isOptional(const OptionSpec &spec) const;
   void setChoice(const ChoiceKind &kind, Location pathLoc, const syntax::Expr &value);
-  void announceChoices(const std::string &prefix, const syntax::Setting &setting);
+  void chooseDeclarations(const std::string &prefix, const syntax::Setting &setting);
   void chooseDefaults();
-  void unknown(const std::string &path, Location at);
+  void reportUnknown(const std::string &path, Location at);
   bool isModelArgument(const std::string &name) const;
   Value evaluateFor(const OptionSpec &spec, const syntax::Expr &value);
   void resetReplaced(const std::string &path);
@@ -54,8 +54,8 @@ private:
   std::map<std::string, Location> setHere; ///< paths set by the current declaration
   std::vector<Derivation> chain;
   bool fromCommandLine = false;
-  bool fromConfig = false; ///< in a configuration file, where words are strings
-  bool unknownSeen = false;
+  bool fromConfig = false;  ///< in a configuration file, where words are strings
+  bool unknownSeen = false; ///< an unknown option, which may be a misspelt missing one
 };
 
 } // namespace titan::sema

@@ -38,8 +38,8 @@ struct ParameterRule {
   Location loc;
 };
 
-/// A declaration that a run chooses by name, with the options that it declares, by their whole
-/// paths.
+/// A declaration that a run chooses by name, with the options that it declares. Their paths are
+/// full: `optimizer.eps`.
 struct Chosen {
   Symbol symbol;
   std::vector<OptionSpec> options;
@@ -70,8 +70,8 @@ struct Run {
   bool readsArrays() const { return options.at("data.format").value.isWord("arrays"); }
   /// The format of the data of the section `data` or `eval.data`.
   const std::string &findDataFormat(const std::string &section) const {
-    const Value &own = options.at(section + ".format").value;
-    return (own.isWord("auto") ? options.at("data.format").value : own).text;
+    const Value &format = options.at(section + ".format").value;
+    return (format.isWord("auto") ? options.at("data.format").value : format).text;
   }
   /// Whether the program evaluates: a launch may name the data.
   bool evaluates() const {
@@ -94,7 +94,7 @@ std::optional<Override> parseOverride(const std::string &argument, SourceManager
                                       DiagnosticEngine &diags);
 
 /// Reports recomputation settings that exclude each other.
-void checkPolicies(const Run &run, DiagnosticEngine &diags);
+void checkRecomputeConflicts(const Run &run, DiagnosticEngine &diags);
 /// Reports contradictory options and sets options that follow from others.
 void completeRun(Run &run, DiagnosticEngine &diags);
 

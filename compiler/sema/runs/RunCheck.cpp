@@ -103,17 +103,20 @@ static void resolveTokens(Run &run, DiagnosticEngine &diags) {
   diag.note(batch.loc, "the number of samples in a microbatch is set here");
   if (batch.value.integer > INT64_MAX / 4 / seq.value.integer)
     return; // the product would overflow
-  int64_t whole = samples / batch.value.integer, each = batch.value.integer * seq.value.integer;
+  const int64_t fullMicrobatches = samples / batch.value.integer;
+  const int64_t microbatchTokens = batch.value.integer * seq.value.integer;
   diag.help("the nearest step" +
-            (whole ? "s are " + std::to_string(whole * each) + " and " : std::string(" is ")) +
-            std::to_string((whole + 1) * each) + " tokens" +
+            (fullMicrobatches
+                 ? "s are " + std::to_string(fullMicrobatches * microbatchTokens) + " and "
+                 : std::string(" is ")) +
+            std::to_string((fullMicrobatches + 1) * microbatchTokens) + " tokens" +
             (tokens.value.integer % seq.value.integer
                  ? ""
                  : "; `data.batch` can be " + listDivisors(samples)));
 }
 
 void completeRun(Run &run, DiagnosticEngine &diags) {
-  checkPolicies(run, diags);
+  checkRecomputeConflicts(run, diags);
   checkIdle(run, diags);
   resolveTokens(run, diags);
   checkAccumulation(run, diags);

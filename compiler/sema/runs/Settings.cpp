@@ -53,10 +53,11 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
   if (known)
     addSettings(path + ".", *setting.block);
   else
-    unknown(path, setting.path.loc);
+    reportUnknown(path, setting.path.loc);
 }
 
-/// Sections with a value of their own: `optimizer = adamw`, and `data = text("FILE")` anywhere.
+/// Sets an option, or the value of a section: `optimizer = adamw`, and `data = text("FILE")` in any
+/// section.
 void Resolver::assign(const std::string &path, Location pathLoc, const Expr &value) {
   auto *call = value.as<CallExpr>();
   bool isData = findOption(path + ".format");
@@ -88,7 +89,7 @@ void Resolver::setData(const std::string &path, const CallExpr &call) {
   set(path + ".path", call.loc, file);
 }
 
-void Resolver::unknown(const std::string &path, Location at) {
+void Resolver::reportUnknown(const std::string &path, Location at) {
   unknownSeen = true; // a missing option may be this misspelt one
   std::vector<std::string> paths;
   for (const OptionSpec &spec : run.allOptions())
@@ -148,7 +149,7 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
   if (!spec && under("data.") && path.find('.', 5) == std::string::npos && !isName)
     return setDataSize(path, pathLoc, expr);
   if (!spec)
-    return unknown(path, pathLoc);
+    return reportUnknown(path, pathLoc);
   if (auto *name = expr.as<NameExpr>(); name && spec->type == OptionType::String) {
     diags.report(Code::OptionType, expr.loc, "`" + path + "` takes a string in double quotes")
         .fix(expr.loc, '"' + name->path.text() + '"');
@@ -180,7 +181,7 @@ void Resolver::checkDataSizes() {
       format.value.isWord("arrays") || format.value.isError())
     return;
   for (const auto &[name, option] : run.dataSizes)
-    unknown("data." + name, option.nameLoc);
+    reportUnknown("data." + name, option.nameLoc);
   run.dataSizes.clear();
 }
 
@@ -189,8 +190,9 @@ void Resolver::choose(const ChoiceKind &kind, const Symbol &symbol) {
     dropForeignGroupOptions(run);
 }
 
-/// Reads the names of optimizer and schedule first, because they determine the options.
-void Resolver::announceChoices(const std::string &prefix, const Setting &setting) {
+/// Chooses the optimizer and the schedule that a setting names. Precedes all other settings,
+/// because the declarations determine the options.
+void Resolver::chooseDeclarations(const std::string &prefix, const Setting &setting) {
   const std::string path = prefix + setting.path.text();
   const ChoiceKind *kind = choiceAt(path);
   if (!kind)
@@ -201,7 +203,7 @@ void Resolver::announceChoices(const std::string &prefix, const Setting &setting
         choose(*kind, found);
   if (setting.block && !setting.label && path == kind->section)
     for (const Setting &inner : *setting.block)
-      announceChoices(path + ".", inner);
+      chooseDeclarations(path + ".", inner);
 }
 
 void Resolver::chooseDefaults() {

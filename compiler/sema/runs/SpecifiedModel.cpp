@@ -44,8 +44,8 @@ static bool collect(const Symbol &model, const Library &library, DiagnosticEngin
 }
 
 Symbol findBaseModel(Symbol model, const Library &library) {
-  constexpr unsigned deepest = 64; // chain of models that derive from one another
-  for (unsigned depth = 0; isModel(model) && depth < deepest; ++depth) {
+  constexpr unsigned maxDepth = 64; // chain of models that derive from one another
+  for (unsigned depth = 0; isModel(model) && depth < maxDepth; ++depth) {
     if (model.decl->is<ModelDecl>())
       return model;
     model = library.lookup(*model.unit, model.decl->as<ModelAliasDecl>()->base);

@@ -1,4 +1,5 @@
-// A model with the arguments that it has by its name: `model Llama3_8B = Llama { layers = 32, ...
+// A model with the arguments that its declaration states: `model Llama3_8B = Llama { layers = 32,
+// ...
 // }`.
 #pragma once
 
@@ -16,8 +17,8 @@ struct SpecifiedModel {
 /// The model with a body that `model` is or derives from; none if a name is wrong.
 Symbol findBaseModel(Symbol model, const Library &library);
 
-/// Follows a model to the one with a body, and collects the arguments on the way; of several for
-/// one parameter, that of the most derived model. Nothing after an error, which is reported.
+/// Follows the derivation from `model` to the model with a body, and collects the arguments. If
+/// several models state one argument, the most derived model determines it. Nothing after a report.
 std::optional<SpecifiedModel> specifyModel(const Symbol &model, const Library &library,
                                            DiagnosticEngine &diags);
 

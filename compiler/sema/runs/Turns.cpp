@@ -54,9 +54,9 @@ private:
 
   /// Whether these losses, or the updates of buffers, need a repeat over `dim`.
   bool needsLayers(const std::vector<std::string> &losses, const std::string &dim) const {
-    const Reachability needs(model, getLossValues(model, losses), /*updates=*/true);
+    const Reachability reachable(model, getLossValues(model, losses), /*updates=*/true);
     return std::any_of(model.body.ops.begin(), model.body.ops.end(), [&](const Op &op) {
-      return op.kind == OpKind::Repeat && model.dims[op.dims[0]].name == dim && needs.needs(op);
+      return op.kind == OpKind::Repeat && model.dims[op.dims[0]].name == dim && reachable.needs(op);
     });
   }
 

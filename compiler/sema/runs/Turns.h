@@ -1,6 +1,6 @@
-// Groups of parameters with a loss or a period of their own: `group "critic.*" { loss = critic,
-// every = 2 }`. Without a loss, parameters minimise the sum of all losses; without a period, every
-// step updates them.
+// The losses and periods of parameters, which groups set: `group "critic.*" { loss = critic, every
+// = 2 }`. Without a loss, parameters minimise the sum of all losses; without a period, every step
+// updates them.
 #pragma once
 
 #include "base/turns/Turns.h"
@@ -13,7 +13,7 @@ namespace titan::sema {
 /// all.
 std::vector<std::string> getLossNames(const Run &run, const Model &model,
                                       const Parameter &parameter);
-/// The values of these losses; the sum of all, if there are none.
+/// The values of these losses; if `losses` is empty, of the sum of all.
 std::vector<ValueId> getLossValues(const Model &model, const std::vector<std::string> &losses);
 /// The steps that update a parameter.
 Period getPeriod(const Run &run, const Parameter &parameter);
