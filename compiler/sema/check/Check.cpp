@@ -59,7 +59,7 @@ std::optional<std::vector<CheckedRun>> Checker::checkAll() {
   checkConfigs();
   checkWeightNames(*unit, library, diags);
   bool good = diags.errorReports() == errorsBefore;
-  std::vector<Symbol> runs = declared(true);
+  std::vector<Symbol> runs = listDeclared(/*runs=*/true);
   auto add = [&](const Symbol &symbol) {
     if (work > maxWork) // reported already
       return;
@@ -72,12 +72,12 @@ std::optional<std::vector<CheckedRun>> Checker::checkAll() {
     add(symbol);
   const size_t runsChecked = checked.size();
   if (!runs.empty())
-    overrides.clear(); // the command line speaks of the runs
+    overrides.clear(); // the command line sets options of runs, not of models
   std::set<const Decl *> trained;
   for (const Symbol &symbol : runs)
     trained.insert(findModel(symbol));
-  for (const Symbol &model : declared(false))
-    if (!trained.count(model.decl)) // those were looked at, at the sizes that they are for
+  for (const Symbol &model : listDeclared(/*runs=*/false))
+    if (!trained.count(model.decl)) // models of runs are checked, at the sizes of the runs
       add(model);
   if (!checkUnusedMaps(checked) || !good)
     return std::nullopt;
@@ -92,7 +92,7 @@ bool Checker::checkUnusedMaps(const std::vector<CheckedRun> &checked) {
   for (const CheckedRun &one : checked)
     models.push_back(&one.train);
   std::set<const Decl *> used;
-  for (const Symbol &symbol : declared(true))
+  for (const Symbol &symbol : listDeclared(/*runs=*/true))
     if (auto &parallel = symbol.decl->as<TrainDecl>()->parallel)
       used.insert(library.lookup(*unit, *parallel, Namespace::Maps).decl);
   for (const DeclPtr &decl : unit->module->decls) {
@@ -109,7 +109,7 @@ bool Checker::checkUnusedMaps(const std::vector<CheckedRun> &checked) {
   return diags.errorReports() == errorsBefore;
 }
 
-/// The model of a run with all arguments that its name and the run give it.
+/// The model of a run with all arguments that its declaration and the run set.
 std::optional<SpecifiedModel> Checker::specify(const Run &run, DiagnosticEngine &diags) {
   std::optional<SpecifiedModel> model = specifyModel(run.model, library, diags);
   if (model)
@@ -118,7 +118,7 @@ std::optional<SpecifiedModel> Checker::specify(const Run &run, DiagnosticEngine 
   return model;
 }
 
-/// By the first declaration that can express the model.
+/// The configuration by the first declaration that can express the model; empty if none can.
 std::optional<std::string> Checker::buildConfig(const Run &run) {
   std::optional<SpecifiedModel> model = specify(run, diags);
   if (!model)
@@ -173,8 +173,8 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
   return batch || diags.errorReports() == errorsBefore;
 }
 
-/// Inference has one sample. Values that only the losses use, such as pairs of samples, may not
-/// exist there.
+/// Specialises the model for one sample. Values that only the losses use, such as pairs of samples,
+/// may have errors then, but not `logits`.
 bool Checker::specialiseForInference(CheckedRun &checked) {
   auto find = [](const Model &model) {
     return std::find_if(model.outputs.begin(), model.outputs.end(),
@@ -314,7 +314,7 @@ static void checkInputs(const CheckedRun &checked, DiagnosticEngine &diags) {
   checkDataSizes(checked, diags);
 }
 
-/// Reports that steps shall compute metrics, of which the model has none.
+/// Reports `metrics.training` if the model has no metrics.
 static void checkMetrics(const CheckedRun &checked, DiagnosticEngine &diags) {
   const Option &option = checked.run.options.at("metrics.training");
   if (option.value.boolean() && checked.train.metrics.empty())

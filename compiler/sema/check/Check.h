@@ -31,7 +31,7 @@ struct CheckedRun {
   Mesh mesh;
   std::string modelName; ///< as the run names it
   Model train;
-  Model logits;    ///< the outputs for inference, at batch 1, as far as they exist there
+  Model logits;    ///< the model for inference, at batch 1; some outputs may be missing
   Updates updates; ///< of the parameters of `train`
   std::optional<ScheduleFunction> schedule = {}; ///< of a run
   GroupSchedules groupSchedules = {};            ///< of the parameters of `train`
@@ -66,6 +66,8 @@ private:
   std::optional<SpecifiedModel> specify(const Run &run, DiagnosticEngine &diags);
   std::optional<std::string> buildConfig(const Run &run);
   void checkConfigs();
+  /// Elaborates the model of the run. `batch` is a number of samples instead of the run's, for
+  /// which errors are tolerated (`Specialisation::tolerant`); 0: that of the run.
   bool specialise(const CheckedRun &checked, int64_t batch, Model &model, DiagnosticEngine &diags);
   bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments,
                       DiagnosticEngine &diags);
@@ -73,7 +75,8 @@ private:
   void warnUnused(const CheckedRun &checked);
   void checkTrains(const CheckedRun &checked);
   bool isComplete(const Symbol &model, std::set<std::string> given, unsigned depth) const;
-  std::vector<Symbol> declared(bool trains) const;
+  std::vector<Symbol> listDeclared(bool runs) const;
+  /// The run or model that the request selects. Empty after a report.
   std::optional<Symbol> choose();
   std::optional<Symbol> chooseModel();
   void reportNoRun(const Symbol &model);
@@ -86,7 +89,7 @@ private:
   Library library;
   const Unit *unit = nullptr;
   std::vector<Override> overrides;
-  size_t work = 0; ///< over all elaborations
+  size_t work = 0; ///< evaluated expressions of all elaborations
 };
 
 } // namespace titan::sema

@@ -1,4 +1,4 @@
-// Selects the run or the model of a file, and collects the arguments of a model.
+// Selects the run or the model of a file, and checks the arguments of a model.
 #include "compiler/sema/check/Check.h"
 #include "compiler/sema/modules/Suggest.h"
 
@@ -8,7 +8,7 @@ namespace titan::sema {
 
 using namespace syntax;
 
-static constexpr unsigned deepest = 64; ///< chain of declarations that derive from one another
+static constexpr unsigned maxDepth = 64; ///< chain of declarations that derive from one another
 
 /// Whether all arguments of a model have values. An unresolved model counts as complete, so that it
 /// is elaborated and reported.
@@ -22,11 +22,11 @@ bool Checker::isComplete(const Symbol &model, std::set<std::string> given, unsig
     given.insert(setting.path.text());
   Symbol base = library.lookup(*model.unit, alias.base);
   bool isModel = base && (base.decl->is<ModelDecl>() || base.decl->is<ModelAliasDecl>());
-  return !isModel || depth > deepest || isComplete(base, std::move(given), depth + 1);
+  return !isModel || depth > maxDepth || isComplete(base, std::move(given), depth + 1);
 }
 
 /// Runs, or models without open arguments, in source order.
-std::vector<Symbol> Checker::declared(bool trains) const {
+std::vector<Symbol> Checker::listDeclared(bool runs) const {
   std::vector<Symbol> found;
   std::set<std::string> given; // by the command line
   for (const Override &override : overrides)
@@ -35,7 +35,7 @@ std::vector<Symbol> Checker::declared(bool trains) const {
   for (const DeclPtr &decl : unit->module->decls) {
     Symbol symbol{decl.get(), unit};
     bool isModel = decl->is<ModelDecl>() || decl->is<ModelAliasDecl>();
-    if (trains ? decl->is<TrainDecl>() : isModel && isComplete(symbol, given, 0))
+    if (runs ? decl->is<TrainDecl>() : isModel && isComplete(symbol, given, 0))
       found.push_back(symbol);
   }
   return found;
@@ -43,7 +43,7 @@ std::vector<Symbol> Checker::declared(bool trains) const {
 
 /// The model of a run; null if it cannot be resolved.
 const Decl *Checker::findModel(Symbol run) const {
-  for (unsigned depth = 0; run && depth < deepest; ++depth) {
+  for (unsigned depth = 0; run && depth < maxDepth; ++depth) {
     const TrainDecl &decl = *run.decl->as<TrainDecl>();
     if (!decl.derived)
       return library.lookup(*run.unit, decl.base).decl;
@@ -54,15 +54,15 @@ const Decl *Checker::findModel(Symbol run) const {
 
 std::vector<std::string> Checker::candidateModels() const {
   std::vector<std::string> names;
-  if (declared(true).empty())
-    for (const Symbol &model : declared(false))
+  if (listDeclared(/*runs=*/true).empty())
+    for (const Symbol &model : listDeclared(/*runs=*/false))
       names.push_back(getName(*model.decl).text);
   return names;
 }
 
 std::optional<Symbol> Checker::chooseModel() {
   std::vector<std::string> names;
-  for (const Symbol &model : declared(false)) {
+  for (const Symbol &model : listDeclared(/*runs=*/false)) {
     names.push_back(getName(*model.decl).text);
     if (names.back() == request.model)
       return model;
@@ -94,14 +94,14 @@ void Checker::reportNoRun(const Symbol &model) {
 std::optional<Symbol> Checker::choose() {
   if (!request.model.empty())
     return chooseModel();
-  std::vector<Symbol> trains = declared(true);
+  std::vector<Symbol> trains = listDeclared(/*runs=*/true);
   std::vector<std::string> names;
   for (const Symbol &train : trains) {
     names.push_back(getName(*train.decl).text);
     if (names.back() == request.train)
       return train;
   }
-  for (const Symbol &model : declared(false)) // a model alone can be looked at, not trained
+  for (const Symbol &model : listDeclared(/*runs=*/false)) // to inspect it without a run
     if (getName(*model.decl).text == request.train)
       return model;
   if (!request.train.empty()) {
@@ -119,7 +119,7 @@ std::optional<Symbol> Checker::choose() {
     diag.help("choose one with `--train " + names[0] + "`");
     return std::nullopt;
   }
-  std::vector<Symbol> models = declared(false);
+  std::vector<Symbol> models = listDeclared(/*runs=*/false);
   if (!models.empty())
     return models.back();
   Diagnostic &diag = diags.report(
