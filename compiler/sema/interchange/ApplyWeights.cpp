@@ -78,10 +78,10 @@ private:
         for (size_t j = 0; j < count; ++j)
           indices.push_back(indices[j] + i * factor.strideInDim);
     }
-    std::vector<bool> isOwn(static_cast<size_t>(shape[d]));
+    std::vector<bool> isUsed(static_cast<size_t>(shape[d]));
     for (int64_t index : indices)
-      isOwn[static_cast<size_t>(index)] = true;
-    return isOwn;
+      isUsed[static_cast<size_t>(index)] = true;
+    return isUsed;
   }
 
   /// A factor belongs to one stored dimension, so two parameters overlap exactly if they
@@ -117,49 +117,52 @@ public:
   Entries(const AppliedWeights &weights, const Model &model, const Library &library,
           DiagnosticEngine &diags)
       : diags(diags) {
-    forEachWeights(weights, model, library, [&](const AppliedWeights &of, const Symbol &symbol) {
+    auto addEntries = [&](const AppliedWeights &applied, const Symbol &symbol) {
       LayoutReader &reader =
           readers
-              .try_emplace({of.declarations.front().decl, of.parameters}, model, of, library, diags)
+              .try_emplace({applied.declarations.front().decl, applied.parameters}, model, applied,
+                           library, diags)
               .first->second;
-      std::map<std::string, Of> own;
+      std::map<std::string, ParameterEntries> ofDeclaration;
       for (const WeightsDecl::Entry &entry : symbol.decl->as<WeightsDecl>()->entries) {
-        Of &each = own[of.parameters + entry.parameter.text()];
-        each.reader = &reader;
-        each.entries.push_back(&entry);
+        ParameterEntries &found = ofDeclaration[applied.parameters + entry.parameter.text()];
+        found.reader = &reader;
+        found.entries.push_back(&entry);
       }
-      byParameter.merge(own);
-    });
+      byParameter.merge(ofDeclaration);
+    };
+    forEachWeights(weights, model, library, addEntries);
   }
 
   bool has(const Parameter &parameter) const { return byParameter.count(parameter.name); }
-  /// Takes the entry of a parameter out. Nothing after a report.
+  /// Reads the entry of a parameter and removes it. Nothing after a report.
   std::optional<Layout> take(const Parameter &parameter) {
-    const Of own = byParameter.extract(parameter.name).mapped();
-    const WeightsDecl::Entry *entry = choose(own, parameter);
-    return entry ? own.reader->read(*entry, parameter) : std::nullopt;
+    const ParameterEntries taken = byParameter.extract(parameter.name).mapped();
+    const WeightsDecl::Entry *entry = choose(taken, parameter);
+    return entry ? taken.reader->read(*entry, parameter) : std::nullopt;
   }
-  /// The names that were not taken: of other variants of the model, or misspelled.
+  /// The names of the remaining parameters: of other variants of the model, or misspelled.
   std::vector<std::string> names() const {
     std::vector<std::string> all;
-    for (const auto &[name, of] : byParameter)
+    for (const auto &[name, entries] : byParameter)
       all.push_back(name);
     return all;
   }
 
 private:
-  struct Of {
+  struct ParameterEntries {
     LayoutReader *reader;
     std::vector<const WeightsDecl::Entry *> entries;
   };
 
   /// The only entry, or the one with the dimensions of the parameter. Reports none, and several.
-  const WeightsDecl::Entry *choose(const Of &own, const Parameter &parameter) const {
-    if (own.entries.size() == 1)
-      return own.entries.front();
+  const WeightsDecl::Entry *choose(const ParameterEntries &candidates,
+                                   const Parameter &parameter) const {
+    if (candidates.entries.size() == 1)
+      return candidates.entries.front();
     const WeightsDecl::Entry *chosen = nullptr;
-    for (const WeightsDecl::Entry *entry : own.entries) {
-      if (!own.reader->fits(*entry, parameter))
+    for (const WeightsDecl::Entry *entry : candidates.entries) {
+      if (!candidates.reader->fits(*entry, parameter))
         continue;
       if (chosen) {
         diags.report(Code::Redeclared, entry->parameter.loc, "this parameter has two entries")
@@ -170,7 +173,7 @@ private:
     }
     if (!chosen)
       diags
-          .report(Code::BadStoredDims, own.entries.front()->loc,
+          .report(Code::BadStoredDims, candidates.entries.front()->loc,
                   "no entry has the dimensions of `" + parameter.name + "`")
           .note(parameter.loc, "declared here");
     return chosen;
@@ -178,38 +181,40 @@ private:
 
   DiagnosticEngine &diags;
   std::map<std::pair<const Decl *, std::string>, LayoutReader> readers;
-  std::map<std::string, Of> byParameter;
+  std::map<std::string, ParameterEntries> byParameter;
 };
 
 /// The entries and components of declarations for parameters that the model lacks.
-struct Idle {
+struct Unmatched {
   std::vector<std::string> entries;
   std::vector<const WeightsDecl::Component *> components;
 };
 
-void reportMissing(const Parameter &parameter, const WeightsDecl &decl, const Idle &idle,
+void reportMissing(const Parameter &parameter, const WeightsDecl &decl, const Unmatched &unmatched,
                    DiagnosticEngine &diags) {
   Diagnostic &diag = diags.report(Code::NoStoredTensor, parameter.loc,
                                   "the weights \"" + decl.format.text + "\" have no tensor for `" +
                                       parameter.name + "`");
   diag.note(decl.model.loc, "the declaration is here");
-  for (const WeightsDecl::Component *component : idle.components)
+  for (const WeightsDecl::Component *component : unmatched.components)
     diag.note(component->loc, "the model has no component `" + component->parameters.text() + "`");
-  if (std::string near = nearestName(parameter.name, idle.entries); !near.empty())
+  if (std::string near = nearestName(parameter.name, unmatched.entries); !near.empty())
     diag.help("the entry `" + near + "` has no parameter");
 }
 
 } // namespace
 
+/// The map with its copies and unused patterns, and without parameters.
 static WeightMap readLists(const AppliedWeights &weights, const Model &model,
                            const Library &library) {
   WeightMap map{weights.declarations.front().decl->as<WeightsDecl>()->format.text, {}, {}, {}};
-  forEachWeights(weights, model, library, [&](const AppliedWeights &of, const Symbol &symbol) {
+  forEachWeights(weights, model, library, [&](const AppliedWeights &applied, const Symbol &symbol) {
     const WeightsDecl &decl = *symbol.decl->as<WeightsDecl>();
     for (const WeightsDecl::Copy &copy : decl.copies)
-      map.copies.emplace_back(of.tensors + copy.tensor.text, of.tensors + copy.original.text);
+      map.copies.emplace_back(applied.tensors + copy.tensor.text,
+                              applied.tensors + copy.original.text);
     for (const Name &pattern : decl.unused)
-      map.unused.push_back(of.tensors + pattern.text);
+      map.unused.push_back(applied.tensors + pattern.text);
   });
   return map;
 }
@@ -226,10 +231,11 @@ static std::vector<Layout> readLayouts(const AppliedWeights &weights, const Mode
       missing.push_back(&parameter);
     else if (std::optional<Layout> layout = entries.take(parameter))
       layouts.push_back(std::move(*layout));
-  const Idle idle{entries.names(), findIdleComponents(weights, model)};
+  const Unmatched unmatched{entries.names(), findUnmatchedComponents(weights, model)};
   for (const Parameter *parameter : missing)
     if (parameter->initFrom != "optional" && !merged.count(parameter->name))
-      reportMissing(*parameter, *weights.declarations.front().decl->as<WeightsDecl>(), idle, diags);
+      reportMissing(*parameter, *weights.declarations.front().decl->as<WeightsDecl>(), unmatched,
+                    diags);
   return layouts;
 }
 

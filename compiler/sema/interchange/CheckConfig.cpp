@@ -19,12 +19,12 @@ public:
 
   void check() {
     for (const ConfigLine &line : map.equations) {
-      declare(line);
+      declareKeys(line);
       checkArguments(line);
     }
     checkTraining();
     for (const ConfigLine &line : map.ignored)
-      declare(line);
+      declareKeys(line);
     for (const ConfigLine &line : map.equations)
       if (line.entry->fallback)
         checkDefault(line);
@@ -32,14 +32,14 @@ public:
   }
 
 private:
-  static std::vector<std::string> texts(const std::vector<Formal> &formals) {
+  static std::vector<std::string> getNames(const std::vector<Formal> &formals) {
     std::vector<std::string> names;
     for (const Formal &formal : formals)
       names.push_back(formal.name.text);
     return names;
   }
 
-  void declare(const ConfigLine &line) {
+  void declareKeys(const ConfigLine &line) {
     for (const Path &key : line.entry->keys) {
       auto [first, fresh] = keys.try_emplace({line.object, key.text()}, key.loc);
       if (!fresh)
@@ -53,7 +53,7 @@ private:
     if (line.entry->count)
       for (const Name &name : namesIn(*line.entry->count))
         names.push_back(name);
-    std::vector<std::string> arguments = texts(map.formals());
+    std::vector<std::string> arguments = getNames(map.formals());
     for (const Name &name : names) {
       bool isIndex = line.entry->index && line.entry->index->text == name.text;
       if (isIndex || name.text == map.lengthName ||
@@ -64,9 +64,10 @@ private:
     }
   }
 
-  /// A section lists arguments of several models.
+  /// Checks the arguments after `training`. Sections are skipped, because they list arguments of
+  /// several models.
   void checkTraining() {
-    const std::vector<std::string> arguments = texts(map.formals());
+    const std::vector<std::string> arguments = getNames(map.formals());
     for (const ConfigEntry &entry : map.decl.decl->as<ConfigDecl>()->entries)
       if (entry.kind == ConfigEntry::Kind::Training)
         for (const Path &path : entry.keys)
@@ -94,7 +95,7 @@ private:
         .note(getName(*map.model.decl).loc, "the model is declared here");
   }
 
-  /// A default reads keys of the same object, or of one around it.
+  /// Checks that a default reads keys of the same object, or of one around it.
   void checkDefault(const ConfigLine &line) {
     for (const Name &name : namesIn(*line.entry->fallback)) {
       bool found = false;
@@ -113,7 +114,8 @@ private:
     }
   }
 
-  /// Solves with unknown values: each round, equations give their last argument without a value.
+  /// Solves without values, to find arguments that no equation gives. In each round, equations give
+  /// their only argument that is still unknown.
   void checkSolvable() {
     std::set<std::string> unsolved;
     for (const ConfigLine &line : map.equations)

@@ -27,7 +27,8 @@ public:
   }
 
 private:
-  /// An object exists if one of its keys has one, unless `unless` holds.
+  /// Finds the objects of `optional` entries. An object is present if one of its keys has an object
+  /// as value and the condition after `unless` does not hold.
   void findObjects() {
     result.objects.push_back(&config);
     result.prefixes.emplace_back();
@@ -85,7 +86,7 @@ private:
     }
     if (result.answered.count(&line) || !line.entry->fallback || map.readsLength(line))
       return;
-    result.answered.insert(&line); // keys that its default lacks are reported as missing
+    result.answered.insert(&line); // missing keys in its default are reported with their own lines
     const std::string key = result.prefixes[line.object] + line.entry->keys.front().text();
     std::optional<Value> value = evaluateDefault(line, 0);
     if (value && value->isError())
@@ -114,11 +115,11 @@ private:
   /// The value after `default`, computed from keys. Empty if one of these keys is absent and has no
   /// default; the missing key is reported elsewhere.
   std::optional<Value> evaluateDefault(const ConfigLine &line, unsigned depth) {
-    constexpr unsigned deepest = 16; // of defaults that read one another
+    constexpr unsigned maxDepth = 16; // of defaults that read one another
     NamedValues values;
     for (const Name &name : namesIn(*line.entry->fallback)) {
       std::optional<Value> value =
-          depth < deepest ? findValue(name.text, line.object, depth) : std::nullopt;
+          depth < maxDepth ? findValue(name.text, line.object, depth) : std::nullopt;
       if (!value)
         return std::nullopt;
       values[name.text] = std::move(*value);

@@ -6,7 +6,7 @@
 
 namespace titan::sema {
 
-/// The expression of a line must have the value.
+/// The expression of a line must have this value.
 struct ConfigDemand {
   const ConfigLine *line;
   Value value;
@@ -15,14 +15,14 @@ struct ConfigDemand {
 };
 
 struct ConfigDemands {
-  std::vector<const ConfigValue *> objects; ///< those of the map; null where absent
+  std::vector<const ConfigValue *> objects; ///< by number in the map; null if absent
   std::vector<std::string> prefixes;        ///< of their keys, in messages
   std::vector<ConfigDemand> demands;
   std::set<const ConfigLine *> answered; ///< the lines that have a key or a default
-  std::optional<int64_t> length;         ///< the tokens for which the model is made
+  std::optional<int64_t> length;         ///< positions of a sample, as the model is made for
 };
 
-/// Reports keys that no line is about, and objects and lists where a value must be.
+/// Reports keys without a line, and objects and lists instead of values.
 ConfigDemands collectDemands(const ConfigMap &map, const ConfigValue &config,
                              const Library &library, DiagnosticEngine &diags);
 

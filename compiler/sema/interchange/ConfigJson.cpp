@@ -8,8 +8,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Bytes of the text for nlohmann's parser. Tells how many it has read, so that a key, which the
-/// parser announces behind its closing quote, has a location.
+/// Bytes of the text for nlohmann's parser. Sets `*read` to the end of the bytes that the parser
+/// has read, so that a key has a location: the parser calls key() after the closing quote.
 class CountingIterator {
 public:
   using iterator_category = std::input_iterator_tag;
@@ -129,7 +129,7 @@ private:
     std::vector<Value> elements;
     bool holdsObjects;
   };
-  static constexpr size_t deepest = 32;
+  static constexpr size_t maxDepth = 32;
 
   bool refuse(Code code, std::string message) {
     Location at = next ? next->loc : locateKey();
@@ -138,9 +138,9 @@ private:
   }
 
   bool enter() {
-    return ++depth <= deepest ||
+    return ++depth <= maxDepth ||
            refuse(Code::BadConfigJson,
-                  "this nests deeper than " + std::to_string(deepest) + " levels");
+                  "this nests deeper than " + std::to_string(maxDepth) + " levels");
   }
 
   bool add(Value value) {

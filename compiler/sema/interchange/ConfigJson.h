@@ -13,7 +13,8 @@ struct ConfigValue {
   Location loc = {}; ///< of the key; of the whole, its first character
   bool isObject = false;
   std::map<std::string, ConfigValue> members = {}; ///< of an object
-  /// Of others; an Error value for lists with objects, which only ignored keys may have.
+  /// Of a value that is no object; an Error value for lists with objects, which only ignored keys
+  /// may have.
   Value value = {};
 
   bool isNull() const { return !isObject && value.kind == Value::Kind::None; }

@@ -8,8 +8,8 @@
 
 namespace titan::sema {
 
-/// An object of the configuration whose members the declaration describes: the whole (number 0), or
-/// that of an `optional`.
+/// An object of the configuration whose members the declaration describes: the whole configuration
+/// (number 0), or that of an `optional`.
 struct ConfigObject {
   const syntax::ConfigEntry *entry = nullptr; ///< null: the whole
   size_t outer = 0;                           ///< the object around it
@@ -26,13 +26,14 @@ struct ConfigMap {
   std::string architecture;
   Symbol decl;
   Symbol model;           ///< as the declaration names it
-  SpecifiedModel subject; ///< the same, with the arguments that it has by its name
-  /// In an expression beside arguments of the model: the positions of a sample. An import takes a
-  /// key of such an equation as the length for which the model is made.
+  SpecifiedModel subject; ///< the same, as the model with a body and its arguments
+  /// The name that denotes the number of positions of a sample in expressions (`seq`). An import
+  /// reads the key of such an equation as the length for which the model is made.
   std::string lengthName;
   std::vector<ConfigObject> objects;
   std::vector<ConfigLine> equations, ignored;
-  /// Arguments that act in training alone, so no key has them. Not all are arguments of this model.
+  /// Arguments with an effect on training only, so no key gives them. Not all are arguments of this
+  /// model.
   std::vector<syntax::Name> training;
 
   const std::vector<syntax::Formal> &formals() const;

@@ -12,8 +12,8 @@ std::vector<Symbol> declarationsFor(Symbol model, const Unit &unit, const Librar
   for (const auto &[name, import] : unit.namespaces)
     visible.push_back(import.unit);
   std::vector<Symbol> found;
-  constexpr size_t longest = 64; // of a derivation; longer ones are refused elsewhere
-  for (size_t i = 0; model && i < longest; ++i) {
+  constexpr size_t maxLength = 64; // of a derivation; extendChain() reports longer ones
+  for (size_t i = 0; model && i < maxLength; ++i) {
     std::vector<const Unit *> units = visible;
     if (std::find(units.begin(), units.end(), model.unit) == units.end())
       units.push_back(model.unit);

@@ -86,21 +86,21 @@ std::vector<Symbol> findWeights(const Symbol &model, const Unit &unit, const Lib
   return found;
 }
 
-/// Whether the model has parameters whose names begin so.
+/// Whether the model has parameters whose names begin with `prefix`.
 static bool hasComponent(const Model &model, const std::string &prefix) {
   return std::any_of(
       model.parameters.begin(), model.parameters.end(),
       [&](const Parameter &parameter) { return parameter.name.starts_with(prefix); });
 }
 
-std::vector<const WeightsDecl::Component *> findIdleComponents(const AppliedWeights &weights,
-                                                               const Model &model) {
-  std::vector<const WeightsDecl::Component *> idle;
+std::vector<const WeightsDecl::Component *> findUnmatchedComponents(const AppliedWeights &weights,
+                                                                    const Model &model) {
+  std::vector<const WeightsDecl::Component *> unmatched;
   for (const Symbol &symbol : weights.declarations)
     for (const WeightsDecl::Component &component : symbol.decl->as<WeightsDecl>()->components)
       if (!hasComponent(model, weights.parameters + component.parameters.text() + "."))
-        idle.push_back(&component);
-  return idle;
+        unmatched.push_back(&component);
+  return unmatched;
 }
 
 void forEachWeights(
@@ -115,8 +115,8 @@ void forEachWeights(
           {}, weights.parameters + component.parameters.text() + ".", {}, &component};
       inner.tensors = weights.tensors + (component.tensors ? component.tensors->text
                                                            : component.parameters.text() + ".");
-      if (const Symbol of = library.lookup(*symbol.unit, component.model))
-        inner.declarations = findWeights(of, *symbol.unit, library);
+      if (const Symbol componentModel = library.lookup(*symbol.unit, component.model))
+        inner.declarations = findWeights(componentModel, *symbol.unit, library);
       forEachWeights(inner, model, library, visit);
     }
   }

@@ -11,25 +11,25 @@ namespace titan::sema {
 /// Reports unknown models and formats of the `weights` declarations of a file.
 void checkWeightNames(const Unit &unit, const Library &library, DiagnosticEngine &diags);
 
-/// The first declaration for `model` (DeclarationsFor.h); behind it the declarations that it
-/// extends. Empty if there is none.
+/// The first declaration for `model` (DeclarationsFor.h), then the declarations that it extends.
+/// Empty if there is none.
 std::vector<Symbol> findWeights(const Symbol &model, const Unit &unit, const Library &library);
 
 /// The declarations for a model, applied to the complete model or to a component of it.
 struct AppliedWeights {
   std::vector<Symbol> declarations; ///< findWeights
-  /// They precede the names of parameters and tensors in the declarations: "teacher.".
+  /// Prefixes of the names of parameters and of tensors in the declarations: "teacher.".
   std::string parameters = {}, tensors = {};
   const syntax::WeightsDecl::Component *component = nullptr; ///< null: the complete model
 };
 
-/// The components in the declarations without a parameter of the model: of another variant, or
-/// misspelled.
+/// The components in the declarations without a parameter of the model. They are of another variant
+/// of the model, or misspelled.
 std::vector<const syntax::WeightsDecl::Component *>
-findIdleComponents(const AppliedWeights &weights, const Model &model);
+findUnmatchedComponents(const AppliedWeights &weights, const Model &model);
 
-/// Calls `visit` for each declaration, then for the declarations of its components. The first entry
-/// for a parameter counts.
+/// Calls `visit` for each declaration, then for the declarations of its components. If several have
+/// an entry for a parameter, the first one applies.
 void forEachWeights(
     const AppliedWeights &weights, const Model &model, const Library &library,
     const std::function<void(const AppliedWeights &, const Symbol &declaration)> &visit);

@@ -71,18 +71,18 @@ private:
   bool fitsDefault(const Solution &solution, const ConfigDemand &demand) {
     NamedValues all = values;
     addDefaults(map.subject, all, library, diags.sourceManager());
-    auto usual = all.find(solution.name);
+    auto initial = all.find(solution.name);
     const Value &value = solution.value;
-    if (usual == all.end() || usual->second.kind == Value::Kind::None ||
-        usual->second.kind == value.kind || (usual->second.isNumber() && value.isNumber()))
+    if (initial == all.end() || initial->second.kind == Value::Kind::None ||
+        initial->second.kind == value.kind || (initial->second.isNumber() && value.isNumber()))
       return true;
     diags
         .report(Code::BadConfigValue, demand.loc,
                 "`" + demand.key + "` is " + demand.value.print() + ", but `" + solution.name +
-                    "` of `" + modelName() + "` is " + usual->second.describe() + ", by default " +
-                    usual->second.print())
+                    "` of `" + modelName() + "` is " + initial->second.describe() +
+                    ", by default " + initial->second.print())
         .note(demand.line->entry->loc, "declared here");
-    values[solution.name] = usual->second;
+    values[solution.name] = initial->second;
     return false;
   }
 
@@ -107,22 +107,22 @@ private:
     for (int64_t i = 0; i < count.integer; ++i) {
       NamedValues here = values;
       here[entry.index->text] = Value::ofInt(i);
-      Value wanted = evaluate(*entry.value, here, *demand.line->unit);
-      const Value &is = demand.value.elements[static_cast<size_t>(i)];
-      if (wanted == is)
+      Value expected = evaluate(*entry.value, here, *demand.line->unit);
+      const Value &actual = demand.value.elements[static_cast<size_t>(i)];
+      if (expected == actual)
         continue;
       diags
           .report(Code::BadConfigValue, demand.loc,
-                  "element " + std::to_string(i) + " of `" + demand.key + "` is " + is.print() +
-                      ", but that of `" + modelName() + "` is " + wanted.print())
+                  "element " + std::to_string(i) + " of `" + demand.key + "` is " + actual.print() +
+                      ", but that of `" + modelName() + "` is " + expected.print())
           .note(entry.loc, "declared here");
       break;
     }
     return true;
   }
 
-  /// Where nothing else can be solved: arguments that only absent objects would give have their
-  /// defaults.
+  /// Gives their defaults to arguments that only absent objects would give. Called when no demand
+  /// can be solved. Returns whether there were any.
   bool assumeDefaults() {
     std::set<std::string> read;
     for (const ConfigLine &line : map.equations)
@@ -140,7 +140,8 @@ private:
     return assumed;
   }
 
-  /// Whether an absent object has the equation for an argument, and others only read it.
+  /// Whether only absent objects have an equation `key = name`; those of present objects read the
+  /// argument in larger expressions.
   bool onlyRead(const std::string &name) const {
     auto gives = [&](const ConfigLine &line, bool isPresent) {
       auto *value = line.entry->value->as<NameExpr>();
@@ -180,7 +181,7 @@ private:
                 "value needs its own declaration: `titanc import --with FILE.titan`");
   }
 
-  /// Arguments that equations of present objects read, and no key gave, where a key is missing.
+  /// Reports missing keys of present objects, for arguments without a value.
   void reportMissing() {
     std::set<std::string> reported;
     for (const ConfigLine &line : map.equations) {
@@ -204,28 +205,28 @@ private:
     std::vector<NamedArgument> arguments;
     for (const Formal &formal : map.formals()) {
       const std::string &name = formal.name.text;
-      NamedValues usual = before;
-      addDefaults(map.subject, usual, library, diags.sourceManager());
+      NamedValues defaults = before;
+      addDefaults(map.subject, defaults, library, diags.sourceManager());
       auto argument = found.find(name);
-      auto value = usual.find(name);
-      bool isUsual = argument == found.end() ||
-                     (value != usual.end() && value->second == argument->second.value);
-      if (!isUsual)
+      auto value = defaults.find(name);
+      bool isDefault = argument == found.end() ||
+                       (value != defaults.end() && value->second == argument->second.value);
+      if (!isDefault)
         arguments.emplace_back(name, argument->second);
       if (argument != found.end())
         before[name] = argument->second.value;
-      else if (value != usual.end())
+      else if (value != defaults.end())
         before[name] = value->second;
     }
     return arguments;
   }
 
   const ConfigMap &map;
-  ConfigDemands given; ///< its demands are those not settled yet
+  ConfigDemands given; ///< without demands that are solved or checked
   const Library &library;
   DiagnosticEngine &diags;
   NamedValues values;                    ///< of arguments, with assumed defaults
-  std::map<std::string, Argument> found; ///< without them
+  std::map<std::string, Argument> found; ///< arguments that keys gave
 };
 
 } // namespace

@@ -10,8 +10,8 @@ namespace titan::sema {
 using NamedArgument = std::pair<std::string, Argument>;
 
 struct ImportedConfig {
-  std::vector<NamedArgument> arguments; ///< without those that the declaration's model has anyway
-  std::optional<int64_t> length;        ///< the tokens for which the model is made
+  std::vector<NamedArgument> arguments; ///< that differ from those of the declaration's model
+  std::optional<int64_t> length;        ///< positions of a sample, as the model is made for
 };
 
 /// Empty after errors, which are reported at the keys of the configuration: a key without a

@@ -8,8 +8,7 @@ namespace titan::sema {
 
 class MapSizes {
 public:
-  /// `component`: the beginning of the names of the component's parameters; empty: the complete
-  /// model.
+  /// `component`: the prefix of the names of the component's parameters; empty: the complete model.
   MapSizes(const Model &model, const std::string &component, const Library &library,
            const Unit &unit, DiagnosticEngine &diags);
 

@@ -7,9 +7,9 @@
 
 namespace titan::sema {
 
-/// Elaborates the `merge` entries of `weights` declarations (findWeights): a program that updates
-/// parameters of `model` to what is written for them. Without a body if there are no entries.
-/// Empty after an error.
+/// Elaborates the `merge` entries of `weights` declarations (findWeights): the program `@merge`,
+/// which updates parameters of `model` to the values that files contain. The body is empty if there
+/// are no entries. Nothing after an error.
 std::optional<Model> elaborateMerges(const std::vector<Symbol> &declarations, const Model &model,
                                      const Library &library, DiagnosticEngine &diags);
 

@@ -73,7 +73,7 @@ bool LayoutReader::addFactors(const Dim &dim, std::vector<Factor> &factors) {
   return true;
 }
 
-/// One factor without a size has what the others leave.
+/// The size of one factor without a size follows from the others.
 bool LayoutReader::addSplit(const WeightsDecl::Split &split, const Dim &dim,
                             std::vector<Factor> &factors) {
   int64_t rest = dim.size;
@@ -224,20 +224,20 @@ bool LayoutReader::checkRange(int64_t from, int64_t size, int64_t extent, Locati
 /// Places a factor, all factors of a dimension, or an index, in their extent.
 bool LayoutReader::addFactor(const WeightsDecl::Factor &written, int d, Layout &layout) {
   StoredDim &dim = layout.dims[d];
-  const int64_t below = dim.extent;
+  const int64_t innerExtent = dim.extent;
   if (!written.dim.segments.empty() && !addDim(written, d, layout))
     return false;
-  const int64_t size = dim.extent / below; // 1 for an index
+  const int64_t size = dim.extent / innerExtent; // 1 for an index
   const std::optional<int64_t> extent = written.extent ? sizes.evaluate(*written.extent) : size;
   const std::optional<int64_t> from = written.from ? sizes.evaluate(*written.from) : 0;
   if (!extent || !from)
     return false;
   if (!checkRange(*from, size, *extent, written.loc))
     return false;
-  const std::optional<int64_t> whole = sizes.multiply(*extent, below, written.loc);
+  const std::optional<int64_t> whole = sizes.multiply(*extent, innerExtent, written.loc);
   if (!whole)
     return false;
-  dim.first += *from * below;
+  dim.first += *from * innerExtent;
   dim.extent = *whole;
   return true;
 }

@@ -12,7 +12,7 @@ namespace titan::sema {
 struct Factor {
   std::string name, ofDim;
   int64_t size;
-  bool isInName = false;   ///< each index has a tensor of its own
+  bool isInName = false;   ///< each index has a separate tensor, by its name
   int storedDim = -1;      ///< the stored dimension that contains the factor
   int64_t strideInDim = 1; ///< in indices of the stored dimension
 };
@@ -28,7 +28,7 @@ struct Layout {
   const syntax::WeightsDecl::Entry *entry;
   std::string parameter;
   std::string writtenTensor; ///< as the entry and the component name it
-  std::string tensor;        ///< with numbered indices
+  std::string tensor;        ///< with numbers for the names of indices: `layers.{0}.wq`
   std::vector<Factor> factors;
   std::vector<StoredDim> dims;
 
@@ -54,7 +54,7 @@ public:
 private:
   using Splits = std::vector<const syntax::WeightsDecl::Split *>;
 
-  /// Reports an error, with a note where the map is that of a component.
+  /// Reports an error, with a note if the map is that of a component.
   Diagnostic &report(Code code, Location loc, const std::string &message) const;
   bool addFactors(const Dim &dim, std::vector<Factor> &factors);
   bool addSplit(const syntax::WeightsDecl::Split &split, const Dim &dim,
@@ -78,7 +78,7 @@ private:
   const Model &model;
   MapSizes sizes;
   Splits splits;
-  std::string tensors; ///< what precedes the names of tensors
+  std::string tensors; ///< the prefix of the names of tensors
   const syntax::WeightsDecl::Component *component;
   DiagnosticEngine &diags;
 };
