@@ -39,11 +39,11 @@ bool Recovery::addBracesHint(Diagnostic &diagnostic, size_t index,
       !(isTrain || prepared.tokens[start].is(Parser::MODEL)))
     return false;
   const std::string head = textBetween(start, index - 1);
-  size_t behind = open.partner + 1, end = behind; // the tokens of `on MAP`
+  size_t begin = open.partner + 1, end = begin; // the tokens after the parentheses: `on MAP`
   while (!prepared.tokens[end].isOneOf(Parser::LBRACE, Parser::NEWLINE, Parser::SEMI,
                                        Token::endOfFile))
     ++end;
-  std::string rest = end > behind ? " " + textBetween(behind, end - 1) : "";
+  std::string rest = end > begin ? " " + textBetween(begin, end - 1) : "";
   if (open.partner == index + 1) {
     diagnostic.help("remove the parentheses: `" + head + rest + "`");
     return true;

@@ -170,7 +170,7 @@ void Machine::close(bool stopAtNamed, Expectation *found, OnToken onToken) {
 
 void Machine::step(size_t token) {
   std::set<Config> next;
-  close(false, nullptr, [&](const Transition &transition, size_t stack) {
+  close(/*stopAtNamed=*/false, nullptr, [&](const Transition &transition, size_t stack) {
     if (transition.matches(token, antlr4::Token::MIN_USER_TOKEN_TYPE, Parser::STRAY))
       next.insert({transition.target, stack});
   });
@@ -179,7 +179,7 @@ void Machine::step(size_t token) {
 
 Expectation Machine::expectation() {
   Expectation found;
-  close(true, &found, [&](const Transition &transition, size_t) {
+  close(/*stopAtNamed=*/true, &found, [&](const Transition &transition, size_t) {
     for (ssize_t token : transition.label().toList())
       found.tokens.insert(static_cast<size_t>(token));
   });

@@ -41,8 +41,7 @@ Items collect(std::string_view source) {
 }
 
 /// The nearest token that is not a comment, from item `from` on forwards (`direction` 1) or
-/// backwards
-/// (-1); an end-of-file token past the ends.
+/// backwards (-1); an end-of-file token past the ends.
 Token significant(const Items &items, size_t from, int direction) {
   for (size_t i = from; i < items.size(); i += static_cast<size_t>(direction))
     if (!items[i].isComment)
@@ -57,7 +56,7 @@ bool onNewLine(const Items &items, size_t at) {
   return items[at].newLines != 0;
 }
 
-/// Whether a `;` is redundant beside a line end, a `}` or the next word.
+/// Whether a `;` is redundant because of an adjacent line end, `{`, `}`, `;`, `stores` or `splits`.
 bool isNeedless(const Items &items, size_t at) {
   Token previous = significant(items, at - 1, -1), next = significant(items, at + 1, 1);
   if (at == 0 || previous.isOneOf(Lex::SEMI, Lex::LBRACE, Token::endOfFile) ||

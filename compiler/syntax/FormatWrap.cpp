@@ -1,5 +1,5 @@
 // The third step of the formatter: breaks long lines after a comma or an operator, at the
-// lineIndent bracket that leaves the line well filled. A long index of a stored tensor gets
+// outermost bracket that leaves the line well filled. A long index of a stored tensor gets
 // separate lines. Lines without a break position stay long.
 #include "compiler/syntax/FormatItem.h"
 
@@ -54,7 +54,7 @@ public:
 
 private:
   /// Puts the index of a stored tensor, `"name"[...]`, on separate lines if the entry is long:
-  /// names are long, and little width is left behind one. Returns whether it does so.
+  /// names are long, and little width is left after one. Returns whether it does so.
   bool hangIndex() {
     if (items[begin].inside != Bracket::Equations || getEnd(end - 1) <= maxWidth)
       return false;

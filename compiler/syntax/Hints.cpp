@@ -70,7 +70,8 @@ std::string nearestWord(const std::string &word, const std::vector<std::string> 
   // exclusive.
   unsigned bestDistance = word.size() > 4 ? 3 : word.size() > 2 ? 2 : 0;
   for (const std::string &candidate : candidates) {
-    unsigned distance = llvm::StringRef(word).edit_distance(candidate, true, bestDistance);
+    unsigned distance =
+        llvm::StringRef(word).edit_distance(candidate, /*AllowReplacements=*/true, bestDistance);
     if (distance < bestDistance) {
       bestDistance = distance;
       best = candidate;

@@ -26,6 +26,8 @@ uint32_t TokenPreparer::indent(uint32_t opener) const {
   return static_cast<uint32_t>(std::min(line.find_first_not_of(" \t"), line.size()) + 1);
 }
 
+/// Reports the innermost open bracket, which `before` shows to be unclosed. If `before` begins a
+/// line (`onNewLine`), later errors on this line are still reported.
 void TokenPreparer::reportUnclosed(const Token &before, const std::string &why, bool onNewLine) {
   uint32_t index = open.back().index;
   if (out()[index].is(Lex::LBRACE) && suspect)
@@ -73,12 +75,12 @@ void TokenPreparer::repairBefore(size_t i) {
   std::string why =
       startsDeclaration(t) ? "this starts a new declaration" : "this starts a new statement";
   if (insideParens()) {
-    reportUnclosed(t, why, true);
+    reportUnclosed(t, why, /*onNewLine=*/true);
     while (insideParens())
       closeTop(t);
   }
   if (startsDeclaration(t) && at(t).col == 1 && !open.empty()) {
-    reportUnclosed(t, why, true);
+    reportUnclosed(t, why, /*onNewLine=*/true);
     insertedBraces = open.size();
     while (!open.empty())
       closeTop(t);
@@ -146,7 +148,7 @@ bool TokenPreparer::acceptCloser(size_t i) {
     return false;
   }
   if (match < open.size()) {
-    reportUnclosed(closer, "before this " + quoted(closer), false);
+    reportUnclosed(closer, "before this " + quoted(closer), /*onNewLine=*/false);
     while (open.size() > match)
       closeTop(closer);
   }

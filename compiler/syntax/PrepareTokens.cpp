@@ -189,7 +189,7 @@ void TokenPreparer::beginLine(size_t i) {
 
 void TokenPreparer::finish(const Token &end) {
   if (!open.empty())
-    reportUnclosed(end, "the file ends here", true);
+    reportUnclosed(end, "the file ends here", /*onNewLine=*/true);
   while (!open.empty())
     closeTop(end);
   endStatement(end);
@@ -233,7 +233,7 @@ bool endsStatement(const Token &previous, bool previousFollowsDot, const Token &
   if (startsStatement(next) && !afterNext.isOneOf(Lex::ASSIGN, Lex::DOT))
     return true; // also after `=`: the missing operand is reported there
   if (next.is(Lex::IDENT) && afterNext.is(Lex::ASSIGN) && !previous.is(Lex::COMMA))
-    return true; // likewise
+    return true; // a definition begins, also after `=`
   bool expectsMore =
       isBinaryOperator(previous) || isOpener(previous) ||
       previous.isOneOf(Lex::COMMA, Lex::ASSIGN, Lex::TILDE, Lex::ARROW, Lex::COLON, Lex::DOT) ||

@@ -6,7 +6,7 @@
 // The result has these properties:
 // - There are no comments, and no line ends inside `()` and `[]`. No line end follows a token that
 //   needs an operand (an operator, a comma, `=`) or precedes a token that cannot begin a statement.
-// - Every statement, setting and axis ends in a NEWLINE, `;` or `,` of its own. The conversion
+// - Every statement, setting and axis ends in a separate NEWLINE, `;` or `,`. The conversion
 //   inserts a missing NEWLINE before `}` and at the end of the file.
 // - Brackets match: missing ones are inserted and extra ones removed, with a diagnostic.
 // - Nesting and expression length are limited, so no later pass can overflow the stack.

@@ -43,11 +43,11 @@ Location Recovery::getLocation(size_t index) const {
   if (index == 0)
     return here;
   const Token &previous = prepared.tokens[index - 1];
-  Location behind = sources.locate(file, previous.end(), 0);
+  Location afterPrevious = sources.locate(file, previous.end(), 0);
   bool isEnd = token.inserted || token.isOneOf(Parser::NEWLINE, Token::endOfFile);
   bool isContinued = !previous.isOneOf(Parser::NEWLINE, Parser::SEMI, Parser::LBRACE) &&
                      !token.isOneOf(Parser::ASSIGN, Parser::TILDE);
-  return isEnd || (isContinued && here.line > behind.line) ? behind : here;
+  return isEnd || (isContinued && here.line > afterPrevious.line) ? afterPrevious : here;
 }
 
 /// Whether an error at a token is on the line of a reported one, from which it may follow.
@@ -91,8 +91,8 @@ void Recovery::reportError(antlr4::Parser *parser, const antlr4::RecognitionExce
   report(index, expectationAfter(parser->getATN(), *entry, consumed));
 }
 
-/// Skips the terminators of the current entry, whole brackets included, or up to the `}` of its
-/// list.
+/// Skips the rest of the current entry with its terminators, or up to the `}` of its list. Brackets
+/// with their content count as one token.
 void Recovery::skipStatement(antlr4::Parser *parser) const {
   antlr4::TokenStream *input = parser->getTokenStream();
   auto isTerminator = [&](const Token &t) { return t.isOneOf(Parser::NEWLINE, Parser::SEMI); };

@@ -75,7 +75,7 @@ struct DimsStmt : StmtOf<StmtKind::Dims> {
 };
 
 enum class ParamInit {
-  None,        // semantic analysis reports it, unless the type of parameter has a default
+  None,        // an error, which semantic analysis reports
   Value,       // = 1
   Initialiser, // ~ normal(0.02)
 };

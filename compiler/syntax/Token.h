@@ -28,8 +28,7 @@ struct Token {
   std::string_view text(std::string_view source) const { return source.substr(offset, length); }
 };
 
-/// The maximum number of tokens and comments in a file: about ten times the largest program by
-/// hand.
+/// The maximum number of tokens and comments in a file; ten times the largest hand-written program.
 constexpr size_t maxTokens = 500'000;
 
 /// All tokens in order, including comments and line ends, and a final `endOfFile`. Stops at
