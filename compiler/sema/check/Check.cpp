@@ -192,12 +192,12 @@ bool Checker::specialiseForInference(CheckedRun &checked) {
                                   "`logits` cannot be computed for a single sample, as text "
                                   "generation needs it");
   constexpr size_t maxNotes = 3;
-  auto isBehind = [&](const Diagnostic &each) { // code after the output is not its cause
+  auto isAfterOutput = [&](const Diagnostic &each) { // code after the output is not its cause
     return each.notes.empty() && each.location.file == wanted->loc.file &&
            each.location.line > wanted->loc.line;
   };
   for (const Diagnostic &each : trial.all())
-    if (each.severity == Severity::Error && diag.notes.size() < maxNotes && !isBehind(each))
+    if (each.severity == Severity::Error && diag.notes.size() < maxNotes && !isAfterOutput(each))
       diag.note(each.location, "with a batch of 1: " + each.message);
   diag.help("give the output another name if the model generates no text");
   return false;

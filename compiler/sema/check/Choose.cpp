@@ -10,8 +10,8 @@ using namespace syntax;
 
 static constexpr unsigned maxDepth = 64; ///< chain of declarations that derive from one another
 
-/// Whether all arguments of a model have values. An unresolved model counts as complete, so that it
-/// is elaborated and reported.
+/// Whether all arguments of a model have values; `given` names those that have. An unresolved model
+/// counts as complete, so that it is elaborated and reported. `depth` is that of the derivation.
 bool Checker::isComplete(const Symbol &model, std::set<std::string> given, unsigned depth) const {
   if (auto *decl = model.decl->as<ModelDecl>())
     return std::all_of(decl->formals.begin(), decl->formals.end(), [&](const Formal &formal) {

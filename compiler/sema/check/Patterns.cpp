@@ -18,8 +18,8 @@ static std::vector<std::string> findMatches(const std::string &pattern, const Mo
 std::vector<PatternUse> listPatterns(const CheckedRun &run) {
   std::vector<PatternUse> uses;
   for (const Group &group : run.run.groups)
-    uses.push_back(
-        {"group", group.pattern, group.loc, findMatches(group.pattern, run.train, false)});
+    uses.push_back({"group", group.pattern, group.loc,
+                    findMatches(group.pattern, run.train, /*buffersToo=*/false)});
   for (const ParameterRule &rule : run.run.rules)
     uses.push_back({"parameters", rule.pattern, rule.loc,
                     findMatches(rule.pattern, run.train, rule.init.has_value())});

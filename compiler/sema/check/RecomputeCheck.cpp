@@ -43,13 +43,13 @@ void collectBlocks(const Region &region, bool isRepeated, std::set<std::string> 
   for (const Op &op : region.ops) {
     (isRepeated ? inside : outside).insert(op.blocks.begin(), op.blocks.end());
     for (const Region &body : op.body)
-      collectBlocks(body, true, inside, outside);
+      collectBlocks(body, /*isRepeated=*/true, inside, outside);
   }
 }
 
 void checkBlocks(const CheckedRun &checked, DiagnosticEngine &diags) {
   std::set<std::string> inside, outside;
-  collectBlocks(checked.train.body, false, inside, outside);
+  collectBlocks(checked.train.body, /*isRepeated=*/false, inside, outside);
   std::vector<std::string> known(inside.begin(), inside.end());
   for (const Value &block : checked.run["recompute.blocks"].elements) {
     if (inside.count(block.text))

@@ -30,7 +30,7 @@ private:
 
 /// `window(n)`: positions less than n apart; `window(none)` allows all.
 Value Builtins::window(CallArgs &args) {
-  if (!args.expect(1, 1, false, false))
+  if (!args.expect(1, 1, /*over=*/false, /*along=*/false))
     return {};
   if (args[0].kind == Value::Kind::None)
     return Value::ofMask({});
@@ -43,7 +43,7 @@ Value Builtins::window(CallArgs &args) {
 
 /// `document(ids)`: positions with equal numbers; `document(none)` allows all.
 Value Builtins::document(CallArgs &args) {
-  if (!args.expect(1, 1, false, false))
+  if (!args.expect(1, 1, /*over=*/false, /*along=*/false))
     return {};
   if (args[0].kind == Value::Kind::None)
     return Value::ofMask({});
@@ -164,7 +164,7 @@ std::optional<double> AttentionCall::softCap() {
 }
 
 Value AttentionCall::run() {
-  if (!args.expect(3, 3, true, true, {"mask", "scale", "soft_cap", "sink"}) ||
+  if (!args.expect(3, 3, /*over=*/true, /*along=*/true, {"mask", "scale", "soft_cap", "sink"}) ||
       !args.expectSingleOver() || !check())
     return {};
   DimId head = args.over[0];

@@ -77,7 +77,7 @@ Value Builtins::call(const Call &call) {
 }
 
 Value Builtins::unary(CallArgs &args) {
-  if (!args.expect(1, 1, false, false))
+  if (!args.expect(1, 1, /*over=*/false, /*along=*/false))
     return {};
   std::string function = args.name();
   auto ofNumber = [&](const Value &x) -> Value {
@@ -102,7 +102,7 @@ Value Builtins::unary(CallArgs &args) {
 
 /// `float(x)`: converts integers and booleans to the compute type.
 Value Builtins::toFloat(CallArgs &args) {
-  if (!args.expect(1, 1, false, false))
+  if (!args.expect(1, 1, /*over=*/false, /*along=*/false))
     return {};
   if (args[0].isNumber())
     return Value::ofFloat(args[0].number());
@@ -129,7 +129,7 @@ Value Builtins::maxMin(CallArgs &args) {
         .help("write `" + args.name() + "(x, over d)`, or give two values");
     return {};
   }
-  if (!args.expect(2, 2, false, false))
+  if (!args.expect(2, 2, /*over=*/false, /*along=*/false))
     return {};
   auto ofNumbers = [&](const Value &a, const Value &b) {
     return (a.number() >= b.number()) == isMax ? a : b;
@@ -144,14 +144,14 @@ Value Builtins::maxMin(CallArgs &args) {
 }
 
 Value Builtins::reduce(CallArgs &args) {
-  if (!args.expect(1, 1, true, false) ||
+  if (!args.expect(1, 1, /*over=*/true, /*along=*/false) ||
       !expectTensor(args[0], args.getLoc(0), ("the argument of `" + args.name() + "`").c_str()))
     return {};
   return elaboration.tensors.reduce(args.name().c_str(), args[0], args.over, args.loc());
 }
 
 Value Builtins::mean(CallArgs &args) {
-  if (!args.expect(1, 1, true, false) ||
+  if (!args.expect(1, 1, /*over=*/true, /*along=*/false) ||
       !expectTensor(args[0], args.getLoc(0), "the argument of `mean`"))
     return {};
   Value operand = args[0];
@@ -169,7 +169,7 @@ Value Builtins::mean(CallArgs &args) {
 }
 
 Value Builtins::index(CallArgs &args) {
-  if (!args.expect(1, 1, false, false))
+  if (!args.expect(1, 1, /*over=*/false, /*along=*/false))
     return {};
   std::optional<DimId> dim = args.dim(0);
   if (!dim)
@@ -180,14 +180,14 @@ Value Builtins::index(CallArgs &args) {
 }
 
 Value Builtins::stopGradient(CallArgs &args) {
-  if (!args.expect(1, 1, false, false) ||
+  if (!args.expect(1, 1, /*over=*/false, /*along=*/false) ||
       !expectTensor(args[0], args.getLoc(0), "the argument of `stop_gradient`"))
     return {};
   return emit(Op(OpKind::StopGradient, {args[0].tensor}), getTensorType(args[0]), args.loc());
 }
 
 Value Builtins::expand(CallArgs &args) {
-  if (!args.expect(2, 8, false, false) ||
+  if (!args.expect(2, 8, /*over=*/false, /*along=*/false) ||
       !expectTensor(args[0], args.getLoc(0), "the first argument of `expand`"))
     return {};
   TensorType type = getTensorType(args[0]);

@@ -22,8 +22,8 @@ public:
   std::optional<DimId> dim(size_t i);
 
   /// Checks the arguments of the call; reports otherwise. The function takes `least` to `most`
-  /// positional values and the `keywords`. It takes dimensions after `over`, or one after `along`,
-  /// exactly if these parameters are true.
+  /// positional values and the `keywords`. With `over` it needs dimensions after `over`, with
+  /// `along` one dimension after `along`; without, it takes none.
   bool expect(size_t least, size_t most, bool over, bool along,
               const std::vector<std::string> &keywords = {});
   /// Checks that `over` has one dimension.

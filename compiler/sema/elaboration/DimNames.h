@@ -34,6 +34,7 @@ public:
   std::optional<DType> resolveDType(const syntax::Name &name);
 
 private:
+  /// By origin, name, size, line and file.
   std::map<std::tuple<DimId, std::string, int64_t, uint32_t, uint32_t>, DimId> derived;
 };
 

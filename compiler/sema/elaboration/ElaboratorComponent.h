@@ -60,12 +60,14 @@ protected:
   Value emit(Op op, TensorType type, Location at);
   std::optional<DimId> resolveDim(const syntax::Path &path);
   Diagnostic &report(Code code, Location at, std::string message);
+  /// Whether the value is a tensor; reports otherwise. `what` names it: "the operand of `-`".
   bool expectTensor(const Value &value, Location at, const char *what);
 
   const TensorType &getTensorType(const Value &value) const {
     return model.values[value.tensor].type;
   }
   Binding *lookup(const syntax::Name &name) const { return context.frame->scope->find(name.text); }
+  // For messages: "[batch, seq]", "[batch = 8, seq = 256]", "`batch` and `seq`".
   std::string print(const DimSet &dims) const;
   std::string printSizes(const DimSet &dims) const;
   std::string quote(const DimSet &dims) const;

@@ -11,7 +11,7 @@ constexpr int64_t maxRange = 1 << 16;
 
 /// `range(n)`: the list 0, 1, ..., n - 1.
 Value Builtins::range(CallArgs &args) {
-  if (!args.expect(1, 1, false, false))
+  if (!args.expect(1, 1, /*over=*/false, /*along=*/false))
     return {};
   if (!args[0].isInt() || args[0].integer < 1 || args[0].integer > maxRange) {
     report(Code::BadArgument, args.getLoc(0),
@@ -27,7 +27,7 @@ Value Builtins::range(CallArgs &args) {
 
 /// `element(list, i)`: element i of a list, counted from 0.
 Value Builtins::element(CallArgs &args) {
-  if (!args.expect(2, 2, false, false))
+  if (!args.expect(2, 2, /*over=*/false, /*along=*/false))
     return {};
   if (args[0].kind != Value::Kind::List) {
     report(Code::BadArgument, args.getLoc(0),
@@ -45,7 +45,7 @@ Value Builtins::element(CallArgs &args) {
 
 /// `length(list)`: the length of a list.
 Value Builtins::length(CallArgs &args) {
-  if (!args.expect(1, 1, false, false))
+  if (!args.expect(1, 1, /*over=*/false, /*along=*/false))
     return {};
   if (args[0].kind == Value::Kind::List)
     return Value::ofInt(static_cast<int64_t>(args[0].elements.size()));

@@ -5,7 +5,7 @@
 namespace titan::sema {
 
 Value Builtins::cumulativeSum(CallArgs &args) {
-  if (!args.expect(1, 1, false, true, {"reverse"}) ||
+  if (!args.expect(1, 1, /*over=*/false, /*along=*/true, {"reverse"}) ||
       !expectTensor(args[0], args.getLoc(0), "the argument of `cumulative_sum`"))
     return {};
   const TensorType type = getTensorType(args[0]);
@@ -35,7 +35,7 @@ Value Builtins::cumulativeSum(CallArgs &args) {
 /// `cumulative_count(chosen, along experts, over seq, choice)`: how often an index occurred before,
 /// in the order of `over`, outer to inner.
 Value Builtins::cumulativeCount(CallArgs &args) {
-  if (!args.expect(1, 1, true, true) ||
+  if (!args.expect(1, 1, /*over=*/true, /*along=*/true) ||
       !expectTensor(args[0], args.getLoc(0), "the indices of `cumulative_count`"))
     return {};
   const TensorType type = getTensorType(args[0]);
@@ -63,7 +63,7 @@ Value Builtins::cumulativeCount(CallArgs &args) {
 
 /// `scatter(updates, index, along experts, over chosen)`: the transpose of `x[experts: index]`.
 Value Builtins::scatter(CallArgs &args) {
-  if (!args.expect(2, 2, !args.over.empty(), true))
+  if (!args.expect(2, 2, /*over=*/!args.over.empty(), /*along=*/true))
     return {};
   for (size_t i = 0; i < 2; ++i)
     if (!expectTensor(args[i], args.getLoc(i),

@@ -120,7 +120,8 @@ std::optional<uint32_t> Parameters::findOrCreate(const ParamStmt &stmt, Paramete
         .help("for separate parameters name the second call: `Block(x, named = \"second\")` "
               "prefixes their names with `second.`; to share parameters, declare them outside and "
               "pass them to a function: `fn f(x, w) = ...`");
-    context.frame->hasErroneousParameter = context.frame->caller; // its other names clash, too
+    context.frame->hasErroneousParameter =
+        context.frame->caller; // other names of the call clash, too
     return std::nullopt;
   }
   if (!mayRecur(stmt, known, fresh, instance))

@@ -6,7 +6,7 @@ namespace titan::sema {
 
 /// `random_normal(batch, seq)`: a tensor with these dimensions.
 Value Builtins::random(CallArgs &args) {
-  if (!args.expect(1, 8, false, false))
+  if (!args.expect(1, 8, /*over=*/false, /*along=*/false))
     return {};
   DimSet dims;
   for (size_t i = 0; i < args.count(); ++i) {
@@ -26,7 +26,7 @@ Value Builtins::random(CallArgs &args) {
 
 /// `dropout(x, 0.1)`: in training, 0 with this probability and else x / (1 - rate).
 Value Builtins::dropout(CallArgs &args) {
-  if (!args.expect(2, 2, false, false) ||
+  if (!args.expect(2, 2, /*over=*/false, /*along=*/false) ||
       !expectTensor(args[0], args.getLoc(0), "the first argument of `dropout`"))
     return {};
   if (!isFloat(getTensorType(args[0]).dtype)) {

@@ -19,7 +19,7 @@ private:
   struct Iteration {
     size_t firstValue = 0; ///< the first value of the iteration
     Region body;
-    std::vector<Value> results;
+    std::vector<Value> results; ///< of the iteration arguments
   };
   /// The state that an iteration changes, for its restoration.
   struct Snapshot {
@@ -36,13 +36,17 @@ private:
     std::vector<int64_t> table; ///< the variant of each iteration
   };
   std::optional<DimId> dimension(const syntax::RepeatStmt &stmt);
+  /// Interprets one iteration. Restores the values of `iterArgs`. False after an error.
   bool iterate(const syntax::RepeatStmt &stmt, const std::vector<std::string> &iterArgs, DimId dim,
                int64_t index, Iteration &result);
   void runBody(const syntax::RepeatStmt &stmt, DimId dim, int64_t index);
   std::optional<Variants> interpret(const syntax::RepeatStmt &stmt, DimId dim);
-  /// See `Specialisation::tolerant`.
+  /// With `Specialisation::tolerant`, marks iteration arguments with erroneous values as unknown.
+  /// Returns whether there were any.
   bool forgetUnknown(const Variants &variants);
   bool addVariant(const syntax::RepeatStmt &stmt, Variants &variants, Iteration next);
+  /// Appends the repeat to the enclosing region, and defines the iteration arguments as its
+  /// results.
   void finish(const syntax::RepeatStmt &stmt, DimId dim, Variants variants);
 
   // IterationArguments.cpp

@@ -99,7 +99,7 @@ bool Reports::member(const Path &path) {
     return true; // reported already
   const std::string &base = path.segments[0].text, &member = path.last().text;
   std::vector<std::string> names;
-  context.frame->scope->collect(names, false);
+  context.frame->scope->collect(names, /*dimsOnly=*/false);
   if (std::any_of(names.begin(), names.end(),
                   [&](const std::string &name) { return name.starts_with(base + "."); }))
     return false; // parameters have such names in a `merge`
@@ -153,7 +153,7 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
   else if (!isSuggested)
     suggest(diag, path, [&] {
       std::vector<std::string> candidates = library.names(*context.frame->unit);
-      context.frame->scope->collect(candidates, false);
+      context.frame->scope->collect(candidates, /*dimsOnly=*/false);
       candidates.insert(candidates.end(), symbolicConstants().begin(), symbolicConstants().end());
       candidates.insert(candidates.end(), {"none", "true", "false"});
       return candidates;
@@ -208,7 +208,7 @@ void Reports::unknownDim(const Name &name) {
       report(Code::UnknownDimension, name.loc, "no dimension is named `" + name.text + "` here");
   std::vector<std::string> known;
   if (!diags.isFull())
-    context.frame->scope->collect(known, true);
+    context.frame->scope->collect(known, /*dimsOnly=*/true);
   const std::string longer = abbreviated(name.text, known);
   if (!longer.empty())
     diag.fix(name.loc, longer);

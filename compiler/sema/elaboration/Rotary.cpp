@@ -4,7 +4,7 @@
 namespace titan::sema {
 
 Value Builtins::rotary(CallArgs &args) {
-  if (!args.expect(1, 1, true, true, {"theta", "pairs", "frequencies"}) ||
+  if (!args.expect(1, 1, /*over=*/true, /*along=*/true, {"theta", "pairs", "frequencies"}) ||
       !expectTensor(args[0], args.getLoc(0), "the argument of `rotary`"))
     return {};
   std::optional<double> theta = args.number("theta", 10000);

@@ -22,7 +22,7 @@ public:
   bool declarationFailed = false;
 
 private:
-  size_t handled = 0;
+  size_t handled = 0; ///< errors of tolerated statements
   void defineDimsAfterAs(const syntax::Stmt &stmt);
   void forget(const syntax::Stmt &stmt);
   void statement(const syntax::Stmt &stmt);

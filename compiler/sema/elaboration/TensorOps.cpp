@@ -32,7 +32,8 @@ Value TensorOps::unary(const char *word, const Value &operand, Location at) {
   return emit(std::move(op), type, at);
 }
 
-/// A number beside a tensor is a constant of its element type.
+/// An operand of an elementwise operation as a tensor: a number becomes a constant of the element
+/// type of the other operand.
 Value TensorOps::asOperand(const Value &value, const Value &other, Location at) {
   if (value.isTensor())
     return value;

@@ -13,7 +13,7 @@ public:
   /// operator in the source, if there is one.
   Value elementwise(const char *word, const Value &lhs, const Value &rhs, Location at,
                     Location lhsLoc, Location rhsLoc, const syntax::BinaryExpr *expr = nullptr);
-  /// An elementwise function of one floating-point tensor, or `neg`.
+  /// `word` is an elementwise function of floating-point tensors, or `neg`.
   Value unary(const char *word, const Value &operand, Location at);
   /// A constant without dimensions, in the element type of `type`.
   Value constantLike(const Value &value, const TensorType &type, Location at);

@@ -6,7 +6,7 @@ namespace titan::sema {
 /// `where(condition, a, b)`: the three operands join by name. A number gets the element type of the
 /// other choice, or the compute type.
 Value Builtins::where(CallArgs &args) {
-  if (!args.expect(3, 3, false, false) ||
+  if (!args.expect(3, 3, /*over=*/false, /*along=*/false) ||
       !expectTensor(args[0], args.getLoc(0), "the condition of `where`"))
     return {};
   if (getTensorType(args[0]).dtype != DType::Bool) {

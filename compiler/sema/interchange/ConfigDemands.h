@@ -19,7 +19,7 @@ struct ConfigDemands {
   std::vector<std::string> prefixes;        ///< of their keys, in messages
   std::vector<ConfigDemand> demands;
   std::set<const ConfigLine *> answered; ///< the lines that have a key or a default
-  std::optional<int64_t> length;         ///< positions of a sample, as the model is made for
+  std::optional<int64_t> length;         ///< of samples for which the model is made, in positions
 };
 
 /// Reports keys without a line, and objects and lists instead of values.

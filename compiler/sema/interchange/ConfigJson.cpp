@@ -47,14 +47,14 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
 public:
   TreeBuilder(FileId file, const SourceManager &sources, DiagnosticEngine &diags)
       : file(file), sources(sources), diags(diags), text(sources.text(file)), read(text.data()) {
-    whole.loc = sources.locate(file, 0, 1);
+    root.loc = sources.locate(file, 0, 1);
   }
 
   std::optional<ConfigValue> build() {
     CountingIterator begin(text.data(), &read), end(text.data() + text.size(), &read);
     if (!Json::sax_parse(begin, end, this))
       return std::nullopt;
-    return std::move(whole);
+    return std::move(root);
   }
 
   bool null() override { return add(Value::none()); }
@@ -84,7 +84,7 @@ public:
   bool start_object(size_t) override {
     if (!enter())
       return false;
-    ConfigValue *object = next ? std::exchange(next, nullptr) : objects.empty() ? &whole : nullptr;
+    ConfigValue *object = next ? std::exchange(next, nullptr) : objects.empty() ? &root : nullptr;
     if (!object) { // an element of a list: it is read and dropped
       dropped.emplace_back();
       object = &dropped.back();
@@ -166,7 +166,7 @@ private:
     do
       quote = quote ? text.rfind('"', quote - 1) : text.npos;
     while (quote != text.npos && isEscaped(quote));
-    return quote == text.npos ? whole.loc : sources.locate(file, quote, end - quote);
+    return quote == text.npos ? root.loc : sources.locate(file, quote, end - quote);
   }
 
   FileId file;
@@ -174,7 +174,7 @@ private:
   DiagnosticEngine &diags;
   std::string_view text;
   const char *read;
-  ConfigValue whole;
+  ConfigValue root;
   ConfigValue *next = nullptr; ///< the member whose key was read
   std::vector<ConfigValue *> objects;
   std::vector<List> lists;

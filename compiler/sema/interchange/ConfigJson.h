@@ -10,7 +10,7 @@ namespace titan::sema {
 
 /// A member of an object, or the whole configuration.
 struct ConfigValue {
-  Location loc = {}; ///< of the key; of the whole, its first character
+  Location loc = {}; ///< of the key; for the whole configuration, its first character
   bool isObject = false;
   std::map<std::string, ConfigValue> members = {}; ///< of an object
   /// Of a value that is no object; an Error value for lists with objects, which only ignored keys

@@ -11,7 +11,7 @@ namespace titan::sema {
 /// An object of the configuration whose members the declaration describes: the whole configuration
 /// (number 0), or that of an `optional`.
 struct ConfigObject {
-  const syntax::ConfigEntry *entry = nullptr; ///< null: the whole
+  const syntax::ConfigEntry *entry = nullptr; ///< null: the whole configuration
   size_t outer = 0;                           ///< the object around it
 };
 

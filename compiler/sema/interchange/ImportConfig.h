@@ -11,7 +11,7 @@ using NamedArgument = std::pair<std::string, Argument>;
 
 struct ImportedConfig {
   std::vector<NamedArgument> arguments; ///< that differ from those of the declaration's model
-  std::optional<int64_t> length;        ///< positions of a sample, as the model is made for
+  std::optional<int64_t> length;        ///< of samples for which the model is made, in positions
 };
 
 /// Empty after errors, which are reported at the keys of the configuration: a key without a

@@ -38,7 +38,7 @@ struct Solution {
 Solution solve(const syntax::Expr &expr, const Value &value, const NamedValues &known,
                const std::set<std::string> &unknown, const Evaluate &evaluate);
 
-/// The name that solve() could find next, whatever the values are; nothing if there is none.
+/// The name that solve() could find next, with any values; nothing if there is none.
 std::optional<std::string> solvedName(const syntax::Expr &expr,
                                       const std::set<std::string> &unknown);
 

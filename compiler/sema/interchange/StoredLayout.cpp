@@ -234,11 +234,11 @@ bool LayoutReader::addFactor(const WeightsDecl::Factor &written, int d, Layout &
     return false;
   if (!checkRange(*from, size, *extent, written.loc))
     return false;
-  const std::optional<int64_t> whole = sizes.multiply(*extent, innerExtent, written.loc);
-  if (!whole)
+  const std::optional<int64_t> newExtent = sizes.multiply(*extent, innerExtent, written.loc);
+  if (!newExtent)
     return false;
   dim.first += *from * innerExtent;
-  dim.extent = *whole;
+  dim.extent = *newExtent;
   return true;
 }
 
@@ -253,11 +253,11 @@ bool LayoutReader::addDim(const WeightsDecl::Factor &written, int d, Layout &lay
     if (factor->isInName || factor->storedDim >= 0)
       break;
     int64_t &extent = layout.dims[d].extent;
-    const std::optional<int64_t> whole = sizes.multiply(extent, factor->size, written.loc);
-    if (!whole)
+    const std::optional<int64_t> newExtent = sizes.multiply(extent, factor->size, written.loc);
+    if (!newExtent)
       return false;
     factor->storedDim = d;
-    factor->strideInDim = std::exchange(extent, *whole);
+    factor->strideInDim = std::exchange(extent, *newExtent);
     if (factor->name == name || factor + 1 == layout.factors.rend() || (factor + 1)->ofDim != name)
       return true;
   }

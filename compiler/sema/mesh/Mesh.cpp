@@ -116,7 +116,7 @@ private:
       else if (option.path.text() == "attention" && option.value)
         setAttention(*option.value, axis);
       else
-        reportOption(option, true);
+        reportUnknownOption(option, /*ofProduct=*/false);
     checkAttentionOrder(axis);
     axis.degree = 1; // until setDegree(); 0 would mean `auto`
     axis.degreeLoc = decl.degree ? decl.degree->loc : decl.loc;
@@ -203,10 +203,10 @@ private:
           .help("remove the order: by all-to-all, all ranks have equal work");
   }
 
-  void reportOption(const Setting &option, bool mayPad) {
+  void reportUnknownOption(const Setting &option, bool ofProduct) {
     Diagnostic &diag = diags.report(Code::UnknownAxisOption, option.path.loc,
                                     "an axis has no option `" + option.path.text() + "`");
-    if (mayPad)
+    if (!ofProduct)
       diag.help("the options of an axis: `pad = NAME`, `pad = [NAME, NAME]`, `stages = NUMBER`, "
                 "`order = headtail`, `attention = ring`");
     else
@@ -218,7 +218,7 @@ private:
   void addProduct(const AxisDecl &decl) {
     AxisLists lists = readUse(decl.use, diags);
     for (const Setting &option : decl.options)
-      reportOption(option, false);
+      reportUnknownOption(option, /*ofProduct=*/true);
     if (lists.splits.empty() && lists.fallback.empty() && lists.stores.empty())
       diags
           .report(Code::UselessAxis, decl.name.loc,

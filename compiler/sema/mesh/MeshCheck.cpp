@@ -24,12 +24,13 @@ public:
       if (axis.loc.isValid()) // the default map fits any model
         checkNames(axis);
     for (const Parameter &parameter : model.parameters)
-      checkAxes(parameter.type.dims, "parameter `" + parameter.name + "`", parameter.loc, true,
-                parameter.name);
+      checkAxes(parameter.type.dims, "parameter `" + parameter.name + "`", parameter.loc,
+                /*isParameter=*/true, parameter.name);
     for (const Input &input : model.inputs)
       checkPads(input);
     for (const Input &input : model.inputs)
-      checkAxes(input.type.dims, "input `" + input.name + "`", input.loc, false, input.name);
+      checkAxes(input.type.dims, "input `" + input.name + "`", input.loc, /*isParameter=*/false,
+                input.name);
     checkConstraints(model.body);
     for (const Axis &axis : mesh.axes)
       if (axis.attentionLoc.isValid() && !splitsPositions(axis, model.body))
@@ -111,8 +112,8 @@ private:
   void checkConstraints(const Region &region) {
     for (const Op &op : region.ops) {
       if (op.kind == OpKind::ShardingConstraint)
-        checkAxes(model.values[op.results[0]].type.dims, "`" + op.name + "`", op.loc, false,
-                  op.names[0]);
+        checkAxes(model.values[op.results[0]].type.dims, "`" + op.name + "`", op.loc,
+                  /*isParameter=*/false, op.names[0]);
       for (const Region &body : op.body)
         checkConstraints(body);
     }

@@ -112,9 +112,9 @@ public:
   explicit Tensors(const std::vector<const Model *> &models) {
     for (const Model *model : models) {
       for (const Parameter &parameter : model->parameters)
-        add(true, parameter.name, *model, parameter.type.dims);
+        add(/*ofParameters=*/true, parameter.name, *model, parameter.type.dims);
       for (const Input &input : model->inputs)
-        add(false, input.name, *model, input.type.dims);
+        add(/*ofParameters=*/false, input.name, *model, input.type.dims);
       addRegion(*model, model->body);
     }
   }
@@ -138,7 +138,7 @@ private:
     for (const Op &op : region.ops) {
       const std::vector<ValueId> &values = op.kind == OpKind::Repeat ? op.operands : op.results;
       for (size_t i = 0; i < op.names.size(); ++i)
-        add(false, op.names[i], model, model.values[values[i]].type.dims);
+        add(/*ofParameters=*/false, op.names[i], model, model.values[values[i]].type.dims);
       for (const Region &body : op.body)
         addRegion(model, body);
     }

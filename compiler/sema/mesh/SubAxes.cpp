@@ -88,19 +88,19 @@ std::string findOwnSplit(const Axis &axis, const Axis &other) {
 }
 
 /// The override of the original axis, for one of its sub-axes.
-MeshOverride makeOverride(const MeshOverride &whole, const Axis &subAxis, const Axis &other) {
-  MeshOverride made = whole;
+MeshOverride makeOverride(const MeshOverride &original, const Axis &subAxis, const Axis &other) {
+  MeshOverride made = original;
   made.axis = subAxis.name;
   std::string own = findOwnSplit(subAxis, other);
-  if (!whole.splits ||
-      std::find(whole.splits->begin(), whole.splits->end(), own) == whole.splits->end())
+  if (!original.splits ||
+      std::find(original.splits->begin(), original.splits->end(), own) == original.splits->end())
     return made;
   made.splits->clear();
   made.splitLocs.clear();
-  for (size_t i = 0; i < whole.splits->size(); ++i)
-    if ((*whole.splits)[i] != findOwnSplit(other, subAxis)) {
-      made.splits->push_back((*whole.splits)[i]);
-      made.splitLocs.push_back(whole.splitLocs[i]);
+  for (size_t i = 0; i < original.splits->size(); ++i)
+    if ((*original.splits)[i] != findOwnSplit(other, subAxis)) {
+      made.splits->push_back((*original.splits)[i]);
+      made.splitLocs.push_back(original.splitLocs[i]);
     }
   return made;
 }

@@ -35,8 +35,9 @@ bool declares(const fs::path &path, const std::string &name) {
   for (std::string line; std::getline(file, line);)
     for (std::string word : {"fn ", "block ", "model "})
       if (line.rfind(word + name, 0) == 0) {
-        char behind = line.size() > word.size() + name.size() ? line[word.size() + name.size()] : 0;
-        if (behind == '(' || behind == ' ')
+        char following =
+            line.size() > word.size() + name.size() ? line[word.size() + name.size()] : 0;
+        if (following == '(' || following == ' ')
           return true;
       }
   return false;

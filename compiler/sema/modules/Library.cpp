@@ -377,7 +377,7 @@ void Library::bind(Unit &unit, const Unit &from) {
 }
 
 Symbol Library::lookup(const Unit &unit, const Path &path, Namespace ns) const {
-  auto in = [&](const Names &names, const std::string &name) {
+  auto in = [&](const SymbolTable &names, const std::string &name) {
     auto found = names.find({ns, name});
     return found == names.end() ? Symbol{} : found->second;
   };
@@ -448,7 +448,7 @@ bool Library::noteImports(Diagnostic &diag, const Unit &unit, const Path &path,
 
 /// Calls `visit` for each name of the namespace. Other namespaces, such as thousands of runs, cost
 /// nothing.
-static void forEachName(const Names &names, Namespace ns,
+static void forEachName(const SymbolTable &names, Namespace ns,
                         const std::function<void(const std::string &)> &visit) {
   for (auto it = names.lower_bound({ns, ""}); it != names.end() && it->first.first == ns; ++it)
     visit(it->first.second);
@@ -456,7 +456,7 @@ static void forEachName(const Names &names, Namespace ns,
 
 std::vector<std::string> Library::names(const Unit &unit, Namespace ns) const {
   std::vector<std::string> all;
-  for (const Names *names : {&unit.declared, &unit.imported})
+  for (const SymbolTable *names : {&unit.declared, &unit.imported})
     forEachName(*names, ns, [&](const std::string &name) { all.push_back(name); });
   for (const auto &[name, file] : unit.namespaces)
     forEachName(file.unit->declared, ns, [&](const std::string &declared) {

@@ -31,7 +31,7 @@ enum class Namespace { Code, Maps, Runs, Optimizers, Schedules, Configs, Data };
 Namespace getNamespace(const syntax::Decl &decl);
 
 /// Declarations by namespace and name.
-using Names = std::map<std::pair<Namespace, std::string>, Symbol>;
+using SymbolTable = std::map<std::pair<Namespace, std::string>, Symbol>;
 
 /// An imported file and the location of its import.
 struct Import {
@@ -39,15 +39,15 @@ struct Import {
   Location loc;
 };
 
-/// One file.
+/// A loaded file with the names that are visible in it.
 struct Unit {
   std::string path;
   FileId file = FileId::none;
   bool isPrelude = false;
   std::unique_ptr<syntax::Module> module;
-  Names declared;
+  SymbolTable declared;
   std::map<Namespace, Symbol> defaults;     ///< its `default optimizer`, `default schedule`, ...
-  Names imported;                           ///< by bare name
+  SymbolTable imported;                     ///< by bare name
   std::map<std::string, Import> namespaces; ///< `norm` of `norm.rms_norm`
   /// Bare names that several imports declare. Their use needs the qualified name.
   std::map<std::pair<Namespace, std::string>, std::vector<const Unit *>> ambiguous;

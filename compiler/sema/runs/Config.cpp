@@ -53,13 +53,13 @@ private:
     setting.value = isInitial ? buildInitial(given.value) : buildValue(given.value);
     if (!before)
       return setting;
-    Setting whole;
-    whole.path = makePath(keys, 0, before);
-    whole.label = Name{keys[before].text, locate(keys[before].location)};
-    whole.loc = setting.loc;
+    Setting section; // with a pattern, around the setting
+    section.path = makePath(keys, 0, before);
+    section.label = Name{keys[before].text, locate(keys[before].location)};
+    section.loc = setting.loc;
     if (setting.value) // null: it was reported
-      whole.block.emplace().push_back(std::move(setting));
-    return whole;
+      section.block.emplace().push_back(std::move(setting));
+    return section;
   }
 
   /// Reports underflow: the TOML parser reads a too small number as 0.

@@ -28,8 +28,9 @@ private:
   // Settings.cpp: from setting to setting
   void addSettings(const std::string &prefix, const std::vector<syntax::Setting> &settings);
   void addSetting(const std::string &prefix, const syntax::Setting &setting);
-  void assign(const std::string &path, Location pathLoc, const syntax::Expr &value);
+  void setOptionOrSection(const std::string &path, Location pathLoc, const syntax::Expr &value);
   void setData(const std::string &path, const syntax::CallExpr &call);
+  /// Sets an option, an argument of the model, or the degree of an axis.
   void set(const std::string &path, Location pathLoc, const syntax::Expr &value);
   void setDataSize(const std::string &path, Location pathLoc, const syntax::Expr &value);
   void checkDataSizes();

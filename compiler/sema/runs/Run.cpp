@@ -100,7 +100,7 @@ std::optional<Run> resolveRun(const Symbol &train, const std::vector<Override> &
   if (!resolver.addRun(train))
     return std::nullopt;
   resolver.addOverrides(overrides);
-  resolver.fillDefaults(true);
+  resolver.fillDefaults(/*demandAll=*/true);
   completeRun(run, diags);
   return diags.errorReports() == errorsBefore ? std::optional(std::move(run)) : std::nullopt;
 }
@@ -114,7 +114,7 @@ std::optional<Run> defaultRun(const Symbol &model, const std::vector<Override> &
   run.modelLoc = run.loc = getName(*model.decl).loc;
   Resolver resolver(library, diags, run);
   resolver.addOverrides(overrides);
-  resolver.fillDefaults(false);
+  resolver.fillDefaults(/*demandAll=*/false);
   completeRun(run, diags);
   return diags.errorReports() == errorsBefore ? std::optional(std::move(run)) : std::nullopt;
 }

@@ -34,7 +34,7 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
     return;
   }
   if (setting.value)
-    assign(path, setting.path.loc, *setting.value);
+    setOptionOrSection(path, setting.path.loc, *setting.value);
   if (!setting.block)
     return;
   auto isSection = [&](const std::string &all) { return all.rfind(path + ".", 0) == 0; };
@@ -58,7 +58,7 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
 
 /// Sets an option, or the value of a section: `optimizer = adamw`, and `data = text("FILE")` in any
 /// section.
-void Resolver::assign(const std::string &path, Location pathLoc, const Expr &value) {
+void Resolver::setOptionOrSection(const std::string &path, Location pathLoc, const Expr &value) {
   auto *call = value.as<CallExpr>();
   bool isData = findOption(path + ".format");
   if (isData && call)

@@ -1,6 +1,4 @@
-// A model with the arguments that its declaration states: `model Llama3_8B = Llama { layers = 32,
-// ...
-// }`.
+// A model with the arguments of its declaration: `model Llama3_8B = Llama { layers = 32, ... }`.
 #pragma once
 
 #include "compiler/sema/elaboration/Elaborator.h"
