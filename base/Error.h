@@ -32,10 +32,10 @@ public:
 
 class UserError : public std::runtime_error {
 public:
-  explicit UserError(const std::string &message, bool isShared = false)
-      : std::runtime_error(message), isShared(isShared) {}
+  explicit UserError(const std::string &message, bool isOnAllRanks = false)
+      : std::runtime_error(message), isOnAllRanks(isOnAllRanks) {}
 
-  const bool isShared; ///< every rank has this error, so one rank reports it
+  const bool isOnAllRanks; ///< every rank throws this error, so one rank reports it
 };
 
 /// A mistake in the user's input, shown like a compiler diagnostic: `location` is "--set
@@ -48,7 +48,7 @@ public:
   const std::string location, excerpt;
 };
 
-/// All ranks throw it together.
+/// All ranks throw this exception in the same step.
 class NotFinite : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;

@@ -218,7 +218,7 @@ template <typename Body> int exitOnError(const LaunchInfo &launch, bool onAllRan
     exitWithError(launch, onAllRanks, ExitUserError, error.what(), error.location + ": error",
                   error.excerpt);
   } catch (const UserError &error) {
-    exitWithError(launch, onAllRanks || error.isShared, ExitUserError, error.what());
+    exitWithError(launch, onAllRanks || error.isOnAllRanks, ExitUserError, error.what());
   } catch (const NotFinite &error) {
     exitWithError(launch, true, ExitNotFinite, error.what());
   } catch (const std::exception &error) {
@@ -345,7 +345,7 @@ int runAmongRanks(Preparation &preparation, World &world) {
   } catch (const Fault &fault) {
     throw Fault(world.withRootCause(fault.what(), fault.peer));
   } catch (const UserError &error) {
-    if (!error.isShared)
+    if (!error.isOnAllRanks)
       world.withRootCause(error.what(), {});
     throw;
   }

@@ -59,7 +59,7 @@ public:
     if (!verdict.starts_with(kRefused))
       throw Fault(fmt::format("rank {}: the rendezvous at {}:{} does not belong to a Titan run",
                               launch.rank, launch.masterAddress, launch.masterPort));
-    throw UserError(verdict.substr(kRefused.size()), /*isShared=*/!differs);
+    throw UserError(verdict.substr(kRefused.size()), /*isOnAllRanks=*/!differs);
   }
 
 private:

@@ -181,12 +181,12 @@ void World::runCollectively(const std::function<void()> &body) {
   auto first = std::find_if(checksums.begin(), checksums.end(), [](int64_t c) { return c != 0; });
   if (first == checksums.end())
     return;
-  bool isShared = std::count(checksums.begin(), checksums.end(), *first) == size();
+  bool isOnAllRanks = std::count(checksums.begin(), checksums.end(), *first) == size();
   if (checksum)
-    throw UserError(message, isShared);
+    throw UserError(message, isOnAllRanks);
   // The rank that found the error reports it.
   throw UserError(fmt::format("rank {} cannot go on", first - checksums.begin()),
-                  /*isShared=*/true);
+                  /*isOnAllRanks=*/true);
 }
 
 } // namespace titan::rt

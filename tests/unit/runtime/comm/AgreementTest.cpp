@@ -22,7 +22,7 @@ struct Comer {
 
 struct Outcome {
   std::string error, prefix;
-  bool isUserError = false, isShared = false;
+  bool isUserError = false, isOnAllRanks = false;
 };
 
 /// The outcomes of `comers` that try to agree within `limit` milliseconds.
@@ -48,7 +48,7 @@ std::vector<Outcome> agreeAmong(const std::vector<Comer> &comers, ThreadStore &s
         agree(rendezvous, launch, record);
         outcomes[i].prefix = rendezvous.prefix;
       } catch (const UserError &error) {
-        outcomes[i] = {error.what(), "", true, error.isShared};
+        outcomes[i] = {error.what(), "", true, error.isOnAllRanks};
       } catch (const Fault &error) {
         outcomes[i] = {error.what(), ""};
       }
@@ -87,9 +87,9 @@ TEST(Agreement, RefusesRanksThatDiffer) {
     EXPECT_TRUE(contains(outcome.error, "optimizer.lr: 0.001 on rank")) << outcome.error;
     EXPECT_TRUE(contains(outcome.error, ", 0.1 on rank")) << outcome.error;
   }
-  EXPECT_FALSE(outcomes[1].isShared);
-  EXPECT_TRUE(outcomes[0].isShared);
-  EXPECT_TRUE(outcomes[2].isShared);
+  EXPECT_FALSE(outcomes[1].isOnAllRanks);
+  EXPECT_TRUE(outcomes[0].isOnAllRanks);
+  EXPECT_TRUE(outcomes[2].isOnAllRanks);
 }
 
 // A difference is reported before all ranks have come.
@@ -128,7 +128,7 @@ TEST(Agreement, RefusesASecondProcessOfARank) {
   EXPECT_NE(outcomes[1].error.empty(), outcomes[2].error.empty());
   for (const Outcome &late : agreeAmong({{1, 2}}, store)) {
     EXPECT_TRUE(contains(late.error, "has a rank 1 already, process ")) << late.error;
-    EXPECT_FALSE(late.isShared);
+    EXPECT_FALSE(late.isOnAllRanks);
   }
 }
 
