@@ -1,5 +1,5 @@
-// The inputs that tokens give to a model, with the dimensions [batch, seq], identified by name. The
-// compiler checks a model's inputs against this list, and the program fills them.
+// The inputs of a model that token data determine, by name; each has the dimensions [batch, seq].
+// The compiler checks a model's inputs against this list, and the program fills them.
 #pragma once
 
 #include <cstdint>
@@ -30,18 +30,19 @@ inline constexpr NamedFeed feeds[] = {{"tokens", Feed::Tokens},
 
 /// The feed of an input with this name, if any.
 constexpr std::optional<Feed> findFeed(std::string_view input) {
-  for (const NamedFeed &one : feeds)
-    if (input == one.name)
-      return one.feed;
+  for (const NamedFeed &named : feeds)
+    if (input == named.name)
+      return named.feed;
   return std::nullopt;
 }
 
+/// Whether the values are token numbers, below the size of the vocabulary.
 constexpr bool givesTokens(Feed feed) {
   return feed == Feed::Tokens || feed == Feed::Labels;
 }
 
-/// Whether the values are smaller than the length of the sample.
-constexpr bool givesPositions(Feed feed) {
+/// Whether the values are at least 0 and below the length of the sample.
+constexpr bool isBelowSampleLength(Feed feed) {
   return feed == Feed::Documents || feed == Feed::Positions;
 }
 

@@ -12,12 +12,13 @@ namespace titan::flash_workspace {
 /// More than any CUDA device has in 2026. More multiprocessors never need less memory.
 constexpr int64_t kMostMultiprocessors = 192;
 
-/// Elements of a head that its kernels support.
-constexpr bool isHead(int64_t head) {
+/// Whether the kernels support heads of this number of elements.
+constexpr bool isSupportedHead(int64_t head) {
   return head % 8 == 0 && head <= 256;
 }
 
-/// Of queries [outer, queries, kvHeads * group, head] in bf16; keys and values have kvHeads heads.
+/// The sizes of queries [outer, queries, kvHeads * group, head] in bf16, where `outer` is the
+/// batch. Keys and values have kvHeads heads.
 struct Sizes {
   int64_t outer, queries, keys, kvHeads, group, head;
 

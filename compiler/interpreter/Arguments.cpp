@@ -139,7 +139,7 @@ FailureOr<HostTensor> generateTokens(func::FuncOp function, NamedTensorType type
   HostTensor tensor = makeZeros(type);
   int64_t columns = type.getRank() ? type.getShape().back() : 1,
           rows = tensor.data.size() / columns;
-  if (std::optional<Feed> feed = findFeed(name); feed && givesPositions(*feed)) {
+  if (std::optional<Feed> feed = findFeed(name); feed && isBelowSampleLength(*feed)) {
     generatePositions(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
     return tensor;
   }

@@ -28,7 +28,7 @@ template <typename Op> flash_workspace::Sizes getSizes(Op op, const dist::Degree
 /// What no memory layout and no mask of a rank changes.
 template <typename Op> bool isFlashPossible(Op op, const flash_workspace::Sizes &sizes) {
   return op.getQuery().getType().getElementType().isBF16() && !op.getSoftCap() &&
-         !op.getDocuments() && flash_workspace::isHead(sizes.head) &&
+         !op.getDocuments() && flash_workspace::isSupportedHead(sizes.head) &&
          op.getValueHead().getSize() == sizes.head;
 }
 

@@ -119,7 +119,7 @@ void Recorder::notePositions(const Op &op) {
 /// Inputs of document numbers and positions are smaller than the length of a sample.
 void Recorder::noteDocumentPositions(const Input &input, ValueId id) {
   std::optional<Feed> feed = findFeed(input.name);
-  if (spec.readsTokens && feed && givesPositions(*feed) && !input.type.dims.empty())
+  if (spec.readsTokens && feed && isBelowSampleLength(*feed) && !input.type.dims.empty())
     known.positions[id] = Positions{0, {{input.type.dims[input.type.dims.size() - 1], 1}}};
 }
 

@@ -171,8 +171,8 @@ bool canUseFlashAttention(const AttentionShape &s, std::initializer_list<const v
                           int computeCapability) {
   // For one query, LibTorch rearranges grouped heads and may copy them.
   if (computeCapability < 8 || s.softCap > 0 || s.head != s.valueHead ||
-      !flash_workspace::isHead(s.head) || s.outer < 1 || s.outer > kMostBlocks || s.queries < 2 ||
-      s.keys < 1 || s.kvHeads * s.group > kMostBlocks)
+      !flash_workspace::isSupportedHead(s.head) || s.outer < 1 || s.outer > kMostBlocks ||
+      s.queries < 2 || s.keys < 1 || s.kvHeads * s.group > kMostBlocks)
     return false;
   const std::optional<FlashMask> mask = describeMask(s);
   const std::optional<Layouts> all = mask ? Layouts::make(s, mask->keys) : std::nullopt;
