@@ -1,11 +1,11 @@
-// Where buffers of an arena begin.
+// The alignment of the allocations of an arena.
 #pragma once
 
 #include <cstdint>
 
 namespace titan::arena {
 
-/// A cache line, and the widest vectors.
+/// In bytes: a cache line, and the widest vector registers (AVX-512).
 inline constexpr int64_t kArenaAlignment = 64;
 
 } // namespace titan::arena

@@ -1,4 +1,4 @@
-// Which allocations must be disjoint.
+// Conflicts between the allocations of an arena: which of them must be disjoint.
 //
 // Two allocations that are live at the same event must be disjoint. Stacks with a stack overlap
 // (StackOverlap.h) may share the bytes of slots that are not live at the same time.
@@ -16,16 +16,17 @@
 
 namespace titan::arena {
 
+/// An allocation to be placed.
 struct ArenaItem {
   int64_t bytes;
-  int64_t first, last;
+  int64_t first, last; ///< the first and the last event at which it is live
 
   bool livesWith(const ArenaItem &other) const {
     return first <= other.last && other.first <= last;
   }
 };
 
-/// Rounds up, so that every buffer starts on a cache line and vector loads are aligned.
+/// Rounds up, so that every allocation starts on a cache line and vector loads are aligned.
 constexpr int64_t alignTo(int64_t bytes, int64_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
@@ -39,7 +40,7 @@ public:
     for (const StackOverlap &overlap : stackOverlaps)
       for (size_t consumed : overlap.consumed)
         for (size_t produced : overlap.produced)
-          add(overlap, consumed, produced);
+          addOverlap(overlap, consumed, produced);
     matchPairs();
   }
 
@@ -79,13 +80,15 @@ private:
     int64_t above, below;
   };
 
-  void add(const StackOverlap &overlap, size_t consumed, size_t produced) {
+  void addOverlap(const StackOverlap &overlap, size_t consumed, size_t produced) {
     if (items[consumed].bytes == 0 || items[produced].bytes == 0)
       return;
-    int64_t from = items[consumed].bytes / overlap.consumedSlots,
-            to = items[produced].bytes / overlap.producedSlots;
-    int64_t above = alignTo(getMinDistance(overlap.producedAbove, from, to), alignment),
-            below = alignTo(getMinDistance(overlap.producedBelow, to, from), alignment);
+    int64_t consumedRow = items[consumed].bytes / overlap.consumedSlots,
+            producedRow = items[produced].bytes / overlap.producedSlots;
+    int64_t above =
+                alignTo(getMinDistance(overlap.producedAbove, consumedRow, producedRow), alignment),
+            below =
+                alignTo(getMinDistance(overlap.producedBelow, producedRow, consumedRow), alignment);
     pairs[{consumed, produced}] = {std::min(above, getSize(consumed)),
                                    std::min(below, getSize(produced))};
     hasOverlap[consumed] = hasOverlap[produced] = true;
@@ -117,7 +120,7 @@ private:
 
   const std::vector<ArenaItem> &items;
   int64_t alignment;
-  std::map<std::pair<size_t, size_t>, Distances> pairs; ///< consumed and produced
+  std::map<std::pair<size_t, size_t>, Distances> pairs; ///< by consumed and produced item
   std::vector<bool> hasOverlap;
   std::vector<Partner> partners;
 };

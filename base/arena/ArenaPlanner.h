@@ -76,7 +76,7 @@ public:
 
   /// The best of several start orders after local search.
   ArenaPlan search(bool withPartners) {
-    partners = withPartners;
+    usesPartners = withPartners;
     best = {};
     const Candidate starts[] = {
         sorted([&](size_t a, size_t b) { return items[a].bytes > items[b].bytes; }),
@@ -96,16 +96,18 @@ private:
     ArenaPlan plan;
   };
 
+  /// Bytes times events.
   double getArea(size_t i) const {
     return static_cast<double>(items[i].bytes) *
            static_cast<double>(items[i].last - items[i].first + 1);
   }
 
+  /// The plan of the items in the order of `less`, without local search.
   template <typename Less> Candidate sorted(Less less) {
     std::vector<size_t> order(items.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), less);
-    placement.place(order, partners);
+    placement.place(order, usesPartners);
     keepIfBetter({order, placement.getPlan()});
     return {order, placement.getPlan()};
   }
@@ -126,19 +128,19 @@ private:
     const auto count = static_cast<size_t>(large - candidate.order.begin());
     if (count < 2 || best.plan.bytes <= lowerBound)
       return;
-    placement.place(candidate.order, partners);
+    placement.place(candidate.order, usesPartners);
     candidate.plan = placement.getPlan();
     std::vector<size_t> order;
-    const auto most = static_cast<int64_t>(kMaxPairChecks / (items.size() * items.size() + 1));
+    const auto maxRounds = static_cast<int64_t>(kMaxPairChecks / (items.size() * items.size() + 1));
     const int64_t rounds =
-        std::min(most, kMinRounds + (candidate.plan.bytes - lowerBound) / kBytesPerRound);
+        std::min(maxRounds, kMinRounds + (candidate.plan.bytes - lowerBound) / kBytesPerRound);
     for (int64_t round = 0; round < rounds && candidate.plan.bytes > lowerBound; ++round) {
       order = candidate.order;
       if (round % 2 == 0)
         std::swap(order[draw(count)], order[draw(count)]);
       else
         advanceHighest(order, count, candidate.plan);
-      if (placement.place(order, partners, candidate.plan.bytes))
+      if (placement.place(order, usesPartners, candidate.plan.bytes))
         candidate = {order, placement.getPlan()};
     }
     keepIfBetter(candidate);
@@ -160,14 +162,14 @@ private:
   /// A pseudo-random number below `count` (G. Marsaglia, "Xorshift RNGs", 2003). The sequence is
   /// the same in every search, because compiler and runtime must compute the same plan.
   size_t draw(size_t count) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return static_cast<size_t>(state % count);
+    randomState ^= randomState << 13;
+    randomState ^= randomState >> 7;
+    randomState ^= randomState << 17;
+    return static_cast<size_t>(randomState % count);
   }
 
-  /// Bounds the orders per start order: their number times the square of the number of items, which
-  /// is about the cost of one placement. This is a few hundredths of a second.
+  /// Bounds the rounds per start order: their number times the square of the number of items, which
+  /// is about the cost of one placement. The bound is a few hundredths of a second.
   static constexpr size_t kMaxPairChecks = 20'000'000;
   /// The minimum number of rounds, and the excess bytes per further round.
   static constexpr int64_t kMinRounds = 100, kBytesPerRound = 1024;
@@ -179,10 +181,11 @@ private:
   ArenaPlacement placement;
   const int64_t lowerBound;
   Candidate best;
-  uint64_t state = 88172645463325252;
-  bool partners = false;
+  uint64_t randomState = 88172645463325252;
+  bool usesPartners = false; ///< `withPartners` of the current search
 };
 
+/// The smallest arena that the searches with and without stack overlaps find.
 inline ArenaPlan planArena(const std::vector<ArenaItem> &items,
                            const std::vector<StackOverlap> &stackOverlaps = {},
                            int64_t alignment = kArenaAlignment) {

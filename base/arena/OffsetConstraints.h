@@ -13,9 +13,9 @@
 // earlier one writes. A row is the size of one slot. The slots of an iteration are live during the
 // whole iteration.
 //
-// Row sizes may be unknown at compile time. A pair (s, t) is therefore stored as a constraint (p,
-// q) with the distance p * row(lower) - q * row(upper). Constraints that others dominate for all
-// row sizes are dropped. Plain data.
+// Row sizes may be unknown at compile time. A pair (s, t) is therefore stored as an
+// OffsetConstraint with the distance below * row(lower) - above * row(upper). Constraints that
+// others dominate for all row sizes are dropped. Plain data.
 #pragma once
 
 #include "base/arena/StackOverlap.h"
@@ -101,7 +101,8 @@ void walkStackOverlap(const Slots &read, const Slots &written, Visitor visit) {
   }
 }
 
-/// Computes the constraints of a stack overlap.
+/// Computes the constraints of `overlap` from the slots that the loop reads for the last time and
+/// those that it writes.
 inline void findConstraints(const Slots &read, const Slots &written, StackOverlap &overlap) {
   walkStackOverlap(read, written, [&](int64_t first, int64_t last, int64_t least, int64_t most) {
     overlap.producedAbove.push_back({last + 1, least});
