@@ -1,5 +1,5 @@
-// Shared by the command lines of titanc and of emitted programs: options with Titan's own error
-// messages instead of CLI11's, which name the option, its legal values and the given value.
+// Options of the command lines of titanc and of emitted programs. Titan's error messages replace
+// CLI11's: they name the option, its legal values and the given value.
 #pragma once
 
 #include "base/text/NearestName.h"
@@ -13,6 +13,7 @@
 
 namespace titan::cli {
 
+/// Throws the error "OPTION takes TAKES, not `GIVEN`".
 [[noreturn]] inline void refuse(const std::string &option, const std::string &takes,
                                 const std::string &given) {
   throw CLI::ParseError(option + " takes " + takes + ", not `" + given + "`", 2);
@@ -25,23 +26,23 @@ CLI::Option *addNumber(CLI::App &app, const std::string &name, T least, Target &
   auto read = [&target, name, least, most](const std::string &text) {
     T value{};
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    bool whole = std::numeric_limits<T>::is_integer;
+    bool isInteger = std::numeric_limits<T>::is_integer;
     const bool isBeyond =
         (error == std::errc::result_out_of_range && text[0] != '-') || value > most;
     // Negated to refuse NaN too.
     if (error != std::errc() || end != text.data() + text.size() || !(value >= least) ||
         value > most)
       refuse(name,
-             std::string(whole ? "a whole number" : "a number") + " from " +
+             std::string(isInteger ? "a whole number" : "a number") + " from " +
                  CLI::detail::to_string(least) +
-                 (whole && isBeyond ? " to " + std::to_string(most) : " on"),
+                 (isInteger && isBeyond ? " to " + std::to_string(most) : " on"),
              text);
     target = value;
   };
   return app.add_option_function<std::string>(name, read, help)->type_name("N");
 }
 
-/// An option with a few legal words.
+/// An option whose legal values are the keys of `words`; `target` becomes the value of the key.
 template <typename T>
 CLI::Option *addWord(CLI::App &app, const std::string &name, const std::map<std::string, T> &words,
                      T &target, const std::string &help) {
@@ -57,13 +58,13 @@ CLI::Option *addWord(CLI::App &app, const std::string &name, const std::map<std:
   return app.add_option_function<std::string>(name, read, help)->type_name(legal);
 }
 
-/// Refuses empty values, since an unset shell variable would look like a missing option. Positional
-/// arguments may be a program's own and are checked where they are read.
-/// An option that `isText` may be empty.
-inline void refuseEmpty(const CLI::App &app, const std::string &isText = "") {
+/// Refuses empty values of options, since an unset shell variable would look like a missing option.
+/// The option named `allowedEmpty` may have an empty value. Positional arguments are not checked
+/// here: `titanc run` passes some of them on to the program.
+inline void refuseEmpty(const CLI::App &app, const std::string &allowedEmpty = "") {
   for (const CLI::Option *option : app.get_options())
     for (const std::string &value : option->results())
-      if (value.empty() && !option->get_positional() && option->get_name() != isText)
+      if (value.empty() && !option->get_positional() && option->get_name() != allowedEmpty)
         throw CLI::ParseError(option->get_name() + " needs a non-empty value", 2);
 }
 
@@ -79,8 +80,8 @@ inline std::vector<std::string> getOptionNames(const CLI::App &app) {
   std::vector<const CLI::App *> all = app.get_subcommands({});
   all.push_back(&app);
   std::vector<std::string> names;
-  for (const CLI::App *one : all)
-    for (const CLI::Option *option : one->get_options())
+  for (const CLI::App *command : all)
+    for (const CLI::Option *option : command->get_options())
       for (const std::string &name : option->get_lnames())
         names.push_back("--" + name);
   return names;
@@ -101,7 +102,7 @@ inline std::string unknownArgument(const CLI::ParseError &error) {
   return arguments.substr(arguments.rfind(' ') + 1);
 }
 
-/// A message for other errors: unknown arguments, missing values.
+/// The message for an error of CLI11: unknown or repeated arguments, missing options or values.
 inline std::string explain(const CLI::ParseError &error) {
   std::string text = error.what();
   if (std::string unknown = unknownArgument(error); !unknown.empty())

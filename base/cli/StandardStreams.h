@@ -1,5 +1,6 @@
-// A process may start with a closed standard stream (`program >&- 2>&-`, some daemons). The next
-// file that it opens gets that number, and printed text would go into the file.
+// Protects files from printed text. A process may start with a closed standard stream
+// (`program >&- 2>&-`, some daemons). The next file that the process opens gets the number of that
+// stream, and text that is printed to the stream would be written into the file.
 #pragma once
 
 #include <fcntl.h>
