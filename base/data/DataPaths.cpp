@@ -30,7 +30,7 @@ std::optional<double> parseWeight(const std::string &word) {
   return number && std::isfinite(*number) && *number > 0 ? number : std::nullopt;
 }
 
-/// Where the path begins in `NAME=PATH`; 0 for another word.
+/// The index of the first character of PATH in `NAME=PATH`; 0 for another word.
 size_t pathStart(const std::string &word) {
   const size_t sign = word.find('=');
   return sign == std::string::npos || word.find('/') < sign ? 0 : sign + 1;

@@ -3,9 +3,8 @@
 //   - a mixture: weights and paths in turn, as after Megatron-LM's --data-path,
 //     "0.7 web 0.3 code", or
 //   - evaluation sets: names and paths, "web=valid/web code=valid/code".
-// Paths of mixtures and of several evaluation sets have no spaces. A path before whose first `=` is
-// a
-// `/`, such as "./a=b", is no named set.
+// Paths of mixtures and of several evaluation sets have no spaces. A word with a `/` before its
+// first `=`, such as "./a=b", is a path, not a named set.
 #pragma once
 
 #include <functional>
@@ -33,7 +32,7 @@ DataPaths parseDataPaths(const std::string &text);
 /// Whether a text that names no file was probably meant as a mixture: its first word is a number.
 bool resemblesMixture(const std::string &text);
 
-/// The text with each path replaced; one with a mistake stays as it is.
+/// The text with `map` applied to each path. A text with a mistake is returned unchanged.
 std::string mapPaths(const std::string &text,
                      const std::function<std::string(const std::string &)> &map);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<char, 9> magic = {'M', 'M', 'I', 'D', 'I', 'D', 'X', 0, 0};
 constexpr size_t headSize = magic.size() + 8 + 1 + 8 + 8;
-constexpr size_t perSequence = sizeof(int32_t) + sizeof(int64_t); // length and offset
+constexpr size_t bytesPerSequence = sizeof(int32_t) + sizeof(int64_t); // length and offset
 
 template <class T> T load(std::span<const std::byte> bytes, size_t offset) {
   T value;
@@ -25,11 +25,12 @@ template <class T> T load(std::span<const std::byte> bytes, size_t offset, int64
   return load<T>(bytes, offset + static_cast<size_t>(i) * sizeof(T));
 }
 
+// The byte offsets of the lists in a file with this number of sequences.
 size_t offsetsAt(int64_t sequences) {
   return headSize + static_cast<size_t>(sequences) * sizeof(int32_t);
 }
 size_t documentsAt(int64_t sequences) {
-  return headSize + static_cast<size_t>(sequences) * perSequence;
+  return headSize + static_cast<size_t>(sequences) * bytesPerSequence;
 }
 
 class IndexReader {
@@ -92,13 +93,13 @@ private:
   /// By division, because the file's counts are untrusted and their product may overflow.
   void checkSize(uint64_t sequences, uint64_t documents) const {
     const uint64_t left = bytes.size() - headSize;
-    const bool fits = sequences <= left / perSequence &&
-                      documents <= (left - sequences * perSequence) / sizeof(int64_t);
+    const bool fits = sequences <= left / bytesPerSequence &&
+                      documents <= (left - sequences * bytesPerSequence) / sizeof(int64_t);
     if (!fits)
       refuse("lists {} sequences and {} documents, but ends after {} bytes", sequences, documents,
              bytes.size());
     // Optional modes, one byte per sequence.
-    const uint64_t end = headSize + sequences * perSequence + documents * sizeof(int64_t);
+    const uint64_t end = headSize + sequences * bytesPerSequence + documents * sizeof(int64_t);
     if (bytes.size() != end && bytes.size() != end + sequences)
       refuse("lists {} sequences and {} documents, which end at byte {}, but has {} bytes",
              sequences, documents, end, bytes.size());
@@ -175,11 +176,11 @@ TokenIndex readTokenIndex(std::span<const std::byte> index, uint64_t tokenBytes,
   return IndexReader(index, prefix).read(tokenBytes);
 }
 
-int64_t documentStart(std::span<const std::byte> index, const TokenIndex &what, int64_t document) {
-  const auto sequence = load<int64_t>(index, documentsAt(what.sequences), document);
-  if (sequence == what.sequences)
-    return what.tokens;
-  return load<int64_t>(index, offsetsAt(what.sequences), sequence) / getByteSize(what.type);
+int64_t documentStart(std::span<const std::byte> bytes, const TokenIndex &index, int64_t document) {
+  const auto sequence = load<int64_t>(bytes, documentsAt(index.sequences), document);
+  if (sequence == index.sequences)
+    return index.tokens;
+  return load<int64_t>(bytes, offsetsAt(index.sequences), sequence) / getByteSize(index.type);
 }
 
 } // namespace titan

@@ -23,7 +23,8 @@ enum class TokenType : uint8_t { U8 = 1, I8 = 2, I16 = 3, I32 = 4, I64 = 5, U16 
 
 struct TokenIndex {
   TokenType type;
-  int64_t tokens, sequences, documents;
+  int64_t tokens, sequences; ///< their numbers
+  int64_t documents;         ///< the number of entries: those of all documents, and their end
 };
 
 /// Bytes of a token.
@@ -33,9 +34,9 @@ int64_t getByteSize(TokenType type);
 TokenIndex readTokenIndex(std::span<const std::byte> index, uint64_t tokenBytes,
                           const std::string &prefix);
 
-/// The first token of a document, in a checked index; for one past the last document, the number of
-/// tokens.
-int64_t documentStart(std::span<const std::byte> index, const TokenIndex &what, int64_t document);
+/// The first token of a document, in the bytes of a checked index; for one past the last document,
+/// the number of tokens.
+int64_t documentStart(std::span<const std::byte> bytes, const TokenIndex &index, int64_t document);
 
 /// The prefix of the two file names, given either file or the prefix.
 inline std::string tokenFilePrefix(const std::string &path) {

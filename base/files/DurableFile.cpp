@@ -72,8 +72,8 @@ int createAnew(const std::string &temporary) {
 
 void failToWrite(const std::string &path, int error) {
   std::string message = fmt::format("cannot write '{}': {}", path, std::strerror(error));
-  for (int ofName : {EACCES, EPERM, ENOENT, ENOTDIR, EISDIR, ELOOP, EROFS, ENAMETOOLONG, EEXIST})
-    if (error == ofName)
+  for (int pathError : {EACCES, EPERM, ENOENT, ENOTDIR, EISDIR, ELOOP, EROFS, ENAMETOOLONG, EEXIST})
+    if (error == pathError)
       throw UserError(message);
   throw Fault(message);
 }

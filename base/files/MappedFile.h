@@ -21,8 +21,8 @@ public:
   /// Releases the pages that were used: they no longer count as memory of the process, and load
   /// again on use. So reading a large file does not grow the process.
   void release() const;
-  /// Throws Fault if the file is shorter than at the start: the rest of its last page would read as
-  /// zeros, and later pages would end the process.
+  /// Throws Fault if the file is shorter than when it was opened: the rest of its last page would
+  /// read as zeros, and later pages would end the process.
   void requireUntruncated() const;
 
 private:

@@ -84,7 +84,7 @@ public:
 private:
   Role role;
   std::unique_ptr<PendingFile> file;
-  std::vector<int64_t> begins;
+  std::vector<int64_t> begins; ///< of each tensor in the file, then the size of the file
 };
 
 } // namespace titan

@@ -23,7 +23,8 @@ const char *getStoredName(DType type) {
 
 namespace {
 
-/// The file's header, including its length; fills in the offsets of the tensors.
+/// The file's header, including its length. `begins` receives the offset of each tensor in the
+/// file, then the size of the file.
 std::string makeHeader(const std::vector<TensorSpec> &tensors,
                        const std::map<std::string, std::string> &metadata,
                        std::vector<int64_t> &begins) {
@@ -58,8 +59,8 @@ SafetensorsWriter::SafetensorsWriter(const std::string &path,
                                      const std::vector<TensorSpec> &tensors,
                                      const std::map<std::string, std::string> &metadata, Role role)
     : role(role) {
-  const auto own = role == Role::Create ? PendingFile::Role::Create : PendingFile::Role::Join;
-  asFault([&] { file = std::make_unique<PendingFile>(path, own); });
+  const auto fileRole = role == Role::Create ? PendingFile::Role::Create : PendingFile::Role::Join;
+  asFault([&] { file = std::make_unique<PendingFile>(path, fileRole); });
   std::string header = makeHeader(tensors, metadata, begins);
   if (role == Role::Join)
     return;
