@@ -1,6 +1,6 @@
 // Sizes of the scratch of the CPU attention kernels (runtime/lib/attention): regions of one block
 // per thread. The kernels divide their block, and the compiler plans it, so that a step allocates
-// nothing. Both include this header, so it includes no other runtime header.
+// nothing. Both include this header, so it includes only the standard library.
 #pragma once
 
 #include <array>
@@ -19,10 +19,12 @@ constexpr int64_t roundUpToPanel(int64_t rows) {
   return (rows + kPanelRows - 1) / kPanelRows * kPanelRows;
 }
 
-/// The parameters of the region sizes. `elementBytes` is that of the arithmetic type (float for
-/// bf16).
+/// The parameters of the region sizes.
 struct Sizes {
-  int64_t queries, keys, group, head, valueHead, elementBytes;
+  int64_t queries, keys;   ///< positions
+  int64_t group;           ///< query heads per key head
+  int64_t head, valueHead; ///< elements of a head of queries and keys, and of values
+  int64_t elementBytes;    ///< of the arithmetic type (float for bf16)
 
   constexpr int64_t vector() const { return kVectorBytes / elementBytes; }
   /// Queries (forward) or keys (backward) that share the vector lanes.
@@ -44,8 +46,8 @@ constexpr std::array<int64_t, 8> forwardBuffers(const Sizes &s) {
 }
 
 /// Elements of the backward regions: queries, their cotangents and gradients; a block of keys; the
-/// transposed keys, values and gradients of both; log-sum-exp and mean of each query; probabilities
-/// and score gradients.
+/// transposed keys, values and gradients of both; log-sum-exp of each query, and the inner product
+/// of its result and cotangent; probabilities and score gradients.
 constexpr std::array<int64_t, 12> backwardBuffers(const Sizes &s) {
   const int64_t packed = s.group * roundUpToPanel(s.queries), rows = s.group * s.queries;
   return {packed * s.head,

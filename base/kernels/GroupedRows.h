@@ -6,7 +6,8 @@
 
 namespace titan {
 
-/// Rows of a block: enough that a product costs more than to pack its element of the table.
+/// Rows of a block: enough that a product costs more than packing its weights, an element of the
+/// table.
 constexpr int64_t kGroupedRows = 512;
 
 } // namespace titan

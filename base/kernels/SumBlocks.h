@@ -1,5 +1,6 @@
-// Block sizes of sums in the element type (blocked_sum.h). The compiler includes this header too,
-// so it includes no other runtime header.
+// Block sizes of blocked summation: a few terms are summed in their element type, and these partial
+// sums in double (runtime/include/titan/runtime/blocked_sum.h). The compiler includes this header
+// too, so it includes only the standard library.
 #pragma once
 
 #include <cstdint>

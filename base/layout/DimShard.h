@@ -1,5 +1,5 @@
-// A rank's shard of one dimension, and its local-to-global index. Emitted code, on
-// processors and devices, computes positions with it; ShardLayout.h applies it to whole tensors.
+// A rank's shard of one dimension, and its local-to-global index. Emitted code, on processors and
+// devices, computes positions with this index; ShardLayout.h applies it to whole tensors.
 #pragma once
 
 #include <cstdint>
@@ -90,8 +90,8 @@ struct DimShard {
 
 /// The shard of a dimension of `size` elements over axes from outer to inner. Consecutive axes of
 /// block order act as one axis, the last one varying fastest. At most one axis has head-tail order.
-/// With `back`, the shard of the rank that many positions before this one in the group over all
-/// axes, cyclically: what a ring of permutes has brought after so many steps.
+/// With `back`, the shard of another rank: the one `back` positions before this rank, cyclically,
+/// in the group over all axes. A ring of permutes delivers that shard after `back` steps.
 TITAN_LAYOUT DimShard getShard(int64_t size, const ShardLevel *levels, int count,
                                int64_t back = 0) {
   int64_t ranks = 1, rank = 0;

@@ -26,7 +26,7 @@ ShardLayout::ShardLayout(const TensorSharding &sharding)
   bool isWhole = true;
   for (size_t d = dims.size(); d-- > 0;) {
     Dim &dim = dims[d];
-    int64_t &below = d < flatFrom ? outerCount : rest;
+    int64_t &below = d < flatFrom ? outerCount : innerCount;
     dim.below = below;
     dim.globalBelow = globalCount;
     dim.isRun = isWhole;
@@ -35,7 +35,7 @@ ShardLayout::ShardLayout(const TensorSharding &sharding)
     isWhole &= dim.shard == DimShard::whole(dim.size);
   }
   const int64_t degree = computeDegree(sharding.flat);
-  chunk = (rest + degree - 1) / degree;
+  chunk = (innerCount + degree - 1) / degree;
   chunkStart = getShard({chunk * degree, sharding.flat}).start;
 }
 
@@ -49,7 +49,7 @@ void ShardLayout::forEachRun(const Visit &visit) const {
 void ShardLayout::visitOuter(size_t d, int64_t local, int64_t global, const Visit &visit) const {
   if (d == flatFrom)
     return visitInner(d, local * chunk - chunkStart, global,
-                      {chunkStart, std::min(rest, chunkStart + chunk)}, visit);
+                      {chunkStart, std::min(innerCount, chunkStart + chunk)}, visit);
   const Dim &dim = dims[d];
   for (int64_t i = 0; i < dim.shard.length; ++i)
     if (int64_t index = dim.shard.toGlobal(i); index < dim.size)

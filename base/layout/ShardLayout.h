@@ -54,7 +54,7 @@ private:
   struct Dim {
     DimShard shard;
     int64_t size;      ///< global, without padding
-    int64_t below = 1; ///< local elements of the later dimensions of the same half
+    int64_t below = 1; ///< local elements of the later dimensions, up to `flatFrom` or to the last
     int64_t globalBelow = 1;
     bool isRun = true; ///< no later dimension is sharded or padded
   };
@@ -69,7 +69,7 @@ private:
   std::vector<Dim> dims;
   size_t flatFrom;        ///< the first flattened dimension
   int64_t outerCount = 1; ///< local elements of the dimensions before it
-  int64_t rest = 1;       ///< local elements of the others
+  int64_t innerCount = 1; ///< local elements of the dimensions from `flatFrom` on
   int64_t chunk = 1;      ///< those in the chunk of the rank
   int64_t chunkStart = 0;
   int64_t globalCount = 1;

@@ -2,7 +2,7 @@
 // tensors. Philox maps a counter and a key to a block of 128 bits, without state (J. Salmon, M.
 // Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11).
 //
-// The compiler includes this header too, so it includes no other runtime header.
+// The compiler includes this header too, so it includes only the standard library.
 #pragma once
 
 #include <array>
