@@ -11,8 +11,8 @@ template <typename T> bool contains(const std::vector<T> &list, const T &item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-/// The command runs all fragments of a pipeline or none.
-bool isRun(const Table &table, const Pipeline &pipeline) {
+/// Whether the command of the program runs the fragments of a pipeline: all of them or none.
+bool isRunByCommand(const Table &table, const Pipeline &pipeline) {
   return std::all_of(
       pipeline.fragments.begin(), pipeline.fragments.end(),
       [&](const Fragment &fragment) { return contains(table.functions, fragment.function); });
@@ -29,7 +29,7 @@ std::vector<PlannedStep> planSteps(const Table &table, std::span<const int64_t> 
     PlannedStep &step = steps.emplace_back();
     step.schedule =
         buildSchedule(pipeline, degree[static_cast<size_t>(pipeline.axis)], microbatches);
-    if (!isRun(table, pipeline))
+    if (!isRunByCommand(table, pipeline))
       continue;
     step.order = orderStep(pipeline, step.schedule);
     step.transfers = findTransfers(pipeline, step.order);
@@ -46,9 +46,9 @@ Pipelines::Pipelines(const Table &table, const std::vector<PlannedStep> &steps,
   copies.assign(table.isStored.size(), 0);
   holders.assign(table.isStored.size(), -1);
   for (size_t i = 0; i < steps.size(); ++i) {
-    findMemory(table, table.pipelines[i], steps[i].schedule);
-    if (isRun(table, table.pipelines[i]))
-      add(table, table.pipelines[i], steps[i]);
+    assignAllocations(table, table.pipelines[i], steps[i].schedule);
+    if (isRunByCommand(table, table.pipelines[i]))
+      addPlan(table, table.pipelines[i], steps[i]);
   }
   assignUnusedToFirstRank(table);
 }
@@ -63,9 +63,10 @@ void Pipelines::assignUnusedToFirstRank(const Table &table) {
     }
 }
 
-/// A fragment that the command does not run needs only its parameters and states.
-void Pipelines::findMemory(const Table &table, const Pipeline &pipeline,
-                           const schedule::Schedule &schedule) {
+/// Gives the allocations of fragments to the ranks that run them. A fragment that the command does
+/// not run needs only its parameters and states.
+void Pipelines::assignAllocations(const Table &table, const Pipeline &pipeline,
+                                  const schedule::Schedule &schedule) {
   for (const Fragment &fragment : pipeline.fragments) {
     const int runner = schedule.getRankOfStage(fragment.stage);
     const bool isNeeded = contains(table.functions, fragment.function);
@@ -83,7 +84,7 @@ void Pipelines::findMemory(const Table &table, const Pipeline &pipeline,
   }
 }
 
-void Pipelines::add(const Table &table, const Pipeline &pipeline, const PlannedStep &step) {
+void Pipelines::addPlan(const Table &table, const Pipeline &pipeline, const PlannedStep &step) {
   RankPlan plan = planRank(pipeline, table.functions, step.order, step.transfers, rank);
   for (const auto &[allocation, slots] : plan.slots)
     copies[static_cast<size_t>(allocation)] =
@@ -93,10 +94,10 @@ void Pipelines::add(const Table &table, const Pipeline &pipeline, const PlannedS
     if (int64_t &count = copies[static_cast<size_t>(allocation)]; count > 0)
       count = pipeline.microbatches;
   }
-  std::set<int> all(messageOffsets.begin(), messageOffsets.end());
+  std::set<int> offsets(messageOffsets.begin(), messageOffsets.end());
   for (const Transfer &transfer : step.transfers)
-    all.insert(transfer.to - transfer.from);
-  messageOffsets.assign(all.begin(), all.end());
+    offsets.insert(transfer.to - transfer.from);
+  messageOffsets.assign(offsets.begin(), offsets.end());
   const int last = plan.calls.back().fragment.fragment;
   entries.push_back(
       {pipeline.program, std::move(plan), pipeline.fragments[static_cast<size_t>(last)].function});

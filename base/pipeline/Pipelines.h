@@ -62,8 +62,9 @@ private:
     std::string lastFunction;
   };
   const Entry *findEntry(const std::string &program) const;
-  void add(const Table &table, const Pipeline &pipeline, const PlannedStep &step);
-  void findMemory(const Table &table, const Pipeline &pipeline, const schedule::Schedule &schedule);
+  void addPlan(const Table &table, const Pipeline &pipeline, const PlannedStep &step);
+  void assignAllocations(const Table &table, const Pipeline &pipeline,
+                         const schedule::Schedule &schedule);
   void assignUnusedToFirstRank(const Table &table);
 
   int meshAxis = -1, rank = 0;

@@ -37,7 +37,7 @@ public:
     addMessages(transfers);
     findStashes();
     for (auto &[allocation, values] : stashes)
-      assign(allocation, values);
+      assignSlotsOfStash(allocation, values);
     for (const auto &[message, microbatch] : stashedMessages)
       plan.messages[static_cast<size_t>(message)].slot =
           slots.at({plan.messages[static_cast<size_t>(message)].allocation, microbatch});
@@ -89,7 +89,7 @@ private:
   StashedValue &extend(const Transfer &transfer, size_t call) {
     return extend(transfer.allocation, transfer.microbatch, call);
   }
-  /// The value, which is live in this call too.
+  /// Extends the live range of a value to `call`, and returns the value.
   StashedValue &extend(int allocation, int64_t microbatch, size_t call) {
     auto [entry, isNew] =
         stashes[allocation].try_emplace(microbatch, StashedValue{microbatch, {call, call}});
@@ -107,8 +107,9 @@ private:
     }
   }
 
-  /// Slots of one stash. The next value in the slot of a sent one waits for its messages.
-  void assign(int allocation, const std::map<int64_t, StashedValue> &byMicrobatch) {
+  /// If the previous value of a slot is sent, its sends end before the call that writes the next
+  /// one.
+  void assignSlotsOfStash(int allocation, const std::map<int64_t, StashedValue> &byMicrobatch) {
     std::vector<const StashedValue *> values;
     for (const auto &[microbatch, value] : byMicrobatch)
       values.push_back(&value);
@@ -153,9 +154,9 @@ private:
   const int rank;
   RankPlan plan;
   std::map<int, std::map<int64_t, StashedValue>> stashes; ///< by allocation and microbatch
-  std::map<std::pair<int, int64_t>, int64_t> slots;
-  std::vector<std::pair<int, int64_t>> stashedMessages; ///< with their microbatches
-  std::vector<int> ended;                               ///< sends that end before a call
+  std::map<std::pair<int, int64_t>, int64_t> slots;       ///< by allocation and microbatch
+  std::vector<std::pair<int, int64_t>> stashedMessages;   ///< message and microbatch
+  std::vector<int> ended;                                 ///< sends that end before a call
 };
 
 } // namespace

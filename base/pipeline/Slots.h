@@ -7,7 +7,7 @@
 
 namespace titan::pipeline {
 
-/// The calls during which a value needs a slot, both included.
+/// The first and the last call during which a value needs a slot.
 struct Occupation {
   size_t begin, end;
 };
@@ -17,7 +17,7 @@ struct SlotAssignment {
   int64_t count = 0;           ///< the greatest number of values that need a slot at once
 };
 
-/// Gives each value the lowest slot that is free. Values are in the order of their beginnings.
+/// Gives each value the lowest slot that is free. Requires values by ascending first call.
 SlotAssignment assignSlots(const std::vector<Occupation> &values);
 
 } // namespace titan::pipeline

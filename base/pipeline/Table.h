@@ -30,7 +30,8 @@ struct Fragment {
   FragmentKind kind;
   int stage, level = 0;
   std::vector<int> uses = {};
-  /// Of these, values that other fragments compute, and those that this one computes for others.
+  /// Of `uses`: the values that other fragments compute, and those that this one computes for
+  /// others.
   std::vector<int> reads = {}, writes = {};
 };
 

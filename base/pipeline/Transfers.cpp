@@ -71,8 +71,8 @@ private:
           if (own->second.first >= i)
             fail(calls[i], "which a later call computes");
         } else if (received.emplace(value, i).second) {
-          const auto &[source, calledAt] = *found->second.begin();
-          transfers.push_back({value.first, value.second, source, rank, calledAt.last, 0, i});
+          const auto &[source, sourceWrites] = *found->second.begin();
+          transfers.push_back({value.first, value.second, source, rank, sourceWrites.last, 0, i});
         }
       }
   }
@@ -82,17 +82,18 @@ private:
                             pipeline::getName(pipeline, call), why));
   }
 
-  /// Every call starts as soon as its rank is free and its values are computed.
+  /// Estimates when each call starts and ends: as soon as its rank is free and its values are
+  /// computed.
   void replay() {
     std::map<std::pair<int, size_t>, std::vector<const Transfer *>> needed;
     for (const Transfer &transfer : transfers)
       needed[{transfer.to, transfer.read}].push_back(&transfer);
-    for (bool goesOn = true; goesOn;) {
-      goesOn = false;
+    for (bool hasAdvanced = true; hasAdvanced;) {
+      hasAdvanced = false;
       for (size_t rank = 0; rank < order.size(); ++rank)
         while (ends[rank].size() < order[rank].size() &&
                runNext(rank, needed[{static_cast<int>(rank), ends[rank].size()}]))
-          goesOn = true;
+          hasAdvanced = true;
     }
     for (size_t rank = 0; rank < order.size(); ++rank)
       if (ends[rank].size() < order[rank].size())
@@ -114,16 +115,16 @@ private:
     return true;
   }
 
-  double sentAt(const Transfer &transfer) const {
+  double getSendTime(const Transfer &transfer) const {
     return ends[static_cast<size_t>(transfer.from)][transfer.written];
   }
   size_t findPost(const Transfer &transfer) const {
     const std::vector<double> &times = starts[static_cast<size_t>(transfer.to)];
-    const auto next = std::lower_bound(times.begin(), times.end(), sentAt(transfer));
+    const auto next = std::lower_bound(times.begin(), times.end(), getSendTime(transfer));
     return static_cast<size_t>(std::max<std::ptrdiff_t>(next - times.begin() - 1, 0));
   }
   std::tuple<double, int, int, int> getSortKey(const Transfer &transfer) const {
-    return {sentAt(transfer), transfer.from, transfer.allocation, transfer.to};
+    return {getSendTime(transfer), transfer.from, transfer.allocation, transfer.to};
   }
 
   const Pipeline &pipeline;
