@@ -6,12 +6,12 @@
 namespace titan::schedule {
 
 /// In the order of the enumerators.
-static constexpr std::array<std::string_view, 11> names = {
+static constexpr std::array<std::string_view, 11> kindNames = {
     "F",           "B",      "I",      "W",      "UNSHARD", "RESHARD",
     "REDUCE_GRAD", "SEND_F", "RECV_F", "SEND_B", "RECV_B"};
 
 std::string_view getName(Kind kind) {
-  return names[static_cast<size_t>(kind)];
+  return kindNames[static_cast<size_t>(kind)];
 }
 
 std::string toText(const Action &action) {
@@ -31,8 +31,8 @@ static std::optional<int> takeNumber(std::string_view &text) {
 }
 
 static std::optional<Kind> findKind(std::string_view name) {
-  for (size_t i = 0; i < names.size(); ++i)
-    if (names[i] == name)
+  for (size_t i = 0; i < kindNames.size(); ++i)
+    if (kindNames[i] == name)
       return static_cast<Kind>(i);
   return std::nullopt;
 }

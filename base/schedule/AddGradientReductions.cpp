@@ -15,7 +15,7 @@ Schedule addGradientReductions(const Schedule &schedule) {
   Schedule result = schedule;
   for (Row &row : result.ranks) {
     const Row before = std::exchange(row, {});
-    std::map<int, size_t> last; // per stage, its last gradient
+    std::map<int, size_t> last; // of each stage, the index of the last action that makes a gradient
     for (size_t i = 0; i < before.size(); ++i)
       if (makesGradient(before[i]))
         last[before[i].stage] = i;

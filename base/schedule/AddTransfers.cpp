@@ -16,7 +16,7 @@ struct Transfer {
 };
 
 /// The send that follows a compute action, if another rank reads its result.
-std::optional<Action> sendAfter(const Schedule &schedule, const Action &action) {
+std::optional<Action> findSendAfter(const Schedule &schedule, const Action &action) {
   for (const Value &value : getWrites(action)) {
     const bool isActivation = value.kind == ValueKind::Activation;
     if (!isActivation && value.kind != ValueKind::Gradient)
@@ -33,7 +33,7 @@ std::vector<Transfer> findTransfers(const Schedule &schedule, const Replay &time
   std::vector<Transfer> transfers;
   for (size_t rank = 0; rank < schedule.ranks.size(); ++rank)
     for (size_t i = 0; i < schedule.ranks[rank].size(); ++i)
-      if (auto send = sendAfter(schedule, schedule.ranks[rank][i]))
+      if (auto send = findSendAfter(schedule, schedule.ranks[rank][i]))
         transfers.push_back({times.spans[rank][i].end, static_cast<int>(rank),
                              schedule.getRankOfStage(getPeer(*send).stage), *send});
   std::stable_sort(transfers.begin(), transfers.end(),

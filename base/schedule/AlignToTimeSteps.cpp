@@ -9,6 +9,7 @@ Schedule alignToTimeSteps(const Schedule &schedule) {
   if (hasKind(schedule, [](Kind kind) { return !isCompute(kind); }))
     throw ScheduleError("only a schedule of compute actions has time steps",
                         "align it before other actions are added");
+  // One step for F, B, I and W, and for two actions that overlap.
   Costs costs{.stages = {{.backward = 1}}, .overlap = 0.5};
   const Replay times = replay(schedule, costs);
   Schedule result = schedule;

@@ -23,18 +23,19 @@ public:
     for (size_t stage = stages; stage-- > 0;)
       for (size_t first = 0; first < layers; ++first)
         for (size_t end = first + 1; end <= layers; ++end)
-          least[stage][first] = std::min(least[stage][first], largest(stage, first, end));
+          least[stage][first] = std::min(least[stage][first], computeLargest(stage, first, end));
   }
 
-  double value() const { return least[0][0]; }
+  /// The largest cost of a stage in the best distribution.
+  double getLeastCost() const { return least[0][0]; }
 
   /// The layers of each stage; the first stages have as many as possible.
-  std::vector<int64_t> read() const {
+  std::vector<int64_t> getLayerCounts() const {
     std::vector<int64_t> counts;
     size_t first = 0;
     for (size_t stage = 0; stage + 1 < least.size(); ++stage) {
       size_t end = least[0].size() - 1;
-      while (largest(stage, first, end) > value())
+      while (computeLargest(stage, first, end) > getLeastCost())
         --end;
       counts.push_back(static_cast<int64_t>(end - first));
       first = end;
@@ -43,14 +44,16 @@ public:
   }
 
 private:
-  /// The largest cost of this stage and those behind it.
-  double largest(size_t stage, size_t first, size_t end) const {
+  /// The largest cost of this stage, which has the layers from `first` to `end` - 1, and of the
+  /// later stages, which have the layers from `end` on.
+  double computeLargest(size_t stage, size_t first, size_t end) const {
     return std::max(cost(stage, first, end), least[stage + 1][end]);
   }
 
   StageCost cost;
-  std::vector<std::vector<double>>
-      least; ///< of the stages from a stage on, with layers from one on
+  /// [stage][layer]: the least possible largest cost of the stages from `stage` on if they have the
+  /// layers from `layer` on.
+  std::vector<std::vector<double>> least;
 };
 
 } // namespace
@@ -66,14 +69,14 @@ std::vector<int64_t> distributeLayers(const LayerTimes &times, const std::vector
   };
   // The sums of equal times are rounded differently.
   constexpr double rounding = 1e-9;
-  const double most = Distribution(stages, layers, time).value() * (1 + rounding);
+  const double most = Distribution(stages, layers, time).getLeastCost() * (1 + rounding);
   return Distribution(stages, layers,
                       [&](size_t stage, size_t first, size_t end) {
                         return time(stage, first, end) > most
                                    ? impossible
                                    : double(slots[stage]) * double(end - first);
                       })
-      .read();
+      .getLayerCounts();
 }
 
 } // namespace titan::schedule

@@ -11,7 +11,7 @@ enum class ValueKind : uint8_t {
   Gradient,      ///< the gradient of the input of a stage
   DgradStash,    ///< the residuals that dgrad alone reads: from F to B or I
   WgradStash,    ///< the other residuals: from F to B or W
-  WgradOperands, ///< the cotangents that I leaves for W
+  WgradOperands, ///< the cotangents that I computes for W
 };
 
 /// A value of one microbatch. Only activations and gradients move between ranks.
@@ -22,7 +22,7 @@ struct Value {
 
 /// The values that an action needs on its rank before it starts.
 std::vector<Value> getReads(const Action &action, int stages);
-/// The values that an action leaves on its rank.
+/// The values that an action computes or receives on its rank.
 std::vector<Value> getWrites(const Action &action);
 
 /// The value that a send or a receive moves.
@@ -42,9 +42,10 @@ public:
                size_t(microbatches) +
            size_t(value.microbatch);
   }
-  size_t count() const { return 5 * size_t(stages) * size_t(microbatches); }
+  size_t count() const { return numKinds * size_t(stages) * size_t(microbatches); }
 
 private:
+  static constexpr size_t numKinds = size_t(ValueKind::WgradOperands) + 1;
   int stages, microbatches;
 };
 

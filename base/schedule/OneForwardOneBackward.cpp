@@ -19,24 +19,24 @@ namespace titan::schedule {
 namespace {
 
 struct Family {
-  int warmupPerRank; ///< warm-up passes that a rank has more than the next one
+  int warmupPerRank; ///< warm-up passes of a rank minus those of the next rank
   bool splitsBackward;
 };
 
-/// A forward pass: which of the rank's stages, counted from 0.
+/// For each forward pass of a rank, in order: which of the rank's stages runs it, counted from 0.
 std::vector<int> listForwards(const Sizes &sizes) {
   const int rounds = std::max(1, sizes.microbatches / sizes.ranks);
   std::vector<int> order;
   for (int round = 0; round < rounds; ++round) {
     const int size = sizes.microbatches / rounds + (round < sizes.microbatches % rounds ? 1 : 0);
-    for (int chunk = 0; chunk < sizes.stagesPerRank; ++chunk)
-      order.insert(order.end(), static_cast<size_t>(size), chunk);
+    for (int localStage = 0; localStage < sizes.stagesPerRank; ++localStage)
+      order.insert(order.end(), static_cast<size_t>(size), localStage);
   }
   return order;
 }
 
-/// The microbatches of the first round.
-int firstRound(const Sizes &sizes) {
+/// The number of microbatches of the first round.
+int getFirstRoundSize(const Sizes &sizes) {
   const int rounds = std::max(1, sizes.microbatches / sizes.ranks);
   return (sizes.microbatches + rounds - 1) / rounds;
 }
@@ -44,9 +44,9 @@ int firstRound(const Sizes &sizes) {
 Row makeRow(const Sizes &sizes, const Family &family, int rank) {
   const std::vector<int> order = listForwards(sizes);
   const int passes = static_cast<int>(order.size());
-  const int warmup = std::min(passes, (sizes.stagesPerRank - 1) * firstRound(sizes) +
+  const int warmup = std::min(passes, (sizes.stagesPerRank - 1) * getFirstRoundSize(sizes) +
                                           family.warmupPerRank * (sizes.ranks - 1 - rank));
-  auto getStage = [&](int chunk) { return chunk * sizes.ranks + rank; };
+  auto getStage = [&](int localStage) { return localStage * sizes.ranks + rank; };
   RowBuilder row;
   for (int i = 0; i < passes + warmup; ++i) {
     if (i < passes)

@@ -17,8 +17,8 @@ struct StageCosts {
 
 struct Costs {
   std::vector<StageCosts> stages = {{}}; ///< one per stage, or one for all stages
-  double transfer = 0;                   ///< of a value from rank to rank
-  double overlap = 1; ///< of a cell with two actions, relative to the sum of their times
+  double transfer = 0;                   ///< the time of a transfer from rank to rank
+  double overlap = 1; ///< the time of a cell with two actions, over the sum of their times
 };
 
 /// Equal costs of all stages. A rank spends `ofRank` on one microbatch, divided by its stages.

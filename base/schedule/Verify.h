@@ -4,10 +4,10 @@
 // - Each stage runs on one rank and computes each microbatch once: F, and either B or I and W.
 // - On one rank, an action follows the actions that compute its inputs.
 // - If the table has sends and receives: each value that another rank reads is sent once and
-//   received once, behind its computation and before its use; no other value is.
+//   received once, after its computation and before its use; no other value is.
 // - If the table has UNSHARD and RESHARD: they alternate, and a stage computes while it is
 //   unsharded.
-// - If the table has REDUCE_GRAD: once a stage, behind its last W or B.
+// - If the table has REDUCE_GRAD: once a stage, after its last W or B.
 // - No deadlock, even if sends and receives block.
 // - The memory of each rank stays within a limit.
 #pragma once

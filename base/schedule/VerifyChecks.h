@@ -8,7 +8,7 @@
 
 namespace titan::schedule {
 
-/// Where an action is in the table.
+/// The position of an action in the table.
 struct Position {
   size_t rank = 0, index = 0;
 };
@@ -50,11 +50,11 @@ void checkShape(Verification &verification);
 void checkOnce(Verification &verification);
 /// Every stage computes every microbatch.
 void checkComplete(Verification &verification);
-/// Sends and receives move what another rank reads.
+/// Each value that another rank reads is sent and received; no other value is.
 void checkTransfers(Verification &verification);
 /// Every action follows the actions that compute its inputs.
 void checkOrder(Verification &verification);
-/// UNSHARD, RESHARD and REDUCE_GRAD.
+/// UNSHARD and RESHARD alternate around the computation of a stage; REDUCE_GRAD follows it.
 void checkStorage(Verification &verification);
 void checkDeadlock(Verification &verification);
 void checkMemory(Verification &verification, const MemoryLimit &limit);

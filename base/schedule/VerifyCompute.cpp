@@ -45,10 +45,10 @@ void checkOnce(Verification &verification) {
 
 namespace {
 
-/// Whether one stage computes one microbatch.
-class CompletenessOf {
+/// Checks that one stage computes all of one microbatch, once.
+class CompletenessCheck {
 public:
-  CompletenessOf(Verification &verification, int stage, int microbatch)
+  CompletenessCheck(Verification &verification, int stage, int microbatch)
       : verification(verification), stage(stage), microbatch(microbatch) {}
 
   void check() {
@@ -98,7 +98,7 @@ void checkComplete(Verification &verification) {
     for (int microbatch = 0; microbatch < schedule.microbatches; ++microbatch) {
       if (verification.isFull())
         return;
-      CompletenessOf(verification, stage, microbatch).check();
+      CompletenessCheck(verification, stage, microbatch).check();
     }
 }
 
