@@ -39,6 +39,7 @@ inline SettingRule allowWords(std::vector<std::string> choices) {
 inline SettingRule allowText() {
   return {SettingRule::Type::Text};
 }
+/// `rule`, for a setting that has no effect while the setting `beside` has the value `value`.
 inline SettingRule idle(std::string beside, std::string value, SettingRule rule) {
   rule.idleBeside = std::move(beside);
   rule.idleValue = std::move(value);
@@ -116,8 +117,8 @@ inline SettingMistake notTaken(SettingMistake::Code code, const std::string &pat
 inline std::optional<SettingMistake> findMistake(const std::string &path, const SettingRule &rule,
                                                  const SettingValue &value) {
   using Type = SettingRule::Type;
-  auto isType = [&](bool fits, const char *takes) -> std::optional<SettingMistake> {
-    if (!fits)
+  auto checkTypeAndRange = [&](bool hasType, const char *takes) -> std::optional<SettingMistake> {
+    if (!hasType)
       return notTaken(SettingMistake::Type, path, takes, value);
     // Whole numbers are compared exactly: 2^53 + 1 is more than 2^53.
     const long double number = value.whole ? static_cast<long double>(*value.whole)
@@ -131,11 +132,11 @@ inline std::optional<SettingMistake> findMistake(const std::string &path, const 
   case Type::Any:
     return std::nullopt;
   case Type::Integer:
-    return isType(value.kind == SettingValue::Kind::Integer, "an integer");
+    return checkTypeAndRange(value.kind == SettingValue::Kind::Integer, "an integer");
   case Type::Number:
-    return isType(value.isNumber(), "a number");
+    return checkTypeAndRange(value.isNumber(), "a number");
   case Type::Text:
-    return isType(value.kind == SettingValue::Kind::Text, "a string");
+    return checkTypeAndRange(value.kind == SettingValue::Kind::Text, "a string");
   case Type::Word:
     break;
   }
@@ -146,7 +147,7 @@ inline std::optional<SettingMistake> findMistake(const std::string &path, const 
                         "legal: " + choicesText(rule)};
 }
 
-/// The error of setting this at all, given `other`, the value of `rule.idleBeside`.
+/// The error if `path` is set although it has no effect, given the value of `rule.idleBeside`.
 inline std::optional<SettingMistake> findIdle(const std::string &path, const SettingRule &rule,
                                               const std::string &other) {
   if (rule.idleBeside.empty() || other != rule.idleValue)

@@ -32,16 +32,16 @@ inline std::string nearestPath(const std::string &path, const std::vector<std::s
   std::string near = nearestName(path, known);
   size_t dot = path.rfind('.') + 1; // after the section, if there is one
   bool isOfSection = dot != 0 && near.compare(0, dot, path, 0, dot) == 0;
-  std::string its = isOfSection ? near.substr(dot) : "";
-  if (isOfSection && getLastSegment(path).rfind(its, 0) != 0 &&
-      nearestName(getLastSegment(path), {its}).empty())
+  std::string nearSegment = isOfSection ? near.substr(dot) : "";
+  if (isOfSection && getLastSegment(path).rfind(nearSegment, 0) != 0 &&
+      nearestName(getLastSegment(path), {nearSegment}).empty())
     near.clear(); // only the section matches
   if (elsewhere.size() == 1 || (near.empty() && !elsewhere.empty()))
     near = elsewhere.back();
   return near;
 }
 
-/// A remedy for names that other trainers use for the last part of `path`; empty for others.
+/// A remedy if other trainers use the last segment of `path` as an option; else empty.
 inline std::string helpForForeign(const std::string &path) {
   const std::string name = path.substr(path.rfind('.') + 1);
   auto isOneOf = [&](std::initializer_list<const char *> names) {

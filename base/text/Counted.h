@@ -1,4 +1,4 @@
-// Numbers of things in messages: "1 rank", "2 ranks".
+// Counts with their nouns in messages: "1 rank", "2 ranks".
 #pragma once
 
 #include <cstdint>

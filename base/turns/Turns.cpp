@@ -11,8 +11,8 @@ bool Turn::runsIn(int64_t step) const {
          std::none_of(idle.begin(), idle.end(), isDue);
 }
 
-/// The largest offset: from there on, the periods repeat.
-static int64_t firstSteps(const std::vector<Period> &periods) {
+/// After this many steps, the combinations of due periods repeat.
+static int64_t getLargestOffset(const std::vector<Period> &periods) {
   int64_t first = 0;
   for (const Period &period : periods)
     first = std::max(first, period.offset);
@@ -27,7 +27,7 @@ std::optional<int64_t> stepsUntilRepetition(const std::vector<Period> &periods) 
       return std::nullopt;
     common *= factor;
   }
-  const int64_t first = firstSteps(periods);
+  const int64_t first = getLargestOffset(periods);
   return first <= kMostSteps - common ? std::optional(first + common) : std::nullopt;
 }
 
@@ -59,7 +59,7 @@ std::optional<int64_t> findIdleStep(const std::vector<Period> &periods) {
 double computeStepFraction(const Turn &turn) {
   std::vector<Period> all = turn.due;
   all.insert(all.end(), turn.idle.begin(), turn.idle.end());
-  const int64_t first = firstSteps(all), last = *stepsUntilRepetition(all);
+  const int64_t first = getLargestOffset(all), last = *stepsUntilRepetition(all);
   int64_t count = 0;
   for (int64_t step = first + 1; step <= last; ++step)
     count += turn.runsIn(step);

@@ -27,7 +27,7 @@ struct Turn {
 };
 
 /// A number of steps after which `periods` have been due in all combinations: the largest offset,
-/// and the least common multiple of the periods. Nothing if it exceeds `kMostSteps`.
+/// plus the least common multiple of the periods. Nothing if it exceeds `kMostSteps`.
 std::optional<int64_t> stepsUntilRepetition(const std::vector<Period> &periods);
 inline constexpr int64_t kMostSteps = 1'000'000;
 

@@ -6,7 +6,7 @@
 
 namespace titan {
 
-/// Elements in a segment without columns, and rows in one with columns.
+/// The most elements of a segment without columns, and rows of one with columns: work for a thread.
 constexpr int64_t segmentElements = int64_t{1} << 18, segmentRows = 4096;
 
 StridedLayout::StridedLayout(const StoredParameter &stored) : start(stored.start) {
@@ -50,8 +50,8 @@ std::pair<int64_t, int64_t> StridedLayout::getElementRange(int64_t tensor) const
                                  [](const Factor &factor) { return factor.tensorStride == 0; });
   if (!leads)
     return {0, elements};
-  const int64_t each = elements / tensors;
-  return {tensor * each, (tensor + 1) * each};
+  const int64_t elementsPerTensor = elements / tensors;
+  return {tensor * elementsPerTensor, (tensor + 1) * elementsPerTensor};
 }
 
 /// Whether the rows follow one another in the stored tensor, and so do the elements of a column.

@@ -1,4 +1,5 @@
-// The elements of one iteration of a parameter in stored tensors. Plain data, no files.
+// The layout of a parameter in stored tensors: which element of which tensor is element i of one
+// iteration of the parameter. Plain data, no files.
 #pragma once
 
 #include "base/weights/WeightMap.h"
@@ -8,17 +9,19 @@
 
 namespace titan {
 
-/// Rows of consecutive elements of a parameter: row i begins with element `first + i * pitch` of
-/// the parameter, and with element `local + i * localPitch` of some memory.
+/// Rows of `columns` consecutive elements of a parameter: row i begins with element
+/// `first + i * pitch` of the parameter, and with element `local + i * localPitch` of the memory
+/// that is read or written.
 struct ElementRows {
   int64_t first, columns;
   int64_t rows = 1, pitch = 0;
   int64_t local = 0, localPitch = 0;
 };
 
-/// Element i < count of column j is element `local + i * localStride + j` of the memory of the
-/// rows, and element `stored + columns[j] + i * storedStride` of a stored tensor. One of the
-/// strides is 1; several columns have the stored stride 1.
+/// A set of columns that are copied between memory and a stored tensor. Element i < count of column
+/// j is element `local + i * localStride + j` of the memory of the rows, and element `stored +
+/// columns[j] + i * storedStride` of the stored tensor. One of the strides is 1; several columns
+/// have the stored stride 1.
 struct StridedBlock {
   int64_t tensor; ///< the number of the stored tensor: its name indices, row-major
   int64_t local, localStride;
@@ -68,8 +71,9 @@ private:
   int64_t start;
   std::vector<Factor> factors; ///< row-major, neighbours joined where one stride serves both
   int64_t elements = 1, tensors = 1;
-  /// Elements between neighbours in a stored tensor; 0 if they are neighbours in the parameter,
-  /// too, or nowhere.
+  /// The distance in the parameter, in elements, of elements that are neighbours in a stored
+  /// tensor, and how many such neighbours follow one another. A distance of 0: neighbours in a
+  /// stored tensor are neighbours in the parameter too, or there are none.
   int64_t columnStep = 0;
   int64_t columnSize = 1;
 };
