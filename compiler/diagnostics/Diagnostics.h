@@ -1,4 +1,5 @@
-// Diagnostics. Their texts belong to the language.
+// The errors and warnings of titanc about a program. Their texts are part of the language: tests
+// and the documentation rely on them.
 //
 // A diagnostic has a code (Codes.def), a location, one sentence, notes at *other* locations, and a
 // remedy if there is one. Diagnostics are collected, so a tool can print text or JSON, sort them,
@@ -49,7 +50,8 @@ struct Note {
   std::string message;
 };
 
-/// Replace what `location` covers (nothing, for length 0) by `replacement`.
+/// A proposed change: `replacement` instead of the text at `location`; an insertion if the location
+/// has length 0.
 struct FixIt {
   Location location;
   std::string replacement;
@@ -91,9 +93,10 @@ public:
 
   bool hasErrors() const { return errors != 0; }
   size_t errorCount() const { return errors; }
-  /// Grows with every error, repeated ones included: tells whether something went wrong since.
+  /// The number of calls that reported an error, repeated errors included. A difference between two
+  /// values shows that an error was reported in between.
   size_t errorReports() const { return reports; }
-  /// Whether further errors are only counted: then no time need go into what they would say.
+  /// Whether further errors are only counted, so that callers need not compute their texts.
   bool isFull() const { return errors > errorLimit; }
   size_t warningCount() const { return warnings; }
   const std::deque<Diagnostic> &all() const { return diagnostics; }
@@ -104,7 +107,7 @@ public:
   void print(std::ostream &os, ColorMode colors = ColorMode::Auto) const;
   /// One JSON object a line: severity, code, message, file, line, column, length, notes, help, fix.
   void printJson(std::ostream &os) const;
-  /// `2 errors, 1 warning`, and how many were not kept; nothing when there are none.
+  /// `2 errors, 1 warning`, and the number of dropped ones; nothing when there are none.
   void printSummary(std::ostream &os) const;
 
 private:

@@ -11,9 +11,9 @@ struct Expectation {
   std::string kind; ///< error, warning, note, help
   std::string text; ///< a part of the message
   bool anywhere = false;
-  uint32_t line = 0;   ///< in the file of the comment
-  uint32_t column = 0; ///< 0: any
-  unsigned missing = 1;
+  uint32_t line = 0;    ///< in the file of the comment
+  uint32_t column = 0;  ///< 0: any
+  unsigned missing = 1; ///< diagnostics that are expected and not yet found
 };
 
 /// One printed line of a diagnostic that an expectation can match.

@@ -14,8 +14,9 @@
 namespace titan {
 namespace {
 
-constexpr size_t longestLine = 160; // that is shown completely
-// Of a longer line, before and after the caret: with the marks of cuts, a row of a terminal.
+constexpr size_t longestLine = 160; // in bytes, that is shown completely
+// The bytes of a longer line that are shown before and after the caret: with the dots at both ends,
+// they fit in a row of a terminal.
 constexpr size_t bytesBefore = 32, bytesAfter = 64;
 
 /// Escape sequences, all empty when colours are off.
@@ -70,10 +71,10 @@ size_t columns(std::string_view text) {
 /// Whether a character is safe on a terminal: it moves no cursor, sets no colours, and does not
 /// change the writing direction.
 bool isHarmless(uint32_t c) {
-  bool control = (c < 0x20 && c != '\t') || (c >= 0x7f && c < 0xa0);
-  bool turns =
+  bool isControl = (c < 0x20 && c != '\t') || (c >= 0x7f && c < 0xa0);
+  bool isBidirectional =
       (c >= 0x200e && c <= 0x200f) || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
-  return !control && !turns;
+  return !isControl && !isBidirectional;
 }
 
 /// The text with a `?` for each unsafe character and each invalid byte.

@@ -1,5 +1,5 @@
 // Owns source texts. Every .titan file, `--set` argument and configuration value is a buffer here,
-// so diagnostics treat them alike.
+// so diagnostics have locations in all of them.
 //
 // A Location is small, plain and self-describing (line and column, no offset). MLIR FileLineCol
 // locations and emitted C++ comments use it unchanged. Lines and columns count from 1; columns and
@@ -16,7 +16,7 @@
 
 namespace titan {
 
-/// Names a buffer of a SourceManager. `none` is for things that no text brought forth.
+/// Identifies a buffer of a SourceManager. `none`: not from a source text, as generated operations.
 enum class FileId : uint32_t { none = UINT32_MAX };
 
 struct Location {
