@@ -44,7 +44,7 @@ static std::vector<std::string> listFiles(const sema::CheckedRun &run, const std
   return files;
 }
 
-/// A path of a setting as its source has it: relative to the file, or to the working directory.
+/// A path of a setting as it is written: relative to the file, or to the working directory.
 static std::string pathAsWritten(llvm::StringRef path, Location loc, const SourceManager &sources) {
   std::error_code ignored;
   const stdfs::path folder = stdfs::path(sources.name(loc.file)).parent_path() / ".";
@@ -150,7 +150,7 @@ static std::string nameOutput(const CommonOptions &options, const BuildOptions &
 static std::vector<std::string> listInputs(const CompilerInstance &instance,
                                            const sema::CheckedRun &run) {
   std::vector<std::string> files;
-  for (uint32_t i = 0; i < instance.sources.bufferCount(); ++i) // `--set` among them, which is none
+  for (uint32_t i = 0; i < instance.sources.bufferCount(); ++i) // also `--set`, which is no file
     files.emplace_back(instance.sources.name(FileId{i}));
   for (const char *section : kDataSections)
     llvm::append_range(files, listFiles(run, section));
@@ -172,8 +172,8 @@ static bool sparesInputs(CompilerInstance &instance, const sema::CheckedRun &run
 }
 
 /// Writes to `output`. Returns false after a reported error.
-static bool put(llvm::StringRef content, const std::string &output, bool isExecutable,
-                DiagnosticEngine &diags) {
+static bool writeOrReport(llvm::StringRef content, const std::string &output, bool isExecutable,
+                          DiagnosticEngine &diags) {
   std::error_code error = writeOutput(content, output, isExecutable);
   if (error == std::errc::no_such_device_or_address)
     reportWriteError(diags, output, error).help("no process reads this pipe");
@@ -198,7 +198,7 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
     if (output == "-")
       llvm::outs() << *source;
     else
-      put(*source, output, /*isExecutable=*/false, instance.diags);
+      writeOrReport(*source, output, /*isExecutable=*/false, instance.diags);
     return instance.finish();
   }
   std::optional<Toolchain> toolchain = Toolchain::find(build.target, instance.diags);
@@ -217,7 +217,7 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   if (!content)
     reportWriteError(instance.diags, output, content.getError());
   else
-    put((*content)->getBuffer(), output, /*isExecutable=*/true, instance.diags);
+    writeOrReport((*content)->getBuffer(), output, /*isExecutable=*/true, instance.diags);
   return instance.finish();
 }
 
@@ -227,7 +227,8 @@ static std::vector<std::string> launchCommand(const Toolchain &toolchain, int64_
                                               DiagnosticEngine &diags) {
   if (processes <= 1)
     return {executable};
-  // torchrun would set this itself, and warn of it; a program takes it for torchrun's.
+  // Without this variable, torchrun would set it to 1 and print a warning. A program under torchrun
+  // ignores the value 1 (runtime/lib/launch/Launch.h).
   ::setenv("OMP_NUM_THREADS", "1", /*overwrite=*/0);
   std::string torchrun = toolchain.findTorchrun();
   if (torchrun.empty()) {
@@ -239,9 +240,9 @@ static std::vector<std::string> launchCommand(const Toolchain &toolchain, int64_
           executable};
 }
 
-/// Whether the program's arguments leave the training of the file unchanged: they may name other
-/// data or another command.
-static bool trainsOnFile(const RunOptions &run) {
+/// Whether the program trains on the data that the .titan file names: no argument of the program
+/// names other data or another command.
+static bool trainsOnDataOfFile(const RunOptions &run) {
   return llvm::none_of(run.arguments, [](llvm::StringRef argument) {
     return argument.starts_with("--data") || argument.starts_with("--config") ||
            argument.contains("data.path") || argument == "--help" || argument == "-h" ||
@@ -252,7 +253,8 @@ static bool trainsOnFile(const RunOptions &run) {
 int runCommand(const CommonOptions &options, const RunOptions &run) {
   CompilerInstance instance(options);
   std::vector<std::string> command;
-  std::optional<Code> missing = trainsOnFile(run) ? std::optional(Code::DataMissing) : std::nullopt;
+  std::optional<Code> missing =
+      trainsOnDataOfFile(run) ? std::optional(Code::DataMissing) : std::nullopt;
   std::optional<sema::CheckedRun> checked = checkRun(instance, missing);
   int64_t processes = !checked || run.processes ? run.processes : leastProcesses(checked->mesh);
   if (!checked || !autoDegree(instance, *checked, processes))

@@ -20,15 +20,15 @@ namespace titan::driver {
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-static constexpr llvm::StringLiteral kRecord = ".sum";
-static constexpr llvm::StringLiteral kBuilding = "building-";
+static constexpr llvm::StringLiteral kRecordSuffix = ".sum";
+static constexpr llvm::StringLiteral kBuildFolderPrefix = "building-";
 
 static std::error_code lastError() {
   return {errno, std::generic_category()};
 }
 
 /// The content of the record of a file.
-static std::string describe(llvm::StringRef content) {
+static std::string makeRecord(llvm::StringRef content) {
   return "titan executable\nbytes " + std::to_string(content.size()) + "\nxxh3 " +
          llvm::utohexstr(llvm::xxh3_64bits(content), /*LowerCase=*/true) + "\n";
 }
@@ -46,18 +46,18 @@ static std::unique_ptr<llvm::MemoryBuffer> readRegular(const std::string &file) 
 
 std::string findCached(const Cache &cache, llvm::StringRef key, const std::string &name) {
   std::string executable = driver::join(driver::join(cache.root(), key), name);
-  auto record = readRegular(executable + kRecord.str());
+  auto record = readRegular(executable + kRecordSuffix.str());
   auto content = record ? readRegular(executable) : nullptr;
-  if (!content || record->getBuffer() != describe(content->getBuffer()) ||
+  if (!content || record->getBuffer() != makeRecord(content->getBuffer()) ||
       !fs::can_execute(executable))
     return "";
-  ::utimensat(AT_FDCWD, (executable + kRecord.str()).c_str(), nullptr, 0);
+  ::utimensat(AT_FDCWD, (executable + kRecordSuffix.str()).c_str(), nullptr, 0);
   return executable;
 }
 
-/// Opens a directory and locks it; waits for the lock if `waits` is given. Otherwise returns -1
-/// with `error`. On file systems without locks, such as some network file systems, it works
-/// without.
+/// Opens a directory and locks it; if `waits` is given, calls it and waits for the lock. Returns -1
+/// and sets `error` if the directory cannot be opened, or is locked and `waits` is null. On file
+/// systems without locks, such as some network file systems, the directory is used without a lock.
 static int lockFolder(const std::string &folder, llvm::function_ref<void()> *waits,
                       std::error_code &error) {
   int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -79,7 +79,7 @@ static int lockFolder(const std::string &folder, llvm::function_ref<void()> *wai
 }
 
 /// Whether the open directory still has this name; it may have been evicted.
-static bool isStill(int opened, const std::string &folder) {
+static bool hasName(int opened, const std::string &folder) {
   struct stat here, named;
   return ::fstat(opened, &here) == 0 && ::lstat(folder.c_str(), &named) == 0 &&
          here.st_ino == named.st_ino && here.st_dev == named.st_dev;
@@ -91,7 +91,7 @@ CacheEntry::CacheEntry(const Cache &cache, llvm::StringRef key, llvm::function_r
     if ((failure = fs::create_directory(folder, /*IgnoreExisting=*/true, fs::owner_all)))
       return;
     lock = lockFolder(folder, &waits, failure);
-    if (lock >= 0 && isStill(lock, folder)) {
+    if (lock >= 0 && hasName(lock, folder)) {
       failure = {};
       return;
     }
@@ -113,9 +113,9 @@ std::string CacheEntry::makeBuildFolder() {
   std::error_code error;
   for (fs::directory_iterator file(folder, error), end; !error && file != end;
        file.increment(error))
-    if (path::filename(file->path()).starts_with(kBuilding)) // of a build that was killed
+    if (path::filename(file->path()).starts_with(kBuildFolderPrefix)) // of a build that was killed
       fs::remove_directories(file->path());
-  std::string made = driver::join(folder, kBuilding + "XXXXXX");
+  std::string made = driver::join(folder, kBuildFolderPrefix + "XXXXXX");
   if (!::mkdtemp(made.data())) {
     failure = lastError();
     return "";
@@ -131,10 +131,10 @@ std::error_code CacheEntry::publish(const std::string &name, const std::string &
   if (std::error_code error = sync(built))
     return error;
   if (std::error_code error =
-          writeNewFile(built + kRecord.str(), describe(content->getBuffer()), 0600))
+          writeNewFile(built + kRecordSuffix.str(), makeRecord(content->getBuffer()), 0600))
     return error;
-  fs::remove(executable + kRecord); // lest an old one speaks of the new file for a moment
-  for (const std::string &suffix : {sourceSuffix, std::string(), kRecord.str()})
+  fs::remove(executable + kRecordSuffix); // an old record must never describe the new file
+  for (const std::string &suffix : {sourceSuffix, std::string(), kRecordSuffix.str()})
     if (std::error_code error = fs::rename(built + suffix, executable + suffix))
       return error;
   return sync(folder);
@@ -156,7 +156,7 @@ static void measure(const std::string &folder, Cache::Entry &entry) {
     entry.bytes += static_cast<uint64_t>(status.st_size);
     entry.used = std::max(entry.used, Cache::Time(std::chrono::seconds(status.st_mtime)));
     llvm::StringRef name = path::filename(file->path());
-    if (file.level() == 0 && name.consume_back(kRecord))
+    if (file.level() == 0 && name.consume_back(kRecordSuffix))
       entry.name = name.str();
   }
 }
@@ -189,11 +189,11 @@ bool Cache::remove(const Entry &entry) {
   return !error;
 }
 
-void Cache::evict(Time now, int days, uint64_t most) const {
+void Cache::evict(Time now, int days, uint64_t maxBytes) const {
   uint64_t total = 0;
   for (const Entry &entry : entries()) {
     total += entry.bytes;
-    if (total > most || now - entry.used > std::chrono::hours(24) * days)
+    if (total > maxBytes || now - entry.used > std::chrono::hours(24) * days)
       remove(entry);
   }
 }

@@ -25,7 +25,8 @@ public:
 
   /// The content of one key.
   struct Entry {
-    std::string folder, name; ///< the executable's; empty where there is none
+    std::string folder;
+    std::string name; ///< of the executable; empty if the entry has none
     uint64_t bytes = 0;
     Time used;
   };
@@ -40,8 +41,9 @@ public:
   std::vector<Entry> entries() const;
   /// Removes an entry. Returns false if it is being built.
   static bool remove(const Entry &entry);
-  /// Removes entries unused for `days` days, then the least recently used until the rest fits.
-  void evict(Time now, int days = 30, uint64_t most = uint64_t{4} << 30) const;
+  /// Removes entries unused for `days` days, then the least recently used ones until the others
+  /// have at most `maxBytes`.
+  void evict(Time now, int days = 30, uint64_t maxBytes = uint64_t{4} << 30) const;
 
 private:
   explicit Cache(std::string folder) : folder(std::move(folder)) {}
@@ -65,7 +67,7 @@ public:
   std::string makeBuildFolder();
   /// Moves the executable and the source `FILE` from the build directory into the entry.
   std::error_code publish(const std::string &name, const std::string &sourceSuffix);
-  /// Moves only the source, if it does not compile.
+  /// Moves the source alone, for a source that does not compile. Returns its path.
   std::string saveSource(const std::string &file);
 
 private:

@@ -16,7 +16,7 @@ namespace {
 class Hash {
 public:
   void add(llvm::StringRef text) {
-    hash.update(std::to_string(text.size()) + ":"); // lest two texts read as two others
+    hash.update(std::to_string(text.size()) + ":"); // so that "ab", "c" differs from "a", "bc"
     hash.update(text);
   }
   /// Adds a path and the size and time of the file.
@@ -61,7 +61,7 @@ std::string cacheKey(llvm::StringRef source, const Toolchain &toolchain,
   Hash hash;
   hash.add(source);
   hash.addProgram(toolchain.compiler);
-  hash.addProgram(toolchain.linker); // nvcc compiles the host's part with it
+  hash.addProgram(toolchain.linker); // nvcc compiles host code with it
   for (const auto *list :
        {&toolchain.headers, &toolchain.include, &toolchain.compile, &toolchain.link}) {
     hash.add(std::to_string(list->size()));

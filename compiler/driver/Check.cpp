@@ -1,3 +1,4 @@
+// `titanc check` and `titanc explain`.
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/Compile.h"
 
@@ -8,7 +9,7 @@ namespace titan::driver {
 int checkCommand(const CommonOptions &options, bool verify) {
   CompilerInstance instance(options);
   if (auto checked = instance.checkAll())
-    for (const sema::CheckedRun &run : *checked) { // what the phases refuse is wrong, too
+    for (const sema::CheckedRun &run : *checked) { // phases report further errors
       CompilerContext compiler;
       compile(instance, run, compiler.context, {});
     }

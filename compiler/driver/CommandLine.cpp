@@ -325,7 +325,8 @@ std::vector<char *> readHelp(const CLI::App &app, int argc, char **argv) {
   return words;
 }
 
-/// Parses only; nothing if a command must run.
+/// Parses the command line. Returns the exit status after an error, --help or --version; nothing if
+/// a command must run.
 std::optional<int> parse(CLI::App &app, int argc, char **argv) {
   try {
     std::vector<char *> words = readHelp(app, argc, argv);

@@ -28,7 +28,7 @@ void printOptions(const sema::CheckedRun *run, bool json);
 struct VerifyOptions {
   int64_t processes = 0; ///< virtual devices at most; 0: the default
   int64_t steps = 3;
-  bool keepSizes = false; ///< those of the file
+  bool keepSizes = false; ///< use the sizes of the file instead of small ones
 };
 /// Compares the parallel program of a run with that of one device, on virtual devices.
 int verifyCommand(const CommonOptions &options, const VerifyOptions &verify);
@@ -58,13 +58,13 @@ struct ImportOptions {
   bool writesFile() const { return !output.empty() && output != "-"; }
 };
 /// The text of a program for a model of other software; empty after an error, which is reported.
-/// The configuration is the text of the instance's options, if they have one.
+/// If `instance.options.text` is set, it is the configuration; else `options.input` is read.
 std::optional<std::string> importModel(CompilerInstance &instance, const ImportOptions &options);
-/// Writes such a program.
+/// Writes the text of the program to `options.output`.
 int importCommand(const CommonOptions &common, const ImportOptions &options);
 
 struct CacheOptions {
-  bool clean = false; ///< remove what is there
+  bool clean = false; ///< remove the executables instead
 };
 /// Lists the cached executables, or removes them.
 int cacheCommand(const CommonOptions &options, const CacheOptions &cache);

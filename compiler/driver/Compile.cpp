@@ -37,10 +37,11 @@ static bool isKnown(const DiagnosticEngine &diags, const Location &location) {
          });
 }
 
-static mlir::LogicalResult show(CompilerInstance &instance, mlir::Diagnostic &from) {
+/// Reports a diagnostic of MLIR as one of titanc.
+static mlir::LogicalResult convert(CompilerInstance &instance, mlir::Diagnostic &from) {
   bool isError = from.getSeverity() == mlir::DiagnosticSeverity::Error;
   if (!isError && from.getSeverity() != mlir::DiagnosticSeverity::Warning)
-    return mlir::success(); // remarks are for who works on passes (titan-opt shows them)
+    return mlir::success(); // remarks are for developers of passes (titan-opt shows them)
   Location location = findSource(instance.sources, from.getLocation());
   if (!isError && isKnown(instance.diags, location))
     return mlir::success();
@@ -54,7 +55,8 @@ static mlir::LogicalResult show(CompilerInstance &instance, mlir::Diagnostic &fr
 
 DiagnosticScope::DiagnosticScope(CompilerInstance &instance, mlir::MLIRContext &context)
     : handler(&context,
-              [&instance](mlir::Diagnostic &diagnostic) { return show(instance, diagnostic); }) {}
+              [&instance](mlir::Diagnostic &diagnostic) { return convert(instance, diagnostic); }) {
+}
 
 mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema::CheckedRun &run,
                                           mlir::MLIRContext &context,
@@ -71,7 +73,7 @@ mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema
       extended.insertions.push_back(llvm::cantFail(pipelines::readInsertion(text)));
   if (module && mlir::succeeded(pipelines::runPhases(*module, extended)))
     return module;
-  if (instance.diags.errorCount() == 0) // a pass of a user's may fail without a word
+  if (instance.diags.errorCount() == 0) // a pass of a plugin may fail without a diagnostic
     instance.diags.report(Code::PhaseFailed, run.train.loc, "a pass failed without a message");
   return {};
 }

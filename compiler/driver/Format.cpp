@@ -23,7 +23,7 @@ static std::error_code replaceFile(const std::string &path, const std::string &t
   auto mode = fs::getPermissions(real);
   if (!mode)
     return mode.getError();
-  if (!fs::can_write(real)) // a rename would not ask
+  if (!fs::can_write(real)) // a rename ignores the permissions of the file
     return std::make_error_code(std::errc::permission_denied);
   int file = -1;
   if (std::error_code error = createSibling(real, ".tmp", file, temporary))
@@ -32,7 +32,7 @@ static std::error_code replaceFile(const std::string &path, const std::string &t
   out << text;
   out.close();
   std::error_code error = out.error();
-  out.clear_error(); // it is reported by us
+  out.clear_error(); // the caller reports the error
   if (!error)
     error = fs::setPermissions(temporary, *mode);
   if (!error)

@@ -65,7 +65,7 @@ public:
     if (!imported)
       return std::nullopt;
     ImportedModel model = describe(*map, *config, std::move(imported->arguments));
-    constexpr int64_t longest = 2048;
+    constexpr int64_t longest = 2048; // positions of a sample of the written run
     model.seq =
         chooseLength(*map, model.arguments, std::min(imported->length.value_or(longest), longest));
     return model.seq ? layOut(importText(model)) : std::nullopt;
@@ -108,13 +108,14 @@ private:
   }
 
   /// A file of the library is not parsed unless it has the name in quotes.
-  sema::Symbol findIn(const std::string &file, bool isUsers, const std::string &architecture) {
+  sema::Symbol findIn(const std::string &file, bool isGivenByUser,
+                      const std::string &architecture) {
     std::string reason;
     std::optional<FileId> text = sources.loadFile(file, reason);
-    if (!text && isUsers)
+    if (!text && isGivenByUser)
       diags.report(Code::CannotReadFile, {}, "cannot read `" + file + "`: " + reason);
     const std::string quoted = '"' + architecture + '"';
-    if (!text || (!isUsers && sources.text(*text).find(quoted) == std::string_view::npos))
+    if (!text || (!isGivenByUser && sources.text(*text).find(quoted) == std::string_view::npos))
       return {};
     for (const sema::Symbol &decl : loadConfigs(file))
       if (sema::getName(*decl.decl).text == architecture)
@@ -170,8 +171,8 @@ private:
     return "";
   }
 
-  /// The `parameters` rules of the first run of the model in the file of the declaration: which
-  /// parameters train belongs to a model with adapters, whatever the weights are.
+  /// The `parameters` rules of the first run of the model in the file of the declaration. For a
+  /// model with adapters, these rules say which parameters are trained, whatever the weights are.
   std::vector<std::string> findRules(const sema::ConfigMap &map) const {
     const sema::Unit &unit = *map.decl.unit;
     std::vector<std::string> rules;
@@ -190,7 +191,7 @@ private:
     return rules;
   }
 
-  /// As an import names a file: by dots in the library, else by a path from the written file.
+  /// The name of a file in an import: with dots in the library, else a path from the written file.
   std::string moduleName(const sema::Unit &unit) const {
     std::error_code error;
     stdfs::path inLibrary = stdfs::proximate(unit.path, standardLibraryDir(), error);
@@ -276,8 +277,8 @@ private:
     return "[" + text + "]";
   }
 
-  /// Reports the first error of a model that cannot be built, at the key of an argument that the
-  /// error mentions, else of one that is no positive number, as sizes are.
+  /// Reports the first error of a model that cannot be built. The location is the key of an
+  /// argument that the error mentions, else of an argument that cannot be a size.
   void reportRefusal(const sema::ConfigMap &map, const Diagnostic &error,
                      const std::vector<sema::NamedArgument> &arguments) {
     std::vector<const sema::NamedArgument *> suspects;
@@ -306,6 +307,7 @@ private:
                        [&](const Note &note) { return note.location == at; });
   }
 
+  /// Whether a value is not a positive number, as sizes are.
   static bool isNoSize(const sema::Value &value) {
     bool isBoolean = value.kind == sema::Value::Kind::Bool;
     return !isBoolean && !(value.isNumber() && value.number() > 0);

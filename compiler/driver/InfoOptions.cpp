@@ -12,7 +12,7 @@
 namespace titan::driver {
 namespace {
 
-/// One path. All kinds of paths are listed through it, so every settable path is listed.
+/// A settable path: an option, an argument of the model, a degree, or a setting of parameters.
 struct Path {
   std::string name, type;
   std::vector<std::string> choices;
@@ -20,7 +20,7 @@ struct Path {
   sema::Fixed fixed = sema::Fixed::Compile;
   std::string doc;
   std::vector<std::string> samples; ///< values that it may have
-  std::string needs;                ///< a setting without which it changes nothing
+  std::string needs;                ///< another setting, without which this one has no effect
 };
 
 Path makePath(const std::string &prefix, const sema::OptionSpec &spec) {
@@ -79,8 +79,8 @@ void addOptionPaths(const sema::CheckedRun &run, std::vector<Path> &paths) {
                      ""});
   std::set<std::string> blocks;
   collectBlocks(run.train.body, false, blocks);
-  for (Path &path : paths) // which take names: those of blocks
-    if (path.samples.empty())
+  for (Path &path : paths)
+    if (path.samples.empty()) // an option that takes names of blocks
       for (const std::string &block : blocks)
         path.samples.insert(path.samples.end(), {block, "[" + block + "]"});
   if (run.train.parameters.empty())
@@ -97,7 +97,7 @@ void addOptionPaths(const sema::CheckedRun &run, std::vector<Path> &paths) {
   const std::string section = "optimizer.";
   for (sema::OptionSpec spec : run.run.optimizer.options) {
     spec.path = spec.path.substr(section.size());
-    spec.initial = {}; // without it the run's holds
+    spec.initial = {}; // the default is the option of the run's optimizer
     spec.doc = "instead of the optimizer's";
     paths.push_back(makePath("optimizer.group" + pattern, spec));
   }

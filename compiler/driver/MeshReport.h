@@ -1,5 +1,5 @@
-// The mesh of a run with all degrees known: the groups of its axes, what a rank sends along each,
-// and the axes that cross nodes.
+// The mesh of a run with all degrees known: the groups of its axes, the bytes that a rank sends
+// along each axis, and the axes that cross nodes.
 #pragma once
 
 #include "compiler/plan/MemoryReport.h"
@@ -33,7 +33,7 @@ void warnOfNodes(const sema::Mesh &mesh, const dist::Degrees &degrees,
                  const std::vector<dist::CollectiveUse> &collectives, DiagnosticEngine &diags);
 
 /// Reports a rank whose planned memory exceeds that of its device, with its largest consumers.
-/// `isOneMemory`: memory of the host is that of the device, too.
+/// `isOneMemory`: the host and the device have the same memory, as on a CPU.
 void checkMemory(const sema::Mesh &mesh, const plan::MemoryReport &memory, bool isOneMemory,
                  DiagnosticEngine &diags);
 

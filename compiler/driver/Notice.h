@@ -1,4 +1,4 @@
-// A line on a terminal that tells what titanc does.
+// A line on the terminal that says what titanc is doing.
 #pragma once
 
 #include "llvm/Support/raw_ostream.h"

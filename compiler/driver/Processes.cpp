@@ -5,11 +5,11 @@
 namespace titan::driver {
 
 int64_t leastProcesses(const sema::Mesh &mesh) {
-  int64_t all = 1;
+  int64_t product = 1;
   for (const sema::Axis &axis : mesh.axes)
-    if (__builtin_mul_overflow(all, std::max<int64_t>(axis.degree, 1), &all))
-      return INT64_MAX; // no machine has so many
-  return all;
+    if (__builtin_mul_overflow(product, std::max<int64_t>(axis.degree, 1), &product))
+      return INT64_MAX; // more than any machine has
+  return product;
 }
 
 /// "shard 2 x tp 2".

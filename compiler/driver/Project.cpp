@@ -17,7 +17,7 @@ namespace titan::driver {
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-static std::error_code put(const std::string &file, llvm::StringRef content) {
+static std::error_code writeFile(const std::string &file, llvm::StringRef content) {
   std::error_code error;
   llvm::raw_fd_ostream out(file, error);
   if (!error)
@@ -51,11 +51,11 @@ static llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> readHeader(const Toolc
 }
 
 static std::error_code copyHeaders(const Toolchain &toolchain, const std::string &directory) {
-  std::vector<std::string> left(std::begin(kIncluded), std::end(kIncluded));
+  std::vector<std::string> pending(std::begin(kIncluded), std::end(kIncluded));
   std::set<std::string> copied;
-  while (!left.empty()) {
-    std::string header = std::move(left.back());
-    left.pop_back();
+  while (!pending.empty()) {
+    std::string header = std::move(pending.back());
+    pending.pop_back();
     if (!copied.insert(header).second)
       continue;
     auto text = readHeader(toolchain, header);
@@ -64,15 +64,15 @@ static std::error_code copyHeaders(const Toolchain &toolchain, const std::string
     const std::string target = join(directory, "include/" + header);
     if (std::error_code error = fs::create_directories(path::parent_path(target)))
       return error;
-    if (std::error_code error = put(target, (*text)->getBuffer()))
+    if (std::error_code error = writeFile(target, (*text)->getBuffer()))
       return error;
-    llvm::append_range(left, listIncludes((*text)->getBuffer()));
+    llvm::append_range(pending, listIncludes((*text)->getBuffer()));
   }
   return {};
 }
 
 /// The prefix of variables in every generated CMakeLists.txt, which identifies a project.
-static constexpr llvm::StringLiteral kLibraries = "TITAN_LIBRARIES_";
+static constexpr llvm::StringLiteral kLibrariesPrefix = "TITAN_LIBRARIES_";
 
 /// Whether a project would replace nothing or only an earlier project.
 static bool isFree(const std::string &directory) {
@@ -81,7 +81,7 @@ static bool isFree(const std::string &directory) {
   if (error || first == fs::directory_iterator()) // its creation reports an error
     return true;
   auto earlier = llvm::MemoryBuffer::getFile(join(directory, "CMakeLists.txt"));
-  return earlier && (*earlier)->getBuffer().contains(kLibraries);
+  return earlier && (*earlier)->getBuffer().contains(kLibrariesPrefix);
 }
 
 /// `text` as one argument of a CMake command, with any content.
@@ -95,8 +95,8 @@ static std::string quote(const llvm::Twine &text) {
   return quoted + "\"";
 }
 
-/// A path in the directory of a CMake variable.
-static std::string below(const llvm::Twine &variable, const llvm::Twine &path) {
+/// The quoted path of a file below the directory that a CMake variable names.
+static std::string quoteInFolder(const llvm::Twine &variable, const llvm::Twine &path) {
   return ("\"${" + variable + "}/" + llvm::StringRef(quote(path)).drop_front()).str();
 }
 
@@ -105,7 +105,7 @@ static constexpr llvm::StringLiteral kSource = "CMAKE_CURRENT_SOURCE_DIR",
 
 /// A file name that needs no quoting in any tool. (CMake, make and ninja treat other characters
 /// differently.)
-static std::string nameFiles(llvm::StringRef stem) {
+static std::string makeFileName(llvm::StringRef stem) {
   std::string name;
   for (char c : stem)
     name += llvm::isAlnum(c) || c == '_' || (!name.empty() && (c == '-' || c == '.' || c == '+'))
@@ -124,20 +124,20 @@ static std::string getLibraries(const Toolchain &toolchain, std::string &variabl
     if (word.starts_with("-Wl,-rpath"))
       continue;
     if (word.ends_with(".a")) {
-      words += " " + below(kSource, "lib/" + path::filename(word));
+      words += " " + quoteInFolder(kSource, "lib/" + path::filename(word));
     } else if (path::is_absolute(word)) {
       std::string directory = path::parent_path(word).str();
       size_t at =
           std::find(directories.begin(), directories.end(), directory) - directories.begin();
       if (at == directories.size())
         directories.push_back(directory);
-      words += " " + below(kLibraries + llvm::Twine(at), path::filename(word));
+      words += " " + quoteInFolder(kLibrariesPrefix + llvm::Twine(at), path::filename(word));
     } else {
       words += " " + quote(word);
     }
   }
   for (auto [i, directory] : llvm::enumerate(directories)) {
-    std::string name = (kLibraries + llvm::Twine(i)).str();
+    std::string name = (kLibrariesPrefix + llvm::Twine(i)).str();
     variables +=
         "set(" + name + " " + quote(directory) + " CACHE PATH \"directory of libraries\")\n";
     rpath += ";${" + name + "}";
@@ -158,11 +158,11 @@ static std::string getCudaRule(const std::string &name, const Toolchain &toolcha
   std::string includes = " \"-I${" + kSource.str() + "}/include\"";
   for (const std::string &include : toolchain.include)
     includes += " " + quote("-I" + include);
-  const std::string source = below(kSource, name + ".cu"), object = quote(name + ".o");
+  const std::string source = quoteInFolder(kSource, name + ".cu"), object = quote(name + ".o");
   return "find_program(NVCC nvcc HINTS " + quote(path::parent_path(toolchain.compiler)) +
          " REQUIRED)\nadd_custom_command(OUTPUT " + object + "\n  COMMAND \"${NVCC}\"" + flags +
          includes + " -c " + source + " -o " + object + "\n  DEPENDS " + source +
-         " VERBATIM)\nadd_executable(" + kTarget.str() + " " + below(kBinary, name + ".o") +
+         " VERBATIM)\nadd_executable(" + kTarget.str() + " " + quoteInFolder(kBinary, name + ".o") +
          ")\nset_target_properties(" + kTarget.str() + " PROPERTIES LINKER_LANGUAGE CXX)\n";
 }
 
@@ -189,7 +189,7 @@ static std::string makeCMake(const std::string &name, const Toolchain &toolchain
 
 bool writeProject(const std::string &source, llvm::StringRef stem, const std::string &directory,
                   const Toolchain &toolchain, DiagnosticEngine &diags) {
-  const std::string name = nameFiles(stem);
+  const std::string name = makeFileName(stem);
   if (!isFree(directory)) {
     diags
         .report(Code::FileExists, {},
@@ -201,7 +201,8 @@ bool writeProject(const std::string &source, llvm::StringRef stem, const std::st
     if (std::error_code error = fs::create_directories(join(directory, "lib")))
       return error;
     // First, so an incomplete project is still recognised as one.
-    if (std::error_code error = put(join(directory, "CMakeLists.txt"), makeCMake(name, toolchain)))
+    if (std::error_code error =
+            writeFile(join(directory, "CMakeLists.txt"), makeCMake(name, toolchain)))
       return error;
     std::vector<std::string> copied = toolchain.loads;
     llvm::copy_if(toolchain.link, std::back_inserter(copied),
@@ -212,7 +213,7 @@ bool writeProject(const std::string &source, llvm::StringRef stem, const std::st
         return error;
     if (std::error_code error = copyHeaders(toolchain, directory))
       return error;
-    return put(join(directory, name + toolchain.sourceSuffix()), source);
+    return writeFile(join(directory, name + toolchain.sourceSuffix()), source);
   };
   std::error_code error = attempt();
   if (error)

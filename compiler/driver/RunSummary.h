@@ -17,7 +17,7 @@ namespace titan::driver {
 
 struct RunSummary {
   int64_t ranks = 1;
-  plan::Processor processor; ///< or device of a rank
+  plan::Processor processor; ///< of a rank: threads of the CPU, or a CUDA device
   double flopsPerToken = 0;  ///< executed, forward and backward; total of all ranks
   /// The model as written, by TorchTitan's convention (dialects/titan/Cost/Cost.h).
   double modelFlopsPerToken = 0;

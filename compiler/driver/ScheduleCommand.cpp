@@ -19,7 +19,7 @@ using namespace schedule;
 
 namespace {
 
-/// A schedule, and what belongs to its source.
+/// A schedule to show, with the costs, the memory and the table that its source has.
 struct ShownSchedule {
   Schedule schedule;
   Costs costs;
@@ -55,7 +55,7 @@ Schedule applyPasses(Schedule schedule, const ScheduleOptions &options) {
   return options.addTransfers ? addTransfers(schedule) : schedule;
 }
 
-/// A table of compute actions shows idle time.
+/// The table of the actions; with idle cells if all actions are computation.
 std::string formatTable(const Schedule &schedule) {
   const bool hasOthers = hasKind(schedule, [](Kind kind) { return !isCompute(kind); });
   return writeTable(hasOthers ? schedule : alignToTimeSteps(schedule));
@@ -82,7 +82,7 @@ Schedule generateFor(const Algorithm &algorithm, Sizes sizes) {
   return generate(algorithm, sizes);
 }
 
-/// Bubble and peak activations of every algorithm, where it takes the sizes.
+/// Bubble and peak activations of every algorithm that is defined for the sizes.
 void compareAll(const ScheduleOptions &options) {
   using Side = TextTable::Side;
   TextTable table({Side::Left, Side::Right, Side::Right, Side::Right});
@@ -118,22 +118,22 @@ std::optional<MemoryLimit> makeMemoryLimit(const ScheduleOptions &options,
 }
 
 /// Verifies a schedule and shows it.
-void process(CompilerInstance &instance, const ShownSchedule &shown,
-             const ScheduleOptions &options) {
+void verifyAndShow(CompilerInstance &instance, const ShownSchedule &shown,
+                   const ScheduleOptions &options) {
   sema::reportFaults(verify(shown.schedule, makeMemoryLimit(options, shown.schedule)),
                      Code::ScheduleFaulty, shown.file, instance.diags);
   if (!instance.diags.hasErrors())
     show(instance, shown, options);
 }
 
-void processTable(CompilerInstance &instance, const ScheduleOptions &options) {
+void showTable(CompilerInstance &instance, const ScheduleOptions &options) {
   std::string reason;
   const std::optional<FileId> file = instance.sources.loadFile(options.source, reason);
   if (!file)
     instance.diags.report(Code::CannotReadFile, {},
                           "cannot read `" + options.source + "`: " + reason);
   else if (std::optional<Schedule> schedule = sema::readScheduleFile(*file, instance.diags))
-    process(instance, {*schedule, computeCosts(options, *schedule), *file}, options);
+    verifyAndShow(instance, {*schedule, computeCosts(options, *schedule), *file}, options);
 }
 
 /// A unit of floating-point operations, in which a stage costs less than 1000.
@@ -161,7 +161,7 @@ Costs computeCosts(const ScheduleOptions &options, const plan::PipelineReport &p
 }
 
 /// The schedule of a program's run, with the costs of its stages and the memory of its ranks.
-void processProgram(CompilerInstance &instance, const ScheduleOptions &options) {
+void showProgram(CompilerInstance &instance, const ScheduleOptions &options) {
   const std::optional<sema::CheckedRun> run = instance.checkRun();
   const std::optional<RunSummary> summary =
       run ? makeRunSummary(instance, *run, /*processes=*/0, /*threads=*/0) : std::nullopt;
@@ -177,20 +177,20 @@ void processProgram(CompilerInstance &instance, const ScheduleOptions &options) 
   shown.unit = unit.name;
   for (const plan::MemoryReport &memory : summary->memoryOfStages)
     shown.memory.push_back(memory.getTraining());
-  process(instance, shown, options);
+  verifyAndShow(instance, shown, options);
   if (!options.printsTable)
     printStages(llvm::outs(), pipeline);
 }
 
-void processAny(CompilerInstance &instance, const ScheduleOptions &options) {
+void showSource(CompilerInstance &instance, const ScheduleOptions &options) {
   if (options.source == "all")
     return compareAll(options);
   if (options.isProgram())
-    return processProgram(instance, options);
+    return showProgram(instance, options);
   if (options.isFile())
-    return processTable(instance, options);
+    return showTable(instance, options);
   const Schedule schedule = generateFor(*findAlgorithm(options.source), options.sizes);
-  process(instance, {schedule, computeCosts(options, schedule)}, options);
+  verifyAndShow(instance, {schedule, computeCosts(options, schedule)}, options);
 }
 
 } // namespace
@@ -203,12 +203,12 @@ std::string scheduleNames() {
 }
 
 int scheduleCommand(const CommonOptions &common, const ScheduleOptions &options) {
-  CommonOptions ofProgram = common;
+  CommonOptions programOptions = common;
   if (options.isProgram())
-    ofProgram.file = options.source;
-  CompilerInstance instance(ofProgram);
+    programOptions.file = options.source;
+  CompilerInstance instance(programOptions);
   try {
-    processAny(instance, options);
+    showSource(instance, options);
   } catch (const ScheduleError &error) {
     instance.diags.report(Code::ScheduleUndefined, {}, error.what()).help(error.remedy);
   }

@@ -98,6 +98,7 @@ void drawGrid(llvm::raw_ostream &out, const Schedule &schedule, const Replay &ti
   for (size_t rank = 0; rank < schedule.ranks.size(); ++rank)
     lines.push_back(makeLine(schedule.ranks[rank], times.spans[rank], unit, length));
   const size_t digits = std::to_string(lines.size() - 1).size();
+  // The letters of a line after the number of the rank and a space; at least 20.
   const size_t step = std::max<size_t>(width, digits + 21) - digits - 1;
   for (size_t begin = 0; begin < length; begin += step) {
     for (size_t rank = 0; rank < lines.size(); ++rank) {

@@ -1,4 +1,4 @@
-// Schedules in words: bubble, memory and idle time.
+// The text output of `titanc schedule`: bubble, memory and idle time of a schedule.
 #pragma once
 
 #include "base/schedule/Replay.h"
@@ -9,7 +9,7 @@ namespace titan::driver {
 
 /// "15.8 %".
 std::string percent(double fraction);
-/// At most three digits behind the point.
+/// With at most three digits after the decimal point.
 std::string shortNumber(double number);
 
 /// The most residuals that a rank holds at once, in microbatches of all its layers.

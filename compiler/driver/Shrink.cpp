@@ -28,7 +28,7 @@ int64_t smallestPrimeFactor(int64_t number) {
 struct Setting {
   std::string path;
   int64_t before, value, least;
-  bool isArgument = false; ///< of the model: perhaps no size
+  bool isArgument = false; ///< of the model; it may be something else than a size
 };
 
 std::string listText(const std::vector<int64_t> &numbers) {
@@ -38,7 +38,7 @@ std::string listText(const std::vector<int64_t> &numbers) {
   return "[" + text + "]";
 }
 
-/// Replaces what `--set` says of a path.
+/// Replaces the value of a path in the arguments of `--set`.
 void setOption(CommonOptions &options, const std::string &path, const std::string &value) {
   std::erase_if(options.overrides, [&](const std::string &text) {
     std::string name = text.substr(0, text.find('='));
@@ -59,7 +59,7 @@ public:
     addSizes();
     for (int round = 0; round < maxRounds && shrinkSizes(firstSize); ++round) {
     }
-    ShrunkRun result{applied(), {}};
+    ShrunkRun result{makeOptions(), {}};
     for (const Change &change : changes())
       result.shrinkages.push_back({change.path, change.before, change.after});
     return result;
@@ -88,16 +88,16 @@ private:
   /// Divides the largest degree by its smallest prime factor, again and again.
   void shrinkDegrees() {
     const int64_t most = processes ? processes : defaultProcesses;
-    std::vector<Setting *> able;
+    std::vector<Setting *> divisible;
     for (Setting &degree : settings)
-      able.push_back(&degree);
-    while (ranks() > most && !able.empty()) {
+      divisible.push_back(&degree);
+    while (ranks() > most && !divisible.empty()) {
       auto isSmaller = [](const Setting *a, const Setting *b) { return a->value < b->value; };
-      auto largest = std::max_element(able.begin(), able.end(), isSmaller);
+      auto largest = std::max_element(divisible.begin(), divisible.end(), isSmaller);
       Setting &degree = **largest;
       const int64_t next = degree.value / smallestPrimeFactor(degree.value);
       if (next == 1 || !tryValue(degree, next))
-        able.erase(largest);
+        divisible.erase(largest);
     }
   }
 
@@ -133,7 +133,7 @@ private:
     return isChanged;
   }
 
-  /// Small numbers in ascending order, then halves of the value.
+  /// The values to try: small numbers in ascending order, then halves of the value.
   static std::vector<int64_t> candidates(const Setting &setting) {
     constexpr int64_t most = 16;
     std::vector<int64_t> all;
@@ -155,13 +155,14 @@ private:
         continue;
       if (!setting.isArgument || shape.extents != before)
         return true;
-      setting.value = former; // no size
+      setting.value = former; // not a size
       return false;
     }
     return false;
   }
 
-  /// Sizes that are factors of one another (`embed = heads * head`) shrink by one factor.
+  /// Divides two sizes, of which one is a factor of the other (`embed = heads * head`), by the same
+  /// number.
   bool shrinkTogether(Setting &setting, size_t first) {
     if (!setting.isArgument)
       return false;
@@ -199,7 +200,7 @@ private:
 
   /// The shape of the run with the present values; nothing unless it represents the whole run.
   std::optional<RunShape> check() const {
-    CommonOptions trial = applied();
+    CommonOptions trial = makeOptions();
     CompilerInstance instance(trial);
     std::optional<CheckedRun> checked = instance.checkRun();
     if (!checked)
@@ -220,7 +221,7 @@ private:
 
   bool listsLayers() const { return run.mesh.pipeline && !run.mesh.pipeline->isByCost; }
 
-  CommonOptions applied() const {
+  CommonOptions makeOptions() const {
     CommonOptions result = options;
     for (const Change &change : changes())
       setOption(result, change.path, change.after);
@@ -261,7 +262,7 @@ private:
     if (std::none_of(run.train.arguments.begin(), run.train.arguments.end(), isLayers))
       return;
     const int64_t stages =
-        static_cast<int64_t>(before.size()) * getPipelineDegree() / wholeDegree();
+        static_cast<int64_t>(before.size()) * getPipelineDegree() / getWholePipelineDegree();
     const int64_t least = *std::min_element(before.begin(), before.end());
     std::vector<int64_t> after;
     for (int64_t i = 0; i < stages; ++i)
@@ -275,14 +276,14 @@ private:
       all.push_back({"pipeline.cuts", cuts.print(), "[]"});
   }
 
-  int64_t wholeDegree() const {
+  int64_t getWholePipelineDegree() const {
     for (const sema::Axis &axis : run.mesh.declared)
       if (axis.name == run.mesh.pipeline->axis)
         return axis.degree;
     return 1;
   }
   int64_t getPipelineDegree() const {
-    return getValue("parallel." + run.mesh.pipeline->axis, wholeDegree());
+    return getValue("parallel." + run.mesh.pipeline->axis, getWholePipelineDegree());
   }
 
   const CommonOptions &options;

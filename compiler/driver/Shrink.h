@@ -2,7 +2,7 @@
 //
 // Sizes are changed as a user would change them, by settings: degrees of the map, integer arguments
 // of the model, sizes of the batch. The checker decides which sizes fit one another, and RunShape
-// which are representative. Sizes that no setting changes stay as they are.
+// which are representative. Sizes that no setting determines keep their values.
 #pragma once
 
 #include "compiler/driver/CompilerInstance.h"
@@ -19,8 +19,8 @@ struct ShrunkRun {
   std::vector<Shrinkage> shrinkages;
 };
 
-/// The degree of `auto` where a mesh of so many processes leaves it open: 2, or what is left of a
-/// given number of processes; 1 without an `auto` axis.
+/// The degree of the `auto` axis of a mesh: the number of processes over the product of the other
+/// degrees, at least 1; 2 if `processes` is 0. 1 without an `auto` axis.
 int64_t chooseAutoDegree(const sema::Mesh &mesh, int64_t processes);
 
 /// Shrinks the degrees until the mesh has at most `processes` ranks (0: 16), each at least to its

@@ -15,11 +15,11 @@ std::vector<size_t> TextTable::widths() const {
 void TextTable::print(llvm::raw_ostream &out) const {
   const std::vector<size_t> widths = this->widths();
   for (const std::vector<std::string> &cells : lines) {
-    size_t behind = 0; // of the cell before; no line ends in spaces
+    size_t pendingSpaces = 0; // of the previous cell, so that no line ends in spaces
     for (size_t i = 0; i < widths.size(); ++i) {
       size_t space = widths[i] - cells[i].size();
-      out.indent(2 + behind + (sides[i] == Side::Right ? space : 0)) << cells[i];
-      behind = sides[i] == Side::Left ? space : 0;
+      out.indent(2 + pendingSpaces + (sides[i] == Side::Right ? space : 0)) << cells[i];
+      pendingSpaces = sides[i] == Side::Left ? space : 0;
     }
     out << '\n';
   }

@@ -134,7 +134,7 @@ int runProgram(const std::vector<std::string> &command, llvm::StringRef errors) 
 int execProgram(const std::vector<std::string> &command) {
   std::vector<char *> arguments;
   for (const std::string &word : command)
-    arguments.push_back(const_cast<char *>(word.c_str())); // which execv leaves as it is
+    arguments.push_back(const_cast<char *>(word.c_str())); // execv does not change it
   arguments.push_back(nullptr);
   std::cout.flush();
   ::execv(command[0].c_str(), arguments.data());

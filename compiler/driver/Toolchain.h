@@ -14,13 +14,14 @@ namespace titan::driver {
 
 struct Toolchain {
   emission::Target target = emission::Target::Cpu;
-  std::string compiler;                   ///< of emitted source: a C++ compiler, or nvcc
-  std::string linker;                     ///< always a C++ compiler
-  std::vector<std::string> headers;       ///< folders of Titan's headers
-  std::vector<std::string> include;       ///< of others'
-  std::vector<std::string> compile, link; ///< `link` begins with what programs link first
-  std::vector<std::string> loads;         ///< libraries of Titan that programs load at run time
-  std::string torch;                      ///< the directory of the libraries of LibTorch
+  std::string compiler;             ///< of emitted source: a C++ compiler, or nvcc
+  std::string linker;               ///< always a C++ compiler
+  std::vector<std::string> headers; ///< folders of Titan's headers
+  std::vector<std::string> include; ///< folders of CUDA's headers; empty for CPUs
+  std::vector<std::string> compile; ///< flags of the compiler
+  std::vector<std::string> link;    ///< flags and libraries in the order of the link line
+  std::vector<std::string> loads;   ///< libraries of Titan that programs load at run time
+  std::string torch;                ///< the directory of the libraries of LibTorch
 
   /// The toolchain of this titanc. Nothing, after a report, if the file is unreadable or the
   /// runtime was not built for `target`.

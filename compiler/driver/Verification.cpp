@@ -170,7 +170,7 @@ private:
   const int64_t autoDegree;
   CompilerContext compiler;
   OwningOpRef<ModuleOp> reference;
-  std::optional<ProgramFault> refusal; ///< what the interpreter has refused first
+  std::optional<ProgramFault> refusal; ///< the first error of the interpreter
   std::vector<std::pair<std::string, OwningOpRef<ModuleOp>>> phases;
 };
 

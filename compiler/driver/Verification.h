@@ -15,8 +15,8 @@ inline constexpr size_t numResultKinds = 5;
 
 /// "losses", "gradients", ...
 const char *getName(ResultKind kind);
-/// The largest deviation (interpreter::getDeviation) of one computation in float64, in which only
-/// the order of sums differs.
+/// The largest deviation (interpreter::getDeviation) that float64 explains: that of two
+/// computations which differ only in the order of sums.
 double getLimit(ResultKind kind);
 
 /// The largest deviation among results of one kind.
@@ -37,7 +37,7 @@ struct ProgramFault {
 struct Verification {
   int64_t devices = 1, steps = 0; ///< virtual devices; steps that were compared
   std::array<WorstDeviation, numResultKinds> worst;
-  /// In the first step with a fault: what the interpreter refuses, or the first kind of result
+  /// In the first step with a fault: the error of the interpreter, or the first kind of result
   /// whose deviation exceeds its limit.
   std::optional<ProgramFault> fault;
 
