@@ -33,22 +33,22 @@ void OpLowering::lower(const Op &op) {
 void OpLowering::lowerUnmarked(const Op &op) {
   mlir::Location loc = translation.loc(op.loc, op.name);
   if (op.kind == OpKind::Repeat)
-    return repeat(op, loc);
+    return lowerRepeat(op, loc);
   if (op.kind == OpKind::Update) {
     auto type = cast<ir::NamedTensorType>(parameters.lookup(op.index).getType());
-    updates[op.index] = inOrder(operand(op, 0), type, loc);
+    updates[op.index] = reorderDims(getOperand(op, 0), type, loc);
     return;
   }
   if (op.results.size() > 1) {
-    for (auto [id, result] : llvm::zip_equal(op.results, multiResult(op, loc)->getResults()))
+    for (auto [id, result] : llvm::zip_equal(op.results, lowerMultiResult(op, loc)->getResults()))
       values[id] = result;
     return;
   }
   ir::NamedTensorType type = translation.type(model.values[op.results[0]].type);
-  values[op.results[0]] = simple(op, loc, type);
+  values[op.results[0]] = lowerSingleResult(op, loc, type);
 }
 
-Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
+Value OpLowering::lowerSingleResult(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
   switch (op.kind) {
   case OpKind::Parameter:
     return parameters.lookup(op.index);
@@ -63,27 +63,27 @@ Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType t
   case OpKind::Iota:
     return builder.create<ir::IotaOp>(loc, type);
   case OpKind::Elementwise:
-    return elementwise(op, loc, type);
+    return lowerElementwise(op, loc, type);
   case OpKind::Contract:
-    return builder.create<ir::ContractOp>(loc, type, operand(op, 0), operand(op, 1));
+    return builder.create<ir::ContractOp>(loc, type, getOperand(op, 0), getOperand(op, 1));
   case OpKind::Gather:
-    return builder.create<ir::GatherOp>(loc, type, operand(op, 0), operand(op, 1),
+    return builder.create<ir::GatherOp>(loc, type, getOperand(op, 0), getOperand(op, 1),
                                         translation.dimName(op.dims[0]));
   case OpKind::Rotary:
-    return rotary(op, loc, type);
+    return lowerRotary(op, loc, type);
   case OpKind::Scatter:
-    return scatter(op, loc, type);
+    return lowerScatter(op, loc, type);
   case OpKind::Random:
-    return random(*ir::symbolizeRandomKind(op.word), op, loc, type);
+    return lowerRandom(*ir::symbolizeRandomKind(op.word), op, loc, type);
   case OpKind::Dropout:
-    return dropout(op, loc, type);
+    return lowerDropout(op, loc, type);
   default:
-    return unary(op, operand(op, 0), loc, type);
+    return lowerUnary(op, getOperand(op, 0), loc, type);
   }
 }
 
 /// Operations with one operand and dimensions as attributes.
-Value OpLowering::unary(const Op &op, Value x, mlir::Location loc, ir::NamedTensorType type) {
+Value OpLowering::lowerUnary(const Op &op, Value x, mlir::Location loc, ir::NamedTensorType type) {
   auto name = [&](size_t i) { return translation.dimName(op.dims[i]); };
   switch (op.kind) {
   case OpKind::Reduce:
@@ -92,7 +92,7 @@ Value OpLowering::unary(const Op &op, Value x, mlir::Location loc, ir::NamedTens
     return builder.create<ir::CumulativeSumOp>(
         loc, type, x, name(0), op.word == "reverse" ? builder.getUnitAttr() : UnitAttr());
   case OpKind::Count:
-    return count(op, x, loc, type);
+    return lowerCount(op, x, loc, type);
   case OpKind::Cast:
     return builder.create<ir::CastOp>(loc, type, x);
   case OpKind::Rename:
@@ -110,42 +110,43 @@ Value OpLowering::unary(const Op &op, Value x, mlir::Location loc, ir::NamedTens
   case OpKind::StopGradient:
     return builder.create<ir::StopGradientOp>(loc, type, x);
   case OpKind::ShardingConstraint:
-    return constrained(x, type, loc, op.names[0]);
+    return constrain(x, type, loc, op.names[0]);
   default:
     llvm_unreachable("has not one operand and one result");
   }
 }
 
-Value OpLowering::elementwise(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
+Value OpLowering::lowerElementwise(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
   if (std::optional<ir::ComparePredicate> predicate = ir::symbolizeComparePredicate(op.word))
-    return builder.create<ir::CompareOp>(loc, type, *predicate, operand(op, 0), operand(op, 1));
+    return builder.create<ir::CompareOp>(loc, type, *predicate, getOperand(op, 0),
+                                         getOperand(op, 1));
   // The names of the semantic analysis are the mnemonics of the dialect.
   OperationState state(loc, "titan." + op.word);
   for (size_t i = 0; i < op.operands.size(); ++i)
-    state.addOperands(operand(op, i));
+    state.addOperands(getOperand(op, i));
   state.addTypes(type);
   return builder.create(state)->getResult(0);
 }
 
-Value OpLowering::rotary(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
+Value OpLowering::lowerRotary(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
   return builder.create<ir::RotaryOp>(
-      loc, type, operand(op, 0), /*start=*/Value(), translation.dimName(op.dims[1]),
+      loc, type, getOperand(op, 0), /*start=*/Value(), translation.dimName(op.dims[1]),
       translation.dimName(op.dims[0]),
       op.numbers.empty() ? builder.getF64FloatAttr(op.number) : FloatAttr(),
       op.numbers.empty() ? DenseF64ArrayAttr() : builder.getDenseF64ArrayAttr(op.numbers),
       op.word == "interleaved" ? builder.getUnitAttr() : UnitAttr(), UnitAttr());
 }
 
-Operation *OpLowering::multiResult(const Op &op, mlir::Location loc) {
+Operation *OpLowering::lowerMultiResult(const Op &op, mlir::Location loc) {
   SmallVector<Type> types;
   for (sema::ValueId id : op.results)
     types.push_back(translation.type(model.values[id].type));
   StringAttr first = translation.dimName(op.dims[0]);
   if (op.kind == OpKind::TopK)
-    return builder.create<ir::TopKOp>(loc, types, operand(op, 0), first);
+    return builder.create<ir::TopKOp>(loc, types, getOperand(op, 0), first);
   return builder.create<ir::AttentionOp>(
-      loc, types[0], types[1], operand(op, 0), operand(op, 1), operand(op, 2),
-      op.operands.size() > 3 ? operand(op, 3) : Value(), /*ringStep=*/Value(), /*start=*/Value(),
+      loc, types[0], types[1], getOperand(op, 0), getOperand(op, 1), getOperand(op, 2),
+      op.operands.size() > 3 ? getOperand(op, 3) : Value(), /*ringStep=*/Value(), /*start=*/Value(),
       translation.dimName(op.dims[1]), first, builder.getF64FloatAttr(op.number),
       op.word == "causal" ? builder.getUnitAttr() : UnitAttr(),
       op.index ? builder.getI64IntegerAttr(op.index) : IntegerAttr(),
@@ -153,7 +154,7 @@ Operation *OpLowering::multiResult(const Op &op, mlir::Location loc) {
       /*ringAxes=*/ArrayAttr());
 }
 
-Value OpLowering::count(const Op &op, Value x, mlir::Location loc, ir::NamedTensorType type) {
+Value OpLowering::lowerCount(const Op &op, Value x, mlir::Location loc, ir::NamedTensorType type) {
   SmallVector<Attribute> over;
   for (sema::DimId dim : ArrayRef(op.dims).drop_front())
     over.push_back(translation.dimName(dim));
@@ -163,16 +164,16 @@ Value OpLowering::count(const Op &op, Value x, mlir::Location loc, ir::NamedTens
 }
 
 /// Adds narrow updates in a wider type and rounds the sum once.
-Value OpLowering::scatter(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
+Value OpLowering::lowerScatter(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
   auto wide = type.withElementType(ir::getAccumulationType(type.getElementType()));
-  Value sums = builder.create<ir::ScatterOp>(loc, wide, operand(op, 0), operand(op, 1),
+  Value sums = builder.create<ir::ScatterOp>(loc, wide, getOperand(op, 0), getOperand(op, 1),
                                              translation.dimName(op.dims[0]));
   return wide == type ? sums : builder.create<ir::CastOp>(loc, type, sums);
 }
 
 /// The stream has the name of the variable that the tensor contributes to, and a number.
-Value OpLowering::random(ir::RandomKind kind, const Op &op, mlir::Location loc,
-                         ir::NamedTensorType type) {
+Value OpLowering::lowerRandom(ir::RandomKind kind, const Op &op, mlir::Location loc,
+                              ir::NamedTensorType type) {
   std::string stream = op.name + "." + std::to_string(randomStreams[op.name]++);
   SmallVector<Value> keys{seed, step};
   if (!seed) {
@@ -186,29 +187,29 @@ Value OpLowering::random(ir::RandomKind kind, const Op &op, mlir::Location loc,
 
 /// x / (1 - rate) where a uniform number is at least the rate, else 0. The numbers are f32 for all
 /// types of x, so that every precision drops the same elements.
-Value OpLowering::dropout(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
+Value OpLowering::lowerDropout(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
   if (!seed)
-    return operand(op, 0);
+    return getOperand(op, 0);
   auto constant = [&](double value, Type element) -> Value {
     return builder.create<ir::ConstantOp>(loc, ir::NamedTensorType::get(element, {}), value);
   };
   Type f32 = builder.getF32Type(), element = type.getElementType();
-  Value drawn = random(ir::RandomKind::Uniform, op, loc, type.withElementType(f32));
+  Value drawn = lowerRandom(ir::RandomKind::Uniform, op, loc, type.withElementType(f32));
   Value mask =
       builder.create<ir::CompareOp>(loc, type.withElementType(builder.getI1Type()),
                                     ir::ComparePredicate::GE, drawn, constant(op.number, f32));
-  Value scaled =
-      builder.create<ir::MulOp>(loc, type, operand(op, 0), constant(1 / (1 - op.number), element));
+  Value scaled = builder.create<ir::MulOp>(loc, type, getOperand(op, 0),
+                                           constant(1 / (1 - op.number), element));
   return builder.create<ir::SelectOp>(loc, type, mask, scaled, constant(0, element));
 }
 
-Value OpLowering::inOrder(Value value, ir::NamedTensorType type, mlir::Location loc) {
+Value OpLowering::reorderDims(Value value, ir::NamedTensorType type, mlir::Location loc) {
   return value.getType() == type ? value : builder.create<ir::ExpandOp>(loc, type, value);
 }
 
-Value OpLowering::constrained(Value value, ir::NamedTensorType type, mlir::Location loc,
-                              StringRef name) {
-  value = inOrder(value, type, loc);
+Value OpLowering::constrain(Value value, ir::NamedTensorType type, mlir::Location loc,
+                            StringRef name) {
+  value = reorderDims(value, type, loc);
   auto constraint = value.getDefiningOp<ir::ShardingConstraintOp>();
   if (constraint && (name.empty() || ir::getName(constraint) == name))
     return value;
@@ -217,7 +218,8 @@ Value OpLowering::constrained(Value value, ir::NamedTensorType type, mlir::Locat
 
 /// The parameters that the bodies declare, nested repeats included, with the variants that declare
 /// each.
-OpLowering::VariantsByParameter OpLowering::scannedParameters(ArrayRef<sema::Region> bodies) const {
+OpLowering::VariantsByParameter
+OpLowering::findScannedParameters(ArrayRef<sema::Region> bodies) const {
   VariantsByParameter scanned;
   for (auto [number, body] : llvm::enumerate(bodies)) {
     auto add = [&](uint32_t index) {
@@ -228,7 +230,7 @@ OpLowering::VariantsByParameter OpLowering::scannedParameters(ArrayRef<sema::Reg
     for (const Op &op : body.ops) {
       if (op.kind == OpKind::Parameter && needs.parameters.count(op.index))
         add(op.index);
-      for (const auto &inner : scannedParameters(op.body))
+      for (const auto &inner : findScannedParameters(op.body))
         add(inner.first);
     }
   }
@@ -236,7 +238,7 @@ OpLowering::VariantsByParameter OpLowering::scannedParameters(ArrayRef<sema::Reg
 }
 
 OpLowering::VariantsByParameter
-OpLowering::updatedParameters(const VariantsByParameter &scanned) const {
+OpLowering::findUpdatedParameters(const VariantsByParameter &scanned) const {
   VariantsByParameter updated;
   for (const auto &[index, variants] : scanned)
     if (needs.updates && model.parameters[index].isUpdated)
@@ -246,7 +248,8 @@ OpLowering::updatedParameters(const VariantsByParameter &scanned) const {
 
 /// The dimension that a repeat stacks along. Stacked outputs of nested repeats have both dimensions
 /// and need distinct names. Parameters have only one of them, under its name.
-static ir::DimAttr distinguish(ir::DimAttr dim, ArrayRef<sema::Region> bodies, OpBuilder &builder) {
+static ir::DimAttr makeStackDim(ir::DimAttr dim, ArrayRef<sema::Region> bodies,
+                                OpBuilder &builder) {
   int depth = 0;
   for (Operation *op = builder.getInsertionBlock()->getParentOp(); isa<ir::RepeatOp>(op);
        op = op->getParentOp())
@@ -260,21 +263,21 @@ static ir::DimAttr distinguish(ir::DimAttr dim, ArrayRef<sema::Region> bodies, O
   return ir::DimAttr::get(builder.getContext(), builder.getStringAttr(name), dim.getSize());
 }
 
-void OpLowering::repeat(const Op &op, mlir::Location loc) {
+void OpLowering::lowerRepeat(const Op &op, mlir::Location loc) {
   SmallVector<Value> inits, slices;
   SmallVector<Type> types;
   for (size_t i = 0; i < op.operands.size(); ++i) {
     types.push_back(translation.type(model.values[op.operands[i]].type));
     inits.push_back(
-        constrained(operand(op, i), cast<ir::NamedTensorType>(types.back()), loc, op.names[i]));
+        constrain(getOperand(op, i), cast<ir::NamedTensorType>(types.back()), loc, op.names[i]));
   }
-  VariantsByParameter scanned = scannedParameters(op.body);
+  VariantsByParameter scanned = findScannedParameters(op.body);
   ir::VariantLists users;
   for (const auto &[index, variants] : scanned) {
     slices.push_back(parameters.lookup(index));
     users.push_back(variants);
   }
-  VariantsByParameter updated = updatedParameters(scanned);
+  VariantsByParameter updated = findUpdatedParameters(scanned);
   ir::VariantLists stackedUsers;
   for (const auto &[index, variants] : updated) {
     types.push_back(parameters.lookup(index).getType());
@@ -282,7 +285,7 @@ void OpLowering::repeat(const Op &op, mlir::Location loc) {
   }
   ir::DimAttr dim = translation.dim(op.dims[0]);
   if (scanned.empty())
-    dim = distinguish(dim, op.body, builder);
+    dim = makeStackDim(dim, op.body, builder);
   ir::IterationTable table(SmallVector<int64_t>(op.table.begin(), op.table.end()));
   auto made = builder.create<ir::RepeatOp>(loc, types, dim, /*reverse=*/false, table, inits, slices,
                                            users, stackedUsers);
@@ -318,11 +321,11 @@ void OpLowering::lowerBody(mlir::Region &region, const sema::Region &body, Array
   SmallVector<Value> yields;
   for (auto [id, init] : llvm::zip_equal(body.yields, inits)) {
     auto type = cast<ir::NamedTensorType>(init.getType());
-    Value value = inOrder(values.lookup(id), type, loc);
+    Value value = reorderDims(values.lookup(id), type, loc);
     // A declared value keeps its name; any other value gets the name of the initial value.
     bool isDeclared = value.getDefiningOp<ir::ShardingConstraintOp>() != nullptr;
     StringRef start = ir::getName(init.getDefiningOp<ir::ShardingConstraintOp>());
-    yields.push_back(constrained(value, type, loc, isDeclared ? StringRef() : start));
+    yields.push_back(constrain(value, type, loc, isDeclared ? StringRef() : start));
   }
   // An iteration without an update returns the buffer unchanged.
   for (const auto &[index, variants] : updated)

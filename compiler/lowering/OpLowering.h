@@ -26,43 +26,46 @@ public:
   mlir::Value seed;
   /// The number of the training step. Null in programs that do not depend on it.
   mlir::Value step;
-  /// Whether operations get `titan.blocks`.
+  /// Whether operations get `titan.blocks`, the names of their enclosing blocks.
   bool marksBlocks = false;
 
   void lower(const sema::Region &region);
   mlir::Value operator[](sema::ValueId id) const { return values.lookup(id); }
   /// Transposes the value to the dimension order of `type`.
-  mlir::Value inOrder(mlir::Value value, ir::NamedTensorType type, mlir::Location loc);
+  mlir::Value reorderDims(mlir::Value value, ir::NamedTensorType type, mlir::Location loc);
   /// Puts a sharding constraint named `name` on the value, with the dimensions in the order of
   /// `type`. An existing constraint is reused if the names agree or `name` is empty.
-  mlir::Value constrained(mlir::Value value, ir::NamedTensorType type, mlir::Location loc,
-                          llvm::StringRef name);
+  mlir::Value constrain(mlir::Value value, ir::NamedTensorType type, mlir::Location loc,
+                        llvm::StringRef name);
 
 private:
   void lower(const sema::Op &op);
+  /// Lowers without `titan.blocks`.
   void lowerUnmarked(const sema::Op &op);
-  mlir::Value simple(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
-  mlir::Value unary(const sema::Op &op, mlir::Value x, mlir::Location loc,
-                    ir::NamedTensorType type);
-  mlir::Value elementwise(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
-  mlir::Value rotary(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
-  mlir::Value count(const sema::Op &op, mlir::Value x, mlir::Location loc,
-                    ir::NamedTensorType type);
-  mlir::Value scatter(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
-  mlir::Value random(ir::RandomKind kind, const sema::Op &op, mlir::Location loc,
-                     ir::NamedTensorType type);
-  mlir::Value dropout(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
-  mlir::Operation *multiResult(const sema::Op &op, mlir::Location loc);
-  void repeat(const sema::Op &op, mlir::Location loc);
+  mlir::Value lowerSingleResult(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  mlir::Value lowerUnary(const sema::Op &op, mlir::Value x, mlir::Location loc,
+                         ir::NamedTensorType type);
+  mlir::Value lowerElementwise(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  mlir::Value lowerRotary(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  mlir::Value lowerCount(const sema::Op &op, mlir::Value x, mlir::Location loc,
+                         ir::NamedTensorType type);
+  mlir::Value lowerScatter(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  mlir::Value lowerRandom(ir::RandomKind kind, const sema::Op &op, mlir::Location loc,
+                          ir::NamedTensorType type);
+  mlir::Value lowerDropout(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  mlir::Operation *lowerMultiResult(const sema::Op &op, mlir::Location loc);
+  void lowerRepeat(const sema::Op &op, mlir::Location loc);
   /// For each parameter, the variants of a repeat that scan it.
   using VariantsByParameter = llvm::MapVector<uint32_t, llvm::SmallVector<int64_t>>;
-  VariantsByParameter scannedParameters(llvm::ArrayRef<sema::Region> bodies) const;
+  VariantsByParameter findScannedParameters(llvm::ArrayRef<sema::Region> bodies) const;
   /// The subset that consists of buffers with an update; the repeat stacks their next values.
-  VariantsByParameter updatedParameters(const VariantsByParameter &scanned) const;
+  VariantsByParameter findUpdatedParameters(const VariantsByParameter &scanned) const;
   void lowerBody(mlir::Region &region, const sema::Region &body, llvm::ArrayRef<mlir::Value> inits,
                  const VariantsByParameter &scanned, const VariantsByParameter &updated,
                  mlir::Location loc);
-  mlir::Value operand(const sema::Op &op, size_t i) const { return values.lookup(op.operands[i]); }
+  mlir::Value getOperand(const sema::Op &op, size_t i) const {
+    return values.lookup(op.operands[i]);
+  }
 
   const Translation &translation;
   const sema::Model &model;

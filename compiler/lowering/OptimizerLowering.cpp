@@ -31,12 +31,12 @@ func::FuncOp lowerOptimizer(const sema::Updates::Function &function, StringRef n
     arguments.push_back(translation.type(input.type));
     roles.push_back(builder.getDictionaryAttr(buildRole(i, function, builder)));
   }
-  // The parameter, then the states.
-  auto replacedBy = [&](size_t r) { return r == 0 ? 0 : function.argumentCount + r - 1; };
+  // Results are the next values of the parameter, then of the states.
+  auto getReplacedArgument = [&](size_t r) { return r == 0 ? 0 : function.argumentCount + r - 1; };
   std::vector<sema::ValueId> roots;
   for (auto [r, output] : llvm::enumerate(model.outputs)) {
     roots.push_back(output.value);
-    results.push_back(arguments[replacedBy(r)]);
+    results.push_back(arguments[getReplacedArgument(r)]);
   }
   auto func = func::FuncOp::create(translation.loc(model.loc, name), name,
                                    builder.getFunctionType(arguments, results));
@@ -45,7 +45,7 @@ func::FuncOp lowerOptimizer(const sema::Updates::Function &function, StringRef n
   func.setAllArgAttrs(roles);
   for (unsigned r = 0; r < func.getNumResults(); ++r)
     func.setResultAttr(r, ir::attr::kUpdates,
-                       builder.getI64IntegerAttr(static_cast<int64_t>(replacedBy(r))));
+                       builder.getI64IntegerAttr(static_cast<int64_t>(getReplacedArgument(r))));
   OpBuilder::InsertionGuard guard(builder);
   Block *block = func.addEntryBlock();
   builder.setInsertionPointToEnd(block);
@@ -59,7 +59,7 @@ func::FuncOp lowerOptimizer(const sema::Updates::Function &function, StringRef n
   SmallVector<Value> returned;
   for (auto [output, type] : llvm::zip_equal(model.outputs, results))
     returned.push_back(
-        ops.inOrder(ops[output.value], cast<ir::NamedTensorType>(type), func.getLoc()));
+        ops.reorderDims(ops[output.value], cast<ir::NamedTensorType>(type), func.getLoc()));
   builder.create<func::ReturnOp>(func.getLoc(), returned);
   return func;
 }

@@ -48,8 +48,8 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
     for (const sema::MeshOverride &entry : run.mesh.overrides) {
       if (entry.axis != axis.name)
         continue;
-      StringRef of = entry.ofParameters ? "parameters" : "values";
-      SmallVector<NamedAttribute> fields{builder.getNamedAttr("of", builder.getStringAttr(of)),
+      StringRef kind = entry.ofParameters ? "parameters" : "values";
+      SmallVector<NamedAttribute> fields{builder.getNamedAttr("of", builder.getStringAttr(kind)),
                                          builder.getNamedAttr("names", list(entry.tensors))};
       if (entry.splits)
         fields.push_back(builder.getNamedAttr("shards", list(*entry.splits)));
@@ -73,12 +73,12 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
     llvm_unreachable("every method is handled");
   };
   for (const sema::Axis &axis : run.mesh.axes) {
-    auto map = builder.create<dist::AxisRulesOp>(
+    auto rules = builder.create<dist::AxisRulesOp>(
         translation.loc(axis.loc, axis.name), axis.name, list(axis.splits), list(axis.fallback),
         list(axis.stores), axis.pads.empty() ? ArrayAttr() : list(axis.pads), axis.isHeadTail,
         getMethod(axis));
     if (SmallVector<Attribute> overrides = buildOverrides(axis); !overrides.empty())
-      map->setAttr(dist::kOverridesAttr, builder.getArrayAttr(overrides));
+      rules->setAttr(dist::kOverridesAttr, builder.getArrayAttr(overrides));
   }
   if (const std::optional<sema::Pipeline> &pipeline = run.mesh.pipeline)
     builder.create<dist::PipelineOp>(
@@ -92,7 +92,7 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
 
 namespace {
 
-Attribute attribute(const sema::Value &value, OpBuilder &builder) {
+Attribute makeAttribute(const sema::Value &value, OpBuilder &builder) {
   using Kind = sema::Value::Kind;
   switch (value.kind) {
   case Kind::Int:
@@ -102,7 +102,7 @@ Attribute attribute(const sema::Value &value, OpBuilder &builder) {
   case Kind::List: {
     SmallVector<Attribute> elements;
     for (const sema::Value &element : value.elements)
-      elements.push_back(attribute(element, builder));
+      elements.push_back(makeAttribute(element, builder));
     return builder.getArrayAttr(elements);
   }
   case Kind::String:
@@ -112,11 +112,12 @@ Attribute attribute(const sema::Value &value, OpBuilder &builder) {
   }
 }
 
-/// The number of different indices that a model accepts of some of its inputs.
+/// The exclusive bound of the indices that a model accepts from the inputs that `isSelected`
+/// accepts.
 class IndexBound {
 public:
-  IndexBound(const sema::Model &model, llvm::function_ref<bool(const sema::Input &)> isMeant)
-      : model(model), isMeant(isMeant) {
+  IndexBound(const sema::Model &model, llvm::function_ref<bool(const sema::Input &)> isSelected)
+      : model(model), isSelected(isSelected) {
     visit(model.body);
   }
 
@@ -138,7 +139,8 @@ private:
   }
 
   bool isInput(const sema::Op &op) const {
-    return op.kind == sema::OpKind::Input && isMeant(model.inputs[static_cast<size_t>(op.index)]);
+    return op.kind == sema::OpKind::Input &&
+           isSelected(model.inputs[static_cast<size_t>(op.index)]);
   }
 
   static bool isMove(sema::OpKind kind) {
@@ -148,14 +150,14 @@ private:
            kind == Kind::ShardingConstraint;
   }
 
-  /// An index where it is one: `where(labels < 0, 0, labels)`.
+  /// Whether the operation selects an index or another value: `where(labels < 0, 0, labels)`.
   bool selectsIndex(const sema::Op &op) const {
     return op.kind == sema::OpKind::Elementwise && op.word == "select" &&
            (isIndex.count(op.operands[1]) || isIndex.count(op.operands[2]));
   }
 
   const sema::Model &model;
-  llvm::function_ref<bool(const sema::Input &)> isMeant;
+  llvm::function_ref<bool(const sema::Input &)> isSelected;
   llvm::DenseSet<sema::ValueId> isIndex;
   std::optional<int64_t> least;
 };
@@ -178,8 +180,8 @@ std::optional<int64_t> drawnBelow(const sema::CheckedRun &run, const sema::Input
   return IndexBound(run.train, isThis).sizeOr(zeroOrOne);
 }
 
-/// `titan.sizes`: the sizes of a step's data by their roles. A program checks the indices that
-/// arrays give itself, so only tokens have a vocabulary.
+/// `titan.sizes`: the sizes of a step's data by their roles. Only tokens have a vocabulary: a
+/// program checks the indices in arrays itself.
 DictionaryAttr buildSizes(const sema::CheckedRun &run, Builder &builder) {
   SmallVector<NamedAttribute> sizes;
   auto add = [&](StringRef name, int64_t value) {
@@ -211,7 +213,7 @@ DictionaryAttr buildAbsentInputs(const sema::Model &model, Builder &builder) {
 }
 
 /// Replaces control characters in a file name.
-std::string onOneLine(StringRef name) {
+std::string makePrintable(StringRef name) {
   std::string line = name.str();
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
@@ -229,7 +231,7 @@ std::string wholeText(const SourceManager &sources) {
     if (name == "--set")
       all += "# --set " + std::string(sources.text(file)) + "\n";
     else if (!name.starts_with("--set ") && seen.insert(name).second)
-      all += "# file: " + onOneLine(name) + "\n" + std::string(sources.text(file)) + "\n";
+      all += "# file: " + makePrintable(name) + "\n" + std::string(sources.text(file)) + "\n";
   }
   return all;
 }
@@ -254,7 +256,8 @@ ir::SettingAttr launchSetting(Attribute value, const SettingRule &rule, OpBuilde
                               : builder.getStrArrayAttr({rule.idleBeside, rule.idleValue}));
 }
 
-/// Whether the emitted program depends on the value, or on whether it evaluates at all.
+/// Whether a setting is fixed at compile time: all settings of evaluation are, if the run does not
+/// evaluate.
 bool isCompiledIn(const sema::OptionSpec &spec, const sema::Run &run) {
   return spec.fixed == sema::Fixed::Compile ||
          (StringRef(spec.path).starts_with("eval.") && !run.evaluates());
@@ -269,17 +272,18 @@ SettingRule launchRule(const sema::OptionSpec &spec, const sema::Run &run) {
   return rule;
 }
 
-/// Adds the model options, the sizes of arrays and the mesh degrees. The emitted program checks
-/// them like all compiled-in settings, so that one configuration file serves compiler and program.
-void addChosen(const sema::CheckedRun &run, OpBuilder &builder,
-               SmallVector<NamedAttribute> &settings) {
+/// Adds the arguments of the model, the sizes of arrays and the degrees of the mesh. The emitted
+/// program checks them like all compiled-in settings, so that one configuration file serves
+/// compiler and program.
+void addProgramChoices(const sema::CheckedRun &run, OpBuilder &builder,
+                       SmallVector<NamedAttribute> &settings) {
   auto add = [&](const std::string &path, Attribute value) {
     settings.push_back(builder.getNamedAttr(path, ir::SettingAttr::get(value)));
   };
   for (const auto &[name, option] : run.run.modelArguments)
-    add("model." + name, attribute(option.value, builder));
+    add("model." + name, makeAttribute(option.value, builder));
   for (const auto &[name, option] : run.run.dataSizes)
-    add("data." + name, attribute(option.value, builder));
+    add("data." + name, makeAttribute(option.value, builder));
   std::map<std::string, int64_t> degrees; // `tp.kv_heads` and `tp.group` count for `tp`
   for (const sema::Axis &axis : run.mesh.axes)
     degrees.try_emplace(axis.name.substr(0, axis.name.find('.')), 1).first->second *= axis.degree;
@@ -313,13 +317,13 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   OpBuilder builder(module.getContext());
   SmallVector<NamedAttribute> settings;
   for (const sema::OptionSpec &spec : run.run.allOptions()) {
-    Attribute value = attribute(run.run[spec.path], builder);
+    Attribute value = makeAttribute(run.run[spec.path], builder);
     settings.push_back(builder.getNamedAttr(
         spec.path, isCompiledIn(spec, run.run)
                        ? ir::SettingAttr::get(value)
                        : launchSetting(value, launchRule(spec, run.run), builder)));
   }
-  addChosen(run, builder, settings);
+  addProgramChoices(run, builder, settings);
   module->setAttr(ir::attr::kRun, builder.getDictionaryAttr(settings));
   module->setAttr(ir::attr::kRunName, builder.getStringAttr(run.run.name));
   module->setAttr(ir::attr::kModel, builder.getStringAttr(run.modelName));
@@ -357,7 +361,7 @@ void addStepAttributes(const sema::Run &run, OpBuilder &builder, Operation *trai
 ir::PrecisionAttr precisionAttribute(const sema::Run &run, const Translation &translation,
                                      MLIRContext *context) {
   auto type = [&](const char *path) {
-    return translation.element(*sema::floatCalled(run[path].print()));
+    return translation.elementType(*sema::floatCalled(run[path].print()));
   };
   return ir::PrecisionAttr::get(context, type("precision.compute"), type("precision.reduce"),
                                 type("precision.activations_reduce"), type("precision.optimizer"));

@@ -1,4 +1,5 @@
-// Module attributes: the mesh, the axis rules, the settings of the run.
+// The operations and attributes in which a module states its run: the mesh, the axis rules, the
+// settings, and the roles of arguments.
 #pragma once
 
 #include "compiler/lowering/Translation.h"
@@ -12,7 +13,7 @@ namespace titan::lowering {
 void addMesh(const sema::CheckedRun &run, mlir::OpBuilder &builder, const Translation &translation);
 
 /// Sets titan.run, titan.run_name, titan.model, titan.fingerprint, titan.source, titan.sizes and
-/// titan.data_dims.
+/// titan.data_dims; titan.absent_inputs, titan.weights and titan.config if the program has them.
 void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
                       mlir::ModuleOp module);
 
@@ -20,7 +21,7 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
 mlir::DictionaryAttr inputAttributes(const sema::CheckedRun &run, const sema::Input &input,
                                      mlir::OpBuilder &builder);
 
-/// titan.clip and titan.skip_nonfinite of the training function.
+/// Sets titan.clip, titan.clip_value and titan.skip_nonfinite of the training function.
 void addStepAttributes(const sema::Run &run, mlir::OpBuilder &builder, mlir::Operation *train);
 
 /// The attribute titan.precision of a program function.

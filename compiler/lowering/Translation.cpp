@@ -16,7 +16,7 @@ ir::DimAttr Translation::dim(sema::DimId id) const {
   return ir::DimAttr::get(context, dimName(id), dim.size, origin);
 }
 
-Type Translation::element(sema::DType dtype) const {
+Type Translation::elementType(sema::DType dtype) const {
   Builder builder(context);
   switch (dtype) {
   case sema::DType::F32:
@@ -37,7 +37,7 @@ ir::NamedTensorType Translation::type(const sema::TensorType &type) const {
   SmallVector<ir::DimAttr> dims;
   for (sema::DimId id : type.dims)
     dims.push_back(dim(id));
-  return ir::NamedTensorType::get(element(type.dtype), dims);
+  return ir::NamedTensorType::get(elementType(type.dtype), dims);
 }
 
 ir::NamedTensorType Translation::type(const sema::Parameter &parameter) const {
@@ -46,7 +46,7 @@ ir::NamedTensorType Translation::type(const sema::Parameter &parameter) const {
     dims.push_back(ir::RepeatOp::getStackDim(dim(id), iterations.size()));
   for (sema::DimId id : parameter.type.dims)
     dims.push_back(dim(id));
-  return ir::NamedTensorType::get(element(parameter.type.dtype), dims);
+  return ir::NamedTensorType::get(elementType(parameter.type.dtype), dims);
 }
 
 mlir::Location Translation::loc(titan::Location at, StringRef name) const {

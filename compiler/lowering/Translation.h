@@ -14,7 +14,7 @@ public:
 
   ir::DimAttr dim(sema::DimId id) const;
   mlir::StringAttr dimName(sema::DimId id) const;
-  mlir::Type element(sema::DType dtype) const;
+  mlir::Type elementType(sema::DType dtype) const;
   ir::NamedTensorType type(const sema::TensorType &type) const;
   /// The type with the dimensions of the enclosing repeats in front.
   ir::NamedTensorType type(const sema::Parameter &parameter) const;
