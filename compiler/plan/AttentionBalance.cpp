@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace titan::plan {
 
-/// The sum of min(i + 1, limit) for i < count.
+/// The sum of min(i + 1, limit) for 0 <= i < count.
 static int64_t sumRamp(int64_t count, int64_t limit) {
   const int64_t rising = std::min(count, limit);
   return rising * (rising + 1) / 2 + (count - rising) * limit;

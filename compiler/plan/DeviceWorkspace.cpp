@@ -13,19 +13,20 @@ template <typename Op> flash_workspace::Sizes getSizes(Op op, const dist::Degree
   auto sizeIn = [&](ir::NamedTensorType type, StringAttr name) {
     return dist::getLocalShape(type, degrees)[type.findDimIndex(name)];
   };
-  int64_t shared = 1, group = 1;
+  int64_t kvHeads = 1, group = 1; // products of the dimensions that keys have, and do not have
   for (auto [dim, size] : llvm::zip_equal(q.getDims(), dist::getLocalShape(q, degrees)))
     if (dim.getName() != op.getAlongAttr() && dim.getName() != op.getHeadAttr())
-      (k.hasDim(dim.getName()) ? shared : group) *= size;
+      (k.hasDim(dim.getName()) ? kvHeads : group) *= size;
   return {.outer = 1,
           .queries = sizeIn(q, op.getAlongAttr()),
           .keys = sizeIn(k, op.getAlongAttr()),
-          .kvHeads = shared,
+          .kvHeads = kvHeads,
           .group = group,
           .head = sizeIn(q, op.getHeadAttr())};
 }
 
-/// What no memory layout and no mask of a rank changes.
+/// Whether flash attention is possible, by the properties that do not depend on memory layouts and
+/// masks.
 template <typename Op> bool isFlashPossible(Op op, const flash_workspace::Sizes &sizes) {
   return op.getQuery().getType().getElementType().isBF16() && !op.getSoftCap() &&
          !op.getDocuments() && flash_workspace::isSupportedHead(sizes.head) &&

@@ -45,14 +45,14 @@ private:
     if (op.hasTrait<OpTrait::IsTerminator>() || ir::isView(&op))
       return;
     for (Value operand : op.getOperands())
-      at(&op).bytesRead += times * bytes(operand);
+      getCost(&op).bytesRead += times * getBytes(operand);
     for (Value result : op.getResults())
-      at(&op).bytesWritten += times * bytes(result);
+      getCost(&op).bytesWritten += times * getBytes(result);
   }
 
   void countFlops(Operation *op, double times) {
     if (auto cost = dyn_cast<ir::CostOpInterface>(op))
-      at(op).flops += times * cost.getFlops(degrees);
+      getCost(op).flops += times * cost.getFlops(degrees);
   }
 
   /// An external operand of the region is read once, by its first user.
@@ -64,14 +64,14 @@ private:
       countFlops(&op, times);
       for (Value operand : op.getOperands())
         if (operand.getParentRegion() != &fused.getBody() && read.insert(operand))
-          at(&op).bytesRead += times * bytes(operand);
+          getCost(&op).bytesRead += times * getBytes(operand);
     }
     for (Value result : fused.getYield().getOperands())
-      at(result.getDefiningOp() ? result.getDefiningOp() : fused).bytesWritten +=
-          times * bytes(result);
+      getCost(result.getDefiningOp() ? result.getDefiningOp() : fused).bytesWritten +=
+          times * getBytes(result);
   }
 
-  double bytes(Value value) const {
+  double getBytes(Value value) const {
     auto type = dyn_cast<ir::NamedTensorType>(value.getType());
     if (!type || memory::isInline(value))
       return 0;
@@ -79,7 +79,8 @@ private:
     return static_cast<double>(dist::getLocalNumElements(type, degrees)) * width;
   }
 
-  LineCost &at(Operation *op) {
+  /// The cost of the operation's source line.
+  LineCost &getCost(Operation *op) {
     std::pair<std::string, unsigned> key;
     if (auto line = op->getLoc()->findInstanceOf<FileLineColLoc>())
       key = {line.getFilename().str(), line.getLine()};

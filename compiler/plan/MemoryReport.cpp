@@ -18,11 +18,13 @@ using namespace mlir;
 namespace titan::plan {
 namespace {
 
-using Kind = int64_t ProgramMemory::*;
+using TransientKind = int64_t ProgramMemory::*;
 
-class Reporter {
+/// Reports the transient memory of program functions.
+class ProgramReporter {
 public:
-  Reporter(const dist::Degrees &degrees, int64_t threads) : degrees(degrees), threads(threads) {}
+  ProgramReporter(const dist::Degrees &degrees, int64_t threads)
+      : degrees(degrees), threads(threads) {}
 
   int64_t getBytes(ir::AllocationAttr allocation) const {
     auto type = cast<ir::NamedTensorType>(allocation.getType());
@@ -42,11 +44,11 @@ private:
 };
 
 /// The use of each transient allocation of a function.
-SmallVector<Kind> getKinds(func::FuncOp function, ArrayAttr allocations) {
-  SmallVector<Kind> kinds;
+SmallVector<TransientKind> getKinds(func::FuncOp function, ArrayAttr allocations) {
+  SmallVector<TransientKind> kinds;
   for (auto allocation : allocations.getAsRange<ir::AllocationAttr>())
     kinds.push_back(allocation.getPer() ? &ProgramMemory::scratch : &ProgramMemory::activations);
-  auto mark = [&](Attribute attribute, Kind kind) {
+  auto mark = [&](Attribute attribute, TransientKind kind) {
     auto ref = cast<ir::AllocRefAttr>(attribute);
     if (ref.getSpace() == ir::MemorySpace::Transient)
       kinds[ref.getIndex()] = kind;
@@ -61,7 +63,7 @@ SmallVector<Kind> getKinds(func::FuncOp function, ArrayAttr allocations) {
 }
 
 /// Sets the operation at `event` and its source line.
-void locate(func::FuncOp function, int64_t event, ProgramMemory &memory) {
+void setOperation(func::FuncOp function, int64_t event, ProgramMemory &memory) {
   memory::Liveness liveness(function);
   function.walk([&](Operation *op) {
     if (op == function || op->getParentOfType<ir::FusedOp>() || liveness.getStart(op) != event)
@@ -77,7 +79,7 @@ void locate(func::FuncOp function, int64_t event, ProgramMemory &memory) {
   });
 }
 
-ProgramMemory Reporter::report(func::FuncOp function) const {
+ProgramMemory ProgramReporter::report(func::FuncOp function) const {
   ProgramMemory memory;
   memory.program = function->getAttrOfType<StringAttr>(ir::attr::kProgram).str();
   auto allocations = function->getAttrOfType<ArrayAttr>(memory::kTransient);
@@ -92,11 +94,11 @@ ProgramMemory Reporter::report(func::FuncOp function) const {
       memory.*kind += arena::alignTo(item.bytes, arena::kArenaAlignment);
   // Consumed stacks are activations; shared bytes count as the produced stacks, mostly gradients.
   memory.activations -= shared;
-  locate(function, event, memory);
+  setOperation(function, event, memory);
   return memory;
 }
 
-/// Bytes of pack buffers for the operands of large products.
+/// Bytes of pack buffers for the operands `factor` of a large product.
 int64_t getPackingBytes(Type factor, Type result, const Processor &processor) {
   const int64_t threads = processor.threads;
   if (factor.isBF16() && processor.hasTiles)
@@ -108,9 +110,11 @@ int64_t getPackingBytes(Type factor, Type result, const Processor &processor) {
   return threads * (factor.isBF16() ? kNarrowPackingPerThread : kPackingPerThread);
 }
 
+/// Bytes outside the arena that a contraction needs on a CPU.
 int64_t getGemmBytes(ir::ContractOp contract, const dist::Degrees &degrees,
                      const Processor &processor) {
-  constexpr double kLarge = 256;
+  constexpr double kLarge = 256; // the smallest dimension of products with pack buffers
+  // Sums in f32 before their rounding to bf16 (runtime/lib/gemm/GemmBfloat16.cpp).
   constexpr int64_t kMostSums = int64_t{64} << 20;
   auto count = [&](Value value) {
     return dist::getLocalNumElements(cast<ir::NamedTensorType>(value.getType()), degrees);
@@ -125,8 +129,8 @@ int64_t getGemmBytes(ir::ContractOp contract, const dist::Degrees &degrees,
   // Of m k, k n and m n, two divided by the third are the squares of k, m and n.
   if (std::min({a * b / c, a * c / b, b * c / a}) >= kLarge * kLarge)
     bytes = getPackingBytes(getType(contract.getLhs()), getType(contract.getResult()), processor);
-  bool isElsewhere = !processor.hasTiles && !processor.hasVectors;
-  if (getType(contract.getResult()).isBF16() && isElsewhere)
+  bool callsBlas = !processor.hasTiles && !processor.hasVectors;
+  if (getType(contract.getResult()).isBF16() && callsBlas)
     bytes += std::min<int64_t>(kMostSums, elements * static_cast<int64_t>(sizeof(float)));
   return bytes;
 }
@@ -320,7 +324,7 @@ private:
   ModuleOp module;
   const dist::Degrees &degrees;
   const Processor &processor;
-  Reporter reporter;
+  ProgramReporter reporter;
   llvm::DenseMap<int64_t, PersistentKind> kinds;
 };
 

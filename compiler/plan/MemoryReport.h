@@ -89,7 +89,7 @@ struct MemoryReport {
   const ProgramMemory *find(llvm::StringRef program) const;
   /// The maximum over the programs of a training run: steps and evaluations.
   int64_t getTransient() const;
-  /// The memory of a device's host that it uses.
+  /// The bytes in memory of the host that a device accesses.
   int64_t getOnHost() const { return parametersOnHost + optimizerOnHost; }
   int64_t getOnDevice() const { return getPersistent() + getTransient() + getWorkspace(); }
   int64_t getWorkspace() const { return gemmWorkspace + flashAttention; }

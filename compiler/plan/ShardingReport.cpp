@@ -106,9 +106,9 @@ static std::string joined(const std::vector<std::string> &names) {
 
 std::string TensorLayout::print() const {
   std::vector<std::string> texts;
-  for (auto [dim, by] : llvm::zip_equal(dims, axes)) {
+  for (auto [dim, shardingAxes] : llvm::zip_equal(dims, axes)) {
     texts.push_back(dim);
-    for (const std::string &axis : by)
+    for (const std::string &axis : shardingAxes)
       texts.back() += " / " + axis;
   }
   return "[" + joined(texts) + "]" + (flat.empty() ? "" : " over " + joined(flat));

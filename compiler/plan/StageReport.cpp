@@ -14,7 +14,8 @@ static double countFlops(func::FuncOp function, const dist::Degrees &degrees) {
   return flops;
 }
 
-/// The count of a stage to which a kind of fragment belongs; null for work of a step.
+/// The count of a stage to which fragments of this kind belong; null for those that run once per
+/// step.
 static double StageReport::*findCount(dist::FragmentKind kind) {
   switch (kind) {
   case dist::FragmentKind::Forward:
