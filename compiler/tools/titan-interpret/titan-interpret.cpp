@@ -1,4 +1,5 @@
-// Runs any phase's IR on virtual ranks.
+// titan-interpret: interprets the IR after any phase on virtual ranks. The command line of
+// compiler/interpreter.
 
 #include "compiler/interpreter/Driver.h"
 #include "dialects/registration/RegisterAll.h"

@@ -1,4 +1,4 @@
-// Runs passes on textual IR.
+// titan-opt: runs passes and phases of Titan on textual IR, with the options of mlir-opt.
 
 #include "compiler/pipelines/Phases.h"
 #include "dialects/registration/RegisterAll.h"

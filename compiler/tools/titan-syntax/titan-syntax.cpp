@@ -1,5 +1,5 @@
-// titan-syntax: shows what the syntax library makes of a file. For tests and for work on the
-// grammar; users have titanc.
+// titan-syntax: prints the syntax tree of a .titan file, or its formatted text. For tests and for
+// developers of the grammar; users have titanc.
 //
 //   titan-syntax [--ast | --format] [--diagnostics=json] FILE     (- reads standard input)
 #include "compiler/diagnostics/Diagnostics.h"

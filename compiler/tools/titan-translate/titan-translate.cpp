@@ -1,4 +1,4 @@
-// IR to source.
+// titan-translate: prints the IR after the memory phase as C++ or CUDA source.
 
 #include "compiler/emission/EmitCpp.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
