@@ -11,7 +11,7 @@ from titan_prepare.libraries import errors_as, require
 
 
 class Archive:
-    """An .npz file."""
+    """An .npz file. As the other readers: `names` lists its arrays, `chunks` yields the rows of one in order."""
 
     def __init__(self, path: str):
         numpy = require("numpy")
@@ -100,20 +100,20 @@ def to_array(column, what: str):
     return column.to_numpy(zero_copy_only=False).reshape(rows, *shape)
 
 
-KINDS = {".npz": Archive, ".parquet": ParquetColumns, ".arrow": ArrowColumns, ".feather": ArrowColumns}
+READERS = {".npz": Archive, ".parquet": ParquetColumns, ".arrow": ArrowColumns, ".feather": ArrowColumns}
 
 
 def open_input(path: str):
-    kind = KINDS.get(Path(path).suffix.lower())
-    if kind is None:
-        raise UserError(f"'{path}' has none of the extensions {' '.join(KINDS)}")
+    reader = READERS.get(Path(path).suffix.lower())
+    if reader is None:
+        raise UserError(f"'{path}' has none of the extensions {' '.join(READERS)}")
     if not os.path.isfile(path):
         raise UserError(f"'{path}' is not a regular file, or does not exist")
-    return kind(path)
+    return reader(path)
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenArray:
     name: str
     dtype: str
     shape: tuple[int, ...]
@@ -122,15 +122,16 @@ class Written:
         return f"{self.name} {self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
-def write_arrays(paths: list[str], columns: list[str], folder: Path, force: bool) -> list[Written]:
-    """Writes FOLDER/NAME.npy for each column, all of the inputs' if none is named, one input after the other."""
+def write_arrays(paths: list[str], columns: list[str], folder: Path, force: bool) -> list[WrittenArray]:
+    """Writes FOLDER/NAME.npy for each of `columns`, or for each array of the first input if there are none. The rows of
+    all inputs follow one another."""
     inputs = [open_input(path) for path in paths]
     names = columns or inputs[0].names
-    for one in inputs:
+    for reader in inputs:
         for name in names:
-            if name not in one.names:
-                raise UserError(f"'{one.path}' has no '{name}'; it has: {', '.join(one.names) or 'nothing'}")
-    rows = {name: sum(one.rows(name) for one in inputs) for name in names}
+            if name not in reader.names:
+                raise UserError(f"'{reader.path}' has no '{name}'; it has: {', '.join(reader.names) or 'nothing'}")
+    rows = {name: sum(reader.rows(name) for reader in inputs) for name in names}
     if len(set(rows.values())) > 1:
         raise UserError("arrays have different numbers of samples: " +
                         ", ".join(f"'{name}' {count}" for name, count in rows.items()))
@@ -152,19 +153,19 @@ def write_arrays(paths: list[str], columns: list[str], folder: Path, force: bool
     return written
 
 
-def write_array(inputs: list, name: str, rows: int, path: Path) -> Written:
-    """Chunk by chunk."""
+def write_array(inputs: list, name: str, rows: int, path: Path) -> WrittenArray:
+    """Writes one array, with one chunk in memory at a time. `rows` is the sum over the inputs."""
     numpy = require("numpy")
     array, at = None, 0
-    for one in inputs:
-        for chunk in one.chunks(name):
+    for reader in inputs:
+        for chunk in reader.chunks(name):
             if chunk.dtype.kind not in "iufb":
-                raise UserError(f"'{one.path}': '{name}' has elements of type {chunk.dtype}, not numbers")
+                raise UserError(f"'{reader.path}': '{name}' has elements of type {chunk.dtype}, not numbers")
             if array is None:
                 dtype = chunk.dtype.newbyteorder("<")
                 array = numpy.lib.format.open_memmap(path, "w+", dtype, (rows, *chunk.shape[1:]))
             if chunk.shape[1:] != array.shape[1:] or chunk.dtype.newbyteorder("<") != array.dtype:
-                raise UserError(f"'{one.path}': '{name}' has samples {chunk.dtype}{list(chunk.shape[1:])}, and "
+                raise UserError(f"'{reader.path}': '{name}' has samples {chunk.dtype}{list(chunk.shape[1:])}, and "
                                 f"{array.dtype}{list(array.shape[1:])} before")
             array[at:at + len(chunk)] = chunk
             at += len(chunk)
@@ -173,4 +174,4 @@ def write_array(inputs: list, name: str, rows: int, path: Path) -> Written:
     array.flush()
     with open(path, "rb") as file:
         os.fsync(file.fileno())
-    return Written(name, array.dtype.name, array.shape)
+    return WrittenArray(name, array.dtype.name, array.shape)

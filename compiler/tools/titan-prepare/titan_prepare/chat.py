@@ -1,4 +1,4 @@
-"""Chat templates: from messages to a text, and to the spans of the text that the model shall learn to write.
+"""Chat templates: from messages to a text, and to the spans of the text that the model learns to write.
 
 Templates are Jinja's, in a sandbox, with the settings and functions that Hugging Face's `transformers` documents for
 them ("Chat templates"). `strftime_now` is left out: templates that use it if it is defined fall back to a fixed
@@ -32,17 +32,17 @@ class ChatTemplate:
         """The text of a chat, and the spans of its answers."""
         check_messages(messages)
         if self.marks_answers:
-            return split_marks(self.text_of(messages, False))
+            return split_marks(self.text_of(messages, adds_prompt=False))
         return self.compare_prefixes(messages)
 
     def compare_prefixes(self, messages: list[dict]) -> tuple[str, list[Span]]:
         """An answer is the text that its message adds to the earlier messages and the generation prompt."""
-        whole, spans = self.text_of(messages, False), []
+        whole, spans = self.text_of(messages, adds_prompt=False), []
         for number, message in enumerate(messages):
             if message["role"] != "assistant":
                 continue
-            before = self.text_of(messages[:number], True)
-            after = self.text_of(messages[:number + 1], False)
+            before = self.text_of(messages[:number], adds_prompt=True)
+            after = self.text_of(messages[:number + 1], adds_prompt=False)
             if not (after.startswith(before) and whole.startswith(after)):
                 raise BadRecord(f"the template writes the messages before the answer in message {number + 1} "
                                 "differently with and without the answer, so the answer has no exact span; "
@@ -50,9 +50,9 @@ class ChatTemplate:
             spans.append((len(before), len(after)))
         return whole, spans
 
-    def text_of(self, messages: list[dict], prompt: bool) -> str:
+    def text_of(self, messages: list[dict], adds_prompt: bool) -> str:
         try:
-            return self.template.render(messages=messages, add_generation_prompt=prompt, **self.variables)
+            return self.template.render(messages=messages, add_generation_prompt=adds_prompt, **self.variables)
         except self.errors.TemplateError as error:
             raise BadRecord(f"the chat template refuses the messages: {error}") from error
         except RecursionError as error:
@@ -96,7 +96,7 @@ def make_environment():
 
 
 def to_json(value, indent=None, ensure_ascii=False, separators=None, sort_keys=False) -> str:
-    """Jinja's own filter escapes HTML."""
+    """A value as JSON, without the escapes for HTML of Jinja's own filter."""
     return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 
 
@@ -105,7 +105,7 @@ def refuse(message) -> None:
 
 
 def generation_tag():
-    """The tag {% generation %}: writes its body between the marks."""
+    """Jinja's extension for {% generation %}, which writes the body of the tag between BEGIN and END."""
     ext, nodes = require("jinja2.ext"), require("jinja2.nodes")
 
     class Generation(ext.Extension):

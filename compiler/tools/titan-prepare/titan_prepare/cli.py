@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
         return complain(f"{error.filename or request.prefix}: {error.strerror or error}")
     except KeyboardInterrupt:
         return complain("interrupted; the same command continues")
-    tell(outcome, request, time.monotonic() - started)
+    print_outcome(outcome, request, time.monotonic() - started)
     return 0
 
 
@@ -78,18 +78,19 @@ def make_arrays(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
 
 
 def complain(message: str) -> int:
+    """Prints an error; returns the exit status."""
     print(f"error: {message}", file=sys.stderr)
     return 1
 
 
-def tell(outcome: Outcome, request: Request, seconds: float) -> None:
+def print_outcome(outcome: Outcome, request: Request, seconds: float) -> None:
     sidecar = outcome.sidecar
     how = f"in {spell_seconds(seconds)}" if outcome.made else "up to date"
     print(f"{request.prefix}: {sidecar.summary()}, {how}")
     if left_out := sidecar.left_out():
         print(f"left out: {left_out}")
-    for place in sidecar.values["bad_records"]:
-        print(f"bad: {place}")
+    for location in sidecar.values["bad_records"]:
+        print(f"bad: {location}")
     for note in outcome.notes:
         print(f"note: {note}", file=sys.stderr)
 

@@ -13,22 +13,22 @@ class Document:
     spans: list[Span] | None = None  # None: every token counts, and no weights are written
 
 
-def take(fields: dict, name: str):
+def get_field(fields: dict, name: str):
     if name not in fields:
         raise BadRecord(f"there is no field `{name}`; the fields are {', '.join(map(str, fields)) or 'none'}")
     return fields[name]
 
 
 class Decoder:
-    """Takes texts out of records, and decides what happens to broken Unicode: broken UTF-8 in a text file, and half of
-    a surrogate pair in JSON."""
+    """Reads texts from the fields of records. Refuses or replaces broken Unicode: invalid UTF-8 in a text file, and half
+    of a surrogate pair in JSON."""
 
     def __init__(self, replaces: bool, keeps_bytes: bool):
         self.errors = "replace" if replaces else "strict"
         self.keeps_bytes = keeps_bytes  # for raw bytes as tokens
 
     def text(self, fields: dict, name: str) -> str | bytes:
-        value = take(fields, name)
+        value = get_field(fields, name)
         if not isinstance(value, (str, bytes)):
             raise BadRecord(f"the field `{name}` must be a string, and is {json_type(value)}")
         if isinstance(value, bytes) and self.keeps_bytes:
@@ -96,7 +96,7 @@ class Chats:
     decoder: Decoder
 
     def document(self, fields: dict) -> Document:
-        return self.render(take(fields, self.field))
+        return self.render(get_field(fields, self.field))
 
     def render(self, messages) -> Document:
         text, spans = self.template.render(self.decoder.decode_all(messages))

@@ -21,7 +21,7 @@ class Overlong(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    vocabulary: int  # of the model; tokens are less
+    vocabulary: int  # of the model; every token is smaller
     length: int | None  # the most tokens of a document
     overlong: str  # what happens to longer ones: refuse, truncate or skip
 
@@ -42,12 +42,14 @@ class Encoder:
             return self.tokenizer.encode([document.text for document in documents])
 
     def finish_text(self, tokens: np.ndarray) -> Encoded:
+        """Adds BOS and EOS to the tokens of a document without spans."""
         if not len(tokens):
             raise Empty
         return self.shorten(Encoded(surround(tokens, self.ends.bos, self.ends.eos), None))
 
     def with_spans(self, document: Document) -> Encoded:
-        """BOS counts never. EOS counts, because the model must learn where an answer ends."""
+        """The tokens of a document, and their weights. BOS never counts. EOS counts, because the model must learn where
+        an answer ends."""
         with errors_as(BadRecord, "the tokenizer fails"):
             located = self.tokenizer.locate(document.text)
         weights = located.weights(document.text, document.spans)

@@ -1,4 +1,4 @@
-"""Which files and which commit of a data set are prepared, and their digests."""
+"""Finds the files, or the commit of a data set, that a preparation reads, and computes the digests of the files."""
 
 import os
 import re
@@ -31,14 +31,15 @@ def find_commit(stream: Stream, known: list[dict]) -> Stream:
     """The set with a commit: the given one, the one that this prefix was begun with, or the newest."""
     if COMMIT.fullmatch(stream.revision or ""):
         return stream
-    begun = [one for one in known if {**one, "revision": None} == asdict(stream) and isinstance(one["revision"], str)]
+    begun = [earlier for earlier in known
+             if {**earlier, "revision": None} == asdict(stream) and isinstance(earlier["revision"], str)]
     return Stream(**begun[-1]) if begun else resolve_revision(stream)
 
 
 def identify(request: Request, sources: list[Source], stream: Stream | None, memory: Memory) -> Identity:
-    """Reads the files whose size or time differs from the recorded one."""
-    digests = {(one.get("path"), one.get("bytes"), one.get("modified")): one.get("sha256")
-               for one in memory.inputs}
+    """Reads only the files whose size or time differs from the recorded one."""
+    digests = {(known.get("path"), known.get("bytes"), known.get("modified")): known.get("sha256")
+               for known in memory.inputs}
     progress = Progress("reading inputs", sum(source.bytes for source in sources))
 
     def describe(source: Source) -> dict:

@@ -29,7 +29,7 @@ TYPES = (TokenType("u8", 1, np.dtype("<u1"), 2**8 - 1),
 
 
 def smallest_type(vocabulary: int) -> TokenType:
-    """The first that stores the tokens 0 to vocabulary - 1."""
+    """The smallest type that stores the tokens 0 to vocabulary - 1."""
     return next(kind for kind in TYPES if vocabulary - 1 <= kind.most)
 
 

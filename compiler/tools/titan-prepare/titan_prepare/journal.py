@@ -45,7 +45,7 @@ class Journal:
 
     @staticmethod
     def sizes(lines: list[dict]) -> dict[str, int]:
-        """Of the streams, after the last complete unit."""
+        """The sizes of the streams after the last complete unit."""
         return lines[-1]["sizes"] if len(lines) > 1 else dict.fromkeys(STREAMS, 0)
 
     def read(self) -> list[dict]:

@@ -10,13 +10,13 @@ from pathlib import Path
 from titan_prepare.errors import UserError
 from titan_prepare.files import sync, sync_folder
 
-# From the names in PREFIX.partial to the endings, in the order in which they appear. Programs need .idx, and a later
-# preparation needs .json, so both come last.
+# The endings of the finished files, by their names in PREFIX.partial, in the order in which they are renamed. Programs
+# need .idx, and a later preparation needs .json, so both are last.
 ENDINGS = {"tokens": ".bin", "weights": ".weights.bin", "index": ".idx", "sidecar": ".json"}
 COMPLETE = "complete"  # exists from the moment when only renaming is left; lists the files
 
 
-def beside(prefix: Path, ending: str) -> Path:
+def with_ending(prefix: Path, ending: str) -> Path:
     return prefix.with_name(prefix.name + ending)
 
 
@@ -57,8 +57,8 @@ class Lock:
 
 
 def remove_locked(folder: Path) -> None:
-    """Removes a folder whose lock the caller has. Under its name it vanishes at once, so that a preparation that waits
-    cannot lock a folder half removed."""
+    """Removes a folder whose lock the caller has. The folder is renamed first, so that a preparation that waits cannot
+    lock a folder of which some files are removed."""
     removed = folder.with_name(f"{folder.name}.{os.getpid()}")
     try:
         os.rename(folder, removed)
@@ -89,10 +89,10 @@ def publish(folder: Path, prefix: Path) -> None:
     if (folder / "tokens").exists():
         for ending in reversed(ENDINGS.values()):
             if ending != ".bin":
-                beside(prefix, ending).unlink(missing_ok=True)
+                with_ending(prefix, ending).unlink(missing_ok=True)
     for name in names:
         if (folder / name).exists():
-            os.replace(folder / name, beside(prefix, ENDINGS[name]))
+            os.replace(folder / name, with_ending(prefix, ENDINGS[name]))
     sync_folder(prefix.absolute().parent)
     remove_locked(folder)
 
@@ -100,6 +100,6 @@ def publish(folder: Path, prefix: Path) -> None:
 def require_regular(prefix: Path) -> None:
     """Outputs replace regular files and nothing else."""
     for ending in ENDINGS.values():
-        path = beside(prefix, ending)
+        path = with_ending(prefix, ending)
         if path.exists() and not path.is_file():
             raise UserError(f"'{path}' is not a regular file, and is not replaced")

@@ -13,27 +13,29 @@ from titan_prepare.errors import UserError
 AHEAD = 2  # tasks per worker that may be begun before the first unfinished one is done
 
 
-def ordered(make_worker: Callable, job, tasks: list, count: int, progress: Callable) -> Iterator[tuple]:
+def run_in_order(make_worker: Callable, job, tasks: list, count: int, progress: Callable) -> Iterator[tuple]:
     """Pairs of a task and its result. A worker is `make_worker(job)`, called with a task and a function `progress`,
     whose calls are repeated here. The first error, in the order of the tasks, ends the iteration."""
-    crew = Crew(make_worker, job, min(count, len(tasks)))
+    pool = WorkerPool(make_worker, job, min(count, len(tasks)))
     try:
-        yield from crew.run(tasks, progress)
+        yield from pool.run(tasks, progress)
     finally:
-        crew.stop()
+        pool.stop()
 
 
-class Crew:
+class WorkerPool:
+    """Worker processes. `idle` lists the connections to those without a task, `busy` maps the others to their tasks."""
+
     def __init__(self, make_worker: Callable, job, count: int):
         context = multiprocessing.get_context("spawn")  # libraries have threads, which a fork would not copy
         self.processes, self.idle, self.busy = [], [], {}
         for _ in range(count):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=serve, args=(theirs, make_worker, job), daemon=True)
+            connection, worker_end = context.Pipe()
+            process = context.Process(target=serve, args=(worker_end, make_worker, job), daemon=True)
             process.start()
-            theirs.close()
+            worker_end.close()
             self.processes.append(process)
-            self.idle.append(ours)
+            self.idle.append(connection)
 
     def run(self, tasks: list, progress: Callable) -> Iterator[tuple]:
         given, taken, done, failed = 0, 0, {}, {}

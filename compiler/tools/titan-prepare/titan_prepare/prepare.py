@@ -1,4 +1,5 @@
-"""The whole preparation: whether it exists already, and the steps to it."""
+"""The steps of a preparation: find the inputs, prepare the units that its journal lacks, and publish the files. If the
+files of the same preparation exist, nothing is done."""
 
 import tempfile
 from dataclasses import asdict, dataclass, replace
@@ -12,8 +13,8 @@ from titan_prepare.inputs.sources import Source, open_source
 from titan_prepare.inputs.streams import Stream
 from titan_prepare.inputs.units import Unit, plan_units
 from titan_prepare.journal import NAME, Journal
-from titan_prepare.output import COMPLETE, Lock, beside, publish, remove_locked, require_regular, write_complete
-from titan_prepare.parallel import ordered
+from titan_prepare.output import COMPLETE, Lock, publish, remove_locked, require_regular, with_ending, write_complete
+from titan_prepare.parallel import run_in_order
 from titan_prepare.progress import Progress
 from titan_prepare.request import Job, Request, make_job
 from titan_prepare.sidecar import Identity, Memory, Sidecar, remember
@@ -30,7 +31,7 @@ class Outcome:
 
 def prepare(request: Request) -> Outcome:
     require_regular(request.prefix)
-    folder = beside(request.prefix, ".partial")
+    folder = with_ending(request.prefix, ".partial")
     memory = Memory.read(request.prefix, folder)
     sources, stream = find_inputs(request, memory)
     if not folder.exists():
@@ -60,7 +61,7 @@ def prepare_locked(request: Request, sources: list[Source], stream: Stream | Non
     if known and known.is_current(identity):
         return Outcome(known, made=False)
     if not request.force:
-        refuse_others(request.prefix, known, identity)
+        refuse_other_outputs(request.prefix, known, identity)
     tokenizer = request.tokenizer.open()
     job = make_job(request, tokenizer, (stream,) if stream else tuple(sources))
     total = run(request, job, identity, folder)
@@ -72,11 +73,11 @@ def prepare_locked(request: Request, sources: list[Source], stream: Stream | Non
     return Outcome(sidecar, made=True, notes=notes)
 
 
-def refuse_others(prefix: Path, known: Sidecar | None, identity: Identity) -> None:
+def refuse_other_outputs(prefix: Path, known: Sidecar | None, identity: Identity) -> None:
     if known:
         if differing := known.differences(identity):
             raise UserError(f"'{prefix}.bin' was prepared differently ({', '.join(differing)}); --force replaces it")
-    elif any(beside(prefix, ending).exists() for ending in (".bin", ".idx", ".json")):
+    elif any(with_ending(prefix, ending).exists() for ending in (".bin", ".idx", ".json")):
         raise UserError(f"'{prefix}.bin' exists, and no '{prefix}.json' says how it was prepared; --force replaces it")
 
 
@@ -117,7 +118,7 @@ def append_units(request: Request, job: Job, units: list[Unit], scratch: Path, j
 
 
 def run_tasks(request: Request, job: Job, tasks: list[Task], progress: Progress):
-    return ordered(Worker, job, tasks, request.workers, progress.count)
+    return run_in_order(Worker, job, tasks, request.workers, progress.count)
 
 
 def check_unchanged(sources: list[Source]) -> None:

@@ -15,7 +15,7 @@ from titan_prepare.tokenizers.opening import TokenizerFile
 
 @dataclass(frozen=True)
 class Content:
-    """Which fields of a record make a document, and how."""
+    """The fields of a record that make a document: a text, a pair of prompt and answer, or messages."""
     text: str | None = None
     prompt: str | None = None
     answer: str | None = None

@@ -2,9 +2,10 @@
 
 One JSON object a line on standard input, one answer a line on standard output. The first line is the service's:
 {"vocabulary": N, "ends": [...]}, or {"error": "..."}. Requests: {"encode": TEXT} and {"chat": TEXT} give {"tokens":
-[...]}; {"begin": [TOKENS]} starts a text, {"token": N} continues it and gives {"text": ...}, what can be shown now, and
-{"finish": true} the rest of it. Several texts at a time have numbers: these three requests take {"text": N} too, by
-default 0. A text that cannot be encoded gives {"error": "..."}. The end of the input ends the service.
+[...]}; {"begin": [TOKENS]} starts a text; {"token": N} continues the text and gives {"text": ...}, the characters that
+are complete; {"finish": true} gives the rest. Several texts at a time have numbers: these three requests take
+{"text": N} too, by default 0. A text that cannot be encoded gives {"error": "..."}. The end of the input ends the
+service.
 """
 
 import json
@@ -16,7 +17,7 @@ from titan_prepare.files import read_json
 from titan_prepare.tokenizers.interface import Tokenizer
 from titan_prepare.tokenizers.opening import tokenizer_file
 
-UNFINISHED = "\N{REPLACEMENT CHARACTER}"  # what tokens give whose bytes are the beginning of a character
+UNFINISHED = "\N{REPLACEMENT CHARACTER}"  # decoded from bytes that are the beginning of a character
 
 
 class RunningText:
@@ -33,6 +34,7 @@ class RunningText:
         return self.take(whole=False)
 
     def take(self, whole: bool) -> str:
+        """The text that has not been shown; `whole`: with incomplete characters."""
         before = self.tokenizer.decode(self.tokens[self.context:self.shown])
         text = self.tokenizer.decode(self.tokens[self.context:])
         if len(text) <= len(before) or (text.endswith(UNFINISHED) and not whole):
@@ -91,7 +93,7 @@ class Service:
             if source is None:
                 raise UserError("the tokenizer has no chat template (tokenizer_config.json, chat_template.jinja)")
             self.template = ChatTemplate(source, self.configuration.special_tokens())
-        return self.template.text_of([{"role": "user", "content": text}], True)
+        return self.template.text_of([{"role": "user", "content": text}], adds_prompt=True)
 
 
 def serve(argument: str) -> int:

@@ -1,4 +1,4 @@
-"""PREFIX.json: a record of a preparation, so that a second one with the same inputs does nothing."""
+"""PREFIX.json: a record of a preparation, so that a second preparation with the same inputs does nothing."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -6,13 +6,13 @@ from pathlib import Path
 
 from titan_prepare.errors import UserError
 from titan_prepare.files import digest_of_json, read_json
-from titan_prepare.output import ENDINGS, beside
+from titan_prepare.output import ENDINGS, with_ending
 from titan_prepare.tokenizers.interface import Tokenizer
 from titan_prepare.request import Job
 from titan_prepare.work import Report
 
 VERSION = 1
-MEMORY = "inputs.json"  # in PREFIX.partial: what an interrupted preparation has found out about its inputs
+MEMORY = "inputs.json"  # in PREFIX.partial: digests and commits of the inputs of an interrupted preparation
 
 # The members of the file that later preparations read.
 COUNTS = ("documents", "tokens", "empty", "overlong", "bad")
@@ -22,14 +22,14 @@ SCHEMA = {"identity": dict, "inputs": list, "bad_records": list, "counts": dict.
 
 @dataclass(frozen=True)
 class Identity:
-    """All that determines the output. Paths and times do not."""
+    """All that determines the output, without paths and times."""
     tokenizer: dict[str, str]  # digests by the names of its files
     inputs: list[dict]
     stream: dict | None
     options: dict
 
     def parts(self) -> dict:
-        contents = [(one["format"], one["bytes"], one["sha256"]) for one in self.inputs]
+        contents = [(entry["format"], entry["bytes"], entry["sha256"]) for entry in self.inputs]
         return {name: digest_of_json(value) for name, value in
                 (("tokenizer", self.tokenizer), ("inputs", [contents, self.stream]), ("options", self.options))}
 
@@ -45,8 +45,8 @@ class Sidecar:
 
     @staticmethod
     def read(prefix: Path) -> "Sidecar | None":
-        """None where there is none, or the file is something else."""
-        path = beside(prefix, ".json")
+        """None if there is no file, or the file is not a sidecar of this version."""
+        path = with_ending(prefix, ".json")
         if not path.exists():
             return None
         try:
@@ -96,7 +96,7 @@ class Sidecar:
     def has_outputs(self) -> bool:
         sizes = self.values["outputs"].get("bytes")
         return isinstance(sizes, dict) and all(
-            beside(self.prefix, ending).is_file() and beside(self.prefix, ending).stat().st_size == size
+            with_ending(self.prefix, ending).is_file() and with_ending(self.prefix, ending).stat().st_size == size
             for ending, size in sizes.items())
 
 
@@ -117,10 +117,10 @@ class Memory:
             found.append(json.loads((folder / MEMORY).read_text()))
         except (OSError, ValueError):
             pass
-        found = [one for one in found if isinstance(one, dict)]
-        lists = [one["inputs"] for one in found if isinstance(one.get("inputs"), list)]
+        found = [entry for entry in found if isinstance(entry, dict)]
+        lists = [entry["inputs"] for entry in found if isinstance(entry.get("inputs"), list)]
         return Memory([entry for entries in lists for entry in entries if isinstance(entry, dict)],
-                      [one["dataset"] for one in found if isinstance(one.get("dataset"), dict)])
+                      [entry["dataset"] for entry in found if isinstance(entry.get("dataset"), dict)])
 
 
 def fits(value, schema) -> bool:

@@ -15,12 +15,12 @@ from titan_prepare.request import Job
 
 STREAMS = ("tokens", "lengths", "weights")  # the files of a folder
 DOCUMENTS_AT_ONCE, CHARACTERS_AT_ONCE = 256, 1 << 20
-PLACES = 20  # of bad records that are listed
+PLACES = 20  # the number of bad records whose locations are listed
 
 
 @dataclass
 class Report:
-    """Counts of a unit or of all."""
+    """Counts of one unit, or of all units."""
     documents: int = 0
     tokens: int = 0
     weighted: int = 0  # tokens that count in the loss, if there are weights
@@ -61,7 +61,7 @@ class Worker:
             for batch in self.batches(task, report):
                 done = self.encode(batch, report)
                 self.write(done, tokens, lengths, weights, report)
-                progress(len(done), sum(len(one.tokens) for one in done))
+                progress(len(done), sum(len(encoded.tokens) for encoded in done))
         return report
 
     def batches(self, task: Task, report: Report):
@@ -80,11 +80,11 @@ class Worker:
             yield batch
 
     def documents(self, unit: Unit, report: Report):
-        for part in unit.slices:
-            reader = self.reader(part.source)
-            for at, row in reader.rows(part.begin, part.end):
-                def locate(reader=reader, at=at) -> str:
-                    return reader.locate(at)
+        for rows in unit.slices:
+            reader = self.reader(rows.source)
+            for position, row in reader.rows(rows.begin, rows.end):
+                def locate(reader=reader, position=position) -> str:
+                    return reader.locate(position)
                 try:
                     document = self.content.document(reader.parse(row))
                 except BadRecord as error:
@@ -133,12 +133,12 @@ class Worker:
         return self.encoder.finish_text(self.encoder.texts([document])[0])
 
     def write(self, done: list[Encoded], tokens, lengths, weights, report: Report) -> None:
-        for one in done:
-            tokens.write(one.tokens.astype(self.type).tobytes())
-            if one.weights is not None:
-                weights.write(one.weights.tobytes())
-                report.weighted += int(one.weights.sum())
-        sizes = [len(one.tokens) for one in done]
+        for encoded in done:
+            tokens.write(encoded.tokens.astype(self.type).tobytes())
+            if encoded.weights is not None:
+                weights.write(encoded.weights.tobytes())
+                report.weighted += int(encoded.weights.sum())
+        sizes = [len(encoded.tokens) for encoded in done]
         lengths.write(np.array(sizes, LENGTH).tobytes())
         report.documents += len(done)
         report.tokens += sum(sizes)

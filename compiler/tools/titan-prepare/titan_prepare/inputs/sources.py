@@ -1,4 +1,4 @@
-"""Which files the arguments name, in which order, and in which format each is."""
+"""The input files that the arguments name: their paths in order, and their formats."""
 
 import glob
 import os
@@ -83,7 +83,7 @@ def open_source(path: str, given_format: str) -> Source:
 
 
 def output_files(prefix: str) -> set[str]:
-    """The real names of everything that a preparation of this prefix writes beside each other."""
+    """The real paths of the finished files of a preparation with this prefix."""
     return {os.path.realpath(prefix + ending) for ending in (".bin", ".idx", ".json", ".weights.bin")}
 
 

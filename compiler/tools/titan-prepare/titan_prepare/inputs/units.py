@@ -24,7 +24,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Everything that is read, and how."""
+    """All inputs, and what their readers need to know."""
     sources: tuple[Source | Stream, ...]
     fields: tuple[str, ...]
     text_lines: bool  # each line of a text is a document, instead of each file
@@ -43,11 +43,11 @@ def plan_units(inputs: Inputs, chunk: int) -> list[Unit]:
     """In the order of the inputs; a unit ends when its slices have `chunk` bytes. A shard of a stream is one unit."""
     units, slices, size = [], [], 0
     for number, source in enumerate(inputs.sources):
-        enough = 1 if isinstance(source, Stream) else chunk
+        least = 1 if isinstance(source, Stream) else chunk
         for begin, end, length in inputs.reader(source).slices(chunk):
             slices.append(Slice(number, begin, end))
             size += length
-            if size >= enough:
+            if size >= least:
                 units.append(Unit(len(units), tuple(slices), size))
                 slices, size = [], 0
     if slices:

@@ -31,9 +31,9 @@ class Configuration:
         return value if isinstance(value, bool) else None
 
     def chat_template(self) -> str | None:
-        beside = self.folder / "chat_template.jinja"
-        if beside.is_file():
-            return beside.read_text(encoding="utf-8")
+        file = self.folder / "chat_template.jinja"
+        if file.is_file():
+            return file.read_text(encoding="utf-8")
         template = self.values.get("chat_template")
         if isinstance(template, list):  # several by name
             named = {entry.get("name"): entry.get("template") for entry in template if isinstance(entry, dict)}
@@ -42,7 +42,7 @@ class Configuration:
 
 
 def text_of(token) -> str | None:
-    """A token is a text, or an object with the text as its `content`."""
+    """The text of a token, which is the text itself, or an object with the text as its `content`."""
     if isinstance(token, dict):
         token = token.get("content")
     return token if isinstance(token, str) else None
@@ -54,7 +54,7 @@ def read_configuration(folder: Path) -> Configuration:
 
 
 def find_tokenizer(argument: str) -> Path:
-    """The file of a tokenizer, given it or its directory."""
+    """The file of a tokenizer, given its path or its directory."""
     path = Path(argument)
     if path.is_dir():
         for name in ("tokenizer.json", "tokenizer.model"):

@@ -1,4 +1,4 @@
-"""Which tokenizer a file holds."""
+"""Opens the tokenizer of a file, by the format of the file."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,7 @@ class TokenizerFile:
         return Configuration({}, Path()) if self.path is None else read_configuration(self.path.parent)
 
     def digests(self) -> dict[str, str]:
-        """Of all files that the tokens depend on."""
+        """The digests of all files that determine the tokens, by file name."""
         if self.path is None:
             return {}
         files = [self.path] + [path for name in ("tokenizer_config.json", "chat_template.jinja")

@@ -1,4 +1,4 @@
-"""Files of byte pairs with ranks, by `tiktoken`: the tokenizer.model of Llama 3.
+"""Tokenizers that `tiktoken` runs: files of byte pairs with ranks, such as the tokenizer.model of Llama 3.
 
 The file has neither the pattern that divides a text into words nor the special tokens. Titan uses the pattern and the
 tokens of Llama 3, version 3.1 (github.com/meta-llama/llama-models, models/llama3/tokenizer.py), unless
@@ -94,7 +94,7 @@ def read_ranks(path: Path) -> dict[bytes, int]:
 
 
 def special_tokens(first: int, configuration: Configuration) -> dict[str, int]:
-    """Those that tokenizer_config.json lists, and else Llama 3's, which follow the ranks."""
+    """The special tokens of tokenizer_config.json; if it lists none, those of Llama 3, which follow the ranks."""
     if listed := {text: number for text, number in configuration.added_tokens().items() if number >= first}:
         return listed
     reserved = iter(range(SPECIAL_TOKENS))

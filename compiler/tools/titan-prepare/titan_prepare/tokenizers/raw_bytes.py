@@ -7,7 +7,7 @@ from titan_prepare.tokenizers.interface import Ends, Located
 
 class RawBytes:
     kind = "bytes"
-    reads_special = True  # there are none
+    reads_special = True  # bytes have no special tokens
     vocabulary = 256
 
     def token_id(self, token: str) -> int | None:

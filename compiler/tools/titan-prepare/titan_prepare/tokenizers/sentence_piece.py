@@ -1,4 +1,4 @@
-"""SentencePiece's `.model`, by `sentencepiece`."""
+"""Models of SentencePiece, which the library `sentencepiece` runs."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ class SentencePiece:
         return number if self.processor.id_to_piece(number) == token else None
 
     def default_ends(self) -> Ends:
-        """BOS unless add_bos_token says otherwise, and EOS always, where the model has them."""
+        """The BOS of the model, unless add_bos_token is false, and its EOS; None for tokens that the model lacks."""
         bos, eos = self.processor.bos_id(), self.processor.eos_id()
         without = self.configuration.adds("bos") is False
         return Ends(None if bos < 0 or without else bos, None if eos < 0 else eos)

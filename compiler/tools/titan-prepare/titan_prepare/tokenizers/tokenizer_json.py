@@ -37,23 +37,25 @@ class TokenizerJson:
         return Ends(self.default_bos(), self.default_eos())
 
     def default_bos(self) -> int | None:
-        """As add_bos_token says, or as the tokenizer itself begins a text."""
+        """The choice of add_bos_token; without it, the token with which the tokenizer itself begins a text."""
         if (adds := self.configuration.adds("bos")) is not None:
             return self.named("bos_token") if adds else None
         return self.before[0] if self.before else None
 
     def default_eos(self) -> int | None:
-        """The eos_token always, because documents must end; without one, as the tokenizer itself ends a text."""
+        """The eos_token, because documents must end; without one, the token with which the tokenizer itself ends a
+        text."""
         named = self.named("eos_token")
         return self.after[-1] if named is None and self.after else named
 
     def named(self, which: str) -> int | None:
+        """The number of the token that tokenizer_config.json calls `which`, such as bos_token."""
         token = self.configuration.special_tokens().get(which)
         return None if token is None else self.token_id(token)
 
     def encode(self, texts: list[str]) -> list[np.ndarray]:
         found = self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        return [np.array(one.ids, np.int64) for one in found]
+        return [np.array(encoded.ids, np.int64) for encoded in found]
 
     def decode(self, tokens: list[int]) -> str:
         return self.tokenizer.decode(tokens, skip_special_tokens=True)
