@@ -1,3 +1,4 @@
+// Reads and checks safetensors files.
 #include "base/Error.h"
 #include "base/files/Safetensors.h"
 

@@ -1,3 +1,4 @@
+// Writes safetensors files.
 #include "base/files/DurableFile.h"
 #include "base/files/Safetensors.h"
 

@@ -1,3 +1,4 @@
+// Adds REDUCE_GRAD after the last gradient of each stage.
 #include "base/schedule/Passes.h"
 
 #include <map>

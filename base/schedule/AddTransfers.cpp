@@ -1,3 +1,4 @@
+// Adds the sends and receives of a pipeline schedule, in the order of a replay in time.
 #include "base/schedule/Dataflow.h"
 #include "base/schedule/Passes.h"
 #include "base/schedule/Replay.h"

@@ -1,3 +1,4 @@
+// Adds UNSHARD and RESHARD around the computation of the stages of a pipeline schedule.
 #include "base/schedule/Passes.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Moves the actions of a pipeline schedule to the columns of their time steps.
 #include "base/schedule/Passes.h"
 #include "base/schedule/Replay.h"
 

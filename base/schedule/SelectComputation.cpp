@@ -1,3 +1,4 @@
+// Selects the compute actions of a pipeline schedule.
 #include "base/schedule/Passes.h"
 
 namespace titan::schedule {

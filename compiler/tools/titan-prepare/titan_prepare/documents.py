@@ -20,8 +20,8 @@ def get_field(fields: dict, name: str):
 
 
 class Decoder:
-    """Reads texts from the fields of records. Refuses or replaces broken Unicode: invalid UTF-8 in a text file, and half
-    of a surrogate pair in JSON."""
+    """Reads texts from the fields of records. Refuses or replaces broken Unicode: invalid UTF-8 in a text file, and
+    half of a surrogate pair in JSON."""
 
     def __init__(self, replaces: bool, keeps_bytes: bool):
         self.errors = "replace" if replaces else "strict"
