@@ -1,4 +1,4 @@
-// Offsets of persistent allocations: those whose contents stay between steps.
+// Offsets of persistent allocations: those that keep their contents between steps.
 //
 // Persistent allocations are consecutive. Allocations that are stored block by block share a
 // bucket: it contains the first slots of all of them, then the second slots, and so on. The slots

@@ -1,6 +1,7 @@
 // Durable files and folders: they survive power failures and system crashes, as far as the disk
-// keeps synced data. Content goes to a temporary in the same folder, which is synced and renamed;
-// then the folder is synced. At every moment, the target has either its old or its new content.
+// keeps synced data. Content is written to a temporary file in the same folder, which is synced and
+// renamed; then the folder is synced. At every moment, the target has either its old or its new
+// content.
 //
 // No function follows links, which others may have created: a temporary is always created (O_EXCL,
 // O_NOFOLLOW), and a target that is a device, pipe, socket or folder is refused. Only /dev/null is

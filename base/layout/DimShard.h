@@ -56,7 +56,7 @@ struct DimShard {
       return at < 0 ? -1 : at;
     return at - gap < split || at - gap >= length ? -1 : at - gap;
   }
-  /// The least local index whose global one is at least `global`; `length` if there is none.
+  /// The least local index whose global index is at least `global`; `length` if there is none.
   TITAN_LAYOUT int64_t lowerBound(int64_t global) const {
     const int64_t at = global - start;
     const int64_t local = at < split ? at : at - gap < split ? split : at - gap;

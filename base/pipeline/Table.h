@@ -1,5 +1,5 @@
-// Programs that are cut into fragments, as tables: the compiler writes them, and compiler and
-// runtime plan from them what each rank does and which memory it needs.
+// Tables of the programs that are cut into fragments. The compiler writes the tables into the
+// emitted program. Compiler and runtime plan the work and the memory of each rank from them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace titan::pipeline {
 
 /// The work of a fragment of a program with stages: `Begin` runs once before the microbatches,
 /// `Forward` and `Backward` once per microbatch, `Update` once after them, by ascending level. If a
-/// stage computes its weight gradients apart, `Wgrad` runs once per microbatch, after `Backward`.
+/// stage computes weight gradients separately, `Wgrad` runs once per microbatch, after `Backward`.
 /// Programs without microbatches consist of `Begin` and `Evaluate`, by ascending level.
 enum class FragmentKind : uint8_t { Begin, Forward, Backward, Wgrad, Update, Evaluate };
 
@@ -52,7 +52,7 @@ struct Pipeline {
   std::vector<int> stashes = {}, inputs = {};
 };
 
-/// The pipelines of a program, and what they share.
+/// The pipelines of a program, with the allocations and functions of the program.
 struct Table {
   std::vector<Pipeline> pipelines;
   std::vector<bool> isStored;         ///< per persistent allocation, whether files contain it

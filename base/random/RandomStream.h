@@ -6,7 +6,7 @@
 //   counter = { index bits 0-31, index bits 32-47 | attempt << 16, seed low, seed high }
 //
 // with one block (128 bits, two doubles) per element. Everything is computed in double and then
-// rounded to the element type, so f32 and f64 runs start alike.
+// rounded to the element type, so f32 and f64 runs have equal initial values up to rounding.
 //
 // Logarithm and cosine consist of operations that IEEE 754 rounds uniquely. Their bits depend
 // neither on the C library nor, if files are compiled with -ffp-contract=off, on the processor.

@@ -49,7 +49,7 @@ struct Action {
   int cell = 0;
 };
 
-/// Whether both do the same, in whatever cell.
+/// Whether both have the same kind, stage and microbatch, in any cells.
 inline bool isSame(const Action &a, const Action &b) {
   return a.kind == b.kind && a.stage == b.stage && a.microbatch == b.microbatch;
 }

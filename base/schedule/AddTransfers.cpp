@@ -42,7 +42,8 @@ std::vector<Transfer> findTransfers(const Schedule &schedule, const Replay &time
   return transfers;
 }
 
-/// Merges a row with the transfers of its rank; a transfer precedes what starts at its time.
+/// Merges a row with the transfers of its rank; a transfer precedes the actions that start at its
+/// time.
 Row mergeTransfers(const Row &row, const std::vector<Span> &spans,
                    const std::vector<Transfer> &transfers, int rank) {
   Row merged;

@@ -62,7 +62,7 @@ static Row readRow(std::string_view line, int rank, std::vector<ScheduleFault> &
 }
 
 /// Leaves out actions whose stage or microbatch is so large that the table must be incomplete: each
-/// stage has an action for each microbatch. Bounds the memory of all that follows.
+/// stage has an action for each microbatch. This bounds the memory of later steps.
 static void removeImpossible(Schedule &schedule, std::vector<ScheduleFault> &faults) {
   size_t count = 0;
   for (const Row &row : schedule.ranks)

@@ -7,7 +7,7 @@
 // differ by one microbatch, larger rounds first, so that every number of microbatches is legal. The
 // bubble stays (ranks - 1) / stagesPerRank microbatches.
 //
-// With wgrad apart (arXiv 2401.10241, section 2.2), rank r delays its wgrads by r microbatches:
+// With separate wgrads (arXiv 2401.10241, section 2.2), rank r delays its wgrads by r microbatches:
 // later ranks have fewer warm-up passes, so that every rank stashes as much as the first one. The
 // wgrads of the last microbatches fill the time in which 1F1B waits for gradients.
 #include "base/schedule/Generators.h"

@@ -47,7 +47,7 @@ enum class Placement {
 /// The rank of each stage.
 std::vector<int> assignStages(int ranks, int stagesPerRank, Placement placement);
 
-/// Appends an action in a cell of its own.
+/// Appends an action in a new cell.
 void append(Row &row, Action action);
 /// The index after the last action of the cell of action `first`.
 size_t findEndOfCell(const Row &row, size_t first);

@@ -9,12 +9,12 @@ namespace titan::schedule {
 /// Whether a source is a table.
 bool isTable(std::string_view source);
 
-/// The schedule of a source. A table has its own sizes; it is not verified. Throws ScheduleError
-/// for an unknown name, for `sizes` that the algorithm does not take, and for a table with cells
-/// that are no action.
+/// The schedule of a source. A table determines its sizes, and is not verified. Throws
+/// ScheduleError for an unknown name, for `sizes` for which the algorithm is not defined, and for a
+/// table with a cell that is not an action.
 Schedule makeSchedule(std::string_view source, const Sizes &sizes);
 
-/// Whether a source has W actions, which compute weight gradients apart. False for an unknown name.
+/// Whether the schedule of a source has separate weight gradients (W). False for an unknown name.
 bool hasWgrad(std::string_view source);
 
 } // namespace titan::schedule

@@ -1,4 +1,4 @@
-// Proves that a schedule can run, whatever its source: hand-written, generated, or the result of
+// Proves that a schedule can run. The schedule may be written by hand, generated, or the result of
 // passes.
 //
 // - Each stage runs on one rank and computes each microbatch once: F, and either B or I and W.

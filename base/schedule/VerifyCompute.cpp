@@ -1,4 +1,4 @@
-// Verification of what each stage computes.
+// Verification that each stage computes each microbatch once.
 #include "base/schedule/VerifyChecks.h"
 
 #include <set>

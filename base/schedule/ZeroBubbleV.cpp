@@ -1,6 +1,6 @@
-// ZB-V (Qi et al., arXiv 2401.10241, section 6): wgrad apart, and two stages a rank in the form of
-// a V, so that the last stage is on the first rank and its backward passes start early. The order
-// is the paper's for equal times of F, I and W; it is fixed, whatever the times are.
+// ZB-V (Qi et al., arXiv 2401.10241, section 6): separate wgrads, and two stages a rank in the form
+// of a V, so that the last stage is on the first rank and its backward passes start early. The
+// order is the paper's for equal times of F, I and W, and does not depend on the times.
 #include "base/schedule/Generators.h"
 #include "base/schedule/RowBuilder.h"
 

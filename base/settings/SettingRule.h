@@ -54,7 +54,7 @@ struct SettingValue {
   /// Text without quotes; for Other its description; for Integer its digits, if known.
   std::string text;
   std::optional<int64_t> whole = {}; ///< Integer, unless it has more than 64 bits
-  std::string help = {};             ///< why the value is not what it looks like
+  std::string help = {};             ///< why the value is no number, though it looks like one
 
   bool isNumber() const { return kind == Kind::Integer || kind == Kind::Number; }
 

@@ -56,7 +56,7 @@ std::optional<StoredParameter> shorten(const StoredParameter &stored,
 void forEachCommonRun(std::span<const int64_t> sizes, std::span<const int64_t> common,
                       int64_t first, int64_t count,
                       const std::function<void(const CommonRun &)> &visit) {
-  size_t last = sizes.size(); // behind the innermost shorter factor
+  size_t last = sizes.size(); // the factor after the innermost shorter one
   while (last > 0 && sizes[last - 1] == common[last - 1])
     --last;
   if (last == 0)

@@ -12,8 +12,7 @@ namespace titan {
 
 /// A parameter as strided elements of stored tensors. The dimensions of one iteration of the
 /// parameter are split into factors, row-major. Factor i has `sizes[i]` indices, `strides[i]`
-/// elements apart in the stored tensor; a stride of 0 means that each index has a tensor of its
-/// own.
+/// elements apart in the stored tensor; a stride of 0 means that each index has a separate tensor.
 struct StoredParameter {
   std::string parameter; ///< layers.wq
   /// The name of the stored tensor. `{i}` is the i-th index, `{i+3}` that index plus 3: first the
