@@ -1,8 +1,8 @@
 # LibTorch: -DTITAN_TORCH_DIR, else the choice of `scripts/setup --torch`, else the one in the virtual
-# environment of the project. Own targets replace find_package(Torch), whose CUDA module requires a
-# toolkit even for a CPU program.
+# environment of the project. The target titan_torch replaces find_package(Torch), whose CUDA module
+# requires a toolkit even for a CPU program.
 set(TITAN_TORCH_DIR "" CACHE PATH "the torch/ folder of a LibTorch installation")
-# The environment may have been made anew since the last configuration.
+# The environment may have been replaced since the last configuration.
 if(NOT TITAN_TORCH_DIR OR NOT EXISTS "${TITAN_TORCH_DIR}/lib/libtorch_cpu.so")
   set(_torch)
   if(EXISTS "${CMAKE_SOURCE_DIR}/.venv/torch-dir")

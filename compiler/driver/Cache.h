@@ -6,8 +6,8 @@
 //     NAME.sum      its size and checksum, written last; its time is that of the last use
 //     building-*/   a build directory; an interrupted build leaves it until the next one
 //
-// Executables from the cache must be the user's own: the directory belongs to the user and nobody
-// else may write to it. An executable that does not match its record is ignored.
+// titanc runs executables from the cache, so the directory must belong to the user, and nobody else
+// may write to it. An executable that does not match its record is ignored.
 #pragma once
 
 #include "compiler/diagnostics/Diagnostics.h"

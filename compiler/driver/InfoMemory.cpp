@@ -91,7 +91,7 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   line("total, in training", report.getTraining());
   line("caches, in generation", report.caches);
   line("caches of a batch of prompts", report.batchCaches);
-  if (!summary.processor.isCuda) // of CUDA's own memory, nothing is known
+  if (!summary.processor.isCuda) // the memory of CUDA's libraries is not known
     out << "and about " << grouped(report.libraries) << " for loaded libraries\n";
   if (!summary.uncached.empty())
     out << "\ngeneration recomputes the whole text for every token: " << summary.uncached << '\n';

@@ -182,7 +182,7 @@ static std::string printGroups(const AxisReport &axis, int64_t ranks) {
   return "ranks " + llvm::join(words, " | ");
 }
 
-/// ", ring attention"; empty for the default and for a choice, which has a line of its own.
+/// ", ring attention"; empty for the default, and for `auto`, whose result is on another line.
 static std::string describe(sema::AttentionMethod method) {
   switch (method) {
   case sema::AttentionMethod::Auto:

@@ -15,7 +15,7 @@ struct SmallerExtent {
 
 struct RunShape {
   std::string structure;           ///< of the model (sema::describeStructure)
-  std::vector<std::string> axes;   ///< with several ranks; sub-axes by their own names
+  std::vector<std::string> axes;   ///< names of the axes and sub-axes with several ranks
   std::vector<std::string> padded; ///< dimensions
   bool isUneven = false;           ///< the stages of the pipeline have different numbers of layers
   std::vector<int64_t> extents;    ///< sizes of dimensions in a microbatch, attention windows

@@ -1,4 +1,4 @@
-// Pictures of a schedule: rows are ranks, time goes to the right. They show computation only.
+// Drawings of a schedule: a row per rank, time from left to right. They show only computation.
 #pragma once
 
 #include "base/schedule/Replay.h"

@@ -20,8 +20,8 @@ using namespace mlir;
 
 namespace titan::lowering {
 
-/// The dimensions called `name` of the outermost repeats. Blocks may have a dimension of their own
-/// for each call.
+/// The dimensions called `name` of the outermost repeats. A block may have a different dimension of
+/// this name for each call.
 static SmallVector<Attribute> listPipelinedDims(const sema::Model &model, const std::string &name,
                                                 const Translation &translation) {
   llvm::SetVector<Attribute> dims;

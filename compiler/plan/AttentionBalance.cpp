@@ -57,7 +57,7 @@ std::vector<AttentionBalance> reportAttentionBalance(FunctionOpInterface functio
                          .getDimAxes()[type.findDimIndex(attention.getAlongAttr())]
                          .getAsRange<StringAttr>())
       entry.axes.push_back(axis.str());
-    // All steps of a ring are one entry: that of the last step, which is apart from the loop.
+    // All steps of a ring are one entry: that of the last step, which is outside of the loop.
     if (entry.axes.empty() || isa_and_nonnull<BlockArgument>(attention.getRingStep()))
       return;
     std::vector<int64_t> pairs = countPairs(attention, degrees);

@@ -11,7 +11,7 @@
 namespace titan::plan {
 
 /// The floating-point operations of a stage for one microbatch, on one of its ranks
-/// (CostOpInterface). `dgrad` includes the weight gradients if they are not computed apart.
+/// (CostOpInterface). `dgrad` includes the weight gradients unless they are computed separately.
 struct StageReport {
   int64_t layers = 0;
   double forward = 0, dgrad = 0, wgrad = 0;

@@ -1,4 +1,4 @@
-"""Imports of libraries at their first use, so that each input and tokenizer needs only its own."""
+"""Imports of libraries at their first use, so that a preparation needs only those of its inputs and tokenizer."""
 
 import contextlib
 import importlib
