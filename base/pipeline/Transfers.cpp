@@ -67,8 +67,8 @@ private:
         const auto found = writes.find(value);
         if (found == writes.end())
           fail(calls[i], "which no fragment computes");
-        if (auto own = found->second.find(rank); own != found->second.end()) {
-          if (own->second.first >= i)
+        if (auto local = found->second.find(rank); local != found->second.end()) {
+          if (local->second.first >= i)
             fail(calls[i], "which a later call computes");
         } else if (received.emplace(value, i).second) {
           const auto &[source, sourceWrites] = *found->second.begin();

@@ -2,7 +2,7 @@
 
 namespace titan::schedule {
 
-Value movedBy(const Action &transfer) {
+Value getMovedValue(const Action &transfer) {
   const auto [kind, stage, microbatch, cell] = transfer;
   switch (kind) {
   case Kind::SendForward:
@@ -57,7 +57,7 @@ std::vector<Value> getReads(const Action &action, int stages) {
     break;
   case Kind::SendForward:
   case Kind::SendBackward:
-    values.push_back(movedBy(action));
+    values.push_back(getMovedValue(action));
     break;
   default:
     break;
@@ -79,7 +79,7 @@ std::vector<Value> getWrites(const Action &action) {
             {ValueKind::WgradOperands, stage, microbatch}};
   case Kind::ReceiveForward:
   case Kind::ReceiveBackward:
-    return {movedBy(action)};
+    return {getMovedValue(action)};
   default:
     return {};
   }

@@ -26,7 +26,7 @@ std::vector<Value> getReads(const Action &action, int stages);
 std::vector<Value> getWrites(const Action &action);
 
 /// The value that a send or a receive moves.
-Value movedBy(const Action &transfer);
+Value getMovedValue(const Action &transfer);
 /// The receive of a send, the send of a receive.
 Action getPeer(const Action &transfer);
 /// The rank that reads an activation or a gradient; -1 if no stage reads it.

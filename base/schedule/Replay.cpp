@@ -23,8 +23,8 @@ bool Replay::isComplete(const Schedule &schedule) const {
 }
 
 double Replay::bubble() const {
-  const double all = step * static_cast<double>(busy.size());
-  return all > 0 ? 1 - std::accumulate(busy.begin(), busy.end(), 0.0) / all : 0;
+  const double total = step * static_cast<double>(busy.size());
+  return total > 0 ? 1 - std::accumulate(busy.begin(), busy.end(), 0.0) / total : 0;
 }
 
 namespace {
@@ -113,7 +113,7 @@ private:
   void finish(const Action &action, double end) {
     if (isTransfer(action.kind)) {
       const bool isSend = action.kind == Kind::SendForward || action.kind == Kind::SendBackward;
-      (isSend ? sent : posted)[numbers(movedBy(action))] = end;
+      (isSend ? sent : posted)[numbers(getMovedValue(action))] = end;
       return;
     }
     for (const Value &value : getWrites(action)) {
@@ -135,11 +135,11 @@ private:
       return false;
     const Span span{std::max(start, clocks[other]),
                     std::max(start, clocks[other]) + costs.transfer};
-    const size_t number = numbers(movedBy(transfer));
+    const size_t number = numbers(getMovedValue(transfer));
     sent[number] = posted[number] = span.end;
-    for (size_t one : {rank, other}) {
-      result.spans[one].push_back(span);
-      clocks[one] = span.end;
+    for (size_t peerRank : {rank, other}) {
+      result.spans[peerRank].push_back(span);
+      clocks[peerRank] = span.end;
     }
     return true;
   }

@@ -32,7 +32,7 @@ void requireTransfer(Verification &verification, Position computed, const Value 
 void requireReader(Verification &verification, Position at) {
   const Schedule &schedule = verification.schedule;
   const Action &transfer = verification.at(at);
-  const Value value = movedBy(transfer);
+  const Value value = getMovedValue(transfer);
   const bool exists = value.stage >= 0 && value.stage < schedule.stages;
   const int reader = exists ? findReader(schedule, value) : -1;
   if (reader >= 0 && reader != schedule.getRankOfStage(value.stage))

@@ -82,7 +82,7 @@ struct SettingMistake {
 };
 
 /// "a number from 0 to 1". A practically unlimited bound is named only if `given` exceeds it.
-inline std::string rangeText(const SettingRule &rule, long double given) {
+inline std::string describeRange(const SettingRule &rule, long double given) {
   auto print = [](double bound) {
     char digits[32];
     std::snprintf(digits, sizeof digits, bound < 1e15 ? "%.12g" : "%.0f", bound);
@@ -99,7 +99,7 @@ inline std::string spellWord(const std::string &word) {
 }
 
 /// "`constant`, `linear` and `cosine`".
-inline std::string choicesText(const SettingRule &rule) {
+inline std::string listChoices(const SettingRule &rule) {
   std::string all;
   for (size_t i = 0; i < rule.choices.size(); ++i) {
     const std::string separator = i == 0 ? "" : i + 1 == rule.choices.size() ? " and " : ", ";
@@ -108,8 +108,8 @@ inline std::string choicesText(const SettingRule &rule) {
   return all;
 }
 
-inline SettingMistake notTaken(SettingMistake::Code code, const std::string &path,
-                               const std::string &takes, const SettingValue &value) {
+inline SettingMistake makeTypeMistake(SettingMistake::Code code, const std::string &path,
+                                      const std::string &takes, const SettingValue &value) {
   return {code, "`" + path + "` takes " + takes + ", not " + value.print(), value.help};
 }
 
@@ -119,13 +119,13 @@ inline std::optional<SettingMistake> findMistake(const std::string &path, const 
   using Type = SettingRule::Type;
   auto checkTypeAndRange = [&](bool hasType, const char *takes) -> std::optional<SettingMistake> {
     if (!hasType)
-      return notTaken(SettingMistake::Type, path, takes, value);
+      return makeTypeMistake(SettingMistake::Type, path, takes, value);
     // Whole numbers are compared exactly: 2^53 + 1 is more than 2^53.
     const long double number = value.whole ? static_cast<long double>(*value.whole)
                                            : static_cast<long double>(value.number);
     bool inRange = std::isfinite(number) && number >= rule.least && number <= rule.most;
     if (value.isNumber() && !inRange)
-      return notTaken(SettingMistake::Value, path, rangeText(rule, number), value);
+      return makeTypeMistake(SettingMistake::Value, path, describeRange(rule, number), value);
     return std::nullopt;
   };
   switch (rule.type) {
@@ -144,7 +144,7 @@ inline std::optional<SettingMistake> findMistake(const std::string &path, const 
     if (!value.isNumber() && value.text == choice)
       return std::nullopt;
   return SettingMistake{SettingMistake::Value, "`" + path + "` cannot be " + value.print(),
-                        "legal: " + choicesText(rule)};
+                        "legal: " + listChoices(rule)};
 }
 
 /// The error if `path` is set although it has no effect, given the value of `rule.idleBeside`.
