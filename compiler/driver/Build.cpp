@@ -45,7 +45,8 @@ static std::vector<std::string> listFiles(const sema::CheckedRun &run, const std
 }
 
 /// A path of a setting as it is written: relative to the file, or to the working directory.
-static std::string pathAsWritten(llvm::StringRef path, Location loc, const SourceManager &sources) {
+static std::string getPathAsWritten(llvm::StringRef path, Location loc,
+                                    const SourceManager &sources) {
   std::error_code ignored;
   const stdfs::path folder = stdfs::path(sources.name(loc.file)).parent_path() / ".";
   return stdfs::path(path.str())
@@ -54,7 +55,7 @@ static std::string pathAsWritten(llvm::StringRef path, Location loc, const Sourc
 }
 
 /// The remedy for a missing data file of a section.
-static const char *helpForMissingData(llvm::StringRef section, bool isMixture, Code code) {
+static const char *getHelpForMissingData(llvm::StringRef section, bool isMixture, Code code) {
   const bool trains = section == "data";
   if (isMixture)
     return trains
@@ -75,9 +76,9 @@ static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &
     if (missing == files.end())
       continue;
     const Location at = run.run.options.at(section + ".path").loc;
-    const bool isMixture = resemblesMixture(pathAsWritten(*missing, at, diags.sourceManager()));
+    const bool isMixture = resemblesMixture(getPathAsWritten(*missing, at, diags.sourceManager()));
     diags.report(code, at, "there is no file `" + *missing + "`")
-        .help(helpForMissingData(section, isMixture, code));
+        .help(getHelpForMissingData(section, isMixture, code));
   }
 }
 
@@ -99,7 +100,7 @@ static void checkNodes(CompilerInstance &instance, const sema::CheckedRun &run,
     return;
   const int64_t ranks = run.mesh.nodes->count * run.mesh.nodes->ranksPerNode;
   const dist::Degrees degrees =
-      dist::getDegrees(dist::MeshOp::lookup(module), ranks / leastProcesses(run.mesh));
+      dist::getDegrees(dist::MeshOp::lookup(module), ranks / computeLeastProcesses(run.mesh));
   warnOfNodes(run.mesh, degrees, reportStepCollectives(module, degrees), instance.diags);
   const bool isCuda = target == emission::Target::Cuda;
   const auto processor = isCuda ? plan::Processor::cuda() : plan::Processor();
@@ -222,9 +223,9 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
 }
 
 /// The launch command; empty after an error.
-static std::vector<std::string> launchCommand(const Toolchain &toolchain, int64_t processes,
-                                              const std::string &executable,
-                                              DiagnosticEngine &diags) {
+static std::vector<std::string> makeLaunchCommand(const Toolchain &toolchain, int64_t processes,
+                                                  const std::string &executable,
+                                                  DiagnosticEngine &diags) {
   if (processes <= 1)
     return {executable};
   // Without this variable, torchrun would set it to 1 and print a warning. A program under torchrun
@@ -256,7 +257,8 @@ int runCommand(const CommonOptions &options, const RunOptions &run) {
   std::optional<Code> missing =
       trainsOnDataOfFile(run) ? std::optional(Code::DataMissing) : std::nullopt;
   std::optional<sema::CheckedRun> checked = checkRun(instance, missing);
-  int64_t processes = !checked || run.processes ? run.processes : leastProcesses(checked->mesh);
+  int64_t processes =
+      !checked || run.processes ? run.processes : computeLeastProcesses(checked->mesh);
   if (!checked || !autoDegree(instance, *checked, processes))
     return instance.finish(1);
   if (std::optional<std::string> source = emitSource(instance, *checked, run.target))
@@ -265,7 +267,7 @@ int runCommand(const CommonOptions &options, const RunOptions &run) {
         toolchain->setOptimization(*run.optimization);
       std::string executable = buildCached(*source, getStem(options), *toolchain, instance.diags);
       if (!executable.empty())
-        command = launchCommand(*toolchain, processes, executable, instance.diags);
+        command = makeLaunchCommand(*toolchain, processes, executable, instance.diags);
     }
   if (int status = instance.finish(command.empty() ? 1 : 0))
     return status;

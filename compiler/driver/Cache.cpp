@@ -23,7 +23,7 @@ namespace path = llvm::sys::path;
 static constexpr llvm::StringLiteral kRecordSuffix = ".sum";
 static constexpr llvm::StringLiteral kBuildFolderPrefix = "building-";
 
-static std::error_code lastError() {
+static std::error_code getLastError() {
   return {errno, std::generic_category()};
 }
 
@@ -62,7 +62,7 @@ static int lockFolder(const std::string &folder, llvm::function_ref<void()> *wai
                       std::error_code &error) {
   int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (opened < 0) {
-    error = lastError();
+    error = getLastError();
     return -1;
   }
   if (::flock(opened, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
@@ -73,7 +73,7 @@ static int lockFolder(const std::string &folder, llvm::function_ref<void()> *wai
       ;
     return opened;
   }
-  error = lastError();
+  error = getLastError();
   ::close(opened);
   return -1;
 }
@@ -117,7 +117,7 @@ std::string CacheEntry::makeBuildFolder() {
       fs::remove_directories(file->path());
   std::string made = driver::join(folder, kBuildFolderPrefix + "XXXXXX");
   if (!::mkdtemp(made.data())) {
-    failure = lastError();
+    failure = getLastError();
     return "";
   }
   return building = made;

@@ -56,8 +56,8 @@ std::string describeProcessor() {
   return (llvm::sys::getHostCPUName() + ":" + llvm::join(features, ",")).str();
 }
 
-std::string cacheKey(llvm::StringRef source, const Toolchain &toolchain,
-                     llvm::StringRef processor) {
+std::string computeCacheKey(llvm::StringRef source, const Toolchain &toolchain,
+                            llvm::StringRef processor) {
   Hash hash;
   hash.add(source);
   hash.addProgram(toolchain.compiler);

@@ -12,6 +12,7 @@ std::string describeProcessor();
 /// The hash of the source, the commands, the compilers and the libraries, and of `processor` if a
 /// command compiles for the local one. Files count by size and time: reading them, or asking a
 /// compiler for its version, would take longer than the start of an unchanged program.
-std::string cacheKey(llvm::StringRef source, const Toolchain &toolchain, llvm::StringRef processor);
+std::string computeCacheKey(llvm::StringRef source, const Toolchain &toolchain,
+                            llvm::StringRef processor);
 
 } // namespace titan::driver

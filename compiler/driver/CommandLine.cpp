@@ -74,7 +74,7 @@ void addModel(CLI::App &app, CommonOptions &options) {
       ->excludes("--train");
 }
 
-std::string phaseNames() {
+std::string listPhaseNames() {
   std::string names;
   for (const pipelines::Phase &phase : pipelines::getPhases())
     names += (names.empty() ? "" : ", ") + phase.name.str();
@@ -235,7 +235,8 @@ void addAll(CLI::App &app, Arguments &args) {
   app.set_version_flag("--version", "titanc " TITAN_VERSION);
   addCommon(app, args.common, false);
   addPlugins(app, args.common);
-  app.add_option("--stop-after", args.print.phase, "print the IR after this phase: " + phaseNames())
+  app.add_option("--stop-after", args.print.phase,
+                 "print the IR after this phase: " + listPhaseNames())
       ->type_name("PHASE");
   app.add_option("--dump-phases", args.print.dumpDirectory,
                  "write the IR after every phase to this directory")
@@ -253,7 +254,7 @@ void addAll(CLI::App &app, Arguments &args) {
 }
 
 /// The commands that accept a misplaced option; empty for unknown options.
-std::string optionHint(const CLI::App &app, const std::string &option) {
+std::string makeOptionHint(const CLI::App &app, const std::string &option) {
   if (option[0] != '-')
     return "";
   std::vector<std::string> commands;
@@ -276,7 +277,7 @@ int refuse(const CLI::App &app, const CLI::ParseError &error, int argc, char **a
       message = "there is no command `" + first + "`";
     near = isWord ? cli::didYouMean(first, commands)
                   : cli::didYouMean(unknown, cli::getOptionNames(app));
-    std::string hint = optionHint(app, unknown.substr(0, unknown.find('=')));
+    std::string hint = makeOptionHint(app, unknown.substr(0, unknown.find('=')));
     if (!isWord && !hint.empty())
       near = hint;
     if (first == "run")

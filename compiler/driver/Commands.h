@@ -72,7 +72,7 @@ int cacheCommand(const CommonOptions &options, const CacheOptions &cache);
 /// Generates a pipeline schedule, or verifies a table of one, and shows it.
 int scheduleCommand(const CommonOptions &common, const ScheduleOptions &options);
 /// The legal values for the name of a schedule: "gpipe, 1f1b, ..., all".
-std::string scheduleNames();
+std::string listScheduleNames();
 
 /// The long description of a code.
 int explainCommand(const std::string &code);

@@ -10,7 +10,7 @@
 namespace titan::driver {
 namespace {
 
-sema::CheckRequest requestFor(const CommonOptions &options) {
+sema::CheckRequest makeRequest(const CommonOptions &options) {
   sema::CheckRequest request;
   request.file = options.file;
   request.train = options.train;
@@ -18,11 +18,11 @@ sema::CheckRequest requestFor(const CommonOptions &options) {
   request.config = options.config;
   request.overrides = options.overrides;
   request.searchDirs = options.searchDirs;
-  request.searchDirs.push_back(standardLibraryDir());
+  request.searchDirs.push_back(findStandardLibrary());
   return request;
 }
 
-ColorMode colorMode(const std::string &word) {
+ColorMode chooseColorMode(const std::string &word) {
   if (word == "auto")
     return std::getenv("NO_COLOR") ? ColorMode::Never : ColorMode::Auto;
   return word == "always" ? ColorMode::Always : ColorMode::Never;
@@ -30,7 +30,7 @@ ColorMode colorMode(const std::string &word) {
 
 } // namespace
 
-std::string standardLibraryDir() {
+std::string findStandardLibrary() {
   static int symbol;
   std::string program = llvm::sys::fs::getMainExecutable(nullptr, &symbol);
   llvm::SmallString<128> installed(llvm::sys::path::parent_path(program));
@@ -41,7 +41,7 @@ std::string standardLibraryDir() {
 }
 
 CompilerInstance::CompilerInstance(const CommonOptions &options)
-    : options(options), request(requestFor(options)), checker(sources, diags, request) {
+    : options(options), request(makeRequest(options)), checker(sources, diags, request) {
   diags.setWarningsAsErrors(options.warningsAsErrors);
   if (options.text)
     request.text = sources.addBuffer(options.file, *options.text);
@@ -64,7 +64,7 @@ int CompilerInstance::print(const DiagnosticEngine &engine, int status) const {
   if (options.jsonDiagnostics) {
     engine.printJson(std::cerr);
   } else {
-    engine.print(std::cerr, colorMode(options.color));
+    engine.print(std::cerr, chooseColorMode(options.color));
     engine.printSummary(std::cerr);
   }
   return engine.hasErrors() ? 1 : status;

@@ -54,6 +54,6 @@ private:
 };
 
 /// The directory of the standard library: beside the installed program, or in the source tree.
-std::string standardLibraryDir();
+std::string findStandardLibrary();
 
 } // namespace titan::driver

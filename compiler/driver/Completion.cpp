@@ -11,7 +11,7 @@
 namespace titan::driver {
 namespace {
 
-std::vector<std::string> spellings(const CLI::Option &option) {
+std::vector<std::string> listSpellings(const CLI::Option &option) {
   std::vector<std::string> all;
   for (const std::string &name : option.get_lnames())
     all.push_back("--" + name);
@@ -23,7 +23,7 @@ std::vector<std::string> spellings(const CLI::Option &option) {
 std::string listOptions(const CLI::App &app) {
   std::string words;
   for (const CLI::Option *option : app.get_options())
-    for (const std::string &name : spellings(*option))
+    for (const std::string &name : listSpellings(*option))
       words += " " + (name == "-W" ? "-Werror" : name);
   return words.substr(1);
 }
@@ -31,7 +31,7 @@ std::string listOptions(const CLI::App &app) {
 /// The completion of the value of an option, as a `word)` of a `case`.
 std::string completeValues(const CLI::Option &option) {
   std::string type = option.get_type_name(), names, complete;
-  for (const std::string &name : spellings(option))
+  for (const std::string &name : listSpellings(option))
     names += (names.empty() ? "" : "|") + name;
   if (names.empty() || option.get_expected_max() == 0)
     return ""; // a positional argument, a flag
@@ -50,14 +50,14 @@ std::string completeValues(const CLI::Option &option) {
   return "    " + names + ") " + complete + " ;;\n";
 }
 
-std::string codes() {
+std::string listCodes() {
   std::string words;
   for (const CodeInfo &info : allCodes())
     words += (words.empty() ? "" : " ") + codeText(info.code);
   return words;
 }
 
-std::string script(const CLI::App &app) {
+std::string makeScript(const CLI::App &app) {
   std::set<std::string> values;
   std::string commands, options;
   auto addValues = [&](const CLI::App &of) {
@@ -93,11 +93,11 @@ std::string script(const CLI::App &app) {
          "    esac\n"
          "  elif [[ -z $words && $command == explain ]]; then\n"
          "    words='" +
-         codes() +
+         listCodes() +
          "'\n"
          "  elif [[ -z $words && -z $files && $command == schedule ]]; then\n"
          "    words='" +
-         llvm::join(llvm::split(scheduleNames(), ", "), " ") +
+         llvm::join(llvm::split(listScheduleNames(), ", "), " ") +
          "'\n"
          "    files=1\n"
          "  elif [[ -z $words ]]; then\n"
@@ -118,7 +118,7 @@ std::string script(const CLI::App &app) {
 int printCompletion(const CLI::App &app, Shell shell) {
   if (shell == Shell::Zsh)
     std::cout << "autoload -Uz compinit bashcompinit && compinit && bashcompinit\n";
-  std::cout << script(app);
+  std::cout << makeScript(app);
   return 0;
 }
 

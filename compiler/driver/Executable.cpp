@@ -105,7 +105,7 @@ std::string buildCached(const std::string &source, const std::string &name,
   std::optional<Cache> cache = Cache::open(diags);
   if (!cache)
     return "";
-  const std::string key = cacheKey(source, toolchain, describeProcessor()).substr(0, 16);
+  const std::string key = computeCacheKey(source, toolchain, describeProcessor()).substr(0, 16);
   if (std::string found = findCached(*cache, key, name); !found.empty())
     return found;
   std::string executable;

@@ -27,10 +27,10 @@ namespace stdfs = std::filesystem; // `fs` is that of LLVM in the driver
 namespace {
 
 /// The models of the standard library.
-std::vector<std::string> libraryFiles() {
+std::vector<std::string> listLibraryFiles() {
   std::vector<std::string> files;
   std::error_code error;
-  for (const auto &entry : stdfs::directory_iterator(join(standardLibraryDir(), "models"), error))
+  for (const auto &entry : stdfs::directory_iterator(join(findStandardLibrary(), "models"), error))
     if (entry.path().extension() == ".titan")
       files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
@@ -40,8 +40,8 @@ std::vector<std::string> libraryFiles() {
 class Importer {
 public:
   Importer(CompilerInstance &instance, const ImportOptions &options)
-      : sources(instance.sources), diags(instance.diags), given(instance.options.text),
-        options(options), library(sources, diags, {standardLibraryDir()}) {}
+      : sources(instance.sources), diags(instance.diags), givenText(instance.options.text),
+        options(options), library(sources, diags, {findStandardLibrary()}) {}
 
   /// The text of the program; empty after an error.
   std::optional<std::string> run() {
@@ -68,14 +68,14 @@ public:
     constexpr int64_t longest = 2048; // positions of a sample of the written run
     model.seq =
         chooseLength(*map, model.arguments, std::min(imported->length.value_or(longest), longest));
-    return model.seq ? layOut(importText(model)) : std::nullopt;
+    return model.seq ? layOut(makeImportText(model)) : std::nullopt;
   }
 
 private:
   std::optional<FileId> load() {
     path = options.input;
-    if (given)
-      return sources.addBuffer(path, *given);
+    if (givenText)
+      return sources.addBuffer(path, *givenText);
     std::error_code error;
     if (stdfs::is_directory(path, error))
       path = join(path, "config.json");
@@ -89,7 +89,7 @@ private:
   /// The declaration for an architecture: in the user's modules, then in the library.
   sema::Symbol find(const std::string &architecture, const sema::ConfigValue &config) {
     std::vector<std::string> files = options.modules, names;
-    for (std::string &file : libraryFiles())
+    for (std::string &file : listLibraryFiles())
       files.push_back(std::move(file));
     for (size_t i = 0; i < files.size(); ++i)
       if (sema::Symbol found = findIn(files[i], i < options.modules.size(), architecture))
@@ -146,7 +146,7 @@ private:
     std::error_code error;
     stdfs::path canonical = stdfs::weakly_canonical(path, error);
     model.base = sema::getName(*map.model.decl).text;
-    model.name = modelNameFor(canonical.parent_path().filename().string());
+    model.name = makeModelName(canonical.parent_path().filename().string());
     while (library.lookup(*map.model.unit, model.name)) // it would hide a name of the import
       model.name += "_Model";
     model.arguments = std::move(arguments);
@@ -194,7 +194,7 @@ private:
   /// The name of a file in an import: with dots in the library, else a path from the written file.
   std::string moduleName(const sema::Unit &unit) const {
     std::error_code error;
-    stdfs::path inLibrary = stdfs::proximate(unit.path, standardLibraryDir(), error);
+    stdfs::path inLibrary = stdfs::proximate(unit.path, findStandardLibrary(), error);
     if (!inLibrary.is_absolute() && *inLibrary.begin() != "..") {
       std::string name = inLibrary.replace_extension("").generic_string();
       std::replace(name.begin(), name.end(), '/', '.');
@@ -232,8 +232,9 @@ private:
     DiagnosticEngine trial(sources); // `titanc build` reports errors of the declaration
     const auto declarations = sema::findWeights(map.model, *map.model.unit, library);
     const std::optional<WeightMap> weights =
-        declarations.empty() || given ? std::nullopt
-                                      : sema::applyWeights(declarations, model, {}, library, trial);
+        declarations.empty() || givenText
+            ? std::nullopt
+            : sema::applyWeights(declarations, model, {}, library, trial);
     const auto shapes = weights ? readShapes() : StoredShapes();
     for (const StoredParameter &stored :
          weights ? weights->parameters : std::vector<StoredParameter>()) {
@@ -319,7 +320,7 @@ private:
 
   SourceManager &sources;
   DiagnosticEngine &diags;
-  const std::optional<std::string> &given; ///< the text of the configuration
+  const std::optional<std::string> &givenText; ///< the text of the configuration
   const ImportOptions &options;
   sema::Library library;
   std::map<std::string, const sema::Unit *> units;

@@ -54,7 +54,7 @@ static std::string print(const sema::Value &value) {
   }
 }
 
-std::string importText(const ImportedModel &model) {
+std::string makeImportText(const ImportedModel &model) {
   std::string text = "# From " + model.source + ".\n", arguments;
   for (const std::string &module : model.modules)
     text += "import " + module + "\n";
@@ -78,7 +78,7 @@ std::string importText(const ImportedModel &model) {
                 "}\n";
 }
 
-std::string modelNameFor(const std::string &directory) {
+std::string makeModelName(const std::string &directory) {
   std::string name;
   for (unsigned char c : directory)
     if (std::isalnum(c) && c < 0x80)

@@ -17,9 +17,9 @@ struct ImportedModel {
 };
 
 /// A program with the model and a run that trains it, not yet laid out.
-std::string importText(const ImportedModel &model);
+std::string makeImportText(const ImportedModel &model);
 
 /// A name for a model: letters, digits and `_` of a directory's name, with a capital letter.
-std::string modelNameFor(const std::string &directory);
+std::string makeModelName(const std::string &directory);
 
 } // namespace titan::driver

@@ -5,7 +5,7 @@
 
 namespace titan::driver {
 
-std::string publicName(const sema::Parameter &parameter) {
+std::string makePublicName(const sema::Parameter &parameter) {
   std::string name;
   size_t repeat = 0;
   int64_t number = 0;
@@ -21,7 +21,7 @@ std::string publicName(const sema::Parameter &parameter) {
   return name;
 }
 
-std::vector<std::pair<const sema::Dim *, int64_t>> paddedDims(const sema::CheckedRun &run) {
+std::vector<std::pair<const sema::Dim *, int64_t>> findPaddedDims(const sema::CheckedRun &run) {
   std::vector<std::pair<const sema::Dim *, int64_t>> found;
   for (sema::DimId id = 0; id < run.train.dims.size(); ++id) {
     const sema::Dim &dim = run.train.dims[id];

@@ -56,7 +56,7 @@ llvm::json::Object parametersJson(const sema::Model &model, const RunSummary &su
       shape.push_back(model.dims[id].size);
       names.push_back(model.dims[id].name);
     }
-    llvm::json::Object tensor{{"name", publicName(parameter)},
+    llvm::json::Object tensor{{"name", makePublicName(parameter)},
                               {"shape", std::move(shape)},
                               {"dims", std::move(names)},
                               {"iterations", std::move(iterations)},
@@ -81,7 +81,7 @@ llvm::json::Array patternsJson(const CheckedRun &run) {
 
 llvm::json::Array paddingJson(const CheckedRun &run) {
   llvm::json::Array padding;
-  for (const auto &[dim, size] : paddedDims(run))
+  for (const auto &[dim, size] : findPaddedDims(run))
     padding.push_back(
         llvm::json::Object{{"dim", dim->name}, {"size", dim->size}, {"padded", size}});
   return padding;

@@ -7,7 +7,7 @@
 
 namespace titan::driver {
 
-std::string grouped(int64_t number) {
+std::string groupDigits(int64_t number) {
   std::string digits = std::to_string(number);
   for (size_t at = digits.size(); at > 3; at -= 3)
     digits.insert(at - 3, ",");
@@ -32,9 +32,9 @@ static void printRanks(llvm::raw_ostream &out, const RunSummary &summary) {
                        "optimizer state", "stashes", "while running", "total");
   for (auto [rank, report] : llvm::enumerate(summary.memoryOfStages))
     out << llvm::formatv("  {0,-6}{1,16}{2,16}{3,16}{4,16}{5,16}\n", rank,
-                         grouped(report.parameters), grouped(report.optimizer),
-                         grouped(report.stashes), grouped(report.getTransient()),
-                         grouped(report.getTraining()));
+                         groupDigits(report.parameters), groupDigits(report.optimizer),
+                         groupDigits(report.stashes), groupDigits(report.getTransient()),
+                         groupDigits(report.getTraining()));
 }
 
 void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
@@ -42,7 +42,7 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   printRanks(out, summary);
   auto line = [&](llvm::StringRef what, int64_t bytes) {
     if (bytes)
-      out << llvm::formatv("  {0,-28} {1,16}\n", what, grouped(bytes));
+      out << llvm::formatv("  {0,-28} {1,16}\n", what, groupDigits(bytes));
   };
   out << (summary.memoryOfStages.empty() ? "\nmemory per rank in bytes, ranks: "
                                          : "\nmemory of the rank with the largest total, ranks: ")
@@ -57,7 +57,7 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
     for (const plan::StoredBlocks &stored : report.blocks)
       if (stored.isState == ofState)
         out << llvm::formatv("    {0,-26} {1,16}\n", stored.name + ", by block",
-                             std::to_string(stored.blocks) + " x " + grouped(stored.bytes));
+                             std::to_string(stored.blocks) + " x " + groupDigits(stored.bytes));
   };
   line("parameters", report.parameters);
   blocks(/*ofState=*/false);
@@ -92,7 +92,7 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   line("caches, in generation", report.caches);
   line("caches of a batch of prompts", report.batchCaches);
   if (!summary.processor.isCuda) // the memory of CUDA's libraries is not known
-    out << "and about " << grouped(report.libraries) << " for loaded libraries\n";
+    out << "and about " << groupDigits(report.libraries) << " for loaded libraries\n";
   if (!summary.uncached.empty())
     out << "\ngeneration recomputes the whole text for every token: " << summary.uncached << '\n';
 }

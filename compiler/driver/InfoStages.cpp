@@ -19,8 +19,8 @@ void printStages(llvm::raw_ostream &out, const plan::PipelineReport &pipeline) {
   for (auto [number, stage] : llvm::enumerate(pipeline.stages))
     table.add({std::to_string(number),
                std::to_string(pipeline.schedule.getRankOfStage(static_cast<int>(number))),
-               std::to_string(stage.layers), grouped(std::llround(stage.forward)),
-               grouped(std::llround(stage.dgrad + stage.wgrad)),
+               std::to_string(stage.layers), groupDigits(std::llround(stage.forward)),
+               groupDigits(std::llround(stage.dgrad + stage.wgrad)),
                llvm::formatv("{0:F1} %", sum > 0 ? 100 * stage.getFlops() / sum : 0.0).str()});
   table.print(out);
 }

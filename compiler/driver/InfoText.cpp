@@ -27,9 +27,9 @@ void printBalance(const std::vector<plan::AttentionBalance> &attention) {
 }
 
 void printCosts(const RunSummary &summary) {
-  llvm::outs() << "\nper token: " << grouped(std::llround(summary.flopsPerToken))
+  llvm::outs() << "\nper token: " << groupDigits(std::llround(summary.flopsPerToken))
                << " floating-point operations, executed forward and backward\n           "
-               << grouped(std::llround(summary.modelFlopsPerToken))
+               << groupDigits(std::llround(summary.modelFlopsPerToken))
                << " by TorchTitan's formula, for comparison\n";
   if (summary.pipeline)
     printStages(llvm::outs(), *summary.pipeline);
@@ -75,7 +75,7 @@ void printParameters(const sema::Model &model, bool buffers) {
       add(parameter.repeats[i], static_cast<int64_t>(parameter.iterations[i].size()));
     for (sema::DimId id : parameter.type.dims)
       add(id, model.dims[id].size);
-    table.add({publicName(parameter), grouped(model.elements(parameter)),
+    table.add({makePublicName(parameter), groupDigits(model.elements(parameter)),
                std::string(sema::spelling(parameter.type.dtype)) + "[" + dims + "]" +
                    (parameter.frozen ? ", frozen" : "")});
   }
@@ -106,11 +106,11 @@ void printSettings(const sema::Run &run) {
 
 void printText(const CheckedRun &run, const RunSummary &summary, bool allGroups) {
   const sema::Model &model = run.train;
-  llvm::outs() << "model " << run.modelName << ": " << grouped(model.parameterCount())
+  llvm::outs() << "model " << run.modelName << ": " << groupDigits(model.parameterCount())
                << " parameters\n\n";
   printParameters(model, /*buffers=*/false);
   if (int64_t elements = model.parameterCount(/*buffers=*/true)) {
-    llvm::outs() << "\nbuffers, updated by a step without a gradient: " << grouped(elements)
+    llvm::outs() << "\nbuffers, updated by a step without a gradient: " << groupDigits(elements)
                  << " numbers\n";
     printParameters(model, /*buffers=*/true);
   }
@@ -119,7 +119,7 @@ void printText(const CheckedRun &run, const RunSummary &summary, bool allGroups)
   printMesh(llvm::outs(), run.mesh, summary.mesh, summary.ranks);
   if (allGroups)
     printAllGroups(llvm::outs(), summary.mesh, summary.ranks);
-  for (const auto &[dim, size] : paddedDims(run))
+  for (const auto &[dim, size] : findPaddedDims(run))
     llvm::outs() << "  " << dim->name << " = " << dim->size << " is padded to " << size << '\n';
   printLayouts(summary);
   printConflicts(summary.sharding.conflicts);

@@ -92,7 +92,7 @@ void warnOfNodes(const sema::Mesh &mesh, const dist::Degrees &degrees,
   diags
       .report(Code::AxisAcrossNodes, mesh.declared[*worst].loc,
               "axis `" + axes[*worst].name + "` crosses nodes, and a rank sends " +
-                  grouped(axes[*worst].bytes) + " bytes along it in a step")
+                  groupDigits(axes[*worst].bytes) + " bytes along it in a step")
       .note(mesh.nodes->loc, "a node has " + std::to_string(ranks) + " consecutive ranks")
       .help("write the axes in the order " + llvm::join(names, ", ") + ", in which `" +
             axes[*worst].name + "` stays within nodes");
@@ -209,7 +209,7 @@ void printMesh(llvm::raw_ostream &out, const sema::Mesh &mesh, const std::vector
         axis.name + " = " + (isAuto ? "auto" : std::to_string(report.degree)) +
             (axis.isHeadTail ? ", in head-tail order" : "") + describe(axis.attention),
         isTrivial ? "" : printGroups(report, ranks),
-        isTrivial ? "" : "sends " + grouped(report.bytesSent) + " bytes"};
+        isTrivial ? "" : "sends " + groupDigits(report.bytesSent) + " bytes"};
     if (mesh.nodes)
       cells.push_back(isTrivial ? "" : *report.crossesNodes ? "across nodes" : "within nodes");
     table.add(std::move(cells));

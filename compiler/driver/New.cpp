@@ -13,7 +13,7 @@ namespace fs = llvm::sys::fs;
 
 int newCommand(const CommonOptions &options, const std::string &directory) {
   CompilerInstance instance(options);
-  std::string start = join(standardLibraryDir(), "start");
+  std::string start = join(findStandardLibrary(), "start");
   const char *const files[] = {"bigram.titan", "corpus.txt"};
   std::error_code error;
   if (fs::directory_iterator first(directory, error); !error && first != fs::directory_iterator()) {

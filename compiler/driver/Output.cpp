@@ -15,7 +15,7 @@ namespace titan::driver {
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-static std::error_code lastError() {
+static std::error_code getLastError() {
   return {errno, std::generic_category()};
 }
 
@@ -28,7 +28,7 @@ static std::error_code writeAll(int file, llvm::StringRef content) {
   while (!content.empty()) {
     ssize_t written = ::write(file, content.data(), content.size());
     if (written < 0 && errno != EINTR)
-      return lastError();
+      return getLastError();
     content = content.drop_front(written < 0 ? 0 : static_cast<size_t>(written));
   }
   return {};
@@ -38,23 +38,23 @@ static std::error_code writeAll(int file, llvm::StringRef content) {
 static std::error_code writeAndClose(int file, llvm::StringRef content, bool isFile) {
   std::error_code error = writeAll(file, content);
   if (!error && isFile && ::fsync(file) != 0)
-    error = lastError();
+    error = getLastError();
   if (::close(file) != 0 && !error)
-    error = lastError();
+    error = getLastError();
   return error;
 }
 
 std::error_code writeNewFile(const std::string &file, llvm::StringRef content, unsigned mode) {
   int opened =
       ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode));
-  return opened < 0 ? lastError() : writeAndClose(opened, content, /*isFile=*/true);
+  return opened < 0 ? getLastError() : writeAndClose(opened, content, /*isFile=*/true);
 }
 
 std::error_code sync(const std::string &path) {
   int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (opened < 0)
-    return lastError();
-  std::error_code error = ::fsync(opened) == 0 ? std::error_code() : lastError();
+    return getLastError();
+  std::error_code error = ::fsync(opened) == 0 ? std::error_code() : getLastError();
   ::close(opened);
   return error;
 }
@@ -63,7 +63,7 @@ std::error_code sync(const std::string &path) {
 static std::error_code writeInPlace(const std::string &output, llvm::StringRef content) {
   int opened = ::open(output.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   if (opened < 0)
-    return lastError();
+    return getLastError();
   ::fcntl(opened, F_SETFL, ::fcntl(opened, F_GETFL) & ~O_NONBLOCK);
   return writeAndClose(opened, content, /*isFile=*/false);
 }

@@ -4,7 +4,7 @@
 
 namespace titan::driver {
 
-int64_t leastProcesses(const sema::Mesh &mesh) {
+int64_t computeLeastProcesses(const sema::Mesh &mesh) {
   int64_t product = 1;
   for (const sema::Axis &axis : mesh.axes)
     if (__builtin_mul_overflow(product, std::max<int64_t>(axis.degree, 1), &product))
@@ -22,7 +22,7 @@ static std::string describe(const sema::Mesh &mesh) {
 }
 
 int64_t autoDegree(const sema::Mesh &mesh, int64_t processes, DiagnosticEngine &diags) {
-  int64_t least = leastProcesses(mesh);
+  int64_t least = computeLeastProcesses(mesh);
   bool hasAuto = std::any_of(mesh.axes.begin(), mesh.axes.end(),
                              [](const sema::Axis &axis) { return axis.degree == 0; });
   if (processes % least == 0 && (hasAuto || processes == least))

@@ -6,7 +6,7 @@
 namespace titan::driver {
 
 /// The minimum number of processes for the mesh: the product of its fixed degrees.
-int64_t leastProcesses(const sema::Mesh &mesh);
+int64_t computeLeastProcesses(const sema::Mesh &mesh);
 /// The degree of `auto` for a number of processes, 1 without an `auto` axis. Zero, after a report,
 /// if they do not fit the mesh.
 int64_t autoDegree(const sema::Mesh &mesh, int64_t processes, DiagnosticEngine &diags);

@@ -55,7 +55,7 @@ RunShape getRunShape(const CheckedRun &run) {
   for (const sema::Axis &axis : run.mesh.axes)
     if (axis.degree != 1)
       shape.axes.push_back(axis.name);
-  for (const auto &[dim, size] : paddedDims(run))
+  for (const auto &[dim, size] : findPaddedDims(run))
     shape.padded.push_back(dim->name);
   if (const std::optional<sema::Pipeline> &pipeline = run.mesh.pipeline) {
     const auto [least, most] =

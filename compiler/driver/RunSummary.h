@@ -45,13 +45,13 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
                                          emission::Target target = emission::Target::Cpu);
 
 /// 1,234,567.
-std::string grouped(int64_t number);
+std::string groupDigits(int64_t number);
 
 /// `layers.{l}.wq`: one name for the same parameter of all layers.
-std::string publicName(const sema::Parameter &parameter);
+std::string makePublicName(const sema::Parameter &parameter);
 
 /// The padded dimensions with their padded sizes.
-std::vector<std::pair<const sema::Dim *, int64_t>> paddedDims(const sema::CheckedRun &run);
+std::vector<std::pair<const sema::Dim *, int64_t>> findPaddedDims(const sema::CheckedRun &run);
 
 /// The summary as text and as JSON, on standard output.
 void printText(const sema::CheckedRun &run, const RunSummary &summary, bool allGroups);

@@ -96,8 +96,8 @@ void compareAll(const ScheduleOptions &options) {
                                       std::to_string(sizes.stagesPerRank)};
     try {
       const Schedule schedule = generate(algorithm, sizes);
-      cells.push_back(percent(replay(schedule, computeCosts(options, schedule)).bubble()));
-      cells.push_back(shortNumber(peakActivations(schedule)));
+      cells.push_back(formatPercent(replay(schedule, computeCosts(options, schedule)).bubble()));
+      cells.push_back(formatNumber(computePeakActivations(schedule)));
     } catch (const ScheduleError &error) {
       cells.insert(cells.end(), {"-", "-"});
       notes += std::string(error.what()) + "\n";
@@ -169,7 +169,7 @@ void showProgram(CompilerInstance &instance, const ScheduleOptions &options) {
     return;
   if (!summary->pipeline)
     throw ScheduleError("`" + options.source + "` has no pipeline, so it has no schedule",
-                        "name an algorithm (" + scheduleNames() +
+                        "name an algorithm (" + listScheduleNames() +
                             ") or a table of actions (FILE.csv)");
   const plan::PipelineReport &pipeline = *summary->pipeline;
   const Unit unit = chooseUnit(pipeline);
@@ -195,7 +195,7 @@ void showSource(CompilerInstance &instance, const ScheduleOptions &options) {
 
 } // namespace
 
-std::string scheduleNames() {
+std::string listScheduleNames() {
   std::string names;
   for (const Algorithm &algorithm : allAlgorithms())
     names += std::string(algorithm.name) + ", ";

@@ -73,7 +73,8 @@ CLI::App *addSchedule(CLI::App &app, ScheduleOptions &options) {
       app.add_subcommand("schedule", "generate, verify and show a pipeline schedule");
   command
       ->add_option("SCHEDULE", options.source,
-                   scheduleNames() + ", a table of actions (FILE.csv), or a program (FILE.titan)")
+                   listScheduleNames() +
+                       ", a table of actions (FILE.csv), or a program (FILE.titan)")
       ->required()
       ->type_name("");
   cli::addNumber<int>(*command, "--ranks", 1, options.sizes.ranks, "ranks of the pipeline");

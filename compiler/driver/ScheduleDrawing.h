@@ -16,6 +16,6 @@ void drawGrid(llvm::raw_ostream &out, const schedule::Schedule &schedule,
 std::string drawSvg(const schedule::Schedule &schedule, const schedule::Replay &times);
 
 /// The scale of a picture: the least duration of computation in it; 0 without computation.
-double shortestAction(const schedule::Schedule &schedule, const schedule::Replay &times);
+double findShortestAction(const schedule::Schedule &schedule, const schedule::Replay &times);
 
 } // namespace titan::driver

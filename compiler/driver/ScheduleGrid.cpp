@@ -9,7 +9,7 @@ namespace titan::driver {
 
 using namespace schedule;
 
-double shortestAction(const Schedule &schedule, const Replay &times) {
+double findShortestAction(const Schedule &schedule, const Replay &times) {
   double shortest = 0;
   for (size_t rank = 0; rank < times.spans.size(); ++rank)
     for (const Span &span : times.spans[rank])
@@ -42,7 +42,7 @@ double computeLetterTime(const Schedule &schedule, const Replay &times) {
       if (isCompute(row[i].kind))
         longest = std::max(longest, buildLabel(row, i).size());
   constexpr double mostLetters = 20'000; // of a line: very different times cut labels off
-  return std::max(shortestAction(schedule, times) / static_cast<double>(longest + 1),
+  return std::max(findShortestAction(schedule, times) / static_cast<double>(longest + 1),
                   times.step / mostLetters);
 }
 

@@ -29,7 +29,7 @@ public:
   SvgWriter(const Schedule &schedule, const Replay &times) : schedule(schedule), times(times) {
     constexpr double leastWidth = 34,
                      mostWidth = 100'000; // of an action, of the picture; in pixels
-    const double shortest = shortestAction(schedule, times);
+    const double shortest = findShortestAction(schedule, times);
     scale = shortest > 0 ? std::min(leastWidth / shortest, mostWidth / times.step) : 0;
   }
 

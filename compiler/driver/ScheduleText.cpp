@@ -14,13 +14,13 @@ namespace titan::driver {
 
 using namespace schedule;
 
-std::string percent(double fraction) {
+std::string formatPercent(double fraction) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%.1f %%", 100 * fraction);
   return text;
 }
 
-std::string shortNumber(double number) {
+std::string formatNumber(double number) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%.3f", number);
   text.erase(text.find_last_not_of('0') + 1);
@@ -28,13 +28,13 @@ std::string shortNumber(double number) {
 }
 
 /// A count of stash slots as a number of microbatches of all layers of a rank.
-static double asActivations(int slots, const Schedule &schedule) {
+static double toActivations(int slots, const Schedule &schedule) {
   return slots * double(schedule.ranks.size()) / schedule.stages;
 }
 
-double peakActivations(const Schedule &schedule) {
+double computePeakActivations(const Schedule &schedule) {
   const std::vector<int> peaks = assignStashSlots(schedule).peakOfRank;
-  return asActivations(*std::max_element(peaks.begin(), peaks.end()), schedule);
+  return toActivations(*std::max_element(peaks.begin(), peaks.end()), schedule);
 }
 
 /// One line a rank: its stages, their stash slots, its idle time, and its memory where it is known.
@@ -62,11 +62,11 @@ static void printRanks(const Schedule &schedule, const Replay &times,
     std::vector<std::string> cells = {std::to_string(rank),
                                       stages,
                                       counts,
-                                      shortNumber(asActivations(slots.peakOfRank[rank], schedule)),
-                                      shortNumber(times.idle(rank)),
-                                      percent(times.idle(rank) / times.step)};
+                                      formatNumber(toActivations(slots.peakOfRank[rank], schedule)),
+                                      formatNumber(times.idle(rank)),
+                                      formatPercent(times.idle(rank) / times.step)};
     if (!memory.empty())
-      cells.push_back(grouped(memory[rank]));
+      cells.push_back(groupDigits(memory[rank]));
     table.add(std::move(cells));
   }
   table.print(llvm::outs());
@@ -77,8 +77,9 @@ void printSummary(const std::string &name, const Schedule &schedule, const Repla
   llvm::outs() << name << ": " << counted(std::ssize(schedule.ranks), "rank") << ", "
                << counted(schedule.stages, "stage") << ", "
                << counted(schedule.microbatches, "microbatch", "es") << "\nbubble "
-               << percent(times.bubble()) << " of the step, step " << shortNumber(times.step)
-               << unit << ", peak activations " << shortNumber(peakActivations(schedule)) << '\n';
+               << formatPercent(times.bubble()) << " of the step, step " << formatNumber(times.step)
+               << unit << ", peak activations " << formatNumber(computePeakActivations(schedule))
+               << '\n';
   printRanks(schedule, times, memory);
 }
 

@@ -8,12 +8,12 @@
 namespace titan::driver {
 
 /// "15.8 %".
-std::string percent(double fraction);
+std::string formatPercent(double fraction);
 /// With at most three digits after the decimal point.
-std::string shortNumber(double number);
+std::string formatNumber(double number);
 
 /// The most residuals that a rank holds at once, in microbatches of all its layers.
-double peakActivations(const schedule::Schedule &schedule);
+double computePeakActivations(const schedule::Schedule &schedule);
 
 /// Sizes, bubble and peak activations of a schedule, and a line for each rank on standard output.
 /// `unit` is that of the times; `memory` has the bytes of each rank, or is empty.

@@ -206,7 +206,7 @@ private:
     if (!checked)
       return std::nullopt;
     const int64_t degree = chooseAutoDegree(checked->mesh, processes);
-    if (!autoDegree(instance, *checked, leastProcesses(checked->mesh) * degree))
+    if (!autoDegree(instance, *checked, computeLeastProcesses(checked->mesh) * degree))
       return std::nullopt;
     RunShape tried = getRunShape(*checked);
     return represents(tried, whole) ? std::optional(tried) : std::nullopt;
@@ -301,7 +301,7 @@ int64_t chooseAutoDegree(const sema::Mesh &mesh, int64_t processes) {
                                    [](const sema::Axis &axis) { return axis.degree == 0; });
   if (!hasAuto)
     return 1;
-  return processes ? std::max<int64_t>(1, processes / leastProcesses(mesh)) : 2;
+  return processes ? std::max<int64_t>(1, processes / computeLeastProcesses(mesh)) : 2;
 }
 
 ShrunkRun shrink(const CommonOptions &options, const CheckedRun &run, int64_t processes) {

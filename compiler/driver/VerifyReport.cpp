@@ -12,7 +12,7 @@ namespace {
 
 using Side = TextTable::Side;
 
-std::string deviationText(double value) {
+std::string formatDeviation(double value) {
   return value == 0 ? "0" : llvm::formatv("{0:e1}", value).str();
 }
 
@@ -54,7 +54,7 @@ void printVerification(const sema::CheckedRun &run, const ShrunkRun &shrunk,
   table.add({"", "compared", "deviation", "in", "of"});
   for (ResultKind kind : getResultKinds(verified)) {
     const WorstDeviation &worst = verified[kind];
-    table.add({getName(kind), std::to_string(worst.count), deviationText(worst.deviation.value),
+    table.add({getName(kind), std::to_string(worst.count), formatDeviation(worst.deviation.value),
                worst.deviation.role.name, formatLocation(worst.location, sources)});
   }
   table.print(llvm::outs());

@@ -49,7 +49,7 @@ public:
                                      builder.getFunctionType(arguments, results));
     func->setAttr(ir::attr::kProgram, builder.getStringAttr(name));
     func->setAttr(ir::attr::kPrecision,
-                  precisionAttribute(run.run, translation, builder.getContext()));
+                  makePrecisionAttribute(run.run, translation, builder.getContext()));
     func.setAllArgAttrs(roles);
     for (auto [i, output] : llvm::enumerate(outputs))
       func.setResultAttr(i, ir::attr::kOutput, builder.getStringAttr(output.name));
@@ -79,7 +79,7 @@ private:
       if (!needs.inputs.count(i))
         continue;
       types.push_back(translation.type(input.type));
-      roles.push_back(inputAttributes(run, input, builder));
+      roles.push_back(makeInputAttributes(run, input, builder));
     }
     for (auto [i, parameter] : llvm::enumerate(model.parameters)) {
       if (!needs.parameters.count(i))
@@ -169,7 +169,7 @@ void addMetrics(const sema::Model &model, std::vector<sema::Output> &outputs) {
 }
 
 /// The losses of training and evaluation: the loss, and the named losses of which it is the sum.
-std::vector<sema::Output> lossOutputs(const sema::Model &model) {
+std::vector<sema::Output> listLossOutputs(const sema::Model &model) {
   std::vector<sema::Output> outputs{{"loss", *model.loss, model.loc}};
   for (const sema::Output &loss : model.losses)
     if (!loss.name.empty())
@@ -177,16 +177,16 @@ std::vector<sema::Output> lossOutputs(const sema::Model &model) {
   return outputs;
 }
 
-std::vector<sema::Output> trainOutputs(const sema::CheckedRun &run) {
-  std::vector<sema::Output> outputs = lossOutputs(run.train);
+std::vector<sema::Output> listTrainOutputs(const sema::CheckedRun &run) {
+  std::vector<sema::Output> outputs = listLossOutputs(run.train);
   if (run.run["metrics.training"].boolean())
     addMetrics(run.train, outputs);
   return outputs;
 }
 
 /// If there are named losses, evaluation also returns the loss without a name, for the perplexity.
-std::vector<sema::Output> evalOutputs(const sema::Model &model) {
-  std::vector<sema::Output> outputs = lossOutputs(model);
+std::vector<sema::Output> listEvalOutputs(const sema::Model &model) {
+  std::vector<sema::Output> outputs = listLossOutputs(model);
   if (model.losses.size() > 1)
     for (const sema::Output &loss : model.losses)
       if (loss.name.empty())
@@ -213,7 +213,7 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
     SmallVector<Attribute> optimizers = lowerOptimizers(run.updates, sources, builder);
     SmallVector<Attribute> schedules = lowerGroupSchedules(run.groupSchedules, sources, builder);
     ProgramLowering program(run, run.train, sources, builder, optimizers, schedules);
-    func::FuncOp train = program.lower("train", trainOutputs(run));
+    func::FuncOp train = program.lower("train", listTrainOutputs(run));
     addStepAttributes(run.run, builder, train);
     // The stages of a pipeline process microbatches, even if there is one only.
     if (int64_t microbatches = run.run["accumulate"].integer; microbatches > 1 || run.mesh.pipeline)
@@ -226,7 +226,7 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
       train->setAttr(ir::attr::kLossChunks, builder.getI64IntegerAttr(chunks));
     module->push_back(train);
     if (run.run.evaluates())
-      module->push_back(program.lower("eval", evalOutputs(run.train)));
+      module->push_back(program.lower("eval", listEvalOutputs(run.train)));
   }
   if (!run.logits.outputs.empty()) {
     ProgramLowering program(run, run.logits, sources, builder);

@@ -170,7 +170,7 @@ bool hasTokens(const sema::Input &input) {
 
 /// The exclusive bound of random integers in the interpreter's test input: for integers of arrays,
 /// the size of the indexed dimension; 2 for other integers and for label weights.
-std::optional<int64_t> drawnBelow(const sema::CheckedRun &run, const sema::Input &input) {
+std::optional<int64_t> findDrawnBound(const sema::CheckedRun &run, const sema::Input &input) {
   constexpr int64_t zeroOrOne = 2;
   if (!run.run.readsArrays())
     return findFeed(input.name) == Feed::Weights ? std::optional(zeroOrOne) : std::nullopt;
@@ -222,7 +222,7 @@ std::string makePrintable(StringRef name) {
 
 /// All sources and command-line settings under their names, so that a run directory documents what
 /// was trained.
-std::string wholeText(const SourceManager &sources) {
+std::string joinSources(const SourceManager &sources) {
   std::string all;
   StringSet<> seen; // a configuration file has copies, one per parsed value
   for (size_t i = 0; i < sources.bufferCount(); ++i) {
@@ -238,7 +238,7 @@ std::string wholeText(const SourceManager &sources) {
 
 /// A setting that the emitted program accepts at its start, with the rule by which it checks the
 /// setting.
-ir::SettingAttr launchSetting(Attribute value, const SettingRule &rule, OpBuilder &builder) {
+ir::SettingAttr makeLaunchSetting(Attribute value, const SettingRule &rule, OpBuilder &builder) {
   using Type = SettingRule::Type;
   bool isNumber = rule.type == Type::Integer || rule.type == Type::Number;
   StringRef takes = rule.type == Type::Integer  ? "integer"
@@ -265,7 +265,7 @@ bool isCompiledIn(const sema::OptionSpec &spec, const sema::Run &run) {
 
 /// The values that the program accepts at its start. Whether it can skip an update is fixed at
 /// compile time.
-SettingRule launchRule(const sema::OptionSpec &spec, const sema::Run &run) {
+SettingRule makeLaunchRule(const sema::OptionSpec &spec, const sema::Run &run) {
   SettingRule rule = sema::makeRule(spec);
   if (spec.path == "on_nonfinite")
     std::erase(rule.choices, run[spec.path].text == "skip" ? "warn" : "skip");
@@ -321,7 +321,7 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
     settings.push_back(builder.getNamedAttr(
         spec.path, isCompiledIn(spec, run.run)
                        ? ir::SettingAttr::get(value)
-                       : launchSetting(value, launchRule(spec, run.run), builder)));
+                       : makeLaunchSetting(value, makeLaunchRule(spec, run.run), builder)));
   }
   addProgramChoices(run, builder, settings);
   module->setAttr(ir::attr::kRun, builder.getDictionaryAttr(settings));
@@ -329,7 +329,7 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   module->setAttr(ir::attr::kModel, builder.getStringAttr(run.modelName));
   module->setAttr(ir::attr::kFingerprint,
                   builder.getStringAttr(sema::computeFingerprint(run.train)));
-  module->setAttr(ir::attr::kSource, builder.getStringAttr(wholeText(sources)));
+  module->setAttr(ir::attr::kSource, builder.getStringAttr(joinSources(sources)));
   module->setAttr(ir::attr::kSizes, buildSizes(run, builder));
   module->setAttr(ir::attr::kDataDims, buildDataDims(run.run.dims, builder));
   if (DictionaryAttr absent = buildAbsentInputs(run.train, builder))
@@ -340,11 +340,11 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
     module->setAttr(ir::attr::kConfig, builder.getStringAttr(*run.config));
 }
 
-DictionaryAttr inputAttributes(const sema::CheckedRun &run, const sema::Input &input,
-                               OpBuilder &builder) {
+DictionaryAttr makeInputAttributes(const sema::CheckedRun &run, const sema::Input &input,
+                                   OpBuilder &builder) {
   SmallVector<NamedAttribute> role{
       builder.getNamedAttr(ir::attr::kInput, builder.getStringAttr(input.name))};
-  if (std::optional<int64_t> below = drawnBelow(run, input))
+  if (std::optional<int64_t> below = findDrawnBound(run, input))
     role.push_back(builder.getNamedAttr(ir::attr::kDrawnBelow, builder.getI64IntegerAttr(*below)));
   return builder.getDictionaryAttr(role);
 }
@@ -358,8 +358,8 @@ void addStepAttributes(const sema::Run &run, OpBuilder &builder, Operation *trai
     train->setAttr(ir::attr::kSkipNonFinite, builder.getUnitAttr());
 }
 
-ir::PrecisionAttr precisionAttribute(const sema::Run &run, const Translation &translation,
-                                     MLIRContext *context) {
+ir::PrecisionAttr makePrecisionAttribute(const sema::Run &run, const Translation &translation,
+                                         MLIRContext *context) {
   auto type = [&](const char *path) {
     return translation.elementType(*sema::floatCalled(run[path].print()));
   };

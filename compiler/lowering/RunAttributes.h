@@ -18,15 +18,15 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
                       mlir::ModuleOp module);
 
 /// titan.input and, for integers of arrays and weights of labels, titan.drawn_below.
-mlir::DictionaryAttr inputAttributes(const sema::CheckedRun &run, const sema::Input &input,
-                                     mlir::OpBuilder &builder);
+mlir::DictionaryAttr makeInputAttributes(const sema::CheckedRun &run, const sema::Input &input,
+                                         mlir::OpBuilder &builder);
 
 /// Sets titan.clip, titan.clip_value and titan.skip_nonfinite of the training function.
 void addStepAttributes(const sema::Run &run, mlir::OpBuilder &builder, mlir::Operation *train);
 
 /// The attribute titan.precision of a program function.
-ir::PrecisionAttr precisionAttribute(const sema::Run &run, const Translation &translation,
-                                     mlir::MLIRContext *context);
+ir::PrecisionAttr makePrecisionAttribute(const sema::Run &run, const Translation &translation,
+                                         mlir::MLIRContext *context);
 
 /// Adds the attributes by which groups determine the update of one parameter, besides its
 /// optimizer.

@@ -97,7 +97,7 @@ ShardingReport reportSharding(ModuleOp beforeSharding) {
   return report;
 }
 
-static std::string joined(const std::vector<std::string> &names) {
+static std::string joinNames(const std::vector<std::string> &names) {
   std::string all;
   for (const std::string &name : names)
     all += (all.empty() ? "" : ", ") + name;
@@ -111,7 +111,7 @@ std::string TensorLayout::print() const {
     for (const std::string &axis : shardingAxes)
       texts.back() += " / " + axis;
   }
-  return "[" + joined(texts) + "]" + (flat.empty() ? "" : " over " + joined(flat));
+  return "[" + joinNames(texts) + "]" + (flat.empty() ? "" : " over " + joinNames(flat));
 }
 
 } // namespace titan::plan

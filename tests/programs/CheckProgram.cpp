@@ -116,7 +116,7 @@ private:
   /// they know the number of processes.
   bool fits(driver::CompilerInstance &session, const sema::CheckedRun &run) const {
     bool isAuto = llvm::any_of(run.mesh.axes, [](const sema::Axis &axis) { return !axis.degree; });
-    int64_t ranks = driver::leastProcesses(run.mesh) * (isAuto ? options.autoDegree : 1);
+    int64_t ranks = driver::computeLeastProcesses(run.mesh) * (isAuto ? options.autoDegree : 1);
     return driver::autoDegree(session, run, ranks) > 0;
   }
 

@@ -76,7 +76,7 @@ namespace {
 Value refuse(Code code, const OptionSpec &spec, const std::string &takes, const Value &value,
              Location at, DiagnosticEngine &diags) {
   auto mistake = static_cast<SettingMistake::Code>(code); // equal numbers, as report() asserts
-  return report(notTaken(mistake, spec.path, takes, asSetting(value)), at, diags);
+  return report(makeTypeMistake(mistake, spec.path, takes, asSetting(value)), at, diags);
 }
 
 bool inRange(const OptionSpec &spec, double number) {
@@ -159,8 +159,8 @@ Value checkIntegers(const OptionSpec &spec, const Value &value, Location at,
     if (!number.isInt())
       return refuse(Code::OptionType, spec, "integers: `(4, 8, 12)`", value, at, diags);
     if (!inRange(spec, number.number()))
-      return refuse(Code::OptionValue, spec, rangeText(makeRule(spec), number.number()), number, at,
-                    diags);
+      return refuse(Code::OptionValue, spec, describeRange(makeRule(spec), number.number()), number,
+                    at, diags);
   }
   return Value::ofList(std::move(numbers));
 }
@@ -276,8 +276,8 @@ Value checkOption(const OptionSpec &spec, const Value &value, Location at,
   case OptionType::Dimension: // resolveDataDims() checks the name
     if ((value.kind != Value::Kind::Word && value.kind != Value::Kind::String) ||
         value.text.empty()) {
-      SettingMistake mistake =
-          notTaken(SettingMistake::Type, spec.path, "the name of a dimension", asSetting(value));
+      SettingMistake mistake = makeTypeMistake(SettingMistake::Type, spec.path,
+                                               "the name of a dimension", asSetting(value));
       mistake.help = "name " + spec.doc;
       return report(mistake, at, diags);
     }

@@ -24,7 +24,7 @@ protected:
   ~CacheKey() override { std::filesystem::remove_all(folder); }
 
   std::string key(const char *processor = "znver4:avx512f") const {
-    return cacheKey("int main() {}", toolchain, processor);
+    return computeCacheKey("int main() {}", toolchain, processor);
   }
 
   std::filesystem::path folder;
@@ -34,7 +34,7 @@ protected:
 // The same source for the same machine by the same tools is the same program.
 TEST_F(CacheKey, IsRepeated) {
   EXPECT_EQ(key(), key());
-  EXPECT_NE(key(), cacheKey("int main() { return 1; }", toolchain, "znver4:avx512f"));
+  EXPECT_NE(key(), computeCacheKey("int main() { return 1; }", toolchain, "znver4:avx512f"));
 }
 
 // Another processor, or the same one with less enabled, has a program of its own; unless flags name
