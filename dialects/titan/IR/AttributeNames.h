@@ -12,6 +12,8 @@ namespace titan::ir::attr {
 inline constexpr llvm::StringLiteral kRun = "titan.run";
 inline constexpr llvm::StringLiteral kRunName = "titan.run_name";
 inline constexpr llvm::StringLiteral kModel = "titan.model";
+/// A hash of the operations that the loss needs, as 16 hexadecimal digits: a checkpoint of another
+/// model has another one.
 inline constexpr llvm::StringLiteral kFingerprint = "titan.fingerprint";
 inline constexpr llvm::StringLiteral kSource = "titan.source";
 inline constexpr llvm::StringLiteral kConfig = "titan.config";
@@ -51,19 +53,19 @@ inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
 /// "parameter" or "gradient".
 inline constexpr llvm::StringLiteral kOperand = "titan.operand";
 
-// On the scalar function of a schedule: the source of each argument. `step`, `steps`, or the path
-// of a setting: the number, or the index of the word among its choices. The first one of the module
-// is that of the run.
+// On the scalar function of a learning-rate schedule: the source of each argument. It is `step`,
+// `steps` or the path of a setting. The argument is the setting's number, or the index of its word
+// among the choices. The first schedule of the module is that of the run.
 inline constexpr llvm::StringLiteral kSchedule = "titan.schedule";
 
-// On the scalar function of an output of evaluations: the output, and the source of each argument,
-// an output of @eval, of which the argument is the mean over batches.
+// On the scalar function that computes an output of evaluations: the name of this output, and for
+// each argument the output of @eval whose mean over batches it is.
 inline constexpr llvm::StringLiteral kEvaluates = "titan.evaluates";
 inline constexpr llvm::StringLiteral kBatchValues = "titan.batch_values";
 
 // On arguments of program functions.
 inline constexpr llvm::StringLiteral kInput = "titan.input";
-/// On an integer input that an array gives: the interpreter draws its values from [0, N).
+/// On an integer input that is read from arrays: the interpreter draws its values from [0, N).
 inline constexpr llvm::StringLiteral kDrawnBelow = "titan.drawn_below";
 inline constexpr llvm::StringLiteral kParam = "titan.param";
 inline constexpr llvm::StringLiteral kInit = "titan.init";
@@ -84,7 +86,7 @@ inline constexpr llvm::StringLiteral kInitFrom = "titan.init_from";
 inline constexpr llvm::StringLiteral kBuffer = "titan.buffer";
 inline constexpr llvm::StringLiteral kState = "titan.state";
 inline constexpr llvm::StringLiteral kScalar = "titan.scalar";
-/// Of programs of generation: operands of earlier positions, which the program extends
+/// In programs of generation: operands at earlier positions, to which the program adds new ones
 /// (docs/rationale/generation.md).
 inline constexpr llvm::StringLiteral kCache = "titan.cache";
 /// On an input of a fragment: the fragment reads the slot of its microbatch.

@@ -75,8 +75,8 @@ struct Rule {
   Kind kind;
 };
 
-// Verifiers of passes check further what they read: VerifyAllocRefs.cpp the memory plan,
-// VerifyModelPhase.cpp the roles of arguments.
+// The verifiers of phases check more: VerifyAllocRefs.cpp the memory plan, VerifyModelPhase.cpp the
+// roles of arguments.
 constexpr Rule kRules[] = {
     {attr::kRun, OnModule, kSettingsKind},
     {attr::kRunName, OnModule, kStringKind},
@@ -220,6 +220,7 @@ LogicalResult ir::verifyDiscardable(Operation *op, Holder holder, NamedAttribute
   const Rule *rule = llvm::find_if(kRules, [&](const Rule &each) { return each.name == name; });
   if (rule == std::end(kRules))
     return reportUnknown(op, name);
+  // Holders from OnRepeat on are operations of functions.
   bool isOnAnyOp = (rule->holders & OnOperation) && holder >= OnRepeat;
   if (!isOnAnyOp && !(rule->holders & holder))
     return op->emitError("attribute `") << name << "` belongs on " << describeAll(rule->holders)

@@ -1,4 +1,4 @@
-// Their verification.
+// Verification of discardable attributes.
 //
 // The dialects `titan` and `dist` define their discardable attributes in one table: the name, where
 // the attribute may be, and the kind of its value. An attribute of these dialects that is not in
@@ -10,7 +10,7 @@
 
 namespace titan::ir {
 
-/// Where an attribute may be; a mask.
+/// The things that may have an attribute; a bit mask.
 enum Holder : unsigned {
   OnModule = 1,
   OnFunction = 2,
@@ -29,7 +29,7 @@ enum Holder : unsigned {
 mlir::LogicalResult verifyDiscardable(mlir::Operation *op, Holder holder,
                                       mlir::NamedAttribute attribute);
 
-/// The holder that `op` itself is.
+/// The holder that `op` is: not OnArgument or OnResult.
 Holder getHolder(mlir::Operation *op);
 
 } // namespace titan::ir

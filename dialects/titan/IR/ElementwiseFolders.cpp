@@ -56,7 +56,7 @@ static bool isNeutralForAdd(Value value) {
   return isNumber(value, isa<FloatType>(getElement(value)) ? -0.0 : 0.0);
 }
 
-/// `value` if it has the type of the result; dimensions may be in another order otherwise.
+/// `value` if it has the type of `result`; else null, since a folder must not reorder dimensions.
 static Value ifTyped(Value value, Value result) {
   return value.getType() == result.getType() ? value : Value();
 }
@@ -64,7 +64,8 @@ static Value ifTyped(Value value, Value result) {
 using FloatFormula = llvm::function_ref<APFloat(APFloat, APFloat)>;
 using IntegerFormula = llvm::function_ref<std::optional<int64_t>(int64_t, int64_t)>;
 
-/// The formula over two constants; null if an operand is no constant.
+/// The formula over two constants; null if an operand is no constant, or if the result would not be
+/// exact or is NaN.
 static Attribute foldConstants(Type element, Attribute lhs, Attribute rhs, FloatFormula onFloats,
                                IntegerFormula onIntegers) {
   if (!lhs || !rhs || element.isInteger(1))

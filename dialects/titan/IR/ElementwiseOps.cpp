@@ -1,4 +1,4 @@
-// Verifies the constraints of elementwise operations.
+// Constraints of elementwise operations, and the syntax of constants.
 
 #include "dialects/titan/IR/Titan.h"
 #include "llvm/ADT/StringExtras.h"
@@ -193,7 +193,7 @@ LogicalResult ApplyOp::verify() {
   return success();
 }
 
-static bool haveSameElements(TypeRange tensors, TypeRange numbers) {
+static bool haveSameElementTypes(TypeRange tensors, TypeRange numbers) {
   return tensors.size() == numbers.size() &&
          llvm::all_of(llvm::zip_equal(tensors, numbers), [](auto pair) {
            return cast<NamedTensorType>(std::get<0>(pair)).getElementType() ==
@@ -205,8 +205,8 @@ LogicalResult ApplyOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto callee = symbols.lookupNearestSymbolFrom<ScalarFunctionOp>(*this, getFunctionAttr());
   if (!callee)
     return emitOpError("no scalar function is called ") << getFunctionAttr();
-  if (!haveSameElements(getInputs().getTypes(), callee.getBody().getArgumentTypes()) ||
-      !haveSameElements(getResults().getTypes(), callee.getYield().getValues().getTypes()))
+  if (!haveSameElementTypes(getInputs().getTypes(), callee.getBody().getArgumentTypes()) ||
+      !haveSameElementTypes(getResults().getTypes(), callee.getYield().getValues().getTypes()))
     return emitOpError("(C2) element types differ from those of ") << getFunctionAttr();
   return success();
 }

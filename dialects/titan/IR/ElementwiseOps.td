@@ -27,7 +27,7 @@ class Titan_UnaryOp<string mnemonic, string function, string formula, list<Trait
     - (C1) operand and result have the same dimensions, up to sharding.
     - (C2) the element type is a floating-point type and is the same.
 
-    Example: `%y = titan.}] # mnemonic # [{ %x : !titan.tensor<f32[seq = 8]>`}];
+    Example: `%y = titan.}] # mnemonic # [{ %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>`}];
   let arguments = (ins Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
@@ -166,7 +166,7 @@ def Titan_ExpandOp : Titan_ElementwiseOp<"expand", [Titan_Exact]> {
 }
 
 def Titan_CopyOp : Titan_ElementwiseOp<"copy", [Titan_Exact, Titan_InferType]> {
-  let summary = "a copy in memory of its own";
+  let summary = "a copy in another allocation";
   let description = [{
     The identity, which is never folded: the result has its own allocation. `--titan-sequentialize-copies`
     inserts copies where a value is read after its memory is overwritten.
@@ -174,7 +174,7 @@ def Titan_CopyOp : Titan_ElementwiseOp<"copy", [Titan_Exact, Titan_InferType]> {
     Constraints:
     - (C1) operand and result have the same type, up to sharding.
 
-    Example: `%y = titan.copy %x : !titan.tensor<f32[seq = 8]>`
+    Example: `%y = titan.copy %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>`
   }];
   let arguments = (ins Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);
@@ -238,8 +238,8 @@ def Titan_RandomOp : Titan_ElementwiseOp<"random", [AttrSizedOperandSegments, Ti
     integers: the seed of the run, the step, the indices of the enclosing repeats. Has no gradient.
 
     The result may be a chunk of a longer tensor: `whole` lists the dimensions that are cut, each with its
-    size in the uncut tensor, and `starts` where the chunk begins along each of them. The global index is
-    that in the uncut tensor, so that a chunk holds the same numbers as the whole tensor does there.
+    size in the uncut tensor, and `starts` the index at which the chunk begins along each of them. The global index is
+    that in the uncut tensor, so that a chunk has the same numbers as the whole tensor at these indices.
 
     Constraints:
     - (C1) the keys have rank 0.
@@ -277,7 +277,7 @@ def Titan_ApplyOp : Titan_ElementwiseOp<"apply", [Titan_Expensive,
   let description = [{
     Calls a `titan.scalar_function` with the elements of the operands at one index, for every index. An
     operand of rank 0 is the same at every index. Several results are computed in one loop, and each may
-    be written over an operand: an optimizer's update of a parameter and its states is one.
+    overwrite an operand: one operation updates a parameter and its optimizer states.
 
     Constraints:
     - (C1) operands and results have the same dimensions, but for operands of rank 0.

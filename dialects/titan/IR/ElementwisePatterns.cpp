@@ -1,4 +1,4 @@
-// Canonical elementwise operations.
+// Canonicalization of elementwise operations.
 
 #include "dialects/titan/IR/TensorType.h"
 #include "mlir/IR/PatternMatch.h"

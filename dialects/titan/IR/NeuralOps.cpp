@@ -88,11 +88,11 @@ template <typename Op> static LogicalResult verifyOperands(Op op) {
   for (DimAttr dim : k.getDims())
     if (!llvm::is_contained(q.getDims(), dim) && !(dim.getName() == along && hasStart(op)))
       return op.emitOpError("(C2) q lacks dimension ") << dim << " of k";
-  DimAttr own = findValueHead(k, v, head);
-  bool fits =
-      own && v.getRank() == k.getRank() && (own.getName() == head || !q.hasDim(own.getName()));
+  DimAttr valueHead = findValueHead(k, v, head);
+  bool fits = valueHead && v.getRank() == k.getRank() &&
+              (valueHead.getName() == head || !q.hasDim(valueHead.getName()));
   for (DimAttr dim : v.getDims())
-    fits &= dim == own || llvm::is_contained(k.getDims(), dim);
+    fits &= dim == valueHead || llvm::is_contained(k.getDims(), dim);
   if (!fits)
     return op.emitOpError("(C3) expected v to have the dimensions of ")
            << k << ", perhaps with one of its own "

@@ -56,7 +56,7 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure, AttrSizedOperandSegments]> 
 
     `from %p`: query i has the position p + i; keys count from 0. The queries are a chunk of a longer
     dimension, and k and v may be longer than q. `p` may have dimensions that q and k share, such as the texts
-    of a batch: then each has a start of its own.
+    of a batch: then each text has its start.
 
     Decomposition (`--titan-decompose`): rename `along` of k and v, contract, select, reduce, exp, contract.
     The positions of q may be sharded. Those of k and v are whole, except in a step of a ring.

@@ -24,8 +24,8 @@ inline bool isNullary(mlir::Operation *op) {
   return op->hasTrait<Elementwise>() && op->getNumOperands() == 0;
 }
 
-/// True for elementwise operations that a second evaluation costs little: less than to write and
-/// read the result.
+/// True for elementwise operations whose second evaluation costs less than to write and read the
+/// result.
 inline bool isCheap(mlir::Operation *op) {
   return op->hasTrait<Elementwise>() && !isNullary(op) && !op->hasTrait<Expensive>();
 }

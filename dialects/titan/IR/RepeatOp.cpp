@@ -1,4 +1,4 @@
-// Bodies, scanned inputs and stacked outputs of a repeat.
+// Bodies, scanned inputs and stacked outputs of a repeat, and the slots of allocations.
 
 #include "dialects/titan/IR/Titan.h"
 

@@ -38,7 +38,7 @@ public:
   struct StackedOutput {
     mlir::Value value;
     mlir::OpResult output;
-    unsigned operand; ///< of the yield
+    unsigned operand; ///< number of the yield's operand
   };
   llvm::SmallVector<StackedOutput> getStackedOutputs() const;
 

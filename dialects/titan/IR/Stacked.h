@@ -26,7 +26,8 @@ mlir::Attribute getStackedAttr(mlir::Builder &builder,
                                llvm::ArrayRef<std::vector<int64_t>> iterations,
                                llvm::ArrayRef<int64_t> segments);
 
-/// `stacked`: the attribute, or null if the tensor is not stacked.
+/// `stacked`: the attribute, or null if the tensor is not stacked. `type`: of the tensor; a unit
+/// attribute has the iterations 0 .. n-1, where n is the size of the leading dimension.
 Stack getStack(mlir::Attribute stacked, NamedTensorType type);
 
 /// The number of leading dimensions that are repeats; 0 if `stacked` is null.

@@ -1,4 +1,4 @@
-// Repeats and fused regions.
+// Repeats, fused regions and scalar functions.
 
 #ifndef TITAN_STRUCTURE_OPS_TD
 #define TITAN_STRUCTURE_OPS_TD

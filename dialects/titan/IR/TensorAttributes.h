@@ -1,6 +1,7 @@
 // Names of sharding constraints.
 //
-// Sharding constraints with a name (`titan.name`), by which overrides of the mesh refer to them.
+// A sharding constraint may have a name (`titan.name`), by which overrides of the axis rules
+// (`dist.overrides`) refer to its value.
 #pragma once
 
 #include "dialects/titan/IR/Titan.h"

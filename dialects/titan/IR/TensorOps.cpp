@@ -85,8 +85,8 @@ LogicalResult ReduceOp::verify() {
   return success();
 }
 
-/// Checks gather and scatter: `table` has the dimension `along`, `rows` and `indices` lack it, and
-/// the other two have the remaining dimensions of `covered`.
+/// Checks gather and scatter: `table` has the dimension `along`, `rows` and `indices` lack it.
+/// `covered` is `table` or `rows`; the other one and `indices` have its remaining dimensions.
 static LogicalResult verifyIndexing(Operation *op, StringAttr along, NamedTensorType table,
                                     NamedTensorType indices, NamedTensorType rows,
                                     NamedTensorType covered) {
@@ -255,7 +255,7 @@ LogicalResult MergeOp::verify() {
   return verifyRefinement(*this, getDimAttr(), getResult().getType(), getInput().getType());
 }
 
-/// `part` is `whole` with dimension `dim` restricted to a range that starts at `offset`.
+/// `slice` is `whole` with dimension number `at` restricted to a range that starts at `offset`.
 static LogicalResult verifyRange(Operation *op, int64_t at, int64_t offset, NamedTensorType whole,
                                  NamedTensorType slice) {
   if (at < 0 || whole.getRank() != slice.getRank())

@@ -180,7 +180,7 @@ def Titan_ScatterOp : Titan_Op<"scatter", [Pure, Titan_RowFusable]> {
 def Titan_GroupedContractOp : Titan_Op<"grouped_contract", [Pure]> {
   let summary = "contraction with the element of a table that an index selects (grouped matrix product)";
   let description = [{
-    The Einstein summation of two tensors and of the one-hot encoding of the indices along `along`. One
+    The Einstein summation of two tensors and of the one-hot encoding of the indices along `along`. Either
     of two tensors is a table with this dimension:
 
     - the right operand: result = contract(lhs, gather(rhs, indices)), without the gathered tensor;
@@ -329,8 +329,8 @@ def Titan_InsertSliceOp : Titan_Op<"insert_slice", [Pure, Titan_Exact]> {
   let description = [{
     `into`, but its elements start <= i < start + n of dimension `dim` are those of the operand, where n is
     the operand's size of `dim`. The result may overwrite `into`. A rank that has a shard of `dim` replaces
-    what it has of the range. `start` may have other dimensions: then each index of these has a range of its
-    own.
+    the elements of the range that it has. `start` may have other dimensions: then each index of these has
+    its range.
 
     Constraints:
     - (C1) `into` and the result are equal up to sharding and have the dimension `dim`.

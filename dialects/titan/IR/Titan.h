@@ -37,10 +37,10 @@ using VariantLists = llvm::SmallVector<llvm::SmallVector<int64_t>>;
 
 namespace titan::ir {
 
-/// The type with the dimensions of both: those of `lhs` first, unless `rhs` has all of them. The
-/// element type is that of `lhs`.
+/// The type with the dimensions of both: those of `lhs`, then those that only `rhs` has. If `rhs`
+/// has all of them and more, their order is that of `rhs`. The element type is that of `lhs`.
 NamedTensorType joinTypes(NamedTensorType lhs, NamedTensorType rhs);
-/// The joint type of all operands, from the last to the first.
+/// Joins the types of all operands, beginning with the last. The element type is that of the first.
 NamedTensorType joinTypes(mlir::ValueRange operands);
 
 /// Names the results of an operation after the NameLoc in its location, if there is one.

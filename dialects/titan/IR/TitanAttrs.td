@@ -1,4 +1,5 @@
-// Attributes: dimensions, initial values, settings, weight maps, precision, allocations, turns.
+// Attributes: dimensions, initial values, settings, weight maps, precision, allocations, periods and turns, and the
+// dimensions of a run's data.
 
 #ifndef TITAN_TITAN_ATTRS_TD
 #define TITAN_TITAN_ATTRS_TD
@@ -30,8 +31,8 @@ def Titan_InitAttr : Titan_Attr<"Init", "init"> {
     `#titan.init<normal, [0.02]>`. The list contains the scale: the value of `constant`, the standard
     deviation of `normal` and `truncated_normal`, the bound a of `uniform` on [-a, a). A stacked
     parameter may have one scale per layer. `cut` is the number of standard deviations at which the distribution is truncated (0: never).
-    The random numbers are Philox. The key is the seed and the name (per layer), the counter is the
-    global element index.
+    The random numbers are those of Philox (base/random/Philox.h). The key is the seed and the name (per
+    layer), the counter is the global element index.
   }];
   let parameters = (ins "::titan::ir::InitKind":$kind, "::mlir::DenseF64ArrayAttr":$scale, "::mlir::FloatAttr":$cut);
   let hasCustomAssemblyFormat = 1;

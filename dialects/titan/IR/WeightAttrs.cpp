@@ -1,4 +1,4 @@
-// Verification of the weights of other software.
+// Verification of weight maps.
 
 #include "dialects/titan/IR/Titan.h"
 
