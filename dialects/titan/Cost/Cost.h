@@ -29,11 +29,12 @@ double countFlops(mlir::Region &region, const dist::Degrees &degrees);
 /// operations only gather its rows.
 double countModelFlopsPerToken(mlir::func::FuncOp train, double tokens);
 
-/// Sets `attribute` on `module` to the count of the program "train", given the tokens of a step,
-/// samples x positions of `titan.sizes`; of turns to their mean over the steps. Does not change a
-/// module without sizes.
-void noteCount(mlir::ModuleOp module, llvm::StringRef attribute,
-               llvm::function_ref<double(mlir::func::FuncOp train, double tokens)> count);
+/// Sets `attribute` (f64) on `module` to `count(train, tokens)` of its train program, where
+/// `tokens` are those of a step: samples x positions of `titan.sizes`. If the module has several
+/// turns, the value is the mean of their counts over the steps. Does not change a module without
+/// sizes.
+void setCountAttribute(mlir::ModuleOp module, llvm::StringRef attribute,
+                       llvm::function_ref<double(mlir::func::FuncOp train, double tokens)> count);
 
 #define GEN_PASS_DECL
 #include "dialects/titan/Cost/Passes.h.inc"

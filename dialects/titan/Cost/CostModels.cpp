@@ -12,14 +12,14 @@ namespace {
 template <typename Model, typename Op>
 using CostModelBase = CostOpInterface::ExternalModel<Model, Op>;
 
-double elements(Value value, const dist::Degrees &degrees) {
+double countElements(Value value, const dist::Degrees &degrees) {
   return static_cast<double>(dist::getLocalNumElements(getTensorType(value), degrees));
 }
 
 /// One operation per element of the result.
 template <typename Op> struct ElementwiseCost : CostModelBase<ElementwiseCost<Op>, Op> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
-    return elements(op->getResult(0), degrees);
+    return countElements(op->getResult(0), degrees);
   }
 };
 
@@ -42,20 +42,20 @@ struct ApplyCost : CostModelBase<ApplyCost, ApplyOp> {
       if (auto cost = dyn_cast<CostOpInterface>(step))
         each += cost.getFlops(degrees);
     }
-    return each * elements(op->getResult(0), degrees);
+    return each * countElements(op->getResult(0), degrees);
   }
 };
 
 struct ReduceCost : CostModelBase<ReduceCost, ReduceOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
-    return elements(op->getOperand(0), degrees);
+    return countElements(op->getOperand(0), degrees);
   }
 };
 
 /// Size of the joint index space of two tensors.
 double countIndexSpace(Value lhs, Value rhs, const dist::Degrees &degrees) {
   NamedTensorType left = getTensorType(lhs), right = getTensorType(rhs);
-  double points = elements(lhs, degrees);
+  double points = countElements(lhs, degrees);
   if (left.getShardingOrReplicated().isFlat())
     return points;
   for (auto [dim, size] : llvm::zip_equal(right.getDims(), dist::getLocalShape(right, degrees)))
@@ -115,7 +115,7 @@ template <typename Op> struct ScoreProducts {
     NamedTensorType q = op.getQuery().getType();
     auto getSize = [&](int64_t dim) { return static_cast<double>(q.getDims()[dim].getSize()); };
     int64_t head = q.findDimIndex(op.getHeadAttr()), along = q.findDimIndex(op.getAlongAttr());
-    double rows = elements(op.getQuery(), degrees) / getSize(head);
+    double rows = countElements(op.getQuery(), degrees) / getSize(head);
     NamedTensorType k = op.getKey().getType();
     auto keys =
         static_cast<double>(dist::getLocalShape(k, degrees)[k.findDimIndex(op.getAlongAttr())]);
@@ -148,22 +148,23 @@ struct TopKCost : CostModelBase<TopKCost, TopKOp> {
     auto topK = cast<TopKOp>(op);
     NamedTensorType input = topK.getInput().getType();
     int64_t n = input.getDims()[input.findDimIndex(topK.getAlongAttr())].getSize();
-    return elements(topK.getValues(), degrees) * static_cast<double>(n);
+    return countElements(topK.getValues(), degrees) * static_cast<double>(n);
   }
 };
 
 /// Two multiplications and an addition per element.
 struct RotaryCost : CostModelBase<RotaryCost, RotaryOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
-    return 3 * elements(op->getResult(0), degrees);
+    return 3 * countElements(op->getResult(0), degrees);
   }
 };
 
-/// Philox is integer arithmetic; only Box-Muller has floating-point operations.
+/// Philox is integer arithmetic, and its bits are scaled once. A normal number also takes the ln,
+/// sqrt, cos and three products of Box and Muller (base/random/Philox.h, `normal`).
 struct RandomCost : CostModelBase<RandomCost, RandomOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     double each = cast<RandomOp>(op).getKind() == RandomKind::Normal ? 7 : 1;
-    return each * elements(op->getResult(0), degrees);
+    return each * countElements(op->getResult(0), degrees);
   }
 };
 

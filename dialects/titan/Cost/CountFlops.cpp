@@ -28,8 +28,8 @@ double ir::countFlops(Region &region, const dist::Degrees &degrees) {
   return flops;
 }
 
-void ir::noteCount(ModuleOp module, StringRef attribute,
-                   llvm::function_ref<double(func::FuncOp, double)> count) {
+void ir::setCountAttribute(ModuleOp module, StringRef attribute,
+                           llvm::function_ref<double(func::FuncOp, double)> count) {
   auto sizes = module->getAttrOfType<DictionaryAttr>(attr::kSizes);
   if (!sizes)
     return;
@@ -51,7 +51,7 @@ void ir::noteCount(ModuleOp module, StringRef attribute,
 namespace {
 struct CountFlops : titan::ir::impl::TitanCountFlopsBase<CountFlops> {
   void runOnOperation() override {
-    noteCount(getOperation(), attr::kFlopsPerToken, [](func::FuncOp train, double tokens) {
+    setCountAttribute(getOperation(), attr::kFlopsPerToken, [](func::FuncOp train, double tokens) {
       return countFlops(train.getBody(), {}) / tokens;
     });
   }

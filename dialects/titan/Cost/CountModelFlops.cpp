@@ -28,8 +28,8 @@ static bool isOnlyLookedUp(Value parameter) {
   });
 }
 
-/// The fraction of the elements of a parameter that multiply a token, if rows select elements of
-/// it: of the experts of a mixture, the active ones. Looks through repeats.
+/// The fraction of the elements of a parameter that multiply a token: 1, except for tables of
+/// grouped contractions, such as experts, of which only the active ones do. Looks through repeats.
 static double getActiveFraction(Value parameter, double tokens) {
   double most = 0;
   for (OpOperand &use : parameter.getUses()) {
@@ -77,7 +77,7 @@ double ir::countModelFlopsPerToken(func::FuncOp train, double tokens) {
 namespace {
 struct CountModelFlops : titan::ir::impl::TitanCountModelFlopsBase<CountModelFlops> {
   void runOnOperation() override {
-    noteCount(getOperation(), attr::kModelFlopsPerToken, countModelFlopsPerToken);
+    setCountAttribute(getOperation(), attr::kModelFlopsPerToken, countModelFlopsPerToken);
   }
 };
 } // namespace

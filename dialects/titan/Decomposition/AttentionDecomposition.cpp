@@ -14,14 +14,14 @@ using namespace titan::ir;
 namespace {
 
 /// Attention by its definition: computes every score; masked scores are minus infinity.
-class Scores {
+class AttentionDefinition {
 public:
-  Scores(AttentionOp op, OpBuilder &builder)
+  AttentionDefinition(AttentionOp op, OpBuilder &builder)
       : op(op), b(builder, op.getLoc()), rows(op.getLse().getType()),
         element(rows.getElementType()) {}
 
   SmallVector<Value> build() {
-    Value scores = mask(bound(multiply()));
+    Value scores = mask(scaleAndCap(multiply()));
     // Softmax is invariant to subtracting the same value from all scores, so the maximum has no
     // gradient.
     Value top = b.create<ReduceOp>(rows, dist::ReductionKind::Max, scores);
@@ -60,7 +60,8 @@ private:
     return b.create<ContractOp>(NamedTensorType::get(element, dims), op.getQuery(), key);
   }
 
-  Value bound(Value products) {
+  /// Scores from products: scaled, and bounded by the soft cap if there is one.
+  Value scaleAndCap(Value products) {
     double scale = op.getScale().convertToDouble();
     if (!op.getSoftCap())
       return b.scale(products, scale);
@@ -73,24 +74,25 @@ private:
     if (op.getCausal() || op.getWindow())
       scores = maskByDistance(scores);
     if (Value documents = op.getDocuments())
-      scores =
-          hide(scores, b.compare(ComparePredicate::EQ, ofQueries(documents), toKeys(documents)));
+      scores = hide(
+          scores, b.compare(ComparePredicate::EQ, getQueryDocuments(documents), toKeys(documents)));
     return scores;
   }
 
-  /// The positions of queries, or those of keys under their own name.
+  /// The indices 0, 1, ... of the dimension `along` of `type`.
   Value getPositions(NamedTensorType type) {
     return b.create<IotaOp>(
         NamedTensorType::get(IntegerType::get(op.getContext(), 64),
                              type.getDims()[type.findDimIndex(op.getAlongAttr())]));
   }
+  /// The positions of queries, which begin at the start of their chunk.
   Value getQueryPositions() {
     Value positions = getPositions(rows);
     return op.getStart() ? b.add(positions, op.getStart()) : positions;
   }
 
-  /// The documents of the queries.
-  Value ofQueries(Value documents) {
+  /// The document numbers at the positions of the queries. `documents` has those of all keys.
+  Value getQueryDocuments(Value documents) {
     if (!op.getStart())
       return documents;
     Value whole = toKeys(documents), positions = getQueryPositions();
@@ -115,6 +117,7 @@ private:
     }
     return scores;
   }
+  /// `scores` where `isVisible`, else minus infinity.
   Value hide(Value scores, Value isVisible) {
     Value hidden = b.constant(-std::numeric_limits<double>::infinity(), scores);
     return b.select(isVisible, scores, hidden);
@@ -128,7 +131,7 @@ private:
 
 struct AttentionModel : DecomposableOpInterface::ExternalModel<AttentionModel, AttentionOp> {
   SmallVector<Value> decompose(Operation *op, OpBuilder &builder) const {
-    return Scores(cast<AttentionOp>(op), builder).build();
+    return AttentionDefinition(cast<AttentionOp>(op), builder).build();
   }
 };
 

@@ -1,4 +1,4 @@
-// Gather or scatter, and a contraction.
+// Decomposes grouped contractions into a gather or a scatter, and a contraction.
 
 #include "dialects/titan/Decomposition/Decomposition.h"
 #include "dialects/titan/IR/TensorType.h"

@@ -68,7 +68,7 @@ private:
                            two.getName().getValue(), index);
   }
 
-  Value count(DimAttr dim) {
+  Value getIndices(DimAttr dim) {
     Type integer = IntegerType::get(op.getContext(), 64);
     return b.create<IotaOp>(NamedTensorType::get(integer, dim));
   }
@@ -77,14 +77,14 @@ private:
   /// 1e-3 at 10,000.
   Value getAngles() {
     Type f64 = Float64Type::get(op.getContext());
-    Value position = count(type.getDims()[type.findDimIndex(op.getAlongAttr())]);
+    Value position = getIndices(type.getDims()[type.findDimIndex(op.getAlongAttr())]);
     if (op.getStart())
       position = b.add(position, op.getStart());
     return b.mul(b.cast(position, f64), getFrequencies(f64));
   }
 
   Value getFrequencies(Type f64) {
-    Value index = count(pair);
+    Value index = getIndices(pair);
     if (op.getTheta()) {
       double slope =
           -std::log(op.getTheta()->convertToDouble()) / static_cast<double>(pair.getSize());
@@ -103,8 +103,8 @@ private:
   RotaryOp op;
   TensorBuilder b;
   NamedTensorType type;
-  int64_t size; ///< of the rotated dimension
-  DimAttr pair, two, one;
+  int64_t size;           ///< of the rotated dimension
+  DimAttr pair, two, one; ///< the pairs, the two elements of a pair, one of them
 };
 
 struct RotaryModel : DecomposableOpInterface::ExternalModel<RotaryModel, RotaryOp> {

@@ -80,7 +80,7 @@ static LogicalResult flow(CosOp op, Vjp &v) {
   return success();
 }
 
-/// Constant between its jumps.
+/// The derivative is 0: the function is constant between its jumps.
 static LogicalResult flow(FloorOp, Vjp &) {
   return success();
 }
@@ -122,7 +122,8 @@ static LogicalResult flow(PowOp op, Vjp &v) {
   return success();
 }
 
-/// The cotangent goes to the operand that `wins`, one half to each at ties.
+/// The operand for which `wins(operand, other operand)` is true receives the cotangent; at ties,
+/// each operand receives one half.
 static LogicalResult flowToWinner(Value lhs, Value rhs, ComparePredicate wins, Vjp &v) {
   auto build = [&](Value one, Value other) {
     Value tie = v.compare(ComparePredicate::EQ, lhs, rhs);

@@ -7,15 +7,16 @@
 using namespace mlir;
 using namespace titan::ir;
 
-/// The value that `value` is another form of; null if it is computed or a plain argument.
+/// The operand of which `value` is a view, cast or slice, or the scanned input of which it is a
+/// slot; null for all other values.
 static Value getOrigin(Value value) {
   if (Operation *op = value.getDefiningOp())
     return op->hasTrait<View>() || isa<CastOp, SliceOp>(op) ? op->getOperand(0) : Value();
   auto arg = cast<BlockArgument>(value);
   if (std::optional<RepeatVariant> body = findVariant(arg.getOwner()))
-    for (const RepeatVariant::ScannedInput &slice : body->getScannedInputs())
-      if (slice.slot == arg)
-        return slice.input;
+    for (const RepeatVariant::ScannedInput &scanned : body->getScannedInputs())
+      if (scanned.slot == arg)
+        return scanned.input;
   return Value();
 }
 

@@ -1,8 +1,8 @@
 // Distinguishes values that derive from parameters.
 //
-// Distinguishes gradients of parameters from other cotangents. A parameter of the function and a
-// slot of a stacked parameter derive from a parameter, and so do their casts, renames, reshapes and
-// slices. Gradients of parameters are sums over many terms, uses and ranks, so they have the
+// A parameter of the function and a slot of a stacked parameter derive from a parameter, and so do
+// their casts, renames, reshapes and slices. The cotangents of these values are terms of gradients
+// of parameters. Gradients of parameters are sums over many terms, uses and ranks, so they have the
 // declared gradient dtype. Other cotangents have the dtype of their value.
 #pragma once
 

@@ -117,7 +117,7 @@ static LogicalResult flow(GroupedContractOp op, Vjp &v) {
 }
 
 /// Each extreme element receives the cotangent divided by the number of extreme elements, as
-/// torch.amax.
+/// torch.amax does.
 static Value flowToExtremes(ReduceOp op, Vjp &v) {
   Value mask = v.compare(ComparePredicate::EQ, op.getInput(), op.getResult());
   Value ones = v.cast(mask, op.getInput().getType().getElementType());

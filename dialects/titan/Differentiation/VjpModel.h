@@ -35,8 +35,8 @@ public:
         fitTo(build(), getCotangentType(operand), /*roundBeforeReduce=*/isFromParameter(operand));
   }
 
-  /// The type in which a sum of `terms` is computed that becomes the cotangent of `operand`: the
-  /// wider one of the two element types.
+  /// The type of a sum of `terms` that becomes the cotangent of `operand`: the operand's
+  /// dimensions, with the wider one of the cotangent's and the terms' element types.
   NamedTensorType getSumType(mlir::Value operand, mlir::Value terms);
   /// The operand's dimensions with the element type of `value`.
   NamedTensorType getTypeLike(mlir::Value operand, mlir::Value value);

@@ -24,19 +24,22 @@ public:
         scale(op.getScale().convertToDouble()), causal(op.getCausal()), window(op.getWindow()),
         cap(op.getSoftCap() ? op.getSoftCap()->convertToDouble() : 0), shards(shards) {}
 
+  /// Adds an operand or result; tensors are numbered in the order of their addition. Emits an error
+  /// at the operation if a head is sharded, or if tensors have different shards of an outer
+  /// dimension.
   LogicalResult add(Value value, const HostTensor &tensor, Side side);
-  /// Sets the positions of keys, after the addition of all tensors. `step`: of a ring; null if all
-  /// keys are here.
+  /// Sets the positions of keys, after the addition of all tensors. `step`: the step of a ring, as
+  /// stored in the operand; null if this rank has all keys.
   template <typename Op>
   LogicalResult setKeyPositions(Op op, const HostTensor &keys, const double *step);
 
   struct Tensor {
-    std::vector<int64_t> strides;             ///< per outer dimension
+    std::vector<int64_t> strides;             ///< along each outer dimension
     int64_t position = 0, head = 0, size = 1; ///< strides; elements along its head
   };
 
-  /// Calls visit(offsets) for every outer point, with the offsets of the tensors in the order of
-  /// their addition.
+  /// Calls visit(offsets) for every index of the outer dimensions; offsets[t] is the element offset
+  /// of tensor number t.
   template <typename Visit> void walk(Visit visit) const;
 
   /// The data that determine the mask of an outer point.
@@ -71,7 +74,7 @@ public:
   std::vector<LocalDim> outer;
   std::vector<Tensor> tensors;
   int64_t counts[3] = {0, 0, 0}; ///< by side
-  DimShard positions[3];         ///< likewise, the key positions of local elements
+  DimShard positions[3];         ///< by side, the local-to-global index of positions
   int64_t documentStride = 0;
 };
 
@@ -166,43 +169,44 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
                          MutableArrayRef<HostTensor> results, const RankShards &shards) const {
     using Walk = AttentionWalk;
     auto attention = cast<AttentionOp>(op);
-    Walk w(attention, shards);
-    if (failed(w.add(attention.getQuery(), *operands[0], Walk::Queries)) ||
-        failed(w.add(attention.getKey(), *operands[1], Walk::Keys)) ||
-        failed(w.add(attention.getValue(), *operands[2], Walk::Keys)) ||
-        failed(w.add(attention.getResult(), results[0], Walk::Queries)) ||
-        failed(w.add(attention.getLse(), results[1], Walk::Queries)) ||
+    Walk space(attention, shards);
+    if (failed(space.add(attention.getQuery(), *operands[0], Walk::Queries)) ||
+        failed(space.add(attention.getKey(), *operands[1], Walk::Keys)) ||
+        failed(space.add(attention.getValue(), *operands[2], Walk::Keys)) ||
+        failed(space.add(attention.getResult(), results[0], Walk::Queries)) ||
+        failed(space.add(attention.getLse(), results[1], Walk::Queries)) ||
         (attention.getDocuments() &&
-         failed(w.add(attention.getDocuments(), *operands[3], Walk::Documents))) ||
+         failed(space.add(attention.getDocuments(), *operands[3], Walk::Documents))) ||
         (attention.getStart() &&
-         failed(w.add(attention.getStart(), *operands.back(), Walk::Queries))) ||
-        failed(w.setKeyPositions(attention, *operands[1], getRingStep(attention, operands))))
+         failed(space.add(attention.getStart(), *operands.back(), Walk::Queries))) ||
+        failed(space.setKeyPositions(attention, *operands[1], getRingStep(attention, operands))))
       return failure();
     std::fill(results[0].data.begin(), results[0].data.end(), 0.0);
-    w.walk([&](const std::vector<int64_t> &at) {
+    // Tensors: 0 to 4 are q, k, v, the result and lse; then documents and the start, if given.
+    space.walk([&](const std::vector<int64_t> &at) {
       const Walk::Mask mask{
           attention.getDocuments() ? operands[3]->data.data() + at[5] : nullptr,
           attention.getStart() ? static_cast<int64_t>(operands.back()->data[at.back()]) : 0};
-      for (int64_t i = 0; i < w.counts[Walk::Queries]; ++i)
-        attend(w, i, mask, operands, results, at);
+      for (int64_t i = 0; i < space.counts[Walk::Queries]; ++i)
+        attend(space, i, mask, operands, results, at);
     });
     return success();
   }
 
   /// One query against all visible keys.
-  static void attend(const AttentionWalk &w, int64_t i, const AttentionWalk::Mask &mask,
+  static void attend(const AttentionWalk &space, int64_t i, const AttentionWalk::Mask &mask,
                      ArrayRef<const HostTensor *> operands, MutableArrayRef<HostTensor> results,
                      const std::vector<int64_t> &at) {
-    const auto &q = w.tensors[0], &k = w.tensors[1], &v = w.tensors[2], &y = w.tensors[3],
-               &lse = w.tensors[4];
+    const auto &q = space.tensors[0], &k = space.tensors[1], &v = space.tensors[2],
+               &y = space.tensors[3], &lse = space.tensors[4];
     const double *query = operands[0]->data.data() + at[0] + i * q.position;
     double greatest = -std::numeric_limits<double>::infinity(), sum = 0;
-    int64_t keys = w.counts[AttentionWalk::Keys];
+    int64_t keys = space.counts[AttentionWalk::Keys];
     std::vector<double> scores(keys, greatest);
     for (int64_t j = 0; j < keys; ++j)
-      if (w.isVisible(i, j, mask)) {
+      if (space.isVisible(i, j, mask)) {
         const double *key = operands[1]->data.data() + at[1] + j * k.position;
-        scores[j] = w.getScore(dot(query, q.head, key, k.head, q.size));
+        scores[j] = space.getScore(dot(query, q.head, key, k.head, q.size));
         greatest = std::max(greatest, scores[j]);
       }
     if (std::isinf(greatest)) { // no visible key in this step of a ring
@@ -214,7 +218,7 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
     results[1].data[at[4] + i * lse.position] = greatest + std::log(sum);
     double *out = results[0].data.data() + at[3] + i * y.position;
     for (int64_t j = 0; j < keys; ++j)
-      if (w.isVisible(i, j, mask))
+      if (space.isVisible(i, j, mask))
         addScaled(std::exp(scores[j] - greatest) / sum,
                   operands[2]->data.data() + at[2] + j * v.position, v.head, out, y.head, v.size);
   }
@@ -228,59 +232,62 @@ struct AttentionGradModel
                          MutableArrayRef<HostTensor> results, const RankShards &shards) const {
     using Walk = AttentionWalk;
     auto grad = cast<AttentionGradOp>(op);
-    Walk w(grad, shards);
+    Walk space(grad, shards);
     // dy, q, k, v, y, lse, then dq, dk, dv. Queries come first, because they have all dimensions.
     constexpr Walk::Side sides[9] = {Walk::Queries, Walk::Queries, Walk::Keys,
                                      Walk::Keys,    Walk::Queries, Walk::Queries,
                                      Walk::Queries, Walk::Keys,    Walk::Keys};
     for (int t = 0; t < 9; ++t) {
       Value value = t < 6 ? op->getOperand(t) : op->getResult(t - 6);
-      if (failed(w.add(value, t < 6 ? *operands[t] : results[t - 6], sides[t])))
+      if (failed(space.add(value, t < 6 ? *operands[t] : results[t - 6], sides[t])))
         return failure();
     }
     unsigned next = 6;
     if (grad.getLseCotangent() &&
-        failed(w.add(grad.getLseCotangent(), *operands[next++], Walk::Queries)))
+        failed(space.add(grad.getLseCotangent(), *operands[next++], Walk::Queries)))
       return failure();
-    if (grad.getDocuments() && failed(w.add(grad.getDocuments(), *operands[next], Walk::Documents)))
+    if (grad.getDocuments() &&
+        failed(space.add(grad.getDocuments(), *operands[next], Walk::Documents)))
       return failure();
-    if (failed(w.setKeyPositions(grad, *operands[2], getRingStep(grad, operands))))
+    if (failed(space.setKeyPositions(grad, *operands[2], getRingStep(grad, operands))))
       return failure();
     for (HostTensor &result : results)
       std::fill(result.data.begin(), result.data.end(), 0.0);
-    w.walk([&](const std::vector<int64_t> &at) {
-      for (int64_t i = 0; i < w.counts[Walk::Queries]; ++i)
-        differentiate(w, grad, i, operands, results, at);
+    space.walk([&](const std::vector<int64_t> &at) {
+      for (int64_t i = 0; i < space.counts[Walk::Queries]; ++i)
+        differentiate(space, grad, i, operands, results, at);
     });
     return success();
   }
 
-  static void differentiate(const AttentionWalk &w, AttentionGradOp grad, int64_t i,
+  /// The terms of query i: its cotangent, and what it adds to those of the visible keys and values.
+  static void differentiate(const AttentionWalk &space, AttentionGradOp grad, int64_t i,
                             ArrayRef<const HostTensor *> operands,
                             MutableArrayRef<HostTensor> results, const std::vector<int64_t> &at) {
     // Tensors are numbered in the order of their addition: 6 to 8 are results, optional operands
     // start at 9.
     auto row = [&](int t, int64_t position) {
-      return operands[t < 6 ? t : t - 3]->data.data() + at[t] + position * w.tensors[t].position;
+      return operands[t < 6 ? t : t - 3]->data.data() + at[t] +
+             position * space.tensors[t].position;
     };
     auto resultRow = [&](int t, int64_t position) {
-      return results[t - 6].data.data() + at[t] + position * w.tensors[t].position;
+      return results[t - 6].data.data() + at[t] + position * space.tensors[t].position;
     };
-    auto stride = [&](int t) { return w.tensors[t].head; };
-    int64_t head = w.tensors[1].size, valueHead = w.tensors[3].size;
+    auto stride = [&](int t) { return space.tensors[t].head; };
+    int64_t head = space.tensors[1].size, valueHead = space.tensors[3].size;
     double delta = dot(row(0, i), stride(0), row(4, i), stride(4), valueHead);
     if (grad.getLseCotangent())
       delta -= *row(9, i);
     int documentsAt = grad.getLseCotangent() ? 10 : 9;
     const double *documents = grad.getDocuments() ? row(documentsAt, 0) : nullptr;
     double lse = *row(5, i);
-    for (int64_t j = 0; j < w.counts[AttentionWalk::Keys]; ++j) {
-      if (!w.isVisible(i, j, {documents, 0}))
+    for (int64_t j = 0; j < space.counts[AttentionWalk::Keys]; ++j) {
+      if (!space.isVisible(i, j, {documents, 0}))
         continue;
-      double score = w.getScore(dot(row(1, i), stride(1), row(2, j), stride(2), head));
+      double score = space.getScore(dot(row(1, i), stride(1), row(2, j), stride(2), head));
       double p = std::exp(score - lse);
       double dp = dot(row(0, i), stride(0), row(3, j), stride(3), valueHead);
-      double ds = w.getSlope(score) * p * (dp - delta);
+      double ds = space.getSlope(score) * p * (dp - delta);
       addScaled(ds, row(2, j), stride(2), resultRow(6, i), stride(6), head);
       addScaled(ds, row(1, i), stride(1), resultRow(7, j), stride(7), head);
       addScaled(p, row(0, i), stride(0), resultRow(8, j), stride(8), valueHead);

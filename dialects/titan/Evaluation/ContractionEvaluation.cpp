@@ -34,6 +34,7 @@ std::vector<int64_t> tabulate(const Axis &axis, const std::vector<int64_t> &stri
   return offsets;
 }
 
+/// A contraction as a batched matrix product.
 struct Contraction {
   Axis axes[4];
   /// strides[tensor][kind] for lhs, rhs and result.
@@ -46,6 +47,8 @@ struct Contraction {
   int64_t size(Kind kind) const { return axes[static_cast<int>(kind)].size; }
 };
 
+/// The contraction with each dimension of `space` as one of a batched matrix product. `strides` are
+/// those of lhs, rhs and result; the lists say which dimensions each of these has.
 Contraction classify(const IndexSpace &space, const std::vector<int64_t> (&strides)[3],
                      ArrayRef<bool> inLhs, ArrayRef<bool> inRhs, ArrayRef<bool> inResult) {
   Contraction c;
@@ -102,8 +105,8 @@ void runContraction(const Contraction &c, const HostTensor &lhs, const HostTenso
   }
 }
 
-/// The leading dimensions of `space` that the tensor has. Compares names, because a dimension of
-/// size 1 also has stride 0.
+/// For each dimension of `space`, whether the tensor has it. Compares names, because strides of 0
+/// do not tell: a dimension of size 1 also has stride 0.
 SmallVector<bool> getPresence(const IndexSpace &space, Value value, const HostTensor &tensor,
                               const RankShards &shards) {
   SmallVector<bool> present(space.getRank(), false);

@@ -9,8 +9,8 @@ using namespace titan::ir;
 
 namespace {
 
-/// Operations that do not change the memory of a rank. The sharding rules keep the shards of a
-/// split dimension in its outermost part, so that local sizes and orders agree.
+/// Operations whose result has the same elements in the same order on each rank. The sharding rules
+/// shard only the outermost of the dimensions of a split, so that the orders agree.
 template <typename Op> struct CopyModel : EvaluableOpInterface::ExternalModel<CopyModel<Op>, Op> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
                          MutableArrayRef<HostTensor> results, const RankShards &) const {
@@ -23,7 +23,8 @@ template <typename Op> struct CopyModel : EvaluableOpInterface::ExternalModel<Co
   }
 };
 
-/// A range of a dimension, seen as [outer, dim, inner] on both sides.
+/// A range of a dimension. Whole tensor and slice have the shape [outer, size, inner], where
+/// `outer` and `inner` are the products of the dimensions before and after it.
 struct Range {
   int64_t outer = 1, inner = 1, wholeSize, sliceSize, offset;
 };
@@ -50,7 +51,8 @@ FailureOr<Range> getRange(Operation *op, Value whole, const HostTensor &wholeTen
   return range;
 }
 
-/// Calls copy(element of the full tensor, element of the range) for runs of `inner` elements.
+/// Calls copy(element offset in the whole tensor, element offset in the slice) for every element of
+/// the slice.
 template <typename Copy> void walkRange(const Range &range, Copy copy) {
   for (int64_t o = 0; o < range.outer; ++o)
     for (int64_t i = 0; i < range.sliceSize * range.inner; ++i)

@@ -19,7 +19,7 @@ int64_t getGlobalIndex(const IndexSpace &space, ArrayRef<int64_t> whole, int64_t
   return index;
 }
 
-/// A scalar function, prepared to be evaluated at many elements. As everywhere, each step is
+/// A scalar function, prepared to be evaluated at many elements. The result of each operation is
 /// rounded to its element type.
 class ScalarProgram {
 public:
@@ -79,7 +79,7 @@ private:
   SmallVector<double> values;
 };
 
-/// The function of one element that an operation is.
+/// The function by which an elementwise operation computes one element of its results.
 std::function<void(ArrayRef<double>, MutableArrayRef<double>)> getElementFunction(Operation *op) {
   if (auto apply = dyn_cast<ApplyOp>(op))
     return [program = ScalarProgram(apply.getCallee())](ArrayRef<double> in,
@@ -92,15 +92,15 @@ std::function<void(ArrayRef<double>, MutableArrayRef<double>)> getElementFunctio
   };
 }
 
-/// The shape whose indices the operation computes with.
+/// The shape of the tensor in which the operation counts global indices.
 SmallVector<int64_t> getWholeShape(Operation *op) {
   if (auto random = dyn_cast<RandomOp>(op))
     return random.getWholeShape();
   return SmallVector<int64_t>(cast<NamedTensorType>(op->getResult(0).getType()).getShape());
 }
 
-/// The index space is the results'. What computes with the index gets it before the operands: the
-/// global one, row-major.
+/// Iterates over the index space of the results. Operations that compute with an index
+/// (PositionalOpInterface) get the global row-major index as an additional first input.
 LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> operands,
                                   MutableArrayRef<HostTensor> results, const RankShards &shards) {
   IndexSpace space(op, shards);
@@ -118,14 +118,14 @@ LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> op
   for (auto [value, tensor] : llvm::zip_equal(op->getOperands(), operands))
     strides.push_back(space.getStrides(value, *tensor));
   auto function = getElementFunction(op);
-  size_t first = isa<PositionalOpInterface>(op);
+  size_t firstOperand = isa<PositionalOpInterface>(op) ? 1 : 0;
   SmallVector<int64_t> whole = getWholeShape(op);
-  SmallVector<double> in(first + operands.size()), out(results.size());
+  SmallVector<double> in(firstOperand + operands.size()), out(results.size());
   int64_t at = 0;
   space.walk(strides, [&](const std::vector<int64_t> &offsets) {
     for (size_t i = 0; i < operands.size(); ++i)
-      in[first + i] = operands[i]->data[offsets[i]];
-    if (first)
+      in[firstOperand + i] = operands[i]->data[offsets[i]];
+    if (firstOperand == 1)
       in[0] = static_cast<double>(getGlobalIndex(space, whole, at));
     function(in, out);
     for (auto [result, value] : llvm::zip_equal(results, out))

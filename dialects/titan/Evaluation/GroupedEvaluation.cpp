@@ -17,6 +17,8 @@ struct GroupedSpace {
   int64_t alongStride;
 };
 
+/// `values` and `tensors`: lhs, other rows, indices and table. Emits an error if the table has
+/// another dimension that the rows lack.
 FailureOr<GroupedSpace> joinGrouped(GroupedContractOp op, ArrayRef<Value> values,
                                     ArrayRef<const HostTensor *> tensors,
                                     const RankShards &shards) {

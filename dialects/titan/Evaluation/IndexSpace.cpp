@@ -42,25 +42,25 @@ static std::string print(const DimShard &shard) {
   return text;
 }
 
-ChunkStarts::ChunkStarts(Value starts, const HostTensor *given, Value value,
+ChunkStarts::ChunkStarts(Value starts, const HostTensor *startTensor, Value value,
                          const HostTensor &tensor)
-    : given(starts ? given : nullptr) {
+    : startTensor(starts ? startTensor : nullptr) {
   if (!starts)
     return;
   const NamedTensorType type = getTensorType(starts), whole = getTensorType(value);
   for (auto [i, dim] : llvm::enumerate(type.getDims())) {
     const int64_t at = whole.findDimIndex(dim.getName());
-    dims.push_back({getStride(tensor, at), tensor.shape[at], getStride(*given, i)});
+    dims.push_back({getStride(tensor, at), tensor.shape[at], getStride(*startTensor, i)});
   }
 }
 
 int64_t ChunkStarts::at(int64_t element) const {
-  if (!given)
+  if (!startTensor)
     return 0;
   int64_t index = 0;
   for (const Dim &dim : dims)
-    index += element / dim.stride % dim.size * dim.inStarts;
-  return static_cast<int64_t>(given->data[index]);
+    index += element / dim.stride % dim.size * dim.startStride;
+  return static_cast<int64_t>(startTensor->data[index]);
 }
 
 LogicalResult IndexSpace::join(Value value, const HostTensor &tensor) {
@@ -80,12 +80,12 @@ LogicalResult IndexSpace::join(Value value, const HostTensor &tensor) {
 
 std::vector<int64_t> IndexSpace::getStrides(Value value, const HostTensor &tensor) const {
   auto type = cast<NamedTensorType>(value.getType());
-  std::vector<LocalDim> own = getLocalDims(type, tensor, *shards);
+  std::vector<LocalDim> tensorDims = getLocalDims(type, tensor, *shards);
   std::vector<int64_t> strides(dims.size(), 0);
   int64_t stride = 1;
-  for (size_t i = own.size(); i-- > 0; stride *= own[i].size)
+  for (size_t i = tensorDims.size(); i-- > 0; stride *= tensorDims[i].size)
     for (size_t d = 0; d < dims.size(); ++d)
-      if (dims[d].name == own[i].name)
+      if (dims[d].name == tensorDims[i].name)
         strides[d] = stride;
   return strides;
 }

@@ -34,20 +34,22 @@ mlir::LogicalResult checkWhole(mlir::Operation *op, mlir::Value value, const Hos
 /// (dialects/titan/IR/Starts.h).
 class ChunkStarts {
 public:
-  /// `starts`: the value, or null for chunks that begin at 0. `tensor` has the type of `value`.
-  ChunkStarts(mlir::Value starts, const HostTensor *given, mlir::Value value,
+  /// `starts`: the value with the elements `startTensor`; null for chunks that begin at 0.
+  /// `tensor`: the local shard of `value`. `startTensor` must outlive the object.
+  ChunkStarts(mlir::Value starts, const HostTensor *startTensor, mlir::Value value,
               const HostTensor &tensor);
   /// The start for element number `element` of the tensor.
   int64_t at(int64_t element) const;
 
 private:
   struct Dim {
-    int64_t stride, size, inStarts; ///< stride in the tensor, local size, stride in the starts
+    int64_t stride, size, startStride; ///< stride in the tensor, local size, stride in the starts
   };
-  const HostTensor *given;
+  const HostTensor *startTensor; ///< null: chunks begin at 0
   std::vector<Dim> dims;
 };
 
+/// The joint index space of tensors of one operation.
 class IndexSpace {
 public:
   IndexSpace(mlir::Operation *op, const RankShards &shards) : op(op), shards(&shards) {}
@@ -63,8 +65,8 @@ public:
   const LocalDim &getDim(int64_t i) const { return dims[i]; }
   int64_t getNumElements() const;
 
-  /// Calls visit(offsets) at every point of the space, row-major; offsets[t] is the element offset
-  /// for `strides[t]`.
+  /// Calls visit(offsets) at every index of the space, row-major. strides[t] are those of tensor t
+  /// (`getStrides`); offsets[t] is the offset of its element.
   template <typename Visit>
   void walk(const std::vector<std::vector<int64_t>> &strides, Visit visit) const;
 

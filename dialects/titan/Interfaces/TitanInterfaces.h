@@ -1,6 +1,6 @@
-// Interfaces of operations.
+// Interfaces of operations: what the phases ask of an operation.
 //
-// The interfaces of TitanInterfaces.td and the plain data that they use.
+// TitanInterfaces.td declares the interfaces; below are the plain data that they use.
 #pragma once
 
 #include "dialects/dist/Analysis/ShardingRule.h"
@@ -20,7 +20,9 @@ struct HostTensor {
 class RankShards {
 public:
   virtual ~RankShards() = default;
-  /// With `back`, the shard of the rank that many positions before, over the axes of the dimension.
+  /// The shard of dimension number `dim` on the rank that is `back` positions before this rank
+  /// along the axes that shard the dimension, cyclically. 0 is this rank; a step of a ring reads
+  /// others.
   virtual DimShard getShard(NamedTensorType type, int64_t dim, int64_t back) const = 0;
   DimShard getShard(NamedTensorType type, int64_t dim) const { return getShard(type, dim, 0); }
 };

@@ -22,7 +22,8 @@ def Titan_DifferentiableOpInterface : Titan_OpInterface<"DifferentiableOpInterfa
     Builds the operands' cotangents at the builder's insertion point. `cotangents` has one entry per
     result; the entry is null if the result has no cotangent. `operandCotangents` has one entry per operand; a null entry
     means no cotangent (integers, or no dependence). Each cotangent has the operand's dimensions. The
-    dgrad and the wgrad of a contraction are separate operations.
+    dgrad and the wgrad of a contraction are separate operations. Fails, with an error at the operation, if the
+    operation has no gradient.
   }], "::mlir::LogicalResult", "buildVjp",
     (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::mlir::Value>":$cotangents,
          "::llvm::MutableArrayRef<::mlir::Value>":$operandCotangents)>];

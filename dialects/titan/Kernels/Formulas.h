@@ -1,6 +1,8 @@
 // Scalar functions as values and as text.
 //
-// One struct per function, with the value that it computes and the text that the emitter prints.
+// One struct per function of one element: `value` computes it, for the interpreter, and `text` is
+// its expression in emitted C++ and CUDA. In a text, `$0`, `$1`, ... are the operands and `$T` is
+// the scalar type (ScalarText.h); `tm` is the namespace of titan/runtime/kernel_math.h.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"

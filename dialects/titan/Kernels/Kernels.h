@@ -1,4 +1,4 @@
-// Scalar functions of elementwise operations.
+// Scalar functions of elementwise operations, and the scratch of kernels.
 //
 // Models of ScalarOpInterface for every elementwise operation. One struct contains the value of the
 // function (for the interpreter) and its text (for the emitter), so that they cannot diverge. The

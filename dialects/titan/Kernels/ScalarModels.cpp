@@ -114,7 +114,8 @@ struct ConstantModel : ScalarModelBase<ConstantModel, ConstantOp> {
   }
 };
 
-/// The first input is the global index of the element, the others are the keys.
+/// The inputs are the global index of the element in the chunk, the keys, and the starts of the
+/// chunk.
 struct RandomModel : ScalarModelBase<RandomModel, RandomOp> {
   void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
     auto random = cast<RandomOp>(op);
@@ -136,10 +137,10 @@ struct RandomModel : ScalarModelBase<RandomModel, RandomOp> {
     std::string index = in[0];
     for (auto [i, start] : llvm::enumerate(in.drop_front(1 + numKeys)))
       index += " + int64_t(" + start + ") * " + std::to_string(random.getStartStride(i));
-    std::string inputs = llvm::join(in.slice(1, numKeys), ", ");
+    std::string keys = llvm::join(in.slice(1, numKeys), ", ");
     return ("tm::" + stringifyRandomKind(random.getKind()) + "<" + type + ">(0x" +
             llvm::utohexstr(stream, /*LowerCase=*/true) + "ull, " + index + (numKeys ? ", " : "") +
-            inputs + ")")
+            keys + ")")
         .str();
   }
 };

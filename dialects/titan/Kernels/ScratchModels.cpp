@@ -20,7 +20,7 @@ struct AttentionScratch : ScratchOpInterface::ExternalModel<AttentionScratch<Op>
     auto sizeIn = [&](NamedTensorType type, StringAttr name) {
       return dist::getLocalShape(type, degrees)[type.findDimIndex(name)];
     };
-    int64_t group = 1;
+    int64_t group = 1; // queries that read the same keys at a position (grouped queries)
     for (auto [dim, size] : llvm::zip_equal(q.getDims(), dist::getLocalShape(q, degrees)))
       group *= k.hasDim(dim.getName()) ? 1 : size;
     attention_scratch::Sizes sizes{sizeIn(q, attention.getAlongAttr()),
@@ -56,10 +56,10 @@ private:
     SmallVector<DimAttr> dims;
     SmallVector<ArrayAttr> axes;
     dist::ShardingAttr sharding = type.getShardingOrReplicated();
-    for (auto [dim, split] : llvm::zip_equal(type.getDims(), sharding.getDimAxes()))
+    for (auto [dim, dimAxes] : llvm::zip_equal(type.getDims(), sharding.getDimAxes()))
       if (isSelected(dim)) {
         dims.push_back(dim);
-        axes.push_back(split);
+        axes.push_back(dimAxes);
       }
     return NamedTensorType::get(IntegerType::get(type.getContext(), 64), dims,
                                 sharding.withoutPartial().withoutFlat().withDims(axes, 0));
@@ -102,7 +102,8 @@ private:
                                 sharding.withoutPartial().withoutFlat().withDims(axes, 0));
   }
 
-  /// A block of rows of `type`, of which each has the dimensions `dims`.
+  /// A block of at most kGroupedRows rows, each with the dimensions `dims` and their sharding in
+  /// `type`. `rows`: the dimensions of all rows.
   static NamedTensorType getBlock(ArrayRef<DimAttr> rows, ArrayRef<DimAttr> dims,
                                   NamedTensorType type) {
     MLIRContext *context = type.getContext();

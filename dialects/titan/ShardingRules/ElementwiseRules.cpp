@@ -13,7 +13,8 @@ using LinearSets = std::vector<std::vector<unsigned>>;
 
 namespace {
 
-/// The operand sets in which `Op` is jointly linear.
+/// The sets of operands in which `Op` is jointly linear: `{{0, 1}}` for x + y, `{{0}, {1}}` for x *
+/// y.
 template <typename Op> LinearSets getLinearSets(Op op) {
   return {};
 }
@@ -50,7 +51,7 @@ LinearSets getLinearSets(CastOp op) {
   return isLinear ? LinearSets{{0}} : LinearSets{};
 }
 
-/// Further operand sets of which zeros give zero results.
+/// Sets of operands, besides the linear sets: if all operands of a set are 0, the result is 0.
 template <typename Op> LinearSets getZeroSets(Op op) {
   return {};
 }
@@ -81,7 +82,7 @@ LinearSets getZeroSets(MaximumOp) {
 LinearSets getZeroSets(MinimumOp) {
   return {{0, 1}};
 }
-/// All operands that have dimensions, where the function of zeros gives zeros.
+/// All operands that have dimensions, if the function is 0 where these operands are 0.
 LinearSets getZeroSets(ApplyOp op);
 
 template <typename Op>

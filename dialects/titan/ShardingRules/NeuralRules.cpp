@@ -1,4 +1,4 @@
-// Sharding rules of attention and rotary.
+// Sharding rules of attention and rotary, and the registration of all rules.
 
 #include "dialects/titan/ShardingRules/RuleBuilder.h"
 #include "dialects/titan/ShardingRules/ShardingRules.h"
@@ -14,7 +14,7 @@ namespace {
 struct RotaryRule : ShardingRuleOpInterface::ExternalModel<RotaryRule, RotaryOp> {
   dist::ShardingRule getShardingRule(Operation *op) const {
     dist::ShardingRule rule = buildRuleByName(op);
-    forbidSplitting(rule, cast<RotaryOp>(op).getDim());
+    forbidSharding(rule, cast<RotaryOp>(op).getDim());
     markPositional(rule, cast<RotaryOp>(op).getAlong());
     rule.linearSets = {{0}};
     return rule;
@@ -29,8 +29,8 @@ struct AttentionRule : ShardingRuleOpInterface::ExternalModel<AttentionRule<Op>,
   dist::ShardingRule getShardingRule(Operation *op) const {
     auto attention = cast<Op>(op);
     dist::ShardingRule rule = buildRuleByName(op);
-    forbidSplitting(rule, attention.getHead());
-    forbidSplitting(rule, attention.getValueHead().getName());
+    forbidSharding(rule, attention.getHead());
+    forbidSharding(rule, attention.getValueHead().getName());
     StringAttr along = attention.getAlongAttr();
     auto positions = llvm::find_if(
         rule.factors, [&](const dist::Factor &factor) { return factor.name == along; });
@@ -54,7 +54,7 @@ struct AttentionRule : ShardingRuleOpInterface::ExternalModel<AttentionRule<Op>,
     std::fill(keys.resultDims.begin(), keys.resultDims.end(), -1);
     documents.resultDims = keys.resultDims;
     if (auto grad = dyn_cast<AttentionGradOp>(op)) {
-      reducePadding(rule);
+      allowReductionPadding(rule);
       positions->kind = dist::FactorKind::Sum;
       for (unsigned i : {1, 2}) // dk, dv
         std::swap(positions->resultDims[i], keys.resultDims[i]);

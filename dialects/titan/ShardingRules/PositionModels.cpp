@@ -1,4 +1,4 @@
-// Models of Positional- and CausalOpInterface.
+// Models of PositionalOpInterface and CausalOpInterface.
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/ShardingRules/ShardingRules.h"
@@ -27,7 +27,7 @@ struct RotaryModel : PositionalOpInterface::ExternalModel<RotaryModel, RotaryOp>
   }
 };
 
-/// A chunk of a chunk starts at the sum of both starts, and is one of the same whole.
+/// A chunk of a chunk starts at the sum of both starts, and is a chunk of the same whole dimension.
 struct RandomPositions : PositionalOpInterface::ExternalModel<RandomPositions, RandomOp> {
   Value startAt(Operation *op, OpBuilder &builder, Value start, DimAttr whole) const {
     auto random = cast<RandomOp>(op);
@@ -47,7 +47,8 @@ struct RandomPositions : PositionalOpInterface::ExternalModel<RandomPositions, R
   }
 };
 
-/// Documents are numbers of positions: those of queries are among those of keys.
+/// k, v and the document numbers of all positions: a chunk of queries reads its own numbers from
+/// the numbers of the keys.
 struct AttentionPositions : CausalOpInterface::ExternalModel<AttentionPositions, AttentionOp> {
   SmallVector<unsigned> getCausalOperands(Operation *op, StringAttr dim) const {
     auto attention = cast<AttentionOp>(op);

@@ -24,13 +24,13 @@ dist::ShardingRule ir::buildRuleByName(Operation *op, dist::FactorKind reduction
         return factor;
     return rule.factors.emplace_back(makeFactor(op, dim, dist::FactorKind::Parallel));
   };
-  auto walk = [&](ValueRange values, std::vector<int> dist::Factor::*dims) {
+  auto addDims = [&](ValueRange values, std::vector<int> dist::Factor::*dims) {
     for (auto [i, value] : llvm::enumerate(values))
       for (auto [at, dim] : llvm::enumerate(cast<NamedTensorType>(value.getType()).getDims()))
         (getOrAddFactor(dim).*dims)[i] = static_cast<int>(at);
   };
-  walk(op->getOperands(), &dist::Factor::operandDims);
-  walk(op->getResults(), &dist::Factor::resultDims);
+  addDims(op->getOperands(), &dist::Factor::operandDims);
+  addDims(op->getResults(), &dist::Factor::resultDims);
   auto absent = [](int dim) { return dim < 0; };
   for (dist::Factor &factor : rule.factors)
     if (llvm::any_of(factor.resultDims, absent) && !llvm::all_of(factor.operandDims, absent))
@@ -66,7 +66,7 @@ dist::ShardingRule ir::buildRuleByPosition(Operation *op,
   return rule;
 }
 
-void ir::forbidSplitting(dist::ShardingRule &rule, StringRef name) {
+void ir::forbidSharding(dist::ShardingRule &rule, StringRef name) {
   for (dist::Factor &factor : rule.factors)
     if (factor.name == name) {
       factor.kind = dist::FactorKind::Replicated;
@@ -79,7 +79,7 @@ void ir::markPositional(dist::ShardingRule &rule, StringRef name) {
     factor.isPositional |= factor.name == name;
 }
 
-void ir::reducePadding(dist::ShardingRule &rule) {
+void ir::allowReductionPadding(dist::ShardingRule &rule) {
   for (dist::Factor &factor : rule.factors)
     if (factor.kind != dist::FactorKind::Parallel && factor.kind != dist::FactorKind::Replicated)
       factor.padding = dist::Padding::Reduced;

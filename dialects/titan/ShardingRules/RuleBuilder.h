@@ -19,13 +19,13 @@ dist::ShardingRule buildRuleByName(mlir::Operation *op,
 dist::ShardingRule buildRuleByPosition(mlir::Operation *op,
                                        llvm::ArrayRef<std::pair<int64_t, int64_t>> pairs);
 
-/// Makes the factor called `name` Replicated, with forbidden padding.
-void forbidSplitting(dist::ShardingRule &rule, llvm::StringRef name);
+/// Makes the factor called `name` Replicated, so that no axis shards it, and forbids its padding.
+void forbidSharding(dist::ShardingRule &rule, llvm::StringRef name);
 
 /// Marks results as dependent on the global index along the factor called `name`.
 void markPositional(dist::ShardingRule &rule, llvm::StringRef name);
 
-/// Allows padding along the reduction factors, if it holds the reduction's identity.
-void reducePadding(dist::ShardingRule &rule);
+/// Allows padding along the reduction factors, if it contains the neutral element of the reduction.
+void allowReductionPadding(dist::ShardingRule &rule);
 
 } // namespace titan::ir

@@ -59,7 +59,7 @@ static void forbidShardedTerms(dist::ShardingRule &rule, NamedTensorType result,
   for (Value term : terms)
     for (DimAttr dim : cast<NamedTensorType>(term.getType()).getDims())
       if (!result.hasDim(dim.getName()))
-        forbidSplitting(rule, dim.getName());
+        forbidSharding(rule, dim.getName());
 }
 
 struct ContractRule : ShardingRuleOpInterface::ExternalModel<ContractRule, ContractOp> {
@@ -67,7 +67,7 @@ struct ContractRule : ShardingRuleOpInterface::ExternalModel<ContractRule, Contr
     auto contract = cast<ContractOp>(op);
     dist::ShardingRule rule = buildRuleByName(op);
     rule.linearSets = {{0}, {1}};
-    reducePadding(rule);
+    allowReductionPadding(rule);
     if (contract.getInto()) {
       rule.linearSets = {{0, 2}, {1, 2}};
       forbidShardedTerms(rule, contract.getResult().getType(), contract.getLhs());
@@ -80,7 +80,7 @@ struct ContractRule : ShardingRuleOpInterface::ExternalModel<ContractRule, Contr
   }
 };
 
-/// A contraction by dimension name. `along` is a Sum factor if the table is an operand (other ranks
+/// Factors by dimension name. `along` is a Sum factor if the table is an operand (other ranks
 /// hold 0), else a dimension of the result only. Indices select no padding, and padded indices
 /// would be arbitrary numbers.
 struct GroupedContractRule
@@ -89,7 +89,7 @@ struct GroupedContractRule
     auto grouped = cast<GroupedContractOp>(op);
     dist::ShardingRule rule = buildRuleByName(op);
     rule.linearSets = {{0}, {1}};
-    reducePadding(rule);
+    allowReductionPadding(rule);
     markPositional(rule, grouped.getAlong());
     bool isOfOperand = grouped.getTable() == grouped.getRhs();
     for (dist::Factor &factor : rule.factors)
@@ -115,7 +115,7 @@ struct ReduceRule : ShardingRuleOpInterface::ExternalModel<ReduceRule, ReduceOp>
     // Integers have no identity of max and min.
     Type element = cast<ReduceOp>(op).getInput().getType().getElementType();
     if (kind == dist::ReductionKind::Sum || isa<FloatType>(element))
-      reducePadding(rule);
+      allowReductionPadding(rule);
     return rule;
   }
 
@@ -133,10 +133,10 @@ private:
   }
 };
 
-/// Take and put, by dimension name; both are linear in their data. `along` of take is a Sum factor
-/// (other ranks hold 0); `along` of put is a dimension of the result only. No index points into
-/// padding: take never reads it, and put leaves it 0. Padded indices would be arbitrary numbers, so
-/// they are forbidden.
+/// Gather and scatter, by dimension name; both are linear in operand 0. `along` of a gather is a
+/// Sum factor (other ranks hold 0); `along` of a scatter is a dimension of the result only. No
+/// index points into padding: a gather never reads it, and a scatter leaves it 0. Padded indices
+/// would be arbitrary numbers, so they are forbidden.
 template <typename Op>
 struct IndexingRule : ShardingRuleOpInterface::ExternalModel<IndexingRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {
@@ -185,16 +185,16 @@ template <typename Op>
 struct RangeRule : ShardingRuleOpInterface::ExternalModel<RangeRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {
     auto range = cast<Op>(op);
-    NamedTensorType named =
+    NamedTensorType whole =
         isa<SliceOp>(op) ? range.getInput().getType() : range.getResult().getType();
-    Pairs pairs = pairAll(named.getRank());
-    pairs.erase(pairs.begin() + named.findDimIndex(range.getDimAttr()));
+    Pairs pairs = pairAll(whole.getRank());
+    pairs.erase(pairs.begin() + whole.findDimIndex(range.getDimAttr()));
     return buildRuleByPosition(op, pairs);
   }
 };
 
-/// `into` and the result may be sharded along the dimension: a rank replaces what it has of the
-/// range. The operand is whole there.
+/// `into` and the result may be sharded along the dimension: a rank replaces the elements of the
+/// range that it has. The operand is not sharded along it.
 struct InsertSliceRule : ShardingRuleOpInterface::ExternalModel<InsertSliceRule, InsertSliceOp> {
   dist::ShardingRule getShardingRule(Operation *op) const {
     auto insert = cast<InsertSliceOp>(op);
@@ -219,10 +219,10 @@ template <typename Op>
 struct OrderRule : ShardingRuleOpInterface::ExternalModel<OrderRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {
     dist::ShardingRule rule = buildRuleByName(op);
-    forbidSplitting(rule, cast<Op>(op).getAlong());
+    forbidSharding(rule, cast<Op>(op).getAlong());
     if (auto topK = dyn_cast<TopKOp>(op)) {
       NamedTensorType input = topK.getInput().getType(), values = topK.getValues().getType();
-      forbidSplitting(rule, values.getDims()[input.findDimIndex(topK.getAlongAttr())].getName());
+      forbidSharding(rule, values.getDims()[input.findDimIndex(topK.getAlongAttr())].getName());
     } else {
       rule.linearSets = {{0}};
     }
@@ -230,14 +230,14 @@ struct OrderRule : ShardingRuleOpInterface::ExternalModel<OrderRule<Op>, Op> {
   }
 };
 
-/// The counted dimensions are whole: a rank counts what precedes. Indices in padding are out of
-/// range or arbitrary, and no result in the data depends on them.
+/// The counted dimensions are not sharded, so that a rank counts all preceding elements. Indices in
+/// padding are out of range or arbitrary, and no result in the data depends on them.
 struct CumulativeCountRule
     : ShardingRuleOpInterface::ExternalModel<CumulativeCountRule, CumulativeCountOp> {
   dist::ShardingRule getShardingRule(Operation *op) const {
     dist::ShardingRule rule = buildRuleByName(op);
     for (auto dim : cast<CumulativeCountOp>(op).getOver().getAsRange<StringAttr>())
-      forbidSplitting(rule, dim);
+      forbidSharding(rule, dim);
     return rule;
   }
 };

@@ -1,6 +1,8 @@
 // Arguments and results of program functions.
 //
-// The roles of arguments and results are attributes (docs/design.md).
+// A program function (`@train`, `@eval`, `@decode`, ...) is an entry point of the compiled program.
+// Attributes state the roles of its arguments and results: parameter, optimizer state, input,
+// scalar, output (docs/design.md, Program functions).
 #pragma once
 
 #include "dialects/titan/IR/Titan.h"
@@ -17,24 +19,28 @@ bool isTrainProgram(mlir::func::FuncOp function);
 /// The train programs of a module.
 llvm::SmallVector<mlir::func::FuncOp> getTrainPrograms(mlir::ModuleOp module);
 
-/// The scalar of a program of generation: the position of the first row of its chunk.
+/// The name of a scalar argument of programs of generation: the position of a chunk's first row.
 inline constexpr llvm::StringLiteral kPositionScalar = "position";
 
-/// The program that computes one position of each of several texts, and the one that gives a text a
-/// slot of its caches. No axis shards the slots: their dimension has a name of its own.
+/// The program that computes one position of each of several texts, and the program that copies the
+/// caches of one text to a slot of it. The dimension of the slots has a name that no axis rules
+/// list, so that no axis shards it.
 inline constexpr llvm::StringLiteral kBatchProgram = "decode_batch";
 inline constexpr llvm::StringLiteral kAdmitProgram = "admit";
 inline constexpr llvm::StringLiteral kSlotDim = "batch.slots";
-/// The position of the text in each slot; the slot of the admitted text.
+/// The names of two scalars: the position of the text in each slot, and the slot of the admitted
+/// text.
 inline constexpr llvm::StringLiteral kSlotPositionsScalar = "slot_positions";
 inline constexpr llvm::StringLiteral kSlotScalar = "slot";
 
-/// Whether the scalar of this name is one of programs of generation.
+/// Whether this is the name of a scalar that programs of generation have.
 bool isGenerationScalar(llvm::StringRef name);
-/// Whether an argument of a program of generation belongs to the slots.
+/// Whether an argument of a program of generation has the dimension of the slots, or is the number
+/// of a slot.
 bool isOfSlots(mlir::func::FuncOp function, unsigned argument);
 
-/// The scalar with the learning rate of a schedule: "lr" of the run's (null), "lr.NAME" of another.
+/// The name of the scalar with the learning rate of a schedule: "lr" if `schedule` is null, which
+/// means the run's schedule, else "lr.NAME".
 std::string getRateScalar(mlir::FlatSymbolRefAttr schedule);
 
 /// The size of the dimension of positions (`titan.data_dims`) in the inputs of a program; 0 if none
@@ -63,8 +69,8 @@ std::optional<unsigned> findResult(mlir::func::FuncOp function, llvm::StringRef 
 /// The result with the gradient of parameter `index`: it has the parameter's name and stage.
 std::optional<unsigned> findGradient(mlir::func::FuncOp function, unsigned index);
 
-/// The attributes by which results and states that belong to argument `index` have its slots:
-/// `titan.stacked` and `titan.stage`, as far as the argument has them.
+/// The attributes `titan.stacked` and `titan.stage` of argument `index`, as far as it has them. The
+/// gradient and the optimizer states of a parameter get the same attributes.
 llvm::SmallVector<mlir::NamedAttribute> getSlotAttributes(mlir::func::FuncOp function,
                                                           unsigned index);
 

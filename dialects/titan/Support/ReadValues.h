@@ -6,7 +6,7 @@
 
 namespace titan::ir {
 
-/// The operands of `op`, then the values that its regions capture; each once.
+/// The operands of `op`, then the values from outside that its regions use; each once.
 llvm::SetVector<mlir::Value> getReadValues(mlir::Operation *op);
 
 } // namespace titan::ir

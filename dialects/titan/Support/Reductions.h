@@ -1,6 +1,6 @@
 // Reference semantics of reductions.
 //
-// Shared by reductions, unreduced values and reducing collectives.
+// The interpreter uses them for `titan.reduce`, for unreduced values and for reducing collectives.
 #pragma once
 
 #include "dialects/dist/IR/Dist.h"
@@ -20,7 +20,7 @@ inline double combine(dist::ReductionKind kind, double x, double y) {
   return kind == dist::ReductionKind::Max ? std::max(x, y) : std::min(x, y);
 }
 
-/// The result of reducing no elements.
+/// The neutral element: the reduction of no elements.
 inline double getNeutral(dist::ReductionKind kind) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   return kind == dist::ReductionKind::Sum   ? 0.0

@@ -18,7 +18,8 @@ public:
   RunSettings() = default;
   explicit RunSettings(mlir::ModuleOp module);
 
-  /// The value of the setting `path`; `fallback` if the run does not have it.
+  /// The value of the setting `path`; `fallback`, or an empty list, if the run does not have the
+  /// setting or its value has another type.
   std::string getString(llvm::StringRef path, llvm::StringRef fallback) const;
   int64_t getInteger(llvm::StringRef path, int64_t fallback) const;
   std::vector<int64_t> getIntegers(llvm::StringRef path) const;

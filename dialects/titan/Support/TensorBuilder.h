@@ -1,8 +1,8 @@
 // Builder of tensor arithmetic.
 //
 // Builds the operations of gradients at one location. Operands broadcast by dimension name, so that
-// a rule resembles its formula. Canonicalization simplifies the result: the seed is 1, and a mean
-// expands its cotangent.
+// a rule resembles its formula. Rules need not simplify their results, because canonicalization
+// does, for example products with the cotangent 1 of the loss.
 #pragma once
 
 #include "dialects/titan/IR/Titan.h"
@@ -41,11 +41,12 @@ public:
   /// types, and expands along dimensions that the value lacks.
   mlir::Value fitTo(mlir::Value value, NamedTensorType type, bool roundBeforeReduce = false);
 
-  /// The indices of a chunk that begins at `start`. Starts with dimensions give the result these
-  /// first, as models have samples before positions.
+  /// `indices` + `start`: the global indices of a chunk that begins at `start`. The result has the
+  /// dimensions of `start` first, as models have samples before positions.
   mlir::Value addStart(mlir::Value indices, mlir::Value start);
-  /// The elements from `start` on: `value` with `range` in place of the dimension of that name.
-  /// `start` is an i64 of rank 0, or has dimensions: then the result has them first.
+  /// A slice of `value`: the `range.getSize()` elements from index `start` on of the dimension with
+  /// the name of `range`. `start` is an i64, of rank 0 or with dimensions that the result has
+  /// first.
   mlir::Value sliceAt(mlir::Value value, DimAttr range, mlir::Value start);
 
   /// Creates any other operation at the current location.

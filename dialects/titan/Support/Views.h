@@ -9,10 +9,12 @@ namespace titan::ir {
 /// merge.
 bool isView(mlir::Operation *op);
 
-/// The value whose elements `value` renames; itself where no view gives it.
+/// The operand of the first of the consecutive views that result in `value`; `value` itself if it
+/// is not the result of a view.
 mlir::Value getRoot(mlir::Value value);
 
-/// The name that the source gives `value`, or its operation's.
+/// The name of `value` in the `.titan` source; without a name, that of its operation or, for an
+/// argument of a program function, of its role.
 std::string getSourceName(mlir::Value value);
 
 } // namespace titan::ir
